@@ -1,0 +1,47 @@
+# Every library hondana links, all from Debian packages, and how a consumer of the installed static library finds each.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(Boost 1.81 REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(spdlog REQUIRED)
+pkg_check_modules(libmagic REQUIRED IMPORTED_TARGET libmagic)
+find_path(HONDANA_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
+# Used as headers only; the Debian build of toml++ throws, ours does not.
+find_path(HONDANA_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
+find_path(HONDANA_XXHASH_INCLUDE xxhash.h REQUIRED)
+find_path(HONDANA_CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
+
+# hondana_consumer_finds(TARGET [CMAKE statement] [REQUIRES pkg-config module] [LIBS linker flags])
+# TARGET may then stand in a room's LINK; the statement goes into hondanaConfig.cmake, the rest into hondana.pc.
+function(hondana_consumer_finds target)
+  cmake_parse_arguments(find "" "CMAKE;REQUIRES;LIBS" "" ${ARGN})
+  set_property(GLOBAL PROPERTY "HONDANA_FIND_${target}" "${find_CMAKE}")
+  set_property(GLOBAL PROPERTY "HONDANA_REQUIRES_${target}" "${find_REQUIRES}")
+  set_property(GLOBAL PROPERTY "HONDANA_LIBS_${target}" "${find_LIBS}")
+endfunction()
+
+# What of the rooms' libraries is linked and not only compiled in.
+function(hondana_linked_libraries out)
+  get_property(links GLOBAL PROPERTY HONDANA_LINKS)
+  list(REMOVE_DUPLICATES links)
+  set(linked "")
+  foreach(link ${links})
+    get_property(known GLOBAL PROPERTY "HONDANA_FIND_${link}" SET)
+    if(NOT known)
+      message(FATAL_ERROR "a room links ${link}, but cmake/dependencies.cmake does not say how a consumer finds it")
+    endif()
+    get_property(statement GLOBAL PROPERTY "HONDANA_FIND_${link}")
+    if(statement)
+      list(APPEND linked ${link})
+    endif()
+  endforeach()
+  set(${out} ${linked} PARENT_SCOPE)
+endfunction()
+
+hondana_consumer_finds(Threads::Threads CMAKE "find_dependency(Threads)" LIBS -pthread)
+hondana_consumer_finds(Boost::headers) # compiled in, nothing to find
+hondana_consumer_finds(simdjson::simdjson CMAKE "find_dependency(simdjson)" REQUIRES simdjson)
+hondana_consumer_finds(
+  PkgConfig::libmagic
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(libmagic REQUIRED QUIET IMPORTED_TARGET libmagic)"
+  REQUIRES libmagic)

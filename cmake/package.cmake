@@ -1,0 +1,19 @@
+# The Debian package.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME hondana)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_CONTACT "The hondana authors <hondana@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "serves folders and other sources as MCP resources")
+set(CPACK_PACKAGE_DESCRIPTION
+    "hondana turns what a machine or a team knows into resources of the Model\nContext Protocol, over standard input and output or HTTP. This package holds\nthe program and the C++ library with its headers.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/package)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Only who compiles against the library needs these.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS
+    "g++, libexpected-dev, libsimdjson-dev, libmagic-dev")
+include(CPack)

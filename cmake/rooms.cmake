@@ -1,0 +1,92 @@
+# A room is a folder of src/ built as one object library; `tests/house/include_table.txt` says which rooms it may include.
+
+add_library(hondana_flags INTERFACE)
+target_include_directories(hondana_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_compile_options(hondana_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                                               -Wnon-virtual-dtor -Woverloaded-virtual)
+if(HONDANA_WERROR)
+  # g++ 12 takes a checked std::optional for uninitialised at -O1, and "literal" + string for an overflow at -O3
+  # (its bug 105651).
+  target_compile_options(
+    hondana_flags INTERFACE -Werror $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Debug>>:-Wno-error=maybe-uninitialized>
+                            $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-stringop-overflow>)
+endif()
+target_compile_definitions(hondana_flags INTERFACE HONDANA_VERSION="${PROJECT_VERSION}" BOOST_ASIO_SEPARATE_COMPILATION
+                                                   BOOST_BEAST_SEPARATE_COMPILATION)
+if(HONDANA_PORTABLE_KERNELS)
+  target_compile_definitions(hondana_flags INTERFACE HONDANA_PORTABLE_KERNELS)
+endif()
+target_link_libraries(hondana_flags INTERFACE Threads::Threads hondana_safety)
+
+# The one precompiled header, used by every room.
+file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cpp.new "// Carries the precompiled header.\n")
+file(COPY_FILE ${PROJECT_BINARY_DIR}/precompiled.cpp.new ${PROJECT_BINARY_DIR}/precompiled.cpp ONLY_IF_DIFFERENT)
+add_library(hondana_pch OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
+target_link_libraries(hondana_pch PRIVATE hondana_flags)
+set(HONDANA_PRECOMPILED
+    <algorithm> <array> <atomic> <charconv> <chrono> <condition_variable> <cstddef> <cstdint> <cstring> <deque> <filesystem>
+    <functional> <map> <memory> <mutex> <optional> <set> <span> <stop_token> <string> <string_view> <thread> <tuple>
+    <unordered_map> <utility> <variant> <vector> <tl/expected.hpp>
+    ${PROJECT_SOURCE_DIR}/include/hondana/server.hpp)
+target_precompile_headers(hondana_pch PRIVATE ${HONDANA_PRECOMPILED})
+
+# hondana_room(NAME [LINK libraries...] [ROOMS rooms whose objects it needs...])
+# NAME is the path below src/, with `/` allowed; the target is hondana_<name with _>.
+function(hondana_room name)
+  cmake_parse_arguments(room "" "" "LINK;ROOMS" ${ARGN})
+  string(REPLACE "/" "_" target "hondana_${name}")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  set_property(GLOBAL APPEND PROPERTY HONDANA_ROOM_NAMES ${name})
+  add_library(${target} OBJECT ${sources})
+  target_precompile_headers(${target} REUSE_FROM hondana_pch)
+  # What a test of this room needs beside its own object files: its rooms' and theirs, and what all of them link.
+  set(closure ${target})
+  set(links ${room_LINK})
+  foreach(other ${room_ROOMS})
+    string(REPLACE "/" "_" other "hondana_${other}")
+    if(NOT TARGET ${other})
+      continue()
+    endif()
+    get_target_property(others ${other} HONDANA_CLOSURE)
+    list(APPEND closure ${others})
+    get_target_property(others_link ${other} HONDANA_LINK)
+    list(APPEND links ${others_link})
+  endforeach()
+  list(REMOVE_DUPLICATES closure)
+  list(REMOVE_DUPLICATES links)
+  target_link_libraries(${target} PUBLIC hondana_flags ${links})
+  set_target_properties(${target} PROPERTIES HONDANA_CLOSURE "${closure}" HONDANA_LINK "${links}")
+  set_property(GLOBAL APPEND PROPERTY HONDANA_ROOMS ${target})
+  set_property(GLOBAL APPEND PROPERTY HONDANA_LINKS Threads::Threads ${room_LINK})
+endfunction()
+
+# Links the objects of a room and of every room below it into `target`.
+function(hondana_link_room target name)
+  string(REPLACE "/" "_" room "hondana_${name}")
+  if(NOT TARGET ${room})
+    message(FATAL_ERROR "there is no room ${name}")
+  endif()
+  get_target_property(closure ${room} HONDANA_CLOSURE)
+  get_target_property(links ${room} HONDANA_LINK)
+  foreach(one ${closure})
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${one}>)
+  endforeach()
+  target_link_libraries(${target} PRIVATE ${links})
+endfunction()
+
+# Makes a room of every folder of src/providers/ that src/CMakeLists.txt does not name. One that links a library says so in a
+# file `room.cmake` of its own: set(LINK ...).
+function(hondana_remaining_providers)
+  file(GLOB folders CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/providers/*)
+  foreach(folder ${folders})
+    string(REPLACE "/" "_" target "hondana_${folder}")
+    if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/${folder} AND NOT TARGET ${target})
+      set(LINK "")
+      include(${PROJECT_SOURCE_DIR}/src/${folder}/room.cmake OPTIONAL)
+      hondana_room(${folder} LINK ${LINK} ROOMS model uri bytes work json config)
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,36 @@
+# What the compiler adds for safety: hardening in every build, sanitizers where a preset names them.
+include(CheckPIESupported)
+check_pie_supported(LANGUAGES CXX)
+
+add_library(hondana_safety INTERFACE)
+target_compile_options(hondana_safety INTERFACE -fstack-protector-strong)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_compile_options(hondana_safety INTERFACE -fcf-protection)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  target_compile_options(hondana_safety INTERFACE -mbranch-protection=standard)
+endif()
+target_link_options(hondana_safety INTERFACE -Wl,--as-needed -Wl,-z,relro -Wl,-z,noexecstack)
+
+if(HONDANA_SANITIZE)
+  string(REPLACE ";" "," sanitizers "${HONDANA_SANITIZE}")
+  target_compile_options(hondana_safety INTERFACE -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(hondana_safety INTERFACE -fsanitize=${sanitizers})
+else()
+  # _FORTIFY_SOURCE needs an optimising build and hides errors from the sanitizers.
+  target_compile_options(hondana_safety INTERFACE "$<$<NOT:$<CONFIG:Debug>>:SHELL:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>")
+endif()
+target_compile_definitions(hondana_safety INTERFACE $<$<NOT:$<CONFIG:Release>>:_GLIBCXX_ASSERTIONS>)
+
+# The coverage the fuzzer steers by.
+if(HONDANA_BUILD_FUZZ)
+  target_compile_options(hondana_safety INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# ccache can hold what was compiled with a precompiled header only if the header's text and not its time decides.
+if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(hondana_safety INTERFACE -fpch-preprocess)
+  else()
+    target_compile_options(hondana_safety INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+endif()

@@ -1,0 +1,46 @@
+/// Expected failures as values: every fallible call of hondana returns `result<T>`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <tl/expected.hpp>
+
+namespace hondana::inline v0 {
+
+/// Why an operation failed, free of any protocol revision; only the wire codecs turn these into JSON-RPC numbers.
+enum class errc {
+  resource_not_found = 1,  ///< No provider serves this URI, or it has gone.
+  access_denied,           ///< The caller may not see it; answered as not found where existence is secret.
+  invalid_argument,        ///< A URI, range, cursor or argument is malformed; the text names the member and what is wrong.
+  fetch_directly,          ///< An https:// link: the client fetches it itself, this server never does.
+  response_too_large,      ///< The content exceeds the read limit; the text names size, limit and a way round it.
+  content_changed,         ///< The content kept changing while it was read; asking again may succeed.
+  timed_out,               ///< The deadline passed before the source answered.
+  cancelled,               ///< The peer cancelled or left.
+  overloaded,              ///< A bounded queue or buffer set is full; asking again later may succeed.
+  source_unavailable,      ///< The source is stuck, gone or refused; the text names it.
+  unsupported,             ///< The provider does not do this.
+  internal,                ///< A defect of ours or no memory; details are in the log only.
+};
+
+/// A failure with two texts: one that is safe to send to any peer and one that only our log sees.
+struct failure {
+  errc code = errc::internal;
+  std::string public_text;   ///< Says what was tried, why not, and what to do; never a path the caller did not name.
+  std::string private_text;  ///< For the log: errno texts, host paths, exception messages. May be empty.
+};
+
+template <class T>
+using result = tl::expected<T, failure>;
+
+/// Shorthand for returning a failure from a function that returns `result<T>`.
+[[nodiscard]] inline tl::unexpected<failure> fail(errc code, std::string public_text, std::string private_text = {}) {
+  return tl::unexpected<failure>(failure{code, std::move(public_text), std::move(private_text)});
+}
+
+/// The enumerator's own spelling, for logs. Never null.
+[[nodiscard]] std::string_view name_of(errc code) noexcept;
+
+}  // namespace hondana::inline v0

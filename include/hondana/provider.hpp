@@ -1,0 +1,194 @@
+/// The contract of a provider: one source of resources behind blocking calls.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/error.hpp>
+#include <hondana/resource.hpp>
+#include <hondana/uri.hpp>
+
+namespace hondana::inline v0 {
+
+/// One distinct set of access decisions, shared by all callers with equal decisions. Null in a caller: sees everything.
+class view {
+ public:
+  view() = default;
+  view(const view&) = delete;
+  view& operator=(const view&) = delete;
+  virtual ~view() = default;
+  /// Unique among live views; names cached answers.
+  [[nodiscard]] virtual std::uint64_t id() const noexcept = 0;
+  /// Whether a canonical URI may be seen. Threads: any. Must be a pure function of its argument.
+  [[nodiscard]] virtual bool may_see(std::string_view uri) const = 0;
+};
+
+/// Who asks. Every call carries one.
+struct caller {
+  std::string identity;  ///< "local" over stdio, "anonymous" where nothing was proved.
+  std::string address;   ///< Peer address for the log; empty where there is none.
+  std::shared_ptr<const hondana::view> view;
+};
+
+/// How far a slow call has come; `done` must grow from report to report.
+struct progress {
+  double done = 0;
+  std::optional<double> total;
+  std::string message;
+};
+
+/// What every call carries.
+struct call {
+  caller who;
+  /// When the peer has been answered without us; a provider gives up before it.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  /// Requested when the peer cancels or leaves.
+  std::stop_token stop;
+  /// Reports progress; may be empty. Threads: any.
+  std::function<void(const progress&)> report;
+};
+
+/// Asks for entries in segment order (`compare_by_segment`) after a key.
+struct list_request : call {
+  std::string after;        ///< Entries strictly after this URI; empty: from the start.
+  std::size_t limit = 500;  ///< At most this many.
+};
+
+struct list_result {
+  std::vector<resource> entries;  ///< In segment order; may be short or even empty while `resume` is set.
+  std::optional<std::string> resume;  ///< The `after` of the next page; absent at the end.
+};
+
+/// A template that matched, with its decoded variables.
+struct template_match {
+  std::string uriTemplate;
+  uri_template_values variables;
+};
+
+struct read_request : call {
+  std::string uri;        ///< Canonical.
+  std::string asked_uri;  ///< As the client spelled it; repeated in the answer.
+  std::optional<template_match> match;      ///< Set when one of the provider's templates matches `uri`.
+  std::optional<std::string> if_version;    ///< The version the caller has; a provider may answer without contents when it is current.
+  std::uint64_t max_bytes = 64ull << 20;    ///< Content bytes, before base64.
+};
+
+/// Asks for completions of one template variable.
+struct complete_request : call {
+  std::string uriTemplate;
+  std::string argument;
+  std::string value;  ///< Typed so far.
+  std::vector<std::pair<std::string, std::string>> context;  ///< Variables already chosen.
+};
+
+struct complete_result {
+  std::vector<std::string> values;  ///< By relevance; at most 100 are sent.
+  std::optional<std::uint64_t> total;
+  bool has_more = false;
+};
+
+/// Asks for the direct children of a folder.
+struct children_request : call {
+  std::string uri;  ///< Canonical, without a trailing slash.
+  std::string after;
+  std::size_t limit = 500;
+};
+
+/// What a provider needs of the machine, declared before start; the sandbox is the union of all needs.
+struct needs {
+  struct folder {
+    std::string path;       ///< Absolute.
+    bool writable = false;
+  };
+  std::vector<folder> folders;
+  std::vector<std::string> sockets;   ///< Unix socket paths or host:port.
+  std::vector<std::string> programs;  ///< Absolute paths of child programs.
+};
+
+/// A provider's URI scheme, documented; `hondana schemes` prints it.
+struct scheme_documentation {
+  std::string scheme;       ///< "file"
+  std::string summary;      ///< One sentence.
+  struct kind {
+    std::string name;
+    std::string meaning;
+  };
+  std::vector<kind> kinds;  ///< Every `resource::kind` it emits.
+  struct form {
+    std::string uri_template;
+    std::string meaning;
+  };
+  std::vector<form> forms;  ///< Every URI form it answers.
+};
+
+/// How a source is doing.
+struct health {
+  bool ok = true;
+  std::string detail;  ///< For people: what is being indexed, or what is wrong.
+};
+
+/// One line of a survey: something a source has, and whether it is served.
+struct survey_item {
+  std::string name;    ///< As in the entry; for what is left out, the name it would have.
+  std::string uri;     ///< Canonical; empty for what is left out.
+  bool is_served = false;
+  std::string reason;  ///< Why it is left out, naming the rule; empty when it is served.
+};
+
+/// One source of resources.
+///
+/// Calls block, on a bounded pool of this provider, unless `never_blocks()`; several run at once, so a provider is
+/// internally synchronised. It is shared: abandoned calls may outlive the server's shutdown.
+class provider {
+ public:
+  provider() = default;
+  provider(const provider&) = delete;
+  provider& operator=(const provider&) = delete;
+  virtual ~provider() = default;
+
+  /// The source's name in errors and logs, e.g. "files". Constant.
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// Canonical URI prefixes this provider serves (see `covers`). Constant. Two providers whose prefixes cover each other
+  /// are refused at start. An empty vector claims exact URIs only through `list`, which is an error.
+  [[nodiscard]] virtual std::vector<std::string> claims() const = 0;
+  /// The documentation of its scheme; a provider without it fails the tests.
+  [[nodiscard]] virtual scheme_documentation documentation() const = 0;
+
+  /// Lists a page. Errors: source_unavailable, timed_out, cancelled. Spec: server/resources#listing-resources.
+  [[nodiscard]] virtual result<list_result> list(const list_request& request) = 0;
+  /// Reads one resource.
+  ///
+  /// Units: `request.max_bytes` counts content bytes, before base64.
+  /// Errors: resource_not_found, access_denied, invalid_argument, response_too_large, content_changed, timed_out, cancelled.
+  /// Spec: server/resources#reading-resources.
+  [[nodiscard]] virtual result<reading> read(const read_request& request) = 0;
+
+  /// Direct children of a folder in segment order. Default: unsupported.
+  [[nodiscard]] virtual result<list_result> children(const children_request& request);
+  /// Templates; constant. Default: none. Each must compile and start with one of `claims()`.
+  [[nodiscard]] virtual std::vector<resource_template> templates() const;
+  /// Completes a template variable. Default: no values.
+  [[nodiscard]] virtual result<complete_result> complete(const complete_request& request);
+  /// Goes through everything once, in no particular order, and says what is served and what is left out and why; what lies
+  /// inside something left out is not mentioned. Default: every listed entry. Errors: as `list`.
+  [[nodiscard]] virtual result<void> survey(const call& request, const std::function<void(const survey_item&)>& each);
+  /// True when no call ever waits for a disk, a network or a lock held across either; calls then run inline.
+  [[nodiscard]] virtual bool never_blocks() const noexcept;
+  /// How many calls may block at once. Default: 4.
+  [[nodiscard]] virtual std::size_t concurrency() const noexcept;
+  /// Default: nothing.
+  [[nodiscard]] virtual hondana::needs needs() const;
+  /// Default: ok.
+  [[nodiscard]] virtual hondana::health health() const;
+};
+
+}  // namespace hondana::inline v0

@@ -1,0 +1,19 @@
+/// JSON string escaping (RFC 8259 section 7), vectorised where the machine allows.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hondana::json {
+
+/// Appends `text` with quotes, backslashes and control characters escaped; other bytes pass unchanged, so a text may be
+/// escaped in pieces cut anywhere. Adds no quotes. `text` must be well-formed UTF-8 as a whole.
+void append_escaped(std::string& out, std::string_view text);
+
+/// The same without vectors, for machines without AVX2.
+void append_escaped_portable(std::string& out, std::string_view text);
+
+/// Whether `text` is ASCII without anything to escape: its JSON string is itself between quotes.
+[[nodiscard]] bool is_plain_ascii(std::string_view text) noexcept;
+
+}  // namespace hondana::json

@@ -1,0 +1,125 @@
+/// Reads JSON messages from peers: strict, capped, with errors that name the path of the bad member.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+namespace hondana::json {
+
+/// Nesting beyond this is refused; an empty innermost array or object does not count.
+inline constexpr std::size_t max_depth = 128;
+
+enum class kind : std::uint8_t { null, boolean, integer, number, string, array, object };
+
+/// What is wrong with a member: "params.uri: expected a string, got a number".
+struct bad_member {
+  std::string path;
+  std::string what;
+  [[nodiscard]] std::string text() const { return path.empty() ? what : path + ": " + what; }
+};
+template <class T>
+using decoded = tl::expected<T, bad_member>;
+
+class object;
+class array;
+
+/// A value inside a `document`; a light view, valid as long as the document lives. Default-constructed: null.
+class value {
+ public:
+  value() noexcept = default;
+
+  [[nodiscard]] kind type() const noexcept;
+  [[nodiscard]] bool is_null() const noexcept { return type() == kind::null; }
+  /// The value's own JSON text, written afresh.
+  [[nodiscard]] std::string to_json() const;
+
+  /// Typed access; `path` is what errors call this value.
+  [[nodiscard]] decoded<std::string_view> as_string(std::string_view path) const;
+  /// Integers of 64 signed bits; 1.0 is not one.
+  [[nodiscard]] decoded<std::int64_t> as_integer(std::string_view path) const;
+  [[nodiscard]] decoded<double> as_number(std::string_view path) const;
+  [[nodiscard]] decoded<bool> as_boolean(std::string_view path) const;
+  [[nodiscard]] decoded<object> as_object(std::string_view path) const;
+  [[nodiscard]] decoded<array> as_array(std::string_view path) const;
+
+ private:
+  friend class document;
+  friend class object;
+  friend class array;
+  value(const void* tape, std::size_t index) noexcept : tape_(tape), index_(index) {}
+  const void* tape_ = nullptr;  // the parser's document
+  std::size_t index_ = 0;       // position in it; meaningless when tape_ is null
+};
+
+/// An object with case-sensitive members. A member that occurs twice is an error where it is looked up.
+class object {
+ public:
+  object() noexcept = default;
+  /// An object without members that errors call `path`: what an absent optional object means.
+  [[nodiscard]] static object empty(std::string_view path) { return object({}, path); }
+  /// The member, or nothing when absent. Errors: the member occurs more than once.
+  [[nodiscard]] decoded<std::optional<value>> find(std::string_view name) const;
+  /// Required members: absent is an error too.
+  [[nodiscard]] decoded<value> get(std::string_view name) const;
+  [[nodiscard]] decoded<std::string_view> get_string(std::string_view name) const;
+  [[nodiscard]] decoded<object> get_object(std::string_view name) const;
+  /// Optional members: absent is nothing, a wrong type is an error.
+  [[nodiscard]] decoded<std::optional<std::string_view>> find_string(std::string_view name) const;
+  [[nodiscard]] decoded<std::optional<object>> find_object(std::string_view name) const;
+  /// All members in order.
+  [[nodiscard]] std::vector<std::pair<std::string_view, value>> members() const;
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] std::string path_of(std::string_view member) const;
+
+ private:
+  friend class value;
+  object(value self, std::string_view path) : self_(self), path_(path) {}
+  value self_;
+  std::string path_;
+};
+
+class array {
+ public:
+  array() noexcept = default;
+  [[nodiscard]] std::size_t size() const;
+  /// All elements in order.
+  [[nodiscard]] std::vector<value> elements() const;
+
+ private:
+  friend class value;
+  explicit array(value self) noexcept : self_(self) {}
+  value self_;
+};
+
+/// Why a text is not an acceptable JSON document.
+struct parse_failure {
+  std::string what;  ///< Safe to send.
+};
+
+/// A parsed message that owns everything its values point into. Movable; values stay valid.
+class document {
+ public:
+  document() noexcept;
+  ~document();
+  document(document&&) noexcept;
+  document& operator=(document&&) noexcept;
+
+  /// Parses one complete JSON text in UTF-8. Errors: malformed, ill-formed UTF-8, deeper than `max_depth`, empty.
+  [[nodiscard]] static tl::expected<document, parse_failure> parse(std::string_view text);
+
+  [[nodiscard]] value root() const noexcept;
+
+ private:
+  struct tape;
+  std::unique_ptr<tape> tape_;
+};
+
+}  // namespace hondana::json

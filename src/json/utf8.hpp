@@ -1,0 +1,36 @@
+/// UTF-8 validation, code point boundaries and repair.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace hondana::json {
+
+/// Whether `bytes` is well-formed UTF-8 (no overlong forms, surrogates or truncated sequences).
+[[nodiscard]] bool is_utf8(std::string_view bytes) noexcept;
+
+/// Whether `bytes` holds a NUL byte.
+[[nodiscard]] bool has_nul(std::string_view bytes) noexcept;
+
+/// How many bytes at the end of `bytes` are a sequence that further bytes could still complete (0 to 3).
+[[nodiscard]] std::size_t incomplete_tail(std::string_view bytes) noexcept;
+
+/// Appends `bytes` with every maximal ill-formed part replaced by U+FFFD (Unicode 15, section 3.9, best practice).
+void append_replacing(std::string& out, std::string_view bytes);
+
+/// Validates a text that arrives in pieces.
+class utf8_stream {
+ public:
+  /// False from the first ill-formed piece on.
+  bool feed(std::string_view piece);
+  /// Whether everything fed was well-formed and nothing is left incomplete.
+  [[nodiscard]] bool finish() const noexcept;
+
+ private:
+  char carry_[4] = {};
+  std::size_t carried_ = 0;
+  bool good_ = true;
+};
+
+}  // namespace hondana::json

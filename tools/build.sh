@@ -1,0 +1,95 @@
+# Configuring and building a preset, and installing from it. Sourced by ./dev.
+# shellcheck shell=bash
+
+release_budget=180 # seconds for library and program from nothing on two cores
+
+# configure PRESET [cmake arguments]: only when the build folder is not as asked yet.
+configure() {
+  local preset=$1 folder=$root/build/$1 asked
+  shift
+  local launcher=()
+  if command -v ccache >/dev/null; then
+    launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    # With these ccache takes part where a precompiled header is used.
+    export CCACHE_SLOPPINESS=pch_defines,time_macros
+  fi
+  asked="$* ${launcher[*]} $(sha256sum <"$root/CMakePresets.json")"
+  if [ -f "$folder/build.ninja" ] && [ "$(cat "$folder/.asked" 2>/dev/null)" = "$asked" ]; then return; fi
+  mkdir -p "$folder"
+  (cd "$root" && cmake --preset "$preset" "${launcher[@]}" "$@") >"$folder/configure.log" 2>&1 || {
+    cat "$folder/configure.log" >&2
+    die "cmake --preset $preset failed"
+  }
+  printf '%s\n' "$asked" >"$folder/.asked"
+}
+
+# build PRESET [targets]
+build() {
+  local preset=$1 targets=()
+  shift
+  [ "$#" -eq 0 ] || targets=(--target "$@")
+  (cd "$root" && cmake --build --preset "$preset" --parallel "$jobs" "${targets[@]}") </dev/null >&2
+}
+
+build_release() {
+  local fresh=no begin=$SECONDS spent
+  [ -f "$root/build/release/build.ninja" ] || fresh=yes
+  configure release
+  build release
+  spent=$((SECONDS - begin))
+  if [ "$fresh" = yes ]; then
+    printf 'library and program from nothing: %d s of %d s on %d cores%s\n' "$spent" "$release_budget" "$jobs" \
+      "$(command -v ccache >/dev/null && echo ', with ccache')" >&2
+    [ "$spent" -le "$release_budget" ] || printf 'WARNING: the build budget is spent\n' >&2
+  fi
+  [ -x "$root/build/release/hondana" ] || die 'the build made no build/release/hondana'
+}
+
+# install_to PREFIX: as root only if the folder asks for it.
+install_to() {
+  local prefix=$1 existing=$1
+  while [ ! -e "$existing" ]; do existing=$(dirname "$existing"); done
+  if [ -w "$existing" ]; then
+    cmake --install "$root/build/release" --prefix "$prefix" >&2
+  else
+    as_root cmake --install "$root/build/release" --prefix "$prefix" >&2
+  fi
+}
+
+make_package() {
+  (cd "$root/build/release" && cpack -G DEB) >"$root/build/release/package.log" 2>&1 || {
+    cat "$root/build/release/package.log" >&2
+    die 'cpack failed'
+  }
+  package_file=$(find "$root/build/release/package" -maxdepth 1 -name 'hondana_*.deb' | head -n 1)
+  [ -n "$package_file" ] || die 'cpack made no package'
+}
+
+# run_fuzz SECONDS: every target of the preset fuzz, one after the other; what they learn stays in build/fuzz/fuzz/corpus.
+run_fuzz() {
+  local seconds=$1 target what seeds count=0
+  for target in "$root"/build/fuzz/fuzz/fuzz_*; do
+    if [ ! -f "$target" ] || [ ! -x "$target" ]; then continue; fi
+    count=$((count + 1))
+    what=${target##*/fuzz_}
+    seeds=()
+    if [ -d "$root/fuzz/seeds/$what" ]; then seeds=("$root/fuzz/seeds/$what"); fi
+    mkdir -p "$root/build/fuzz/fuzz/corpus/$what"
+    printf -- '-- %s, %d s\n' "$what" "$seconds" >&2
+    "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -verbosity=0 -print_final_stats=1 \
+      -artifact_prefix="$root/build/fuzz/$what." "$root/build/fuzz/fuzz/corpus/$what" "${seeds[@]}" </dev/null >&2
+  done
+  [ "$count" -gt 0 ] || die 'there are no fuzz targets'
+}
+
+# run_bench [arguments]: every benchmark program, pinned to one core where that is possible.
+run_bench() {
+  local program count=0
+  for program in "$root"/build/release/bench/bench_*; do
+    if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi
+    count=$((count + 1))
+    printf -- '-- %s\n' "${program##*/}" >&2
+    taskset -c 0 "$program" "$@" </dev/null
+  done
+  [ "$count" -gt 0 ] || die 'there are no benchmarks'
+}

@@ -1,0 +1,105 @@
+# `./dev lint`: format, clang-tidy, shell scripts, house habits. Sourced by ./dev.
+# shellcheck shell=bash
+
+most_lines=450
+
+# All C++ of ours, NUL-separated.
+source_files() {
+  local folder folders=()
+  for folder in include src tests fuzz bench examples; do
+    [ ! -d "$root/$folder" ] || folders+=("$root/$folder")
+  done
+  find "${folders[@]}" -name node_modules -prune -o -type f \( -name '*.cpp' -o -name '*.hpp' \) -print0 | LC_ALL=C sort -z
+}
+
+check_format() {
+  source_files | xargs -0 -r -n 40 -P "$jobs" clang-format-19 --dry-run -Werror
+}
+
+check_scripts() {
+  (
+    cd "$root"
+    shellcheck --external-sources --check-sourced dev .ci/run
+    find tests packaging fuzz bench -name node_modules -prune -o -type f -name '*.sh' -print0 2>/dev/null | xargs -0 -r shellcheck
+  )
+}
+
+check_habits() {
+  local file lines faults=0
+  while IFS= read -r -d '' file; do
+    lines=$(wc -l <"$file")
+    if [ "$lines" -gt "$most_lines" ]; then
+      printf 'WARNING: %s has %d lines, perhaps two ideas\n' "${file#"$root"/}" "$lines" >&2
+    fi
+    if [[ $(head -n 1 "$file") != '/// '* ]]; then
+      printf '%s:1: the file does not open with a sentence saying what lives there\n' "${file#"$root"/}" >&2
+      faults=$((faults + 1))
+    fi
+  done < <(source_files)
+  # A benchmark may pace itself by the clock; nothing else waits by time.
+  if source_files | xargs -0 grep -nHE '\b(TODO|FIXME|XXX|NOLINT|co_await|co_return)\b|catch *\(\.\.\.\) *\{ *\}' >&2 ||
+    source_files | grep -zv "^$root/bench/" | xargs -0 grep -nHE '\b(sleep_for|sleep_until|usleep|nanosleep) *\(' >&2; then
+    printf 'the lines above promise, wait by time, silence a check or swallow an error\n' >&2
+    faults=$((faults + 1))
+  fi
+  [ "$faults" -eq 0 ] || die 'habits'
+}
+
+# One line a source file below src/: the file, then every project header it reaches.
+tidy_inputs() {
+  (cd "$root" && grep -rHoE --include='*.hpp' --include='*.cpp' '^#include ["<][a-z_0-9/]+\.hpp[">]' include src) |
+    awk '
+      {
+        colon = index($0, ":")
+        from = substr($0, 1, colon - 1)
+        match($0, /["<][a-z_0-9\/]+\.hpp/)
+        to = substr($0, RSTART + 1, RLENGTH - 1)
+        if (substr($0, RSTART, 1) == "<" && to !~ /^hondana\//) next
+        to = (to ~ /^hondana\//) ? "include/" to : "src/" to
+        edges[from] = edges[from] " " to
+      }
+      END {
+        for (file in edges) {
+          if (file !~ /\.cpp$/) continue
+          split("", seen); seen[file] = 1
+          queue[1] = file; head = 1; tail = 1
+          out = file
+          while (head <= tail) {
+            count = split(edges[queue[head++]], next_files, " ")
+            for (i = 1; i <= count; i++)
+              if (!(next_files[i] in seen)) { seen[next_files[i]] = 1; queue[++tail] = next_files[i]; out = out " " next_files[i] }
+          }
+          print out
+        }
+      }' | LC_ALL=C sort
+}
+
+# clang-tidy on every source below src/ whose text, headers, flags or rules changed since it last passed.
+check_tidy() {
+  local folder=$root/build/lint rules file inputs key waiting=$root/build/lint/waiting
+  (cd "$root" && cmake --preset asan -B "$folder" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DHONDANA_SANITIZE= \
+    -DHONDANA_BUILD_TESTS=OFF -DHONDANA_BUILD_FUZZ=OFF) >"$root/build/lint.log" 2>&1 || {
+    cat "$root/build/lint.log" >&2
+    die 'cmake failed'
+  }
+  mkdir -p "$folder/passed"
+  : >"$waiting"
+  rules=$(cat "$root/.clang-tidy" "$root"/cmake/*.cmake "$root/CMakePresets.json" <(clang-tidy-19 --version) | sha256sum)
+  while read -r -a inputs; do
+    file=${inputs[0]}
+    key=$(cd "$root" && { printf '%s' "$rules $file"; cat "${inputs[@]}"; } | sha256sum | cut -d ' ' -f 1)
+    [ -e "$folder/passed/$key" ] || printf '%s\0%s\0' "$root/$file" "$folder/passed/$key" >>"$waiting"
+  done < <(tidy_inputs)
+  printf 'clang-tidy: %d files to look at\n' $(($(tr -cd '\0' <"$waiting" | wc -c) / 2)) >&2
+  # shellcheck disable=SC2016
+  xargs -0 -r -n 2 -P "$jobs" bash -c 'clang-tidy-19 -p "$0" --quiet "$1" 2>&1 | { grep -v "warnings\? .*generated" || true; }; [ "${PIPESTATUS[0]}" -eq 0 ] && touch "$2"' \
+    "$folder" <"$waiting" >&2 || die 'clang-tidy has something to say'
+}
+
+run_lint() {
+  phase 'packages' need_packages build lint
+  phase 'format' check_format
+  phase 'scripts' check_scripts
+  phase 'habits' check_habits
+  phase 'clang-tidy' check_tidy
+}

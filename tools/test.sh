@@ -1,0 +1,87 @@
+# `./dev test`: every check of the house except lint. Sourced by ./dev.
+# shellcheck shell=bash
+
+run_ctest() { # PRESET [ctest arguments]
+  local preset=$1
+  shift
+  (cd "$root" && ctest --preset "$preset" --parallel "$jobs" "$@") </dev/null
+}
+
+build_sanitized() { # PRESET
+  configure "$1"
+  build "$1"
+}
+
+# Speaks to the example server over stdio and checks what comes back.
+ask_app_log() { # PROGRAM
+  local folder answers
+  folder=$root/build/consumer/run
+  mkdir -p "$folder"
+  printf 'started\nserved one peer\n' >"$folder/app.log"
+  answers=$(cd "$folder" && timeout 20 "$1" <<'EOF'
+{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"consumer","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"resources/list"}
+{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"file:///logs/app.log"}}
+EOF
+  ) || die "$1 failed; it had answered: $answers"
+  local wanted
+  for wanted in '"example-server"' '"Application Logs"' '"text":"started\nserved one peer\n"'; do
+    [[ $answers == *"$wanted"* ]] || die "$1: no $wanted in its answers: $answers"
+  done
+}
+
+# The example outside the tree, against the installed package: once by CMake, once by pkg-config.
+check_consumer() {
+  local prefix=$root/build/consumer/prefix built=$root/build/consumer/app_log flags libraries
+  rm -rf "$prefix"
+  install_to "$prefix" >"$root/build/consumer.log" 2>&1 || { cat "$root/build/consumer.log" >&2; die 'the installation failed'; }
+  cmake -S "$root/examples/app_log" -B "$built" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" >&2
+  cmake --build "$built" >&2
+  ask_app_log "$built/app_log"
+
+  local -x PKG_CONFIG_PATH
+  PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name hondana.pc)")
+  read -ra flags < <(pkg-config --cflags hondana)
+  read -ra libraries < <(pkg-config --static --libs hondana)
+  g++ -std=c++20 -O1 "${flags[@]}" "$root/examples/app_log/main.cpp" -o "$built/app_log_by_pkg_config" "${libraries[@]}"
+  ask_app_log "$built/app_log_by_pkg_config"
+  printf 'the example server was built by CMake and by pkg-config and answered\n' >&2
+}
+
+check_package() {
+  local listing wanted depends
+  make_package
+  listing=$(dpkg-deb --contents "$package_file")
+  for wanted in /usr/bin/hondana /libhondana.a /usr/include/hondana/server.hpp /hondanaConfig.cmake /pkgconfig/hondana.pc \
+    /usr/share/doc/hondana/LICENSE; do
+    [[ $listing == *"$wanted"* ]] || die "the package lacks $wanted"
+  done
+  depends=$(dpkg-deb --field "$package_file" Depends)
+  [[ $depends == *libc6* ]] || die "the package depends on \"$depends\""
+  printf '%s depends on %s\n' "${package_file##*/}" "$depends" >&2
+}
+
+run_tests() {
+  local all=$1 long=(-LE '^long$')
+  phase 'packages' need_packages build test package
+  phase 'npm packages' need_npm_packages
+  phase 'build release' build_release
+  phase 'build dev' build_sanitized dev
+  if [ "$all" = yes ]; then
+    long=()
+  else
+    skip 'long interop and long fuzzing' './dev test --all runs them'
+  fi
+  phase 'tests' run_ctest dev "${long[@]}"
+  phase 'build asan' build_sanitized asan
+  phase 'tests and fuzz targets under asan and ubsan' run_ctest asan
+  phase 'build tsan' build_sanitized tsan
+  phase 'tests under tsan' run_ctest tsan
+  phase 'installed package and its consumer' check_consumer
+  phase 'Debian package' check_package
+  if [ "$all" = yes ]; then
+    phase 'build fuzz' build_sanitized fuzz
+    phase 'fuzz' run_fuzz 60
+  fi
+}
