@@ -1,0 +1,114 @@
+/// All providers as one ordered set of resources and templates: routes, pages, completes, and keeps deadlines.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/provider.hpp>
+
+#include "bytes/prepare.hpp"
+#include "model/answers.hpp"
+#include "model/operation.hpp"
+#include "work/pool.hpp"
+#include "work/timers.hpp"
+
+namespace hondana::catalog {
+
+struct limits {
+  std::size_t page_size = 500;
+  std::uint64_t read_limit = 64ull << 20;
+  /// Waiting requests a source; beyond it, overloaded.
+  std::size_t queue_limit = 1024;
+};
+
+/// A provider with the lane its calls run on. Kept across configuration changes while the provider stays.
+class source {
+ public:
+  source(std::shared_ptr<provider> what, std::size_t queue_limit);
+
+  [[nodiscard]] const std::shared_ptr<provider>& what() const noexcept { return provider_; }
+  [[nodiscard]] const std::shared_ptr<work::lane>& lane() const noexcept { return lane_; }
+  /// Whether calls run before `submit` returns, without a deadline of ours.
+  [[nodiscard]] bool never_blocks() const noexcept { return !pool_; }
+  /// See `work::pool::close`; true for a source that never blocks.
+  bool close(work::clock::time_point until);
+
+ private:
+  std::shared_ptr<provider> provider_;
+  std::shared_ptr<work::lane> lane_;
+  std::shared_ptr<work::pool> pool_;  // the same object when it is a pool
+};
+
+/// A reading and the lane where its streams may be pulled.
+struct read_answer {
+  bytes::prepared_reading reading;
+  std::shared_ptr<work::lane> home;
+  model::cache_hint cache;
+};
+
+template <class T>
+using completion = std::function<void(result<T>)>;
+
+/// An immutable arrangement of sources. It runs without JSON and without a peer.
+///
+/// Every call takes a `call` with caller, deadline and stop token, and answers through its completion exactly once: on a
+/// thread of the source, on the timer thread when the deadline passes first, or before the call returns.
+/// Threads: any.
+class catalog : public std::enable_shared_from_this<catalog> {
+ public:
+  /// Checks the whole arrangement. Errors: invalid_argument for malformed claims and templates, for a template outside its
+  /// provider's claims, and for claims that cover each other (naming both providers).
+  [[nodiscard]] static result<std::shared_ptr<const catalog>> make(std::vector<std::shared_ptr<source>> sources, limits limits,
+                                                                   std::shared_ptr<work::timers> timers);
+
+  /// One page in segment order over all providers. Errors: invalid_argument for a cursor that is not ours.
+  void list(const call& by, const std::optional<std::string>& cursor, completion<model::resource_page> done) const;
+  void templates(const call& by, const std::optional<std::string>& cursor, completion<model::template_page> done) const;
+  /// `uri` is canonical, `asked_uri` what the client wrote. Errors: resource_not_found when no provider claims it.
+  void read(const call& by, std::string uri, std::string asked_uri, completion<read_answer> done) const;
+  /// Errors: invalid_argument for a template nobody offers or a variable it does not have.
+  void complete(const call& by, model::complete what, completion<complete_result> done) const;
+
+  [[nodiscard]] const std::vector<std::shared_ptr<source>>& sources() const noexcept { return sources_; }
+  [[nodiscard]] bool has_templates() const noexcept { return !templates_.empty(); }
+
+  ~catalog();
+
+ private:
+  struct route {
+    std::string prefix;
+    std::shared_ptr<source> to;
+  };
+  struct offered_template {
+    resource_template entry;
+    uri_template compiled;
+    std::shared_ptr<source> to;
+  };
+  class page_in_making;
+
+  catalog(std::vector<std::shared_ptr<source>> sources, limits limits, std::shared_ptr<work::timers> timers);
+  result<void> take_claims(const std::shared_ptr<source>& from);
+  result<void> check_overlaps() const;
+  result<void> take_templates(const std::shared_ptr<source>& from);
+  /// The longest claim that covers `uri` and has at most `longest` bytes; null when there is none.
+  [[nodiscard]] const route* route_of(std::string_view uri, std::size_t longest = std::string_view::npos) const;
+  /// The best of a source's templates that match: the longest literal prefix first, then text order.
+  [[nodiscard]] std::optional<template_match> match_of(const source& from, std::string_view uri) const;
+
+  std::vector<std::shared_ptr<source>> sources_;
+  limits limits_;
+  std::shared_ptr<work::timers> timers_;
+  std::vector<route> routes_;  // by segment order of the prefix
+  std::size_t longest_prefix_ = 0;
+  std::vector<offered_template> templates_;  // by template text
+  std::vector<std::size_t> best_first_;      // positions in `templates_` in the order of `match_of`
+};
+
+}  // namespace hondana::catalog

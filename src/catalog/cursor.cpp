@@ -1,0 +1,63 @@
+/// A cursor is base64url of a version byte, eight bytes of scope and the last key.
+#include "catalog/cursor.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "bytes/digest.hpp"
+#include "json/base64.hpp"
+
+namespace hondana::catalog {
+namespace {
+
+constexpr char version = 1;
+constexpr std::size_t head_bytes = 9;
+
+void append_number(std::string& out, std::uint64_t value) {
+  for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>((value >> shift) & 0xFF));
+}
+
+std::string head_of(std::uint64_t scope) {
+  std::string head(1, version);
+  append_number(head, scope);
+  return head;
+}
+
+/// Keys are URIs or templates: visible ASCII, or UTF-8 in a template's literals.
+bool is_plain(std::string_view key) noexcept {
+  return std::all_of(key.begin(), key.end(), [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7F; });
+}
+
+}  // namespace
+
+std::uint64_t cursor_scope(std::string_view list, std::string_view filter, const view* through) {
+  std::string text;
+  append_number(text, list.size());
+  text += list;
+  append_number(text, filter.size());
+  text += filter;
+  if (through != nullptr) append_number(text, through->id());
+  return bytes::digest_of(text)[0];
+}
+
+std::string write_cursor(std::uint64_t scope, std::string_view last_key) {
+  return json::base64url(head_of(scope).append(last_key));
+}
+
+result<std::string> read_cursor(std::string_view cursor, std::uint64_t scope) {
+  constexpr std::size_t longest = (head_bytes + max_key_bytes + 2) / 3 * 4;
+  if (cursor.size() <= longest) {
+    auto held = json::decode_base64url(cursor);
+    if (held && held->size() > head_bytes && held->size() <= head_bytes + max_key_bytes && held->starts_with(head_of(scope))) {
+      held->erase(0, head_bytes);
+      if (is_plain(*held)) return std::move(*held);
+    }
+  }
+  return fail(
+      errc::invalid_argument,
+      "cursor: not one that this server gave out for this list. Pass nextCursor on unchanged, or leave the cursor out to "
+      "start again.");
+}
+
+}  // namespace hondana::catalog

@@ -1,0 +1,165 @@
+/// Listing: which sources a page needs, asked at once, and their pages merged.
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/provider.hpp>
+#include <hondana/uri.hpp>
+
+#include "catalog/catalog.hpp"
+#include "catalog/cursor.hpp"
+#include "catalog/merge.hpp"
+#include "catalog/owed.hpp"
+
+namespace hondana::catalog {
+namespace {
+
+bool before(std::string_view a, std::string_view b) noexcept { return std::is_lt(compare_by_segment(a, b)); }
+
+/// Pages of several sources on their way; the first failure is the answer to all of them.
+class gathering {
+ public:
+  using pages = std::vector<list_result>;
+
+  gathering(std::size_t expected, completion<pages> done) : left_(expected), pages_(expected), done_(std::move(done)) {}
+
+  void take(std::size_t place, result<list_result> page) {
+    std::unique_lock lock(mutex_);
+    if (!done_) return;
+    if (page) {
+      pages_[place] = std::move(*page);
+      if (--left_ != 0) return;
+    }
+    const auto done = std::exchange(done_, {});
+    auto gathered = page ? result<pages>(std::move(pages_)) : tl::unexpected(std::move(page.error()));
+    lock.unlock();
+    done(std::move(gathered));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t left_;
+  pages pages_;
+  completion<pages> done_;
+};
+
+}  // namespace
+
+/// One page being made.
+///
+/// The source with the next entries is asked alone first: claims rarely interleave, and then its page is the page. Only when
+/// it does not fill the page are the sources behind it asked, all at once.
+class catalog::page_in_making : public std::enable_shared_from_this<page_in_making> {
+ public:
+  page_in_making(std::shared_ptr<const catalog> of, const call& by, std::string after, std::uint64_t scope,
+                 completion<model::resource_page> done)
+      : catalog_(std::move(of)), by_(by), after_(std::move(after)), scope_(scope), done_(std::move(done)) {}
+
+  void start() {
+    find_reaches();
+    if (reaches_.empty()) return finish({});
+    const bool is_apart = reaches_.size() == 1 || before(after_, reaches_[1].from);
+    gather(0, is_apart ? 1 : reaches_.size());
+  }
+
+ private:
+  /// A source that may have entries after the key, and the least of them it may have.
+  struct reach {
+    std::shared_ptr<source> of;
+    std::string_view from;  // a claim, or `after_` itself
+  };
+
+  void find_reaches() {
+    for (const auto& one : catalog_->routes_) {
+      const bool lies_ahead = after_.empty() || before(after_, one.prefix);
+      // What starts with a claim is contiguous in segment order, so a key that does not start with it has it all behind.
+      if (!lies_ahead && !after_.starts_with(one.prefix)) continue;
+      const auto known = std::find_if(reaches_.begin(), reaches_.end(), [&](const reach& it) { return it.of == one.to; });
+      if (known == reaches_.end()) reaches_.push_back({one.to, lies_ahead ? std::string_view(one.prefix) : after_});
+    }
+  }
+
+  /// Asks the sources from `first` up to `last`, then goes on in `gathered`.
+  void gather(std::size_t first, std::size_t last) {
+    const auto self = shared_from_this();
+    const auto pages = std::make_shared<gathering>(
+        last - first, [self, last](result<gathering::pages> found) { self->gathered(std::move(found), last); });
+    for (auto index = first; index < last; ++index) {
+      ask<list_result>(
+          *reaches_[index].of, by_, catalog_->timers_, [self, from = reaches_[index].of] { return self->page_of(from); },
+          [pages, place = index - first](result<list_result> page) { pages->take(place, std::move(page)); });
+    }
+  }
+
+  result<list_result> page_of(const std::shared_ptr<source>& from) const {
+    const list_request request{by_, after_, catalog_->limits_.page_size};
+    auto page = from->what()->list(request);
+    if (!page) return page;
+    const auto is_claimed = [&](std::string_view uri) {
+      const auto* way = catalog_->route_of(uri);
+      return way != nullptr && way->to == from;
+    };
+    const auto kept = check_page(*page, request, from->what()->name(), is_claimed);
+    if (!kept) return tl::unexpected(kept.error());
+    apply_view(*page, by_.who.view.get());
+    return page;
+  }
+
+  void gathered(result<gathering::pages> found, std::size_t asked) {
+    if (!found) return done_(tl::unexpected(std::move(found.error())));
+    for (auto& page : *found) pages_.push_back(std::move(page));
+    if (asked < reaches_.size()) {
+      if (!fills_the_page(pages_.front(), reaches_[asked].from)) return gather(asked, reaches_.size());
+    }
+    finish(merge(std::move(pages_), catalog_->limits_.page_size));
+  }
+
+  /// Whether the first source's page is the answer without those whose entries start at `bound`; then it goes on before them.
+  bool fills_the_page(list_result& page, std::string_view bound) const {
+    const auto end = std::find_if(page.entries.begin(), page.entries.end(),
+                                  [bound](const resource& entry) { return !before(entry.uri, bound); });
+    const auto usable = static_cast<std::size_t>(end - page.entries.begin());
+    const bool is_full = usable >= catalog_->limits_.page_size;
+    const bool stops_short = page.resume && before(*page.resume, bound);
+    if (!is_full && !stops_short) return false;
+    if (!stops_short) page.resume = page.entries.back().uri;
+    return true;
+  }
+
+  void finish(list_result merged) {
+    model::resource_page page;
+    page.resources = std::move(merged.entries);
+    if (merged.resume) page.next_cursor = write_cursor(scope_, *merged.resume);
+    page.cache.is_private = by_.who.view != nullptr;
+    done_(std::move(page));
+  }
+
+  std::shared_ptr<const catalog> catalog_;
+  call by_;
+  std::string after_;
+  std::uint64_t scope_;
+  completion<model::resource_page> done_;
+  std::vector<reach> reaches_;  // in the order of `from`
+  std::vector<list_result> pages_;
+};
+
+void catalog::list(const call& by, const std::optional<std::string>& cursor, completion<model::resource_page> done) const {
+  const auto scope = cursor_scope("resources", "", by.who.view.get());
+  std::string after;
+  if (cursor) {
+    auto key = read_cursor(*cursor, scope);
+    if (!key) return done(tl::unexpected(std::move(key.error())));
+    after = std::move(*key);
+  }
+  std::make_shared<page_in_making>(shared_from_this(), by, std::move(after), scope, std::move(done))->start();
+}
+
+}  // namespace hondana::catalog

@@ -1,0 +1,101 @@
+/// An answer that is owed exactly once, and the asking of a source for it.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <hondana/provider.hpp>
+
+#include "catalog/catalog.hpp"
+#include "work/pool.hpp"
+#include "work/timers.hpp"
+
+namespace hondana::catalog {
+
+/// The same failure with the source's name in its text where the source itself is the reason.
+[[nodiscard]] failure naming(failure why, const std::string& source_name);
+
+[[nodiscard]] failure passed_deadline(const std::string& source_name);
+[[nodiscard]] failure never_ran(const std::string& source_name);
+[[nodiscard]] failure threw(const std::string& source_name, std::string what);
+[[nodiscard]] failure was_cancelled();
+
+/// An answer given by whoever comes first: the source, its deadline, or the end of a job that never ran.
+///
+/// Shared by the job and, weakly, by the deadline's timer. Threads: any.
+template <class T>
+class owed {
+ public:
+  owed(completion<T> done, std::string source_name) : done_(std::move(done)), source_name_(std::move(source_name)) {}
+  owed(const owed&) = delete;
+  owed& operator=(const owed&) = delete;
+  ~owed() {
+    if (!settled_.exchange(true)) done_(tl::unexpected(never_ran(source_name_)));
+  }
+
+  [[nodiscard]] bool is_settled() const noexcept { return settled_; }
+  [[nodiscard]] const std::string& source_name() const noexcept { return source_name_; }
+
+  /// Answers, unless that has been done.
+  void settle(result<T> answer) {
+    if (settled_.exchange(true)) return;
+    if (timers_) timers_->cancel(timer_);
+    finish(std::move(answer));
+  }
+
+  /// Answers `timed_out` at `deadline`. Call once, before anything else can settle `what`.
+  static void expire_at(const std::shared_ptr<owed>& what, std::shared_ptr<work::timers> timers,
+                        work::clock::time_point deadline) {
+    what->timers_ = std::move(timers);
+    what->timer_ = what->timers_->at(deadline, [late = std::weak_ptr<owed>(what)] {
+      // Leaves the timer's own members alone: `at` may not have returned yet.
+      const auto one = late.lock();
+      if (one && !one->settled_.exchange(true)) one->finish(tl::unexpected(passed_deadline(one->source_name_)));
+    });
+  }
+
+ private:
+  void finish(result<T> answer) {
+    const auto done = std::exchange(done_, {});
+    done(std::move(answer));
+  }
+
+  completion<T> done_;
+  std::string source_name_;
+  std::atomic<bool> settled_{false};
+  std::shared_ptr<work::timers> timers_;
+  work::timers::id timer_ = 0;
+};
+
+/// Runs `job` (a `result<T>()`, copyable, owning all it touches) on the source's lane and answers through `done` exactly once.
+///
+/// It is not run when `by.stop` was requested or the answer was given before it could start; what it throws becomes an
+/// internal error. Sources that never block answer before this returns; the deadline of others is kept by a timer.
+template <class T, class Job>
+void ask(const source& from, const call& by, const std::shared_ptr<work::timers>& timers, Job job, completion<T> done) {
+  const auto answer = std::make_shared<owed<T>>(std::move(done), from.what()->name());
+  const bool has_deadline = by.deadline != work::clock::time_point::max();
+  if (has_deadline && !from.never_blocks()) owed<T>::expire_at(answer, timers, by.deadline);
+  const auto accepted = from.lane()->submit(
+      [answer, stop = by.stop, job = std::move(job)]() mutable {
+        if (answer->is_settled()) return;
+        if (stop.stop_requested()) return answer->settle(tl::unexpected(was_cancelled()));
+        result<T> found = tl::unexpected(failure{});
+        try {
+          found = job();
+        } catch (const std::exception& error) {
+          found = tl::unexpected(threw(answer->source_name(), error.what()));
+        } catch (...) {
+          found = tl::unexpected(threw(answer->source_name(), "something that is no std::exception"));
+        }
+        if (!found) found = tl::unexpected(naming(std::move(found.error()), answer->source_name()));
+        answer->settle(std::move(found));
+      },
+      by.deadline);
+  if (!accepted) answer->settle(tl::unexpected(accepted.error()));
+}
+
+}  // namespace hondana::catalog

@@ -1,0 +1,34 @@
+/// What a provider does when it does not say otherwise.
+#include <hondana/provider.hpp>
+
+namespace hondana::inline v0 {
+
+result<list_result> provider::children(const children_request&) {
+  return fail(errc::unsupported, "The source \"" + name() + "\" does not list folders. Use resources/list.");
+}
+
+std::vector<resource_template> provider::templates() const { return {}; }
+
+result<complete_result> provider::complete(const complete_request&) { return complete_result{}; }
+
+result<void> provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {
+  list_request page;
+  static_cast<call&>(page) = request;
+  for (;;) {
+    const auto listed = list(page);
+    if (!listed) return tl::unexpected(listed.error());
+    for (const auto& entry : listed->entries) each({entry.name, entry.uri, true, {}});
+    if (!listed->resume) return {};
+    page.after = *listed->resume;
+  }
+}
+
+bool provider::never_blocks() const noexcept { return false; }
+
+std::size_t provider::concurrency() const noexcept { return 4; }
+
+hondana::needs provider::needs() const { return {}; }
+
+hondana::health provider::health() const { return {}; }
+
+}  // namespace hondana::inline v0

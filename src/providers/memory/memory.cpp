@@ -1,0 +1,190 @@
+/// The in-memory provider: an ordered map that may change while it is paged through.
+#include <hondana/memory.hpp>
+
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <shared_mutex>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/uri.hpp>
+
+namespace hondana::inline v0 {
+namespace {
+
+/// How many entries one page may look at through a view.
+constexpr std::size_t looks_a_page = 10'000;
+
+struct by_segment {
+  using is_transparent = void;
+  bool operator()(std::string_view a, std::string_view b) const noexcept { return std::is_lt(compare_by_segment(a, b)); }
+};
+
+struct item {
+  resource entry;
+  memory_provider::maker make;
+};
+
+struct offered {
+  resource_template entry;
+  memory_provider::maker make;
+  memory_provider::completer complete;
+};
+
+}  // namespace
+
+struct memory_provider::state {
+  std::string name;
+  std::string prefix;
+
+  mutable std::shared_mutex mutex;
+  std::map<std::string, std::shared_ptr<const item>, by_segment> items;
+  std::map<std::string, std::shared_ptr<const offered>> templates;
+
+  /// Up to `limit` items after a key. Shared, so that no lock is held while a view is asked.
+  std::vector<std::shared_ptr<const item>> after(const std::string& key, std::size_t limit) const {
+    std::vector<std::shared_ptr<const item>> found;
+    const std::shared_lock lock(mutex);
+    auto place = key.empty() ? items.begin() : items.upper_bound(key);
+    for (; place != items.end() && found.size() < limit; ++place) found.push_back(place->second);
+    return found;
+  }
+
+  std::shared_ptr<const item> find(const std::string& uri) const {
+    const std::shared_lock lock(mutex);
+    const auto place = items.find(uri);
+    return place == items.end() ? nullptr : place->second;
+  }
+
+  std::shared_ptr<const offered> find_template(const std::string& text) const {
+    const std::shared_lock lock(mutex);
+    const auto place = templates.find(text);
+    return place == templates.end() ? nullptr : place->second;
+  }
+};
+
+memory_provider::memory_provider(std::string name, std::string prefix) : state_(std::make_unique<state>()) {
+  state_->name = std::move(name);
+  state_->prefix = std::move(prefix);
+}
+
+memory_provider::~memory_provider() = default;
+
+result<void> memory_provider::add(resource entry, maker make) {
+  auto uri = canonical_uri(entry.uri);
+  if (!uri) return tl::unexpected(std::move(uri.error()));
+  if (!covers(state_->prefix, *uri)) {
+    return fail(errc::invalid_argument, "The entry " + *uri + " does not lie below " + state_->prefix +
+                                            ", the prefix of the source \"" + state_->name + "\". Change its URI.");
+  }
+  if (entry.name.empty()) return fail(errc::invalid_argument, "The entry " + *uri + " has no name. Give it one.");
+  if (!make) return fail(errc::invalid_argument, "The entry " + *uri + " has no function that makes its content.");
+  entry.uri = *uri;
+  auto added = std::make_shared<const item>(item{std::move(entry), std::move(make)});
+  const std::unique_lock lock(state_->mutex);
+  state_->items.insert_or_assign(std::move(*uri), std::move(added));
+  return {};
+}
+
+result<void> memory_provider::add(resource entry, std::string bytes) {
+  if (!entry.size) entry.size = bytes.size();
+  content fixed;
+  fixed.mimeType = entry.mimeType;
+  fixed.data = std::make_shared<const std::string>(std::move(bytes));
+  reading whole;
+  whole.contents.push_back(std::move(fixed));
+  whole.version = entry.version;
+  return add(std::move(entry), [whole = std::move(whole)](const read_request&) -> result<reading> { return whole; });
+}
+
+result<void> memory_provider::add_template(resource_template entry, maker make, completer complete) {
+  const auto compiled = uri_template::compile(entry.uriTemplate);
+  if (!compiled) return tl::unexpected(compiled.error());
+  if (entry.name.empty()) {
+    return fail(errc::invalid_argument, "The template " + entry.uriTemplate + " has no name. Give it one.");
+  }
+  if (!make) {
+    return fail(errc::invalid_argument, "The template " + entry.uriTemplate + " has no function that makes contents.");
+  }
+  auto text = entry.uriTemplate;
+  auto added = std::make_shared<const offered>(offered{std::move(entry), std::move(make), std::move(complete)});
+  const std::unique_lock lock(state_->mutex);
+  state_->templates.insert_or_assign(std::move(text), std::move(added));
+  return {};
+}
+
+bool memory_provider::remove(const std::string& uri) {
+  const auto canonical = canonical_uri(uri);
+  if (!canonical) return false;
+  const std::unique_lock lock(state_->mutex);
+  return state_->items.erase(*canonical) != 0;
+}
+
+std::string memory_provider::name() const { return state_->name; }
+
+std::vector<std::string> memory_provider::claims() const { return {state_->prefix}; }
+
+scheme_documentation memory_provider::documentation() const {
+  scheme_documentation document;
+  document.scheme = split_uri(state_->prefix).scheme;
+  document.summary = "Entries that the program keeps in memory.";
+  document.forms.push_back({state_->prefix, "What entries of the source \"" + state_->name + "\" start with."});
+  std::set<std::string> kinds;
+  const std::shared_lock lock(state_->mutex);
+  for (const auto& [uri, one] : state_->items) {
+    if (!one->entry.kind.empty()) kinds.insert(one->entry.kind);
+  }
+  for (const auto& kind : kinds) document.kinds.push_back({kind, "As the program that added it defines."});
+  for (const auto& [text, one] : state_->templates) {
+    document.forms.push_back({text, one->entry.description.empty() ? one->entry.name : one->entry.description});
+  }
+  return document;
+}
+
+result<list_result> memory_provider::list(const list_request& request) {
+  list_result page;
+  std::string last = request.after;
+  std::size_t looks = 0;
+  while (page.entries.size() < request.limit && looks < looks_a_page) {
+    const auto wanted = std::min(request.limit - page.entries.size(), looks_a_page - looks);
+    const auto found = state_->after(last, wanted);
+    for (const auto& one : found) {
+      if (!request.who.view || request.who.view->may_see(one->entry.uri)) page.entries.push_back(one->entry);
+    }
+    if (found.size() < wanted) return page;
+    looks += found.size();
+    last = found.back()->entry.uri;
+  }
+  if (!state_->after(last, 1).empty()) page.resume = std::move(last);
+  return page;
+}
+
+result<reading> memory_provider::read(const read_request& request) {
+  if (const auto found = state_->find(request.uri)) return found->make(request);
+  if (request.match) {
+    if (const auto found = state_->find_template(request.match->uriTemplate)) return found->make(request);
+  }
+  return fail(errc::resource_not_found, "Resource not found");
+}
+
+std::vector<resource_template> memory_provider::templates() const {
+  std::vector<resource_template> all;
+  const std::shared_lock lock(state_->mutex);
+  all.reserve(state_->templates.size());
+  for (const auto& [text, one] : state_->templates) all.push_back(one->entry);
+  return all;
+}
+
+result<complete_result> memory_provider::complete(const complete_request& request) {
+  const auto found = state_->find_template(request.uriTemplate);
+  if (!found || !found->complete) return complete_result{};
+  return found->complete(request);
+}
+
+}  // namespace hondana::inline v0

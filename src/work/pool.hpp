@@ -1,0 +1,57 @@
+/// Bounded pools that run blocking calls, and know when they are stuck.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <hondana/error.hpp>
+
+namespace hondana::work {
+
+using clock = std::chrono::steady_clock;
+using task = std::function<void()>;
+
+/// Somewhere tasks run.
+class lane {
+ public:
+  lane() = default;
+  lane(const lane&) = delete;
+  lane& operator=(const lane&) = delete;
+  virtual ~lane() = default;
+
+  /// Runs `job` once, on a thread of the lane or before returning. `deadline` is when its caller stops waiting: a job still
+  /// running after it counts as stuck. `job` must not throw.
+  /// Errors, and then `job` is dropped unrun: overloaded (the queue is full), source_unavailable (every thread is stuck, or
+  /// the lane has been closed); the text names the lane. Threads: any.
+  virtual result<void> submit(task job, clock::time_point deadline) = 0;
+};
+
+/// Runs jobs before `submit` returns, for sources that never block.
+class inline_lane final : public lane {
+ public:
+  result<void> submit(task job, clock::time_point deadline) override;
+};
+
+/// A fixed number of threads, started when first needed, behind a bounded queue.
+class pool final : public lane {
+ public:
+  /// `name` is what errors call it; `queue_limit` counts waiting jobs.
+  pool(std::string name, std::size_t threads, std::size_t queue_limit = 1024);
+  /// As `close` with no patience.
+  ~pool() override;
+
+  result<void> submit(task job, clock::time_point deadline) override;
+
+  /// Refuses new jobs, drops waiting ones, waits for running ones until `until`, then abandons the threads that are still
+  /// stuck; what they touch must be owned by their jobs. True when no thread was abandoned.
+  bool close(clock::time_point until);
+
+ private:
+  struct state;
+  std::shared_ptr<state> state_;
+};
+
+}  // namespace hondana::work

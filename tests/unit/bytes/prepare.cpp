@@ -1,0 +1,193 @@
+/// The first pass over readings: form, size, digest, and readers that misbehave.
+#include "bytes/prepare.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "unit/bytes/scripted_reader.hpp"
+
+namespace {
+
+using namespace hondana;
+using bytes::prepare;
+using test::scripted_reader;
+
+read_request request_of(std::string uri = "memo:///a") {
+  read_request made;
+  made.uri = uri;
+  made.asked_uri = std::move(uri);
+  return made;
+}
+
+content held(std::string bytes, content_form form = content_form::detect) {
+  content made;
+  made.form = form;
+  made.data = std::make_shared<const std::string>(std::move(bytes));
+  return made;
+}
+
+content pulled(std::shared_ptr<byte_reader> reader, content_form form = content_form::detect) {
+  content made;
+  made.form = form;
+  made.data = std::move(reader);
+  return made;
+}
+
+reading of(std::vector<content> contents) {
+  reading made;
+  made.contents = std::move(contents);
+  made.version = "v";
+  return made;
+}
+
+bool is_text(content one) {
+  const auto ready = prepare(of({std::move(one)}), request_of());
+  EXPECT_TRUE(ready);
+  return ready && ready->contents.at(0).is_text;
+}
+
+std::shared_ptr<scripted_reader> reader(std::string bytes) { return std::make_shared<scripted_reader>(std::move(bytes)); }
+
+TEST(prepare, decides_text_or_blob_over_the_whole_content) {
+  std::string late_break(500'000, 'x');
+  late_break.push_back('\xFF');
+  EXPECT_TRUE(is_text(held("plain")));
+  EXPECT_TRUE(is_text(held("")));
+  EXPECT_TRUE(is_text(held("日本語")));
+  EXPECT_FALSE(is_text(held(std::string("nul\0", 4))));
+  EXPECT_FALSE(is_text(held(late_break)));
+  EXPECT_FALSE(is_text(held("cut off \xE6\x97")));
+  EXPECT_TRUE(is_text(pulled(reader("日本語 in pieces of seven bytes"))));
+  EXPECT_TRUE(is_text(pulled(reader(""))));
+  EXPECT_FALSE(is_text(pulled(reader(late_break))));
+  EXPECT_FALSE(is_text(pulled(reader("cut off \xE6\x97"))));
+}
+
+TEST(prepare, obeys_a_declared_form_except_where_text_is_not_text) {
+  EXPECT_FALSE(is_text(held("plain", content_form::blob)));
+  EXPECT_FALSE(is_text(pulled(reader("plain"), content_form::blob)));
+  EXPECT_TRUE(is_text(held("plain", content_form::text)));
+  EXPECT_FALSE(is_text(held("\x80", content_form::text)));
+  EXPECT_FALSE(is_text(pulled(reader("\x80"), content_form::text)));
+}
+
+TEST(prepare, gives_contents_without_a_uri_the_one_that_was_asked_for) {
+  auto named = held("b");
+  named.uri = "memo:///b";
+  auto request = request_of("memo:///a");
+  request.asked_uri = "MEMO:///a";
+  const auto ready = prepare(of({held("a"), named}), request);
+  ASSERT_TRUE(ready);
+  EXPECT_EQ(ready->contents[0].uri, "MEMO:///a");
+  EXPECT_EQ(ready->contents[1].uri, "memo:///b");
+  EXPECT_EQ(ready->version, "v");
+}
+
+TEST(prepare, digests_pulled_contents_and_rewinds_them) {
+  const auto source = reader("some content");
+  int rewound = 0;
+  source->on_rewind = [&rewound](std::string&) { ++rewound; };
+  const auto ready = prepare(of({pulled(source)}), request_of());
+  ASSERT_TRUE(ready);
+  const auto& stream = std::get<bytes::stream>(ready->contents[0].data);
+  EXPECT_EQ(stream.expected, bytes::digest_of("some content"));
+  EXPECT_EQ(stream.reader, source);
+  EXPECT_EQ(rewound, 1);
+}
+
+TEST(prepare, refuses_contents_that_are_together_too_large) {
+  auto request = request_of("memo:///big");
+  request.max_bytes = 10;
+  EXPECT_TRUE(prepare(of({held("12345"), pulled(reader("12345"))}), request));
+  const auto big = reader("123456");
+  const auto refused = prepare(of({held("12345"), pulled(big)}), request);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::response_too_large);
+  EXPECT_NE(refused.error().public_text.find("memo:///big"), std::string::npos);
+  EXPECT_NE(refused.error().public_text.find("11 bytes"), std::string::npos);
+  EXPECT_NE(refused.error().public_text.find("10 bytes"), std::string::npos);
+  EXPECT_EQ(big->reads, 0);
+}
+
+TEST(prepare, is_not_fooled_by_sizes_whose_sum_overflows) {
+  const auto huge = reader("x");
+  huge->said_size = 18'446'744'073'709'551'615u;
+  const auto refused = prepare(of({held("12345"), pulled(huge)}), request_of());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::response_too_large);
+}
+
+TEST(prepare, refuses_a_reader_that_gives_more_or_fewer_bytes_than_its_size) {
+  for (const std::uint64_t size : {0u, 9u, 11u, 1000u}) {
+    const auto wrong = reader("ten bytes.");
+    wrong->said_size = size;
+    const auto refused = prepare(of({pulled(wrong)}), request_of());
+    ASSERT_FALSE(refused) << size;
+    EXPECT_EQ(refused.error().code, errc::content_changed);
+  }
+}
+
+TEST(prepare, passes_on_the_failure_of_a_reader) {
+  const auto broken = reader("x");
+  broken->fault = failure{errc::source_unavailable, "The disk is gone.", "EIO"};
+  const auto refused = prepare(of({pulled(broken)}), request_of());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::source_unavailable);
+  EXPECT_EQ(refused.error().private_text, "EIO");
+}
+
+TEST(prepare, refuses_a_reading_without_contents) {
+  EXPECT_EQ(prepare(of({}), request_of()).error().code, errc::internal);
+  EXPECT_EQ(prepare(of({pulled(nullptr)}), request_of()).error().code, errc::internal);
+  auto nothing = held("");
+  nothing.data = shared_bytes();
+  EXPECT_TRUE(prepare(of({nothing}), request_of()));
+}
+
+TEST(prepare, stops_when_it_is_cancelled_or_late) {
+  std::stop_source stop;
+  stop.request_stop();
+  auto stopped = request_of();
+  stopped.stop = stop.get_token();
+  EXPECT_EQ(prepare(of({pulled(reader("x"))}), stopped).error().code, errc::cancelled);
+  auto late = request_of();
+  late.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
+  EXPECT_EQ(prepare(of({pulled(reader("x"))}), late).error().code, errc::timed_out);
+}
+
+TEST(prepare, reports_growing_progress_over_pulled_bytes) {
+  std::vector<double> reports;
+  auto request = request_of();
+  request.report = [&reports](const progress& one) {
+    EXPECT_EQ(one.total, 20.0);
+    reports.push_back(one.done);
+  };
+  ASSERT_TRUE(prepare(of({pulled(reader("twenty bytes of text"))}), request));
+  EXPECT_EQ(reports, (std::vector<double>{7, 14, 20}));
+}
+
+TEST(digest, does_not_depend_on_the_pieces) {
+  const std::string all(1'000'000, 'x');
+  bytes::digester pieces;
+  for (std::size_t at = 0; at < all.size(); at += 997) pieces.feed(std::string_view(all).substr(at, 997));
+  EXPECT_EQ(pieces.value(), bytes::digest_of(all));
+  pieces.reset();
+  EXPECT_EQ(pieces.value(), bytes::digest_of(""));
+  EXPECT_NE(bytes::digest_of("a"), bytes::digest_of("b"));
+}
+
+TEST(digest, is_the_xxh3_of_128_bits_in_hexadecimal) {
+  EXPECT_EQ(bytes::to_hex(bytes::digest_of("")), "99aa06d3014798d86001c324468d497f");
+}
+
+}  // namespace

@@ -1,0 +1,55 @@
+/// What a provider does without being told, and the two shortest readings.
+#include <memory>
+#include <string>
+#include <variant>
+
+#include <gtest/gtest.h>
+
+#include <hondana/provider.hpp>
+
+namespace {
+
+using namespace hondana;
+
+class smallest_provider : public provider {
+ public:
+  [[nodiscard]] std::string name() const override { return "small"; }
+  [[nodiscard]] std::vector<std::string> claims() const override { return {"small:///"}; }
+  [[nodiscard]] scheme_documentation documentation() const override { return {}; }
+  [[nodiscard]] result<list_result> list(const list_request&) override { return list_result{}; }
+  [[nodiscard]] result<reading> read(const read_request&) override { return text_reading("x"); }
+};
+
+TEST(provider, without_overrides_blocks_on_four_threads_and_offers_nothing) {
+  smallest_provider small;
+  EXPECT_FALSE(small.never_blocks());
+  EXPECT_EQ(small.concurrency(), 4);
+  EXPECT_TRUE(small.templates().empty());
+  EXPECT_TRUE(small.needs().folders.empty());
+  EXPECT_TRUE(small.health().ok);
+  EXPECT_TRUE(small.complete({})->values.empty());
+  const auto children = small.children({});
+  ASSERT_FALSE(children);
+  EXPECT_EQ(children.error().code, errc::unsupported);
+  EXPECT_NE(children.error().public_text.find("\"small\""), std::string::npos);
+}
+
+TEST(text_reading, is_one_text_in_plain_text_unless_told) {
+  const auto made = text_reading("hello");
+  ASSERT_EQ(made.contents.size(), 1);
+  EXPECT_EQ(made.contents[0].mimeType, "text/plain");
+  EXPECT_EQ(made.contents[0].form, content_form::text);
+  EXPECT_EQ(*std::get<shared_bytes>(made.contents[0].data), "hello");
+  EXPECT_EQ(made.ttl.count(), 0);
+  EXPECT_EQ(text_reading("# x", "text/markdown").contents[0].mimeType, "text/markdown");
+}
+
+TEST(blob_reading, is_one_blob_even_of_text) {
+  const auto made = blob_reading("hello");
+  ASSERT_EQ(made.contents.size(), 1);
+  EXPECT_EQ(made.contents[0].mimeType, "application/octet-stream");
+  EXPECT_EQ(made.contents[0].form, content_form::blob);
+  EXPECT_EQ(blob_reading("x", "image/png").contents[0].mimeType, "image/png");
+}
+
+}  // namespace

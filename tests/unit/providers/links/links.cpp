@@ -1,0 +1,80 @@
+/// Links are listed and never fetched.
+#include "providers/links/links.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace hondana;
+using links::links_provider;
+using links::make_link;
+
+resource link(std::string uri, std::string name = {}) {
+  resource made;
+  made.uri = std::move(uri);
+  made.name = std::move(name);
+  return made;
+}
+
+links_provider two_links() {
+  return links_provider({*make_link(link("https://example.com/b", "B")), *make_link(link("https://example.com/a"))});
+}
+
+TEST(make_link, gives_a_canonical_uri_a_name_and_a_kind) {
+  const auto made = make_link(link("HTTPS://example.com/%7euser"));
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->uri, "https://example.com/~user");
+  EXPECT_EQ(made->name, "https://example.com/~user");
+  EXPECT_EQ(made->kind, "link");
+  EXPECT_EQ(make_link(link("https://example.com/", "Example"))->name, "Example");
+}
+
+TEST(make_link, refuses_what_a_client_could_not_fetch_over_https) {
+  for (const auto* uri : {"", "example.com", "http://example.com/", "file:///etc/passwd", "https:///path", "https:path"}) {
+    const auto made = make_link(link(uri));
+    ASSERT_FALSE(made) << uri;
+    EXPECT_EQ(made.error().code, errc::invalid_argument);
+  }
+}
+
+TEST(links, appear_in_the_list_in_order) {
+  auto provider = two_links();
+  const auto page = provider.list({});
+  ASSERT_TRUE(page);
+  ASSERT_EQ(page->entries.size(), 2);
+  EXPECT_EQ(page->entries[0].uri, "https://example.com/a");
+  EXPECT_EQ(page->entries[1].name, "B");
+}
+
+TEST(links, are_each_a_claim_and_never_block) {
+  const auto provider = two_links();
+  EXPECT_EQ(provider.claims(), (std::vector<std::string>{"https://example.com/a", "https://example.com/b"}));
+  EXPECT_TRUE(provider.never_blocks());
+  EXPECT_EQ(provider.documentation().scheme, "https");
+}
+
+TEST(links, when_read_tell_the_client_to_fetch_them_itself) {
+  auto provider = two_links();
+  read_request request;
+  request.uri = "https://example.com/a";
+  request.asked_uri = "HTTPS://example.com/a";
+  const auto found = provider.read(request);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, errc::fetch_directly);
+  EXPECT_EQ(found.error().public_text,
+            "This server does not fetch web pages. Fetch HTTPS://example.com/a directly over HTTPS.");
+}
+
+TEST(links, do_not_answer_for_what_lies_below_them) {
+  auto provider = two_links();
+  read_request request;
+  request.uri = "https://example.com/a/more";
+  request.asked_uri = request.uri;
+  EXPECT_EQ(provider.read(request).error().code, errc::resource_not_found);
+}
+
+}  // namespace

@@ -1,0 +1,182 @@
+/// Pools: bounds, stuck threads, and letting go.
+#include "work/pool.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <latch>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace std::chrono_literals;
+using hondana::errc;
+using hondana::work::clock;
+using hondana::work::inline_lane;
+using hondana::work::pool;
+
+constexpr auto never = clock::time_point::max();
+
+/// Opens once; waiting gives up after ten seconds.
+class door {
+ public:
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  bool wait() {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, 10s, [this] { return open_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false;
+};
+
+/// A job that reports its start and stays until let go.
+struct held_job {
+  std::shared_ptr<door> started = std::make_shared<door>();
+  std::shared_ptr<door> let_go = std::make_shared<door>();
+  void operator()() const {
+    started->open();
+    let_go->wait();
+  }
+};
+
+TEST(inline_lane, runs_before_submit_returns) {
+  inline_lane lane;
+  bool ran = false;
+  EXPECT_TRUE(lane.submit([&ran] { ran = true; }, never));
+  EXPECT_TRUE(ran);
+}
+
+TEST(pool, runs_every_job_once) {
+  std::atomic<int> ran = 0;
+  std::latch all(200);
+  pool workers("p", 3);
+  for (int job = 0; job < 200; ++job) {
+    ASSERT_TRUE(workers.submit(
+        [&] {
+          ++ran;
+          all.count_down();
+        },
+        never));
+  }
+  all.wait();
+  EXPECT_EQ(ran, 200);
+  EXPECT_TRUE(workers.close(clock::now() + 10s));
+}
+
+TEST(pool, runs_as_many_jobs_at_once_as_it_has_threads) {
+  pool workers("p", 3);
+  held_job held[3];
+  for (const auto& one : held) ASSERT_TRUE(workers.submit(one, never));
+  for (const auto& one : held) EXPECT_TRUE(one.started->wait());
+  for (const auto& one : held) one.let_go->open();
+}
+
+TEST(pool, refuses_jobs_beyond_its_queue) {
+  pool workers("disk", 1, 2);
+  const held_job running;
+  ASSERT_TRUE(workers.submit(running, never));
+  ASSERT_TRUE(running.started->wait());
+  const auto dropped = std::make_shared<int>(0);
+  EXPECT_TRUE(workers.submit([] {}, never));
+  EXPECT_TRUE(workers.submit([] {}, never));
+  const auto refused = workers.submit([dropped] {}, never);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::overloaded);
+  EXPECT_NE(refused.error().public_text.find("\"disk\""), std::string::npos);
+  EXPECT_EQ(dropped.use_count(), 1);
+  running.let_go->open();
+}
+
+TEST(pool, with_all_threads_past_their_deadlines_fails_at_once) {
+  pool workers("disk", 2);
+  const held_job held[2];
+  for (const auto& one : held) ASSERT_TRUE(workers.submit(one, clock::now() - 1ms));
+  for (const auto& one : held) ASSERT_TRUE(one.started->wait());
+  const auto refused = workers.submit([] {}, never);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::source_unavailable);
+  EXPECT_NE(refused.error().public_text.find("\"disk\""), std::string::npos);
+
+  held[0].let_go->open();
+  held[1].let_go->open();
+  while (!workers.submit([] {}, never)) std::this_thread::yield();
+}
+
+TEST(pool, with_one_thread_still_in_time_keeps_taking_jobs) {
+  pool workers("disk", 2);
+  const held_job late;
+  const held_job in_time;
+  ASSERT_TRUE(workers.submit(late, clock::now() - 1ms));
+  ASSERT_TRUE(workers.submit(in_time, never));
+  ASSERT_TRUE(late.started->wait());
+  ASSERT_TRUE(in_time.started->wait());
+  door ran;
+  EXPECT_TRUE(workers.submit([&ran] { ran.open(); }, never));
+  in_time.let_go->open();
+  EXPECT_TRUE(ran.wait());
+  late.let_go->open();
+  EXPECT_TRUE(workers.close(clock::now() + 10s));
+}
+
+TEST(pool, closed_refuses_new_jobs_drops_waiting_ones_and_waits_for_running_ones) {
+  pool workers("disk", 1);
+  const held_job running;
+  ASSERT_TRUE(workers.submit(running, never));
+  ASSERT_TRUE(running.started->wait());
+  const auto waiting = std::make_shared<int>(0);
+  ASSERT_TRUE(workers.submit([waiting] { ++*waiting; }, never));
+  EXPECT_FALSE(workers.close(clock::now()));
+  EXPECT_EQ(*waiting, 0);
+  EXPECT_EQ(waiting.use_count(), 1);
+  EXPECT_EQ(workers.submit([] {}, never).error().code, errc::source_unavailable);
+  running.let_go->open();
+  EXPECT_TRUE(workers.close(clock::now() + 10s));
+}
+
+TEST(pool, destroyed_abandons_a_stuck_job_which_ends_later) {
+  const held_job stuck;
+  const auto ended = std::make_shared<door>();
+  {
+    pool workers("disk", 1);
+    ASSERT_TRUE(workers.submit(
+        [stuck, ended] {
+          stuck();
+          ended->open();
+        },
+        never));
+    ASSERT_TRUE(stuck.started->wait());
+  }
+  stuck.let_go->open();
+  EXPECT_TRUE(ended->wait());
+}
+
+TEST(pool, may_be_destroyed_by_its_own_job) {
+  const auto ended = std::make_shared<door>();
+  auto workers = std::make_shared<pool>("disk", 1);
+  const auto go = std::make_shared<door>();
+  auto& alias = *workers;
+  ASSERT_TRUE(alias.submit(
+      [go, ended, owner = workers]() mutable {
+        go->wait();
+        owner.reset();
+        ended->open();
+      },
+      never));
+  workers.reset();
+  go->open();
+  EXPECT_TRUE(ended->wait());
+}
+
+}  // namespace
