@@ -1,0 +1,170 @@
+/// Reading tables strictly.
+#include "config/section.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+namespace hondana::config {
+namespace {
+
+bool same(const value& a, const value& b);
+
+bool same(const list& a, const list& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const value& x, const value& y) { return same(x, y); });
+}
+
+bool same(const table& a, const table& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.first == y.first && same(x.second, y.second); });
+}
+
+/// Equal but for the lines they stand on.
+bool same(const value& a, const value& b) {
+  if (a.data.index() != b.data.index()) return false;
+  return std::visit(
+      [&b](const auto& mine) {
+        const auto& theirs = std::get<std::decay_t<decltype(mine)>>(b.data);
+        if constexpr (std::is_same_v<decltype(mine), const list&> || std::is_same_v<decltype(mine), const table&>) {
+          return same(mine, theirs);
+        } else {
+          return mine == theirs;
+        }
+      },
+      a.data);
+}
+
+}  // namespace
+
+section::section(std::string file, std::string name, std::size_t line, table members)
+    : file_(std::move(file)), name_(std::move(name)), line_(line), members_(std::move(members)) {}
+
+const value* section::ask(std::string_view key) {
+  asked_.emplace(key);
+  const auto member = members_.find(key);
+  return member == members_.end() ? nullptr : &member->second;
+}
+
+failure section::wrong(std::string_view key, std::string_view what) const {
+  const auto member = members_.find(key);
+  const auto line = member == members_.end() ? line_ : member->second.line;
+  return {errc::invalid_argument,
+          file_ + ':' + std::to_string(line) + ": " + (name_.empty() ? "" : name_ + '.') + std::string(key) + ": " +
+              std::string(what),
+          {}};
+}
+
+result<std::optional<std::string>> section::string(std::string_view key) {
+  const auto* member = ask(key);
+  if (member == nullptr) return std::optional<std::string>{};
+  if (const auto* text = std::get_if<std::string>(&member->data)) return *text;
+  return tl::unexpected(wrong(key, "expected a string in quotes"));
+}
+
+result<std::optional<bool>> section::boolean(std::string_view key) {
+  const auto* member = ask(key);
+  if (member == nullptr) return std::optional<bool>{};
+  if (const auto* flag = std::get_if<bool>(&member->data)) return *flag;
+  return tl::unexpected(wrong(key, "expected true or false"));
+}
+
+result<std::optional<std::int64_t>> section::integer(std::string_view key, std::int64_t low, std::int64_t high) {
+  const auto* member = ask(key);
+  if (member == nullptr) return std::optional<std::int64_t>{};
+  const auto* number = std::get_if<std::int64_t>(&member->data);
+  if (number != nullptr && *number >= low && *number <= high) return *number;
+  return tl::unexpected(
+      wrong(key, "expected an integer from " + std::to_string(low) + " to " + std::to_string(high)));
+}
+
+result<std::optional<double>> section::number(std::string_view key, double low, double high) {
+  const auto* member = ask(key);
+  if (member == nullptr) return std::optional<double>{};
+  std::optional<double> number;
+  if (const auto* real = std::get_if<double>(&member->data)) number = *real;
+  if (const auto* whole = std::get_if<std::int64_t>(&member->data)) number = static_cast<double>(*whole);
+  if (number && *number >= low && *number <= high) return number;
+  std::array<char, 96> text{};
+  const int length = std::snprintf(text.data(), text.size(), "expected a number from %g to %g", low, high);
+  return tl::unexpected(wrong(key, std::string_view(text.data(), static_cast<std::size_t>(length))));
+}
+
+result<std::optional<std::uint64_t>> section::bytes(std::string_view key) {
+  const auto* member = ask(key);
+  if (member == nullptr) return std::optional<std::uint64_t>{};
+  if (const auto* number = std::get_if<std::int64_t>(&member->data); number != nullptr && *number >= 0) {
+    return static_cast<std::uint64_t>(*number);
+  }
+  if (const auto* text = std::get_if<std::string>(&member->data)) {
+    if (const auto size = parse_size(*text)) return size;
+  }
+  return tl::unexpected(wrong(key, "expected bytes, such as 65536, \"64KiB\", \"64MiB\" or \"1GiB\""));
+}
+
+result<std::vector<std::string>> section::strings(std::string_view key) {
+  const auto* member = ask(key);
+  std::vector<std::string> all;
+  if (member == nullptr) return all;
+  const auto* items = std::get_if<list>(&member->data);
+  if (items == nullptr) return tl::unexpected(wrong(key, "expected an array of strings, such as [\"a\", \"b\"]"));
+  for (const auto& item : *items) {
+    const auto* text = std::get_if<std::string>(&item.data);
+    if (text == nullptr) return tl::unexpected(wrong(key, "expected an array of strings, such as [\"a\", \"b\"]"));
+    all.push_back(*text);
+  }
+  return all;
+}
+
+result<std::vector<section>> section::sections(std::string_view key) {
+  const auto* member = ask(key);
+  std::vector<section> all;
+  if (member == nullptr) return all;
+  const auto expected = "expected tables: write [[" + std::string(key) + "]] above each";
+  const auto* items = std::get_if<list>(&member->data);
+  if (items == nullptr) return tl::unexpected(wrong(key, expected));
+  for (const auto& item : *items) {
+    const auto* members = std::get_if<table>(&item.data);
+    if (members == nullptr) return tl::unexpected(wrong(key, expected));
+    all.emplace_back(file_, std::string(key), item.line, *members);
+  }
+  return all;
+}
+
+result<std::optional<section>> section::subsection(std::string_view key) {
+  const auto* member = ask(key);
+  if (member == nullptr) return std::optional<section>{};
+  const auto* members = std::get_if<table>(&member->data);
+  if (members == nullptr) return tl::unexpected(wrong(key, "expected a table: write [" + std::string(key) + "] above it"));
+  return section(file_, std::string(key), member->line, *members);
+}
+
+result<void> section::finish() const {
+  for (const auto& [key, member] : members_) {
+    if (asked_.contains(key)) continue;
+    std::string known;
+    for (const auto& one : asked_) known += (known.empty() ? "" : ", ") + one;
+    return tl::unexpected(wrong(key, "unknown key; known here: " + known));
+  }
+  return {};
+}
+
+bool section::says_the_same_as(const section& other) const { return same(members_, other.members_); }
+
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return {};
+  auto unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  constexpr std::array<std::pair<std::string_view, unsigned>, 5> units{{{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}}};
+  for (const auto& [name, shift] : units) {
+    if (unit != name) continue;
+    if (number > std::numeric_limits<std::uint64_t>::max() >> shift) return {};
+    return number << shift;
+  }
+  return {};
+}
+
+}  // namespace hondana::config

@@ -1,0 +1,70 @@
+/// One table of the configuration file, read member by member with errors that name file, line and key.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <hondana/error.hpp>
+
+namespace hondana::config {
+
+struct value;
+using list = std::vector<value>;
+using table = std::map<std::string, value, std::less<>>;
+
+/// A value with the line it stands on. Date and time values are not configuration and are refused when loading.
+struct value {
+  std::variant<bool, std::int64_t, double, std::string, list, table> data;
+  std::size_t line = 0;
+};
+
+/// A table being read. Every known key is asked for once; `finish` refuses what was never asked for.
+///
+/// Accessors return nothing for an absent key. Errors: invalid_argument, "FILE:LINE: KEY: what was expected".
+class section {
+ public:
+  section(std::string file, std::string name, std::size_t line, table members);
+
+  [[nodiscard]] result<std::optional<std::string>> string(std::string_view key);
+  [[nodiscard]] result<std::optional<bool>> boolean(std::string_view key);
+  /// An integer within [low, high].
+  [[nodiscard]] result<std::optional<std::int64_t>> integer(std::string_view key, std::int64_t low, std::int64_t high);
+  [[nodiscard]] result<std::optional<double>> number(std::string_view key, double low, double high);
+  /// Bytes: an integer, or a string such as "64MiB", "512KiB", "1GiB".
+  [[nodiscard]] result<std::optional<std::uint64_t>> bytes(std::string_view key);
+  [[nodiscard]] result<std::vector<std::string>> strings(std::string_view key);
+  /// An array of tables, e.g. `[[source]]`.
+  [[nodiscard]] result<std::vector<section>> sections(std::string_view key);
+  /// A table, e.g. `[http]`.
+  [[nodiscard]] result<std::optional<section>> subsection(std::string_view key);
+  /// Refuses keys nobody asked for, naming those that exist.
+  [[nodiscard]] result<void> finish() const;
+
+  /// An error about a key of this table, in the form of all others.
+  [[nodiscard]] failure wrong(std::string_view key, std::string_view what) const;
+  [[nodiscard]] const std::string& file() const noexcept { return file_; }
+  /// Whether both tables say the same, wherever they stand.
+  [[nodiscard]] bool says_the_same_as(const section& other) const;
+
+ private:
+  const value* ask(std::string_view key);
+
+  std::string file_;
+  std::string name_;
+  std::size_t line_;
+  table members_;
+  std::set<std::string, std::less<>> asked_;
+};
+
+/// Parses "64MiB", "10 KiB", "1GiB" or plain bytes; nothing when it is not a size.
+[[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view text);
+
+}  // namespace hondana::config

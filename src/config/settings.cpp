@@ -1,0 +1,132 @@
+/// Reading and checking the configuration file.
+#include "config/settings.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include <hondana/uri.hpp>
+
+#include "config/toml.hpp"
+
+namespace hondana::config {
+namespace {
+
+constexpr std::size_t max_file_bytes = 1 << 20;
+
+/// Collects the first error of a row of reads, so that reading a table is one line a key.
+class collector {
+ public:
+  template <class Read, class To>
+  void take(result<std::optional<Read>> from, To& into) {
+    if (!from) {
+      note(std::move(from.error()));
+    } else if (*from) {
+      into = static_cast<To>(**from);
+    }
+  }
+  void check(result<void> outcome) {
+    if (!outcome) note(std::move(outcome.error()));
+  }
+  void note(failure why) {
+    if (!first_) first_ = std::move(why);
+  }
+  [[nodiscard]] std::optional<failure>& first() noexcept { return first_; }
+
+ private:
+  std::optional<failure> first_;
+};
+
+void read_milliseconds(section& from, std::string_view key, std::chrono::milliseconds& into, collector& errors) {
+  auto ms = into.count();
+  errors.take(from.integer(key, 1, 3'600'000), ms);
+  into = std::chrono::milliseconds(ms);
+}
+
+void read_http(section& root, http_settings& into, collector& errors) {
+  auto http = root.subsection("http");
+  if (!http) return errors.note(std::move(http.error()));
+  if (!*http) return;
+  errors.take((*http)->string("address"), into.address);
+  errors.take((*http)->integer("port", 0, 65535), into.port);
+  errors.check((*http)->finish());
+}
+
+void read_sources(section& root, std::vector<source>& into, collector& errors) {
+  auto all = root.sections("source");
+  if (!all) return errors.note(std::move(all.error()));
+  for (auto& one : *all) {
+    std::string type;
+    errors.take(one.string("type"), type);
+    if (type.empty()) errors.note(one.wrong("type", "missing; say which kind of source this is, e.g. type = \"files\""));
+    into.push_back({std::move(type), std::move(one)});
+  }
+}
+
+void read_link(section& from, std::vector<resource>& into, collector& errors) {
+  resource link;
+  errors.take(from.string("uri"), link.uri);
+  errors.take(from.string("name"), link.name);
+  errors.take(from.string("title"), link.title);
+  errors.take(from.string("description"), link.description);
+  errors.take(from.string("mimeType"), link.mimeType);
+  auto priority = from.number("priority", 0.0, 1.0);
+  if (!priority) {
+    errors.note(std::move(priority.error()));
+  } else {
+    link.annotations.priority = *priority;
+  }
+  errors.check(from.finish());
+  auto canonical = canonical_uri(link.uri);
+  if (!canonical || !canonical->starts_with("https://")) {
+    return errors.note(from.wrong("uri", "expected an https:// address; other schemes are served by sources"));
+  }
+  link.uri = std::move(*canonical);
+  if (link.name.empty()) link.name = link.uri;
+  into.push_back(std::move(link));
+}
+
+}  // namespace
+
+result<settings> parse(std::string_view text, const std::string& file) {
+  auto root = parse_toml(text, file);
+  if (!root) return tl::unexpected(std::move(root.error()));
+  settings made;
+  collector errors;
+  errors.take(root->string("name"), made.name);
+  errors.take(root->string("title"), made.title);
+  errors.take(root->string("instructions"), made.instructions);
+  errors.take(root->integer("page_size", 1, 10'000), made.page_size);
+  errors.take(root->bytes("read_limit"), made.read_limit);
+  read_milliseconds(*root, "call_deadline_ms", made.call_deadline, errors);
+  read_milliseconds(*root, "stall_limit_ms", made.stall_limit, errors);
+  read_http(*root, made.http, errors);
+  read_sources(*root, made.sources, errors);
+  auto links = root->sections("link");
+  if (!links) {
+    errors.note(std::move(links.error()));
+  } else {
+    for (auto& one : *links) read_link(one, made.links, errors);
+  }
+  errors.check(root->finish());
+  if (errors.first()) return tl::unexpected(std::move(*errors.first()));
+  return made;
+}
+
+result<settings> load(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
+  if (!file) {
+    return fail(errc::invalid_argument, "Cannot open the configuration file " + path + ": " + std::strerror(errno) + '.');
+  }
+  std::string text(max_file_bytes + 1, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (std::ferror(file.get()) != 0) return fail(errc::invalid_argument, "Cannot read the configuration file " + path + '.');
+  if (text.size() > max_file_bytes) {
+    return fail(errc::invalid_argument, "The configuration file " + path + " has more than 1 MiB; that cannot be meant.");
+  }
+  return parse(text, path);
+}
+
+}  // namespace hondana::config

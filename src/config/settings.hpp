@@ -1,0 +1,49 @@
+/// The configuration as one immutable value: from a TOML file, or the defaults.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/error.hpp>
+#include <hondana/resource.hpp>
+
+#include "config/section.hpp"
+
+namespace hondana::config {
+
+/// One `[[source]]`: its type chooses the provider, which reads the rest itself.
+struct source {
+  std::string type;
+  section options;
+};
+
+struct http_settings {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 7325;
+};
+
+/// Everything the file can say. Sizes in bytes.
+struct settings {
+  std::string name = "hondana";
+  std::string title;
+  std::string instructions;
+  std::size_t page_size = 500;
+  std::uint64_t read_limit = 64ull << 20;
+  std::chrono::milliseconds call_deadline{30'000};
+  std::chrono::milliseconds stall_limit{60'000};
+  http_settings http;
+  std::vector<source> sources;
+  std::vector<resource> links;  ///< `[[link]]`: https:// resources that clients fetch themselves.
+};
+
+/// Reads a TOML text; `file` names it in errors. Errors: invalid_argument, "FILE:LINE: KEY: what was expected".
+[[nodiscard]] result<settings> parse(std::string_view text, const std::string& file);
+/// Reads a file of at most 1 MiB.
+[[nodiscard]] result<settings> load(const std::string& path);
+
+}  // namespace hondana::config

@@ -1,0 +1,45 @@
+/// Waiting for a pull on another thread.
+#include "rpc/blocking_pull.hpp"
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace hondana::rpc {
+namespace {
+
+/// Owned by both threads: the waiting one may give up first.
+struct handover {
+  std::mutex mutex;
+  std::condition_variable done;
+  std::optional<result<bool>> outcome;
+  std::string bytes;
+};
+
+}  // namespace
+
+result<bool> pull_until(const std::shared_ptr<body>& from, std::string& out, work::clock::time_point deadline) {
+  const auto lane = from->next_lane();
+  if (!lane) return from->pull(out);
+  const auto between = std::make_shared<handover>();
+  auto submitted = lane->submit(
+      [from, between] {
+        std::string bytes;
+        auto outcome = from->pull(bytes);
+        const std::lock_guard lock(between->mutex);
+        between->bytes = std::move(bytes);
+        between->outcome = std::move(outcome);
+        between->done.notify_one();
+      },
+      deadline);
+  if (!submitted) return tl::unexpected(std::move(submitted.error()));
+  std::unique_lock lock(between->mutex);
+  if (!between->done.wait_until(lock, deadline, [&] { return between->outcome.has_value(); })) {
+    return fail(errc::timed_out, "The source did not deliver the rest of the resource in time.");
+  }
+  out += between->bytes;
+  return std::move(*between->outcome);
+}
+
+}  // namespace hondana::rpc

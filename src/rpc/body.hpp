@@ -1,0 +1,87 @@
+/// A message on its way out: text that is ready, and content that is pulled while it is sent.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <hondana/error.hpp>
+
+#include "bytes/prepare.hpp"
+#include "work/pool.hpp"
+
+namespace hondana::rpc {
+
+/// One JSON message as a row of pieces. Movable, never copied.
+///
+/// Contents in memory are encoded when they are added; streams are encoded piece by piece in `pull`.
+/// Threads: one at a time.
+class body {
+ public:
+  body() = default;
+  explicit body(std::string text);
+  body(body&&) noexcept = default;
+  body& operator=(body&&) noexcept = default;
+
+  /// Text appended to the ready tail; JSON is written straight into it.
+  [[nodiscard]] std::string& text();
+  /// Appends a content as the inside of a JSON string: escaped text or base64. `home` is where its reader may be called.
+  void append(bytes::prepared content, const std::shared_ptr<work::lane>& home);
+  /// Appends all pieces of another body.
+  void append(body other);
+
+  /// Whether nothing has to be pulled: then `take_text` is the whole message.
+  [[nodiscard]] bool is_whole() const noexcept;
+  [[nodiscard]] std::string take_text();
+
+  /// Where `pull` must be called: the lane of the stream that comes next, or nothing when only ready text is next.
+  [[nodiscard]] std::shared_ptr<work::lane> next_lane() const;
+  /// Appends the next piece, about 256 KiB of content, to `out`; false when the message is complete.
+  /// Errors: content_changed when the bytes differ from the first pass, and the reader's own; the message must then be cut
+  /// off so that no peer takes it for well-formed. May block while a stream is next.
+  [[nodiscard]] result<bool> pull(std::string& out);
+
+ private:
+  struct pulled {
+    std::shared_ptr<byte_reader> reader;
+    bytes::digest expected{};
+    bool is_text = false;
+    std::shared_ptr<work::lane> home;
+    bytes::digester digest;
+  };
+  using piece = std::variant<std::string, pulled>;
+
+  result<bool> pull_stream(pulled& from, std::string& out);
+
+  std::vector<piece> pieces_;
+  std::size_t next_ = 0;
+};
+
+/// What a transport is to do with the answer to one message it handed in.
+struct delivery {
+  int http_status = 200;       ///< Obeyed by HTTP, ignored elsewhere.
+  std::optional<body> content;  ///< Absent: nothing is sent (HTTP: an empty body).
+};
+
+/// Where the answers to messages go; made by a transport.
+///
+/// Threads: any, also several at once.
+class outlet {
+ public:
+  outlet() = default;
+  outlet(const outlet&) = delete;
+  outlet& operator=(const outlet&) = delete;
+  virtual ~outlet() = default;
+
+  /// Called exactly once for every message received with this outlet.
+  virtual void answer(delivery what) = 0;
+  /// A notification that belongs to a request under way. Dropped where the transport cannot carry it.
+  virtual void notify(std::string message) = 0;
+};
+
+}  // namespace hondana::rpc

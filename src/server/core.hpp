@@ -1,0 +1,47 @@
+/// The engine behind a server: its sources, the current context, and orderly shutdown.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/server.hpp>
+
+#include "catalog/catalog.hpp"
+#include "session/session.hpp"
+
+namespace hondana::inline v0 {
+
+/// Shared by a server and its transports. Threads: any.
+class core final : public session::context_source, public std::enable_shared_from_this<core> {
+ public:
+  explicit core(server_options options);
+  ~core() override;
+
+  [[nodiscard]] std::shared_ptr<const session::context> current() const override;
+  [[nodiscard]] server_options options() const;
+
+  result<void> add(std::shared_ptr<provider> what);
+  result<void> replace(server_options options, std::vector<std::shared_ptr<provider>> providers);
+
+  /// Whether every provider says it is well.
+  [[nodiscard]] std::vector<std::pair<std::string, hondana::health>> health() const;
+  /// Waits for calls under way until `until`, then abandons them. True when none was abandoned.
+  bool close(std::chrono::steady_clock::time_point until);
+
+ private:
+  result<void> arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources);
+
+  std::shared_ptr<work::timers> timers_;
+  mutable std::mutex mutex_;
+  server_options options_;
+  std::vector<std::shared_ptr<catalog::source>> sources_;
+  std::shared_ptr<const session::context> context_;
+};
+
+}  // namespace hondana::inline v0

@@ -1,0 +1,38 @@
+/// Joining answers.
+#include "session/exchange.hpp"
+
+#include <utility>
+
+namespace hondana::session {
+
+rpc::delivery nothing_to_say() { return {202, {}}; }
+
+exchange::exchange(std::shared_ptr<rpc::outlet> out, std::size_t slots, bool is_batch)
+    : out_(std::move(out)), is_batch_(is_batch), slots_(slots), waiting_(slots) {}
+
+void exchange::fill(std::size_t slot, rpc::delivery what) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (slots_[slot]) return;
+    slots_[slot] = std::move(what);
+    if (--waiting_ != 0) return;
+  }
+  out_->answer(join());
+}
+
+rpc::delivery exchange::join() {
+  if (!is_batch_) return std::move(*slots_.front());
+  rpc::body all;
+  bool is_empty = true;
+  for (auto& slot : slots_) {
+    if (!slot->content) continue;
+    all.text() += is_empty ? '[' : ',';
+    is_empty = false;
+    all.append(std::move(*slot->content));
+  }
+  if (is_empty) return nothing_to_say();
+  all.text() += ']';
+  return {200, std::move(all)};
+}
+
+}  // namespace hondana::session

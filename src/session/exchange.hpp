@@ -1,0 +1,37 @@
+/// Joins the answers to one received message, which may be a batch, into one delivery.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "rpc/body.hpp"
+
+namespace hondana::session {
+
+/// Collects one answer a slot and delivers when all are in. Threads: any.
+class exchange {
+ public:
+  /// `is_batch` wraps the answers in an array, as JSON-RPC wants even for one.
+  exchange(std::shared_ptr<rpc::outlet> out, std::size_t slots, bool is_batch);
+
+  /// Fills a slot, once; a slot filled with a delivery without content contributes nothing.
+  void fill(std::size_t slot, rpc::delivery what);
+  [[nodiscard]] const std::shared_ptr<rpc::outlet>& out() const noexcept { return out_; }
+
+ private:
+  [[nodiscard]] rpc::delivery join();
+
+  std::shared_ptr<rpc::outlet> out_;
+  bool is_batch_;
+  std::mutex mutex_;
+  std::vector<std::optional<rpc::delivery>> slots_;
+  std::size_t waiting_;
+};
+
+/// What a message without an answer delivers.
+[[nodiscard]] rpc::delivery nothing_to_say();
+
+}  // namespace hondana::session

@@ -1,0 +1,47 @@
+/// The thread that writes messages to a descriptor, one a line, many at a time.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "rpc/body.hpp"
+
+namespace hondana::transport::stdio {
+
+/// An outlet over one output descriptor. Messages are written whole and in the order they came; while more are waiting they
+/// are written together. Threads: any.
+class line_writer final : public rpc::outlet {
+ public:
+  struct limits {
+    std::chrono::milliseconds stall{60'000};  ///< A peer that takes nothing for so long is given up.
+    std::chrono::milliseconds pull{30'000};   ///< A source that delivers nothing for so long cuts its answer off.
+    std::size_t backlog_messages = 128;       ///< More waiting messages than this stop the reading of requests.
+  };
+
+  line_writer(int descriptor, limits within, std::function<void(std::string_view)> log);
+  /// Waits until what is queued is written or writing has failed.
+  ~line_writer() override;
+
+  void answer(rpc::delivery what) override;
+  void notify(std::string message) override;
+
+  /// Announces that one more `answer` will come.
+  void expect_answer();
+  /// Waits until the backlog is below its limits. False when writing has failed or stalled.
+  [[nodiscard]] bool wait_for_room();
+  /// Waits until every expected answer has come, at most until `answers_until`, and everything that came is written, for as
+  /// long as the peer takes bytes. False when writing failed, stalled or an answer was cut off.
+  [[nodiscard]] bool finish(std::chrono::steady_clock::time_point answers_until);
+  /// A descriptor that becomes readable when writing has failed; for poll.
+  [[nodiscard]] int failure_descriptor() const noexcept;
+
+ private:
+  struct state;
+  std::shared_ptr<state> state_;
+};
+
+}  // namespace hondana::transport::stdio

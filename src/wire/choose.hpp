@@ -1,0 +1,40 @@
+/// Chooses the era and revision of each message: the only place that knows both eras.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "wire/codec.hpp"
+
+namespace hondana::wire {
+
+/// What a peer has settled so far. Legacy peers settle a revision by `initialize`; modern ones never settle anything.
+struct conversation {
+  const codec* settled = nullptr;
+};
+
+/// The codec for one request, or why there is none.
+[[nodiscard]] decoded<const codec*> choose(const rpc::request& request, const rpc::facts& facts, const conversation& with);
+/// The codec for a notification. A notification has no error answer, so the best guess is taken; only an HTTP request whose
+/// header names a revision that nobody has is refused, whatever it carries.
+[[nodiscard]] decoded<const codec*> choose(const rpc::notification& notification, const rpc::facts& facts,
+                                           const conversation& with);
+/// The codec whose manners apply to a message that could not be read.
+[[nodiscard]] const codec& choose_for_unreadable(const rpc::facts& facts, const conversation& with);
+
+/// Records what an accepted `initialize` settled.
+void settle(conversation& with, const codec& revision) noexcept;
+
+/// `{"jsonrpc":"2.0","id":ID,"result":` + result + `}`.
+[[nodiscard]] rpc::body wrap_result(const rpc::request_id& id, rpc::body result);
+/// An error response; without an id it is written as `manners` wants.
+[[nodiscard]] std::string wrap_error(const std::optional<rpc::request_id>& id, const protocol_error& error, const codec& manners);
+/// A `notifications/progress`.
+[[nodiscard]] std::string progress_notification(const model::token& token, const progress& now);
+
+/// Revisions this server speaks, newest first.
+[[nodiscard]] std::string_view newest_revision() noexcept;
+
+}  // namespace hondana::wire

@@ -1,0 +1,108 @@
+/// Entries and contents as JSON.
+#include "wire/entries.hpp"
+
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+namespace hondana::wire {
+namespace {
+
+constexpr std::string_view version_key = "dev.hondana/version";
+
+void write_icons(json::writer& to, const std::vector<icon>& icons) {
+  to.key("icons").begin_array();
+  for (const auto& one : icons) {
+    to.begin_object().member("src", one.src).member_if("mimeType", one.mimeType);
+    if (!one.sizes.empty()) {
+      to.key("sizes").begin_array();
+      for (const auto& size : one.sizes) to.string(size);
+      to.end_array();
+    }
+    to.member_if("theme", one.theme).end_object();
+  }
+  to.end_array();
+}
+
+void write_annotations(json::writer& to, const annotations& hints, const entry_members& members) {
+  const bool has_time = hints.lastModified && members.last_modified;
+  if (hints.audience.empty() && !hints.priority && !has_time) return;
+  to.key("annotations").begin_object();
+  if (!hints.audience.empty()) {
+    to.key("audience").begin_array();
+    for (const auto who : hints.audience) to.string(who == role::user ? "user" : "assistant");
+    to.end_array();
+  }
+  if (hints.priority) to.key("priority").number(*hints.priority);
+  if (has_time) to.member("lastModified", iso_8601(*hints.lastModified));
+  to.end_object();
+}
+
+void write_version(json::writer& to, std::string_view version) {
+  to.key("_meta").begin_object().member(version_key, version).end_object();
+}
+
+template <class Entry>
+void write_described(json::writer& to, const Entry& entry, const entry_members& members) {
+  to.member("name", entry.name);
+  if (members.title) to.member_if("title", entry.title);
+  to.member_if("description", entry.description).member_if("mimeType", entry.mimeType);
+  write_annotations(to, entry.annotations, members);
+  if (members.icons && !entry.icons.empty()) write_icons(to, entry.icons);
+}
+
+}  // namespace
+
+void write(json::writer& to, const resource& entry, const entry_members& members) {
+  to.begin_object().member("uri", entry.uri);
+  write_described(to, entry, members);
+  if (entry.size) to.key("size").unsigned_integer(*entry.size);
+  if (members.meta && !entry.version.empty()) write_version(to, entry.version);
+  to.end_object();
+}
+
+void write(json::writer& to, const resource_template& entry, const entry_members& members) {
+  to.begin_object().member("uriTemplate", entry.uriTemplate);
+  write_described(to, entry, members);
+  to.end_object();
+}
+
+void append_contents(rpc::body& to, bytes::prepared_reading reading, const std::shared_ptr<work::lane>& home,
+                     const entry_members& members) {
+  to.text() += "\"contents\":[";
+  bool is_first = true;
+  for (auto& content : reading.contents) {
+    auto& text = to.text();
+    if (!is_first) text += ',';
+    json::writer item(text);
+    item.begin_object().member("uri", content.uri);
+    if (members.name_in_contents) item.member_if("name", content.name).member_if("title", content.title);
+    item.member_if("mimeType", content.mimeType);
+    if (is_first && members.meta && !reading.version.empty()) write_version(item, reading.version);
+    text += content.is_text ? ",\"text\":\"" : ",\"blob\":\"";
+    is_first = false;
+    to.append(std::move(content), home);
+    to.text() += "\"}";
+  }
+  to.text() += ']';
+}
+
+std::string iso_8601(std::chrono::sys_time<std::chrono::milliseconds> when) {
+  const auto day = std::chrono::floor<std::chrono::days>(when);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(when - day);
+  char text[48];
+  const auto ms = static_cast<int>(time.subseconds().count());
+  const int length = std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
+                                   static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                                   static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                                   static_cast<int>(time.seconds().count()));
+  std::string iso(text, static_cast<std::size_t>(length));
+  if (ms != 0) {
+    const int fraction = std::snprintf(text, sizeof text, ".%03d", ms);
+    iso.append(text, static_cast<std::size_t>(fraction));
+  }
+  return iso + 'Z';
+}
+
+}  // namespace hondana::wire

@@ -1,0 +1,35 @@
+/// Writes resources, templates and contents with the members a revision has.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <hondana/resource.hpp>
+
+#include "bytes/prepare.hpp"
+#include "json/writer.hpp"
+#include "rpc/body.hpp"
+
+namespace hondana::wire {
+
+/// Which members of entries and contents a revision knows.
+struct entry_members {
+  bool title = false;
+  bool last_modified = false;
+  bool icons = false;
+  bool meta = false;                ///< `_meta` of entries and contents; carries the version.
+  bool name_in_contents = false;    ///< 2025-06-18 showed name and title beside contents.
+};
+
+void write(json::writer& to, const resource& entry, const entry_members& members);
+void write(json::writer& to, const resource_template& entry, const entry_members& members);
+
+/// Appends `"contents":[...]`; streams among the contents are pulled later, on `home`.
+void append_contents(rpc::body& to, bytes::prepared_reading reading, const std::shared_ptr<work::lane>& home,
+                     const entry_members& members);
+
+/// ISO 8601 in UTC with milliseconds only when there are any: 2025-01-12T15:00:58Z.
+[[nodiscard]] std::string iso_8601(std::chrono::sys_time<std::chrono::milliseconds> when);
+
+}  // namespace hondana::wire

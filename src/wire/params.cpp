@@ -1,0 +1,182 @@
+/// Parameters shared by all revisions, and the errors they cause.
+#include "wire/params.hpp"
+
+#include <algorithm>
+#include <utility>
+
+
+namespace hondana::wire {
+namespace {
+
+// Our own codes lie outside JSON-RPC's reserved range and follow the HTTP status of like meaning.
+constexpr int code_too_large = 413;
+constexpr int code_content_changed = 409;
+constexpr int code_cancelled = 499;
+constexpr int code_source_unavailable = 502;
+constexpr int code_overloaded = 503;
+constexpr int code_timed_out = 504;
+
+constexpr std::size_t max_completions = 100;
+
+json::decoded<std::optional<std::string>> cursor_of(const json::object& params) {
+  const auto cursor = params.find_string("cursor");
+  if (!cursor) return tl::unexpected(cursor.error());
+  if (!*cursor) return std::optional<std::string>{};
+  return std::optional<std::string>{std::string(**cursor)};
+}
+
+template <class List>
+decoded<model::operation> decode_list(std::string_view method, const json::object& params) {
+  auto cursor = cursor_of(params);
+  if (!cursor) return tl::unexpected(invalid_params(method, cursor.error()));
+  return model::operation{List{std::move(*cursor)}};
+}
+
+json::decoded<model::token> token_of(const json::value& value, const std::string& path) {
+  if (value.type() == json::kind::string) return model::token{std::string(*value.as_string(path))};
+  const auto number = value.as_integer(path);
+  if (!number) return tl::unexpected(json::bad_member{path, "expected a string or an integer"});
+  return model::token{*number};
+}
+
+json::decoded<model::complete> complete_of(const json::object& params) {
+  const auto ref = params.get_object("ref");
+  if (!ref) return tl::unexpected(ref.error());
+  const auto type = ref->get_string("type");
+  if (!type) return tl::unexpected(type.error());
+  if (*type != "ref/resource") {
+    return tl::unexpected(json::bad_member{ref->path_of("type"), "expected \"ref/resource\"; this server offers no prompts"});
+  }
+  const auto uri = ref->get_string("uri");
+  if (!uri) return tl::unexpected(uri.error());
+  const auto argument = params.get_object("argument");
+  if (!argument) return tl::unexpected(argument.error());
+  const auto name = argument->get_string("name");
+  if (!name) return tl::unexpected(name.error());
+  const auto value = argument->get_string("value");
+  if (!value) return tl::unexpected(value.error());
+
+  model::complete what{std::string(*uri), std::string(*name), std::string(*value), {}};
+  const auto context = params.find_object("context");
+  if (!context) return tl::unexpected(context.error());
+  if (!*context) return what;
+  const auto arguments = (*context)->find_object("arguments");
+  if (!arguments) return tl::unexpected(arguments.error());
+  if (!*arguments) return what;
+  for (const auto& [key, chosen] : (*arguments)->members()) {
+    const auto text = chosen.as_string((*arguments)->path_of(key));
+    if (!text) return tl::unexpected(text.error());
+    what.context.emplace_back(std::string(key), std::string(*text));
+  }
+  return what;
+}
+
+}  // namespace
+
+protocol_error invalid_params(std::string_view method, const json::bad_member& what) {
+  return {-32602, "Invalid params for " + std::string(method) + ": " + what.text(), {}, 200};
+}
+
+protocol_error method_not_found(std::string_view method, std::string_view revision) {
+  // A peer's method name may be anything: cut it so that an error is never longer than a screen.
+  return {-32601, "Method not found: " + std::string(method.substr(0, 200)) + " (revision " + std::string(revision) + ")", {}, 200};
+}
+
+decoded<model::operation> decode_list_resources(std::string_view method, const json::object& params) {
+  return decode_list<model::list_resources>(method, params);
+}
+
+decoded<model::operation> decode_list_templates(std::string_view method, const json::object& params) {
+  return decode_list<model::list_templates>(method, params);
+}
+
+decoded<model::operation> decode_read(std::string_view method, const json::object& params) {
+  const auto uri = params.get_string("uri");
+  if (!uri) return tl::unexpected(invalid_params(method, uri.error()));
+  auto canonical = canonical_uri(*uri);
+  if (!canonical) return tl::unexpected(invalid_params(method, {params.path_of("uri"), canonical.error().public_text}));
+  return model::operation{model::read_resource{std::move(*canonical), std::string(*uri)}};
+}
+
+decoded<model::operation> decode_complete(std::string_view method, const json::object& params) {
+  auto what = complete_of(params);
+  if (!what) return tl::unexpected(invalid_params(method, what.error()));
+  return model::operation{std::move(*what)};
+}
+
+decoded<model::operation> decode_cancelled(std::string_view method, const json::object& params) {
+  const auto member = params.get("requestId");
+  if (!member) return tl::unexpected(invalid_params(method, member.error()));
+  auto id = token_of(*member, params.path_of("requestId"));
+  if (!id) return tl::unexpected(invalid_params(method, id.error()));
+  const auto reason = params.find_string("reason");
+  const auto text = reason && *reason ? std::string(**reason) : std::string();
+  return model::operation{model::cancel{std::move(*id), text}};
+}
+
+json::decoded<std::optional<model::token>> progress_token(const json::object& params) {
+  const auto meta = params.find_object("_meta");
+  if (!meta) return tl::unexpected(meta.error());
+  if (!*meta) return std::optional<model::token>{};
+  const auto member = (*meta)->find("progressToken");
+  if (!member) return tl::unexpected(member.error());
+  if (!*member) return std::optional<model::token>{};
+  auto token = token_of(**member, (*meta)->path_of("progressToken"));
+  if (!token) return tl::unexpected(token.error());
+  return std::optional<model::token>{std::move(*token)};
+}
+
+json::decoded<model::implementation> read_implementation(const json::object& from) {
+  const auto name = from.get_string("name");
+  if (!name) return tl::unexpected(name.error());
+  const auto version = from.get_string("version");
+  if (!version) return tl::unexpected(version.error());
+  return model::implementation{std::string(*name), std::string(*version)};
+}
+
+void write(json::writer& to, const complete_result& values) {
+  const auto sent = std::min(values.values.size(), max_completions);
+  to.key("completion").begin_object().key("values").begin_array();
+  for (std::size_t i = 0; i < sent; ++i) to.string(values.values[i]);
+  to.end_array();
+  if (values.total) to.key("total").unsigned_integer(*values.total);
+  to.key("hasMore").boolean(values.has_more || sent < values.values.size());
+  to.end_object();
+}
+
+protocol_error encode_plain_failure(const failure& why) {
+  const auto number = [&why] {
+    switch (why.code) {
+      case errc::resource_not_found:
+      case errc::access_denied:
+      case errc::invalid_argument:
+      case errc::fetch_directly:
+      case errc::unsupported:
+        return -32602;
+      case errc::response_too_large:
+        return code_too_large;
+      case errc::content_changed:
+        return code_content_changed;
+      case errc::timed_out:
+        return code_timed_out;
+      case errc::cancelled:
+        return code_cancelled;
+      case errc::overloaded:
+        return code_overloaded;
+      case errc::source_unavailable:
+        return code_source_unavailable;
+      case errc::internal:
+        break;
+    }
+    return -32603;
+  };
+  return {number(), why.code == errc::internal && why.public_text.empty() ? "Internal error" : why.public_text, {}, 200};
+}
+
+std::string uri_data(std::string_view uri) {
+  std::string data;
+  json::writer(data).begin_object().member("uri", uri).end_object();
+  return data;
+}
+
+}  // namespace hondana::wire

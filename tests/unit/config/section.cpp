@@ -1,0 +1,89 @@
+/// Tables of the configuration: strict reading, errors that name file, line and key.
+#include "config/section.hpp"
+
+#include <gtest/gtest.h>
+
+#include "config/toml.hpp"
+
+namespace hondana::config {
+namespace {
+
+section parsed(std::string_view text) {
+  auto made = parse_toml(text, "t.toml");
+  EXPECT_TRUE(made) << (made ? "" : made.error().public_text);
+  return std::move(*made);
+}
+
+TEST(section, reads_what_is_there_and_nothing_where_it_is_absent) {
+  auto it = parsed("s = \"x\"\nb = true\ni = 7\nn = 0.5\nsize = \"64KiB\"\nall = [\"a\", \"b\"]\n");
+  EXPECT_EQ(it.string("s").value(), "x");
+  EXPECT_EQ(it.boolean("b").value(), true);
+  EXPECT_EQ(it.integer("i", 0, 10).value(), 7);
+  EXPECT_EQ(it.number("n", 0, 1).value(), 0.5);
+  EXPECT_EQ(it.bytes("size").value(), 65536u);
+  EXPECT_EQ(it.strings("all").value(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(it.string("absent").value(), std::nullopt);
+  EXPECT_TRUE(it.strings("none").value().empty());
+  EXPECT_TRUE(it.finish());
+}
+
+TEST(section, names_file_line_and_key_of_a_wrong_type) {
+  auto it = parsed("\n\ns = 7\n");
+  EXPECT_EQ(it.string("s").error().public_text, "t.toml:3: s: expected a string in quotes");
+}
+
+TEST(section, names_the_bounds_of_an_integer) {
+  auto it = parsed("port = 70000\n");
+  EXPECT_EQ(it.integer("port", 0, 65535).error().public_text, "t.toml:1: port: expected an integer from 0 to 65535");
+}
+
+TEST(section, refuses_a_key_nobody_asked_for_and_names_the_known_ones) {
+  auto it = parsed("hidden = true\nhiden = true\n");
+  ASSERT_TRUE(it.boolean("hidden"));
+  EXPECT_EQ(it.finish().error().public_text, "t.toml:2: hiden: unknown key; known here: hidden");
+}
+
+TEST(section, hands_out_tables_of_an_array_with_their_lines) {
+  auto it = parsed("[[source]]\ntype = \"files\"\n\n[[source]]\ntype = 4\n");
+  auto all = it.sections("source");
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->size(), 2u);
+  EXPECT_EQ((*all)[0].string("type").value(), "files");
+  EXPECT_EQ((*all)[1].string("type").error().public_text, "t.toml:5: source.type: expected a string in quotes");
+}
+
+TEST(section, says_the_same_wherever_it_stands) {
+  auto a = parsed("[[source]]\ntype = \"files\"\nallow = [\"x\"]\n").sections("source");
+  auto b = parsed("\n\n[[source]]\nallow = [\"x\"]\ntype = \"files\"\n").sections("source");
+  auto c = parsed("[[source]]\ntype = \"files\"\nallow = [\"y\"]\n").sections("source");
+  EXPECT_TRUE(a->front().says_the_same_as(b->front()));
+  EXPECT_FALSE(a->front().says_the_same_as(c->front()));
+}
+
+TEST(toml, names_the_line_of_a_syntax_error) {
+  const auto made = parse_toml("a = 1\nb = = 2\n", "t.toml");
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().public_text.rfind("t.toml:2: ", 0), 0u) << made.error().public_text;
+}
+
+TEST(toml, refuses_dates) {
+  EXPECT_EQ(parse_toml("d = 2025-01-01\n", "t.toml").error().public_text, "t.toml:1: dates and times are not used here");
+}
+
+TEST(toml, refuses_nesting_without_end) {
+  const auto made = parse_toml("a = " + std::string(200, '[') + std::string(200, ']') + "\n", "t.toml");
+  ASSERT_FALSE(made);
+}
+
+TEST(parse_size, knows_binary_units_and_nothing_else) {
+  EXPECT_EQ(parse_size("0"), 0u);
+  EXPECT_EQ(parse_size("10 KiB"), 10240u);
+  EXPECT_EQ(parse_size("1GiB"), 1073741824u);
+  EXPECT_EQ(parse_size("1GB"), std::nullopt);
+  EXPECT_EQ(parse_size("-1"), std::nullopt);
+  EXPECT_EQ(parse_size(""), std::nullopt);
+  EXPECT_EQ(parse_size("99999999999GiB"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace hondana::config

@@ -1,0 +1,95 @@
+/// The configuration file as a whole.
+#include "config/settings.hpp"
+
+#include <cstdio>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+namespace hondana::config {
+namespace {
+
+TEST(settings, an_empty_file_means_the_defaults) {
+  const auto made = parse("", "t.toml");
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->name, "hondana");
+  EXPECT_EQ(made->page_size, 500u);
+  EXPECT_EQ(made->read_limit, 67108864u);
+  EXPECT_EQ(made->http.port, 7325);
+  EXPECT_EQ(made->http.address, "127.0.0.1");
+  EXPECT_TRUE(made->sources.empty());
+}
+
+TEST(settings, everything_the_file_can_say_is_read) {
+  const auto made = parse(R"(
+name = "shelf"
+title = "The shelf"
+instructions = "Read the README first."
+page_size = 100
+read_limit = "1GiB"
+call_deadline_ms = 1000
+stall_limit_ms = 2000
+
+[http]
+address = "::1"
+port = 0
+
+[[source]]
+type = "files"
+path = "/srv"
+
+[[link]]
+uri = "https://example.com/Manual"
+name = "manual"
+title = "The manual"
+priority = 0.5
+)",
+                          "t.toml");
+  ASSERT_TRUE(made) << made.error().public_text;
+  EXPECT_EQ(made->title, "The shelf");
+  EXPECT_EQ(made->instructions, "Read the README first.");
+  EXPECT_EQ(made->page_size, 100u);
+  EXPECT_EQ(made->read_limit, 1073741824u);
+  EXPECT_EQ(made->call_deadline.count(), 1000);
+  EXPECT_EQ(made->stall_limit.count(), 2000);
+  EXPECT_EQ(made->http.address, "::1");
+  EXPECT_EQ(made->http.port, 0);
+  ASSERT_EQ(made->sources.size(), 1u);
+  EXPECT_EQ(made->sources[0].type, "files");
+  ASSERT_EQ(made->links.size(), 1u);
+  EXPECT_EQ(made->links[0].uri, "https://example.com/Manual");
+  EXPECT_EQ(made->links[0].annotations.priority, 0.5);
+}
+
+TEST(settings, a_link_that_is_not_https_is_refused_with_its_line) {
+  EXPECT_EQ(parse("[[link]]\nuri = \"http://example.com/\"\n", "t.toml").error().public_text,
+            "t.toml:2: link.uri: expected an https:// address; other schemes are served by sources");
+}
+
+TEST(settings, a_source_without_a_type_is_refused) {
+  EXPECT_EQ(parse("[[source]]\npath = \"/srv\"\n", "t.toml").error().public_text,
+            "t.toml:1: source.type: missing; say which kind of source this is, e.g. type = \"files\"");
+}
+
+TEST(settings, an_unknown_key_is_refused) {
+  const auto made = parse("pagesize = 5\n", "t.toml");
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().public_text.rfind("t.toml:1: pagesize: unknown key; known here: ", 0), 0u);
+}
+
+TEST(settings, a_missing_file_says_so) {
+  EXPECT_EQ(load("/nonexistent/h.toml").error().public_text,
+            "Cannot open the configuration file /nonexistent/h.toml: No such file or directory.");
+}
+
+TEST(settings, a_huge_file_is_refused) {
+  const auto path = testing::TempDir() + "huge.toml";
+  std::ofstream(path) << std::string((1 << 20) + 1, '#');
+  const auto made = load(path);
+  std::remove(path.c_str());
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().public_text.find("more than 1 MiB"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hondana::config

@@ -1,0 +1,126 @@
+/// Bodies: text and contents in order, pulled in pieces, cut off when content changes.
+#include "rpc/body.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "json/base64.hpp"
+#include "unit/bytes/scripted_reader.hpp"
+
+namespace {
+
+using namespace hondana;
+using rpc::body;
+using test::scripted_reader;
+
+const auto home = std::make_shared<work::inline_lane>();
+
+bytes::prepared held(std::string bytes, bool is_text) {
+  return {"memo:///a", "", "", "", is_text, std::make_shared<const std::string>(std::move(bytes))};
+}
+
+bytes::prepared pulled(std::shared_ptr<byte_reader> reader, const std::string& expected, bool is_text) {
+  return {"memo:///a", "", "", "", is_text, bytes::stream{std::move(reader), bytes::digest_of(expected)}};
+}
+
+/// Everything a body gives, checking that each step adds at most about 256 KiB.
+result<std::string> drained(body& from) {
+  std::string all;
+  for (int steps = 0; steps < 1000; ++steps) {
+    const auto before = all.size();
+    const auto more = from.pull(all);
+    if (!more) return tl::unexpected(more.error());
+    EXPECT_LE(all.size() - before, 300u * 1024);
+    if (!*more) return all;
+  }
+  ADD_FAILURE() << "the body does not end";
+  return all;
+}
+
+TEST(body, of_text_and_held_contents_is_whole) {
+  body message("{\"text\":\"");
+  message.append(held("a\"b\n", true), home);
+  message.text() += "\",\"blob\":\"";
+  message.append(held("abc", false), home);
+  message.text() += "\"}";
+  EXPECT_TRUE(message.is_whole());
+  EXPECT_EQ(message.next_lane(), nullptr);
+  EXPECT_EQ(message.take_text(), R"({"text":"a\"b\n","blob":"YWJj"})");
+}
+
+TEST(body, of_nothing_is_whole_and_empty) {
+  body message;
+  EXPECT_TRUE(message.is_whole());
+  EXPECT_EQ(drained(message), "");
+  EXPECT_EQ(message.take_text(), "");
+}
+
+TEST(body, pulls_text_and_streams_in_order) {
+  body message("[\"");
+  message.append(pulled(std::make_shared<scripted_reader>("say \"hi\""), "say \"hi\"", true), home);
+  message.text() += "\",\"";
+  message.append(pulled(std::make_shared<scripted_reader>("abcd"), "abcd", false), home);
+  message.text() += "\"]";
+  EXPECT_FALSE(message.is_whole());
+  EXPECT_EQ(message.next_lane(), nullptr);
+  std::string out;
+  ASSERT_TRUE(message.pull(out));
+  EXPECT_EQ(out, "[\"");
+  EXPECT_EQ(message.next_lane(), home);
+  const auto rest = drained(message);
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(out + *rest, R"(["say \"hi\"","YWJjZA=="])");
+  EXPECT_EQ(message.next_lane(), nullptr);
+}
+
+TEST(body, concatenates_base64_over_pieces_of_any_size) {
+  for (const std::size_t size : {196'607u, 196'608u, 196'609u, 500'000u}) {
+    std::string bytes(size, '\0');
+    for (std::size_t at = 0; at < size; ++at) bytes[at] = static_cast<char>(at * 31 % 251);
+    body message;
+    message.append(pulled(std::make_shared<scripted_reader>(bytes, 1000), bytes, false), home);
+    const auto all = drained(message);
+    ASSERT_TRUE(all);
+    EXPECT_EQ(json::decode_base64(*all), bytes) << size;
+  }
+}
+
+TEST(body, is_appended_to_another_in_order) {
+  body first("[");
+  body second("1,");
+  second.append(pulled(std::make_shared<scripted_reader>("2"), "2", true), home);
+  first.append(std::move(second));
+  first.append(body("]"));
+  EXPECT_EQ(drained(first), "[1,2]");
+}
+
+TEST(body, whose_content_changed_fails_before_its_end) {
+  body message("\"");
+  message.append(pulled(std::make_shared<scripted_reader>("new content"), "old content", true), home);
+  message.text() += "\"";
+  const auto all = drained(message);
+  ASSERT_FALSE(all);
+  EXPECT_EQ(all.error().code, errc::content_changed);
+}
+
+TEST(body, passes_on_the_failure_of_a_reader) {
+  const auto broken = std::make_shared<scripted_reader>("x");
+  broken->fault = failure{errc::source_unavailable, "The disk is gone.", ""};
+  body message;
+  message.append(pulled(broken, "x", true), home);
+  EXPECT_EQ(drained(message).error().code, errc::source_unavailable);
+}
+
+TEST(body, lets_go_of_a_reader_that_has_been_pulled) {
+  const auto reader = std::make_shared<scripted_reader>("x");
+  body message;
+  message.append(pulled(reader, "x", true), home);
+  message.text() += "end";
+  ASSERT_EQ(drained(message), "xend");
+  EXPECT_EQ(reader.use_count(), 1);
+}
+
+}  // namespace

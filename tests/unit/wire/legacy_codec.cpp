@@ -1,0 +1,185 @@
+/// The handshake era: what each revision's codec reads and writes.
+#include "wire/legacy/codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include "json/reader.hpp"
+#include "rpc/envelope.hpp"
+
+namespace hondana::wire::legacy {
+namespace {
+
+/// A request parsed from its text; keeps the document alive.
+struct parsed_request {
+  json::document document;
+  rpc::request request;
+};
+
+parsed_request request_of(std::string_view text) {
+  auto document = json::document::parse(text);
+  EXPECT_TRUE(document);
+  auto message = rpc::read_message(document->root());
+  EXPECT_TRUE(std::holds_alternative<rpc::request>(message)) << text;
+  return {std::move(*document), std::get<rpc::request>(std::move(message))};
+}
+
+protocol_error refusal_of(std::string_view text, std::string_view revision = "2025-11-25") {
+  const auto from = request_of(text);
+  auto decoded = find(revision)->decode(from.request, {});
+  EXPECT_FALSE(decoded) << text;
+  return decoded ? protocol_error{} : decoded.error();
+}
+
+model::self_description self() { return {"shelf", "1.2.3", "The shelf", "Read me.", true}; }
+
+model::resource_page full_page() {
+  resource one;
+  one.uri = "memo:///a";
+  one.name = "a";
+  one.title = "A";
+  one.description = "first";
+  one.mimeType = "text/plain";
+  one.size = 3;
+  one.version = "v1";
+  one.annotations = {{role::user, role::assistant}, 0.5,
+                     std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(1736693998000))};
+  one.icons = {{"https://example.com/i.png", "image/png", {"48x48"}, "dark"}};
+  return {{one}, "next", {}};
+}
+
+TEST(legacy_codec, there_are_four_revisions) {
+  for (const auto* revision : {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}) {
+    ASSERT_NE(find(revision), nullptr);
+    EXPECT_EQ(find(revision)->revision(), revision);
+  }
+  EXPECT_EQ(find("2026-07-28"), nullptr);
+  EXPECT_EQ(find(""), nullptr);
+  EXPECT_EQ(newest().revision(), "2025-11-25");
+  EXPECT_EQ(without_header().revision(), "2025-03-26");
+}
+
+TEST(legacy_codec, only_2025_03_26_has_batches) {
+  EXPECT_TRUE(find("2025-03-26")->has_batches());
+  for (const auto* revision : {"2024-11-05", "2025-06-18", "2025-11-25"}) EXPECT_FALSE(find(revision)->has_batches());
+}
+
+TEST(legacy_codec, an_entry_has_just_the_members_of_its_revision) {
+  EXPECT_EQ(find("2024-11-05")->encode(full_page(), self()),
+            R"({"resources":[{"uri":"memo:///a","name":"a","description":"first","mimeType":"text/plain",)"
+            R"("annotations":{"audience":["user","assistant"],"priority":0.5},"size":3}],"nextCursor":"next"})");
+  EXPECT_EQ(find("2025-03-26")->encode(full_page(), self()), find("2024-11-05")->encode(full_page(), self()));
+  EXPECT_EQ(find("2025-06-18")->encode(full_page(), self()),
+            R"({"resources":[{"uri":"memo:///a","name":"a","title":"A","description":"first","mimeType":"text/plain",)"
+            R"("annotations":{"audience":["user","assistant"],"priority":0.5,"lastModified":"2025-01-12T14:59:58Z"},"size":3,)"
+            R"("_meta":{"dev.hondana/version":"v1"}}],"nextCursor":"next"})");
+  EXPECT_EQ(find("2025-11-25")->encode(full_page(), self()),
+            R"({"resources":[{"uri":"memo:///a","name":"a","title":"A","description":"first","mimeType":"text/plain",)"
+            R"("annotations":{"audience":["user","assistant"],"priority":0.5,"lastModified":"2025-01-12T14:59:58Z"},)"
+            R"("icons":[{"src":"https://example.com/i.png","mimeType":"image/png","sizes":["48x48"],"theme":"dark"}],"size":3,)"
+            R"("_meta":{"dev.hondana/version":"v1"}}],"nextCursor":"next"})");
+}
+
+TEST(legacy_codec, the_completions_capability_came_with_2025_03_26) {
+  EXPECT_EQ(find("2024-11-05")->encode_greeting(self()),
+            R"({"protocolVersion":"2024-11-05","capabilities":{"resources":{}},)"
+            R"("serverInfo":{"name":"shelf","version":"1.2.3"},"instructions":"Read me."})");
+  EXPECT_EQ(find("2025-03-26")->encode_greeting(self()),
+            R"({"protocolVersion":"2025-03-26","capabilities":{"resources":{},"completions":{}},)"
+            R"("serverInfo":{"name":"shelf","version":"1.2.3"},"instructions":"Read me."})");
+  EXPECT_EQ(find("2025-06-18")->encode_greeting(self()),
+            R"({"protocolVersion":"2025-06-18","capabilities":{"resources":{},"completions":{}},)"
+            R"("serverInfo":{"name":"shelf","title":"The shelf","version":"1.2.3"},"instructions":"Read me."})");
+}
+
+TEST(legacy_codec, a_server_without_templates_claims_no_completions) {
+  EXPECT_EQ(find("2025-11-25")->encode_greeting({"s", "1", "", "", false}),
+            R"({"protocolVersion":"2025-11-25","capabilities":{"resources":{}},"serverInfo":{"name":"s","version":"1"}})");
+}
+
+TEST(legacy_codec, contents_show_name_and_title_to_2025_06_18_only) {
+  const auto reading = [] {
+    bytes::prepared_reading made;
+    made.contents.push_back(
+        {"memo:///a", "a", "A", "text/plain", true, std::make_shared<const std::string>("say \"hi\"\n")});
+    return made;
+  };
+  EXPECT_EQ(find("2025-06-18")->encode(reading(), nullptr, {}, self()).take_text(),
+            R"({"contents":[{"uri":"memo:///a","name":"a","title":"A","mimeType":"text/plain","text":"say \"hi\"\n"}]})");
+  EXPECT_EQ(find("2025-11-25")->encode(reading(), nullptr, {}, self()).take_text(),
+            R"({"contents":[{"uri":"memo:///a","mimeType":"text/plain","text":"say \"hi\"\n"}]})");
+}
+
+TEST(legacy_codec, a_resource_that_is_missing_or_denied_is_not_found_either_way) {
+  for (const auto code : {errc::resource_not_found, errc::access_denied}) {
+    const auto error = newest().encode_failure({code, "secret text", "x"}, "memo:///zzz");
+    EXPECT_EQ(error.code, -32002);
+    EXPECT_EQ(error.message, "Resource not found");
+    EXPECT_EQ(error.data, R"({"uri":"memo:///zzz"})");
+  }
+}
+
+TEST(legacy_codec, an_internal_failure_keeps_its_private_text) {
+  const auto error = newest().encode_failure({errc::internal, "", "core dumped at /srv"}, "memo:///a");
+  EXPECT_EQ(error.code, -32603);
+  EXPECT_EQ(error.message, "Internal error");
+  EXPECT_TRUE(error.data.empty());
+}
+
+TEST(legacy_codec, our_own_codes_lie_outside_the_reserved_range) {
+  for (const auto code : {errc::response_too_large, errc::content_changed, errc::timed_out, errc::overloaded,
+                          errc::source_unavailable, errc::cancelled}) {
+    EXPECT_GT(newest().encode_failure({code, "t", ""}, "").code, -32000);
+  }
+}
+
+TEST(legacy_codec, decode_errors_name_the_member) {
+  EXPECT_EQ(refusal_of(R"({"jsonrpc":"2.0","id":1,"method":"resources/read"})").message,
+            "Invalid params for resources/read: params.uri: missing");
+  EXPECT_EQ(refusal_of(R"({"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":7}})").message,
+            "Invalid params for resources/read: params.uri: expected a string, got a number");
+  EXPECT_EQ(refusal_of(R"({"jsonrpc":"2.0","id":1,"method":"resources/list","params":{"cursor":null}})").message,
+            "Invalid params for resources/list: params.cursor: expected a string, got null");
+  EXPECT_EQ(
+      refusal_of(R"({"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"x"}}})")
+          .message,
+      "Invalid params for completion/complete: params.ref.type: expected \"ref/resource\"; this server offers no prompts");
+  EXPECT_EQ(refusal_of(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})").message,
+            "Invalid params for initialize: params.capabilities: missing");
+  EXPECT_EQ(
+      refusal_of(
+          R"({"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"memo:///a","_meta":{"progressToken":1.5}}})")
+          .message,
+      "Invalid params for resources/read: params._meta.progressToken: expected a string or an integer");
+}
+
+TEST(legacy_codec, a_modern_method_is_absent) {
+  const auto error = refusal_of(R"({"jsonrpc":"2.0","id":1,"method":"server/discover"})");
+  EXPECT_EQ(error.code, -32601);
+  EXPECT_EQ(error.message, "Method not found: server/discover (revision 2025-11-25)");
+}
+
+TEST(legacy_codec, completion_keeps_the_chosen_arguments) {
+  const auto from = request_of(
+      R"({"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/resource","uri":"t:///{a}{?b}"},)"
+      R"("argument":{"name":"a","value":"x"},"context":{"arguments":{"b":"y"}}}})");
+  const auto decoded = newest().decode(from.request, {});
+  ASSERT_TRUE(decoded);
+  const auto& what = std::get<model::complete>(decoded->operation);
+  EXPECT_EQ(what.template_uri, "t:///{a}{?b}");
+  EXPECT_EQ(what.argument, "a");
+  EXPECT_EQ(what.value, "x");
+  EXPECT_EQ(what.context, (std::vector<std::pair<std::string, std::string>>{{"b", "y"}}));
+}
+
+TEST(legacy_codec, at_most_a_hundred_completions_are_sent) {
+  complete_result many;
+  many.values.assign(150, "v");
+  const auto text = newest().encode(many, self());
+  EXPECT_NE(text.find(R"("hasMore":true)"), std::string::npos);
+  std::size_t count = 0;
+  for (std::size_t at = text.find("\"v\""); at != std::string::npos; at = text.find("\"v\"", at + 1)) ++count;
+  EXPECT_EQ(count, 100u);
+}
+
+}  // namespace
+}  // namespace hondana::wire::legacy
