@@ -1,0 +1,139 @@
+/// Bytes of an HTTP connection: requests are cut the same way however they arrive, and only this machine is let in.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "transport/http/dialogue.hpp"
+#include "transport/http/field_values.hpp"
+#include "transport/http/request_parser.hpp"
+#include "transport/http/routes.hpp"
+
+namespace {
+
+namespace http = hondana::transport::http;
+using http::request_parser;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+bool is_one_line(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\t'; });
+}
+
+void check_verdict(const http::request_head& head) {
+  const auto what = http::decide(head, "127.0.0.1");
+  require(is_one_line(what.allowed_origin));
+  if (what.what == http::verdict::kind::answer && what.answer.status >= 400) return;
+  require(head.find("Host").count == 1 && http::names_this_machine(head.find("Host").first, "127.0.0.1"));
+  require(head.find("Origin").count == 0 || http::is_local_origin(head.find("Origin").first, "127.0.0.1"));
+  if (what.what != http::verdict::kind::message) return;
+  require(head.method == "POST" && head.find("Content-Type").count == 1);
+  require(http::is_json_content(head.find("Content-Type").first));
+}
+
+struct cut {
+  std::vector<std::string> requests;
+  bool over_a_cap = false;
+  bool failed = false;
+};
+
+cut cut_up(std::string_view bytes, std::size_t piece) {
+  request_parser parser({512, 256});
+  cut out;
+  std::string waiting;
+  for (;;) {
+    const auto step = parser.put(waiting);
+    require(step.taken <= waiting.size());
+    waiting.erase(0, step.taken);
+    switch (step.now) {
+      case request_parser::progress::head:
+        check_verdict(parser.head());
+        break;
+      case request_parser::progress::complete:
+        out.requests.push_back(std::string(parser.head().method) + ' ' + std::string(parser.head().target) + ' ' +
+                               std::string(parser.body()));
+        parser.reset();
+        break;
+      case request_parser::progress::failed:
+        out.failed = true;
+        out.over_a_cap = parser.what_failed() != request_parser::defect::malformed;
+        require(parser.what_failed() != request_parser::defect::none && !parser.why_failed().empty());
+        return out;
+      case request_parser::progress::needs_more:
+        if (bytes.empty()) return out;
+        require(waiting.size() <= 512 + 2 * piece);
+        waiting += bytes.substr(0, piece);
+        bytes.remove_prefix(std::min(piece, bytes.size()));
+    }
+  }
+}
+
+/// Answers everything at once.
+class host final : public http::dialogue_host {
+ public:
+  void receive(std::string_view, const hondana::rpc::http_headers&, ticket of) override { waiting = of; }
+  void refuse_oversized(const hondana::rpc::http_headers&, ticket of) override { waiting = of; }
+  void forget() override { waiting = 0; }
+  hondana::result<void> pull(std::shared_ptr<http::outgoing>, ticket) override { std::abort(); }
+  std::string health() override { return "{}"; }
+  void log(std::string_view) override {}
+
+  ticket waiting = 0;
+};
+
+void converse(std::string_view bytes, std::size_t piece) {
+  http::limits small;
+  small.header_bytes = 512;
+  small.body_bytes = 256;
+  small.linger_bytes = 1024;
+  host asked;
+  http::dialogue talk(asked, small, "127.0.0.1");
+  while (!bytes.empty() && !talk.has_ended()) {
+    talk.receive(bytes.substr(0, piece));
+    bytes.remove_prefix(std::min(piece, bytes.size()));
+    while (asked.waiting != 0 || !talk.output().empty()) {
+      if (!talk.output().empty()) {
+        require(talk.output().head.starts_with("HTTP/1.1 "));
+        talk.drained();
+      }
+      if (const auto ticket = std::exchange(asked.waiting, 0); ticket != 0) {
+        require(talk.output().empty());
+        talk.answered(ticket, {200, hondana::rpc::body("{}")});
+      }
+    }
+    require(talk.has_ended() || talk.wants_input());
+  }
+  if (!talk.has_ended()) talk.end_of_input();
+  require(talk.has_ended());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::size_t piece = data[0] % 16 + 1u;
+  const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const auto whole = cut_up(bytes, bytes.size() + 1);
+  const auto pieces = cut_up(bytes, piece);
+  if (!whole.over_a_cap && !pieces.over_a_cap) {
+    // In pieces a defect may show only with bytes that never come; what was complete before it is the same.
+    const auto common = std::min(whole.requests.size(), pieces.requests.size());
+    require(std::equal(whole.requests.begin(), whole.requests.begin() + static_cast<std::ptrdiff_t>(common),
+                       pieces.requests.begin()));
+    require(whole.requests.size() == pieces.requests.size());
+  }
+  converse(bytes, piece);
+
+  // The values alone, which the parser would let through only in part.
+  (void)http::names_this_machine(bytes, "::1");
+  (void)http::is_local_origin(bytes, "127.0.0.1");
+  (void)http::is_json_content(bytes);
+  (void)http::admits_json(bytes);
+  return 0;
+}

@@ -1,0 +1,37 @@
+/// Writes the head of an HTTP answer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hondana::transport::http {
+
+/// How the peer finds the end of an answer.
+enum class framing {
+  none,     ///< There is no content and no length: 204.
+  length,   ///< Content-Length.
+  chunked,  ///< Transfer-Encoding: chunked.
+  close,    ///< The connection's end, for HTTP/1.0.
+};
+
+struct answer_head {
+  int status = 200;
+  framing how = framing::length;
+  std::uint64_t content_length = 0;
+  std::string_view content_type;    ///< Empty: none.
+  std::string_view allowed_origin;  ///< For CORS; empty: none.
+  std::string_view fields;          ///< Further lines, each ending with CR LF.
+  bool closes = false;              ///< The connection ends after this answer.
+  bool is_http_1_0 = false;         ///< The peer must be told when the connection stays.
+};
+
+/// Appends status line and fields, with the empty line. Spec: RFC 9112; Date as RFC 9110 6.6.1 wants it.
+void append(std::string& out, const answer_head& head);
+
+/// Appends the line before a chunk of `size` bytes.
+void append_chunk_size(std::string& out, std::size_t size);
+
+}  // namespace hondana::transport::http

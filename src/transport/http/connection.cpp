@@ -1,0 +1,251 @@
+/// Drives one dialogue over a socket.
+#include "transport/http/connection.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/socket_base.hpp>
+#include <exception>
+#include <utility>
+
+#include "json/writer.hpp"
+
+namespace hondana::transport::http {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+// Reads before another connection has its turn.
+constexpr int reads_in_a_row = 4;
+
+/// Brings answers from any thread to the loop of their connection, if that is still there.
+class outlet final : public rpc::outlet {
+ public:
+  outlet(std::shared_ptr<loop> on, std::weak_ptr<connection> to, dialogue::ticket of)
+      : loop_(std::move(on)), to_(std::move(to)), of_(of) {}
+
+  void answer(rpc::delivery what) override {
+    // The connection is locked on its own thread only, since whoever holds it last destroys it.
+    asio::post(loop_->io, [to = to_, of = of_, what = std::move(what)]() mutable {
+      if (const auto there = to.lock()) there->deliver(of, std::move(what));
+    });
+  }
+  /// An answer by JSON alone has no room for notifications.
+  void notify(std::string) override {}
+
+ private:
+  std::shared_ptr<loop> loop_;
+  std::weak_ptr<connection> to_;
+  dialogue::ticket of_;
+};
+
+/// Lanes want jobs that do not throw.
+result<bool> pull_piece(outgoing& what) {
+  try {
+    return what.rest.pull(what.piece);
+  } catch (const std::exception& error) {
+    return fail(errc::internal, "Internal error", error.what());
+  }
+}
+
+}  // namespace
+
+connection::connection(std::shared_ptr<loop> on, socket with, std::shared_ptr<void> place, std::shared_ptr<core> engine,
+                       const limits& within, std::string bound_address, std::string peer)
+    : place_(std::move(place)),
+      loop_(std::move(on)),
+      socket_(std::move(with)),
+      timer_(loop_->io.get_executor()),
+      engine_(std::move(engine)),
+      peer_(std::move(peer)),
+      dialogue_(*this, within, std::move(bound_address)) {}
+
+connection::~connection() = default;
+
+template <class Work>
+void connection::guarded(Work work) {
+  if (closed_) return;
+  try {
+    work();
+    if (!closed_) pump();
+  } catch (const std::exception& error) {
+    log(std::string("an HTTP connection was closed: ") + error.what());
+    close();
+  }
+}
+
+void connection::start(bool is_welcome) {
+  guarded([&] {
+    error_code failed;
+    socket_.non_blocking(true, failed);
+    if (failed) return close();
+    // A peer that takes no part in this only gets slower answers.
+    (void)socket_.set_option(asio::ip::tcp::no_delay(true), failed);
+    if (!is_welcome) dialogue_.turn_away();
+  });
+}
+
+void connection::drain() {
+  guarded([&] {
+    if (dialogue_.wants_input()) read();
+    dialogue_.drain();
+  });
+}
+
+void connection::close() {
+  if (closed_) return;
+  closed_ = true;
+  const auto self = shared_from_this();
+  forget();
+  error_code ignored;  // there is nobody left to tell
+  if (dialogue_.was_cut_off()) (void)socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+  (void)socket_.close(ignored);
+  timer_.cancel();
+  loop_->connections.erase(self);
+}
+
+void connection::deliver(ticket of, rpc::delivery what) {
+  guarded([&] {
+    session_.reset();
+    dialogue_.answered(of, std::move(what));
+  });
+}
+
+/// Writes, lets the dialogue go on, and waits for whatever it needs next.
+void connection::pump() {
+  while (!dialogue_.has_ended() && !dialogue_.output().empty()) {
+    if (!write()) break;
+    written_ = 0;
+    dialogue_.drained();
+  }
+  if (closed_) return;
+  if (dialogue_.has_ended()) return close();
+  if (dialogue_.has_said_all() && !std::exchange(said_all_, true)) {
+    error_code gone;  // then the next read says so
+    (void)socket_.shutdown(asio::socket_base::shutdown_send, gone);
+  }
+  if (dialogue_.wants_input()) await_input();
+  await_deadline();
+}
+
+/// True when all of the output has been taken; false when the rest must wait, or the peer has gone.
+bool connection::write() {
+  const auto& output = dialogue_.output();
+  const auto size = output.head.size() + output.body.size();
+  while (written_ < size) {
+    const auto from_head = std::min(written_, output.head.size());
+    const auto from_body = written_ - from_head;
+    const std::array<asio::const_buffer, 2> rest{
+        asio::const_buffer(output.head.data() + from_head, output.head.size() - from_head),
+        asio::const_buffer(output.body.data() + from_body, output.body.size() - from_body)};
+    error_code failed;
+    const auto count = socket_.write_some(rest, failed);
+    if (failed == asio::error::would_block) {
+      await_output();
+      return false;
+    }
+    if (failed) {
+      close();
+      return false;
+    }
+    written_ += count;
+    dialogue_.progressed();
+  }
+  return true;
+}
+
+void connection::read() {
+  for (int i = 0; i < reads_in_a_row && dialogue_.wants_input(); ++i) {
+    error_code failed;
+    const auto count = socket_.read_some(asio::buffer(loop_->scratch), failed);
+    if (failed == asio::error::would_block) return;
+    if (failed) return dialogue_.end_of_input();
+    dialogue_.receive(std::string_view(loop_->scratch.data(), count));
+    if (count < loop_->scratch.size()) return;  // waiting finds out what else there is
+  }
+}
+
+void connection::await_input() {
+  if (std::exchange(awaits_input_, true)) return;
+  socket_.async_wait(asio::socket_base::wait_read, [self = shared_from_this()](error_code stopped) {
+    self->awaits_input_ = false;
+    if (!stopped) self->guarded([&] { self->read(); });
+  });
+}
+
+void connection::await_output() {
+  if (std::exchange(awaits_output_, true)) return;
+  socket_.async_wait(asio::socket_base::wait_write, [self = shared_from_this()](error_code stopped) {
+    self->awaits_output_ = false;
+    if (!stopped) self->guarded([] {});
+  });
+}
+
+/// Deadlines mostly move away; the timer runs on and looks again when it fires.
+void connection::await_deadline() {
+  const auto at = dialogue_.deadline();
+  if (at >= timer_at_) return;
+  timer_at_ = at;
+  timer_.expires_at(at);
+  timer_.async_wait([self = shared_from_this()](error_code stopped) {
+    if (stopped) return;  // moved to an earlier time, or closed
+    self->timer_at_ = dialogue::clock::time_point::max();
+    self->guarded([&] {
+      if (self->dialogue_.deadline() <= dialogue::clock::now()) self->dialogue_.expire();
+    });
+  });
+}
+
+rpc::facts connection::facts_of(const rpc::http_headers& headers) const { return {{"anonymous", peer_, nullptr}, headers}; }
+
+std::shared_ptr<rpc::outlet> connection::outlet_for(ticket of) { return std::make_shared<outlet>(loop_, weak_from_this(), of); }
+
+void connection::receive(std::string_view message, const rpc::http_headers& headers, ticket of) {
+  session_ = session::session::open(engine_);
+  session_->receive(message, facts_of(headers), outlet_for(of));
+}
+
+void connection::refuse_oversized(const rpc::http_headers& headers, ticket of) {
+  session::session::open(engine_)->refuse_oversized(dialogue_.message_limit(), facts_of(headers), outlet_for(of));
+}
+
+void connection::forget() {
+  if (const auto gone = std::exchange(session_, nullptr)) gone->close();
+}
+
+result<void> connection::pull(std::shared_ptr<outgoing> what, ticket of) {
+  const auto lane = what->rest.next_lane();
+  const auto until = dialogue::clock::now() + engine_->current()->call_deadline;
+  return lane->submit(
+      [what = std::move(what), on = loop_, to = weak_from_this(), of] {
+        auto more = pull_piece(*what);
+        asio::post(on->io, [to, of, more = std::move(more)] {
+          const auto there = to.lock();
+          if (there) there->guarded([&] { there->dialogue_.pulled(of, more); });
+        });
+      },
+      until);
+}
+
+std::string connection::health() {
+  const auto sources = engine_->health();
+  bool all_well = true;
+  for (const auto& [name, how] : sources) all_well = all_well && how.ok;
+  std::string out;
+  json::writer to(out);
+  to.begin_object().member("status", all_well ? "ok" : "degraded").key("sources").begin_array();
+  // Details may name paths; those are for the log and the terminal.
+  for (const auto& [name, how] : sources) to.begin_object().member("name", name).key("ok").boolean(how.ok).end_object();
+  to.end_array().end_object();
+  return out;
+}
+
+void connection::log(std::string_view line) {
+  const auto with = engine_->current();
+  if (with->log) with->log(line);
+}
+
+}  // namespace hondana::transport::http

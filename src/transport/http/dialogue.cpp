@@ -1,0 +1,213 @@
+/// One HTTP/1 connection as a state machine: how requests come in.
+#include "transport/http/dialogue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hondana::transport::http {
+
+dialogue::dialogue(dialogue_host& host, const limits& with, std::string bound_address)
+    : host_(host),
+      with_(with),
+      bound_address_(std::move(bound_address)),
+      parser_({with.header_bytes, with.body_bytes}),
+      deadline_(clock::now() + with.header_time) {}
+
+void dialogue::enter(state next) {
+  now_ = next;
+  switch (next) {
+    case state::idle:
+      return set_deadline(with_.keep_alive);
+    case state::heading:
+      return set_deadline(with_.header_time);
+    case state::body:
+      return set_deadline(with_.body_idle);
+    case state::sending:
+      return set_deadline(with_.stall);
+    case state::pulling:
+      return set_deadline(with_.pull_time);
+    case state::lingering:
+      return set_deadline(with_.linger);
+    case state::working:
+    case state::ended:
+      deadline_ = clock::time_point::max();
+  }
+}
+
+bool dialogue::wants_input() const noexcept {
+  switch (now_) {
+    case state::idle:
+    case state::heading:
+    case state::body:
+    case state::lingering:
+      return true;
+    case state::working:
+      return input_.size() < with_.pipelined_bytes;
+    default:
+      return false;
+  }
+}
+
+void dialogue::receive(std::string_view bytes) {
+  if (now_ == state::lingering) {
+    discarded_ += bytes.size();
+    if (discarded_ > with_.linger_bytes) enter(state::ended);
+    return;
+  }
+  if (now_ == state::ended) return;
+  if (!input_.empty()) {
+    input_ += bytes;
+    advance_input();
+  } else {
+    input_ = bytes.substr(advance(bytes));
+  }
+}
+
+void dialogue::advance_input() { input_.erase(0, advance(input_)); }
+
+std::size_t dialogue::advance(std::string_view bytes) {
+  std::size_t used = 0;
+  while (now_ == state::idle || now_ == state::heading || now_ == state::body) {
+    const auto rest = bytes.substr(used);
+    if (now_ == state::idle) {
+      // An empty line before a request is a leftover of old clients. Spec: RFC 9112 2.2.
+      if (rest.starts_with("\r\n")) {
+        used += 2;
+        continue;
+      }
+      if (rest.empty() || rest == "\r") break;
+      enter(state::heading);
+    }
+    const auto step = parser_.put(rest);
+    used += step.taken;
+    switch (step.now) {
+      case request_parser::progress::needs_more:
+        if (now_ == state::body) {
+          set_deadline(with_.body_idle);
+          deadline_ = std::min(deadline_, body_until_);
+        }
+        return used;
+      case request_parser::progress::head:
+        accept_head(rest.size() - step.taken);
+        break;
+      case request_parser::progress::complete:
+        body_pending_ = false;
+        hand_in();
+        break;
+      case request_parser::progress::failed:
+        refuse_defect();
+        break;
+    }
+  }
+  return used;
+}
+
+void dialogue::accept_head(std::size_t bytes_behind) {
+  const auto& head = parser_.head();
+  in_request_ = true;
+  body_pending_ = head.has_body;
+  closes_ = !head.keep_alive || draining_;
+  is_oversized_ = false;
+  verdict_ = decide(head, bound_address_);
+  if (verdict_.what == verdict::kind::answer) {
+    send_plain(std::move(verdict_.answer));
+  } else if (verdict_.what == verdict::kind::health) {
+    send_plain({200, "application/json", host_.health(), {}});
+  } else if (head.content_length.value_or(0) > with_.body_bytes) {
+    hand_in_oversized();
+  } else {
+    enter(state::body);
+    body_until_ = clock::now() + with_.body_time;
+    if (head.has_body && bytes_behind == 0 && !head.is_http_1_0 && head.find("Expect").count == 1) {
+      output_.head += "HTTP/1.1 100 Continue\r\n\r\n";
+    }
+  }
+}
+
+void dialogue::refuse_defect() {
+  switch (parser_.what_failed()) {
+    case request_parser::defect::body_too_large:
+      return hand_in_oversized();
+    case request_parser::defect::header_too_large:
+      closes_ = true;
+      return send_plain(refuse(431, "Request header fields too large: the request line and the header may have at most " +
+                                        std::to_string(with_.header_bytes) + " bytes together."));
+    default:
+      closes_ = true;
+      return send_plain(refuse(400, "Bad request: " + std::string(parser_.why_failed()) + "."));
+  }
+}
+
+void dialogue::hand_in() {
+  enter(state::working);
+  host_.receive(parser_.body(), verdict_.headers, ++ticket_);
+  parser_.forget_body();
+}
+
+void dialogue::hand_in_oversized() {
+  closes_ = true;
+  is_oversized_ = true;
+  enter(state::working);
+  host_.refuse_oversized(verdict_.headers, ++ticket_);
+}
+
+void dialogue::end_of_input() {
+  switch (now_) {
+    case state::working:
+      host_.forget();
+      enter(state::ended);
+      break;
+    case state::sending:
+    case state::pulling:
+      closes_ = true;
+      break;
+    default:
+      enter(state::ended);
+  }
+}
+
+void dialogue::expire() {
+  switch (now_) {
+    case state::heading:
+      closes_ = true;
+      return send_plain(refuse(408, "Request timeout: the header did not arrive in time."));
+    case state::body:
+      closes_ = true;
+      return send_plain(refuse(408, "Request timeout: the body did not arrive in time."));
+    case state::sending:
+      return cut_off();
+    case state::pulling:
+      return fail_stream({errc::timed_out, "The source took too long to give the next piece. Ask again later.",
+                          "a streamed answer was cut off: its source gave no further piece in time"});
+    case state::working:
+      return;
+    default:
+      enter(state::ended);
+  }
+}
+
+void dialogue::drain() {
+  draining_ = true;
+  if (now_ == state::idle || now_ == state::lingering) {
+    enter(state::ended);
+  } else {
+    closes_ = true;
+  }
+}
+
+void dialogue::turn_away() {
+  closes_ = true;
+  plain_answer busy = refuse(503, "Service unavailable: this server has as many connections as it takes. Try again later.");
+  busy.fields = "Retry-After: 1\r\n";
+  send_plain(std::move(busy));
+}
+
+void dialogue::next_request() {
+  parser_.reset();
+  verdict_ = {};
+  in_request_ = false;
+  enter(state::idle);
+  advance_input();
+}
+
+}  // namespace hondana::transport::http

@@ -1,0 +1,144 @@
+/// One HTTP/1 connection as a state machine: bytes and events in, bytes and requests out.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "rpc/body.hpp"
+#include "rpc/facts.hpp"
+#include "transport/http/limits.hpp"
+#include "transport/http/request_parser.hpp"
+#include "transport/http/routes.hpp"
+
+namespace hondana::transport::http {
+
+/// A streamed answer: what is still to be pulled, and the piece pulled last. Whoever pulls has it alone meanwhile.
+struct outgoing {
+  rpc::body rest;
+  std::string piece;
+};
+
+/// What a dialogue asks of the connection that drives it. Nothing here may call back before it returns.
+class dialogue_host {
+ public:
+  /// Names one request of the connection; answers to others are late and dropped.
+  using ticket = std::uint64_t;
+
+  dialogue_host() = default;
+  dialogue_host(const dialogue_host&) = delete;
+  dialogue_host& operator=(const dialogue_host&) = delete;
+  virtual ~dialogue_host() = default;
+
+  /// Starts on a message; `dialogue::answered` follows. `message` lives until this returns.
+  virtual void receive(std::string_view message, const rpc::http_headers& headers, ticket of) = 0;
+  /// The same for a message over the cap.
+  virtual void refuse_oversized(const rpc::http_headers& headers, ticket of) = 0;
+  /// The request under way has lost its peer.
+  virtual void forget() = 0;
+  /// Calls `what->rest.pull(what->piece)` on `next_lane()`; `dialogue::pulled` follows. Errors: as `work::lane::submit`.
+  [[nodiscard]] virtual result<void> pull(std::shared_ptr<outgoing> what, ticket of) = 0;
+  /// The report on the sources, as JSON.
+  [[nodiscard]] virtual std::string health() = 0;
+  virtual void log(std::string_view line) = 0;
+};
+
+/// Requests are answered one after the other, in order. Sans-IO. Threads: one at a time.
+///
+/// The driver writes `output()` and says `drained()`; reads while `wants_input()`; calls `expire()` at `deadline()`; and
+/// closes when `has_ended()`.
+class dialogue {
+ public:
+  using clock = std::chrono::steady_clock;
+  using ticket = dialogue_host::ticket;
+
+  /// `bound_address`: the literal address listened on.
+  dialogue(dialogue_host& host, const limits& with, std::string bound_address);
+
+  void receive(std::string_view bytes);
+  /// The peer sends no more. Taken as the peer having gone, also when only its sending side was closed.
+  void end_of_input();
+  /// Some of `output()` was taken by the peer.
+  void progressed();
+  /// All of it was.
+  void drained();
+  void answered(ticket of, rpc::delivery what);
+  void pulled(ticket of, const result<bool>& more);
+  void expire();
+  /// Ends as soon as no request is under way.
+  void drain();
+  /// Answers 503 to whatever comes, and ends.
+  void turn_away();
+
+  struct text {
+    std::string head;
+    std::string body;  ///< Follows `head`.
+    [[nodiscard]] bool empty() const noexcept { return head.empty() && body.empty(); }
+  };
+  [[nodiscard]] const text& output() const noexcept { return output_; }
+  [[nodiscard]] bool wants_input() const noexcept;
+  [[nodiscard]] clock::time_point deadline() const noexcept { return deadline_; }
+  /// Nothing more will be sent: the sending side is to be closed.
+  [[nodiscard]] bool has_said_all() const noexcept { return now_ == state::lingering; }
+  [[nodiscard]] bool has_ended() const noexcept { return now_ == state::ended; }
+  /// Bytes a message may have.
+  [[nodiscard]] std::size_t message_limit() const noexcept { return with_.body_bytes; }
+  /// Ended in the middle of an answer, which the peer must not take for complete.
+  [[nodiscard]] bool was_cut_off() const noexcept { return cut_off_; }
+
+ private:
+  enum class state {
+    idle,       // between two requests
+    heading,    // a request's head has begun
+    body,       // and has ended
+    working,    // a session has the message
+    sending,    // a whole answer, or a piece of one
+    pulling,    // a lane fetches the next piece
+    lingering,  // all is said; input is thrown away until the peer closes
+    ended,
+  };
+
+  void enter(state next);
+  void set_deadline(std::chrono::milliseconds from_now) { deadline_ = clock::now() + from_now; }
+  std::size_t advance(std::string_view bytes);
+  void advance_input();
+  void accept_head(std::size_t bytes_behind);
+  void refuse_defect();
+  void hand_in();
+  void hand_in_oversized();
+  void next_request();
+  void send_plain(plain_answer what);
+  void send_head(int status, std::string_view type, bool is_streamed, std::uint64_t length, std::string_view fields);
+  void pull_next();
+  void send_piece(bool is_last);
+  void fail_stream(const failure& why);
+  void cut_off();
+
+  dialogue_host& host_;
+  limits with_;
+  std::string bound_address_;
+  request_parser parser_;
+  std::string input_;  // arrived and not used yet
+  text output_;
+  state now_ = state::idle;
+  clock::time_point deadline_;
+  clock::time_point body_until_;
+  verdict verdict_;
+  ticket ticket_ = 0;
+  std::shared_ptr<outgoing> stream_;
+  int stream_status_ = 200;
+  std::size_t discarded_ = 0;
+  bool in_request_ = false;    // the parser knows a head
+  bool body_pending_ = false;  // of this request; unread
+  bool closes_ = false;        // after the present answer
+  bool is_oversized_ = false;
+  bool head_sent_ = false;
+  bool last_piece_ = true;
+  bool draining_ = false;
+  bool cut_off_ = false;
+};
+
+}  // namespace hondana::transport::http

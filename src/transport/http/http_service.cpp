@@ -1,0 +1,34 @@
+/// The public HTTP service.
+#include <hondana/server.hpp>
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "transport/http/limits.hpp"
+#include "transport/http/service.hpp"
+
+namespace hondana::inline v0 {
+
+struct http_service::state {
+  std::unique_ptr<transport::http::service> service;
+};
+
+http_service::http_service(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
+http_service::~http_service() = default;
+http_service::http_service(http_service&&) noexcept = default;
+http_service& http_service::operator=(http_service&&) noexcept = default;
+
+result<http_service> http_service::start(server& server, http_options options) {
+  transport::http::limits limits;
+  limits.body_bytes = options.max_body_bytes;
+  limits.connections = options.max_connections;
+  auto started = transport::http::service::start(server.engine(), options, limits);
+  if (!started) return tl::unexpected(std::move(started.error()));
+  return http_service(std::make_unique<state>(state{std::move(*started)}));
+}
+
+std::uint16_t http_service::port() const noexcept { return state_->service->port(); }
+void http_service::drain(std::chrono::milliseconds limit) { state_->service->drain(limit); }
+
+}  // namespace hondana::inline v0

@@ -1,0 +1,17 @@
+/// The head of an HTTP request as plain data.
+#include "transport/http/request_head.hpp"
+
+#include "transport/http/field_values.hpp"
+
+namespace hondana::transport::http {
+
+request_head::occurrences request_head::find(std::string_view name) const noexcept {
+  occurrences out;
+  for (const auto& one : fields) {
+    if (!same_token(one.name, name)) continue;
+    if (out.count++ == 0) out.first = one.value;
+  }
+  return out;
+}
+
+}  // namespace hondana::transport::http

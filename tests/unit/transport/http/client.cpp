@@ -1,0 +1,145 @@
+/// A blocking HTTP client that does exactly what a test says, also what no client should.
+#include "unit/transport/http/client.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <stdexcept>
+#include <utility>
+
+namespace hondana_test {
+
+client::client() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  if (socket_ < 0) throw std::runtime_error("no socket");
+  const timeval patience{10, 0};
+  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+}
+
+client::client(std::uint16_t port, int receive_buffer) : client() {
+  if (receive_buffer != 0) ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
+  connect(port);
+}
+
+void client::connect(std::uint16_t port) {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(port);
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) throw std::runtime_error("cannot connect");
+}
+
+client::client(client&& other) noexcept
+    : socket_(std::exchange(other.socket_, -1)), input_(std::move(other.input_)), ended_(other.ended_) {}
+
+client::~client() {
+  if (socket_ >= 0) ::close(socket_);
+}
+
+bool client::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (count <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+bool client::fill() {
+  std::array<char, 65536> buffer;
+  const auto count = ::recv(socket_, buffer.data(), buffer.size(), 0);
+  if (count <= 0) {
+    ended_ = true;
+    return false;
+  }
+  input_.append(buffer.data(), static_cast<std::size_t>(count));
+  return true;
+}
+
+std::string client::receive_until(std::string_view end) {
+  while (input_.find(end) == std::string::npos) {
+    if (!fill()) return std::exchange(input_, {});
+  }
+  const auto size = input_.find(end) + end.size();
+  auto out = input_.substr(0, size);
+  input_.erase(0, size);
+  return out;
+}
+
+answer client::receive(bool has_body) {
+  answer out;
+  auto head = receive_until("\r\n\r\n");
+  while (head.starts_with("HTTP/1.1 1")) head = receive_until("\r\n\r\n");
+  if (!head.starts_with("HTTP/1.1 ") || !head.ends_with("\r\n\r\n")) return out;
+  out.status = std::stoi(head.substr(9, 3));
+  for (auto at = head.find("\r\n") + 2; at + 2 < head.size();) {
+    const auto end = head.find("\r\n", at);
+    const auto colon = head.find(": ", at);
+    std::string name = head.substr(at, colon - at);
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    out.fields[name] = head.substr(colon + 2, end - colon - 2);
+    at = end + 2;
+  }
+  if (!has_body || out.status == 204) {
+    out.is_complete = true;
+  } else if (out.fields.contains("content-length")) {
+    const auto size = std::stoull(out.fields["content-length"]);
+    while (input_.size() < size && fill()) {
+    }
+    out.is_complete = input_.size() >= size;
+    out.body = input_.substr(0, size);
+    input_.erase(0, out.body.size());
+  } else if (out.fields.contains("transfer-encoding")) {
+    for (;;) {
+      const auto line = receive_until("\r\n");
+      if (!line.ends_with("\r\n")) return out;
+      const auto size = std::stoull(line, nullptr, 16);
+      while (input_.size() < size + 2 && fill()) {
+      }
+      if (input_.size() < size + 2) {
+        out.body += std::exchange(input_, {});
+        return out;
+      }
+      out.body += input_.substr(0, size);
+      input_.erase(0, size + 2);
+      if (size == 0) break;
+    }
+    out.is_complete = true;
+  } else {
+    while (fill()) {
+    }
+    out.body = std::exchange(input_, {});
+    out.is_complete = true;
+  }
+  return out;
+}
+
+bool client::sees_the_end() {
+  if (!input_.empty()) return false;
+  if (ended_) return true;
+  char byte = 0;
+  const auto count = ::recv(socket_, &byte, 1, 0);
+  return count == 0 || (count < 0 && errno == ECONNRESET);
+}
+
+void client::vanish() {
+  const linger at_once{1, 0};
+  ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  ::close(std::exchange(socket_, -1));
+}
+
+std::string post(std::string_view body, std::string_view more) {
+  return "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+         "Accept: application/json, text/event-stream\r\nContent-Length: " +
+         std::to_string(body.size()) + "\r\n" + std::string(more) + "\r\n" + std::string(body);
+}
+
+std::string get(std::string_view target) { return "GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n\r\n"; }
+
+}  // namespace hondana_test

@@ -1,0 +1,58 @@
+/// A blocking HTTP client that does exactly what a test says, also what no client should.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace hondana_test {
+
+struct answer {
+  int status = 0;
+  std::map<std::string, std::string> fields;  ///< Names in lower case.
+  std::string body;                           ///< Without the chunks' framing.
+  bool is_complete = false;                   ///< Its end came as its framing says.
+};
+
+/// One connection. Every wait gives up after ten seconds, and the test then fails by what is missing.
+class client {
+ public:
+  /// `receive_buffer`: bytes the kernel may keep for us; 0: as usual.
+  explicit client(std::uint16_t port, int receive_buffer = 0);
+  /// Not connected yet.
+  client();
+  ~client();
+  client(client&& other) noexcept;
+  client(const client&) = delete;
+  client& operator=(const client&) = delete;
+  client& operator=(client&&) = delete;
+
+  /// Throws when nobody listens.
+  void connect(std::uint16_t port);
+  /// False when the server has closed.
+  bool send(std::string_view bytes);
+  /// One answer; informational ones are skipped.
+  answer receive(bool has_body = true);
+  /// The next bytes up to and with `end`.
+  std::string receive_until(std::string_view end);
+  /// True when the server closes without sending anything more.
+  bool sees_the_end();
+  /// Leaves with a reset instead of a farewell.
+  void vanish();
+
+ private:
+  bool fill();
+
+  int socket_ = -1;
+  std::string input_;
+  bool ended_ = false;
+};
+
+/// A POST to /mcp with the usual headers; `more` are lines that end with CR LF.
+std::string post(std::string_view body, std::string_view more = {});
+/// A GET with a good Host.
+std::string get(std::string_view target);
+
+}  // namespace hondana_test
