@@ -1,0 +1,125 @@
+// Real clients behind one face: the SDK's own of the legacy era, and the client of both eras in each of its modes.
+import assert from 'node:assert/strict';
+import * as sdk from '@modelcontextprotocol/sdk/client/index.js';
+import * as sdk_http from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import * as sdk_stdio from '@modelcontextprotocol/sdk/client/stdio.js';
+import { UriTemplate as SdkUriTemplate } from '@modelcontextprotocol/sdk/shared/uriTemplate.js';
+import * as v2 from '@modelcontextprotocol/client';
+import * as v2_stdio from '@modelcontextprotocol/client/stdio';
+import { is_running, program } from './hondana.mjs';
+import { within } from './verdict.mjs';
+
+const who = { name: 'hondana-interop', version: '1.0.0' };
+
+/** What a client and a transport have in common. `era` is what the conversation must settle on. */
+class peer {
+  constructor(client, transport, era, UriTemplate) {
+    Object.assign(this, { client, transport, era, UriTemplate, errors: [] });
+    client.onerror = (error) => this.errors.push(error);
+  }
+
+  async connect() {
+    await within(15_000, 'connecting', this.client.connect(this.transport));
+    this.pid = this.transport.pid;
+    const pass_on = this.transport.onmessage;
+    this.transport.onmessage = (message, ...more) => {
+      if (message.error) this.last_error = message.error;
+      pass_on(message, ...more);
+    };
+  }
+
+  /** The error that a request ends with, as it was on the wire: clients translate some codes into others. */
+  async refused(request) {
+    this.last_error = undefined;
+    await request.then(
+      () => assert.fail('it succeeded'),
+      () => undefined,
+    );
+    assert.ok(this.last_error, 'the client failed without an answer');
+    return this.last_error;
+  }
+
+  /** All pages, one by one. */
+  async pages(method, key) {
+    const pages = [];
+    let cursor;
+    do {
+      const page = await this.page(method, cursor);
+      pages.push(page[key]);
+      cursor = page.nextCursor;
+      assert.ok(pages.length <= 1000, 'the pages do not end');
+    } while (cursor !== undefined);
+    return pages;
+  }
+
+  read(uri) {
+    return this.client.readResource({ uri });
+  }
+
+  complete(template, name, value) {
+    const ref = { type: 'ref/resource', uri: template };
+    return this.client.complete({ ref, argument: { name, value } }).then((answer) => answer.completion);
+  }
+
+  expand(template, values) {
+    return new this.UriTemplate(template).expand(values);
+  }
+
+  /** Ends the conversation; over stdio the server must leave at the end of its input, before it is told by a signal. */
+  async close() {
+    const begin = performance.now();
+    await within(10_000, 'closing', this.client.close());
+    if (this.pid === undefined || this.pid === null) return;
+    assert.ok(performance.now() - begin < 1500, 'the server did not leave at the end of its input');
+    assert.ok(!is_running(this.pid), 'the server is still there');
+  }
+}
+
+class sdk_peer extends peer {
+  constructor(transport) {
+    super(new sdk.Client(who), transport, 'legacy', SdkUriTemplate);
+  }
+  page(method, cursor) {
+    const params = cursor === undefined ? {} : { cursor };
+    return method === 'resources/list' ? this.client.listResources(params) : this.client.listResourceTemplates(params);
+  }
+  listed() {
+    return this.pages('resources/list', 'resources').then((pages) => pages.flat());
+  }
+}
+
+class v2_peer extends peer {
+  constructor(transport, mode, era) {
+    super(new v2.Client(who, { versionNegotiation: { mode } }), transport, era, v2.UriTemplate);
+  }
+  async connect() {
+    await super.connect();
+    assert.equal(this.client.getProtocolEra(), this.era);
+    assert.equal(this.client.getNegotiatedProtocolVersion(), this.era === 'modern' ? '2026-07-28' : '2025-11-25');
+  }
+  page(method, cursor) {
+    return this.client.request({ method, params: cursor === undefined ? {} : { cursor } });
+  }
+  /** As the client gathers them itself. */
+  listed() {
+    return this.client.listResources().then((all) => all.resources);
+  }
+}
+
+const kinds = [
+  { name: 'SDK 1.32', make: (t) => new sdk_peer(t), http: sdk_http, stdio: sdk_stdio },
+  { name: 'client 2.4, legacy', make: (t) => new v2_peer(t, 'legacy', 'legacy'), http: v2, stdio: v2_stdio },
+  { name: 'client 2.4, auto', make: (t) => new v2_peer(t, 'auto', 'modern'), http: v2, stdio: v2_stdio },
+  { name: 'client 2.4, pinned 2026-07-28', make: (t) => new v2_peer(t, { pin: '2026-07-28' }, 'modern'), http: v2, stdio: v2_stdio },
+];
+
+/** Every client over both transports, as names and makers of peers; `stdio_args` start a server, `url()` is a running one. */
+export function all_peers(stdio_args, url) {
+  return kinds.flatMap(({ name, make, http, stdio }) => [
+    {
+      name: `${name} over stdio`,
+      make: () => make(new stdio.StdioClientTransport({ command: program, args: stdio_args, stderr: 'inherit' })),
+    },
+    { name: `${name} over HTTP`, make: () => make(new http.StreamableHTTPClientTransport(new URL(url()))) },
+  ]);
+}
