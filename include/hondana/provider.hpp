@@ -187,7 +187,7 @@ class provider {
   [[nodiscard]] virtual std::size_t concurrency() const noexcept;
   /// Default: nothing.
   [[nodiscard]] virtual hondana::needs needs() const;
-  /// Default: ok.
+  /// Must not block: it is asked from threads that serve other peers. Default: ok.
   [[nodiscard]] virtual hondana::health health() const;
 };
 

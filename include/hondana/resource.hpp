@@ -21,19 +21,19 @@ enum class role : std::uint8_t { user, assistant };
 
 /// Hints for clients. Spec: server/resources#annotations.
 struct annotations {
-  std::vector<role> audience;      ///< Empty: not stated.
-  std::optional<double> priority;  ///< 0.0 (optional) to 1.0 (effectively required).
-  std::optional<std::chrono::sys_time<std::chrono::milliseconds>> lastModified;  ///< Sent as ISO 8601 in UTC; from 2025-06-18.
+  std::vector<role> audience{};      ///< Empty: not stated.
+  std::optional<double> priority{};  ///< 0.0 (optional) to 1.0 (effectively required).
+  std::optional<std::chrono::sys_time<std::chrono::milliseconds>> lastModified{};  ///< Sent as ISO 8601 in UTC; from 2025-06-18.
 
   bool operator==(const annotations&) const = default;
 };
 
 /// A picture for user interfaces; sent from 2025-11-25.
 struct icon {
-  std::string src;  ///< An https: or data: URI.
-  std::string mimeType;
-  std::vector<std::string> sizes;
-  std::string theme;  ///< "light", "dark" or empty.
+  std::string src{};  ///< An https: or data: URI.
+  std::string mimeType{};
+  std::vector<std::string> sizes{};
+  std::string theme{};  ///< "light", "dark" or empty.
 
   bool operator==(const icon&) const = default;
 };
@@ -44,30 +44,30 @@ using metadata = std::vector<std::pair<std::string, metadata_value>>;
 
 /// One entry of `resources/list`. Empty strings are absent members.
 struct resource {
-  std::string uri;   ///< Canonical (see `canonical_uri`).
-  std::string name;  ///< Required.
-  std::string title;
-  std::string description;
-  std::string mimeType;
-  std::optional<std::uint64_t> size;  ///< Raw bytes, before base64.
-  hondana::annotations annotations;
-  std::vector<icon> icons;
-  std::string kind;             ///< What sort of thing this is, in its provider's words ("file", "folder", "commit").
-  std::string version;          ///< Opaque; changes whenever the content changes.
-  hondana::metadata metadata;   ///< Provider-specific facts.
+  std::string uri{};   ///< Canonical (see `canonical_uri`).
+  std::string name{};  ///< Required.
+  std::string title{};
+  std::string description{};
+  std::string mimeType{};
+  std::optional<std::uint64_t> size{};  ///< Raw bytes, before base64.
+  hondana::annotations annotations{};
+  std::vector<icon> icons{};
+  std::string kind{};             ///< What sort of thing this is, in its provider's words ("file", "folder", "commit").
+  std::string version{};          ///< Opaque; changes whenever the content changes.
+  hondana::metadata metadata{};   ///< Provider-specific facts.
 
   bool operator==(const resource&) const = default;
 };
 
 /// One entry of `resources/templates/list`. Empty strings are absent members.
 struct resource_template {
-  std::string uriTemplate;  ///< RFC 6570.
-  std::string name;         ///< Required.
-  std::string title;
-  std::string description;
-  std::string mimeType;
-  hondana::annotations annotations;
-  std::vector<icon> icons;
+  std::string uriTemplate{};  ///< RFC 6570.
+  std::string name{};         ///< Required.
+  std::string title{};
+  std::string description{};
+  std::string mimeType{};
+  hondana::annotations annotations{};
+  std::vector<icon> icons{};
 
   bool operator==(const resource_template&) const = default;
 };
@@ -99,18 +99,18 @@ enum class content_form : std::uint8_t { detect, text, blob };
 
 /// One item of the `contents` of a read.
 struct content {
-  std::string uri;  ///< Empty: the URI as the client asked for it.
-  std::string name;
-  std::string title;
-  std::string mimeType;
+  std::string uri{};  ///< Empty: the URI as the client asked for it.
+  std::string name{};
+  std::string title{};
+  std::string mimeType{};
   content_form form = content_form::detect;
-  std::variant<shared_bytes, std::shared_ptr<byte_reader>> data;
+  std::variant<shared_bytes, std::shared_ptr<byte_reader>> data{};
 };
 
 /// The answer to a read.
 struct reading {
-  std::vector<content> contents;  ///< Never empty for a resource that exists.
-  std::string version;            ///< Of the resource as read; empty when unknown.
+  std::vector<content> contents{};  ///< Never empty for a resource that exists.
+  std::string version{};            ///< Of the resource as read; empty when unknown.
   /// For how long a client may take the answer as fresh; zero when unknown, long for immutable content only.
   std::chrono::milliseconds ttl{0};
 };

@@ -20,14 +20,14 @@ namespace hondana::inline v0 {
 struct server_options {
   std::string name = "hondana";
   std::string version = "0.1.0";
-  std::string title;
-  std::string instructions;  ///< For models: how to use these resources. Empty: not sent.
+  std::string title{};
+  std::string instructions{};  ///< For models: how to use these resources. Empty: not sent.
   std::size_t page_size = 500;                      ///< Entries a page.
   std::uint64_t read_limit = 64ull << 20;           ///< Content bytes a read.
   std::chrono::milliseconds call_deadline{30'000};  ///< Until a request is answered with an error.
   std::chrono::milliseconds stall_limit{60'000};    ///< Until a peer that takes no bytes is dropped.
   /// Receives one line a noteworthy event; may be empty. Threads: any.
-  std::function<void(std::string_view)> log;
+  std::function<void(std::string_view)> log{};
 };
 
 class core;
@@ -93,8 +93,8 @@ struct http_options {
 /// A listening HTTP server with `/mcp` and `/healthz`. Destruction stops it at once.
 class http_service {
  public:
-  /// Binds and serves on threads of its own. Errors: source_unavailable when the address cannot be bound; the text names
-  /// the address and, for a port in use, says so.
+  /// Binds and serves on threads of its own. Errors: invalid_argument for an address that is not a literal loopback one;
+  /// source_unavailable when it cannot be bound, and for a port in use the text says so.
   [[nodiscard]] static result<http_service> start(server& server, http_options options = {});
   ~http_service();
   http_service(http_service&&) noexcept;

@@ -190,6 +190,9 @@ void session::accept(const rpc::request& request, const incoming& from) {
   }
   auto what = (*codec)->decode(request, from.facts);
   if (!what) return from.answer(refusal(request.id, what.error(), **codec));
+  if (const auto undeclared = (*codec)->refuse_undeclared(what->operation, contexts_->current()->self)) {
+    return from.answer(refusal(request.id, *undeclared, **codec));
+  }
   if (std::holds_alternative<model::initialize>(what->operation)) {
     if (from.in_batch) {
       return from.answer(refusal(

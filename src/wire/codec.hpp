@@ -46,6 +46,10 @@ class codec {
   /// Unknown notifications are no operations. Errors: malformed parameters; they are logged, never answered.
   [[nodiscard]] virtual decoded<model::operation> decode(const rpc::notification& from) const = 0;
 
+  /// Why `what` is not there on a server like `self`: its method lies behind a capability that `self` does not declare.
+  [[nodiscard]] virtual std::optional<protocol_error> refuse_undeclared(const model::operation& what,
+                                                                        const model::self_description& self) const = 0;
+
   /// Answers `initialize`, `server/discover`.
   [[nodiscard]] virtual std::string encode_greeting(const model::self_description& self) const = 0;
   /// Answers `ping`.

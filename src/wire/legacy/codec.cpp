@@ -77,6 +77,13 @@ class legacy_codec final : public codec {
     return model::operation{model::no_operation{}};
   }
 
+  [[nodiscard]] std::optional<protocol_error> refuse_undeclared(const model::operation& what,
+                                                                const model::self_description& self) const override {
+    const bool is_there = self.has_completions || !is_.has_completions_capability;
+    if (is_there || !std::holds_alternative<model::complete>(what)) return std::nullopt;
+    return method_not_found("completion/complete", is_.revision);
+  }
+
   [[nodiscard]] std::string encode_greeting(const model::self_description& self) const override {
     std::string text;
     json::writer to(text);

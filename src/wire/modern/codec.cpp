@@ -57,6 +57,12 @@ json::decoded<std::optional<model::implementation>> read_declarations(const json
   return std::optional<model::implementation>{std::move(*info)};
 }
 
+protocol_error unknown(std::string_view method) {
+  auto error = method_not_found(method, this_revision);
+  error.http_status = 404;
+  return error;
+}
+
 protocol_error bad_request(protocol_error error) {
   error.http_status = 400;
   return error;
@@ -109,14 +115,18 @@ class modern_codec final : public codec {
       if (!token) return tl::unexpected(invalid_params(from.method, token.error()));
       return model::request{std::move(*operation), std::move(*token), std::move(*client)};
     }
-    auto unknown = method_not_found(from.method, this_revision);
-    unknown.http_status = 404;
-    return tl::unexpected(std::move(unknown));
+    return tl::unexpected(unknown(from.method));
   }
 
   [[nodiscard]] decoded<model::operation> decode(const rpc::notification& from) const override {
     if (from.method == "notifications/cancelled") return decode_cancelled(from.method, from.params);
     return model::operation{model::no_operation{}};
+  }
+
+  [[nodiscard]] std::optional<protocol_error> refuse_undeclared(const model::operation& what,
+                                                                const model::self_description& self) const override {
+    if (self.has_completions || !std::holds_alternative<model::complete>(what)) return std::nullopt;
+    return unknown("completion/complete");
   }
 
   [[nodiscard]] std::string encode_greeting(const model::self_description& self) const override {

@@ -1,0 +1,79 @@
+/// A provider in one file: greetings, one resource for each name in its configuration.
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/provider.hpp>
+#include <hondana/snapshot.hpp>
+
+#include "config/section.hpp"
+
+namespace hondana::toy {
+namespace {
+
+constexpr std::string_view prefix = "toy:///";
+
+class toy_provider : public provider {
+ public:
+  toy_provider(std::string greeting, const std::vector<std::string>& names)
+      : greeting_(std::move(greeting)), entries_(entries_for(names)) {}
+
+  [[nodiscard]] std::string name() const override { return "toy"; }
+  [[nodiscard]] std::vector<std::string> claims() const override { return {std::string(prefix)}; }
+  [[nodiscard]] bool never_blocks() const noexcept override { return true; }
+
+  [[nodiscard]] scheme_documentation documentation() const override;
+  [[nodiscard]] result<list_result> list(const list_request& request) override { return entries_.page(request); }
+
+  [[nodiscard]] result<reading> read(const read_request& request) override {
+    const auto entry = entries_.find(request.uri);
+    if (!entry) return fail(errc::resource_not_found, "There is nobody to greet at " + request.asked_uri);
+    return text_reading(greeting_ + ", " + entry->name + "!\n");
+  }
+
+ private:
+  static std::vector<resource> entries_for(const std::vector<std::string>& names) {
+    std::vector<resource> entries;
+    for (const auto& name : names) {
+      resource entry;
+      entry.uri = std::string(prefix) + percent_encode(name);
+      entry.name = name;
+      entry.mimeType = "text/plain";
+      entry.kind = "greeting";
+      entries.push_back(std::move(entry));
+    }
+    return entries;
+  }
+
+  std::string greeting_;
+  entry_snapshot entries_;
+};
+
+}  // namespace
+
+/// The URIs, for `hondana schemes`.
+scheme_documentation describe() {
+  scheme_documentation text;
+  text.scheme = "toy";
+  text.summary = "Greetings for the names in the configuration.";
+  text.kinds = {{"greeting", "One name, greeted"}};
+  text.forms = {{"toy:///{name}", "The greeting of a name"}};
+  return text;
+}
+
+scheme_documentation toy_provider::documentation() const { return describe(); }
+
+/// Makes the provider from `[[source]]` with `type = "toy"`, `names = [...]` and an optional `greeting`.
+result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>&) {
+  auto names = from.strings("names");
+  if (!names) return tl::unexpected(std::move(names.error()));
+  auto greeting = from.string("greeting");
+  if (!greeting) return tl::unexpected(std::move(greeting.error()));
+  if (auto done = from.finish(); !done) return tl::unexpected(std::move(done.error()));
+  return std::make_shared<toy_provider>(greeting->value_or("Hello"), *names);
+}
+
+}  // namespace hondana::toy

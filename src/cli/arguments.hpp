@@ -1,0 +1,47 @@
+/// The command line as one value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hondana::cli {
+
+/// What to serve; shared by all commands that serve or look.
+struct what_to_serve {
+  std::vector<std::string> paths;  ///< Empty: the configuration's sources, or the current folder.
+  std::string config;              ///< Empty: no file.
+  std::vector<std::string> allow;  ///< gitignore patterns, for the paths given here.
+  bool hidden = false;
+};
+
+struct stdio_command {
+  what_to_serve what;
+};
+struct serve_command {
+  what_to_serve what;
+  std::optional<std::uint16_t> port;
+  std::optional<std::string> address;
+};
+struct check_command {
+  what_to_serve what;
+  bool as_json = false;
+};
+struct schemes_command {
+  bool as_json = false;
+  bool as_markdown = false;
+};
+/// Nothing more to do: the text goes to standard output or, with a non-zero code, to standard error.
+struct finished {
+  int exit_code = 0;
+  std::string text;
+};
+
+using command = std::variant<stdio_command, serve_command, check_command, schemes_command, finished>;
+
+/// Parses the command line; help, version and usage errors come back as `finished`.
+[[nodiscard]] command parse_arguments(int count, const char* const* arguments);
+
+}  // namespace hondana::cli

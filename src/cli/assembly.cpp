@@ -1,0 +1,111 @@
+/// Sources from the command line and from the file, made once and kept while unchanged.
+#include "cli/assembly.hpp"
+
+#include <algorithm>
+
+#include "providers/links/links.hpp"
+
+namespace hondana::cli {
+namespace {
+
+config::value text_value(std::string text) { return {std::move(text), 0}; }
+
+config::list list_value(const std::vector<std::string>& items) {
+  config::list values;
+  for (const auto& item : items) values.push_back(text_value(item));
+  return values;
+}
+
+/// The table that PATH arguments stand for.
+config::source source_of(const what_to_serve& what, const std::vector<std::string>& paths) {
+  config::table members;
+  members.emplace("paths", config::value{list_value(paths), 0});
+  members.emplace("allow", config::value{list_value(what.allow), 0});
+  members.emplace("hidden", config::value{what.hidden, 0});
+  return {"files", config::section("command line", {}, 0, std::move(members))};
+}
+
+result<std::shared_ptr<provider>> make_links(const std::vector<resource>& configured) {
+  std::vector<resource> checked;
+  for (const auto& one : configured) {
+    auto link = links::make_link(one);
+    if (!link) return tl::unexpected(std::move(link.error()));
+    checked.push_back(std::move(*link));
+  }
+  return std::shared_ptr<provider>(std::make_shared<links::links_provider>(std::move(checked)));
+}
+
+server_options options_of(const config::settings& settings, const log_function& log) {
+  server_options options;
+  options.name = settings.name;
+  options.version = HONDANA_VERSION;
+  options.title = settings.title;
+  options.instructions = settings.instructions;
+  options.page_size = settings.page_size;
+  options.read_limit = settings.read_limit;
+  options.call_deadline = settings.call_deadline;
+  options.stall_limit = settings.stall_limit;
+  options.log = log;
+  return options;
+}
+
+}  // namespace
+
+assembly::assembly(what_to_serve what, log_function log) : what_(std::move(what)), log_(std::move(log)) {}
+
+result<config::settings> assembly::read_settings() const {
+  config::settings settings;
+  if (!what_.config.empty()) {
+    auto loaded = config::load(what_.config);
+    if (!loaded) return loaded;
+    settings = std::move(*loaded);
+  }
+  if (!what_.paths.empty()) {
+    settings.sources.push_back(source_of(what_, what_.paths));
+  } else if (settings.sources.empty() && settings.links.empty()) {
+    settings.sources.push_back(source_of(what_, {"."}));
+  }
+  return settings;
+}
+
+result<assembly::made> assembly::make(const config::source& from) const {
+  const auto kept = std::find_if(made_.begin(), made_.end(), [&from](const made& one) {
+    return one.type == from.type && one.from.says_the_same_as(from.options);
+  });
+  if (kept != made_.end()) return *kept;
+  const auto types = provider_types();
+  const auto type = std::find_if(types.begin(), types.end(), [&from](const auto& one) { return one.name == from.type; });
+  if (type == types.end()) {
+    std::string known;
+    for (const auto& one : types) known += (known.empty() ? "\"" : ", \"") + std::string(one.name) + '"';
+    return tl::unexpected(from.options.wrong("type", "there is no source of type \"" + from.type + "\"; known: " + known));
+  }
+  auto options = from.options;
+  auto provider = type->configure(options, log_);
+  if (!provider) return tl::unexpected(std::move(provider.error()));
+  return made{from.type, from.options, std::move(*provider)};
+}
+
+result<parts> assembly::assemble() {
+  auto settings = read_settings();
+  if (!settings) return tl::unexpected(std::move(settings.error()));
+  std::vector<made> all;
+  parts whole;
+  for (const auto& source : settings->sources) {
+    auto one = make(source);
+    if (!one) return tl::unexpected(std::move(one.error()));
+    whole.providers.push_back(one->provider);
+    all.push_back(std::move(*one));
+  }
+  if (!settings->links.empty()) {
+    auto links = make_links(settings->links);
+    if (!links) return tl::unexpected(std::move(links.error()));
+    whole.providers.push_back(std::move(*links));
+  }
+  whole.options = options_of(*settings, log_);
+  whole.settings = std::move(*settings);
+  made_ = std::move(all);
+  return whole;
+}
+
+}  // namespace hondana::cli

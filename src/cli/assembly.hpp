@@ -1,0 +1,48 @@
+/// From arguments and configuration to options and providers; again on every reload.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hondana/provider.hpp>
+#include <hondana/server.hpp>
+
+#include "cli/arguments.hpp"
+#include "cli/providers.hpp"
+#include "config/settings.hpp"
+
+namespace hondana::cli {
+
+/// What a server is made of.
+struct parts {
+  config::settings settings;
+  server_options options;
+  std::vector<std::shared_ptr<provider>> providers;
+};
+
+/// Assembles parts, and reassembles them keeping the providers whose configuration is unchanged. Threads: one at a time.
+class assembly {
+ public:
+  assembly(what_to_serve what, log_function log);
+
+  /// Reads the configuration and makes what is new. Errors: what is wrong with which line, or what could not be opened; the
+  /// providers of the last success are then still remembered.
+  [[nodiscard]] result<parts> assemble();
+
+ private:
+  struct made {
+    std::string type;
+    config::section from;
+    std::shared_ptr<hondana::provider> provider;
+  };
+  [[nodiscard]] result<config::settings> read_settings() const;
+  [[nodiscard]] result<made> make(const config::source& from) const;
+
+  what_to_serve what_;
+  log_function log_;
+  std::vector<made> made_;
+};
+
+}  // namespace hondana::cli

@@ -1,0 +1,79 @@
+/// The greeting's text: a curl line and snippets for hosts.
+#include "cli/greeting.hpp"
+
+#include <climits>
+#include <unistd.h>
+
+#include "json/writer.hpp"
+#include "wire/choose.hpp"
+
+namespace hondana::cli {
+namespace {
+
+std::string shell_quoted(std::string_view text) {
+  constexpr std::string_view safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@%,";
+  if (!text.empty() && text.find_first_not_of(safe) == std::string_view::npos) return std::string(text);
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string command_line(const greeting_facts& facts) {
+  std::string line = shell_quoted(facts.program);
+  for (const auto& one : facts.arguments) line += ' ' + shell_quoted(one);
+  return line;
+}
+
+/// `"hondana":{"command":…,"args":[…]}` inside `outer`.
+std::string host_json(std::string_view outer, const greeting_facts& facts) {
+  std::string text;
+  json::writer to(text);
+  to.begin_object().key(outer).begin_object().key("hondana").begin_object().member("command", facts.program);
+  to.key("args").begin_array();
+  for (const auto& one : facts.arguments) to.string(one);
+  to.end_array().end_object().end_object().end_object();
+  return text;
+}
+
+std::string curl_line(const std::string& url) {
+  const std::string revision(wire::newest_revision());
+  return "curl -s " + url +
+         " -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream'"
+         " -H 'MCP-Protocol-Version: " +
+         revision +
+         "' -H 'Mcp-Method: resources/list'"
+         " -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/list\",\"params\":{\"_meta\":{"
+         "\"io.modelcontextprotocol/protocolVersion\":\"" +
+         revision + "\",\"io.modelcontextprotocol/clientCapabilities\":{}}}}'";
+}
+
+}  // namespace
+
+std::string greeting(const greeting_facts& facts) {
+  std::string text = "hondana " HONDANA_VERSION " serves";
+  text += facts.url.empty() ? " over standard input and output:\n" : " at " + facts.url + ":\n";
+  for (const auto& provider : facts.providers) {
+    for (const auto& claim : provider->claims()) text += "  " + provider->name() + "  " + claim + '\n';
+  }
+  if (!facts.url.empty()) text += "\nList the resources:\n  " + curl_line(facts.url) + '\n';
+  text += "\nConnect a host:\n";
+  text += "  Claude Code     claude mcp add hondana -- " + command_line(facts) + '\n';
+  text += "  Claude Desktop  claude_desktop_config.json  " + host_json("mcpServers", facts) + '\n';
+  text += "  VS Code         .vscode/mcp.json            " + host_json("servers", facts) + '\n';
+  text += "  Cursor          ~/.cursor/mcp.json          " + host_json("mcpServers", facts) + '\n';
+  text += "  Zed             settings.json               " + host_json("context_servers", facts) + '\n';
+  if (facts.url.empty()) {
+    text += "\nWaiting for messages, one a line; end with Ctrl-D.\n";
+  } else {
+    text += "\nStop with Ctrl-C.\n";
+  }
+  return text;
+}
+
+std::string running_program() {
+  char path[PATH_MAX];
+  const auto length = ::readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "hondana";
+}
+
+}  // namespace hondana::cli

@@ -1,0 +1,27 @@
+/// What a person sees when a server starts: what is served, where, and how to connect.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/provider.hpp>
+
+namespace hondana::cli {
+
+/// Everything a greeting names.
+struct greeting_facts {
+  std::string program;                                  ///< Absolute path of this binary.
+  std::vector<std::string> arguments;                   ///< Those that start the same server over stdio.
+  std::vector<std::shared_ptr<provider>> providers;
+  std::string url;                                      ///< Of the HTTP endpoint; empty over stdio.
+};
+
+/// The greeting, in lines that end in newlines.
+[[nodiscard]] std::string greeting(const greeting_facts& facts);
+
+/// The absolute path of the running binary, or its name when it cannot be found out.
+[[nodiscard]] std::string running_program();
+
+}  // namespace hondana::cli

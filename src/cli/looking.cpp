@@ -1,0 +1,138 @@
+/// The commands that look: check and schemes.
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/assembly.hpp"
+#include "cli/commands.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/log.hpp"
+#include "json/writer.hpp"
+#include "providers/links/links.hpp"
+
+namespace hondana::cli {
+namespace {
+
+/// A name as it may be shown on a terminal: control characters are replaced.
+std::string shown(std::string_view name) {
+  std::string text;
+  for (const char c : name) text.push_back(static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c);
+  return text;
+}
+
+void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+void print_item(const survey_item& item, bool as_json) {
+  if (!as_json) {
+    print((item.is_served ? "  + " : "  - ") + shown(item.name) + (item.reason.empty() ? "" : "  (" + shown(item.reason) + ')') +
+          '\n');
+    return;
+  }
+  std::string line;
+  json::writer to(line);
+  to.begin_object().member("name", item.name).member_if("uri", item.uri).key("served").boolean(item.is_served);
+  to.member_if("reason", item.reason).end_object();
+  print(line + '\n');
+}
+
+/// The schemes of all types of sources, and of the configured links.
+std::vector<scheme_documentation> all_schemes() {
+  std::vector<scheme_documentation> all;
+  for (const auto& type : provider_types()) all.push_back(type.describe());
+  all.push_back(links::links_provider({}).documentation());
+  return all;
+}
+
+void write_schemes_json() {
+  std::string text;
+  json::writer to(text);
+  to.begin_array();
+  for (const auto& scheme : all_schemes()) {
+    to.begin_object().member("scheme", scheme.scheme).member("summary", scheme.summary);
+    to.key("forms").begin_array();
+    for (const auto& form : scheme.forms) {
+      to.begin_object().member("uriTemplate", form.uri_template).member("meaning", form.meaning).end_object();
+    }
+    to.end_array().key("kinds").begin_array();
+    for (const auto& kind : scheme.kinds) to.begin_object().member("name", kind.name).member("meaning", kind.meaning).end_object();
+    to.end_array().end_object();
+  }
+  to.end_array();
+  print(text + '\n');
+}
+
+void write_schemes_text(bool as_markdown) {
+  if (as_markdown) print("# URI schemes\n\nWritten by `hondana schemes --markdown`; do not edit.\n\n");
+  const auto all = all_schemes();
+  for (const auto& scheme : all) {
+    const std::string code = as_markdown ? "`" : "";
+    print((as_markdown ? "## " : "") + code + scheme.scheme + "://" + code + (as_markdown ? "\n\n" : "  ") + scheme.summary + '\n');
+    print("\nURIs" + std::string(as_markdown ? "\n" : "") + '\n');
+    for (const auto& form : scheme.forms) {
+      print((as_markdown ? "* " : "  ") + code + form.uri_template + code + (as_markdown ? ": " : "\n      ") + form.meaning + '\n');
+    }
+    print("\nKinds" + std::string(as_markdown ? "\n" : "") + '\n');
+    for (const auto& kind : scheme.kinds) {
+      print((as_markdown ? "* " : "  ") + code + kind.name + code + ": " + kind.meaning + '\n');
+    }
+    if (&scheme != &all.back()) print("\n");
+  }
+}
+
+}  // namespace
+
+int run(const check_command& what) {
+  assembly assembly(what.what, standard_log());
+  auto whole = assembly.assemble();
+  if (!whole) {
+    complain(whole.error());
+    return exit_usage;
+  }
+  // Checks what only shows when everything is put together, such as two sources that serve the same URIs.
+  server server;
+  if (auto arranged = server.replace(whole->options, whole->providers); !arranged) {
+    complain(arranged.error());
+    return exit_usage;
+  }
+  int code = exit_ok;
+  std::size_t served = 0;
+  std::size_t left_out = 0;
+  for (const auto& provider : whole->providers) {
+    if (!what.as_json) {
+      for (const auto& claim : provider->claims()) print(provider->name() + "  " + claim + '\n');
+    }
+    const auto outcome = provider->survey({}, [&](const survey_item& item) {
+      ++(item.is_served ? served : left_out);
+      print_item(item, what.as_json);
+    });
+    if (!outcome) {
+      complain(outcome.error());
+      code = exit_server;
+    }
+  }
+  if (!what.as_json) print(std::to_string(served) + " served, " + std::to_string(left_out) + " left out\n");
+  return code;
+}
+
+int run(const schemes_command& what) {
+  if (what.as_json) {
+    write_schemes_json();
+  } else {
+    write_schemes_text(what.as_markdown);
+  }
+  return exit_ok;
+}
+
+int run(const finished& what) {
+  std::fputs(what.text.c_str(), what.exit_code == 0 ? stdout : stderr);
+  return what.exit_code;
+}
+
+void complain(const failure& why) {
+  std::string text = "hondana: " + why.public_text;
+  if (!why.private_text.empty()) text += " (" + why.private_text + ')';
+  std::fputs((text + '\n').c_str(), stderr);
+}
+
+}  // namespace hondana::cli

@@ -1,0 +1,153 @@
+/// The commands that serve: stdio and HTTP, with reload and orderly end.
+#include <condition_variable>
+#include <cstdio>
+#include <filesystem>
+#include <mutex>
+#include <unistd.h>
+#include <utility>
+
+#include <hondana/server.hpp>
+
+#include "cli/assembly.hpp"
+#include "cli/commands.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/greeting.hpp"
+#include "cli/log.hpp"
+#include "cli/signals.hpp"
+#include "server/core.hpp"
+
+namespace hondana::cli {
+namespace {
+
+constexpr std::chrono::seconds drain_limit{5};
+
+/// The arguments that make a host start the same server over stdio, with paths that hold from any folder.
+std::vector<std::string> stdio_arguments(const what_to_serve& what) {
+  const auto absolute = [](const std::string& path) {
+    std::error_code problem;
+    auto made = std::filesystem::absolute(path, problem).lexically_normal().string();
+    if (made.size() > 1 && made.ends_with('/')) made.pop_back();
+    return problem ? path : made;
+  };
+  std::vector<std::string> arguments{"stdio"};
+  if (!what.config.empty()) arguments.insert(arguments.end(), {"--config", absolute(what.config)});
+  if (what.hidden) arguments.emplace_back("--hidden");
+  for (const auto& one : what.allow) arguments.insert(arguments.end(), {"--allow", one});
+  for (const auto& one : what.paths) arguments.push_back(absolute(one));
+  if (what.paths.empty() && what.config.empty()) arguments.push_back(absolute("."));
+  return arguments;
+}
+
+/// A server that can be assembled again while it serves.
+class reloadable {
+ public:
+  explicit reloadable(const what_to_serve& what) : log_(standard_log()), assembly_(what, log_) {}
+
+  result<parts> start() {
+    const std::lock_guard lock(mutex_);
+    auto whole = assembly_.assemble();
+    if (!whole) return whole;
+    if (auto arranged = server_.replace(whole->options, whole->providers); !arranged) {
+      return tl::unexpected(std::move(arranged.error()));
+    }
+    return whole;
+  }
+
+  /// Swaps the configuration whole, or keeps the old one and says why.
+  void reload() {
+    const std::lock_guard lock(mutex_);
+    auto whole = assembly_.assemble();
+    auto outcome = whole ? server_.replace(whole->options, whole->providers)
+                         : result<void>(tl::unexpected(std::move(whole.error())));
+    if (outcome) {
+      log_("reloaded the configuration");
+    } else {
+      log_("kept the old configuration: " + outcome.error().public_text + ' ' + outcome.error().private_text);
+    }
+  }
+
+  hondana::server& server() noexcept { return server_; }
+  const log_function& log() const noexcept { return log_; }
+
+  /// Ends the process when a source is stuck in a call that cannot be interrupted; otherwise returns.
+  void close(int exit_code) {
+    if (server_.engine()->close(std::chrono::steady_clock::now() + std::chrono::seconds(1))) return;
+    log_("a source is stuck; leaving it behind");
+    std::fflush(nullptr);
+    _exit(exit_code);
+  }
+
+ private:
+  log_function log_;
+  std::mutex mutex_;  // a reload may arrive while the start is under way
+  assembly assembly_;
+  hondana::server server_;
+};
+
+/// Set once, from the signal thread.
+class stop_flag {
+ public:
+  void set() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_set_ = true;
+    }
+    changed_.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return is_set_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_set_ = false;
+};
+
+}  // namespace
+
+int run(const stdio_command& what) {
+  reloadable serving(what.what);
+  const signals watch([] { stop_serving_stdio(); }, [&serving] { serving.reload(); });
+  const auto whole = serving.start();
+  if (!whole) {
+    complain(whole.error());
+    return exit_usage;
+  }
+  if (isatty(STDIN_FILENO) != 0) {
+    std::fputs(greeting({running_program(), stdio_arguments(what.what), whole->providers, {}}).c_str(), stderr);
+  }
+  const int code = serve_stdio(serving.server()) == 0 ? exit_ok : exit_server;
+  serving.close(code);
+  return code;
+}
+
+int run(const serve_command& what) {
+  reloadable serving(what.what);
+  stop_flag stop;
+  const signals watch([&stop] { stop.set(); }, [&serving] { serving.reload(); });
+  const auto whole = serving.start();
+  if (!whole) {
+    complain(whole.error());
+    return exit_usage;
+  }
+  http_options http;
+  http.address = what.address.value_or(whole->settings.http.address);
+  http.port = what.port.value_or(whole->settings.http.port);
+  auto service = http_service::start(serving.server(), http);
+  if (!service) {
+    complain(service.error());
+    return exit_server;
+  }
+  const bool is_ipv6 = http.address.find(':') != std::string::npos;
+  const auto url = "http://" + (is_ipv6 ? '[' + http.address + ']' : http.address) + ':' + std::to_string(service->port()) + "/mcp";
+  std::fputs(greeting({running_program(), stdio_arguments(what.what), whole->providers, url}).c_str(), stderr);
+  stop.wait();
+  serving.log()("stopping: requests under way have " + std::to_string(drain_limit.count()) + " s");
+  service->drain(drain_limit);
+  serving.close(exit_ok);
+  return exit_ok;
+}
+
+}  // namespace hondana::cli

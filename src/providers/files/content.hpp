@@ -1,0 +1,46 @@
+/// Reading regular files so that no mix of two states is ever sent.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <hondana/error.hpp>
+#include <hondana/provider.hpp>
+#include <hondana/resource.hpp>
+
+#include "providers/files/buffers.hpp"
+#include "providers/files/open_file.hpp"
+#include "providers/files/ranges.hpp"
+#include "providers/files/scan.hpp"
+
+namespace hondana::files {
+
+/// The content of a file or of a part of it.
+struct file_content {
+  std::variant<shared_bytes, std::shared_ptr<byte_reader>> data;
+  content_form form = content_form::detect;  ///< Of the whole file, also where this is a part; `text` or `blob`.
+  std::string front;                         ///< The first 4 KiB of the whole file.
+  std::string version;                       ///< Of the whole file; empty where it changes too fast, and is too large, for one.
+};
+
+/// What reads share. Threads: any, at once.
+struct reading_room {
+  buffer_set buffers{64};
+  form_memory forms{4096};
+};
+
+/// Reads an open file, or the part `wanted` of it, as of the moment it is called; what is appended later is not part of it.
+///
+/// Up to 1 MiB it is read whole, and again when anything about the file changed meanwhile or so lately that a change might
+/// not show; unequal readings are tried once more. Beyond, the content is a reader, whose user makes two passes and compares.
+/// Errors: response_too_large for more than `request.max_bytes`, content_changed, invalid_argument for a range beyond the end,
+/// timed_out, cancelled, source_unavailable.
+[[nodiscard]] result<file_content> read_content(const std::shared_ptr<const open_file>& file,
+                                                const std::optional<range>& wanted, const read_request& request,
+                                                reading_room& room);
+
+}  // namespace hondana::files

@@ -1,0 +1,228 @@
+/// The provider's calls.
+#include "providers/files/files.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <hondana/uri.hpp>
+
+#include "providers/files/completion.hpp"
+#include "providers/files/describe.hpp"
+#include "providers/files/entry.hpp"
+#include "providers/files/folder_reading.hpp"
+#include "providers/files/mime.hpp"
+#include "providers/files/sniff.hpp"
+#include "providers/files/walk.hpp"
+
+namespace hondana::files {
+namespace {
+
+std::string template_of(const root& of) {
+  return of.uri() + (of.uri().ends_with('/') ? "{+path}" : "/{+path}") + "{?lines,bytes}";
+}
+
+std::string_view name_of_special(mode_t mode) noexcept {
+  if (S_ISFIFO(mode)) return "a named pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+/// Passes a walk on to a survey.
+class surveyor final : public walk_listener {
+ public:
+  surveyor(const call& by, const std::function<void(const survey_item&)>& each) : by_(by), each_(each) {}
+
+  bool served(const root& of, std::string_view path, const struct stat&) override {
+    each_({of.name_of(path), of.uri_of(path), true, {}});
+    return goes_on();
+  }
+  void left_out(const root& of, std::string_view path, const examined& why) override {
+    each_({of.name_of(path), {}, false, why.reason()});
+  }
+  void trouble(const root& of, std::string_view path, const std::string& what) override {
+    each_({of.name_of(path), {}, false, what});
+  }
+
+ private:
+  bool goes_on() const { return !by_.stop.stop_requested() && std::chrono::steady_clock::now() < by_.deadline; }
+
+  const call& by_;
+  const std::function<void(const survey_item&)>& each_;
+};
+
+}  // namespace
+
+result<std::shared_ptr<files_provider>> files_provider::open(options from) {
+  if (from.roots.empty()) return fail(errc::invalid_argument, "There is no folder to serve. Give the path of one.");
+  root_list roots;
+  for (const auto& one : from.roots) {
+    auto opened = root::open(one, from);
+    if (!opened) return tl::unexpected(std::move(opened.error()));
+    roots.push_back(std::move(*opened));
+  }
+  std::sort(roots.begin(), roots.end(),
+            [](const auto& a, const auto& b) { return compare_by_segment(a->uri(), b->uri()) == std::strong_ordering::less; });
+  for (std::size_t i = 1; i < roots.size(); ++i) {
+    const auto& above = roots[i - 1]->path();
+    const auto& below = roots[i]->path();
+    if (!covers(roots[i - 1]->uri(), roots[i]->uri())) continue;
+    return fail(errc::invalid_argument, above == below
+                                            ? "The folder \"" + above + "\" is served twice. Leave one of the two out."
+                                            : "The folder \"" + below + "\" lies within \"" + above +
+                                                  "\", which is served as well. Leave one of the two out.");
+  }
+  return std::shared_ptr<files_provider>(new files_provider(std::move(from), std::move(roots)));
+}
+
+files_provider::files_provider(options from, root_list roots)
+    : options_(std::move(from)), roots_(std::move(roots)), indexer_(roots_, options_) {}
+
+void files_provider::refresh() { indexer_.refresh(); }
+
+std::string files_provider::name() const { return "files"; }
+
+std::vector<std::string> files_provider::claims() const {
+  std::vector<std::string> uris;
+  for (const auto& one : roots_) uris.push_back(one->uri());
+  return uris;
+}
+
+scheme_documentation files_provider::documentation() const { return describe(); }
+
+const root* files_provider::root_of(std::string_view uri) const {
+  const auto found = std::find_if(roots_.begin(), roots_.end(), [uri](const auto& one) { return covers(one->uri(), uri); });
+  return found == roots_.end() ? nullptr : found->get();
+}
+
+result<list_result> files_provider::list(const list_request& request) {
+  const auto listed = indexer_.current(request);
+  if (!listed) return tl::unexpected(listed.error());
+  auto page = (*listed)->page(request.after, request.limit, request);
+  if (!page) return tl::unexpected(std::move(page.error()));
+  indexer_.await_descriptions(page->places, request);
+  list_result answer;
+  answer.entries.reserve(page->places.size());
+  for (const auto& one : page->places) answer.entries.push_back(entry_of(*one.in, one.index));
+  answer.resume = std::move(page->resume);
+  return answer;
+}
+
+result<reading> files_provider::read(const read_request& request) {
+  const auto missing = [&request](std::string why) {
+    return tl::unexpected(failure_of({obstacle::missing, 0, std::move(why)}, request.asked_uri));
+  };
+  const auto parts = split_uri(request.uri);
+  if (parts.fragment) return missing("it has a fragment");
+  const auto uri = std::string_view(request.uri).substr(0, request.uri.find('?'));
+  const auto* of = root_of(uri);
+  if (of == nullptr) return missing("it is below no root");
+  auto part = parse_range(parts.query.value_or(std::string_view()));
+  if (!part) return tl::unexpected(std::move(part.error()));
+  const auto path = of->path_of(uri);
+  if (!path) return missing("no file can have that name");
+  const auto found = of->find(*path);
+  if (!found) return tl::unexpected(failure_of(found.error(), request.asked_uri));
+  const auto mode = found->facts.st_mode;
+  if (S_ISDIR(mode)) {
+    if (*part)
+      return fail(errc::invalid_argument,
+                  "The parameters \"lines\" and \"bytes\" are for files; " + request.asked_uri + " is a folder.");
+    return read_folder(*of, *found, options_.folder_budget, request, room_);
+  }
+  if (uri.ends_with('/')) return missing("it is no folder");
+  if (!S_ISREG(mode)) {
+    return fail(errc::invalid_argument, request.asked_uri + " is " + std::string(name_of_special(mode)) +
+                                            ", which has no content to read. Only regular files and folders can be read.");
+  }
+  return read_file(*of, *found, request, *part);
+}
+
+result<reading> files_provider::read_file(const root& of, const located& what, const read_request& request,
+                                          const std::optional<range>& part) {
+  auto file = of.below().open_file(what);
+  if (!file) return tl::unexpected(failure_of(refusal_of(file.error()), request.asked_uri));
+  auto read = read_content(std::make_shared<open_file>(std::move(*file)), part, request, room_);
+  if (!read) return tl::unexpected(std::move(read.error()));
+  const auto name = std::string_view(what.path).substr(what.path.rfind('/') + 1);
+  content item;
+  item.name = of.name_of(what.path);
+  item.mimeType = agreed_type(name, read->front, read->form);
+  const bool is_front_whole = read->front.size() < head_bytes;
+  if (read->form == content_form::text) item.title = describe(item.mimeType, read->front, is_front_whole).title;
+  item.form = read->form;
+  item.data = std::move(read->data);
+  reading answer;
+  answer.contents.push_back(std::move(item));
+  answer.version = std::move(read->version);
+  return answer;
+}
+
+result<list_result> files_provider::children(const children_request& request) {
+  const auto* of = root_of(request.uri);
+  const auto path = of != nullptr ? of->path_of(request.uri) : std::nullopt;
+  if (!path) return tl::unexpected(failure_of({obstacle::missing, 0, "it is below no root"}, request.uri));
+  const auto found = of->find(*path);
+  if (!found) return tl::unexpected(failure_of(found.error(), request.uri));
+  if (!S_ISDIR(found->facts.st_mode)) return fail(errc::invalid_argument, request.uri + " is not a folder.");
+  return list_children(*of, *found, request);
+}
+
+std::vector<resource_template> files_provider::templates() const {
+  std::vector<resource_template> offered;
+  for (const auto& one : roots_) {
+    resource_template entry;
+    entry.uriTemplate = template_of(*one);
+    entry.name = one->name_of({});
+    entry.title = "Files in " + entry.name;
+    entry.description = "A file or folder by its path below " + entry.name +
+                        ", or a part of a file: lines=10-40 counts from 1, bytes=0-4095 from 0, both ends included.";
+    one->weights().weigh({}, true, entry.annotations);
+    offered.push_back(std::move(entry));
+  }
+  return offered;
+}
+
+result<complete_result> files_provider::complete(const complete_request& request) {
+  const auto of =
+      std::find_if(roots_.begin(), roots_.end(), [&](const auto& one) { return template_of(*one) == request.uriTemplate; });
+  if (of == roots_.end()) return fail(errc::invalid_argument, "No such template: " + request.uriTemplate);
+  if (request.argument != "path") return complete_result{};
+  return complete_path(**of, request.value, request);
+}
+
+result<void> files_provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {
+  surveyor listener(request, each);
+  for (const auto& one : roots_) {
+    if (walk(*one, {options_.max_depth, options_.max_entries}, listener)) continue;
+    if (request.stop.stop_requested()) return fail(errc::cancelled, "The survey was cancelled.");
+    return fail(errc::timed_out, "The deadline passed before everything was looked at.");
+  }
+  return {};
+}
+
+hondana::needs files_provider::needs() const {
+  hondana::needs all;
+  for (const auto& one : roots_) all.folders.push_back({one->path(), false});
+  return all;
+}
+
+hondana::health files_provider::health() const { return indexer_.state_of_health(); }
+
+scheme_documentation describe() {
+  return {"file",
+          "Files and folders below the served roots, as they are on disk.",
+          {{"file", "A regular file: text when all of it is UTF-8, else a blob."},
+           {"folder",
+            "A folder. Reading it gives its children's URIs, one a line, and then its direct text files while folder_budget "
+            "lasts."},
+           {"link", "A symbolic link that leads to something served; reading it reads that."},
+           {"special", "A named pipe, socket or device: listed, never opened."}},
+          {{"file:///ROOT/PATH",
+            "A file or folder. Bytes outside A-Z a-z 0-9 - . _ ~ are percent-encoded, slashes between names are not."},
+           {"file:///ROOT/PATH?lines=10-40",
+            "Lines 10 to 40 of a file, counted from 1; lines=10- goes to the end, lines=10 is one line."},
+           {"file:///ROOT/PATH?bytes=0-4095",
+            "Bytes 0 to 4095 of a file; of text, the whole characters among them. bytes=4096- goes to the end."}}};
+}
+
+}  // namespace hondana::files

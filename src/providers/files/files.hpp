@@ -1,0 +1,59 @@
+/// The provider that serves folders of files as `file://` resources.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <hondana/provider.hpp>
+
+#include "providers/files/content.hpp"
+#include "providers/files/indexer.hpp"
+#include "providers/files/options.hpp"
+#include "providers/files/root.hpp"
+
+namespace hondana::files {
+
+/// Serves one or more folders. Reads look at the file system as it is; lists come from a walk behind them.
+///
+/// Threads: any. No thread is started before the first list.
+class files_provider final : public provider {
+ public:
+  /// Opens every root, once. Errors: source_unavailable for a root that cannot be served, invalid_argument for options and for
+  /// roots that are equal or lie within each other, naming both.
+  [[nodiscard]] static result<std::shared_ptr<files_provider>> open(options from);
+
+  /// Walks the roots again, for instance when asked to reload.
+  void refresh();
+
+  [[nodiscard]] std::string name() const override;
+  [[nodiscard]] std::vector<std::string> claims() const override;
+  [[nodiscard]] scheme_documentation documentation() const override;
+  [[nodiscard]] result<list_result> list(const list_request& request) override;
+  [[nodiscard]] result<reading> read(const read_request& request) override;
+  [[nodiscard]] result<list_result> children(const children_request& request) override;
+  [[nodiscard]] std::vector<resource_template> templates() const override;
+  [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
+  [[nodiscard]] result<void> survey(const call& request, const std::function<void(const survey_item&)>& each) override;
+  [[nodiscard]] hondana::needs needs() const override;
+  [[nodiscard]] hondana::health health() const override;
+
+ private:
+  files_provider(options from, root_list roots);
+
+  /// The root a canonical URI belongs to; null when it is of none.
+  [[nodiscard]] const root* root_of(std::string_view uri) const;
+  [[nodiscard]] result<reading> read_file(const root& of, const located& what, const read_request& request,
+                                          const std::optional<range>& part);
+
+  options options_;
+  root_list roots_;
+  reading_room room_;
+  indexer indexer_;
+};
+
+/// The documentation of the scheme.
+[[nodiscard]] scheme_documentation describe();
+
+}  // namespace hondana::files

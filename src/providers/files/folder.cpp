@@ -1,0 +1,95 @@
+/// Reading folders and examining what is in them.
+#include "providers/files/folder.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include <hondana/uri.hpp>
+
+namespace hondana::files {
+namespace {
+
+struct closer {
+  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
+};
+
+bool is_dots(const char* name) noexcept { return std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0; }
+
+}  // namespace
+
+tl::expected<folder_names, int> folder_names::read(int folder, std::size_t limit) {
+  handle own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));  // closedir closes what it was given
+  if (!own.is_open()) return tl::unexpected(errno);
+  const std::unique_ptr<DIR, closer> stream(::fdopendir(own.get()));
+  if (!stream) return tl::unexpected(errno);
+  static_cast<void>(own.release());
+
+  constexpr std::size_t text_limit = std::numeric_limits<std::uint32_t>::max() / 2;
+  folder_names found;
+  for (;;) {
+    errno = 0;
+    const auto* entry = ::readdir(stream.get());
+    if (entry == nullptr) {
+      if (errno != 0) return tl::unexpected(errno);
+      break;
+    }
+    if (is_dots(entry->d_name)) continue;
+    if (found.names_.size() >= limit || found.text_.size() > text_limit) {
+      found.is_cut_ = true;
+      break;
+    }
+    const auto encoded_name = percent_encode(entry->d_name);
+    found.names_.push_back({static_cast<std::uint32_t>(found.text_.size()), static_cast<std::uint16_t>(encoded_name.size())});
+    found.text_ += encoded_name;
+  }
+  std::sort(found.names_.begin(), found.names_.end(),
+            [&found](const name& a, const name& b) { return found.encoded(a) < found.encoded(b); });
+  return found;
+}
+
+std::string folder_names::at(std::size_t index) const {
+  const auto escaped = encoded(names_[index]);
+  if (escaped.find('%') == std::string_view::npos) return std::string(escaped);
+  return percent_decode(escaped).value();
+}
+
+examined examine(const root& of, int folder, const std::string& path, const char* name, const ignore::stack& ignored_by) {
+  examined found;
+  if (::fstatat(folder, name, &found.facts, AT_SYMLINK_NOFOLLOW) != 0) {
+    found.other_reason = errno == ENOENT ? "it has just gone" : std::strerror(errno);
+    return found;
+  }
+  const bool is_folder = S_ISDIR(found.facts.st_mode);
+  found.decision = of.decisions().decide(path, is_folder, ignored_by);
+  if (!found.decision.is_served()) return found;
+  if (path.size() * 3 + of.uri().size() >= max_uri_bytes && of.uri_of(path).size() > max_uri_bytes) {
+    found.other_reason = "its URI would be longer than " + std::to_string(max_uri_bytes) + " bytes";
+    return found;
+  }
+  if (S_ISLNK(found.facts.st_mode)) {
+    if (auto target = of.find(path); !target) {
+      const auto& why = target.error();
+      found.other_reason = why.why != obstacle::missing ? why.reason
+                           : why.error != 0             ? "link leads nowhere"
+                                                        : "link to something left out: " + why.reason;
+      return found;
+    }
+  } else if (is_folder) {
+    const handle inside(::openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (inside.is_open() && of.below().is_kernel_data(inside.get(), found.facts)) {
+      found.other_reason = "kernel file system";
+      return found;
+    }
+  }
+  found.is_served = true;
+  return found;
+}
+
+}  // namespace hondana::files

@@ -1,0 +1,31 @@
+/// Reading a folder: its listing, and its direct text files while a budget lasts.
+#pragma once
+
+#include <cstdint>
+
+#include <hondana/error.hpp>
+#include <hondana/provider.hpp>
+#include <hondana/resource.hpp>
+
+#include "providers/files/beneath.hpp"
+#include "providers/files/content.hpp"
+#include "providers/files/root.hpp"
+
+namespace hondana::files {
+
+/// The folder itself comes first: the URIs of its children, one a line, as `inode/directory`. Then its direct text files in the
+/// order of the listing, each under its own URI, up to the first that does not fit into what is left of `budget` bytes. Files
+/// that are binary, empty, links or not served are passed over. Its version is a digest of all that.
+/// Errors: response_too_large for a listing beyond `request.max_bytes`, access_denied, resource_not_found, cancelled,
+/// timed_out.
+[[nodiscard]] result<reading> read_folder(const root& of, const located& folder, std::uint64_t budget,
+                                          const read_request& request, reading_room& room);
+
+/// A page of a folder's direct children. Errors: as `read_folder`.
+[[nodiscard]] result<list_result> list_children(const root& of, const located& folder, const children_request& request);
+
+/// The public failure for something that cannot be had. What is not there and what may not be known to be there are told
+/// in the same words.
+[[nodiscard]] failure failure_of(const refusal& why, const std::string& asked_uri);
+
+}  // namespace hondana::files

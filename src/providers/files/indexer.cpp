@@ -1,0 +1,343 @@
+/// The two background passes.
+#include "providers/files/indexer.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "providers/files/entry.hpp"
+#include "providers/files/walk.hpp"
+
+namespace hondana::files {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+constexpr std::size_t progress_step = 50'000;
+constexpr std::size_t small_walk = 5'000;
+constexpr std::size_t trouble_limit = 200;               // different lines of trouble the log is told
+constexpr std::size_t description_limit = 256ull << 20;  // bytes of all descriptions together
+constexpr std::chrono::milliseconds fresh_wait{50};
+constexpr std::chrono::milliseconds description_wait{30};
+constexpr std::chrono::seconds farewell{1};
+// A walk that took long is not repeated at once: nine tenths of the time nothing is walked.
+constexpr int rest_factor = 9;
+
+std::string seconds_text(clock::duration time) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f s", std::chrono::duration<double>(time).count());
+  return text;
+}
+
+}  // namespace
+
+struct indexer::state {
+  state(root_list served, const options& all) : roots(std::move(served)), configured(all) {}
+
+  const root_list roots;
+  const options configured;
+
+  mutable std::mutex mutex;
+  std::condition_variable_any changed;  // anything below
+  std::shared_ptr<listing> growing;     // of the walk under way
+  std::shared_ptr<listing> latest;      // whole
+  std::shared_ptr<listing> previous;    // what the second pass may copy from
+  std::deque<std::shared_ptr<block>> urgent;
+  std::size_t next_to_describe = 0;  // in `growing`, or `latest` when nothing grows
+  std::size_t described_bytes = 0;
+  std::size_t walks = 0;  // finished
+  clock::time_point last_end;
+  clock::duration last_duration{0};
+  bool wanted = false;
+  bool is_started = false;
+  int running = 0;
+  std::stop_source stop;
+  std::set<std::string> told;
+  std::mutex log_mutex;
+  bool is_silent = false;  // set when the log may be gone
+
+  void say(const std::string& line) {
+    const std::lock_guard lock(log_mutex);
+    if (configured.log && !is_silent) configured.log(line);
+  }
+  void say_once(const std::string& line) {
+    {
+      const std::lock_guard lock(mutex);
+      if (told.size() >= trouble_limit || !told.insert(line).second) return;
+    }
+    say(line);
+  }
+
+  void start(const std::shared_ptr<state>& self);
+  void run_walks();
+  void walk_all(listing& into);
+  void run_descriptions();
+  std::shared_ptr<block> next_block();
+};
+
+namespace {
+
+/// Fills a listing from a walk.
+class gatherer final : public walk_listener {
+ public:
+  using sayer = std::function<void(const std::string&)>;
+
+  /// What to tell whom.
+  struct ears {
+    std::function<void()> grew;
+    sayer progress;
+    sayer trouble;
+  };
+
+  gatherer(listing& into, const options& configured, std::stop_token stop, ears to)
+      : into_(into), configured_(configured), stop_(std::move(stop)), to_(std::move(to)) {}
+
+  /// False when nothing more is to be walked.
+  bool gather(const std::shared_ptr<const root>& of) {
+    root_ = of;
+    open_ = std::make_shared<block>(root_);
+    const bool all = walk(*of, {configured_.max_depth, configured_.max_entries}, *this);
+    flush();
+    return all;
+  }
+
+  bool served(const root& of, std::string_view path, const struct stat& facts) override {
+    if (stop_.stop_requested()) return false;
+    if (count_ >= configured_.max_entries) {
+      to_.trouble("only the first " + std::to_string(count_) + " entries are listed; what comes after " + of.path() + "/" +
+                  std::string(path) + " can still be read by URI");
+      return false;
+    }
+    open_->add(path, facts);
+    // The first entry at once, so that whoever waits has a place to begin.
+    if (path.empty() || open_->size() == block::capacity) flush();
+    if (++count_ % progress_step == 0) {
+      to_.progress("indexed " + std::to_string(count_) + " entries so far, at " + of.path() + "/" + std::string(path));
+    }
+    return true;
+  }
+  void left_out(const root&, std::string_view, const examined&) override {}
+  void trouble(const root& of, std::string_view path, const std::string& what) override {
+    to_.trouble(of.path() + "/" + std::string(path) + " " + what);
+  }
+
+ private:
+  void flush() {
+    if (open_->size() == 0) return;
+    into_.append(std::move(open_));
+    open_ = std::make_shared<block>(root_);
+    to_.grew();
+  }
+
+  listing& into_;
+  const options& configured_;
+  std::stop_token stop_;
+  ears to_;
+  std::shared_ptr<const root> root_;
+  std::shared_ptr<block> open_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+void indexer::state::start(const std::shared_ptr<state>& self) {
+  if (is_started) return;
+  const auto launch = [&self](void (state::*pass)()) {
+    ++self->running;
+    try {
+      std::thread([self, pass] {
+        (self.get()->*pass)();
+        const std::lock_guard lock(self->mutex);
+        --self->running;
+        self->changed.notify_all();
+      }).detach();
+    } catch (...) {
+      --self->running;
+      throw;
+    }
+  };
+  launch(&state::run_walks);
+  is_started = true;
+  wanted = true;
+  launch(&state::run_descriptions);
+}
+
+void indexer::state::run_walks() {
+  const auto token = stop.get_token();
+  std::unique_lock lock(mutex);
+  for (;;) {
+    if (!changed.wait(lock, token, [this] { return wanted; })) return;
+    wanted = false;
+    auto fresh = std::make_shared<listing>();
+    growing = fresh;
+    previous = latest;
+    next_to_describe = 0;
+    described_bytes = 0;
+    changed.notify_all();
+    const bool is_first = walks == 0;
+    const auto begin = clock::now();
+    lock.unlock();
+    walk_all(*fresh);
+    fresh->finish();
+    const auto took = clock::now() - begin;
+    if (is_first || took > std::chrono::seconds(5)) {
+      say("indexed " + std::to_string(fresh->size()) + " entries in " + seconds_text(took));
+    }
+    lock.lock();
+    if (token.stop_requested()) return;
+    latest = std::move(fresh);
+    growing.reset();
+    ++walks;
+    last_end = clock::now();
+    last_duration = took;
+    changed.notify_all();
+  }
+}
+
+void indexer::state::walk_all(listing& into) {
+  gatherer gathering(into, configured, stop.get_token(),
+                     {[this] {
+                        const std::lock_guard lock(mutex);
+                        changed.notify_all();
+                      },
+                      [this, is_first = walks == 0](const std::string& line) {
+                        if (is_first) say(line);
+                      },
+                      [this](const std::string& line) { say_once(line); }});
+  for (const auto& one : roots) {
+    if (!gathering.gather(one)) return;
+  }
+}
+
+/// The next block without descriptions; null when there is none for now. Called with the lock held.
+std::shared_ptr<block> indexer::state::next_block() {
+  while (!urgent.empty()) {
+    auto next = std::move(urgent.front());
+    urgent.pop_front();
+    if (next->descriptions() == nullptr) return next;
+  }
+  const auto& from = growing ? growing : latest;
+  if (!from) return nullptr;
+  for (; auto next = from->block_at(next_to_describe); ++next_to_describe) {
+    if (next->descriptions() == nullptr) return next;
+  }
+  if (from == latest) previous.reset();
+  return nullptr;
+}
+
+void indexer::state::run_descriptions() {
+  const auto token = stop.get_token();
+  std::unique_lock lock(mutex);
+  while (!token.stop_requested()) {
+    const auto next = next_block();
+    if (!next) {
+      changed.wait(lock, token, [this] {
+        const auto& from = growing ? growing : latest;
+        return !urgent.empty() || (from && from->block_at(next_to_describe));
+      });
+      continue;
+    }
+    const auto copy_from = previous;
+    const bool has_room = described_bytes < description_limit;
+    lock.unlock();
+    std::unique_ptr<const block_descriptions> made;
+    if (has_room) {
+      made = describe_block(*next, copy_from.get());
+    } else {
+      say_once("there are too many files to keep titles and descriptions of all");
+      auto empty = std::make_unique<block_descriptions>();
+      for (std::size_t i = 0; i < next->size(); ++i) empty->add({}, {});
+      made = std::move(empty);
+    }
+    const auto bytes = made->bytes();
+    next->describe(std::move(made));
+    lock.lock();
+    described_bytes += bytes;
+    changed.notify_all();
+  }
+}
+
+indexer::indexer(root_list roots, const options& all) : state_(std::make_shared<state>(std::move(roots), all)) {}
+
+indexer::~indexer() {
+  state_->stop.request_stop();
+  bool all_left = false;
+  {
+    std::unique_lock lock(state_->mutex);
+    all_left = state_->changed.wait_for(lock, farewell, [this] { return state_->running == 0; });
+  }
+  if (all_left) return;
+  const std::lock_guard lock(state_->log_mutex);
+  state_->is_silent = true;
+}
+
+result<std::shared_ptr<const listing>> indexer::current(const call& by) {
+  auto& s = *state_;
+  std::unique_lock lock(s.mutex);
+  try {
+    s.start(state_);
+  } catch (const std::system_error& error) {
+    return fail(errc::overloaded, "The folder cannot be indexed: no thread can be started. Ask again later.", error.what());
+  }
+  if (!s.latest) {
+    s.changed.wait_until(lock, by.stop, by.deadline, [&s] { return s.growing || s.latest; });
+    if (s.latest) return s.latest;
+    if (s.growing) return s.growing;
+    if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+    return fail(errc::timed_out, "The folder was not listed before the deadline. Ask again later.");
+  }
+  const auto pause = std::max<clock::duration>(s.configured.refresh_after, s.last_duration * rest_factor);
+  if (!s.wanted && !s.growing && clock::now() - s.last_end > pause) {
+    s.wanted = true;
+    s.changed.notify_all();
+  }
+  if ((s.wanted || s.growing) && s.latest->size() < small_walk) {
+    const auto until = std::min(by.deadline, clock::now() + fresh_wait);
+    s.changed.wait_until(lock, by.stop, until, [&s] { return !s.wanted && !s.growing; });
+  }
+  return s.latest;
+}
+
+void indexer::refresh() {
+  const std::lock_guard lock(state_->mutex);
+  if (!state_->is_started) return;  // the first list walks anyway
+  state_->wanted = true;
+  state_->changed.notify_all();
+}
+
+void indexer::await_descriptions(const std::vector<place>& places, const call& by) {
+  const auto is_described = [&places] {
+    return std::all_of(places.begin(), places.end(), [](const place& one) { return one.in->descriptions() != nullptr; });
+  };
+  auto& s = *state_;
+  if (is_described()) return;
+  std::unique_lock lock(s.mutex);
+  const block* last = nullptr;
+  for (const auto& one : places) {
+    if (one.in.get() == last || one.in->descriptions() != nullptr) continue;
+    last = one.in.get();
+    constexpr std::size_t urgent_limit = 64;
+    if (s.urgent.size() < urgent_limit) s.urgent.push_back(one.in);
+  }
+  s.changed.notify_all();
+  s.changed.wait_until(lock, by.stop, std::min(by.deadline, clock::now() + description_wait), is_described);
+}
+
+health indexer::state_of_health() const {
+  auto& s = *state_;
+  const std::lock_guard lock(s.mutex);
+  if (s.latest) return {true, std::to_string(s.latest->size()) + " entries, indexed in " + seconds_text(s.last_duration)};
+  if (s.growing) return {true, "indexing, " + std::to_string(s.growing->size()) + " entries so far"};
+  return {true, "not indexed yet"};
+}
+
+}  // namespace hondana::files

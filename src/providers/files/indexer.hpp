@@ -1,0 +1,48 @@
+/// Walks the roots and reads the fronts of files behind everyone's back, and keeps the latest listing.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <hondana/provider.hpp>
+
+#include "providers/files/listing.hpp"
+#include "providers/files/options.hpp"
+#include "providers/files/root.hpp"
+
+namespace hondana::files {
+
+/// The order of `roots` is that of their URIs.
+using root_list = std::vector<std::shared_ptr<const root>>;
+
+/// Two threads, started when first needed: one walks, one follows it and describes. Threads: any.
+class indexer {
+ public:
+  indexer(root_list roots, const options& all);
+  /// Ends both threads; leaves one behind that is stuck in a system call for more than a second.
+  ~indexer();
+  indexer(const indexer&) = delete;
+  indexer& operator=(const indexer&) = delete;
+
+  /// The listing to answer from. The first one is returned while it still grows. Later ones are whole; when the latest is
+  /// older than `options::refresh_after`, a new walk starts behind it, and is waited for, at most 50 ms, when the last one
+  /// found fewer than 5000 entries. Errors: cancelled.
+  [[nodiscard]] result<std::shared_ptr<const listing>> current(const call& by);
+
+  /// Starts a walk, or another one after the one under way.
+  void refresh();
+
+  /// Waits at most 30 ms for the second pass to have been over these places; it turns to them first.
+  void await_descriptions(const std::vector<place>& places, const call& by);
+
+  /// What is going on, for people.
+  [[nodiscard]] health state_of_health() const;
+
+ private:
+  struct state;
+  std::shared_ptr<state> state_;
+};
+
+}  // namespace hondana::files

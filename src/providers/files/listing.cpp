@@ -1,0 +1,133 @@
+/// Growing a listing and paging through it.
+#include "providers/files/listing.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <hondana/uri.hpp>
+
+#include "providers/files/stamp.hpp"
+
+namespace hondana::files {
+namespace {
+
+constexpr std::size_t scan_per_page = 20'000;    // records a view may pass over in one page
+constexpr std::chrono::milliseconds margin{20};  // left before a deadline for making the answer
+
+bool is_after(const block& in, std::size_t index, std::string_view key) {
+  return compare_by_segment(in.uri(index), key) == std::strong_ordering::greater;
+}
+
+}  // namespace
+
+void block_descriptions::add(const description& what, std::string_view sniffed_type) {
+  items_.push_back({sniffed_type, static_cast<std::uint32_t>(text_.size()), static_cast<std::uint16_t>(what.title.size()),
+                    static_cast<std::uint16_t>(what.summary.size())});
+  (text_ += what.title) += what.summary;
+}
+
+description block_descriptions::at(std::size_t index) const {
+  const auto& of = items_[index];
+  return {text_.substr(of.at, of.title_size), text_.substr(of.at + of.title_size, of.summary_size)};
+}
+
+void block::add(std::string_view path, const struct stat& facts) {
+  const auto state = stamp_of(facts);
+  records_.push_back({static_cast<std::uint32_t>(paths_.size()), static_cast<std::uint16_t>(path.size()),
+                      static_cast<std::uint16_t>(facts.st_mode), state.size, state.modified, digest_of(state)});
+  paths_ += path;
+}
+
+void block::describe(std::unique_ptr<const block_descriptions> what) noexcept {
+  const block_descriptions* none = nullptr;
+  if (descriptions_.compare_exchange_strong(none, what.get(), std::memory_order_acq_rel)) static_cast<void>(what.release());
+}
+
+void listing::append(std::shared_ptr<block> next) {
+  {
+    const std::lock_guard lock(mutex_);
+    size_.fetch_add(next->size(), std::memory_order_relaxed);
+    blocks_.push_back(std::move(next));
+  }
+  grew_.notify_all();
+}
+
+void listing::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    blocks_.shrink_to_fit();
+    whole_.store(true, std::memory_order_release);
+  }
+  grew_.notify_all();
+}
+
+std::unique_lock<std::mutex> listing::lock_unless_whole() const {
+  return is_whole() ? std::unique_lock<std::mutex>(mutex_, std::defer_lock) : std::unique_lock<std::mutex>(mutex_);
+}
+
+listing::position listing::after(std::string_view key) const {
+  if (key.empty()) return {0, 0};
+  // The last block that begins at or before the key holds the place where what comes after it begins.
+  const auto next = std::partition_point(blocks_.begin(), blocks_.end(),
+                                         [key](const std::shared_ptr<block>& one) { return !is_after(*one, 0, key); });
+  if (next == blocks_.begin()) return {0, 0};
+  const auto& in = **std::prev(next);
+  std::size_t low = 1;
+  std::size_t high = in.size();
+  while (low < high) {
+    const auto middle = low + (high - low) / 2;
+    if (is_after(in, middle, key)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return {static_cast<std::size_t>(std::prev(next) - blocks_.begin()), low};
+}
+
+result<place_page> listing::page(const std::string& key, std::size_t limit, const call& by) const {
+  const auto until = by.deadline == std::chrono::steady_clock::time_point::max() ? by.deadline : by.deadline - margin;
+  auto lock = lock_unless_whole();
+  auto at = after(key);
+  place_page page;
+  std::size_t passed = 0;
+  std::optional<std::string> last;
+  while (page.places.size() < limit && passed < scan_per_page) {
+    if (at.block < blocks_.size() && at.index == blocks_[at.block]->size()) at = {at.block + 1, 0};
+    if (at.block == blocks_.size()) {
+      if (is_whole()) return page;
+      const bool grew = grew_.wait_until(lock, by.stop, until, [&] { return at.block < blocks_.size() || is_whole(); });
+      if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+      if (!grew) break;
+      if (!last) at = after(key);  // what has come may still lie before the key
+      continue;
+    }
+    const auto& in = blocks_[at.block];
+    ++passed;
+    if (!by.who.view || by.who.view->may_see(in->uri(at.index))) page.places.push_back({in, at.index});
+    last = in->uri(at.index++);
+  }
+  const bool at_end = at.block == blocks_.size() || (at.block + 1 == blocks_.size() && at.index == blocks_[at.block]->size());
+  if (!at_end || !is_whole()) page.resume = last.value_or(key);
+  return page;
+}
+
+std::optional<place> listing::find(std::string_view uri) const {
+  const auto lock = lock_unless_whole();
+  auto at = after(uri);
+  if (at.index == 0) {
+    if (at.block == 0) return std::nullopt;
+    at = {at.block - 1, blocks_[at.block - 1]->size()};
+  }
+  const auto& in = blocks_[at.block];
+  if (in->uri(at.index - 1) != uri) return std::nullopt;
+  return place{in, at.index - 1};
+}
+
+std::shared_ptr<block> listing::block_at(std::size_t index) const {
+  const auto lock = lock_unless_whole();
+  return index < blocks_.size() ? blocks_[index] : nullptr;
+}
+
+}  // namespace hondana::files

@@ -1,0 +1,138 @@
+/// The outcome of one walk, growing block by block until it is whole.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/provider.hpp>
+
+#include "bytes/digest.hpp"
+#include "providers/files/describe.hpp"
+#include "providers/files/root.hpp"
+
+namespace hondana::files {
+
+/// What is kept of one served thing: about a hundred bytes with its path. The entry itself is made when a page needs it.
+struct record {
+  std::uint32_t path_at;
+  std::uint16_t path_size;
+  std::uint16_t mode;  ///< The type bits and permissions of st_mode.
+  std::uint64_t size;
+  std::int64_t modified;  ///< Nanoseconds since 1970.
+  bytes::digest version;
+};
+
+/// What the second pass found out about the files of a block, packed.
+class block_descriptions {
+ public:
+  /// In the order of the block's records. `sniffed_type` is static, and empty where the name told the type.
+  void add(const description& what, std::string_view sniffed_type);
+
+  [[nodiscard]] description at(std::size_t index) const;
+  [[nodiscard]] std::string_view sniffed_type(std::size_t index) const noexcept { return items_[index].type; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return text_.size() + items_.size() * sizeof(item); }
+
+ private:
+  struct item {
+    std::string_view type;
+    std::uint32_t at;
+    std::uint16_t title_size;
+    std::uint16_t summary_size;
+  };
+  std::string text_;
+  std::vector<item> items_;
+};
+
+/// A run of records of one root. Immutable once in a listing, but for its descriptions, which are set once.
+class block {
+ public:
+  static constexpr std::size_t capacity = 256;
+
+  explicit block(std::shared_ptr<const root> of) : root_(std::move(of)) { records_.reserve(capacity); }
+  ~block() { delete descriptions_.load(std::memory_order_acquire); }
+  block(const block&) = delete;
+  block& operator=(const block&) = delete;
+
+  void add(std::string_view path, const struct stat& facts);
+
+  [[nodiscard]] const root& of() const noexcept { return *root_; }
+  [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
+  [[nodiscard]] const record& at(std::size_t index) const noexcept { return records_[index]; }
+  [[nodiscard]] std::string_view path(std::size_t index) const noexcept {
+    return std::string_view(paths_).substr(records_[index].path_at, records_[index].path_size);
+  }
+  [[nodiscard]] std::string uri(std::size_t index) const { return root_->uri_of(path(index)); }
+
+  /// Null until the second pass has been here. Threads: any.
+  [[nodiscard]] const block_descriptions* descriptions() const noexcept {
+    return descriptions_.load(std::memory_order_acquire);
+  }
+  /// Once; later calls change nothing. Threads: any.
+  void describe(std::unique_ptr<const block_descriptions> what) noexcept;
+
+ private:
+  std::shared_ptr<const root> root_;
+  std::string paths_;
+  std::vector<record> records_;
+  std::atomic<const block_descriptions*> descriptions_{nullptr};
+};
+
+/// One record of a block.
+struct place {
+  std::shared_ptr<block> in;
+  std::size_t index = 0;
+};
+
+/// A page of places, and the URI after which the next one begins.
+struct place_page {
+  std::vector<place> places;
+  std::optional<std::string> resume;
+};
+
+/// Blocks in the order of their URIs. One thread appends; any number read, without a lock once it is whole.
+class listing {
+ public:
+  void append(std::shared_ptr<block> next);
+  /// Nothing more comes.
+  void finish();
+
+  /// Up to `limit` places after the URI `after` (empty: from the start) that the caller's view allows. While the walk goes on,
+  /// waits for as many; the page is shorter when the deadline comes near, or when too many had to be passed over.
+  /// Errors: cancelled.
+  [[nodiscard]] result<place_page> page(const std::string& after, std::size_t limit, const call& by) const;
+
+  /// The place with exactly this URI.
+  [[nodiscard]] std::optional<place> find(std::string_view uri) const;
+  /// Block by number, while or after the walk; null beyond the last.
+  [[nodiscard]] std::shared_ptr<block> block_at(std::size_t index) const;
+
+  [[nodiscard]] bool is_whole() const noexcept { return whole_.load(std::memory_order_acquire); }
+  /// How many records there are so far.
+  [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
+
+ private:
+  struct position {
+    std::size_t block;
+    std::size_t index;
+  };
+  [[nodiscard]] position after(std::string_view key) const;
+  [[nodiscard]] std::unique_lock<std::mutex> lock_unless_whole() const;
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable_any grew_;
+  std::vector<std::shared_ptr<block>> blocks_;
+  std::atomic<std::size_t> size_{0};
+  std::atomic<bool> whole_{false};
+};
+
+}  // namespace hondana::files

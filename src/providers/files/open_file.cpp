@@ -1,0 +1,29 @@
+/// Positioned reads; a file is never mapped, since its truncation would then be a signal.
+#include "providers/files/open_file.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "providers/files/pread.hpp"
+
+namespace hondana::files {
+
+result<stamp> open_file::state() const {
+  struct stat facts{};
+  if (::fstat(file_.get(), &facts) != 0) {
+    return fail(errc::source_unavailable, "The file's state cannot be found out.", std::strerror(errno));
+  }
+  return stamp_of(facts);
+}
+
+result<std::size_t> open_file::read(char* into, std::size_t size, std::uint64_t offset) const {
+  const auto count = read_at(file_.get(), into, size, offset);
+  if (!count)
+    return fail(errc::source_unavailable, "The file cannot be read: the disk or network behind it fails.",
+                std::strerror(count.error()));
+  return *count;
+}
+
+}  // namespace hondana::files

@@ -1,0 +1,27 @@
+/// Reading a stretch of a file, forward.
+#include "providers/files/reader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "providers/files/window.hpp"
+
+namespace hondana::files {
+
+file_reader::file_reader(std::shared_ptr<const open_file> file, std::uint64_t offset, std::uint64_t size) noexcept
+    : file_(std::move(file)), offset_(offset), size_(size) {}
+
+result<std::size_t> file_reader::read(std::span<char> into) {
+  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), size_ - done_));
+  if (wanted == 0) return std::size_t{0};
+  auto count = read_exactly(*file_, into.data(), wanted, offset_ + done_);
+  if (count) done_ += wanted;
+  return count;
+}
+
+result<void> file_reader::rewind() {
+  done_ = 0;
+  return {};
+}
+
+}  // namespace hondana::files

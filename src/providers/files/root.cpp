@@ -1,0 +1,203 @@
+/// Opening a root, its URIs, and looking things up in it.
+#include "providers/files/root.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <hondana/uri.hpp>
+
+#include "json/utf8.hpp"
+
+namespace hondana::files {
+namespace {
+
+tl::unexpected<failure> cannot_serve(const std::string& path, const std::string& why) {
+  return fail(errc::source_unavailable, "Cannot serve \"" + path + "\": " + why);
+}
+
+std::string advice_for(int error) {
+  const std::string text = std::strerror(error);
+  switch (error) {
+    case ENOENT:
+      return text + ". Give the path of a folder that exists.";
+    case ENOTDIR:
+      return text + ". Give the path of a folder, such as the one this file is in.";
+    case EACCES:
+      return text + ". Run hondana as a user who may read the folder, or give it read and search permission.";
+    case ELOOP:
+      return text + ". The path goes through links that lead back to themselves.";
+    default:
+      return text + ".";
+  }
+}
+
+std::string without_trailing_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+}  // namespace
+
+refusal refusal_of(const not_found& why) {
+  switch (why.why) {
+    case obstacle::missing:
+      return {why.why, why.error, "it does not exist"};
+    case obstacle::outside:
+      return {why.why, why.error, "link leaves the root"};
+    case obstacle::loop:
+      return {why.why, why.error, "link leads to itself"};
+    case obstacle::kernel_data:
+      return {why.why, why.error, "kernel file system"};
+    case obstacle::forbidden:
+    case obstacle::trouble:
+      break;
+  }
+  return {why.why, why.error, std::strerror(why.error)};
+}
+
+root::root(std::string path, beneath below, rules decisions, priorities weights, log_line log)
+    : path_(std::move(path)),
+      uri_("file://" + percent_encode(path_, true)),
+      below_(std::move(below)),
+      rules_(std::move(decisions)),
+      priorities_(std::move(weights)),
+      ignored_(std::move(log)) {}
+
+result<std::shared_ptr<root>> root::open(const root_options& from, const options& all) {
+  if (from.path.empty()) return cannot_serve(from.path, "the path is empty. Give the path of a folder, or . for this one.");
+  if (from.path.find('\0') != std::string::npos) return cannot_serve(from.path, "the path has a NUL byte in it.");
+  char* const resolved = ::realpath(from.path.c_str(), nullptr);
+  if (resolved == nullptr) return cannot_serve(from.path, advice_for(errno));
+  std::string path(resolved);
+  std::free(resolved);  // realpath allocates with malloc
+
+  handle folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder.is_open()) return cannot_serve(from.path, advice_for(errno));
+  if (::faccessat(folder.get(), ".", R_OK | X_OK, AT_EACCESS) != 0) return cannot_serve(from.path, advice_for(errno));
+  if (on_kernel_file_system(folder.get())) {
+    return cannot_serve(from.path,
+                        "it is on a file system of the kernel's own (such as /proc or /sys), whose files are no files.");
+  }
+  auto decisions = rules::make(from);
+  if (!decisions) return tl::unexpected(std::move(decisions.error()));
+  auto weights = priorities::make(from.priorities);
+  if (!weights) return tl::unexpected(std::move(weights.error()));
+
+  std::vector<std::string> spellings{path};
+  if (from.path.front() == '/') {
+    auto given = without_trailing_slashes(from.path);
+    if (given != path) spellings.push_back(std::move(given));
+  }
+  auto made = std::shared_ptr<root>(new root(std::move(path), beneath(std::move(folder), std::move(spellings), all.portable),
+                                             std::move(*decisions), std::move(*weights), all.log));
+  if (made->uri().size() > max_uri_bytes / 2) return cannot_serve(from.path, "its URI would be too long to be used.");
+  return made;
+}
+
+std::string root::uri_of(std::string_view path) const {
+  if (path.empty()) return uri_;
+  std::string uri = uri_;
+  if (uri.back() != '/') uri += '/';
+  return uri += percent_encode(path, true);
+}
+
+std::optional<std::string> root::path_of(std::string_view uri) const {
+  if (!covers(uri_, uri)) return std::nullopt;
+  auto rest = uri.substr(uri_.size());
+  if (!uri_.ends_with('/') && rest.starts_with('/')) rest.remove_prefix(1);
+  if (rest == "/") return std::nullopt;
+  if (rest.ends_with('/')) rest.remove_suffix(1);
+  std::string path;
+  while (!rest.empty()) {
+    const auto slash = std::min(rest.find('/'), rest.size());
+    const auto name = percent_decode(rest.substr(0, slash));
+    if (!name || name->find('/') != std::string::npos) return std::nullopt;
+    if (!path.empty()) path += '/';
+    path += *name;
+    if (slash == rest.size()) break;
+    rest.remove_prefix(slash + 1);
+    if (rest.empty()) return std::nullopt;
+  }
+  return is_plain_path(path) ? std::optional(std::move(path)) : std::nullopt;
+}
+
+std::string root::name_of(std::string_view path) const {
+  if (path.empty()) {
+    path = path_;
+    if (path.size() > 1) path.remove_prefix(path.rfind('/') + 1);
+  }
+  std::string name;
+  json::append_replacing(name, path);
+  return name;
+}
+
+tl::expected<located, refusal> root::find(std::string_view path) const {
+  auto found = below_.locate(path);
+  if (!found) {
+    // What may not be known to be there must not be given away by the way it cannot be had.
+    if (found.error().why != obstacle::missing && is_plain_path(path)) {
+      if (auto reason = judge(path, false)) return tl::unexpected(refusal{obstacle::missing, 0, std::move(*reason)});
+    }
+    return tl::unexpected(refusal_of(found.error()));
+  }
+  for (const auto& link : found->links) {
+    if (auto reason = judge(link, false)) return tl::unexpected(refusal{obstacle::missing, 0, std::move(*reason)});
+  }
+  if (auto reason = judge(found->path, S_ISDIR(found->facts.st_mode))) {
+    return tl::unexpected(refusal{obstacle::missing, 0, std::move(*reason)});
+  }
+  return std::move(*found);
+}
+
+std::optional<std::string> root::judge(std::string_view path, bool is_folder) const {
+  if (path.empty()) return std::nullopt;
+  bool obey = rules_.obey_ignore_files();
+  ignore::stack ignored_by = obey ? ignored_.at_root(below_.descriptor()) : ignore::stack();
+  handle folder;
+  for (std::size_t begin = 0;;) {
+    const auto end = std::min(path.find('/', begin), path.size());
+    const bool is_last = end == path.size();
+    const auto decision = rules_.decide(path.substr(0, end), !is_last || is_folder, ignored_by);
+    if (!decision.is_served()) return to_text(decision);
+    if (is_last) return std::nullopt;
+    if (obey) {
+      const std::string name(path.substr(begin, end - begin));
+      folder = handle(::openat(folder.is_open() ? folder.get() : below_.descriptor(), name.c_str(),
+                               O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (folder.is_open()) {
+        ignored_by = ignored_.below(ignored_by, folder.get(), name);
+      } else if (errno == EACCES) {
+        obey = false;  // what lies deeper is out of reach anyway; its names still count
+      } else {
+        return "it has just gone";
+      }
+    }
+    begin = end + 1;
+  }
+}
+
+tl::expected<ignore::stack, refusal> root::stack_at(std::string_view folder) const {
+  if (!rules_.obey_ignore_files()) return ignore::stack();
+  auto stack = ignored_.at_root(below_.descriptor());
+  handle at;
+  while (!folder.empty()) {
+    const auto end = std::min(folder.find('/'), folder.size());
+    const std::string name(folder.substr(0, end));
+    handle next(
+        ::openat(at.is_open() ? at.get() : below_.descriptor(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next.is_open()) return tl::unexpected(refusal_of(obstacle_of(errno)));
+    stack = ignored_.below(stack, next.get(), name);
+    at = std::move(next);
+    folder.remove_prefix(std::min(end + 1, folder.size()));
+  }
+  return stack;
+}
+
+}  // namespace hondana::files

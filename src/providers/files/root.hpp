@@ -1,0 +1,72 @@
+/// One served folder: its handle, its URIs, and what of it may be seen.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <hondana/error.hpp>
+
+#include "ignore/stack.hpp"
+#include "providers/files/beneath.hpp"
+#include "providers/files/ignore_files.hpp"
+#include "providers/files/options.hpp"
+#include "providers/files/priority.hpp"
+#include "providers/files/rules.hpp"
+
+namespace hondana::files {
+
+/// Why something cannot be had, for the log and for `hondana check`. Peers are told no more than the kind.
+struct refusal {
+  obstacle why = obstacle::missing;
+  int error = 0;
+  std::string reason;  ///< "hidden", "link leaves the root", "Permission denied".
+};
+
+/// Immutable but for its cache of ignore files. Threads: any, at once. Paths are relative to the folder, in the file system's
+/// bytes, without `.`, `..` and empty segments; the empty path is the folder itself.
+class root {
+ public:
+  /// Opens the folder, once. Errors: source_unavailable naming the path, why not and what to do; invalid_argument for options.
+  [[nodiscard]] static result<std::shared_ptr<root>> open(const root_options& from, const options& all);
+
+  /// Where it is, free of links.
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// Its canonical URI, without a trailing slash unless it is the file system's own root.
+  [[nodiscard]] const std::string& uri() const noexcept { return uri_; }
+  /// The URI of something below.
+  [[nodiscard]] std::string uri_of(std::string_view path) const;
+  /// The path a canonical URI without query means, with one trailing slash ignored; nothing when the URI is not of this root
+  /// or means nothing that could exist, such as a name with an encoded slash in it.
+  [[nodiscard]] std::optional<std::string> path_of(std::string_view uri) const;
+  /// What people read: the path below the root, or the folder's own name; ill-formed UTF-8 shown as U+FFFD.
+  [[nodiscard]] std::string name_of(std::string_view path) const;
+
+  /// Finds what a path leads to, when it, every link on the way, and all folders above are served.
+  [[nodiscard]] tl::expected<located, refusal> find(std::string_view path) const;
+  /// Decides about a path free of links, folder by folder from the top; the reason it is left out, or nothing.
+  [[nodiscard]] std::optional<std::string> judge(std::string_view path, bool is_folder) const;
+  /// The ignore files down to a served folder. Errors: as `find`, when it has gone.
+  [[nodiscard]] tl::expected<ignore::stack, refusal> stack_at(std::string_view folder) const;
+
+  [[nodiscard]] const beneath& below() const noexcept { return below_; }
+  [[nodiscard]] const rules& decisions() const noexcept { return rules_; }
+  [[nodiscard]] const priorities& weights() const noexcept { return priorities_; }
+  [[nodiscard]] ignore_files& ignored() const noexcept { return ignored_; }
+
+ private:
+  root(std::string path, beneath below, rules decisions, priorities weights, log_line log);
+
+  std::string path_;
+  std::string uri_;
+  beneath below_;
+  rules rules_;
+  priorities priorities_;
+  mutable ignore_files ignored_;
+};
+
+/// A failed lookup in words.
+[[nodiscard]] refusal refusal_of(const not_found& why);
+
+}  // namespace hondana::files

@@ -1,0 +1,61 @@
+/// What of a root is served: hidden names, version control data, secrets, exclusions, ignore files, and what is allowed after
+/// all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <hondana/error.hpp>
+
+#include "ignore/pattern_list.hpp"
+#include "ignore/stack.hpp"
+#include "providers/files/options.hpp"
+
+namespace hondana::files {
+
+/// Why a path is left out.
+enum class denial : std::uint8_t { none, version_control, secret, hidden, excluded, ignored };
+
+/// The decision about one path. Its views live as long as the rules and the stack it was made from.
+struct ruling {
+  denial why = denial::none;
+  std::string_view pattern;  ///< What matched, as written.
+  std::string_view note;     ///< What a secret is.
+  std::string_view source;   ///< The ignore file, relative to the root.
+  std::size_t line = 0;      ///< Its line, from 1.
+
+  [[nodiscard]] bool is_served() const noexcept { return why == denial::none; }
+};
+
+/// The decision in words: "ignored by src/.gitignore:3 `*.o`", "secret: `.env*` (…)", "hidden".
+[[nodiscard]] std::string to_text(const ruling& decision);
+
+/// The rules of one root. Threads: immutable, any number may ask at once.
+class rules {
+ public:
+  /// Errors: invalid_argument naming the option and the pattern that cannot match.
+  [[nodiscard]] static result<rules> make(const root_options& from);
+
+  /// Decides about `path` (relative to the root, not empty) alone: whoever asks has entered its folders, so each of them was
+  /// served. `ignored_by` holds the ignore files down to the path's folder. A link is no folder.
+  [[nodiscard]] ruling decide(std::string_view path, bool is_folder, const ignore::stack& ignored_by) const;
+
+  [[nodiscard]] bool obey_ignore_files() const noexcept { return obey_ignore_files_; }
+
+ private:
+  [[nodiscard]] ruling deny(std::string_view path, bool is_folder, const ignore::stack& ignored_by) const;
+
+  ignore::pattern_list allow_;
+  ignore::pattern_list exclude_;
+  bool show_hidden_ = false;
+  bool obey_ignore_files_ = true;
+};
+
+/// Joins patterns to the text of an ignore file and compiles it. Errors: invalid_argument naming `option` for a pattern that
+/// is empty, spans lines, or can match nothing.
+[[nodiscard]] result<ignore::pattern_list> compile_patterns(const std::vector<std::string>& patterns,
+                                                            const std::string& option);
+
+}  // namespace hondana::files

@@ -1,0 +1,159 @@
+/// Signatures, interpreters and libmagic.
+#include "providers/files/sniff.hpp"
+
+#include <magic.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "json/utf8.hpp"
+#include "providers/files/mime.hpp"
+
+namespace hondana::files {
+namespace {
+
+struct signature {
+  std::string_view front;
+  std::string_view type;
+};
+
+using namespace std::string_view_literals;
+
+constexpr std::array signatures{
+    signature{"\x7f"
+              "ELF"sv,
+              "application/x-executable"},
+    signature{"\x89PNG\r\n\x1a\n"sv, "image/png"},
+    signature{"\xff\xd8\xff"sv, "image/jpeg"},
+    signature{"GIF8"sv, "image/gif"},
+    signature{"%PDF-"sv, "application/pdf"},
+    signature{"PK\x03\x04"sv, "application/zip"},
+    signature{"\x1f\x8b"sv, "application/gzip"},
+    signature{"BZh"sv, "application/x-bzip2"},
+    signature{"\xfd"
+              "7zXZ\0"sv,
+              "application/x-xz"},
+    signature{"\x28\xb5\x2f\xfd"sv, "application/zstd"},
+    signature{"7z\xbc\xaf\x27\x1c"sv, "application/x-7z-compressed"},
+    signature{"SQLite format 3\0"sv, "application/vnd.sqlite3"},
+    signature{"\0asm"sv, "application/wasm"},
+    signature{"!<arch>\n"sv, "application/x-archive"},
+    signature{"OggS"sv, "audio/ogg"},
+    signature{"fLaC"sv, "audio/flac"},
+    signature{"wOF2"sv, "font/woff2"},
+    signature{"\xca\xfe\xba\xbe"sv, "application/java-vm"},
+};
+
+struct interpreter {
+  std::string_view program;
+  std::string_view type;
+};
+
+constexpr std::array interpreters{
+    interpreter{"python", "text/x-python"},    interpreter{"bash", "text/x-shellscript"},
+    interpreter{"sh", "text/x-shellscript"},   interpreter{"zsh", "text/x-shellscript"},
+    interpreter{"dash", "text/x-shellscript"}, interpreter{"ksh", "text/x-shellscript"},
+    interpreter{"perl", "text/x-perl"},        interpreter{"ruby", "text/x-ruby"},
+    interpreter{"node", "text/javascript"},    interpreter{"lua", "text/x-lua"},
+    interpreter{"php", "text/x-php"},          interpreter{"awk", "text/x-awk"},
+    interpreter{"tclsh", "text/x-tcl"},        interpreter{"make", "text/x-makefile"},
+};
+
+/// The type of a script by the program its first line names, with a version after it allowed.
+std::string_view type_of_script(std::string_view front) {
+  if (!front.starts_with("#!")) return "text/plain";
+  auto line = front.substr(2, front.find('\n') - 2);
+  std::string_view program;
+  while (!line.empty()) {
+    const auto begin = std::min(line.find_first_not_of(" \t\r"), line.size());
+    const auto end = std::min(line.find_first_of(" \t\r", begin), line.size());
+    auto word = line.substr(begin, end - begin);
+    line.remove_prefix(end);
+    if (const auto slash = word.rfind('/'); slash != std::string_view::npos) word.remove_prefix(slash + 1);
+    if (word.starts_with('-') || word.find('=') != std::string_view::npos) continue;
+    program = word;
+    if (program != "env") break;
+  }
+  for (const auto& one : interpreters) {
+    if (program.starts_with(one.program) &&
+        program.find_first_not_of("0123456789.", one.program.size()) == std::string_view::npos) {
+      return one.type;
+    }
+  }
+  return "text/plain";
+}
+
+/// libmagic behind a lock, since one of its handles serves one thread at a time; opened when first asked.
+class magic_database {
+ public:
+  std::string_view type_of(std::string_view front) {
+    const std::lock_guard lock(mutex_);
+    if (!tried_) {
+      tried_ = true;
+      open();
+    }
+    const char* answer = database_ ? ::magic_buffer(database_.get(), front.data(), front.size()) : nullptr;
+    if (answer == nullptr) return "application/octet-stream";
+    const std::string_view type(answer);
+    // Few types exist; a file whose content invents them (it could name one in its own text) is not believed without end.
+    if (type.empty() || type.size() > 100 || type.starts_with("text/") || types_.size() >= 1000)
+      return "application/octet-stream";
+    return *types_.emplace(type).first;
+  }
+
+ private:
+  struct closer {
+    void operator()(magic_set* database) const noexcept { ::magic_close(database); }
+  };
+
+  void open() {
+    // Neither unpacking nor scanning whole tar members: the front is all there is, and less code meets foreign bytes.
+    database_.reset(::magic_open(MAGIC_MIME_TYPE | MAGIC_NO_CHECK_COMPRESS | MAGIC_NO_CHECK_TAR | MAGIC_NO_CHECK_ELF |
+                                 MAGIC_NO_CHECK_TEXT | MAGIC_NO_CHECK_ENCODING | MAGIC_NO_CHECK_TOKENS | MAGIC_NO_CHECK_CDF |
+                                 MAGIC_NO_CHECK_CSV | MAGIC_NO_CHECK_JSON));
+    if (database_ && ::magic_load(database_.get(), nullptr) != 0) database_.reset();
+  }
+
+  std::mutex mutex_;
+  bool tried_ = false;
+  std::unique_ptr<magic_set, closer> database_;
+  std::set<std::string, std::less<>> types_;
+};
+
+/// The front of a text may end inside a code point.
+bool is_text_front(std::string_view front) {
+  front.remove_suffix(json::incomplete_tail(front));
+  return json::is_utf8(front) && !json::has_nul(front);
+}
+
+}  // namespace
+
+std::string_view sniff(std::string_view front, content_form form) {
+  front = front.substr(0, head_bytes);
+  const bool is_text = form == content_form::text || (form == content_form::detect && is_text_front(front));
+  if (is_text) return type_of_script(front);
+  for (const auto& one : signatures) {
+    if (front.starts_with(one.front)) return one.type;
+  }
+  if (is_text_front(front)) return "application/octet-stream";  // it turns binary only later on: no format libmagic would know
+  static magic_database database;
+  return database.type_of(front);
+}
+
+std::string_view agreed_type(std::string_view name, std::string_view front, content_form form) {
+  const auto by_name = mime_of(name);
+  if (by_name.name.empty()) return sniff(front, form);
+  if (form == content_form::blob && by_name.is_text) return "application/octet-stream";
+  if (form == content_form::text && !by_name.is_text && !front.empty()) {
+    for (const auto* plain : {"application/octet-stream", "image/", "audio/", "video/", "font/"}) {
+      if (by_name.name.starts_with(plain)) return "text/plain";
+    }
+  }
+  return by_name.name;
+}
+
+}  // namespace hondana::files

@@ -1,0 +1,24 @@
+/// Media types by content, for names that say nothing.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include <hondana/resource.hpp>
+
+namespace hondana::files {
+
+/// How much of the front of a file is worth looking at, in bytes.
+inline constexpr std::size_t head_bytes = 4096;
+
+/// The type of content by its front. Well-formed text is `text/plain` or what its `#!` line says; binary formats are told by
+/// their first bytes, the rarer ones by libmagic, whose database is loaded when first needed. The result is static.
+/// `form` is what the content as a whole is; `detect` when only the front has been seen.
+/// Threads: any, at once. Never touches a path.
+[[nodiscard]] std::string_view sniff(std::string_view front, content_form form);
+
+/// What is sent along with content of a known form: the type by name unless the content belies it, as when a `.txt` holds
+/// binary data (application/octet-stream) or a `.png` holds the text that stands for it in a store (text/plain).
+[[nodiscard]] std::string_view agreed_type(std::string_view name, std::string_view front, content_form form);
+
+}  // namespace hondana::files

@@ -1,0 +1,39 @@
+/// The state of a file as its inode tells it, and the version made from it.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "bytes/digest.hpp"
+
+namespace hondana::files {
+
+/// Changes whenever the file system notices a change of the file. Times are nanoseconds since 1970.
+struct stamp {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t modified = 0;
+  std::int64_t changed = 0;  ///< The inode's ctime, which no program can set.
+
+  bool operator==(const stamp&) const = default;
+};
+
+[[nodiscard]] stamp stamp_of(const struct stat& facts) noexcept;
+
+[[nodiscard]] bytes::digest digest_of(const stamp& state);
+
+/// The version of a file that is not racy: its stamp's digest in hexadecimal.
+[[nodiscard]] std::string version_of(const stamp& state);
+
+/// Whether the file changed within 50 ms of now (or seems to in the future): a further change may leave the stamp as it is,
+/// since time stamps move in ticks. `now` is what `wall_clock` says.
+[[nodiscard]] bool is_racy(const stamp& state, std::int64_t now) noexcept;
+
+/// Nanoseconds since 1970.
+[[nodiscard]] std::int64_t wall_clock() noexcept;
+
+}  // namespace hondana::files

@@ -1,0 +1,171 @@
+/// Validates everything the server said in the transcripts against the schema of its revision.
+/// Usage: node validate_schemas.mjs EMITTED_FOLDER; EMITTED/REVISION/AREA.jsonl holds lines {"method", "message"}.
+import { readFileSync, readdirSync, existsSync } from 'node:fs';
+import path from 'node:path';
+
+import { loadRevisions } from './schemas.mjs';
+
+const resultTypes = {
+  initialize: 'InitializeResult',
+  ping: 'EmptyResult',
+  'server/discover': 'DiscoverResult',
+  'resources/list': 'ListResourcesResult',
+  'resources/templates/list': 'ListResourceTemplatesResult',
+  'resources/read': 'ReadResourceResult',
+  'completion/complete': 'CompleteResult',
+};
+
+const notificationTypes = { 'notifications/progress': 'ProgressNotification' };
+
+const errorTypes = {
+  '-32700': 'ParseError',
+  '-32600': 'InvalidRequestError',
+  '-32601': 'MethodNotFoundError',
+  '-32602': 'InvalidParamsError',
+  '-32603': 'InternalError',
+  '-32020': 'HeaderMismatchError',
+  '-32022': 'UnsupportedProtocolVersionError',
+};
+
+/// What the transcripts must have made the server say, so that nothing passes by not being there.
+const mustBeSeen = {
+  '2024-11-05': ['InitializeResult', 'EmptyResult'],
+  '2025-03-26': ['InitializeResult', 'EmptyResult', 'JSONRPCBatchResponse'],
+  '2025-06-18': ['InitializeResult', 'EmptyResult'],
+  '2025-11-25': ['InitializeResult', 'EmptyResult'],
+  '2026-07-28': ['DiscoverResult', 'HeaderMismatchError', 'UnsupportedProtocolVersionError', 'MethodNotFoundError'],
+};
+const seenEverywhere = [
+  'ListResourcesResult',
+  'ListResourceTemplatesResult',
+  'ReadResourceResult',
+  'CompleteResult',
+  'ProgressNotification',
+  'error',
+];
+
+/// Revisions whose schema wants an id where JSON-RPC 2.0 says null, because the request's could not be read.
+const nullIds = new Set(['2024-11-05', '2025-03-26', '2025-06-18']);
+
+export class Checker {
+  constructor(revision, types) {
+    this.revision = revision;
+    this.types = types;
+    this.seen = new Set();
+  }
+
+  /// What is wrong with a message that answers `method`.
+  faults(method, message) {
+    if (Array.isArray(message)) return this.#faultsOfBatch(message);
+    if ('method' in message) return this.#faultsOfNotification(message);
+    if ('error' in message) return this.#faultsOfError(message);
+    return this.#faultsOfResult(method, message);
+  }
+
+  #check(name, value) {
+    this.seen.add(name);
+    return this.types.faults(name, value);
+  }
+
+  #withId(message) {
+    return nullIds.has(this.revision) && message.id === null && 'error' in message ? { ...message, id: 0 } : message;
+  }
+
+  #faultsOfBatch(messages) {
+    return [
+      ...this.#check('JSONRPCBatchResponse', messages.map((one) => this.#withId(one))),
+      ...messages.flatMap((one) => ('error' in one ? this.#faultsOfError(one) : [])),
+    ];
+  }
+
+  #faultsOfNotification(message) {
+    const name = notificationTypes[message.method];
+    if (name === undefined) return [`a notification that no server of ours sends: ${message.method}`];
+    return [...this.#check('JSONRPCNotification', message), ...this.#check(name, message)];
+  }
+
+  #faultsOfError(message) {
+    this.seen.add('error');
+    const envelope = this.types.has('JSONRPCErrorResponse') ? 'JSONRPCErrorResponse' : 'JSONRPCError';
+    const faults = this.#check(envelope, this.#withId(message));
+    const name = errorTypes[message.error.code];
+    if (name !== undefined && this.types.has(name)) {
+      const isEnvelope = this.types.defined[name].properties?.jsonrpc !== undefined;
+      faults.push(...this.#check(name, isEnvelope ? message : message.error));
+    }
+    const { code } = message.error;
+    const isReserved = code >= -32768 && code <= -32000;
+    if (isReserved && name === undefined && !(code === -32002 && this.revision !== '2026-07-28')) {
+      faults.push(`error code ${code} of the reserved range, which ${this.revision} does not define`);
+    }
+    return faults;
+  }
+
+  #faultsOfResult(method, message) {
+    const envelope = this.types.has('JSONRPCResultResponse') ? 'JSONRPCResultResponse' : 'JSONRPCResponse';
+    const name = resultTypes[method];
+    if (name === undefined) return [`a result for ${method || 'an id that was not asked'}`];
+    return [...this.#check(envelope, message), ...this.#check(name, message.result)];
+  }
+}
+
+/// Copies of a good message that are wrong in one place each: a validator that takes them is none.
+function* spoiled(method, message) {
+  if (!message.result) return;
+  const required = {
+    'resources/list': 'resources',
+    'resources/templates/list': 'resourceTemplates',
+    'resources/read': 'contents',
+    'completion/complete': 'completion',
+    initialize: 'serverInfo',
+    'server/discover': 'supportedVersions',
+  }[method];
+  if (required === undefined) return;
+  const { [required]: left, ...rest } = message.result;
+  yield { ...message, result: rest };
+  yield { ...message, result: { ...message.result, [required]: 7 } };
+  if (Array.isArray(left) && typeof left[0] === 'object') {
+    yield { ...message, result: { ...message.result, [required]: [{ ...left[0], uri: 7, uriTemplate: 7 }] } };
+  }
+}
+
+function checkFolder(folder, checker) {
+  const faults = [];
+  let count = 0;
+  const judged = new Set();
+  for (const file of readdirSync(folder).sort()) {
+    for (const line of readFileSync(path.join(folder, file), 'utf8').split('\n')) {
+      if (line === '') continue;
+      ++count;
+      // The same message comes over every transport.
+      if (judged.has(line)) continue;
+      judged.add(line);
+      const { method, message } = JSON.parse(line);
+      for (const fault of checker.faults(method, message)) faults.push(`${file}: ${fault}\n    ${line.slice(0, 500)}`);
+      const probe = new Checker(checker.revision, checker.types);
+      for (const bad of spoiled(method, message)) {
+        if (probe.faults(method, bad).length === 0) faults.push(`${file}: the schema takes ${JSON.stringify(bad).slice(0, 300)}`);
+      }
+    }
+  }
+  return { count, faults };
+}
+
+const folder = process.argv[2];
+if (folder === undefined) {
+  console.error('usage: node validate_schemas.mjs EMITTED_FOLDER');
+  process.exit(2);
+}
+let failed = false;
+for (const [revision, types] of loadRevisions()) {
+  const checker = new Checker(revision, types);
+  const place = path.join(folder, revision);
+  const { count, faults } = existsSync(place) ? checkFolder(place, checker) : { count: 0, faults: [] };
+  for (const name of [...mustBeSeen[revision], ...seenEverywhere]) {
+    if (!checker.seen.has(name)) faults.push(`no ${name} was said in any transcript`);
+  }
+  for (const fault of faults) console.log(`${revision}: ${fault}`);
+  failed ||= faults.length > 0;
+  console.log(`${revision}: ${count} messages, ${faults.length} faults`);
+}
+process.exit(failed ? 1 : 0);

@@ -1,0 +1,63 @@
+/// The command line: what each flag means, and what a wrong one is answered with.
+#include "cli/arguments.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hondana::cli {
+namespace {
+
+command parsed(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "hondana");
+  return parse_arguments(static_cast<int>(arguments.size()), arguments.data());
+}
+
+TEST(arguments, serve_takes_paths_port_and_address) {
+  const auto what = std::get<serve_command>(parsed({"serve", "--port", "0", "--address", "::1", "a", "b"}));
+  EXPECT_EQ(what.port, 0);
+  EXPECT_EQ(what.address, "::1");
+  EXPECT_EQ(what.what.paths, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(arguments, stdio_without_paths_leaves_them_empty) {
+  const auto what = std::get<stdio_command>(parsed({"stdio"}));
+  EXPECT_TRUE(what.what.paths.empty());
+  EXPECT_TRUE(what.what.config.empty());
+  EXPECT_FALSE(what.what.hidden);
+}
+
+TEST(arguments, allow_takes_one_pattern_at_a_time) {
+  const auto what = std::get<stdio_command>(parsed({"stdio", "--allow", ".env.example", "--allow", "*.pem", "folder"}));
+  EXPECT_EQ(what.what.allow, (std::vector<std::string>{".env.example", "*.pem"}));
+  EXPECT_EQ(what.what.paths, (std::vector<std::string>{"folder"}));
+}
+
+TEST(arguments, help_goes_to_standard_output_and_fits_a_screen) {
+  for (const auto& line : std::vector<std::vector<const char*>>{{"--help"}, {"serve", "--help"}, {"check", "--help"}}) {
+    const auto what = std::get<finished>(parsed(line));
+    EXPECT_EQ(what.exit_code, 0);
+    EXPECT_LE(std::count(what.text.begin(), what.text.end(), '\n'), 40);
+    EXPECT_NE(what.text.find("Usage"), std::string::npos);
+  }
+}
+
+TEST(arguments, a_wrong_flag_is_named_with_a_way_on) {
+  const auto what = std::get<finished>(parsed({"serve", "--prot", "1"}));
+  EXPECT_EQ(what.exit_code, 1);
+  EXPECT_NE(what.text.find("--prot"), std::string::npos);
+  EXPECT_NE(what.text.find("hondana --help"), std::string::npos);
+}
+
+TEST(arguments, a_port_out_of_range_is_refused) {
+  EXPECT_EQ(std::get<finished>(parsed({"serve", "--port", "70000"})).exit_code, 1);
+  EXPECT_EQ(std::get<finished>(parsed({"serve", "--port", "x"})).exit_code, 1);
+}
+
+TEST(arguments, an_unknown_command_is_named_with_the_known_ones) {
+  EXPECT_EQ(std::get<finished>(parsed({"srve"})).text,
+            "hondana: there is no command \"srve\"; there are stdio, serve, check, schemes\nTry 'hondana --help'.\n");
+}
+
+TEST(arguments, no_command_at_all_is_a_usage_error) { EXPECT_EQ(std::get<finished>(parsed({})).exit_code, 1); }
+
+}  // namespace
+}  // namespace hondana::cli

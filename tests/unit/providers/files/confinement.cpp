@@ -1,0 +1,243 @@
+/// Nothing outside a root is ever read: paths, links and races, with openat2 and with the portable way.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "scratch_folder.hpp"
+
+namespace hondana::files {
+namespace {
+
+class confinement : public testing::TestWithParam<bool> {
+ protected:
+  confinement() {
+    whole_.write("outside.txt", "outside");
+    whole_.write("project/inside.txt", "inside");
+    whole_.write("project/src/main.cpp", "int main() {}\n");
+  }
+  std::shared_ptr<files_provider> open(const std::string& path) const {
+    auto from = serving(path);
+    from.portable = GetParam();
+    return open_provider(std::move(from));
+  }
+  std::shared_ptr<files_provider> open() const { return open(whole_.path("project")); }
+
+  scratch_folder whole_;
+};
+
+INSTANTIATE_TEST_SUITE_P(resolved_by, confinement, testing::Bool(),
+                         [](const auto& how) -> std::string { return how.param ? "steps" : "kernel"; });
+
+TEST_P(confinement, serves_what_is_below_the_root) {
+  const auto files = open();
+  EXPECT_EQ(read_text(*files, whole_.uri("project/inside.txt")), "inside");
+  EXPECT_EQ(read_text(*files, whole_.uri("project/src/main.cpp")), "int main() {}\n");
+}
+
+TEST_P(confinement, siblings_with_the_same_prefix_are_not_served_cve_2025_53110) {
+  for (const char* sibling : {"project2", "project_backup", "project-old", "project.bak"}) {
+    whole_.write(std::string(sibling) + "/inside.txt", "sibling");
+  }
+  for (const char* root : {"project", "project/", "project//"}) {
+    const auto files = open(whole_.path(root));
+    EXPECT_EQ(files->claims(), std::vector<std::string>{whole_.uri("project")});
+    for (const char* sibling : {"project2", "project_backup", "project-old", "project.bak"}) {
+      EXPECT_EQ(read_error(*files, whole_.uri(sibling)), errc::resource_not_found) << sibling;
+      EXPECT_EQ(read_error(*files, whole_.uri(std::string(sibling) + "/inside.txt")), errc::resource_not_found) << sibling;
+    }
+    EXPECT_EQ(read_text(*files, whole_.uri("project/inside.txt")), "inside");
+  }
+}
+
+TEST_P(confinement, traversal_leads_nowhere) {
+  const auto files = open();
+  for (const std::string path :
+       {"project/../../../etc/passwd", "project/src/../../outside.txt", "project/../outside.txt", "project/..%2Foutside.txt",
+        "project/..%2F..%2Fetc%2Fpasswd", "project/%2e%2e/outside.txt", "project/%2e%2e%2foutside.txt",
+        "project/%252e%252e/outside.txt", "project/src/%2E%2E/%2E%2E/outside.txt", "project//etc/passwd",
+        "project/.%2e/outside.txt", "project/src%2Fmain.cpp", "project/src%5C..%5C..%5Coutside.txt", "project/C:%5Cx",
+        "project/C:/x", "project/%5C%5Cserver%5Cshare", "project/src//main.cpp", "project/inside.txt/",
+        "project/inside.txt/more"}) {
+    const auto text = read_text(*files, whole_.uri(path));
+    EXPECT_EQ(text.find("outside"), std::string::npos) << path;
+    EXPECT_EQ(text.find("root:"), std::string::npos) << path;
+    EXPECT_EQ(read_error(*files, whole_.uri(path)), errc::resource_not_found) << path;
+  }
+}
+
+TEST_P(confinement, dot_segments_a_client_keeps_are_not_followed) {
+  const auto files = open();
+  // Past the canonical form, as no catalog would hand them over.
+  for (const char* path : {"project/./inside.txt", "project/../outside.txt", "project/src/..", "project/.", "project//"}) {
+    read_request request;
+    request.uri = request.asked_uri = whole_.uri(path);
+    EXPECT_FALSE(files->read(request).has_value()) << path;
+  }
+}
+
+TEST_P(confinement, a_nul_anywhere_is_an_error) {
+  const auto files = open();
+  for (const char* path :
+       {"project/%00inside.txt", "project/ins%00ide.txt", "project/inside.txt%00", "project/inside.txt%00.png"}) {
+    EXPECT_FALSE(read(*files, whole_.uri(path)).has_value()) << path;
+    read_request request;
+    request.uri = request.asked_uri = whole_.uri(path);
+    ASSERT_FALSE(files->read(request).has_value()) << path;
+    EXPECT_EQ(files->read(request).error().code, errc::resource_not_found) << path;
+  }
+}
+
+TEST_P(confinement, very_long_paths_are_not_found) {
+  const auto files = open();
+  read_request request;
+  request.uri = request.asked_uri = whole_.uri("project/" + std::string(100'000, 'a'));
+  EXPECT_EQ(files->read(request).error().code, errc::resource_not_found);
+  std::string deep = "project";
+  for (int i = 0; i < 20'000; ++i) deep += "/a";
+  request.uri = request.asked_uri = whole_.uri(deep);
+  EXPECT_EQ(files->read(request).error().code, errc::resource_not_found);
+}
+
+TEST_P(confinement, links_that_leave_are_not_found_cve_2025_53109) {
+  whole_.link("project/passwd", "/etc/passwd");
+  whole_.link("project/etc", "/etc");
+  whole_.link("project/up", "..");
+  whole_.link("project/relative", "../outside.txt");
+  whole_.link("project/src/deep", "../../outside.txt");
+  whole_.link("project/chain", "chain2");
+  whole_.link("project/chain2", "relative");
+  whole_.link("project/dangling", "/nonexistent/outside");
+  whole_.link("project/parent_and_back", "../project/inside.txt");
+  whole_.link("project/environ", "/proc/self/environ");
+  whole_.link("project/by_magic", "/proc/self/fd/0");
+  const auto files = open();
+  for (const char* path : {"passwd", "etc", "etc/passwd", "up", "up/outside.txt", "up/project/inside.txt", "relative",
+                           "src/deep", "chain", "dangling", "parent_and_back", "environ", "by_magic"}) {
+    EXPECT_EQ(read_error(*files, whole_.uri(std::string("project/") + path)), errc::resource_not_found) << path;
+  }
+  for (const auto& name : names_of(list_all(*files))) {
+    EXPECT_TRUE(name == "project" || name == "inside.txt" || name == "src" || name == "src/main.cpp") << name;
+  }
+}
+
+TEST_P(confinement, links_that_stay_beneath_are_read_and_not_walked) {
+  whole_.link("project/alias.txt", "inside.txt");
+  whole_.link("project/source", "src");
+  whole_.link("project/src/back.txt", "../inside.txt");
+  whole_.link("project/chain", "source/back.txt");
+  whole_.link("project/absolute.txt", whole_.path("project/inside.txt"));
+  const auto files = open();
+  EXPECT_EQ(read_text(*files, whole_.uri("project/alias.txt")), "inside");
+  EXPECT_EQ(read_text(*files, whole_.uri("project/source/main.cpp")), "int main() {}\n");
+  EXPECT_EQ(read_text(*files, whole_.uri("project/src/back.txt")), "inside");
+  EXPECT_EQ(read_text(*files, whole_.uri("project/chain")), "inside");
+  EXPECT_EQ(read_text(*files, whole_.uri("project/absolute.txt")), "inside");
+  const auto entries = list_all(*files);
+  EXPECT_EQ(names_of(entries), (std::vector<std::string>{"project", "absolute.txt", "alias.txt", "chain", "inside.txt",
+                                                         "source", "src", "src/back.txt", "src/main.cpp"}));
+  EXPECT_EQ(entry_named(entries, "source").mimeType, "inode/symlink");
+  EXPECT_EQ(entry_named(entries, "source").kind, "link");
+}
+
+TEST_P(confinement, link_loops_end) {
+  whole_.link("project/self", "self");
+  whole_.link("project/a", "b");
+  whole_.link("project/b", "a");
+  for (char c = 'c'; c < 'z'; ++c) {
+    const std::string next(1, static_cast<char>(c + 1));
+    whole_.link(std::string("project/").append(1, c), next + "/" + next);  // twice as many links at every step
+  }
+  const auto files = open();
+  for (const char* path : {"self", "a", "c"}) {
+    EXPECT_EQ(read_error(*files, whole_.uri(std::string("project/") + path)), errc::resource_not_found) << path;
+  }
+}
+
+TEST_P(confinement, a_link_to_something_denied_is_denied) {
+  whole_.write("project/.env", "PASSWORD=1");
+  whole_.write("project/.git/config", "[core]");
+  whole_.write("project/.gitignore", "*.o\n");
+  whole_.write("project/main.o", "object");
+  whole_.link("project/innocent.txt", ".env");
+  whole_.link("project/settings", ".git/config");
+  whole_.link("project/repository", ".git");
+  whole_.link("project/object.txt", "main.o");
+  whole_.link("project/.hidden_link", "inside.txt");
+  const auto files = open();
+  for (const char* path : {"innocent.txt", "settings", "repository", "repository/config", "object.txt", ".hidden_link"}) {
+    EXPECT_EQ(read_error(*files, whole_.uri(std::string("project/") + path)), errc::resource_not_found) << path;
+  }
+}
+
+TEST_P(confinement, a_symlinked_root_is_served_under_its_real_path) {
+  whole_.link("alias", "project");
+  const auto files = open(whole_.path("alias"));
+  EXPECT_EQ(files->claims(), std::vector<std::string>{whole_.uri("project")});
+  EXPECT_EQ(read_text(*files, whole_.uri("project/inside.txt")), "inside");
+  EXPECT_EQ(read_error(*files, whole_.uri("alias/inside.txt")), errc::resource_not_found);
+}
+
+TEST_P(confinement, the_root_stays_the_folder_that_was_opened) {
+  const auto files = open();
+  whole_.write("other/inside.txt", "other");
+  ASSERT_EQ(::rename(whole_.path("project").c_str(), whole_.path("moved").c_str()), 0);
+  ASSERT_EQ(::symlink("other", whole_.path("project").c_str()), 0);
+  EXPECT_EQ(read_text(*files, whole_.uri("project/inside.txt")), "inside");
+}
+
+TEST_P(confinement, a_link_swapped_in_between_check_and_open_leads_nowhere) {
+  whole_.write("project/folder/file.txt", "inside");
+  whole_.write("target/file.txt", "outside");
+  whole_.link("project/other", "../target");
+  const auto files = open();
+  const auto folder = whole_.path("project/folder");
+  const auto aside = whole_.path("project/aside");
+  const auto link = whole_.path("project/other");
+  std::atomic<bool> done{false};
+  // The folder and a link that leaves change places as fast as they can.
+  std::thread swapper([&] {
+    while (!done.load()) {
+      ::rename(folder.c_str(), aside.c_str());
+      ::rename(link.c_str(), folder.c_str());
+      ::rename(folder.c_str(), link.c_str());
+      ::rename(aside.c_str(), folder.c_str());
+    }
+  });
+  int inside = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const auto text = read_text(*files, whole_.uri("project/folder/file.txt"));
+    ASSERT_NE(text, "outside");
+    if (text == "inside") ++inside;
+  }
+  done = true;
+  swapper.join();
+  EXPECT_GT(inside, 0);
+}
+
+TEST_P(confinement, a_file_swapped_for_a_link_or_a_fifo_is_never_followed_or_waited_for) {
+  whole_.write("project/file", "inside");
+  whole_.link("project/link", "../outside.txt");
+  whole_.make_fifo("project/fifo");
+  const auto files = open();
+  const auto file = whole_.path("project/file");
+  std::atomic<bool> done{false};
+  std::thread swapper([&] {
+    for (int i = 0; !done.load(); ++i) {
+      const auto other = whole_.path(i % 2 == 0 ? "project/link" : "project/fifo");
+      ::rename(file.c_str(), whole_.path("project/aside").c_str());
+      ::rename(other.c_str(), file.c_str());
+      ::rename(file.c_str(), other.c_str());
+      ::rename(whole_.path("project/aside").c_str(), file.c_str());
+    }
+  });
+  for (int i = 0; i < 4000; ++i) ASSERT_NE(read_text(*files, whole_.uri("project/file")), "outside");
+  done = true;
+  swapper.join();
+}
+
+}  // namespace
+}  // namespace hondana::files
