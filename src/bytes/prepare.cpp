@@ -42,6 +42,13 @@ tl::unexpected<failure> changed_size(const read_request& request) {
               "a reader of " + request.uri + " gave more or fewer bytes than its size");
 }
 
+/// A declared type that the content belies gives way to the plainest true one.
+std::string agreeing_type(std::string declared, bool is_text) {
+  if (!is_text && declared.starts_with("text/")) return "application/octet-stream";
+  if (is_text && declared == "application/octet-stream") return "text/plain";
+  return declared;
+}
+
 result<prepared> first_pass(content&& item, const std::shared_ptr<byte_reader>& reader, pass_progress& progress) {
   form_detector form;
   digester digest;
@@ -62,7 +69,11 @@ result<prepared> first_pass(content&& item, const std::shared_ptr<byte_reader>& 
   if (left != 0) return changed_size(progress.caller);
   if (auto again = reader->rewind(); !again) return tl::unexpected(std::move(again.error()));
   const bool is_text = item.form != content_form::blob && form.value() == content_form::text;
-  return prepared{std::move(item.uri),           std::move(item.name), std::move(item.title), std::move(item.mimeType), is_text,
+  return prepared{std::move(item.uri),
+                  std::move(item.name),
+                  std::move(item.title),
+                  agreeing_type(std::move(item.mimeType), is_text),
+                  is_text,
                   stream{reader, digest.value()}};
 }
 
@@ -114,8 +125,8 @@ result<prepared_reading> prepare(reading source, const read_request& request) {
     auto whole = std::get<shared_bytes>(std::move(item.data));
     if (!whole) whole = std::make_shared<const std::string>();
     const bool is_text = item.form != content_form::blob && form_of(*whole) == content_form::text;
-    ready.contents.push_back({std::move(item.uri), std::move(item.name), std::move(item.title), std::move(item.mimeType),
-                              is_text, std::move(whole)});
+    ready.contents.push_back({std::move(item.uri), std::move(item.name), std::move(item.title),
+                              agreeing_type(std::move(item.mimeType), is_text), is_text, std::move(whole)});
   }
   return ready;
 }

@@ -37,7 +37,8 @@ struct prepared_reading {
 
 /// Decides every content's form and takes the digest of pulled ones (their first pass); reports progress over the bytes.
 ///
-/// Contents without a URI get `request.asked_uri`. Contents declared text that are not well-formed UTF-8 become blobs.
+/// Contents without a URI get `request.asked_uri`. Contents declared text that are not well-formed UTF-8 become blobs;
+/// a MIME type that the decided form belies becomes application/octet-stream or text/plain.
 /// Errors: response_too_large when the contents together exceed `request.max_bytes`, internal for a reading without contents,
 /// cancelled, timed_out, and whatever a reader reports. Threads: a thread of the provider's lane.
 [[nodiscard]] result<prepared_reading> prepare(reading source, const read_request& request);

@@ -65,6 +65,18 @@ void catalog::templates(const call& by, const std::optional<std::string>& cursor
   done(std::move(page));
 }
 
+namespace {
+
+/// Reads and makes ready to send; a change found before the first byte is retried once.
+result<bytes::prepared_reading> read_stable(provider& from, const read_request& request) {
+  for (bool is_last = false;; is_last = true) {
+    auto ready = from.read(request).and_then([&](reading found) { return bytes::prepare(std::move(found), request); });
+    if (ready || is_last || ready.error().code != errc::content_changed) return ready;
+  }
+}
+
+}  // namespace
+
 void catalog::read(const call& by, std::string uri, std::string asked_uri, completion<read_answer> done) const {
   const auto* way = route_of(uri);
   if (way == nullptr) return done(not_found());
@@ -74,13 +86,11 @@ void catalog::read(const call& by, std::string uri, std::string asked_uri, compl
                   by, std::move(uri), std::move(asked_uri), {}, {}, limits_.read_limit}]() mutable -> result<read_answer> {
     if (!may_see(request.who, request.uri)) return not_found();
     request.match = self->match_of(*to, request.uri);
-    auto found = to->what()->read(request);
-    if (!found) {
-      if (found.error().code == errc::resource_not_found) return not_found(std::move(found.error().private_text));
-      return tl::unexpected(std::move(found.error()));
+    auto ready = read_stable(*to->what(), request);
+    if (!ready) {
+      if (ready.error().code == errc::resource_not_found) return not_found(std::move(ready.error().private_text));
+      return tl::unexpected(std::move(ready.error()));
     }
-    auto ready = bytes::prepare(std::move(*found), request);
-    if (!ready) return tl::unexpected(std::move(ready.error()));
     const model::cache_hint cache{ready->ttl, request.who.view != nullptr};
     return read_answer{std::move(*ready), to->lane(), cache};
   };

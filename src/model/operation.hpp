@@ -36,7 +36,7 @@ struct list_templates {
 };
 struct read_resource {
   std::string uri;        ///< Canonical.
-  std::string asked_uri;  ///< As spelled by the peer.
+  std::string asked_uri;  ///< As spelled by the peer; canonical where that has raw non-ASCII.
 };
 struct complete {
   std::string template_uri;  ///< As spelled in `resources/templates/list`.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-
 namespace hondana::wire {
 namespace {
 
@@ -79,7 +78,8 @@ protocol_error invalid_params(std::string_view method, const json::bad_member& w
 
 protocol_error method_not_found(std::string_view method, std::string_view revision) {
   // A peer's method name may be anything: cut it so that an error is never longer than a screen.
-  return {-32601, "Method not found: " + std::string(method.substr(0, 200)) + " (revision " + std::string(revision) + ")", {}, 200};
+  return {
+      -32601, "Method not found: " + std::string(method.substr(0, 200)) + " (revision " + std::string(revision) + ")", {}, 200};
 }
 
 decoded<model::operation> decode_list_resources(std::string_view method, const json::object& params) {
@@ -95,7 +95,10 @@ decoded<model::operation> decode_read(std::string_view method, const json::objec
   if (!uri) return tl::unexpected(invalid_params(method, uri.error()));
   auto canonical = canonical_uri(*uri);
   if (!canonical) return tl::unexpected(invalid_params(method, {params.path_of("uri"), canonical.error().public_text}));
-  return model::operation{model::read_resource{std::move(*canonical), std::string(*uri)}};
+  // The answer repeats the question's spelling, except where that is no URI of RFC 3986: raw non-ASCII is only understood.
+  const bool is_ascii = std::all_of(uri->begin(), uri->end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  std::string asked(is_ascii ? *uri : std::string_view(*canonical));
+  return model::operation{model::read_resource{std::move(*canonical), std::move(asked)}};
 }
 
 decoded<model::operation> decode_complete(std::string_view method, const json::object& params) {

@@ -2,6 +2,7 @@
 #include "providers/files/completion.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -55,12 +56,17 @@ bool is_better(const candidate& a, const candidate& b) noexcept {
 }  // namespace
 
 std::string template_value(std::string_view path) {
+  const auto is_escape = [path](std::size_t at) {
+    return path.size() - at > 2 && std::isxdigit(static_cast<unsigned char>(path[at + 1])) != 0 &&
+           std::isxdigit(static_cast<unsigned char>(path[at + 2])) != 0;
+  };
   std::string value;
   for (std::size_t i = 0; i < path.size();) {
     const auto byte = static_cast<unsigned char>(path[i]);
     std::size_t size = byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
     const auto point = path.substr(i, size);
-    const bool is_special = byte < 0x20 || byte == 0x7F || std::string_view("%?#[]{}").find(path[i]) != std::string_view::npos;
+    const bool is_special = byte < 0x20 || byte == 0x7F || std::string_view("?#[]").find(path[i]) != std::string_view::npos ||
+                            (path[i] == '%' && is_escape(i));
     if (!is_special && json::is_utf8(point)) {
       value += point;
     } else {

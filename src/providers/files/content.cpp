@@ -57,7 +57,7 @@ class attempt {
     return found;
   }
 
-  /// A large file or a part: the form comes from a pass over the whole.
+  /// A large file or a part. The form of a part comes from a pass over the whole; that of the whole is left to its sender.
   result<file_content> read_judged() {
     file_content found;
     if (auto judged = judge(found); !judged) return tl::unexpected(std::move(judged.error()));
@@ -105,6 +105,8 @@ class attempt {
         found.form = *known;
         return {};
       }
+      // Whoever sends all of it looks at all of it first, and decides then.
+      if (!wanted_) return {};
     }
     auto outcome = scan(*file_, state_.size, is_racy_, request_);
     if (!outcome) return tl::unexpected(std::move(outcome.error()));

@@ -22,7 +22,7 @@ namespace hondana::files {
 /// The content of a file or of a part of it.
 struct file_content {
   std::variant<shared_bytes, std::shared_ptr<byte_reader>> data;
-  content_form form = content_form::detect;  ///< Of the whole file, also where this is a part; `text` or `blob`.
+  content_form form = content_form::detect;  ///< Of the whole file, also where this is a part; `detect` for large whole ones.
   std::string front;                         ///< The first 4 KiB of the whole file.
   std::string version;                       ///< Of the whole file; empty where it changes too fast, and is too large, for one.
 };

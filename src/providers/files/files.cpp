@@ -148,7 +148,7 @@ result<reading> files_provider::read_file(const root& of, const located& what, c
   item.name = of.name_of(what.path);
   item.mimeType = agreed_type(name, read->front, read->form);
   const bool is_front_whole = read->front.size() < head_bytes;
-  if (read->form == content_form::text) item.title = describe(item.mimeType, read->front, is_front_whole).title;
+  if (read->form != content_form::blob) item.title = describe(item.mimeType, read->front, is_front_whole).title;
   item.form = read->form;
   item.data = std::move(read->data);
   reading answer;

@@ -190,4 +190,19 @@ TEST(digest, is_the_xxh3_of_128_bits_in_hexadecimal) {
   EXPECT_EQ(bytes::to_hex(bytes::digest_of("")), "99aa06d3014798d86001c324468d497f");
 }
 
+TEST(prepare, a_type_the_content_belies_gives_way) {
+  const auto type_of = [](std::string declared, std::string bytes) {
+    auto item = held(std::move(bytes));
+    item.mimeType = std::move(declared);
+    auto ready = prepare(of({std::move(item)}), request_of());
+    return ready ? ready->contents.at(0).mimeType : ready.error().public_text;
+  };
+  EXPECT_EQ(type_of("text/markdown", "# a"), "text/markdown");
+  EXPECT_EQ(type_of("text/markdown", "\xff\xfe"), "application/octet-stream");
+  EXPECT_EQ(type_of("application/octet-stream", "plain"), "text/plain");
+  EXPECT_EQ(type_of("image/png", "\x89PNG"), "image/png");
+  EXPECT_EQ(type_of("image/svg+xml", "<svg/>"), "image/svg+xml");
+  EXPECT_EQ(type_of("", "plain"), "");
+}
+
 }  // namespace

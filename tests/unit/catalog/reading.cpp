@@ -200,4 +200,19 @@ TEST_F(completing, refuses_a_variable_the_template_does_not_have) {
             "argument.name: the template memo:///{id}/{+part} has no such variable. Its variables: id, part.");
 }
 
+TEST(read, retries_once_what_changed_before_the_first_byte) {
+  for (const int changes : {0, 1, 2}) {
+    int calls = 0;
+    auto source = echo("a", {"memo:///"});
+    source->on_read = [&](const read_request& request) -> result<reading> {
+      if (calls++ < changes) return fail(errc::content_changed, "The file kept changing.");
+      return text_reading("settled " + request.uri);
+    };
+    const auto catalog = arrange({source});
+    ASSERT_TRUE(catalog);
+    EXPECT_EQ(text_of(read(**catalog, "memo:///x")), changes < 2 ? "settled memo:///x" : "The file kept changing.");
+    EXPECT_EQ(calls, changes == 0 ? 1 : 2);
+  }
+}
+
 }  // namespace
