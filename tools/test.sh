@@ -2,9 +2,13 @@
 # shellcheck shell=bash
 
 run_ctest() { # PRESET [ctest arguments]
-  local preset=$1
+  local preset=$1 said=$root/build/$1/ctest.txt name why
   shift
-  (cd "$root" && ctest --preset "$preset" --parallel "$jobs" "$@") </dev/null
+  (cd "$root" && ctest --preset "$preset" --parallel "$jobs" "$@") </dev/null | tee "$said"
+  while read -r name; do
+    why=$(sed -n "/^\"$name\" start time/,/<end of output>/s/^skipped: //p" "$root/build/$preset/Testing/Temporary/LastTest.log")
+    skip "$name" "${why:-it says no more}"
+  done < <(sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) \.*\*\*\*Skipped.*$/\1/p' "$said")
 }
 
 build_sanitized() { # PRESET

@@ -1,0 +1,50 @@
+/// A line to a server: memory, a child process or HTTP, whole or one byte at a time.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+namespace transcripts {
+
+using time_point = std::chrono::steady_clock::time_point;
+
+/// What is sent at once.
+struct sending {
+  std::string bytes;
+  std::vector<std::pair<std::string, std::string>> headers;  ///< Obeyed by HTTP only.
+};
+
+/// One end of a conversation. Errors are sentences for the report.
+class line {
+ public:
+  line() = default;
+  line(const line&) = delete;
+  line& operator=(const line&) = delete;
+  virtual ~line() = default;
+
+  [[nodiscard]] virtual tl::expected<void, std::string> send(const sending& what, time_point deadline) = 0;
+  /// The next message; nothing when none came in time.
+  [[nodiscard]] virtual std::optional<std::string> receive(time_point deadline) = 0;
+  /// The status of the last POST; nothing where there is no HTTP.
+  [[nodiscard]] virtual std::optional<int> status() const { return std::nullopt; }
+  /// Sends the last bytes without ending their line, then ends the input. Only a stream can.
+  [[nodiscard]] virtual tl::expected<void, std::string> send_end(std::string_view bytes, time_point deadline) = 0;
+  /// Ends the input if it has not ended and waits for the server to leave. Returns what it still said.
+  [[nodiscard]] virtual tl::expected<std::vector<std::string>, std::string> finish(time_point deadline) = 0;
+};
+
+/// Fixture servers by name (see `servers.hpp`). `program` is the one that serves them over stdio.
+[[nodiscard]] tl::expected<std::unique_ptr<line>, std::string> open_memory_line(const std::string& server);
+[[nodiscard]] tl::expected<std::unique_ptr<line>, std::string> open_stdio_line(const std::filesystem::path& program,
+                                                                               const std::string& server, bool bytewise);
+[[nodiscard]] tl::expected<std::unique_ptr<line>, std::string> open_http_line(const std::string& server, bool bytewise);
+
+}  // namespace transcripts
