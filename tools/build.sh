@@ -82,7 +82,7 @@ run_fuzz() {
   [ "$count" -gt 0 ] || die 'there are no fuzz targets'
 }
 
-# run_bench [arguments]: every benchmark program, pinned to one core where that is possible.
+# run_bench [arguments]: every benchmark of a room, pinned to one core, and then what the whole program costs.
 run_bench() {
   local program count=0
   for program in "$root"/build/release/bench/bench_*; do
@@ -92,4 +92,6 @@ run_bench() {
     taskset -c 0 "$program" "$@" </dev/null
   done
   [ "$count" -gt 0 ] || die 'there are no benchmarks'
+  printf -- '-- footprint\n' >&2
+  "$root/build/release/bench/footprint" "$root/build/release/hondana" "$root" </dev/null
 }

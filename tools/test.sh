@@ -47,7 +47,7 @@ check_consumer() {
   local -x PKG_CONFIG_PATH
   PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name hondana.pc)")
   read -ra flags < <(pkg-config --cflags hondana)
-  read -ra libraries < <(pkg-config --static --libs hondana)
+  read -ra libraries < <(pkg-config --libs hondana)
   g++ -std=c++20 -O1 "${flags[@]}" "$root/examples/app_log/main.cpp" -o "$built/app_log_by_pkg_config" "${libraries[@]}"
   ask_app_log "$built/app_log_by_pkg_config"
   printf 'the example server was built by CMake and by pkg-config and answered\n' >&2

@@ -56,12 +56,13 @@ class server {
 };
 
 /// Serves one peer over standard input and output until end of input or `stop_serving_stdio`, and returns an exit code:
-/// 0 after end of input or a stop, 1 when output failed or an answer had to be cut off.
+/// 0 after end of input or a stop, 1 when input or output failed or an answer had to be cut off.
 ///
-/// Requests read before the end are answered first, for at most one second. Nothing but messages goes to standard output.
-/// Input lines may have up to 16 MiB. Threads: calls from one thread; blocks.
+/// After the end of input, requests read before it have one second, and what is answered is written as long as the peer takes
+/// a byte a second; after a stop, everything has five seconds. Nothing but messages goes to standard output. Input lines may
+/// have up to 16 MiB. Threads: one call at a time; blocks.
 [[nodiscard]] int serve_stdio(server& server);
-/// Makes `serve_stdio` finish the answers under way and return. Threads: any; safe from a signal-handling thread.
+/// Makes the present or the next `serve_stdio` finish and return. Threads: any, but not a signal handler itself.
 void stop_serving_stdio();
 
 /// A peer inside the process: whole messages in, whole messages out. Threads: any.
@@ -74,7 +75,7 @@ class memory_peer {
 
   /// Sends one JSON-RPC message.
   void send(std::string_view message);
-  /// The next message from the server; nothing when none came before `deadline`.
+  /// The next message from the server; nothing when none came before `deadline`, or when it had to be cut off half-way.
   [[nodiscard]] std::optional<std::string> receive(std::chrono::steady_clock::time_point deadline);
 
  private:

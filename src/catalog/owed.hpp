@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -33,7 +34,7 @@ class owed {
   owed(const owed&) = delete;
   owed& operator=(const owed&) = delete;
   ~owed() {
-    if (!settled_.exchange(true)) done_(tl::unexpected(never_ran(source_name_)));
+    if (!settled_.exchange(true)) finish(tl::unexpected(never_ran(source_name_)));
   }
 
   [[nodiscard]] bool is_settled() const noexcept { return settled_; }
@@ -58,9 +59,15 @@ class owed {
   }
 
  private:
-  void finish(result<T> answer) {
+  /// Without memory even for an error nothing more can be said here: the completion is destroyed, and with it the reply it
+  /// owns, which then sends the answer made for that case in advance.
+  void finish(result<T> answer) noexcept {
     const auto done = std::exchange(done_, {});
-    done(std::move(answer));
+    try {
+      done(std::move(answer));
+    } catch (const std::bad_alloc&) {
+      return;
+    }
   }
 
   completion<T> done_;

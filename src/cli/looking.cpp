@@ -1,5 +1,7 @@
 /// The commands that look: check and schemes.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +23,16 @@ std::string shown(std::string_view name) {
   return text;
 }
 
+/// What could not be written shows in `finish_output`.
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+/// The exit code after everything has been printed: `code`, unless it did not reach where it was to go.
+int finish_output(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  complain({errc::source_unavailable, "The output could not be written. Check the disk or the program that reads it.",
+            std::strerror(errno)});
+  return exit_server;
+}
 
 void print_item(const survey_item& item, bool as_json) {
   if (!as_json) {
@@ -112,7 +123,7 @@ int run(const check_command& what) {
     }
   }
   if (!what.as_json) print(std::to_string(served) + " served, " + std::to_string(left_out) + " left out\n");
-  return code;
+  return finish_output(code);
 }
 
 int run(const schemes_command& what) {
@@ -121,7 +132,7 @@ int run(const schemes_command& what) {
   } else {
     write_schemes_text(what.as_markdown);
   }
-  return exit_ok;
+  return finish_output(exit_ok);
 }
 
 int run(const finished& what) {

@@ -50,6 +50,7 @@ class reloadable {
     if (auto arranged = server_.replace(whole->options, whole->providers); !arranged) {
       return tl::unexpected(std::move(arranged.error()));
     }
+    http_ = whole->settings.http;
     return whole;
   }
 
@@ -60,7 +61,10 @@ class reloadable {
     auto outcome = whole ? server_.replace(whole->options, whole->providers)
                          : result<void>(tl::unexpected(std::move(whole.error())));
     if (outcome) {
-      log_("reloaded the configuration");
+      const auto& http = whole->settings.http;
+      const bool moves = http.address != http_.address || http.port != http_.port;
+      log_(moves ? "reloaded the configuration; http.address and http.port hold from the next start on"
+                 : "reloaded the configuration");
     } else {
       log_("kept the old configuration: " + outcome.error().public_text + ' ' + outcome.error().private_text);
     }
@@ -81,6 +85,7 @@ class reloadable {
   log_function log_;
   std::mutex mutex_;  // a reload may arrive while the start is under way
   assembly assembly_;
+  config::http_settings http_;  // as of the start
   hondana::server server_;
 };
 

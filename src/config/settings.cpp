@@ -118,7 +118,8 @@ result<settings> parse(std::string_view text, const std::string& file) {
 result<settings> load(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
   if (!file) {
-    return fail(errc::invalid_argument, "Cannot open the configuration file " + path + ": " + std::strerror(errno) + '.');
+    return fail(errc::invalid_argument, "Cannot open the configuration file " + path + ": " + std::strerror(errno) +
+                                            ". Check the path after --config.");
   }
   std::string text(max_file_bytes + 1, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));

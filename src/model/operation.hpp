@@ -13,12 +13,6 @@ namespace hondana::model {
 /// A progress token or request id as peers choose them.
 using token = std::variant<std::int64_t, std::string>;
 
-/// Who the other program says it is; for the log only.
-struct implementation {
-  std::string name;
-  std::string version;
-};
-
 /// Opens a legacy session.
 struct initialize {
   std::string revision;  ///< As asked for.
@@ -59,7 +53,6 @@ using operation = std::variant<initialize, initialized, discover, ping, list_res
 struct request {
   model::operation operation;
   std::optional<token> progress_token;
-  std::optional<implementation> client;
 };
 
 }  // namespace hondana::model

@@ -32,7 +32,7 @@ result<bool> pull_until(const std::shared_ptr<body>& from, std::string& out, wor
         between->outcome = std::move(outcome);
         between->done.notify_one();
       },
-      deadline);
+      deadline, work::urgency::continuation);
   if (!submitted) return tl::unexpected(std::move(submitted.error()));
   std::unique_lock lock(between->mutex);
   if (!between->done.wait_until(lock, deadline, [&] { return between->outcome.has_value(); })) {

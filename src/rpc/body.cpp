@@ -13,6 +13,8 @@ namespace {
 
 // A multiple of three, so that base64 pieces concatenate.
 constexpr std::size_t pull_bytes = 192 * 1024;
+// Content up to this size is encoded at once: then the message is one buffer and one write.
+constexpr std::size_t small_bytes = 64 * 1024;
 
 void append_encoded(std::string& out, std::string_view bytes, bool is_text) {
   if (is_text) {
@@ -44,8 +46,12 @@ std::string& body::text() {
 }
 
 void body::append(bytes::prepared content, const std::shared_ptr<work::lane>& home) {
-  if (const auto* whole = std::get_if<shared_bytes>(&content.data)) {
-    append_encoded(text(), **whole, content.is_text);
+  if (auto* whole = std::get_if<shared_bytes>(&content.data)) {
+    if ((*whole)->size() <= small_bytes) {
+      append_encoded(text(), **whole, content.is_text);
+    } else {
+      pieces_.emplace_back(held{std::move(*whole), 0, content.is_text});
+    }
     return;
   }
   auto& from = std::get<bytes::stream>(content.data);
@@ -68,6 +74,15 @@ bool body::is_whole() const noexcept {
 
 std::string body::take_text() { return pieces_.empty() ? std::string() : std::get<std::string>(std::move(pieces_.front())); }
 
+std::size_t body::bytes_held() const noexcept {
+  std::size_t total = 0;
+  for (const auto& one : pieces_) {
+    if (const auto* ready = std::get_if<std::string>(&one)) total += ready->size();
+    if (const auto* waiting = std::get_if<held>(&one); waiting != nullptr && waiting->bytes) total += waiting->bytes->size();
+  }
+  return total;
+}
+
 std::shared_ptr<work::lane> body::next_lane() const {
   if (next_ >= pieces_.size()) return nullptr;
   const auto* from = std::get_if<pulled>(&pieces_[next_]);
@@ -81,10 +96,23 @@ result<bool> body::pull(std::string& out) {
     pieces_[next_] = std::string();
     return ++next_ < pieces_.size();
   }
+  if (auto* waiting = std::get_if<held>(&pieces_[next_])) {
+    if (!pull_held(*waiting, out)) ++next_;
+    return next_ < pieces_.size();
+  }
   auto more = pull_stream(std::get<pulled>(pieces_[next_]), out);
   if (!more) return more;
   if (!*more) ++next_;
   return next_ < pieces_.size();
+}
+
+bool body::pull_held(held& from, std::string& out) {
+  const auto bytes = std::string_view(*from.bytes).substr(from.next, pull_bytes);
+  append_encoded(out, bytes, from.is_text);
+  from.next += bytes.size();
+  if (from.next < from.bytes->size()) return true;
+  from.bytes.reset();
+  return false;
 }
 
 result<bool> body::pull_stream(pulled& from, std::string& out) {

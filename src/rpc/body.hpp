@@ -19,7 +19,8 @@ namespace hondana::rpc {
 
 /// One JSON message as a row of pieces. Movable, never copied.
 ///
-/// Contents in memory are encoded when they are added; streams are encoded piece by piece in `pull`.
+/// Small contents in memory are encoded when they are added; big ones and streams piece by piece in `pull`, so that a message
+/// that waits holds its content once, unencoded.
 /// Threads: one at a time.
 class body {
  public:
@@ -38,8 +39,10 @@ class body {
   /// Whether nothing has to be pulled: then `take_text` is the whole message.
   [[nodiscard]] bool is_whole() const noexcept;
   [[nodiscard]] std::string take_text();
+  /// Bytes this message holds in memory while it waits, encoded or not; what streams hold is not counted.
+  [[nodiscard]] std::size_t bytes_held() const noexcept;
 
-  /// Where `pull` must be called: the lane of the stream that comes next, or nothing when only ready text is next.
+  /// Where `pull` must be called: the lane of the stream that comes next, or nothing when what is next is in memory.
   [[nodiscard]] std::shared_ptr<work::lane> next_lane() const;
   /// Appends the next piece, about 256 KiB of content, to `out`; false when the message is complete.
   /// Errors: content_changed when the bytes differ from the first pass, and the reader's own; the message must then be cut
@@ -54,9 +57,16 @@ class body {
     std::shared_ptr<work::lane> home;
     bytes::digester digest;
   };
-  using piece = std::variant<std::string, pulled>;
+  /// Content in memory that is encoded while it is sent.
+  struct held {
+    shared_bytes bytes;
+    std::size_t next = 0;
+    bool is_text = false;
+  };
+  using piece = std::variant<std::string, held, pulled>;
 
-  result<bool> pull_stream(pulled& from, std::string& out);
+  static bool pull_held(held& from, std::string& out);
+  static result<bool> pull_stream(pulled& from, std::string& out);
 
   std::vector<piece> pieces_;
   std::size_t next_ = 0;

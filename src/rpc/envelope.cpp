@@ -12,7 +12,7 @@ constexpr int invalid_request = -32600;
 constexpr int invalid_params = -32602;
 
 malformed broken(std::string text, std::optional<request_id> id = {}, int code = invalid_request) {
-  return {std::move(id), code, std::move(text)};
+  return {std::move(id), code, std::move(text), false};
 }
 
 json::decoded<std::optional<request_id>> read_id(const json::object& envelope) {
@@ -32,6 +32,16 @@ json::decoded<json::object> read_params(const json::object& envelope) {
   return member->value_or(json::object::empty("params"));
 }
 
+/// Whether a message without a method is an answer to something, whatever else is wrong with it: answers are never answered,
+/// or two peers could go on for ever.
+bool is_answer(const json::object& envelope) {
+  const auto has = [&envelope](std::string_view name) {
+    const auto member = envelope.find(name);
+    return !member || *member;
+  };
+  return !has("method") && (has("result") || has("error"));
+}
+
 }  // namespace
 
 std::string to_json(const request_id& id) {
@@ -43,6 +53,7 @@ message read_message(json::value value) {
   const auto envelope = value.as_object("");
   if (!envelope) return broken("Invalid request: expected a JSON object with jsonrpc and method.");
   const auto id = read_id(*envelope);
+  if (is_answer(*envelope)) return response{id ? *id : std::nullopt};
   if (!id) return broken("Invalid request: " + id.error().text());
 
   const auto version = envelope->get_string("jsonrpc");
@@ -51,19 +62,12 @@ message read_message(json::value value) {
 
   const auto method_member = envelope->find("method");
   if (!method_member) return broken("Invalid request: " + method_member.error().text(), *id);
-  if (!*method_member) {
-    const auto answer = envelope->find("result");
-    const auto refusal = envelope->find("error");
-    const bool has_result = answer && *answer;
-    const bool has_error = refusal && *refusal;
-    if (has_result != has_error) return response{*id};
-    return broken("Invalid request: method: missing", *id);
-  }
+  if (!*method_member) return broken("Invalid request: method: missing", *id);
   const auto method = (*method_member)->as_string("method");
   if (!method) return broken("Invalid request: " + method.error().text(), *id);
 
   auto params = read_params(*envelope);
-  if (!params) return broken("Invalid params: " + params.error().text(), *id, invalid_params);
+  if (!params) return malformed{*id, invalid_params, "Invalid params: " + params.error().text(), !*id};
   if (*id) return request{**id, std::string(*method), *params};
   return notification{std::string(*method), *params};
 }

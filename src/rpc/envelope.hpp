@@ -34,11 +34,12 @@ struct response {
   std::optional<request_id> id;
 };
 
-/// Something that is none of these. Answered with `code`, except where it names a notification.
+/// Something that is none of these. Answered with `code`, except where it is a notification with bad parameters.
 struct malformed {
   std::optional<request_id> id;  ///< When it could be read.
   int code = 0;                  ///< -32600 or -32602.
   std::string text;              ///< Names the member's path.
+  bool is_notification = false;  ///< It may not be answered with a message.
 };
 
 using message = std::variant<request, notification, response, malformed>;

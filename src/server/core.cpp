@@ -32,6 +32,7 @@ server_options core::options() const {
 }
 
 result<void> core::add(std::shared_ptr<provider> what) {
+  const std::lock_guard one_change(arranging_);
   std::unique_lock lock(mutex_);
   auto sources = sources_;
   auto options = options_;
@@ -41,6 +42,7 @@ result<void> core::add(std::shared_ptr<provider> what) {
 }
 
 result<void> core::replace(server_options options, std::vector<std::shared_ptr<provider>> providers) {
+  const std::lock_guard one_change(arranging_);
   std::unique_lock lock(mutex_);
   const auto present = sources_;
   lock.unlock();

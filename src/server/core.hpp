@@ -29,7 +29,7 @@ class core final : public session::context_source, public std::enable_shared_fro
   result<void> add(std::shared_ptr<provider> what);
   result<void> replace(server_options options, std::vector<std::shared_ptr<provider>> providers);
 
-  /// Whether every provider says it is well.
+  /// How each provider says it is, by name.
   [[nodiscard]] std::vector<std::pair<std::string, hondana::health>> health() const;
   /// Waits for calls under way until `until`, then abandons them. True when none was abandoned.
   bool close(std::chrono::steady_clock::time_point until);
@@ -38,6 +38,7 @@ class core final : public session::context_source, public std::enable_shared_fro
   result<void> arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources);
 
   std::shared_ptr<work::timers> timers_;
+  std::mutex arranging_;  // held for one whole change; taken before `mutex_`
   mutable std::mutex mutex_;
   server_options options_;
   std::vector<std::shared_ptr<catalog::source>> sources_;

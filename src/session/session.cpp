@@ -15,6 +15,7 @@ namespace hondana::session {
 namespace {
 
 constexpr std::size_t max_batch = 100;
+constexpr std::size_t longest_note = 1000;  // bytes of one line in the log; peers choose what is in it
 constexpr int parse_error = -32700;
 constexpr int invalid_request = -32600;
 constexpr int internal_error = -32603;
@@ -31,15 +32,12 @@ struct pending {
   rpc::request_id id;
   const wire::codec& codec;
   std::shared_ptr<const context> with;
-  std::shared_ptr<progress_line> progress;
   std::string uri;  // what errors are about
 
   void succeed(rpc::body result) {
-    if (progress) progress->close();
     reply.send({200, wire::wrap_result(id, std::move(result))});
   }
   void fail(const failure& why) {
-    if (progress) progress->close();
     if (!why.private_text.empty() && with->log) with->log(std::string(name_of(why.code)) + about() + ": " + why.private_text);
     reply.send(refusal(id, codec.encode_failure(why, uri), codec));
   }
@@ -48,10 +46,19 @@ struct pending {
     constexpr std::size_t shown = 300;
     return uri.empty() ? uri : ' ' + (uri.size() <= shown ? uri : uri.substr(0, shown) + "...");
   }
-  template <class Answer>
-  void finish(const result<Answer>& answer) {
+  /// Encodes an answer with `encode` and sends it. What is thrown on the way, such as no memory for it, is an internal error.
+  template <class Answer, class Encode>
+  void finish(result<Answer> answer, Encode&& encode) {
     if (!answer) return fail(answer.error());
-    succeed(rpc::body(codec.encode(*answer, with->self)));
+    try {
+      succeed(rpc::body(encode(std::move(*answer))));
+    } catch (const std::exception& error) {
+      fail({errc::internal, "Internal error", std::string("an answer could not be encoded: ") + error.what()});
+    }
+  }
+  template <class Answer>
+  void finish(result<Answer> answer) {
+    finish(std::move(answer), [this](const Answer& one) { return codec.encode(one, with->self); });
   }
 };
 
@@ -66,19 +73,20 @@ struct performer {
   const call& by;
 
   void operator()(const model::list_resources& what) const {
-    of->with->catalog->list(by, what.cursor, [of = of](auto page) { of->finish(page); });
+    of->with->catalog->list(by, what.cursor, [of = of](auto page) { of->finish(std::move(page)); });
   }
   void operator()(const model::list_templates& what) const {
-    of->with->catalog->templates(by, what.cursor, [of = of](auto page) { of->finish(page); });
+    of->with->catalog->templates(by, what.cursor, [of = of](auto page) { of->finish(std::move(page)); });
   }
   void operator()(const model::read_resource& what) const {
     of->with->catalog->read(by, what.uri, what.asked_uri, [of = of](result<catalog::read_answer> answer) {
-      if (!answer) return of->fail(answer.error());
-      of->succeed(of->codec.encode(std::move(answer->reading), answer->home, answer->cache, of->with->self));
+      of->finish(std::move(answer), [&of](catalog::read_answer one) {
+        return of->codec.encode(std::move(one.reading), one.home, one.cache, of->with->self);
+      });
     });
   }
   void operator()(const model::complete& what) const {
-    of->with->catalog->complete(by, what, [of = of](auto values) { of->finish(values); });
+    of->with->catalog->complete(by, what, [of = of](auto values) { of->finish(std::move(values)); });
   }
   void operator()(const model::initialize&) const { greet(); }
   void operator()(const model::discover&) const { greet(); }
@@ -111,16 +119,26 @@ std::shared_ptr<session> session::open(std::shared_ptr<const context_source> con
 }
 
 void session::receive(std::string_view message, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out) {
+  const incoming whole{facts, std::make_shared<exchange>(out, 1, false), 0, false};
+  try {
+    receive_whole(message, whole);
+  } catch (const std::exception& error) {
+    note(std::string("a message could not be handled: ") + error.what());
+    const auto& manners = wire::choose_for_unreadable(facts, conversation_);
+    whole.answer(refusal({}, {internal_error, "Internal error", {}, 500}, manners));
+  }
+}
+
+void session::receive_whole(std::string_view message, const incoming& whole) {
   const auto document = json::document::parse(message);
   if (!document) {
-    const auto& manners = wire::choose_for_unreadable(facts, conversation_);
-    out->answer(refusal({}, bad_message(parse_error, "Parse error: " + document.error().what), manners));
-    return;
+    const auto& manners = wire::choose_for_unreadable(whole.facts, conversation_);
+    return whole.answer(refusal({}, bad_message(parse_error, "Parse error: " + document.error().what), manners));
   }
   if (document->root().type() == json::kind::array) {
-    if (const auto messages = document->root().as_array("")) return receive_batch(*messages, facts, out);
+    if (const auto messages = document->root().as_array("")) return receive_batch(*messages, whole);
   }
-  receive_one(document->root(), {facts, std::make_shared<exchange>(out, 1, false), 0, false});
+  receive_one(document->root(), whole);
 }
 
 void session::refuse_oversized(std::size_t limit, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out) {
@@ -131,10 +149,11 @@ void session::refuse_oversized(std::size_t limit, const rpc::facts& facts, const
   out->answer(refusal({}, why, manners));
 }
 
-void session::receive_batch(const json::array& messages, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out) {
-  const auto& manners = wire::choose_for_unreadable(facts, conversation_);
+void session::receive_batch(const json::array& messages, const incoming& whole) {
+  const auto& manners = wire::choose_for_unreadable(whole.facts, conversation_);
+  if (const auto refused = wire::refuse_header(whole.facts)) return whole.answer(refusal({}, *refused, manners));
   const auto refuse = [&](std::string why) {
-    out->answer(refusal({}, bad_message(invalid_request, "Invalid request: " + std::move(why)), manners));
+    whole.answer(refusal({}, bad_message(invalid_request, "Invalid request: " + std::move(why)), manners));
   };
   if (!manners.has_batches()) {
     return refuse("revision " + std::string(manners.revision()) + " has no batches; send one message at a time");
@@ -142,8 +161,8 @@ void session::receive_batch(const json::array& messages, const rpc::facts& facts
   const auto elements = messages.elements();
   if (elements.empty()) return refuse("an empty batch");
   if (elements.size() > max_batch) return refuse("a batch may have at most " + std::to_string(max_batch) + " messages");
-  const auto answers = std::make_shared<exchange>(out, elements.size(), true);
-  for (std::size_t slot = 0; slot < elements.size(); ++slot) receive_one(elements[slot], {facts, answers, slot, true});
+  const auto answers = std::make_shared<exchange>(whole.answers->out(), elements.size(), true);
+  for (std::size_t slot = 0; slot < elements.size(); ++slot) receive_one(elements[slot], {whole.facts, answers, slot, true});
 }
 
 void session::receive_one(json::value value, const incoming& from) {
@@ -156,8 +175,9 @@ void session::receive_one(json::value value, const incoming& from) {
     } else if (const auto* notification = std::get_if<rpc::notification>(&message)) {
       accept(*notification, from);
     } else if (const auto* broken = std::get_if<rpc::malformed>(&message)) {
-      const auto& manners = wire::choose_for_unreadable(from.facts, conversation_);
-      from.answer(refusal(broken->id, bad_message(broken->code, broken->text), manners));
+      refuse(*broken, from);
+    } else if (const auto refused = wire::refuse_header(from.facts)) {
+      from.answer(refusal({}, *refused, wire::choose_for_unreadable(from.facts, conversation_)));
     } else {
       from.answer(nothing_to_say());  // we ask nothing, so no response can be for us
     }
@@ -166,6 +186,17 @@ void session::receive_one(json::value value, const incoming& from) {
     const auto& manners = wire::choose_for_unreadable(from.facts, conversation_);
     from.answer(refusal(id, {internal_error, "Internal error", {}, 500}, manners));
   }
+}
+
+void session::refuse(const rpc::malformed& what, const incoming& from) {
+  const auto& manners = wire::choose_for_unreadable(from.facts, conversation_);
+  auto refused = refusal(what.id, bad_message(what.code, what.text), manners);
+  if (what.is_notification) {
+    note("ignored a notification: " + what.text);
+    // Over HTTP the status says so, and may have a body; elsewhere a notification has no answer.
+    if (!from.facts.http || from.in_batch) refused.content.reset();
+  }
+  from.answer(std::move(refused));
 }
 
 void session::accept(const rpc::notification& notification, const incoming& from) {
@@ -198,7 +229,6 @@ void session::accept(const rpc::request& request, const incoming& from) {
       return from.answer(refusal(
           request.id, bad_message(invalid_request, "Invalid request: initialize must not be part of a batch"), **codec));
     }
-    wire::settle(conversation_, **codec);
   }
   dispatch(std::move(*what), request.id, **codec, from);
 }
@@ -207,9 +237,12 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
   const auto with = contexts_->current();
   const auto answers = from.answers;
   const auto slot = from.slot;
+  std::shared_ptr<progress_line> progress;
+  if (what.progress_token) progress = std::make_shared<progress_line>(*what.progress_token, answers->out());
   auto reply = requests_->open(
       id, with->requests_under_way,
-      [answers, slot](std::optional<rpc::delivery> answer) {
+      [answers, slot, progress](std::optional<rpc::delivery> answer) {
+        if (progress) progress->close();
         answers->fill(slot, answer ? std::move(*answer) : nothing_to_say());
       },
       refusal(id, {internal_error, "Internal error", {}, 500}, codec));
@@ -224,13 +257,10 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
   }
 
   call by{from.facts.who, std::chrono::steady_clock::now() + with->call_deadline, reply->stop(), {}};
-  std::shared_ptr<progress_line> progress;
-  if (what.progress_token) {
-    progress = std::make_shared<progress_line>(*what.progress_token, answers->out());
-    by.report = [progress](const hondana::progress& now) { progress->report(now); };
-  }
-  auto of = std::make_shared<pending>(pending{std::move(*reply), id, codec, with, std::move(progress), uri_of(what.operation)});
+  if (progress) by.report = [progress](const hondana::progress& now) { progress->report(now); };
+  auto of = std::make_shared<pending>(pending{std::move(*reply), id, codec, with, uri_of(what.operation)});
   if (const auto admitted = with->gate->admit(by.who, what.operation); !admitted) return of->fail(admitted.error());
+  if (std::holds_alternative<model::initialize>(what.operation)) wire::settle(conversation_, codec);
   std::visit(performer{of, by}, what.operation);
 }
 
@@ -240,7 +270,7 @@ std::size_t session::under_way() const { return requests_->size(); }
 
 void session::note(const std::string& line) const {
   const auto with = contexts_->current();
-  if (with->log) with->log(line);
+  if (with->log) with->log(std::string_view(line).substr(0, longest_note));
 }
 
 }  // namespace hondana::session

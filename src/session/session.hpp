@@ -61,9 +61,11 @@ class session : public std::enable_shared_from_this<session> {
   explicit session(std::shared_ptr<const context_source> contexts);
   struct incoming;  // one message being looked at
 
-  void receive_batch(const json::array& messages, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out);
+  void receive_batch(const json::array& messages, const incoming& whole);
+  void receive_whole(std::string_view message, const incoming& whole);
   void receive_one(json::value value, const incoming& from);
   void accept(const rpc::request& request, const incoming& from);
+  void refuse(const rpc::malformed& what, const incoming& from);
   void accept(const rpc::notification& notification, const incoming& from);
   void dispatch(model::request what, const rpc::request_id& id, const wire::codec& codec, const incoming& from);
   void note(const std::string& line) const;

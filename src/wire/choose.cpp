@@ -12,6 +12,18 @@
 namespace hondana::wire {
 namespace {
 
+/// -32022 with every revision this server speaks: modern ones per request, the others after `initialize`.
+/// Spec: 2026-07-28 basic/versioning#protocol-version-negotiation.
+protocol_error unsupported_revision(std::string_view asked) {
+  std::string data;
+  json::writer to(data);
+  to.begin_object().key("supported").begin_array();
+  for (const auto one : modern::revisions()) to.string(one);
+  for (const auto one : legacy::revisions()) to.string(one);
+  to.end_array().member("requested", asked.substr(0, 200)).end_object();
+  return {-32022, "Unsupported protocol version", std::move(data), 400};
+}
+
 bool is_modern(std::string_view revision) {
   const auto known = modern::revisions();
   return std::find(known.begin(), known.end(), revision) != known.end();
@@ -31,7 +43,7 @@ decoded<const codec*> choose_by_header(const rpc::http_headers& headers) {
   if (!headers.protocol_version) return &legacy::without_header();
   if (const auto* known = legacy::find(*headers.protocol_version)) return known;
   if (is_modern(*headers.protocol_version)) return &modern::current();  // its decoder names the missing _meta
-  return tl::unexpected(modern::unsupported_revision(*headers.protocol_version));
+  return tl::unexpected(unsupported_revision(*headers.protocol_version));
 }
 
 }  // namespace
@@ -45,7 +57,7 @@ decoded<const codec*> choose(const rpc::request& request, const rpc::facts& fact
   }
   if (*declared) {
     if (is_modern(**declared)) return &modern::current();
-    return tl::unexpected(modern::unsupported_revision(**declared));
+    return tl::unexpected(unsupported_revision(**declared));
   }
   if (request.method == "initialize") return choose_opening(request, with);
   if (facts.http) return choose_by_header(*facts.http);
@@ -56,12 +68,16 @@ decoded<const codec*> choose(const rpc::request& request, const rpc::facts& fact
 }
 
 decoded<const codec*> choose(const rpc::notification& notification, const rpc::facts& facts, const conversation& with) {
-  if (facts.http) {
-    if (auto known = choose_by_header(*facts.http); !known) return known;
-  }
+  if (auto refused = refuse_header(facts)) return tl::unexpected(std::move(*refused));
   const auto declared = modern::declared_revision(notification.params);
   if (declared && *declared) return &modern::current();
   return &choose_for_unreadable(facts, with);
+}
+
+std::optional<protocol_error> refuse_header(const rpc::facts& facts) {
+  if (!facts.http) return {};
+  const auto known = choose_by_header(*facts.http);
+  return known ? std::nullopt : std::optional(known.error());
 }
 
 const codec& choose_for_unreadable(const rpc::facts& facts, const conversation& with) {

@@ -21,6 +21,8 @@ struct conversation {
 /// header names a revision that nobody has is refused, whatever it carries.
 [[nodiscard]] decoded<const codec*> choose(const rpc::notification& notification, const rpc::facts& facts,
                                            const conversation& with);
+/// Why a message of any shape cannot be taken: its version header names no revision of ours.
+[[nodiscard]] std::optional<protocol_error> refuse_header(const rpc::facts& facts);
 /// The codec whose manners apply to a message that could not be read.
 [[nodiscard]] const codec& choose_for_unreadable(const rpc::facts& facts, const conversation& with);
 

@@ -17,6 +17,9 @@ constexpr int code_timed_out = 504;
 
 constexpr std::size_t max_completions = 100;
 
+// A peer's method name may be anything: it is cut so that an error is never longer than a screen.
+constexpr std::size_t shown_method = 200;
+
 json::decoded<std::optional<std::string>> cursor_of(const json::object& params) {
   const auto cursor = params.find_string("cursor");
   if (!cursor) return tl::unexpected(cursor.error());
@@ -73,13 +76,14 @@ json::decoded<model::complete> complete_of(const json::object& params) {
 }  // namespace
 
 protocol_error invalid_params(std::string_view method, const json::bad_member& what) {
-  return {-32602, "Invalid params for " + std::string(method) + ": " + what.text(), {}, 200};
+  return {-32602, "Invalid params for " + std::string(method.substr(0, shown_method)) + ": " + what.text(), {}, 200};
 }
 
 protocol_error method_not_found(std::string_view method, std::string_view revision) {
-  // A peer's method name may be anything: cut it so that an error is never longer than a screen.
-  return {
-      -32601, "Method not found: " + std::string(method.substr(0, 200)) + " (revision " + std::string(revision) + ")", {}, 200};
+  return {-32601,
+          "Method not found: " + std::string(method.substr(0, shown_method)) + " (revision " + std::string(revision) + ")",
+          {},
+          200};
 }
 
 decoded<model::operation> decode_list_resources(std::string_view method, const json::object& params) {
@@ -129,12 +133,11 @@ json::decoded<std::optional<model::token>> progress_token(const json::object& pa
   return std::optional<model::token>{std::move(*token)};
 }
 
-json::decoded<model::implementation> read_implementation(const json::object& from) {
-  const auto name = from.get_string("name");
-  if (!name) return tl::unexpected(name.error());
-  const auto version = from.get_string("version");
-  if (!version) return tl::unexpected(version.error());
-  return model::implementation{std::string(*name), std::string(*version)};
+json::decoded<void> check_implementation(const json::object& from) {
+  for (const auto* member : {"name", "version"}) {
+    if (const auto text = from.get_string(member); !text) return tl::unexpected(text.error());
+  }
+  return {};
 }
 
 void write(json::writer& to, const complete_result& values) {

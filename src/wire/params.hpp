@@ -23,8 +23,8 @@ namespace hondana::wire {
 
 /// `_meta.progressToken`, when there is one.
 [[nodiscard]] json::decoded<std::optional<model::token>> progress_token(const json::object& params);
-/// `{name, version}` as peers introduce themselves.
-[[nodiscard]] json::decoded<model::implementation> read_implementation(const json::object& from);
+/// Checks `{name, version}` as peers introduce themselves; nobody here acts on who they say they are.
+[[nodiscard]] json::decoded<void> check_implementation(const json::object& from);
 
 /// A `completion` result, without braces.
 void write(json::writer& to, const complete_result& values);

@@ -14,6 +14,9 @@ namespace hondana::work {
 using clock = std::chrono::steady_clock;
 using task = std::function<void()>;
 
+/// What a job is to the requests that wait: a continuation goes on with an answer that has begun, and goes first.
+enum class urgency { request, continuation };
+
 /// Somewhere tasks run.
 class lane {
  public:
@@ -26,16 +29,17 @@ class lane {
   /// running after it counts as stuck. `job` must not throw.
   /// Errors, and then `job` is dropped unrun: overloaded (the queue is full), source_unavailable (every thread is stuck, or
   /// the lane has been closed); the text names the lane. Threads: any.
-  virtual result<void> submit(task job, clock::time_point deadline) = 0;
+  virtual result<void> submit(task job, clock::time_point deadline, urgency how = urgency::request) = 0;
 };
 
 /// Runs jobs before `submit` returns, for sources that never block.
 class inline_lane final : public lane {
  public:
-  result<void> submit(task job, clock::time_point deadline) override;
+  result<void> submit(task job, clock::time_point deadline, urgency how = urgency::request) override;
 };
 
-/// A fixed number of threads, started when first needed, behind a bounded queue.
+/// A fixed number of threads, started when first needed, behind a bounded queue; and one more that only continues, so that
+/// slow requests never cut off an answer that has begun.
 class pool final : public lane {
  public:
   /// `name` is what errors call it; `queue_limit` counts waiting jobs.
@@ -43,7 +47,7 @@ class pool final : public lane {
   /// As `close` with no patience.
   ~pool() override;
 
-  result<void> submit(task job, clock::time_point deadline) override;
+  result<void> submit(task job, clock::time_point deadline, urgency how = urgency::request) override;
 
   /// Refuses new jobs, drops waiting ones, waits for running ones until `until`, then abandons the threads that are still
   /// stuck; what they touch must be owned by their jobs. True when no thread was abandoned.

@@ -2,6 +2,7 @@
 #include "transport/stdio/output.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -15,6 +16,7 @@ namespace {
 
 // What a pipe that polls writable takes without blocking (PIPE_BUF), for when no description of our own can be had.
 constexpr std::size_t safe_bytes = 4096;
+constexpr long longest_wait = 3'600'000;  // milliseconds poll is asked to wait at a time
 
 }  // namespace
 
@@ -36,31 +38,37 @@ output::~output() {
   if (way_ == way::own_pipe) ::close(descriptor_);
 }
 
-result<void> output::write_all(std::string_view bytes, std::chrono::milliseconds stall) {
+result<void> output::wait(const patience& with, patience::clock::time_point progress) const {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(with.until(progress) - patience::clock::now()).count();
+    if (left <= 0) return fail(errc::timed_out, "The peer takes no bytes.");
+    pollfd events[] = {{descriptor_, POLLOUT, 0}, {with.descriptor(), POLLIN, 0}};
+    const int ready = ::poll(events, 2, static_cast<int>(std::min<decltype(left)>(left, longest_wait)));
+    if (events[1].revents != 0) with.heard();
+    if (ready > 0 && events[0].revents != 0) return {};
+  }
+}
+
+result<void> output::write_all(std::string_view bytes, const patience& with) {
+  auto progress = patience::clock::now();
   while (!bytes.empty()) {
-    const auto count = way_ == way::socket     ? ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
-                       : way_ == way::own_pipe ? ::write(descriptor_, bytes.data(), bytes.size())
-                                               : 0;
+    ssize_t count = 0;
+    if (way_ == way::plain) {
+      if (auto ready = wait(with, progress); !ready) return ready;
+      count = ::write(descriptor_, bytes.data(), std::min(bytes.size(), safe_bytes));
+    } else if (way_ == way::socket) {
+      count = ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    } else {
+      count = ::write(descriptor_, bytes.data(), bytes.size());
+    }
     if (count > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(count));
-      continue;
-    }
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno != EAGAIN) {
+      progress = patience::clock::now();
+    } else if (count < 0 && errno == EAGAIN) {
+      if (auto ready = wait(with, progress); !ready) return ready;
+    } else if (count < 0 && errno != EINTR) {
       return fail(errc::source_unavailable, "The peer has gone.", std::string("write: ") + std::strerror(errno));
     }
-    pollfd out{descriptor_, POLLOUT, 0};
-    const int ready = ::poll(&out, 1, static_cast<int>(stall.count()));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready == 0) {
-      return fail(errc::timed_out, "The peer took no bytes for " + std::to_string(stall.count()) + " ms.");
-    }
-    if (way_ != way::plain) continue;
-    const auto written = ::write(descriptor_, bytes.data(), std::min(bytes.size(), safe_bytes));
-    if (written < 0 && errno != EINTR && errno != EAGAIN) {
-      return fail(errc::source_unavailable, "The peer has gone.", std::string("write: ") + std::strerror(errno));
-    }
-    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return {};
 }

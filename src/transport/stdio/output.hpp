@@ -1,12 +1,13 @@
 /// Writes to a descriptor that may be shared with other processes without ever blocking in the kernel.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 #include <hondana/error.hpp>
+
+#include "transport/stdio/patience.hpp"
 
 namespace hondana::transport::stdio {
 
@@ -20,11 +21,14 @@ class output {
   output(const output&) = delete;
   output& operator=(const output&) = delete;
 
-  /// Writes everything. Errors: timed_out when the peer takes no byte for `stall`, source_unavailable when it has gone.
-  [[nodiscard]] result<void> write_all(std::string_view bytes, std::chrono::milliseconds stall);
+  /// Writes everything. Errors: timed_out when the peer exhausts `with`, source_unavailable when it has gone.
+  [[nodiscard]] result<void> write_all(std::string_view bytes, const patience& with);
 
  private:
   enum class way { plain, own_pipe, socket };
+
+  /// Waits until the peer may take bytes or the patience is at an end.
+  [[nodiscard]] result<void> wait(const patience& with, patience::clock::time_point progress) const;
 
   int descriptor_;
   way way_ = way::plain;

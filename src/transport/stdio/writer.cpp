@@ -1,17 +1,19 @@
 /// Batched, stall-aware output.
 #include "transport/stdio/writer.hpp"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <condition_variable>
 #include <csignal>
 #include <deque>
 #include <mutex>
-#include <sys/eventfd.h>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 
 #include "rpc/blocking_pull.hpp"
 #include "transport/stdio/output.hpp"
+#include "transport/stdio/patience.hpp"
 
 namespace hondana::transport::stdio {
 namespace {
@@ -23,22 +25,30 @@ constexpr std::size_t batch_bytes = 256 * 1024;
 }  // namespace
 
 struct line_writer::state {
+  struct waiting {
+    std::shared_ptr<rpc::body> message;
+    std::size_t bytes;
+  };
+
   output to;
   line_writer::limits limits;
+  stdio::patience patience;
   std::function<void(std::string_view)> log;
   int failed_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<std::shared_ptr<rpc::body>> queue;
+  std::deque<waiting> queue;
+  std::size_t queued_bytes = 0;
   std::size_t expected = 0;
   bool writing = false;
   bool failed = false;
   bool closing = false;
+  bool hurrying = false;
   bool left = false;
 
   state(int descriptor, line_writer::limits with, std::function<void(std::string_view)> logger)
-      : to(descriptor), limits(with), log(std::move(logger)) {}
+      : to(descriptor), limits(with), patience(with.stall), log(std::move(logger)) {}
   state(const state&) = delete;
   state& operator=(const state&) = delete;
   ~state() {
@@ -46,12 +56,20 @@ struct line_writer::state {
   }
 
   void put(std::shared_ptr<rpc::body> message, bool is_answer) {
+    const auto bytes = message ? message->bytes_held() : 0;
     {
       const std::lock_guard lock(mutex);
       if (is_answer && expected != 0) --expected;
-      if (message && !failed && !closing) queue.push_back(std::move(message));
+      if (message && !failed && !closing) {
+        queue.push_back({std::move(message), bytes});
+        queued_bytes += bytes;
+      }
     }
     changed.notify_all();
+  }
+
+  [[nodiscard]] bool has_room() const {
+    return queue.size() < limits.backlog_messages && queued_bytes < limits.backlog_bytes;
   }
 
   void give_up(const std::string& why) {
@@ -59,6 +77,7 @@ struct line_writer::state {
       const std::lock_guard lock(mutex);
       failed = true;
       queue.clear();
+      queued_bytes = 0;
     }
     changed.notify_all();
     eventfd_write(failed_event, 1);
@@ -67,24 +86,25 @@ struct line_writer::state {
 
   /// Writes everything, waiting for the peer in between. False when it failed.
   bool write_all(std::string_view bytes) {
-    const auto written = to.write_all(bytes, limits.stall);
+    const auto written = to.write_all(bytes, patience);
     if (!written) give_up("output: " + written.error().public_text + ' ' + written.error().private_text);
     return written.has_value();
   }
 
-  /// Takes what is waiting, up to a batch; the last message may be a stream, returned separately.
+  /// Takes what is waiting, up to a batch; the last message may be one that is pulled, returned separately.
   std::shared_ptr<rpc::body> take(std::string& batch) {
     while (!queue.empty() && batch.size() < batch_bytes) {
       auto next = std::move(queue.front());
       queue.pop_front();
-      if (!next->is_whole()) return next;
-      batch += next->take_text();
+      queued_bytes -= next.bytes;
+      if (!next.message->is_whole()) return next.message;
+      batch += next.message->take_text();
       batch += '\n';
     }
     return nullptr;
   }
 
-  bool write_stream(const std::shared_ptr<rpc::body>& message, std::string& batch) {
+  bool write_pulled(const std::shared_ptr<rpc::body>& message, std::string& batch) {
     for (;;) {
       const auto more = rpc::pull_until(message, batch, clock::now() + limits.pull);
       if (!more) {
@@ -114,9 +134,9 @@ struct line_writer::state {
       if (failed || (closing && queue.empty())) break;
       writing = true;
       batch.clear();
-      const auto stream = take(batch);
+      const auto pulled = take(batch);
       lock.unlock();
-      const bool good = (!stream || write_stream(stream, batch)) && write_all(batch);
+      const bool good = (!pulled || write_pulled(pulled, batch)) && write_all(batch);
       if (batch.capacity() > 4 * batch_bytes) batch = std::string();
       lock.lock();
       if (!good) break;
@@ -135,7 +155,7 @@ line_writer::~line_writer() {
   std::unique_lock lock(state_->mutex);
   state_->closing = true;
   state_->changed.notify_all();
-  if (!state_->failed) state_->changed.wait(lock, [this] { return state_->left || state_->failed; });
+  state_->changed.wait(lock, [this] { return state_->left || state_->failed; });
 }
 
 void line_writer::answer(rpc::delivery what) {
@@ -149,11 +169,19 @@ void line_writer::expect_answer() {
   ++state_->expected;
 }
 
-bool line_writer::wait_for_room() {
+void line_writer::wait_for_room() {
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
-  s.changed.wait(lock, [&s] { return s.failed || s.queue.size() < s.limits.backlog_messages; });
-  return !s.failed;
+  s.changed.wait(lock, [&s] { return s.failed || s.hurrying || s.has_room(); });
+}
+
+void line_writer::hurry(std::chrono::milliseconds stall, clock::time_point end) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->hurrying = true;
+  }
+  state_->patience.shorten(stall, end);
+  state_->changed.notify_all();
 }
 
 bool line_writer::finish(clock::time_point answers_until) {

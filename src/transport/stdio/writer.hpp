@@ -17,9 +17,10 @@ namespace hondana::transport::stdio {
 class line_writer final : public rpc::outlet {
  public:
   struct limits {
-    std::chrono::milliseconds stall{60'000};  ///< A peer that takes nothing for so long is given up.
-    std::chrono::milliseconds pull{30'000};   ///< A source that delivers nothing for so long cuts its answer off.
-    std::size_t backlog_messages = 128;       ///< More waiting messages than this stop the reading of requests.
+    std::chrono::milliseconds stall{60'000};   ///< A peer that takes nothing for so long is given up.
+    std::chrono::milliseconds pull{30'000};    ///< A source that delivers nothing for so long cuts its answer off.
+    std::size_t backlog_messages = 128;        ///< More waiting messages than this stop the reading of requests;
+    std::size_t backlog_bytes = 16u << 20;     ///< so do messages that hold more bytes than this.
   };
 
   line_writer(int descriptor, limits within, std::function<void(std::string_view)> log);
@@ -31,10 +32,12 @@ class line_writer final : public rpc::outlet {
 
   /// Announces that one more `answer` will come.
   void expect_answer();
-  /// Waits until the backlog is below its limits. False when writing has failed or stalled.
-  [[nodiscard]] bool wait_for_room();
-  /// Waits until every expected answer has come, at most until `answers_until`, and everything that came is written, for as
-  /// long as the peer takes bytes. False when writing failed, stalled or an answer was cut off.
+  /// Waits until the backlog is below its limits, writing has failed, or the end is near.
+  void wait_for_room();
+  /// The end is near: from now on a peer that takes nothing for `stall` is given up, and everything is at `end`.
+  void hurry(std::chrono::milliseconds stall, std::chrono::steady_clock::time_point end);
+  /// Waits until every expected answer has come, at most until `answers_until`, and what came is written, as long as the peer
+  /// takes bytes. False when writing failed, stalled or an answer was cut off.
   [[nodiscard]] bool finish(std::chrono::steady_clock::time_point answers_until);
   /// A descriptor that becomes readable when writing has failed; for poll.
   [[nodiscard]] int failure_descriptor() const noexcept;

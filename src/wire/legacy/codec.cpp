@@ -30,7 +30,7 @@ decoded<model::operation> decode_initialize(std::string_view method, const json:
   if (!capabilities) return tl::unexpected(invalid_params(method, capabilities.error()));
   const auto client = params.get_object("clientInfo");
   if (!client) return tl::unexpected(invalid_params(method, client.error()));
-  const auto info = read_implementation(*client);
+  const auto info = check_implementation(*client);
   if (!info) return tl::unexpected(invalid_params(method, info.error()));
   return model::operation{model::initialize{std::string(*revision)}};
 }
@@ -66,7 +66,7 @@ class legacy_codec final : public codec {
       if (!operation) return tl::unexpected(std::move(operation.error()));
       auto token = progress_token(from.params);
       if (!token) return tl::unexpected(invalid_params(from.method, token.error()));
-      return model::request{std::move(*operation), std::move(*token), {}};
+      return model::request{std::move(*operation), std::move(*token)};
     }
     return tl::unexpected(method_not_found(from.method, is_.revision));
   }

@@ -42,7 +42,7 @@ constexpr std::array methods{
 };
 
 /// The request's own declarations. A request without them is malformed, and on HTTP a bad request.
-json::decoded<std::optional<model::implementation>> read_declarations(const json::object& params) {
+json::decoded<void> check_declarations(const json::object& params) {
   const auto meta = params.get_object("_meta");
   if (!meta) return tl::unexpected(meta.error());
   if (const auto revision = meta->get_string(revision_key); !revision) return tl::unexpected(revision.error());
@@ -51,10 +51,7 @@ json::decoded<std::optional<model::implementation>> read_declarations(const json
   }
   const auto client = meta->find_object(client_key);
   if (!client) return tl::unexpected(client.error());
-  if (!*client) return std::optional<model::implementation>{};
-  auto info = read_implementation(**client);
-  if (!info) return tl::unexpected(info.error());
-  return std::optional<model::implementation>{std::move(*info)};
+  return *client ? check_implementation(**client) : json::decoded<void>{};
 }
 
 protocol_error unknown(std::string_view method) {
@@ -102,8 +99,8 @@ class modern_codec final : public codec {
   [[nodiscard]] bool writes_null_ids() const noexcept override { return false; }
 
   [[nodiscard]] decoded<model::request> decode(const rpc::request& from, const rpc::facts& facts) const override {
-    auto client = read_declarations(from.params);
-    if (!client) return tl::unexpected(bad_request(invalid_params(from.method, client.error())));
+    const auto declared = check_declarations(from.params);
+    if (!declared) return tl::unexpected(bad_request(invalid_params(from.method, declared.error())));
     if (facts.http) {
       if (auto mismatch = header_mismatch(from, this_revision, *facts.http)) return tl::unexpected(std::move(*mismatch));
     }
@@ -113,7 +110,7 @@ class modern_codec final : public codec {
       if (!operation) return tl::unexpected(std::move(operation.error()));
       auto token = progress_token(from.params);
       if (!token) return tl::unexpected(invalid_params(from.method, token.error()));
-      return model::request{std::move(*operation), std::move(*token), std::move(*client)};
+      return model::request{std::move(*operation), std::move(*token)};
     }
     return tl::unexpected(unknown(from.method));
   }
@@ -208,15 +205,6 @@ json::decoded<std::optional<std::string_view>> declared_revision(const json::obj
   if (!meta) return tl::unexpected(meta.error());
   if (!*meta) return std::optional<std::string_view>{};
   return (*meta)->find_string(revision_key);
-}
-
-protocol_error unsupported_revision(std::string_view asked) {
-  std::string data;
-  json::writer to(data);
-  to.begin_object().key("supported").begin_array();
-  for (const auto name : names) to.string(name);
-  to.end_array().member("requested", asked.substr(0, 200)).end_object();
-  return {-32022, "Unsupported protocol version", std::move(data), 400};
 }
 
 }  // namespace hondana::wire::modern

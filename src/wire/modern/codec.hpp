@@ -16,7 +16,5 @@ namespace hondana::wire::modern {
 
 /// The revision a request declares in its `_meta`; nothing when it declares none.
 [[nodiscard]] json::decoded<std::optional<std::string_view>> declared_revision(const json::object& params);
-/// -32022 with the versions that can be asked for.
-[[nodiscard]] protocol_error unsupported_revision(std::string_view asked);
 
 }  // namespace hondana::wire::modern

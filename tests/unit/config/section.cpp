@@ -70,6 +70,15 @@ TEST(toml, refuses_dates) {
   EXPECT_EQ(parse_toml("d = 2025-01-01\n", "t.toml").error().public_text, "t.toml:1: dates and times are not used here");
 }
 
+TEST(toml, has_characters_outside_ascii_in_strings_and_comments_only) {
+  EXPECT_TRUE(parse_toml("\xEF\xBB\xBF# 本棚\na = \"本\"\nb = '棚'\nc = \"\"\"\n本\"\"\"\nd = '''棚\n'''\n", "t.toml"));
+  EXPECT_EQ(parse_toml("a = 1\n本 = 2\n", "t.toml").error().public_text,
+            "t.toml:2: characters outside ASCII stand in quotes or comments only");
+  EXPECT_FALSE(parse_toml("\xEF\xBB\xAF", "t.toml"));
+  EXPECT_FALSE(parse_toml("[\n~", "t.toml"));
+  EXPECT_FALSE(parse_toml("a = \"x\n\xEF\xBB\xAF", "t.toml"));
+}
+
 TEST(toml, refuses_nesting_without_end) {
   const auto made = parse_toml("a = " + std::string(200, '[') + std::string(200, ']') + "\n", "t.toml");
   ASSERT_FALSE(made);

@@ -123,4 +123,30 @@ TEST(body, lets_go_of_a_reader_that_has_been_pulled) {
   EXPECT_EQ(reader.use_count(), 1);
 }
 
+TEST(body, holds_big_content_in_memory_once_and_unencoded_until_it_is_pulled) {
+  const std::string bytes(1'000'001, '\x01');
+  for (const bool is_text : {true, false}) {
+    body message("\"");
+    message.append(held(bytes, is_text), home);
+    message.text() += "\"";
+    EXPECT_FALSE(message.is_whole());
+    EXPECT_EQ(message.bytes_held(), bytes.size() + 2);
+    EXPECT_EQ(message.next_lane(), nullptr);
+    std::string all;
+    for (bool more = true; more;) {
+      const auto before = all.size();
+      more = message.pull(all).value();
+      EXPECT_LE(all.size() - before, 6u * 192 * 1024 + 2);
+      EXPECT_EQ(message.next_lane(), nullptr);
+    }
+    std::string expected = "\"";
+    if (is_text) {
+      for (std::size_t i = 0; i < bytes.size(); ++i) expected += "\\u0001";
+    } else {
+      json::append_base64_portable(expected, bytes);
+    }
+    EXPECT_EQ(all, expected += '"');
+  }
+}
+
 }  // namespace

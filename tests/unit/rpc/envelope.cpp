@@ -68,6 +68,19 @@ TEST(envelope, that_is_no_object_is_an_invalid_request) {
   }
 }
 
+TEST(envelope, of_a_broken_answer_is_an_answer_still) {
+  for (const auto* text : {R"({"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}})", R"({"id":1,"result":{}})",
+                           R"({"jsonrpc":"2.0","id":1,"result":1,"error":{}})", R"({"jsonrpc":"2.0","error":7})"}) {
+    EXPECT_TRUE(std::holds_alternative<rpc::response>(read_text(text).message)) << text;
+  }
+}
+
+TEST(envelope, of_a_notification_with_bad_parameters_says_that_it_is_one) {
+  EXPECT_TRUE(malformed(R"({"jsonrpc":"2.0","method":"notifications/foo","params":[1]})").is_notification);
+  EXPECT_FALSE(malformed(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":[1]})").is_notification);
+  EXPECT_FALSE(malformed(R"({"method":"ping"})").is_notification);
+}
+
 TEST(envelope, names_the_member_that_is_wrong) {
   const struct {
     const char* text;
@@ -85,7 +98,6 @@ TEST(envelope, names_the_member_that_is_wrong) {
       {R"({"jsonrpc":"2.0","id":9223372036854775808,"method":"ping"})", "id", -32600, false},
       {R"({"jsonrpc":"2.0","id":1,"id":2,"method":"ping"})", "id", -32600, false},
       {R"({"jsonrpc":"2.0","id":1})", "method", -32600, true},
-      {R"({"jsonrpc":"2.0","id":1,"result":1,"error":{}})", "method", -32600, true},
       {R"({"jsonrpc":"2.0","id":1,"method":5})", "method", -32600, true},
       {R"({"jsonrpc":"2.0","id":1,"Method":"ping"})", "method", -32600, true},
       {R"({"jsonrpc":"2.0","id":1,"method":"ping","method":"ping"})", "method", -32600, true},

@@ -51,6 +51,7 @@ class gated_provider final : public provider {
   result<reading> read(const read_request& request) override {
     if (request.uri == "memo:///throws") throw std::runtime_error("private details");
     if (request.report) request.report({1, 2.0, "half"});
+    last_report_ = request.report;
     std::stop_callback wake(request.stop, [this] { changed_.notify_all(); });
     std::unique_lock lock(mutex_);
     ++waiting_;
@@ -59,6 +60,8 @@ class gated_provider final : public provider {
     if (request.report) request.report({0.5, 2.0, "backwards"});
     return text_reading("content of " + request.uri);
   }
+  /// As a provider that has not noticed yet that nobody waits.
+  void report_to_last(double done) { last_report_({done, 2.0, "late"}); }
   void open() {
     const std::lock_guard lock(mutex_);
     is_open_ = true;
@@ -72,6 +75,7 @@ class gated_provider final : public provider {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::function<void(const progress&)> last_report_;
   bool is_open_ = false;
   std::size_t waiting_ = 0;
 };
@@ -230,6 +234,59 @@ TEST_F(a_session, initialize_inside_a_batch_is_refused_and_settles_nothing) {
       R"("clientInfo":{"name":"t","version":"1"}}}])");
   ASSERT_TRUE(out_->wait_for(1));
   EXPECT_NE(out_->answers[0].find("initialize must not be part of a batch"), std::string::npos);
+}
+
+TEST_F(a_session, a_cancelled_request_reports_no_more_progress) {
+  shake_hands("2025-11-25");
+  send(read("1", R"(,"_meta":{"progressToken":"p"})"));
+  ASSERT_TRUE(provider_->wait_until_reading(1));
+  send(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+  ASSERT_TRUE(out_->wait_for(2));
+  const auto before = out_->notifications.size();
+  provider_->report_to_last(2.0);
+  EXPECT_EQ(out_->notifications.size(), before);
+}
+
+TEST_F(a_session, answers_neither_answers_nor_malformed_notifications) {
+  shake_hands("2025-03-26");
+  for (const auto* text : {R"({"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}})",
+                           R"({"jsonrpc":"2.0","id":1,"result":{}})",
+                           R"({"jsonrpc":"2.0","method":"notifications/foo","params":[1]})",
+                           R"([{"jsonrpc":"2.0","method":"notifications/foo","params":[1]}])"}) {
+    out_->answers.clear();
+    send(text);
+    ASSERT_TRUE(out_->wait_for(1)) << text;
+    EXPECT_EQ(out_->answers[0], "") << text;
+  }
+}
+
+TEST_F(a_session, an_unknown_version_header_is_refused_whatever_the_message_is) {
+  facts_.http = rpc::http_headers{"1999-01-01", {}, {}};
+  for (const auto* text : {R"({"jsonrpc":"2.0","id":1,"method":"ping"})", R"({"jsonrpc":"2.0","method":"notifications/x"})",
+                           R"({"jsonrpc":"2.0","id":1,"result":{}})", R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])"}) {
+    out_->answers.clear();
+    out_->statuses.clear();
+    send(text);
+    ASSERT_TRUE(out_->wait_for(1)) << text;
+    EXPECT_EQ(out_->statuses[0], 400) << text;
+    EXPECT_NE(out_->answers[0].find("-32022"), std::string::npos) << text;
+  }
+}
+
+TEST_F(a_session, an_initialize_that_is_refused_settles_nothing) {
+  const auto greet = [this](std::string_view id) {
+    send(R"({"jsonrpc":"2.0","id":)" + std::string(id) +
+         R"(,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},)"
+         R"("clientInfo":{"name":"t","version":"1"}}})");
+  };
+  send(R"({"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"memo:///a","_meta":{)"
+       R"("io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})");
+  ASSERT_TRUE(provider_->wait_until_reading(1));
+  greet("1");
+  greet("2");
+  ASSERT_TRUE(out_->wait_for(2));
+  EXPECT_NE(out_->answers[0].find("in use"), std::string::npos);
+  EXPECT_NE(out_->answers[1].find(R"("protocolVersion":"2025-06-18")"), std::string::npos) << out_->answers[1];
 }
 
 TEST_F(a_session, closing_cancels_everything) {

@@ -65,6 +65,8 @@ TEST(choose, over_http_the_header_decides_for_undeclared_requests) {
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, -32022);
   EXPECT_EQ(unknown.error().http_status, 400);
+  EXPECT_EQ(unknown.error().data,
+            R"({"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"1900-01-01"})");
 }
 
 TEST(choose, before_a_handshake_only_ping_is_answered_as_legacy) {

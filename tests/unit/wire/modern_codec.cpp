@@ -68,13 +68,6 @@ TEST(modern_codec, a_missing_resource_is_invalid_params_with_the_uri_and_nothing
   EXPECT_EQ(error.data, R"({"uri":"memo:///zzz"})");
 }
 
-TEST(modern_codec, an_unsupported_revision_names_those_that_can_be_asked_for) {
-  const auto error = unsupported_revision("1900-01-01");
-  EXPECT_EQ(error.code, -32022);
-  EXPECT_EQ(error.http_status, 400);
-  EXPECT_EQ(error.data, R"({"supported":["2026-07-28"],"requested":"1900-01-01"})");
-}
-
 TEST(modern_codec, every_result_is_typed_cacheable_and_signed) {
   const model::self_description self{"shelf", "1.2.3", "", "", true};
   EXPECT_EQ(current().encode_greeting(self),

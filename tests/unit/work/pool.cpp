@@ -51,6 +51,42 @@ struct held_job {
   }
 };
 
+TEST(pool, goes_on_with_an_answer_that_has_begun_while_all_its_threads_are_busy) {
+  pool lane("slow", 2);
+  const held_job first;
+  const held_job second;
+  const held_job waiting;
+  ASSERT_TRUE(lane.submit(first, never));
+  ASSERT_TRUE(lane.submit(second, never));
+  ASSERT_TRUE(lane.submit(waiting, never));
+  ASSERT_TRUE(first.started->wait());
+  ASSERT_TRUE(second.started->wait());
+  door continued;
+  ASSERT_TRUE(lane.submit([&continued] { continued.open(); }, never, hondana::work::urgency::continuation));
+  EXPECT_TRUE(continued.wait());
+  for (const auto* job : {&first, &second, &waiting}) job->let_go->open();
+  EXPECT_TRUE(lane.close(clock::now() + 10s));
+}
+
+TEST(pool, takes_continuations_before_requests_that_wait) {
+  pool lane("one", 1);
+  const held_job busy;
+  ASSERT_TRUE(lane.submit(busy, never));
+  ASSERT_TRUE(busy.started->wait());
+  const held_job blocking;
+  ASSERT_TRUE(lane.submit(blocking, never, hondana::work::urgency::continuation));
+  ASSERT_TRUE(blocking.started->wait());
+  std::string order;
+  door done;
+  ASSERT_TRUE(lane.submit([&] { order += "request"; done.open(); }, never));
+  ASSERT_TRUE(lane.submit([&] { order += "continuation "; }, never, hondana::work::urgency::continuation));
+  busy.let_go->open();
+  ASSERT_TRUE(done.wait());
+  EXPECT_EQ(order, "continuation request");
+  blocking.let_go->open();
+  EXPECT_TRUE(lane.close(clock::now() + 10s));
+}
+
 TEST(inline_lane, runs_before_submit_returns) {
   inline_lane lane;
   bool ran = false;

@@ -1,7 +1,7 @@
 /// What starting costs and what a big read costs, measured on the real program: time to the first answer beside the cost of
 /// starting any program, memory at rest, and memory and speed of a 1 GiB read by a fast and by a slow peer.
 ///
-/// Usage: bench_footprint PROGRAM FOLDER. Prints a Markdown table. Needs 1 GiB in the temporary folder.
+/// Usage: footprint PROGRAM FOLDER. Prints a Markdown table. Needs 1 GiB in the temporary folder.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -46,6 +46,7 @@ class child {
     if (pid_ == 0) {
       dup2(in[0], STDIN_FILENO);
       dup2(out[1], STDOUT_FILENO);
+      dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
       execv(pointers[0], pointers.data());
       _exit(127);
     }
@@ -209,7 +210,7 @@ void measure_big_read(const std::string& program, const big_folder& folder, bool
 
 int main(int count, char** arguments) {
   if (count != 3) {
-    std::fprintf(stderr, "usage: bench_footprint PROGRAM FOLDER\n");
+    std::fprintf(stderr, "usage: footprint PROGRAM FOLDER\n");
     return 1;
   }
   try {
@@ -219,7 +220,7 @@ int main(int count, char** arguments) {
     measure_big_read(arguments[1], folder, false);
     measure_big_read(arguments[1], folder, true);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_footprint: %s\n", error.what());
+    std::fprintf(stderr, "footprint: %s\n", error.what());
     return 1;
   }
   return 0;
