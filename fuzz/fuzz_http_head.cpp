@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "transport/http/body_budget.hpp"
 #include "transport/http/dialogue.hpp"
 #include "transport/http/field_values.hpp"
 #include "transport/http/request_parser.hpp"
@@ -87,13 +88,14 @@ class host final : public http::dialogue_host {
   ticket waiting = 0;
 };
 
-void converse(std::string_view bytes, std::size_t piece) {
+void converse(std::string_view bytes, std::size_t piece, const std::shared_ptr<http::body_budget>& bodies) {
   http::limits small;
   small.header_bytes = 512;
   small.body_bytes = 256;
   small.linger_bytes = 1024;
   host asked;
-  http::dialogue talk(asked, small, "127.0.0.1");
+  small.uncounted_bytes = 32;
+  http::dialogue talk(asked, small, "127.0.0.1", bodies);
   while (!bytes.empty() && !talk.has_ended()) {
     talk.receive(bytes.substr(0, piece));
     bytes.remove_prefix(std::min(piece, bytes.size()));
@@ -128,7 +130,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                        pieces.requests.begin()));
     require(whole.requests.size() == pieces.requests.size());
   }
-  converse(bytes, piece);
+  const auto bodies = std::make_shared<http::body_budget>(128);
+  converse(bytes, piece, bodies);
+  require(bodies->take(128) && !bodies->take(1));
 
   // The values alone, which the parser would let through only in part.
   (void)http::names_this_machine(bytes, "::1");

@@ -15,7 +15,8 @@ constexpr const char* overview =
     "\n"
     "  hondana serve [PATH...]   over HTTP on http://127.0.0.1:7325/mcp\n"
     "  hondana stdio [PATH...]   to the program that starts it (Claude, VS Code, Cursor, Zed)\n"
-    "  hondana check [PATH...]   print what would be served, and what is left out and why\n";
+    "  hondana check [PATH...]   print what would be served, and what is left out and why\n"
+    "  hondana schemes           print the documentation of all URIs\n";
 
 constexpr const char* footer =
     "Without PATH and --config the current folder is served. Secrets, hidden files and what .gitignore names stay out.\n"
@@ -24,21 +25,29 @@ constexpr const char* footer =
 
 /// A first word that is neither a flag nor a command is the commonest mistake; CLI11 itself would only miss a command.
 std::optional<std::string> unknown_command(const CLI::App& app, int count, const char* const* arguments) {
-  if (count < 2 || arguments[1][0] == '-') return {};
+  const std::string_view first = count < 2 ? std::string_view() : arguments[1];
+  for (const auto* request : {"-h", "--help", "-V", "--version"}) {
+    if (first == request) return {};
+  }
   std::string known;
   for (const auto* one : app.get_subcommands({})) {
-    if (one->get_name() == arguments[1]) return {};
+    if (one->get_name() == first) return {};
     known += (known.empty() ? "" : ", ") + one->get_name();
   }
-  return "there is no command \"" + std::string(arguments[1]) + "\"; there are " + known;
+  if (first.empty()) return "give a command: " + known;
+  if (first.starts_with('-')) return "there is no option \"" + std::string(first) + "\" before a command; the commands are " + known;
+  return "there is no command \"" + std::string(first) + "\"; there are " + known;
 }
 
-finished usage_error(const std::string& what) { return {exit_usage, "hondana: " + what + "\nTry 'hondana --help'.\n"}; }
+/// `command` is the command whose help shows what was meant; empty before one is known.
+finished usage_error(const std::string& what, const std::string& command) {
+  return {exit_usage, "hondana: " + what + "\nTry 'hondana " + (command.empty() ? "" : command + ' ') + "--help'.\n"};
+}
 
 void add_what(CLI::App& to, what_to_serve& what) {
   to.add_option("paths", what.paths, "Folders to serve")->type_name("PATH");
   to.add_option("-c,--config", what.config, "A TOML file with sources, links and limits")->type_name("FILE");
-  to.add_option("--allow", what.allow, "Serve what matches this pattern (as in .gitignore) although it would be left out")
+  to.add_option("--allow", what.allow, "Serve what matches this pattern (as in .gitignore) although it would be left out; may be repeated")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
   to.add_flag("--hidden", what.hidden, "Serve names that begin with a dot too; secrets and .git stay out");
@@ -73,7 +82,7 @@ command parse_arguments(int count, const char* const* arguments) {
   schemes_app->add_flag("--json", schemes.as_json, "Print JSON");
   schemes_app->add_flag("--markdown", schemes.as_markdown, "Print Markdown");
 
-  if (const auto unknown = unknown_command(app, count, arguments)) return usage_error(*unknown);
+  if (const auto unknown = unknown_command(app, count, arguments)) return usage_error(*unknown, {});
   try {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& error) {
@@ -81,7 +90,7 @@ command parse_arguments(int count, const char* const* arguments) {
     std::ostringstream problem;
     const bool is_request = app.exit(error, out, problem) == 0;
     if (is_request) return finished{exit_ok, out.str()};
-    return usage_error(error.what());
+    return usage_error(error.what(), arguments[1]);
   }
   if (stdio_app->parsed()) return stdio;
   if (serve_app->parsed()) return serve;

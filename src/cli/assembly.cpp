@@ -62,8 +62,11 @@ result<config::settings> assembly::read_settings() const {
   }
   if (!what_.paths.empty()) {
     settings.sources.push_back(source_of(what_, what_.paths));
-  } else if (settings.sources.empty() && settings.links.empty()) {
+  } else if (what_.config.empty()) {
     settings.sources.push_back(source_of(what_, {"."}));
+  } else if (settings.sources.empty() && settings.links.empty()) {
+    return fail(errc::invalid_argument, "The configuration file " + what_.config +
+                                            " names neither a source nor a link. Add a [[source]], or give a PATH.");
   }
   return settings;
 }
@@ -82,7 +85,13 @@ result<assembly::made> assembly::make(const config::source& from) const {
   }
   auto options = from.options;
   auto provider = type->configure(options, log_);
-  if (!provider) return tl::unexpected(std::move(provider.error()));
+  if (!provider) {
+    auto why = std::move(provider.error());
+    if (!what_.config.empty() && from.options.line() != 0 && why.public_text.rfind(from.options.file(), 0) != 0) {
+      why.public_text = from.options.file() + ':' + std::to_string(from.options.line()) + ": " + why.public_text;
+    }
+    return tl::unexpected(std::move(why));
+  }
   return made{from.type, from.options, std::move(*provider)};
 }
 

@@ -35,6 +35,15 @@ std::string host_json(std::string_view outer, const greeting_facts& facts) {
   return text;
 }
 
+/// `"hondana":{"url":…}` inside `outer`.
+std::string url_json(std::string_view outer, std::string_view url, bool has_type) {
+  std::string text;
+  json::writer to(text);
+  to.begin_object().key(outer).begin_object().key("hondana").begin_object();
+  to.member_if("type", has_type ? "http" : "").member("url", url).end_object().end_object().end_object();
+  return text;
+}
+
 std::string curl_line(const std::string& url) {
   const std::string revision(wire::newest_revision());
   return "curl -s " + url +
@@ -56,7 +65,13 @@ std::string greeting(const greeting_facts& facts) {
     for (const auto& claim : provider->claims()) text += "  " + provider->name() + "  " + claim + '\n';
   }
   if (!facts.url.empty()) text += "\nList the resources:\n  " + curl_line(facts.url) + '\n';
-  text += "\nConnect a host:\n";
+  text += facts.url.empty() ? "\nConnect a host:\n" : "\nConnect a host to this server:\n";
+  if (!facts.url.empty()) {
+    text += "  Claude Code     claude mcp add --transport http hondana " + facts.url + '\n';
+    text += "  VS Code         .vscode/mcp.json            " + url_json("servers", facts.url, true) + '\n';
+    text += "  Cursor          ~/.cursor/mcp.json          " + url_json("mcpServers", facts.url, false) + '\n';
+    text += "\nOr let a host start its own, over stdio:\n";
+  }
   text += "  Claude Code     claude mcp add hondana -- " + command_line(facts) + '\n';
   text += "  Claude Desktop  claude_desktop_config.json  " + host_json("mcpServers", facts) + '\n';
   text += "  VS Code         .vscode/mcp.json            " + host_json("servers", facts) + '\n';

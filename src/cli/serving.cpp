@@ -41,7 +41,8 @@ std::vector<std::string> stdio_arguments(const what_to_serve& what) {
 /// A server that can be assembled again while it serves.
 class reloadable {
  public:
-  explicit reloadable(const what_to_serve& what) : log_(standard_log()), assembly_(what, log_) {}
+  explicit reloadable(const what_to_serve& what)
+      : log_(standard_log()), has_file_(!what.config.empty()), assembly_(what, log_) {}
 
   result<parts> start() {
     const std::lock_guard lock(mutex_);
@@ -57,6 +58,7 @@ class reloadable {
   /// Swaps the configuration whole, or keeps the old one and says why.
   void reload() {
     const std::lock_guard lock(mutex_);
+    if (!has_file_) return log_("there is no configuration file to read again; start with --config FILE");
     auto whole = assembly_.assemble();
     auto outcome = whole ? server_.replace(whole->options, whole->providers)
                          : result<void>(tl::unexpected(std::move(whole.error())));
@@ -66,7 +68,8 @@ class reloadable {
       log_(moves ? "reloaded the configuration; http.address and http.port hold from the next start on"
                  : "reloaded the configuration");
     } else {
-      log_("kept the old configuration: " + outcome.error().public_text + ' ' + outcome.error().private_text);
+      const auto& why = outcome.error();
+      log_("kept the old configuration: " + why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')'));
     }
   }
 
@@ -83,6 +86,7 @@ class reloadable {
 
  private:
   log_function log_;
+  bool has_file_;
   std::mutex mutex_;  // a reload may arrive while the start is under way
   assembly assembly_;
   config::http_settings http_;  // as of the start
@@ -149,7 +153,7 @@ int run(const serve_command& what) {
   const auto url = "http://" + (is_ipv6 ? '[' + http.address + ']' : http.address) + ':' + std::to_string(service->port()) + "/mcp";
   std::fputs(greeting({running_program(), stdio_arguments(what.what), whole->providers, url}).c_str(), stderr);
   stop.wait();
-  serving.log()("stopping: requests under way have " + std::to_string(drain_limit.count()) + " s");
+  serving.log()("stopping; requests under way have at most " + std::to_string(drain_limit.count()) + " s");
   service->drain(drain_limit);
   serving.close(exit_ok);
   return exit_ok;

@@ -150,6 +150,12 @@ result<void> section::finish() const {
   return {};
 }
 
+std::string section::path_from(const std::string& written) const {
+  if (written.starts_with('/')) return written;
+  const auto slash = file_.rfind('/');
+  return slash == std::string::npos ? written : file_.substr(0, slash + 1) + written;
+}
+
 bool section::says_the_same_as(const section& other) const { return same(members_, other.members_); }
 
 std::optional<std::uint64_t> parse_size(std::string_view text) {

@@ -51,6 +51,10 @@ class section {
   /// An error about a key of this table, in the form of all others.
   [[nodiscard]] failure wrong(std::string_view key, std::string_view what) const;
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
+  /// A path of this table as it is meant: relative ones are relative to the folder of the file they stand in.
+  [[nodiscard]] std::string path_from(const std::string& written) const;
+  /// Where the table begins; 0 when it stands in no file.
+  [[nodiscard]] std::size_t line() const noexcept { return line_; }
   /// Whether both tables say the same, wherever they stand.
   [[nodiscard]] bool says_the_same_as(const section& other) const;
 

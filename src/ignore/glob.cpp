@@ -128,7 +128,7 @@ bool glob::accepts(const unit& one, unsigned char byte) const noexcept {
   return false;
 }
 
-bool glob::matches_segment(const segment& one, std::string_view text, std::uint64_t& steps) const noexcept {
+bool glob::matches_segment(const segment& one, std::string_view text, std::uint64_t& steps, std::uint64_t most) const noexcept {
   if (text.size() < one.least) return false;
   std::size_t at = 0;
   std::uint32_t next = one.first;
@@ -137,7 +137,7 @@ bool glob::matches_segment(const segment& one, std::string_view text, std::uint6
   std::optional<std::uint32_t> retry_unit;
   std::size_t retry_at = 0;
   while (at < text.size()) {
-    ++steps;
+    if (++steps > most) return false;
     if (next != one.last && units_[next].kind == unit_kind::star) {
       if (++next == one.last) return true;
       retry_unit = next;
@@ -156,7 +156,7 @@ bool glob::matches_segment(const segment& one, std::string_view text, std::uint6
   return next == one.last;
 }
 
-bool glob::matches(std::string_view text, std::uint64_t& steps) const noexcept {
+bool glob::matches(std::string_view text, std::uint64_t& steps, std::uint64_t most) const noexcept {
   if (!fault_.empty() || !text.starts_with(literal_start_)) return false;
   text.remove_prefix(literal_start_.size());
 
@@ -175,7 +175,7 @@ bool glob::matches(std::string_view text, std::uint64_t& steps) const noexcept {
     if (end == text.size()) return std::nullopt;
     return end + 1;
   };
-  while (true) {
+  while (steps <= most) {
     if (next == segments_.size()) {
       if (!at) return true;
     } else if (segments_[next].folders) {
@@ -189,7 +189,7 @@ bool glob::matches(std::string_view text, std::uint64_t& steps) const noexcept {
       return false;
     } else {
       const std::size_t end = end_of(*at);
-      if (matches_segment(segments_[next], text.substr(*at, end - *at), steps)) {
+      if (matches_segment(segments_[next], text.substr(*at, end - *at), steps, most)) {
         ++next;
         at = after(end);
         continue;
@@ -201,6 +201,7 @@ bool glob::matches(std::string_view text, std::uint64_t& steps) const noexcept {
     next = *retry_segment;
     retry_at = *at;
   }
+  return false;
 }
 
 }  // namespace hondana::ignore

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,15 @@ class glob {
   [[nodiscard]] std::string_view fault() const noexcept { return fault_; }
 
   /// Whether the whole of `text` matches. Adds the bytes it looked at to `steps`: at most
-  /// 3 * (pattern bytes + 1) * (text bytes + 1).
-  [[nodiscard]] bool matches(std::string_view text, std::uint64_t& steps) const noexcept;
+  /// 3 * (pattern bytes + 1) * (text bytes + 1). Gives up soon after `steps` has passed `most`; the answer then means nothing.
+  [[nodiscard]] bool matches(std::string_view text, std::uint64_t& steps,
+                             std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const noexcept;
+
+  /// About how much memory it holds besides itself, in bytes.
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return units_.capacity() * sizeof(unit) + segments_.capacity() * sizeof(segment) + sets_.capacity() * sizeof(byte_set) +
+           literal_start_.capacity();
+  }
 
  private:
   enum class unit_kind : std::uint8_t { byte, any, set, star };
@@ -49,7 +57,8 @@ class glob {
   struct compiler;
 
   [[nodiscard]] bool accepts(const unit& one, unsigned char byte) const noexcept;
-  [[nodiscard]] bool matches_segment(const segment& one, std::string_view text, std::uint64_t& steps) const noexcept;
+  [[nodiscard]] bool matches_segment(const segment& one, std::string_view text, std::uint64_t& steps,
+                                     std::uint64_t most) const noexcept;
 
   std::string literal_start_;
   std::vector<unit> units_;

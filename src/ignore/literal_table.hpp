@@ -20,6 +20,11 @@ class literal_table {
   /// Sorts the table; searches are valid from here on.
   void seal();
 
+  /// About how much memory it holds besides itself, in bytes.
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return entries_.capacity() * sizeof(entry) + groups_.capacity() * sizeof(group);
+  }
+
   /// The highest ordinal whose text equals `text`, 0 when there is none. Patterns for folders only count for folders.
   [[nodiscard]] std::uint32_t find(std::string_view text, bool is_directory) const noexcept;
 

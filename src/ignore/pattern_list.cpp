@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t most_text = 1024 * 1024;
 constexpr std::size_t most_line = 4096;
 constexpr std::size_t most_patterns = 50'000;
+constexpr std::size_t most_wildcard_bytes = 8 * 1024 * 1024;
 constexpr std::size_t most_warnings = 100;
 
 /// The line up to its first NUL, without trailing spaces that no backslash quotes.
@@ -69,6 +70,10 @@ pattern_list pattern_list::parse(std::string_view text, std::string source) {
       list.cut("line " + std::to_string(number) + " and all after it are not used: 50000 patterns are the limit");
       break;
     }
+    if (list.wildcard_bytes_ > most_wildcard_bytes) {
+      list.cut("line " + std::to_string(number) + " and all after it are not used: the patterns before take 8 MiB of memory");
+      break;
+    }
     list.add(trimmed(line), number);
   }
 
@@ -116,11 +121,24 @@ void pattern_list::add_wildcard(glob pattern, std::uint32_t ordinal, bool folder
     warn("line " + std::to_string(written.line) + " matches nothing: it has " + std::string(pattern.fault()));
     return;
   }
+  wildcard_bytes_ += sizeof(wildcard_rule) + pattern.bytes();
   wildcards_.push_back({std::move(pattern), ordinal, folders_only, name_only});
 }
 
+pattern_list pattern_list::unusable(std::string source, std::string why) {
+  pattern_list list;
+  list.source_ = std::move(source);
+  list.cut(std::move(why));
+  return list;
+}
+
+std::size_t pattern_list::bytes() const noexcept {
+  return sizeof(*this) + text_.capacity() + rules_.capacity() * sizeof(rule) + names_.bytes() + paths_.bytes() +
+         endings_.bytes() + wildcard_bytes_;
+}
+
 void pattern_list::cut(std::string what) {
-  complete_ = false;
+  if (fault_.empty()) fault_ = what;
   warn(std::move(what));
 }
 
@@ -131,7 +149,7 @@ void pattern_list::warn(std::string what) {
     warnings_.push_back(source_ + ": " + std::move(what));
 }
 
-found pattern_list::match(std::string_view path, bool is_directory) const noexcept {
+found pattern_list::match(std::string_view path, bool is_directory, std::uint64_t most) const noexcept {
   found answer;
   const std::size_t slash = path.rfind('/');
   const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
@@ -140,8 +158,15 @@ found pattern_list::match(std::string_view path, bool is_directory) const noexce
   std::uint32_t last =
       std::max({names_.find(name, is_directory), paths_.find(path, is_directory), endings_.find_ending(name, is_directory)});
   for (auto one = wildcards_.rbegin(); one != wildcards_.rend() && one->ordinal > last; ++one) {
+    ++answer.steps;
     if (one->folders_only && !is_directory) continue;
-    if (one->pattern.matches(one->name_only ? name : path, answer.steps)) last = one->ordinal;
+    const bool matches = one->pattern.matches(one->name_only ? name : path, answer.steps, most);
+    if (answer.steps > most) {
+      answer.outcome = decision::ignored;
+      answer.gave_up = true;
+      return answer;
+    }
+    if (matches) last = one->ordinal;
   }
   if (last == 0) return answer;
   const rule& deciding = rules_[last - 1];

@@ -16,6 +16,14 @@ constexpr octet_set user_characters = uri::unreserved.with(uri::sub_delimiters).
 constexpr octet_set host_characters = uri::unreserved.with(uri::sub_delimiters);
 constexpr octet_set path_characters = uri::unreserved.with(uri::sub_delimiters).with(":@/");
 constexpr octet_set query_characters = path_characters.with("?");
+/// What an escape is decoded to in a `file` path: all that may stand there raw, but for the slash.
+constexpr octet_set decoded_in_file_paths = uri::file_path_characters.without("/");
+
+bool is_localhost(std::string_view host) noexcept {
+  constexpr std::string_view name = "localhost";
+  return std::equal(host.begin(), host.end(), name.begin(), name.end(),
+                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+}
 
 std::string describe(char c) {
   if (c == ' ') return "a space";
@@ -96,10 +104,15 @@ class canonical_writer {
     if (has_authority) {
       out_ += "//";
       at_ += 2;
-      auto done = authority(std::min(text_.find('/', at_), path_end));
+      const std::size_t end = std::min(text_.find('/', at_), path_end);
+      // RFC 8089: this host and no host are the same.
+      if (is_file() && is_localhost(text_.substr(at_, end - at_))) at_ = end;
+      auto done = authority(end);
       if (!done) return done;
+    } else if (is_file() && text_.substr(at_, path_end - at_).starts_with('/')) {
+      out_ += "//";
     }
-    auto done = path(path_end, has_authority);
+    auto done = path(path_end, has_authority || out_.ends_with("//"));
     if (done && at_ < text_.size() && text_[at_] == '?') {
       done = delimited(std::min(text_.find('#', at_), text_.size()));
     }
@@ -139,7 +152,8 @@ class canonical_writer {
   result<void> path(std::size_t end, bool has_authority) {
     const std::size_t start = at_;
     const std::size_t written = out_.size();
-    if (auto done = characters(end, path_characters, "in its path"); !done) return done;
+    const auto& decoded = is_file() ? decoded_in_file_paths : uri::unreserved;
+    if (auto done = characters(end, path_characters, "in its path", decoded); !done) return done;
     const bool hierarchical = out_.size() > written && out_[written] == '/';
     if (!hierarchical || out_.find("/.", written) == std::string::npos) return {};
     remove_dot_segments(out_, written);
@@ -157,8 +171,10 @@ class canonical_writer {
     return characters(end, query_characters, is_query ? "in its query" : "in its fragment");
   }
 
-  /// Copies up to `end`, escaping and unescaping as the canonical form asks; `as_is` are the characters that need neither.
-  result<void> characters(std::size_t end, const octet_set& as_is, const char* where) {
+  /// Copies up to `end`, escaping and unescaping as the canonical form asks; `as_is` are the characters that need neither,
+  /// `decoded` those whose escapes are decoded.
+  result<void> characters(std::size_t end, const octet_set& as_is, const char* where,
+                          const octet_set& decoded = uri::unreserved) {
     while (at_ < end) {
       const std::size_t run = at_;
       while (at_ < end && as_is.has(text_[at_])) ++at_;
@@ -166,7 +182,7 @@ class canonical_writer {
       if (at_ == end) break;
       const char c = text_[at_];
       if (c == '%') {
-        if (auto done = escape(end); !done) return done;
+        if (auto done = escape(end, decoded); !done) return done;
       } else if (static_cast<unsigned char>(c) >= 0x80U) {
         const std::size_t length = uri::utf8_length(text_.substr(0, end), at_);
         if (length == 0) return at_byte(at_, "ill-formed UTF-8", "escape bytes that are not UTF-8 as %XX");
@@ -182,13 +198,13 @@ class canonical_writer {
     return {};
   }
 
-  result<void> escape(std::size_t end) {
+  result<void> escape(std::size_t end, const octet_set& decoded) {
     const auto octet = uri::escape_at(text_.substr(0, end), at_);
     if (!octet) {
       return at_byte(at_, "a broken percent-escape", "write % and two hexadecimal digits, and a percent sign itself as %25");
     }
     if (*octet == 0) return at_byte(at_, "an escaped NUL", "remove it");
-    if (uri::unreserved.has(static_cast<char>(*octet))) {
+    if (decoded.has(static_cast<char>(*octet))) {
       out_.push_back(static_cast<char>(*octet));
     } else {
       uri::append_escape(out_, *octet);
@@ -196,6 +212,8 @@ class canonical_writer {
     at_ += 3;
     return {};
   }
+
+  [[nodiscard]] bool is_file() const noexcept { return out_.starts_with("file:"); }
 
   std::string_view text_;
   std::size_t at_ = 0;

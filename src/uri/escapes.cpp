@@ -103,6 +103,19 @@ std::optional<std::string_view> canonical_escapes(std::string_view text, std::st
   return std::string_view(storage);
 }
 
+std::string escaped_file_path(std::string_view bytes) {
+  std::string out;
+  out.reserve(bytes.size() + bytes.size() / 4);
+  for (const char byte : bytes) {
+    if (file_path_characters.has(byte)) {
+      out.push_back(byte);
+    } else {
+      append_escape(out, static_cast<unsigned char>(byte));
+    }
+  }
+  return out;
+}
+
 }  // namespace hondana::uri
 
 namespace hondana::inline v0 {

@@ -14,6 +14,9 @@ namespace hondana::uri {
 /// Appends `octet` as an escape with upper-case digits.
 void append_escape(std::string& out, unsigned char octet);
 
+/// A path in the file system's bytes as the canonical form of a `file` URI writes it; its slashes stay slashes.
+[[nodiscard]] std::string escaped_file_path(std::string_view bytes);
+
 /// The length of the well-formed UTF-8 sequence at `at` (RFC 3629: no overlong forms, no surrogates), or 0.
 [[nodiscard]] std::size_t utf8_length(std::string_view text, std::size_t at) noexcept;
 

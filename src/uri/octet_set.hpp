@@ -48,6 +48,8 @@ inline constexpr octet_set digits("0123456789");
 inline constexpr octet_set letters("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
 inline constexpr octet_set unreserved = letters.with(digits).with("-._~");
 inline constexpr octet_set sub_delimiters("!$&'()*+,;=");
+/// What is written raw in the path of a `file` URI (RFC 3986 section 3.3: pchar and the slash).
+inline constexpr octet_set file_path_characters = unreserved.with(sub_delimiters).with(":@/");
 inline constexpr octet_set reserved = sub_delimiters.with(":/?#[]@");
 
 }  // namespace hondana::uri

@@ -77,7 +77,7 @@ async function try_greeting(name, server, elsewhere, expected) {
 
   for (const [host, member] of hosts) {
     await check(`${name}: the snippet for ${host} is JSON, and what it names serves the same`, async () => {
-      const line = server.greeting.split('\n').find((one) => one.startsWith(`  ${host} `));
+      const line = server.greeting.split('\n').find((one) => one.startsWith(`  ${host} `) && one.includes('"command"'));
       assert.ok(line, server.greeting);
       const snippet = JSON.parse(line.slice(line.indexOf('{')));
       assert.deepEqual(Object.keys(snippet), [member]);
@@ -125,7 +125,7 @@ await judge(60_000, async () => {
   for (const name of ['one.txt', "it's.pem", 'its.pem']) writeFileSync(join(awkward, 'inside here', name), 'one\n');
   const relative = await serve(['--allow', "it's*.pem", 'inside here'], { cwd: awkward });
   const root = uri_of(join(awkward, 'inside here'));
-  await try_greeting('a folder with an awkward path', relative, elsewhere, [root, `${root}/it%27s.pem`, `${root}/one.txt`]);
+  await try_greeting('a folder with an awkward path', relative, elsewhere, [root, `${root}/it's.pem`, `${root}/one.txt`]);
   await relative.stop();
 
   await check('a port in use is an error that says so, with exit code 5', async () => {

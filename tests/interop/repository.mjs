@@ -53,12 +53,11 @@ export function copy_of(folder) {
   return copy;
 }
 
-/** The `file://` URI of an absolute path: what RFC 3986 does not call unreserved is percent-encoded. */
+/** The `file://` URI of an absolute path: what may stand raw in a segment (RFC 3986, pchar) does, all else is percent-encoded. */
 export function uri_of(path) {
-  const escape = (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`;
   return `file://${path
     .split('/')
-    .map((name) => encodeURIComponent(name).replace(/[!'()*]/g, escape))
+    .map((name) => encodeURIComponent(name).replace(/%(24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent))
     .join('/')}`;
 }
 

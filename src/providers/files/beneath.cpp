@@ -51,6 +51,15 @@ bool on_kernel_file_system(int descriptor) noexcept {
   return std::find(kinds.begin(), kinds.end(), static_cast<std::uint64_t>(about.f_type)) != kinds.end();
 }
 
+bool is_bare_repository(int folder) noexcept {
+  struct stat facts{};
+  if (::fstatat(folder, "HEAD", &facts, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(facts.st_mode)) return false;
+  const auto has_folder = [&](const char* name) {
+    return ::fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && (S_ISDIR(facts.st_mode) || S_ISLNK(facts.st_mode));
+  };
+  return has_folder("objects") && has_folder("refs");
+}
+
 bool is_plain_path(std::string_view path) noexcept {
   if (path.empty()) return true;
   if (path.find('\0') != std::string_view::npos) return false;

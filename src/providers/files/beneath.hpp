@@ -38,6 +38,9 @@ struct located {
   struct stat facts{};             ///< Of the thing itself, never of a link.
   std::string path;                ///< Where it really is, relative to the folder, free of links; empty for the folder.
   std::vector<std::string> links;  ///< Every link on the way, by where each really is.
+  /// For each link, the path that was still to be followed when it was met: the first is the path asked for. What comes before
+  /// the link is free of links; what comes after it may have `..` in it.
+  std::vector<std::string> spellings;
 };
 
 /// Whether `path` has only real names: not absolute, no empty, `.` or `..` segment, no NUL. Empty is the folder itself.
@@ -77,6 +80,9 @@ class beneath {
   dev_t device_ = 0;
   bool portable_;
 };
+
+/// Whether a folder holds what a git repository without a work tree holds: HEAD, objects/ and refs/.
+[[nodiscard]] bool is_bare_repository(int folder) noexcept;
 
 /// Whether the descriptor lies on procfs, sysfs or another file system of the kernel's own making.
 [[nodiscard]] bool on_kernel_file_system(int descriptor) noexcept;

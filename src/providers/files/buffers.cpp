@@ -13,6 +13,7 @@ namespace {
 // Large buffers are kept for the next read, since fresh pages from the kernel cost more than the copy into them.
 constexpr std::size_t kept_buffers = 8;
 constexpr std::size_t worth_keeping = 64 * 1024;
+constexpr std::size_t too_large_to_keep = 2 * whole_bytes;
 
 }  // namespace
 
@@ -25,7 +26,9 @@ struct buffer_set::state {
   void take_back(std::unique_ptr<std::string> buffer) {
     const std::lock_guard lock(mutex);
     ++free;
-    if (buffer->capacity() >= worth_keeping && kept.size() < kept_buffers) kept.push_back(std::move(buffer));
+    const auto capacity = buffer->capacity();
+    const bool is_kept = capacity >= worth_keeping && capacity <= too_large_to_keep && kept.size() < kept_buffers;
+    if (is_kept) kept.push_back(std::move(buffer));
     came_back.notify_one();
   }
 };

@@ -18,8 +18,8 @@ class buffer_set {
  public:
   explicit buffer_set(std::size_t count = 64);
 
-  /// A buffer of `size` bytes, at most `whole_bytes`, of unspecified content. The buffer goes back when the last copy of the
-  /// pointer dies, which may be after the set itself.
+  /// A buffer of `size` bytes of unspecified content, which may be made larger. It goes back when the last copy of the pointer
+  /// dies, which may be after the set itself; what is much larger than `whole_bytes` is then freed.
   /// Errors: timed_out at the call's deadline, cancelled.
   [[nodiscard]] result<std::shared_ptr<std::string>> borrow(std::size_t size, const call& by);
 

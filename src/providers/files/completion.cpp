@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t value_limit = 100;
 constexpr std::size_t name_limit = 1'000'000;
+constexpr std::size_t look_limit = 1'000;  // names after the last value that are looked at for one more
 
 char folded(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
@@ -88,8 +89,8 @@ result<complete_result> complete_path(const root& of, std::string_view typed, co
 
   complete_result found;
   found.total = 0;
-  const auto folder = of.find(folder_path);
-  if (!folder) return found;
+  const auto folder = of.find(folder_path, &by);
+  if (!folder || !of.is_visible(folder_path, *folder, by.who)) return found;
   const auto open = of.below().open_folder(*folder);
   if (!open) return found;
   const auto ignored_by = of.stack_at(folder->path);
@@ -105,19 +106,26 @@ result<complete_result> complete_path(const root& of, std::string_view typed, co
 
   const std::string real = folder->path.empty() ? std::string() : folder->path + '/';
   const std::string shown = folder_path.empty() ? std::string() : folder_path + '/';
+  std::size_t looked_further = 0;
   for (const auto& one : candidates) {
     if (auto still = still_wanted(by); !still) return tl::unexpected(std::move(still.error()));
-    if (found.values.size() == value_limit) {
+    const auto path = real + one.name;
+    const auto about = examine(of, open->get(), path, one.name.c_str(), *ignored_by, &by);
+    const bool is_full = found.values.size() == value_limit;
+    if (is_full && (about.is_served || ++looked_further == look_limit)) {
       found.total.reset();  // how many of the rest are served is not worth finding out
       found.has_more = true;
       return found;
     }
-    const auto path = real + one.name;
-    const auto about = examine(of, open->get(), path, one.name.c_str(), *ignored_by);
-    if (!about.is_served || (by.who.view && !by.who.view->may_see(of.uri_of(path)))) continue;
+    if (!about.is_served) continue;
     found.values.push_back(template_value(shown + one.name) + (S_ISDIR(about.facts.st_mode) ? "/" : ""));
   }
-  found.total = found.values.size();
+  if (names->is_cut()) {
+    found.total.reset();
+    found.has_more = true;
+  } else {
+    found.total = found.values.size();
+  }
   return found;
 }
 

@@ -13,7 +13,8 @@ namespace hondana::files {
 
 /// Values for `{+path}` that go on from what was typed: names in the folder typed so far that begin with the last segment,
 /// then names that hold its letters in order (`pvh` finds `provider.hpp`); upper and lower case are the same to both, but exact
-/// ones come first. Folders end in `/`. At most 100; what is not served is never among them.
+/// ones come first. Folders end in `/`. At most 100, with a total when that is known; what is not served, or not
+/// shown by the caller's view, is never among them.
 /// Errors: cancelled, timed_out. A folder that is not there has no values.
 [[nodiscard]] result<complete_result> complete_path(const root& of, std::string_view typed, const call& by);
 

@@ -74,9 +74,9 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   if (!paths) return tl::unexpected(std::move(paths.error()));
   if (*path) paths->push_back(**path);
   if (paths->empty()) return tl::unexpected(from.wrong("path", "missing; name the folder to serve"));
-  for (auto& one : *paths) {
+  for (const auto& one : *paths) {
     auto root = *common;
-    root.path = std::move(one);
+    root.path = from.path_from(one);
     made.roots.push_back(std::move(root));
   }
   const auto budget = from.bytes("folder_budget");

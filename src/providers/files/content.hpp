@@ -1,6 +1,7 @@
 /// Reading regular files so that no mix of two states is ever sent.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,14 +23,17 @@ namespace hondana::files {
 /// The content of a file or of a part of it.
 struct file_content {
   std::variant<shared_bytes, std::shared_ptr<byte_reader>> data;
-  content_form form = content_form::detect;  ///< Of the whole file, also where this is a part; `detect` for large whole ones.
-  std::string front;                         ///< The first 4 KiB of the whole file.
-  std::string version;                       ///< Of the whole file; empty where it changes too fast, and is too large, for one.
+  /// Of the whole file, or of its first 256 MiB, also where this is a part; `detect` for large whole ones.
+  content_form form = content_form::detect;
+  std::string front;    ///< The first 4 KiB of the whole file.
+  std::string version;  ///< Of the whole file; empty where it changes too fast, and is too large, for one.
 };
 
 /// What reads share. Threads: any, at once.
 struct reading_room {
   buffer_set buffers{64};
+  buffer_set long_listings{4};  ///< Of folders, beyond `whole_bytes`, each as long as a read may be.
+  std::chrono::milliseconds long_listing_wait{2000};
   form_memory forms{4096};
 };
 

@@ -11,7 +11,6 @@
 #include "providers/files/mime.hpp"
 #include "providers/files/pread.hpp"
 #include "providers/files/sniff.hpp"
-#include "providers/files/stamp.hpp"
 
 namespace hondana::files {
 namespace {
@@ -30,7 +29,7 @@ resource entry_of(const root& of, std::string_view path, const record& facts) {
   entry.mimeType = is_file ? mime_of(last_name(path)).name : mime_of_kind(facts.mode);
   if (is_file) {
     entry.size = facts.size;
-    entry.version = bytes::to_hex(facts.version);
+    if (facts.has_version()) entry.version = bytes::to_hex(facts.version);
   }
   entry.annotations.lastModified = std::chrono::sys_time<std::chrono::milliseconds>(
       std::chrono::floor<std::chrono::milliseconds>(std::chrono::nanoseconds(facts.modified)));
@@ -47,10 +46,8 @@ std::string_view kind_of(mode_t mode) noexcept {
   return "special";
 }
 
-resource entry_of(const root& of, std::string_view path, const struct stat& facts) {
-  const auto state = stamp_of(facts);
-  return entry_of(of, path,
-                  record{0, 0, static_cast<std::uint16_t>(facts.st_mode), state.size, state.modified, digest_of(state)});
+resource entry_of(const root& of, std::string_view path, const struct stat& facts, std::int64_t looked_at) {
+  return entry_of(of, path, record_of(facts, looked_at));
 }
 
 resource entry_of(const block& in, std::size_t index) {
@@ -76,7 +73,7 @@ std::unique_ptr<const block_descriptions> describe_block(const block& what, cons
       found->add({}, is_unknown ? "text/plain" : "");
       continue;
     }
-    if (previous != nullptr) {
+    if (previous != nullptr && facts.has_version()) {
       const auto before = previous->find(what.uri(i));
       const auto* known = before ? before->in->descriptions() : nullptr;
       if (known != nullptr && before->in->at(before->index).version == facts.version) {

@@ -3,7 +3,8 @@
 
 #include <sys/stat.h>
 
-#include <string>
+#include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include <hondana/resource.hpp>
@@ -18,11 +19,12 @@ namespace hondana::files {
 
 /// The entry of a record, with what is known of title, description and type.
 ///
-/// A folder has no version: its own inode does not change with the files that are read along with it.
+/// A folder has no version: its own inode does not change with the files that are read along with it. Nor has a file that had
+/// changed within 50 ms of when it was looked at: a read of it answers with a version made from its bytes.
 [[nodiscard]] resource entry_of(const block& in, std::size_t index);
 
-/// The entry of something on the way, before anything was read from it.
-[[nodiscard]] resource entry_of(const root& of, std::string_view path, const struct stat& facts);
+/// The entry of something on the way, before anything was read from it. `looked_at` as for `record_of`.
+[[nodiscard]] resource entry_of(const root& of, std::string_view path, const struct stat& facts, std::int64_t looked_at);
 
 /// The second pass over a block: opens each file whose front says something, and lets `previous` (may be null) spare it that
 /// for files of the same version. Reads at most 4 KiB a file.

@@ -13,6 +13,7 @@
 #include "providers/files/mime.hpp"
 #include "providers/files/sniff.hpp"
 #include "providers/files/walk.hpp"
+#include "providers/files/window.hpp"
 
 namespace hondana::files {
 namespace {
@@ -25,6 +26,17 @@ std::string_view name_of_special(mode_t mode) noexcept {
   if (S_ISFIFO(mode)) return "a named pipe";
   if (S_ISSOCK(mode)) return "a socket";
   return "a device";
+}
+
+/// What a path leads to; what the caller's view does not show is answered like what does not exist.
+result<located> look_up(const root& of, std::string_view path, const call& by, const std::string& asked_uri) {
+  auto found = of.find(path, &by);
+  if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
+  if (!found) return tl::unexpected(failure_of(found.error(), asked_uri));
+  if (!of.is_visible(path, *found, by.who)) {
+    return tl::unexpected(failure_of({obstacle::missing, 0, "the caller's view does not show it"}, asked_uri));
+  }
+  return std::move(*found);
 }
 
 /// Passes a walk on to a survey.
@@ -120,8 +132,8 @@ result<reading> files_provider::read(const read_request& request) {
   if (!part) return tl::unexpected(std::move(part.error()));
   const auto path = of->path_of(uri);
   if (!path) return missing("no file can have that name");
-  const auto found = of->find(*path);
-  if (!found) return tl::unexpected(failure_of(found.error(), request.asked_uri));
+  const auto found = look_up(*of, *path, request, request.asked_uri);
+  if (!found) return tl::unexpected(found.error());
   const auto mode = found->facts.st_mode;
   if (S_ISDIR(mode)) {
     if (*part)
@@ -161,8 +173,8 @@ result<list_result> files_provider::children(const children_request& request) {
   const auto* of = root_of(request.uri);
   const auto path = of != nullptr ? of->path_of(request.uri) : std::nullopt;
   if (!path) return tl::unexpected(failure_of({obstacle::missing, 0, "it is below no root"}, request.uri));
-  const auto found = of->find(*path);
-  if (!found) return tl::unexpected(failure_of(found.error(), request.uri));
+  const auto found = look_up(*of, *path, request, request.uri);
+  if (!found) return tl::unexpected(found.error());
   if (!S_ISDIR(found->facts.st_mode)) return fail(errc::invalid_argument, request.uri + " is not a folder.");
   return list_children(*of, *found, request);
 }
@@ -218,9 +230,10 @@ scheme_documentation describe() {
            {"link", "A symbolic link that leads to something served; reading it reads that."},
            {"special", "A named pipe, socket or device: listed, never opened."}},
           {{"file:///ROOT/PATH",
-            "A file or folder. Bytes outside A-Z a-z 0-9 - . _ ~ are percent-encoded, slashes between names are not."},
+            "A file or folder. Bytes outside A-Z a-z 0-9 - . _ ~ ! $ & ' ( ) * + , ; = : @ are percent-encoded, slashes "
+            "between names are not."},
            {"file:///ROOT/PATH?lines=10-40",
-            "Lines 10 to 40 of a file, counted from 1; lines=10- goes to the end, lines=10 is one line."},
+            "Lines 10 to 40 of a text file, counted from 1; lines=10- goes to the end, lines=10 is one line."},
            {"file:///ROOT/PATH?bytes=0-4095",
             "Bytes 0 to 4095 of a file; of text, the whole characters among them. bytes=4096- goes to the end."}}};
 }

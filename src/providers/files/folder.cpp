@@ -13,8 +13,12 @@
 
 #include <hondana/uri.hpp>
 
+#include "uri/escapes.hpp"
+
 namespace hondana::files {
 namespace {
+
+constexpr const char* not_shown = "the caller's view does not show it";
 
 struct closer {
   void operator()(DIR* folder) const noexcept { ::closedir(folder); }
@@ -45,7 +49,7 @@ tl::expected<folder_names, int> folder_names::read(int folder, std::size_t limit
       found.is_cut_ = true;
       break;
     }
-    const auto encoded_name = percent_encode(entry->d_name);
+    const auto encoded_name = uri::escaped_file_path(entry->d_name);
     found.names_.push_back({static_cast<std::uint32_t>(found.text_.size()), static_cast<std::uint16_t>(encoded_name.size())});
     found.text_ += encoded_name;
   }
@@ -60,7 +64,8 @@ std::string folder_names::at(std::size_t index) const {
   return percent_decode(escaped).value();
 }
 
-examined examine(const root& of, int folder, const std::string& path, const char* name, const ignore::stack& ignored_by) {
+examined examine(const root& of, int folder, const std::string& path, const char* name, const ignore::stack& ignored_by,
+                 const call* by) {
   examined found;
   if (::fstatat(folder, name, &found.facts, AT_SYMLINK_NOFOLLOW) != 0) {
     found.other_reason = errno == ENOENT ? "it has just gone" : std::strerror(errno);
@@ -73,8 +78,17 @@ examined examine(const root& of, int folder, const std::string& path, const char
     found.other_reason = "its URI would be longer than " + std::to_string(max_uri_bytes) + " bytes";
     return found;
   }
+  if (by != nullptr && by->who.view && !by->who.view->may_see(of.uri_of(path))) {
+    found.other_reason = not_shown;
+    return found;
+  }
   if (S_ISLNK(found.facts.st_mode)) {
-    if (auto target = of.find(path); !target) {
+    const auto target = of.find(path, by);
+    if (target && by != nullptr && !of.is_visible(path, *target, by->who)) {
+      found.other_reason = not_shown;
+      return found;
+    }
+    if (!target) {
       const auto& why = target.error();
       found.other_reason = why.why != obstacle::missing ? why.reason
                            : why.error != 0             ? "link leads nowhere"
@@ -83,6 +97,10 @@ examined examine(const root& of, int folder, const std::string& path, const char
     }
   } else if (is_folder) {
     const handle inside(::openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (inside.is_open() && is_bare_repository(inside.get()) && !of.decisions().allows(path, true)) {
+      found.decision.why = denial::version_control;
+      return found;
+    }
     if (inside.is_open() && of.below().is_kernel_data(inside.get(), found.facts)) {
       found.other_reason = "kernel file system";
       return found;

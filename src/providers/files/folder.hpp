@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/provider.hpp>
 #include <tl/expected.hpp>
 
 #include "ignore/stack.hpp"
@@ -17,7 +18,7 @@
 
 namespace hondana::files {
 
-/// The names in a folder, packed, sorted as their percent-encoded forms are.
+/// The names in a folder, packed, sorted as their forms in URIs are.
 class folder_names {
  public:
   /// Reads an open folder; takes its position. At most `limit` names are taken; `is_cut` tells. Errors: errno.
@@ -37,7 +38,7 @@ class folder_names {
     return std::string_view(text_).substr(one.at, one.size);
   }
 
-  std::string text_;  // percent-encoded
+  std::string text_;  // as in URIs
   std::vector<name> names_;
   bool is_cut_ = false;
 };
@@ -55,8 +56,9 @@ struct examined {
 /// Looks at one name. `path` is where it is, `name` its last segment, `folder` a handle on its folder, which is served, and
 /// `ignored_by` the ignore files down to it.
 ///
-/// A link is served when what it leads to is; a name whose URI would be too long is not.
+/// A link is served when what it leads to is; a name whose URI would be too long is not. With `by`, what the caller's view
+/// does not show is left out, a link to it too, and looking up links ends with the call.
 [[nodiscard]] examined examine(const root& of, int folder, const std::string& path, const char* name,
-                               const ignore::stack& ignored_by);
+                               const ignore::stack& ignored_by, const call* by = nullptr);
 
 }  // namespace hondana::files

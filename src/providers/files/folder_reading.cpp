@@ -2,8 +2,11 @@
 #include "providers/files/folder_reading.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
+#include <chrono>
+#include <compare>
+#include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +19,7 @@
 #include "providers/files/folder.hpp"
 #include "providers/files/mime.hpp"
 #include "providers/files/sniff.hpp"
+#include "providers/files/stamp.hpp"
 #include "providers/files/window.hpp"
 
 namespace hondana::files {
@@ -24,32 +28,126 @@ namespace {
 constexpr std::size_t name_limit = 5'000'000;
 constexpr std::size_t tried_files = 1'000;  // opened for one folder, whatever the budget
 
-/// A served child.
+/// A served child that the caller may see.
 struct child {
   std::string path;
+  std::string uri;
   struct stat facts{};
+  std::int64_t looked_at = 0;
 };
 
-/// Goes through the served children after the URI `after`, until `take` returns false.
-result<void> for_each_child(const root& of, const located& folder, const std::string& asked, std::string_view after,
-                            const call& by, const std::function<bool(child&&)>& take) {
-  const auto open = of.below().open_folder(folder);
-  if (!open) return tl::unexpected(failure_of(refusal_of(open.error()), asked));
-  const auto ignored_by = of.stack_at(folder.path);
-  if (!ignored_by) return tl::unexpected(failure_of(ignored_by.error(), asked));
-  const auto names = folder_names::read(open->get(), name_limit);
-  if (!names) return tl::unexpected(failure_of(refusal_of(obstacle_of(names.error())), asked));
-  const std::string prefix = folder.path.empty() ? std::string() : folder.path + '/';
-  for (std::size_t i = 0; i < names->size(); ++i) {
-    if (auto wanted = still_wanted(by); !wanted) return wanted;
-    const auto name = names->at(i);
-    auto path = prefix + name;
-    if (!after.empty() && compare_by_segment(of.uri_of(path), after) != std::strong_ordering::greater) continue;
-    const auto found = examine(of, open->get(), path, name.c_str(), *ignored_by);
-    if (found.is_served && !take({std::move(path), found.facts})) break;
+/// A folder whose names have been read, to be gone through one by one.
+class opened_folder {
+ public:
+  /// Errors: those of finding, and response_too_large for more names than can be held.
+  static result<opened_folder> open(const root& of, const located& folder, const std::string& asked) {
+    auto opened = of.below().open_folder(folder);
+    if (!opened) return tl::unexpected(failure_of(refusal_of(opened.error()), asked));
+    auto ignored_by = of.stack_at(folder.path);
+    if (!ignored_by) return tl::unexpected(failure_of(ignored_by.error(), asked));
+    auto names = folder_names::read(opened->get(), name_limit);
+    if (!names) return tl::unexpected(failure_of(refusal_of(obstacle_of(names.error())), asked));
+    if (names->is_cut()) {
+      return fail(errc::response_too_large, "The folder " + asked + " has more than " + std::to_string(name_limit) +
+                                                " names, which is more than can be listed. Ask for its files by URI.");
+    }
+    return opened_folder(of, folder, std::move(*opened), std::move(*ignored_by), std::move(*names));
   }
-  return {};
-}
+
+  [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
+  [[nodiscard]] std::string uri(std::size_t index) const { return of_.uri_of(prefix_ + names_.at(index)); }
+
+  /// The first name whose URI comes after another.
+  [[nodiscard]] std::size_t first_after(std::string_view after) const {
+    if (after.empty()) return 0;
+    std::size_t low = 0;
+    std::size_t high = size();
+    while (low < high) {
+      const auto middle = low + (high - low) / 2;
+      if (compare_by_segment(uri(middle), after) == std::strong_ordering::greater) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+
+  /// What is there, when it is served and the caller's view shows it.
+  [[nodiscard]] std::optional<child> look(std::size_t index, const call& by) const {
+    const auto name = names_.at(index);
+    child one{prefix_ + name, {}, {}, wall_clock()};
+    one.uri = of_.uri_of(one.path);
+    if (by.who.view && !by.who.view->may_see(one.uri)) return std::nullopt;  // costs no look at the disk
+    const auto found = examine(of_, folder_.get(), one.path, name.c_str(), ignored_by_, &by);
+    if (!found.is_served) return std::nullopt;
+    one.facts = found.facts;
+    return one;
+  }
+
+ private:
+  opened_folder(const root& of, const located& folder, handle opened, ignore::stack ignored_by, folder_names names)
+      : of_(of),
+        prefix_(folder.path.empty() ? std::string() : folder.path + '/'),
+        folder_(std::move(opened)),
+        ignored_by_(std::move(ignored_by)),
+        names_(std::move(names)) {}
+
+  const root& of_;
+  std::string prefix_;
+  handle folder_;
+  ignore::stack ignored_by_;
+  folder_names names_;
+};
+
+/// The text of a listing, in memory that counts against the room's: a buffer like that of a file, and beyond a mebibyte one of
+/// the few long ones, which is waited for briefly, since whoever waits keeps others from reading.
+class listing_text {
+ public:
+  listing_text(reading_room& room, const read_request& request) : room_(room), request_(request) {}
+
+  /// Errors: overloaded, timed_out, cancelled.
+  result<void> begin() {
+    auto first = room_.buffers.borrow(0, request_);
+    if (!first) return tl::unexpected(std::move(first.error()));
+    text_ = std::move(*first);
+    return {};
+  }
+
+  /// Errors: as `begin`.
+  result<void> add(std::string_view line) {
+    if (!is_long_ && text_->size() + line.size() + 1 > whole_bytes) {
+      if (auto moved = become_long(); !moved) return moved;
+    }
+    (*text_ += line) += '\n';
+    return {};
+  }
+
+  [[nodiscard]] shared_bytes take() && {
+    if (is_long_) text_->shrink_to_fit();
+    return std::move(text_);
+  }
+
+ private:
+  result<void> become_long() {
+    call brief = request_;
+    brief.deadline = std::min(brief.deadline, std::chrono::steady_clock::now() + room_.long_listing_wait);
+    auto larger = room_.long_listings.borrow(0, brief);
+    if (!larger && larger.error().code == errc::timed_out) {
+      return fail(errc::overloaded, "Too many long folder listings are being sent at once. Ask again later.");
+    }
+    if (!larger) return tl::unexpected(std::move(larger.error()));
+    **larger = std::move(*text_);
+    text_ = std::move(*larger);
+    is_long_ = true;
+    return {};
+  }
+
+  reading_room& room_;
+  const read_request& request_;
+  std::shared_ptr<std::string> text_;
+  bool is_long_ = false;
+};
 
 /// A file's content when it is text of at most `room_left` bytes.
 std::optional<content> small_text(const root& of, const child& what, std::uint64_t room_left, const read_request& request,
@@ -62,10 +160,9 @@ std::optional<content> small_text(const root& of, const child& what, std::uint64
   bounded.max_bytes = room_left;
   auto read = read_content(std::make_shared<open_file>(std::move(*file)), std::nullopt, bounded, room);
   if (!read || read->form != content_form::text) return std::nullopt;
-  auto entry = entry_of(of, what.path, what.facts);
   content item;
-  item.uri = std::move(entry.uri);
-  item.name = std::move(entry.name);
+  item.uri = what.uri;
+  item.name = of.name_of(what.path);
   const auto name = std::string_view(what.path).substr(what.path.rfind('/') + 1);
   item.mimeType = agreed_type(name, read->front, content_form::text);
   item.title = describe(item.mimeType, read->front, what.facts.st_size <= static_cast<off_t>(head_bytes)).title;
@@ -96,30 +193,35 @@ failure failure_of(const refusal& why, const std::string& asked_uri) {
 
 result<reading> read_folder(const root& of, const located& folder, std::uint64_t budget, const read_request& request,
                             reading_room& room) {
-  std::string text;
+  const auto inside = opened_folder::open(of, folder, request.asked_uri);
+  if (!inside) return tl::unexpected(inside.error());
+  listing_text listed(room, request);
+  if (auto begun = listed.begin(); !begun) return tl::unexpected(std::move(begun.error()));
   std::uint64_t listing_size = 0;
   std::vector<child> files;
-  auto listed = for_each_child(of, folder, request.asked_uri, {}, request, [&](child&& one) {
-    const auto uri = of.uri_of(one.path);
-    listing_size += uri.size() + 1;
-    if (listing_size <= request.max_bytes) (text += uri) += '\n';
-    if (budget > 0 && S_ISREG(one.facts.st_mode) && one.facts.st_size > 0 && files.size() < tried_files)
-      files.push_back(std::move(one));
-    return true;
-  });
-  if (!listed) return tl::unexpected(std::move(listed.error()));
+  for (std::size_t i = 0; i < inside->size(); ++i) {
+    if (auto wanted = still_wanted(request); !wanted) return tl::unexpected(std::move(wanted.error()));
+    auto one = inside->look(i, request);
+    if (!one) continue;
+    listing_size += one->uri.size() + 1;
+    if (listing_size > request.max_bytes) continue;  // the error names the whole size
+    if (auto added = listed.add(one->uri); !added) return tl::unexpected(std::move(added.error()));
+    const bool may_be_sent = S_ISREG(one->facts.st_mode) && one->facts.st_size > 0;
+    if (budget > 0 && may_be_sent && files.size() < tried_files) files.push_back(std::move(*one));
+  }
   if (listing_size > request.max_bytes) {
     return tl::unexpected(bytes::too_large(request.asked_uri, listing_size, request.max_bytes, false));
   }
 
   bytes::digester digest;
-  digest.feed(text);
   reading answer;
   content self;
   self.name = of.name_of(folder.path);
   self.mimeType = "inode/directory";
   self.form = content_form::text;
-  self.data = std::make_shared<const std::string>(std::move(text));
+  const auto text = std::move(listed).take();
+  digest.feed(*text);
+  self.data = text;
   answer.contents.push_back(std::move(self));
 
   std::uint64_t left = std::min(budget, request.max_bytes - listing_size);
@@ -144,18 +246,19 @@ result<reading> read_folder(const root& of, const located& folder, std::uint64_t
   return answer;
 }
 
-result<list_result> list_children(const root& of, const located& folder, const children_request& request) {
+result<list_result> list_children(const root& of, const located& folder, const children_request& request,
+                                  std::size_t most_passed) {
+  const auto inside = opened_folder::open(of, folder, request.uri);
+  if (!inside) return tl::unexpected(inside.error());
   list_result page;
-  auto listed = for_each_child(of, folder, request.uri, request.after, request, [&](child&& one) {
-    if (page.entries.size() == request.limit) {
-      page.resume = page.entries.empty() ? request.after : page.entries.back().uri;
-      return false;
-    }
-    auto entry = entry_of(of, one.path, one.facts);
-    if (!request.who.view || request.who.view->may_see(entry.uri)) page.entries.push_back(std::move(entry));
-    return true;
-  });
-  if (!listed) return tl::unexpected(std::move(listed.error()));
+  auto next = inside->first_after(request.after);
+  const auto end = next + std::min(most_passed, inside->size() - next);
+  for (; next < end && page.entries.size() < request.limit; ++next) {
+    if (auto wanted = still_wanted(request); !wanted) return tl::unexpected(std::move(wanted.error()));
+    const auto one = inside->look(next, request);
+    if (one) page.entries.push_back(entry_of(of, one->path, one->facts, one->looked_at));
+  }
+  if (next < inside->size()) page.resume = next == 0 ? request.after : inside->uri(next - 1);
   return page;
 }
 

@@ -5,21 +5,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "providers/files/handle.hpp"
-#include "providers/files/pread.hpp"
 #include "providers/files/stamp.hpp"
 
 namespace hondana::files {
 namespace {
 
-constexpr std::size_t text_limit = (1 << 20) + 1;  // one byte more than is compiled, so that the compiler says what it left out
-constexpr std::size_t cost_limit = 16 << 20;
+// One path's lists fit into the cache, so that a read does not compile them anew.
+constexpr std::size_t cost_limit = 48 << 20;
+constexpr std::size_t stack_limit = 32 << 20;
 constexpr std::size_t base_cost = 1024;
+constexpr std::size_t told_limit = 1000;
 
 handle folder_in(int folder, const char* name) {
   return handle(::openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -27,23 +28,32 @@ handle folder_in(int folder, const char* name) {
 
 }  // namespace
 
-ignore_files::ignore_files(log_line log) : log_(std::move(log)) {}
+ignore_files::ignore_files(const std::string& root, bool obey, log_line log) : log_(std::move(log)) {
+  if (!obey) return;
+  around_ = surroundings_of(root);
+  for (const auto& one : around_.outer) report(*one.list);
+  if (around_.exclude) report(*around_.exclude);
+}
 
 ignore::stack ignore_files::at_root(int folder) {
-  ignore::list_pointer exclude;
+  auto exclude = around_.exclude;
   if (const auto git = folder_in(folder, ".git"); git.is_open()) {
     if (const auto info = folder_in(git.get(), "info"); info.is_open()) {
       exclude = load(info.get(), "exclude", ".git/info/exclude");
     }
   }
-  return ignore::stack(rules_in(folder, {}), std::move(exclude));
+  return ignore::stack(rules_in(folder, {}), std::move(exclude), around_.outer);
 }
 
 ignore::stack ignore_files::below(const ignore::stack& above, int folder, std::string_view name) {
   std::string prefix = above.folder();
   if (!prefix.empty()) prefix += '/';
   (prefix += name) += '/';
-  return above.child(name, rules_in(folder, prefix));
+  auto rules = rules_in(folder, prefix);
+  auto stack = above.child(name, rules);
+  if (stack.bytes() <= stack_limit || stack.bytes() == above.bytes()) return stack;
+  const auto& source = rules.git ? rules.git->source() : rules.hondana->source();
+  return above.child(name, {unusable(source, "with those of the folders above it takes more than 32 MiB of memory"), nullptr});
 }
 
 ignore::folder_rules ignore_files::rules_in(int folder, const std::string& prefix) {
@@ -52,7 +62,13 @@ ignore::folder_rules ignore_files::rules_in(int folder, const std::string& prefi
 
 ignore::list_pointer ignore_files::load(int folder, const char* name, std::string source) {
   struct stat facts{};
-  if (::fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(facts.st_mode)) return nullptr;
+  if (::fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+    // Where the folder may not be searched, nothing in it can be read either.
+    if (errno == ENOENT || errno == EACCES) return nullptr;
+    return unusable(std::move(source), std::string("it cannot be looked at: ") + std::strerror(errno));
+  }
+  if (S_ISLNK(facts.st_mode)) return nullptr;
+  if (!S_ISREG(facts.st_mode)) return unusable(std::move(source), "it is no regular file");
   const auto state = stamp_of(facts);
   const std::string key = version_of(state) + source;
   {
@@ -65,14 +81,15 @@ ignore::list_pointer ignore_files::load(int folder, const char* name, std::strin
   const handle file(::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat opened{};
   if (!file.is_open() || ::fstat(file.get(), &opened) != 0) {
-    if (log_) log_("cannot read " + source + ", so that it is not obeyed: " + std::strerror(errno));
-    return nullptr;
+    if (errno == ENOENT) return nullptr;
+    return unusable(std::move(source), std::string("it cannot be read: ") + std::strerror(errno));
   }
-  if (!S_ISREG(opened.st_mode)) return nullptr;
-  auto list = compile(file.get(), std::move(source));
-  if (!list || stamp_of(opened) != state || is_racy(state, wall_clock())) return list;
+  if (!S_ISREG(opened.st_mode)) return unusable(std::move(source), "it is no regular file");
+  auto list = compile_ignore_file(file.get(), std::move(source));
+  report(*list);
+  if (stamp_of(opened) != state || is_racy(state, wall_clock())) return list;
 
-  const std::size_t cost = base_cost + static_cast<std::size_t>(std::min<std::uint64_t>(state.size, text_limit));
+  const std::size_t cost = base_cost + key.size() + list->bytes();
   const std::lock_guard lock(mutex_);
   if (by_key_.contains(key)) return list;
   by_use_.push_front({key, list, cost});
@@ -86,19 +103,24 @@ ignore::list_pointer ignore_files::load(int folder, const char* name, std::strin
   return list;
 }
 
-ignore::list_pointer ignore_files::compile(int file, std::string source) {
-  std::string text(text_limit, '\0');
-  const auto size = read_at(file, text.data(), text.size(), 0);
-  if (!size) {
-    if (log_) log_("cannot read " + source + ", so that it is not obeyed: " + std::strerror(size.error()));
-    return nullptr;
-  }
-  auto list = std::make_shared<const ignore::pattern_list>(
-      ignore::pattern_list::parse(std::string_view(text).substr(0, *size), std::move(source)));
-  if (log_) {
-    for (const auto& warning : list->warnings()) log_(warning);
-  }
+ignore::list_pointer ignore_files::unusable(std::string source, std::string why) {
+  auto list = std::make_shared<const ignore::pattern_list>(ignore::pattern_list::unusable(std::move(source), std::move(why)));
+  report(*list);
   return list;
+}
+
+void ignore_files::report(const ignore::pattern_list& list) {
+  if (!log_ || list.warnings().empty()) return;
+  std::vector<std::string> lines;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& warning : list.warnings()) {
+      if (said_.size() < told_limit && said_.insert(warning).second) lines.push_back(warning);
+    }
+  }
+  if (lines.empty()) return;
+  for (const auto& line : lines) log_(line);
+  if (!list.complete()) log_(list.source() + " cannot be obeyed, so that what it could be about is left out");
 }
 
 }  // namespace hondana::files

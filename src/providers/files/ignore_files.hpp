@@ -5,6 +5,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,16 +13,18 @@
 #include "ignore/pattern_list.hpp"
 #include "ignore/stack.hpp"
 #include "providers/files/options.hpp"
+#include "providers/files/work_tree.hpp"
 
 namespace hondana::files {
 
 /// A bounded cache of compiled ignore files, each kept until its file changes.
 ///
-/// Like git, it follows no links: an ignore file that is one, or that is no regular file, does not count. What cannot be read
-/// is said in the log and does not count either. Threads: any, at once.
+/// Like git, it follows no links: an ignore file that is one does not count. One that cannot be read or used whole, and one
+/// that is no regular file, leaves out all that is in its folder, and the log says so. Threads: any, at once.
 class ignore_files {
  public:
-  explicit ignore_files(log_line log);
+  /// `root` is the root's path; the work tree around it is looked at here, once, unless nobody `obey`s.
+  ignore_files(const std::string& root, bool obey, log_line log);
 
   /// The stack of the root itself. `folder` is a handle on it; O_PATH is enough here and below.
   [[nodiscard]] ignore::stack at_root(int folder);
@@ -31,7 +34,9 @@ class ignore_files {
  private:
   [[nodiscard]] ignore::folder_rules rules_in(int folder, const std::string& prefix);
   [[nodiscard]] ignore::list_pointer load(int folder, const char* name, std::string source);
-  [[nodiscard]] ignore::list_pointer compile(int file, std::string source);
+  [[nodiscard]] ignore::list_pointer unusable(std::string source, std::string why);
+  /// Tells the log what is wrong with a list, each thing once.
+  void report(const ignore::pattern_list& list);
 
   struct kept {
     std::string key;
@@ -40,10 +45,12 @@ class ignore_files {
   };
 
   log_line log_;
+  surroundings around_;
   std::mutex mutex_;
   std::list<kept> by_use_;  // latest first
   std::unordered_map<std::string, std::list<kept>::iterator> by_key_;
   std::size_t cost_ = 0;
+  std::set<std::string, std::less<>> said_;
 };
 
 }  // namespace hondana::files

@@ -6,7 +6,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <deque>
-#include <functional>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -15,14 +15,14 @@
 #include <utility>
 
 #include "providers/files/entry.hpp"
-#include "providers/files/walk.hpp"
+#include "providers/files/gatherer.hpp"
+#include "providers/files/window.hpp"
 
 namespace hondana::files {
 namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr std::size_t progress_step = 50'000;
 constexpr std::size_t small_walk = 5'000;
 constexpr std::size_t trouble_limit = 200;               // different lines of trouble the log is told
 constexpr std::size_t description_limit = 256ull << 20;  // bytes of all descriptions together
@@ -50,7 +50,7 @@ struct indexer::state {
   std::condition_variable_any changed;  // anything below
   std::shared_ptr<listing> growing;     // of the walk under way
   std::shared_ptr<listing> latest;      // whole
-  std::shared_ptr<listing> previous;    // what the second pass may copy from
+  std::shared_ptr<listing> previous;    // what the second pass may copy from; no older than the one before `latest`
   std::deque<std::shared_ptr<block>> urgent;
   std::size_t next_to_describe = 0;  // in `growing`, or `latest` when nothing grows
   std::size_t described_bytes = 0;
@@ -58,6 +58,7 @@ struct indexer::state {
   clock::time_point last_end;
   clock::duration last_duration{0};
   bool wanted = false;
+  bool has_failed = false;  // the last walk
   bool is_started = false;
   int running = 0;
   std::stop_source stop;
@@ -69,6 +70,17 @@ struct indexer::state {
     const std::lock_guard lock(log_mutex);
     if (configured.log && !is_silent) configured.log(line);
   }
+  /// What a pass ended with. A log that fails here is not told anything more.
+  void say_failure(const char* pass, const std::exception& why) noexcept {
+    char line[256];
+    std::snprintf(line, sizeof line, "%s failed: %.180s", pass, why.what());
+    const std::lock_guard lock(log_mutex);
+    try {
+      if (configured.log && !is_silent) configured.log(line);
+    } catch (const std::exception&) {
+      is_silent = true;
+    }
+  }
   void say_once(const std::string& line) {
     {
       const std::lock_guard lock(mutex);
@@ -79,75 +91,14 @@ struct indexer::state {
 
   void start(const std::shared_ptr<state>& self);
   void run_walks();
+  void walk_once(std::unique_lock<std::mutex>& lock);
   void walk_all(listing& into);
   void run_descriptions();
+  void describe_next(std::unique_lock<std::mutex>& lock);
+  void skip(const block& what);
+  bool has_work() const;
   std::shared_ptr<block> next_block();
 };
-
-namespace {
-
-/// Fills a listing from a walk.
-class gatherer final : public walk_listener {
- public:
-  using sayer = std::function<void(const std::string&)>;
-
-  /// What to tell whom.
-  struct ears {
-    std::function<void()> grew;
-    sayer progress;
-    sayer trouble;
-  };
-
-  gatherer(listing& into, const options& configured, std::stop_token stop, ears to)
-      : into_(into), configured_(configured), stop_(std::move(stop)), to_(std::move(to)) {}
-
-  /// False when nothing more is to be walked.
-  bool gather(const std::shared_ptr<const root>& of) {
-    root_ = of;
-    open_ = std::make_shared<block>(root_);
-    const bool all = walk(*of, {configured_.max_depth, configured_.max_entries}, *this);
-    flush();
-    return all;
-  }
-
-  bool served(const root& of, std::string_view path, const struct stat& facts) override {
-    if (stop_.stop_requested()) return false;
-    if (count_ >= configured_.max_entries) {
-      to_.trouble("only the first " + std::to_string(count_) + " entries are listed; what comes after " + of.path() + "/" +
-                  std::string(path) + " can still be read by URI");
-      return false;
-    }
-    open_->add(path, facts);
-    // The first entry at once, so that whoever waits has a place to begin.
-    if (path.empty() || open_->size() == block::capacity) flush();
-    if (++count_ % progress_step == 0) {
-      to_.progress("indexed " + std::to_string(count_) + " entries so far, at " + of.path() + "/" + std::string(path));
-    }
-    return true;
-  }
-  void left_out(const root&, std::string_view, const examined&) override {}
-  void trouble(const root& of, std::string_view path, const std::string& what) override {
-    to_.trouble(of.path() + "/" + std::string(path) + " " + what);
-  }
-
- private:
-  void flush() {
-    if (open_->size() == 0) return;
-    into_.append(std::move(open_));
-    open_ = std::make_shared<block>(root_);
-    to_.grew();
-  }
-
-  listing& into_;
-  const options& configured_;
-  std::stop_token stop_;
-  ears to_;
-  std::shared_ptr<const root> root_;
-  std::shared_ptr<block> open_;
-  std::size_t count_ = 0;
-};
-
-}  // namespace
 
 void indexer::state::start(const std::shared_ptr<state>& self) {
   if (is_started) return;
@@ -174,33 +125,48 @@ void indexer::state::start(const std::shared_ptr<state>& self) {
 void indexer::state::run_walks() {
   const auto token = stop.get_token();
   std::unique_lock lock(mutex);
-  for (;;) {
-    if (!changed.wait(lock, token, [this] { return wanted; })) return;
+  while (changed.wait(lock, token, [this] { return wanted; })) {
     wanted = false;
-    auto fresh = std::make_shared<listing>();
-    growing = fresh;
-    previous = latest;
-    next_to_describe = 0;
-    described_bytes = 0;
-    changed.notify_all();
-    const bool is_first = walks == 0;
-    const auto begin = clock::now();
-    lock.unlock();
-    walk_all(*fresh);
-    fresh->finish();
-    const auto took = clock::now() - begin;
-    if (is_first || took > std::chrono::seconds(5)) {
-      say("indexed " + std::to_string(fresh->size()) + " entries in " + seconds_text(took));
+    has_failed = false;
+    try {
+      walk_once(lock);
+    } catch (const std::exception& error) {
+      if (lock.owns_lock()) lock.unlock();
+      say_failure("indexing", error);
+      lock.lock();
+      has_failed = true;
+      if (growing) growing->abandon();
+      growing.reset();
+      next_to_describe = 0;
     }
-    lock.lock();
-    if (token.stop_requested()) return;
-    latest = std::move(fresh);
-    growing.reset();
-    ++walks;
     last_end = clock::now();
-    last_duration = took;
     changed.notify_all();
   }
+}
+
+/// Walks and replaces the latest listing. Called with the lock held; throws with it held or not, and then nothing is replaced.
+void indexer::state::walk_once(std::unique_lock<std::mutex>& lock) {
+  auto fresh = std::make_shared<listing>();
+  growing = fresh;
+  previous = latest;
+  next_to_describe = 0;
+  described_bytes = 0;
+  changed.notify_all();
+  const bool is_first = walks == 0;
+  const auto begin = clock::now();
+  lock.unlock();
+  walk_all(*fresh);
+  fresh->finish();
+  const auto took = clock::now() - begin;
+  if (is_first || took > std::chrono::seconds(5)) {
+    say("indexed " + std::to_string(fresh->size()) + " entries in " + seconds_text(took));
+  }
+  lock.lock();
+  if (stop.stop_requested()) return;
+  latest = std::move(fresh);
+  growing.reset();
+  ++walks;
+  last_duration = took;
 }
 
 void indexer::state::walk_all(listing& into) {
@@ -234,36 +200,57 @@ std::shared_ptr<block> indexer::state::next_block() {
   return nullptr;
 }
 
+/// Whether the second pass has something to do, be it only to let go of the listing before the latest.
+bool indexer::state::has_work() const {
+  const auto& from = growing ? growing : latest;
+  return !urgent.empty() || (from && from->block_at(next_to_describe)) || (previous && !growing);
+}
+
 void indexer::state::run_descriptions() {
   const auto token = stop.get_token();
   std::unique_lock lock(mutex);
   while (!token.stop_requested()) {
-    const auto next = next_block();
-    if (!next) {
-      changed.wait(lock, token, [this] {
-        const auto& from = growing ? growing : latest;
-        return !urgent.empty() || (from && from->block_at(next_to_describe));
-      });
-      continue;
+    try {
+      describe_next(lock);
+    } catch (const std::exception& error) {
+      if (lock.owns_lock()) lock.unlock();
+      say_failure("describing files", error);
+      lock.lock();
     }
-    const auto copy_from = previous;
-    const bool has_room = described_bytes < description_limit;
-    lock.unlock();
-    std::unique_ptr<const block_descriptions> made;
-    if (has_room) {
-      made = describe_block(*next, copy_from.get());
-    } else {
-      say_once("there are too many files to keep titles and descriptions of all");
-      auto empty = std::make_unique<block_descriptions>();
-      for (std::size_t i = 0; i < next->size(); ++i) empty->add({}, {});
-      made = std::move(empty);
-    }
-    const auto bytes = made->bytes();
-    next->describe(std::move(made));
-    lock.lock();
-    described_bytes += bytes;
-    changed.notify_all();
   }
+}
+
+/// Describes one block, or waits for one. Called with the lock held; throws with it held or not.
+void indexer::state::describe_next(std::unique_lock<std::mutex>& lock) {
+  const auto next = next_block();
+  if (!next) {
+    changed.wait(lock, stop.get_token(), [this] { return has_work(); });
+    return;
+  }
+  skip(*next);  // not tried again by itself, should it fail
+  const auto copy_from = previous;
+  const bool has_room = described_bytes < description_limit;
+  lock.unlock();
+  std::unique_ptr<const block_descriptions> made;
+  if (has_room) {
+    made = describe_block(*next, copy_from.get());
+  } else {
+    say_once("there are too many files to keep titles and descriptions of all");
+    auto empty = std::make_unique<block_descriptions>();
+    for (std::size_t i = 0; i < next->size(); ++i) empty->add({}, {});
+    made = std::move(empty);
+  }
+  const auto bytes = made->bytes();
+  next->describe(std::move(made));
+  lock.lock();
+  described_bytes += bytes;
+  changed.notify_all();
+}
+
+/// Passes over a block where it is the next in order.
+void indexer::state::skip(const block& what) {
+  const auto& from = growing ? growing : latest;
+  if (from && from->block_at(next_to_describe).get() == &what) ++next_to_describe;
 }
 
 indexer::indexer(root_list roots, const options& all) : state_(std::make_shared<state>(std::move(roots), all)) {}
@@ -281,6 +268,7 @@ indexer::~indexer() {
 }
 
 result<std::shared_ptr<const listing>> indexer::current(const call& by) {
+  if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
   try {
@@ -288,15 +276,24 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by) {
   } catch (const std::system_error& error) {
     return fail(errc::overloaded, "The folder cannot be indexed: no thread can be started. Ask again later.", error.what());
   }
+  const auto pause = std::max<clock::duration>(s.configured.refresh_after, s.last_duration * rest_factor);
+  const bool is_due = !s.wanted && !s.growing && clock::now() - s.last_end > pause;
   if (!s.latest) {
-    s.changed.wait_until(lock, by.stop, by.deadline, [&s] { return s.growing || s.latest; });
+    if (s.has_failed && is_due) {
+      s.wanted = true;
+      s.changed.notify_all();
+    }
+    const auto failed = [&s] { return s.has_failed && !s.wanted && !s.growing; };
+    s.changed.wait_until(lock, by.stop, by.deadline, [&s, failed] { return s.growing || s.latest || failed(); });
     if (s.latest) return s.latest;
     if (s.growing) return s.growing;
+    if (failed()) {
+      return fail(errc::source_unavailable, "The files could not be listed, since their walk failed. Ask again later.");
+    }
     if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
     return fail(errc::timed_out, "The folder was not listed before the deadline. Ask again later.");
   }
-  const auto pause = std::max<clock::duration>(s.configured.refresh_after, s.last_duration * rest_factor);
-  if (!s.wanted && !s.growing && clock::now() - s.last_end > pause) {
+  if (is_due) {
     s.wanted = true;
     s.changed.notify_all();
   }
@@ -336,6 +333,7 @@ health indexer::state_of_health() const {
   auto& s = *state_;
   const std::lock_guard lock(s.mutex);
   if (s.latest) return {true, std::to_string(s.latest->size()) + " entries, indexed in " + seconds_text(s.last_duration)};
+  if (s.has_failed) return {false, "the last walk failed; the log says why"};
   if (s.growing) return {true, "indexing, " + std::to_string(s.growing->size()) + " entries so far"};
   return {true, "not indexed yet"};
 }

@@ -18,6 +18,8 @@ namespace hondana::files {
 using root_list = std::vector<std::shared_ptr<const root>>;
 
 /// Two threads, started when first needed: one walks, one follows it and describes. Threads: any.
+///
+/// Memory: the latest listing and the one that replaces it; the old one is let go of as soon as the new one is described.
 class indexer {
  public:
   indexer(root_list roots, const options& all);
@@ -28,7 +30,8 @@ class indexer {
 
   /// The listing to answer from. The first one is returned while it still grows. Later ones are whole; when the latest is
   /// older than `options::refresh_after`, a new walk starts behind it, and is waited for, at most 50 ms, when the last one
-  /// found fewer than 5000 entries. Errors: cancelled.
+  /// found fewer than 5000 entries. When a walk fails (memory, or a log that throws) the log says so and the latest listing
+  /// stays. Errors: cancelled, timed_out, source_unavailable while there is no listing because the first walk failed.
   [[nodiscard]] result<std::shared_ptr<const listing>> current(const call& by);
 
   /// Starts a walk, or another one after the one under way.

@@ -32,10 +32,21 @@ description block_descriptions::at(std::size_t index) const {
   return {text_.substr(of.at, of.title_size), text_.substr(of.at + of.title_size, of.summary_size)};
 }
 
-void block::add(std::string_view path, const struct stat& facts) {
+record record_of(const struct stat& facts, std::int64_t looked_at) {
   const auto state = stamp_of(facts);
-  records_.push_back({static_cast<std::uint32_t>(paths_.size()), static_cast<std::uint16_t>(path.size()),
-                      static_cast<std::uint16_t>(facts.st_mode), state.size, state.modified, digest_of(state)});
+  return {0,
+          0,
+          static_cast<std::uint16_t>(facts.st_mode),
+          state.size,
+          state.modified,
+          is_racy(state, looked_at) ? bytes::digest{} : digest_of(state)};
+}
+
+void block::add(std::string_view path, const struct stat& facts, std::int64_t looked_at) {
+  auto made = record_of(facts, looked_at);
+  made.path_at = static_cast<std::uint32_t>(paths_.size());
+  made.path_size = static_cast<std::uint16_t>(path.size());
+  records_.push_back(made);
   paths_ += path;
 }
 
@@ -58,6 +69,14 @@ void listing::finish() {
     const std::lock_guard lock(mutex_);
     blocks_.shrink_to_fit();
     whole_.store(true, std::memory_order_release);
+  }
+  grew_.notify_all();
+}
+
+void listing::abandon() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_abandoned_ = true;
   }
   grew_.notify_all();
 }
@@ -97,8 +116,12 @@ result<place_page> listing::page(const std::string& key, std::size_t limit, cons
     if (at.block < blocks_.size() && at.index == blocks_[at.block]->size()) at = {at.block + 1, 0};
     if (at.block == blocks_.size()) {
       if (is_whole()) return page;
-      const bool grew = grew_.wait_until(lock, by.stop, until, [&] { return at.block < blocks_.size() || is_whole(); });
+      const bool grew =
+          grew_.wait_until(lock, by.stop, until, [&] { return is_abandoned_ || at.block < blocks_.size() || is_whole(); });
       if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+      if (is_abandoned_) {
+        return fail(errc::source_unavailable, "The files could not be listed, since their walk failed. Ask again later.");
+      }
       if (!grew) break;
       if (!last) at = after(key);  // what has come may still lie before the key
       continue;

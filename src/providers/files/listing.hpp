@@ -29,8 +29,13 @@ struct record {
   std::uint16_t mode;  ///< The type bits and permissions of st_mode.
   std::uint64_t size;
   std::int64_t modified;  ///< Nanoseconds since 1970.
-  bytes::digest version;
+  bytes::digest version;  ///< Zero where the file had changed too lately for its stamp to tell the next change.
+
+  [[nodiscard]] bool has_version() const noexcept { return version != bytes::digest{}; }
 };
+
+/// The record of something, without its path. `looked_at` is a wall clock time at or before its state was asked for.
+[[nodiscard]] record record_of(const struct stat& facts, std::int64_t looked_at);
 
 /// What the second pass found out about the files of a block, packed.
 class block_descriptions {
@@ -63,7 +68,8 @@ class block {
   block(const block&) = delete;
   block& operator=(const block&) = delete;
 
-  void add(std::string_view path, const struct stat& facts);
+  /// `looked_at` as for `record_of`.
+  void add(std::string_view path, const struct stat& facts, std::int64_t looked_at);
 
   [[nodiscard]] const root& of() const noexcept { return *root_; }
   [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
@@ -105,10 +111,12 @@ class listing {
   void append(std::shared_ptr<block> next);
   /// Nothing more comes.
   void finish();
+  /// What there is will never be whole: whoever waits, or comes later, is told so.
+  void abandon();
 
   /// Up to `limit` places after the URI `after` (empty: from the start) that the caller's view allows. While the walk goes on,
   /// waits for as many; the page is shorter when the deadline comes near, or when too many had to be passed over.
-  /// Errors: cancelled.
+  /// Errors: cancelled; source_unavailable once it was abandoned.
   [[nodiscard]] result<place_page> page(const std::string& after, std::size_t limit, const call& by) const;
 
   /// The place with exactly this URI.
@@ -133,6 +141,7 @@ class listing {
   std::vector<std::shared_ptr<block>> blocks_;
   std::atomic<std::size_t> size_{0};
   std::atomic<bool> whole_{false};
+  bool is_abandoned_ = false;
 };
 
 }  // namespace hondana::files

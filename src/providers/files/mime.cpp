@@ -220,7 +220,7 @@ mime_type mime_of(std::string_view name) noexcept {
     found = find(endings, name.substr(dot + 1));
   }
   if (found == nullptr) return {};
-  return {found->type, found->what != sort::binary, found->what == sort::document};
+  return {found->type, found->what != sort::binary, found->what == sort::binary, found->what == sort::document};
 }
 
 std::string_view mime_of_kind(mode_t mode) noexcept {

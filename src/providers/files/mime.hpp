@@ -11,6 +11,7 @@ namespace hondana::files {
 struct mime_type {
   std::string_view name;     ///< Empty: the name says nothing.
   bool is_text = false;      ///< Written for people or programs to read as text, whatever its type is called.
+  bool is_binary = false;    ///< A binary format: text content cannot be of this type.
   bool is_document = false;  ///< Prose: Markdown, reStructuredText and the like.
 };
 

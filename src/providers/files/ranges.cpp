@@ -84,14 +84,29 @@ result<extent> locate_bytes(const open_file& file, std::uint64_t size, const ran
   return is_text ? narrowed(file, size, found) : found;
 }
 
-/// Counts lines window by window until both ends are known.
-result<extent> locate_lines(const open_file& file, std::uint64_t size, const range& wanted, const call& by) {
+failure too_many_lines(const read_request& request) {
+  return {errc::response_too_large,
+          "The lines asked for have more than " + std::to_string(request.max_bytes) +
+              " bytes, which is the read limit. Ask for fewer lines, or for a part with ?bytes=FIRST-LAST.",
+          {}};
+}
+
+failure beyond_line_search(const range& wanted) {
+  return {errc::invalid_argument,
+          "Line " + std::to_string(wanted.first) +
+              " is beyond the first 256 MiB of the file, and lines are counted no further. Ask for a part with "
+              "?bytes=FIRST-LAST.",
+          {}};
+}
+
+/// Counts lines window by window until both ends are known, or are known to be out of bounds.
+result<extent> locate_lines(const open_file& file, std::uint64_t size, const range& wanted, const read_request& request) {
   std::optional<std::uint64_t> begin;
   std::optional<std::uint64_t> end;
   std::uint64_t line = 1;
   std::uint64_t at = 0;  // where the window begins
   if (wanted.first == 1 && size > 0) begin = 0;
-  auto passed = for_each_window(file, size, by, [&](std::string_view piece) {
+  auto passed = for_each_window(file, size, request, [&](std::string_view piece) {
     auto rest = piece;
     for (auto feed = rest.find('\n'); feed != std::string_view::npos; feed = rest.find('\n')) {
       rest.remove_prefix(feed + 1);
@@ -104,9 +119,12 @@ result<extent> locate_lines(const open_file& file, std::uint64_t size, const ran
       }
     }
     at += piece.size();
-    return begin.has_value() ? wanted.last.has_value() : true;
+    if (!begin) return at < line_search_bytes;
+    return wanted.last.has_value() && at - *begin <= request.max_bytes;
   });
   if (!passed) return tl::unexpected(std::move(passed.error()));
+  if (!begin && at < size) return tl::unexpected(beyond_line_search(wanted));
+  if (begin && !end && wanted.last && at < size) return tl::unexpected(too_many_lines(request));
   if (begin && *begin == size) begin.reset();  // a LF at the very end begins no line
   if (!begin) {
     char last = '\n';
@@ -139,8 +157,14 @@ result<std::optional<range>> parse_range(std::string_view query) {
   return found;
 }
 
-result<extent> locate_range(const open_file& file, std::uint64_t size, const range& wanted, bool is_text, const call& by) {
-  return wanted.unit == range_unit::bytes ? locate_bytes(file, size, wanted, is_text) : locate_lines(file, size, wanted, by);
+result<extent> locate_range(const open_file& file, std::uint64_t size, const range& wanted, bool is_text,
+                            const read_request& request) {
+  if (wanted.unit == range_unit::bytes) return locate_bytes(file, size, wanted, is_text);
+  if (!is_text) {
+    return fail(errc::invalid_argument,
+                "The parameter \"lines\" is for text, and this file is not UTF-8 text. Ask for a part with ?bytes=FIRST-LAST.");
+  }
+  return locate_lines(file, size, wanted, request);
 }
 
 }  // namespace hondana::files

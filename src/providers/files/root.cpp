@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,8 @@
 #include <hondana/uri.hpp>
 
 #include "json/utf8.hpp"
+#include "providers/files/window.hpp"
+#include "uri/escapes.hpp"
 
 namespace hondana::files {
 namespace {
@@ -37,6 +40,9 @@ std::string advice_for(int error) {
       return text + ".";
   }
 }
+
+/// For all decisions of one lookup together.
+constexpr std::uint64_t most_steps_a_lookup = 8 * ignore::most_steps;
 
 std::string without_trailing_slashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
@@ -64,11 +70,11 @@ refusal refusal_of(const not_found& why) {
 
 root::root(std::string path, beneath below, rules decisions, priorities weights, log_line log)
     : path_(std::move(path)),
-      uri_("file://" + percent_encode(path_, true)),
+      uri_("file://" + uri::escaped_file_path(path_)),
       below_(std::move(below)),
       rules_(std::move(decisions)),
       priorities_(std::move(weights)),
-      ignored_(std::move(log)) {}
+      ignored_(path_, rules_.obey_ignore_files(), std::move(log)) {}
 
 result<std::shared_ptr<root>> root::open(const root_options& from, const options& all) {
   if (from.path.empty()) return cannot_serve(from.path, "the path is empty. Give the path of a folder, or . for this one.");
@@ -105,7 +111,7 @@ std::string root::uri_of(std::string_view path) const {
   if (path.empty()) return uri_;
   std::string uri = uri_;
   if (uri.back() != '/') uri += '/';
-  return uri += percent_encode(path, true);
+  return uri += uri::escaped_file_path(path);
 }
 
 std::optional<std::string> root::path_of(std::string_view uri) const {
@@ -118,7 +124,7 @@ std::optional<std::string> root::path_of(std::string_view uri) const {
   while (!rest.empty()) {
     const auto slash = std::min(rest.find('/'), rest.size());
     const auto name = percent_decode(rest.substr(0, slash));
-    if (!name || name->find('/') != std::string::npos) return std::nullopt;
+    if (!name || name->empty() || name->find('/') != std::string::npos) return std::nullopt;
     if (!path.empty()) path += '/';
     path += *name;
     if (slash == rest.size()) break;
@@ -138,47 +144,71 @@ std::string root::name_of(std::string_view path) const {
   return name;
 }
 
-tl::expected<located, refusal> root::find(std::string_view path) const {
+tl::expected<located, refusal> root::find(std::string_view path, const call* by) const {
+  const auto left_out = [](std::string reason) { return tl::unexpected(refusal{obstacle::missing, 0, std::move(reason)}); };
+  patience left{by, most_steps_a_lookup};
   auto found = below_.locate(path);
   if (!found) {
     // What may not be known to be there must not be given away by the way it cannot be had.
     if (found.error().why != obstacle::missing && is_plain_path(path)) {
-      if (auto reason = judge(path, false)) return tl::unexpected(refusal{obstacle::missing, 0, std::move(*reason)});
+      if (auto reason = judge(path, false, left)) return left_out(std::move(*reason));
     }
     return tl::unexpected(refusal_of(found.error()));
   }
+  const bool is_folder = S_ISDIR(found->facts.st_mode);
+  for (const auto& spelling : found->spellings) {
+    if (auto reason = judge_spelling(spelling, is_folder)) return left_out(std::move(*reason));
+  }
   for (const auto& link : found->links) {
-    if (auto reason = judge(link, false)) return tl::unexpected(refusal{obstacle::missing, 0, std::move(*reason)});
+    if (auto reason = judge(link, false, left)) return left_out(std::move(*reason));
   }
-  if (auto reason = judge(found->path, S_ISDIR(found->facts.st_mode))) {
-    return tl::unexpected(refusal{obstacle::missing, 0, std::move(*reason)});
-  }
+  if (auto reason = judge(found->path, is_folder, left)) return left_out(std::move(*reason));
   return std::move(*found);
 }
 
-std::optional<std::string> root::judge(std::string_view path, bool is_folder) const {
+bool root::is_visible(std::string_view asked, const located& what, const caller& to) const {
+  if (!to.view) return true;
+  const auto may_see = [&](std::string_view path) { return to.view->may_see(uri_of(path)); };
+  return may_see(asked) && may_see(what.path) && std::all_of(what.links.begin(), what.links.end(), may_see) &&
+         std::all_of(what.spellings.begin(), what.spellings.end(), may_see);
+}
+
+std::optional<std::string> root::judge_spelling(std::string_view path, bool is_folder) const {
+  for (std::size_t begin = 0; begin < path.size();) {
+    const auto end = std::min(path.find('/', begin), path.size());
+    if (path.substr(begin, end - begin) == "..") break;  // what comes before it is judged by where it really is
+    const auto decision = rules_.decide_name(path.substr(0, end), end < path.size() || is_folder);
+    if (!decision.is_served()) return to_text(decision);
+    begin = end + 1;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> root::judge(std::string_view path, bool is_folder, patience& left) const {
   if (path.empty()) return std::nullopt;
-  bool obey = rules_.obey_ignore_files();
+  const bool obey = rules_.obey_ignore_files();
   ignore::stack ignored_by = obey ? ignored_.at_root(below_.descriptor()) : ignore::stack();
   handle folder;
+  bool is_in_reach = true;  // what lies below a folder that may not be searched cannot be had anyway; its names still count
   for (std::size_t begin = 0;;) {
+    if (left.by != nullptr && !still_wanted(*left.by)) return "it was not looked at in time";
     const auto end = std::min(path.find('/', begin), path.size());
     const bool is_last = end == path.size();
-    const auto decision = rules_.decide(path.substr(0, end), !is_last || is_folder, ignored_by);
+    const auto here = path.substr(0, end);
+    const bool is_entered = !is_last || is_folder;
+    const auto decision = rules_.decide(here, is_entered, ignored_by, std::min(ignore::most_steps, left.steps));
+    left.steps -= std::min(left.steps, decision.steps);
     if (!decision.is_served()) return to_text(decision);
-    if (is_last) return std::nullopt;
-    if (obey) {
+    if (is_entered && is_in_reach) {
       const std::string name(path.substr(begin, end - begin));
       folder = handle(::openat(folder.is_open() ? folder.get() : below_.descriptor(), name.c_str(),
                                O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      if (folder.is_open()) {
-        ignored_by = ignored_.below(ignored_by, folder.get(), name);
-      } else if (errno == EACCES) {
-        obey = false;  // what lies deeper is out of reach anyway; its names still count
-      } else {
-        return "it has just gone";
-      }
+      is_in_reach = folder.is_open();
+      if (!is_in_reach && errno != EACCES) return "it has just gone";
+      if (is_in_reach && is_bare_repository(folder.get()) && !rules_.allows(here, true)) return "version control data";
+      if (is_in_reach && obey && !is_last) ignored_by = ignored_.below(ignored_by, folder.get(), name);
     }
+    if (is_last) return std::nullopt;
     begin = end + 1;
   }
 }

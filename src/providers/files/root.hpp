@@ -1,12 +1,14 @@
 /// One served folder: its handle, its URIs, and what of it may be seen.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <hondana/error.hpp>
+#include <hondana/provider.hpp>
 
 #include "ignore/stack.hpp"
 #include "providers/files/beneath.hpp"
@@ -38,15 +40,18 @@ class root {
   /// The URI of something below.
   [[nodiscard]] std::string uri_of(std::string_view path) const;
   /// The path a canonical URI without query means, with one trailing slash ignored; nothing when the URI is not of this root
-  /// or means nothing that could exist, such as a name with an encoded slash in it.
+  /// or means nothing that could exist, such as a name with an encoded slash in it or an empty one.
   [[nodiscard]] std::optional<std::string> path_of(std::string_view uri) const;
   /// What people read: the path below the root, or the folder's own name; ill-formed UTF-8 shown as U+FFFD.
   [[nodiscard]] std::string name_of(std::string_view path) const;
 
-  /// Finds what a path leads to, when it, every link on the way, and all folders above are served.
-  [[nodiscard]] tl::expected<located, refusal> find(std::string_view path) const;
-  /// Decides about a path free of links, folder by folder from the top; the reason it is left out, or nothing.
-  [[nodiscard]] std::optional<std::string> judge(std::string_view path, bool is_folder) const;
+  /// Finds what a path leads to, when it, every link on the way, and all folders above are served: by where each really is,
+  /// and by the name under which it was asked for. Ends early, as if there were nothing, when `by` (may be null) is cancelled
+  /// or its deadline passes.
+  [[nodiscard]] tl::expected<located, refusal> find(std::string_view path, const call* by = nullptr) const;
+  /// Whether the caller's view shows what was found for a path: by its own URI, by the one asked for, and by those of all links
+  /// and spellings between. Without a view everything is shown.
+  [[nodiscard]] bool is_visible(std::string_view asked, const located& what, const caller& to) const;
   /// The ignore files down to a served folder. Errors: as `find`, when it has gone.
   [[nodiscard]] tl::expected<ignore::stack, refusal> stack_at(std::string_view folder) const;
 
@@ -57,6 +62,16 @@ class root {
 
  private:
   root(std::string path, beneath below, rules decisions, priorities weights, log_line log);
+
+  /// What one lookup may still take.
+  struct patience {
+    const call* by;
+    std::uint64_t steps;
+  };
+  /// Decides about a path free of links, folder by folder from the top; the reason it is left out, or nothing.
+  [[nodiscard]] std::optional<std::string> judge(std::string_view path, bool is_folder, patience& left) const;
+  /// Decides about a path as it was asked for, by names alone, up to its first `..`.
+  [[nodiscard]] std::optional<std::string> judge_spelling(std::string_view path, bool is_folder) const;
 
   std::string path_;
   std::string uri_;

@@ -44,6 +44,11 @@ std::string to_text(const ruling& decision) {
     case denial::ignored:
       break;
   }
+  if (!decision.fault.empty()) {
+    std::string text(decision.source);
+    text += " cannot be obeyed, so that what it could be about is left out: ";
+    return text += decision.fault;
+  }
   std::string where = "ignored by ";
   where += decision.source;
   where += ':';
@@ -84,26 +89,48 @@ result<rules> rules::make(const root_options& from) {
   return made;
 }
 
-ruling rules::decide(std::string_view path, bool is_folder, const ignore::stack& ignored_by) const {
-  const auto denied = deny(path, is_folder, ignored_by);
-  if (denied.is_served() || allow_.size() == 0) return denied;
-  if (allow_.match(path, is_folder).outcome == ignore::decision::ignored) return {};
-  return denied;
+bool rules::allows(std::string_view path, bool is_folder) const noexcept {
+  return allow_.size() > 0 && allow_.match(path, is_folder).outcome == ignore::decision::ignored;
 }
 
-ruling rules::deny(std::string_view path, bool is_folder, const ignore::stack& ignored_by) const {
+ruling rules::decide(std::string_view path, bool is_folder, const ignore::stack& ignored_by, std::uint64_t most_steps) const {
+  auto decision = deny_name(path, is_folder);
+  if (decision.is_served() && obey_ignore_files_) {
+    const auto verdict = ignored_by.decide(path, is_folder, most_steps);
+    decision.steps = verdict.steps;
+    if (verdict.ignored()) {
+      decision = {denial::ignored, verdict.pattern, {}, verdict.source, verdict.line, verdict.fault, verdict.steps};
+    }
+  }
+  if (decision.is_served() || !allows(path, is_folder)) return decision;
+  ruling allowed;
+  allowed.steps = decision.steps;
+  return allowed;
+}
+
+ruling rules::decide_name(std::string_view path, bool is_folder) const {
+  const auto denied = deny_name(path, is_folder);
+  return denied.is_served() || !allows(path, is_folder) ? denied : ruling{};
+}
+
+ruling rules::deny_name(std::string_view path, bool is_folder) const {
   const auto slash = path.rfind('/');
   const auto name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  if (is_version_control(name)) return {denial::version_control, name, {}, {}, 0};
-  if (const auto* secret = find_secret(path, is_folder)) return {denial::secret, secret->pattern, secret->reason, {}, 0};
-  if (!show_hidden_ && name.front() == '.') return {denial::hidden, {}, {}, {}, 0};
-  if (const auto hit = exclude_.match(path, is_folder); hit.outcome == ignore::decision::ignored) {
-    return {denial::excluded, hit.pattern, {}, {}, 0};
+  ruling denied;
+  if (is_version_control(name)) {
+    denied.why = denial::version_control;
+    denied.pattern = name;
+  } else if (const auto* secret = find_secret(path, is_folder)) {
+    denied.why = denial::secret;
+    denied.pattern = secret->pattern;
+    denied.note = secret->reason;
+  } else if (!show_hidden_ && name.front() == '.') {
+    denied.why = denial::hidden;
+  } else if (const auto hit = exclude_.match(path, is_folder); hit.outcome == ignore::decision::ignored) {
+    denied.why = denial::excluded;
+    denied.pattern = hit.pattern;
   }
-  if (!obey_ignore_files_) return {};
-  const auto verdict = ignored_by.decide(path, is_folder);
-  if (!verdict.ignored()) return {};
-  return {denial::ignored, verdict.pattern, {}, verdict.source, verdict.line};
+  return denied;
 }
 
 }  // namespace hondana::files

@@ -25,6 +25,8 @@ struct ruling {
   std::string_view note;     ///< What a secret is.
   std::string_view source;   ///< The ignore file, relative to the root.
   std::size_t line = 0;      ///< Its line, from 1.
+  std::string_view fault;    ///< Why the ignore file cannot be obeyed, and so leaves out everything.
+  std::uint64_t steps = 0;   ///< What matching ignore files took.
 
   [[nodiscard]] bool is_served() const noexcept { return why == denial::none; }
 };
@@ -39,13 +41,21 @@ class rules {
   [[nodiscard]] static result<rules> make(const root_options& from);
 
   /// Decides about `path` (relative to the root, not empty) alone: whoever asks has entered its folders, so each of them was
-  /// served. `ignored_by` holds the ignore files down to the path's folder. A link is no folder.
-  [[nodiscard]] ruling decide(std::string_view path, bool is_folder, const ignore::stack& ignored_by) const;
+  /// served. `ignored_by` holds the ignore files down to the path's folder; it gets `most_steps`. A link is no folder.
+  [[nodiscard]] ruling decide(std::string_view path, bool is_folder, const ignore::stack& ignored_by,
+                              std::uint64_t most_steps = ignore::most_steps) const;
+
+  /// Decides by names alone, without ignore files, about a path that leads over links to something elsewhere: a link that
+  /// leads to a folder is a folder here.
+  [[nodiscard]] ruling decide_name(std::string_view path, bool is_folder) const;
+
+  /// Whether the configuration brings this very path back.
+  [[nodiscard]] bool allows(std::string_view path, bool is_folder) const noexcept;
 
   [[nodiscard]] bool obey_ignore_files() const noexcept { return obey_ignore_files_; }
 
  private:
-  [[nodiscard]] ruling deny(std::string_view path, bool is_folder, const ignore::stack& ignored_by) const;
+  [[nodiscard]] ruling deny_name(std::string_view path, bool is_folder) const;
 
   ignore::pattern_list allow_;
   ignore::pattern_list exclude_;

@@ -12,8 +12,15 @@ constexpr std::array rules{
     secret_rule{".env*", "environment settings, which commonly hold passwords and tokens"},
     secret_rule{"*.env", "environment settings, which commonly hold passwords and tokens"},
     secret_rule{".envrc", "environment settings, which commonly hold passwords and tokens"},
+    secret_rule{"*.env.*", "environment settings, which commonly hold passwords and tokens", spared::sources},
+    secret_rule{"env.production", "environment settings, which commonly hold passwords and tokens"},
+    secret_rule{"env.local", "environment settings, which commonly hold passwords and tokens"},
+    secret_rule{"env.staging", "environment settings, which commonly hold passwords and tokens"},
+    secret_rule{"env.development", "environment settings, which commonly hold passwords and tokens"},
     secret_rule{"*.pem", "a key or certificate"},
     secret_rule{"*.key", "a private key"},
+    secret_rule{"*.pem.*", "a key or certificate", spared::sources},
+    secret_rule{"*.key.*", "a private key", spared::sources_and_pub},
     secret_rule{"*.p12", "a key store"},
     secret_rule{"*.pfx", "a key store"},
     secret_rule{"*.pkcs12", "a key store"},
@@ -29,12 +36,10 @@ constexpr std::array rules{
     secret_rule{"*.keychain", "a macOS keychain"},
     secret_rule{"*.keychain-db", "a macOS keychain"},
     secret_rule{"secring.*", "GnuPG private keys"},
-    secret_rule{"id_rsa", "an SSH private key"},
-    secret_rule{"id_dsa", "an SSH private key"},
-    secret_rule{"id_ecdsa", "an SSH private key"},
-    secret_rule{"id_ecdsa_sk", "an SSH private key"},
-    secret_rule{"id_ed25519", "an SSH private key"},
-    secret_rule{"id_ed25519_sk", "an SSH private key"},
+    secret_rule{"id_rsa*", "an SSH private key", spared::sources_and_pub},
+    secret_rule{"id_dsa*", "an SSH private key", spared::sources_and_pub},
+    secret_rule{"id_ecdsa*", "an SSH private key", spared::sources_and_pub},
+    secret_rule{"id_ed25519*", "an SSH private key", spared::sources_and_pub},
     secret_rule{"ssh_host_*_key", "an SSH host key"},
     secret_rule{".netrc", "passwords for hosts"},
     secret_rule{"_netrc", "passwords for hosts"},
@@ -70,13 +75,15 @@ constexpr std::array rules{
     secret_rule{"terraform.tfvars.json", "Terraform variables, which commonly hold secrets"},
     secret_rule{"*.auto.tfvars", "Terraform variables, which commonly hold secrets"},
     secret_rule{".terraformrc", "a Terraform token"},
-    secret_rule{"kubeconfig", "cluster credentials"},
+    secret_rule{"kubeconfig*", "cluster credentials", spared::sources},
     secret_rule{"*.kubeconfig", "cluster credentials"},
     secret_rule{".docker/config.json", "registry passwords"},
     secret_rule{".dockercfg", "registry passwords"},
     secret_rule{".dockerconfigjson", "registry passwords"},
     secret_rule{".vault-token", "a Vault token"},
     secret_rule{".vault_pass*", "an Ansible vault password"},
+    secret_rule{"*accesskeys*.csv", "cloud credentials"},
+    secret_rule{"htpasswd", "password digests"},
     secret_rule{".htpasswd", "password digests"},
     secret_rule{".htdigest", "password digests"},
     secret_rule{"shadow", "password digests"},
@@ -101,6 +108,13 @@ constexpr std::array rules{
     secret_rule{".password-store/", "a password store"},
 };
 
+constexpr auto source_extensions = std::to_array<std::string_view>(
+    {"adoc", "asm",    "astro", "bats", "c",     "cc",  "clj", "cpp",    "cs", "css", "cxx", "d",  "dart",
+     "elm",  "erl",    "ex",    "exs",  "f90",   "fs",  "go",  "groovy", "h",  "hh",  "hpp", "hs", "html",
+     "hxx",  "java",   "jl",    "js",   "jsx",   "kt",  "kts", "lua",    "m",  "md",  "mjs", "ml", "mm",
+     "nim",  "php",    "pl",    "pm",   "proto", "py",  "pyi", "r",      "rb", "rs",  "rst", "s",  "scala",
+     "scss", "svelte", "swift", "ts",   "tsx",   "vue", "zig", "cts",    "mts"});
+
 constexpr char folded(char byte) noexcept { return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte + ('a' - 'A')) : byte; }
 
 bool is_equal(std::string_view text, std::string_view lower) noexcept {
@@ -108,7 +122,7 @@ bool is_equal(std::string_view text, std::string_view lower) noexcept {
          std::equal(text.begin(), text.end(), lower.begin(), [](char a, char b) { return folded(a) == b; });
 }
 
-/// Matches one name; the table's patterns have one `*`, or two with the first in front.
+/// Matches one name; a pattern has a few `*` at most.
 bool matches(std::string_view pattern, std::string_view name) noexcept {
   const auto star = pattern.find('*');
   if (star == std::string_view::npos) return is_equal(name, pattern);
@@ -122,6 +136,14 @@ bool matches(std::string_view pattern, std::string_view name) noexcept {
     if (matches(after, name.substr(i))) return true;
   }
   return false;
+}
+
+bool is_spared(spared what, std::string_view name) noexcept {
+  if (what == spared::none) return false;
+  const auto extension = name.substr(name.rfind('.') + 1);
+  if (what == spared::sources_and_pub && is_equal(extension, "pub")) return true;
+  return std::any_of(source_extensions.begin(), source_extensions.end(),
+                     [extension](std::string_view known) { return is_equal(extension, known); });
 }
 
 /// The last `count` segments of `path`, or all of it.
@@ -141,7 +163,8 @@ const secret_rule* find_secret(std::string_view path, bool is_folder) noexcept {
     if ((pattern.back() == '/') != is_folder) continue;
     if (is_folder) pattern.remove_suffix(1);
     const auto segments = 1 + std::count(pattern.begin(), pattern.end(), '/');
-    if (matches(pattern, last_segments(path, segments))) return &rule;
+    const auto asked = last_segments(path, segments);
+    if (matches(pattern, asked) && !is_spared(rule.but, asked)) return &rule;
   }
   return nullptr;
 }

@@ -1,16 +1,25 @@
 /// Names that well-known programs give to files holding credentials.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
 namespace hondana::files {
+
+/// Names a rule's pattern matches that are no secrets all the same.
+enum class spared : std::uint8_t {
+  none,
+  sources,          ///< Source code and documents, by the usual extensions: `parser.key.ts`, `kubeconfig.go`, `id_rsa.md`.
+  sources_and_pub,  ///< Those, and public keys: `id_rsa.pub`.
+};
 
 /// One shape of name. `*` stands for any bytes but `/`; a pattern with `/` inside matches the end of a path; with a final `/`
 /// it is for folders (and so for everything below them), without one for everything else. Case does not matter.
 struct secret_rule {
   std::string_view pattern;
   std::string_view reason;
+  spared but = spared::none;
 };
 
 /// The whole table, for `hondana check` and the documentation.

@@ -147,13 +147,9 @@ std::string_view sniff(std::string_view front, content_form form) {
 std::string_view agreed_type(std::string_view name, std::string_view front, content_form form) {
   const auto by_name = mime_of(name);
   if (by_name.name.empty()) return sniff(front, form);
+  if (form == content_form::detect) form = is_text_front(front.substr(0, head_bytes)) ? content_form::text : content_form::blob;
   if (form == content_form::blob && by_name.is_text) return "application/octet-stream";
-  if (form == content_form::text && !by_name.is_text && !front.empty()) {
-    for (const auto* plain : {"application/octet-stream", "image/", "audio/", "video/", "font/"}) {
-      if (by_name.name.starts_with(plain)) return "text/plain";
-    }
-  }
-  return by_name.name;
+  return form == content_form::text && by_name.is_binary ? "text/plain" : by_name.name;
 }
 
 }  // namespace hondana::files

@@ -17,8 +17,9 @@ inline constexpr std::size_t head_bytes = 4096;
 /// Threads: any, at once. Never touches a path.
 [[nodiscard]] std::string_view sniff(std::string_view front, content_form form);
 
-/// What is sent along with content of a known form: the type by name unless the content belies it, as when a `.txt` holds
-/// binary data (application/octet-stream) or a `.png` holds the text that stands for it in a store (text/plain).
+/// What is sent along with content: the type by name unless the content belies it, as when a `.txt` holds binary data
+/// (application/octet-stream) or a file named for a binary format, such as `.png` or `.pdf`, holds the text that stands for it
+/// in a store (text/plain). Where `form` is `detect`, the front decides.
 [[nodiscard]] std::string_view agreed_type(std::string_view name, std::string_view front, content_form form);
 
 }  // namespace hondana::files

@@ -90,6 +90,9 @@ tl::expected<located, not_found> beneath::locate_by_steps(std::string_view path)
     }
     found.links.push_back(path_of(way, name));
     if (found.links.size() > link_limit) return tl::unexpected(not_found{obstacle::loop, ELOOP});
+    found.spellings.push_back(found.links.back());
+    for (auto rest = pending.rbegin(); rest != pending.rend(); ++rest) (found.spellings.back() += '/') += *rest;
+    if (found.spellings.back().size() >= PATH_MAX) return tl::unexpected(not_found{obstacle::missing, ENAMETOOLONG});
     const auto target = target_of(next.at.get());
     if (!target) return tl::unexpected(target.error());
     std::string_view rest = *target;

@@ -1,21 +1,46 @@
 /// Links as an immutable snapshot.
 #include "providers/links/links.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include <hondana/uri.hpp>
 
 namespace hondana::links {
 
+namespace {
+
+/// A host and port as every client would write them: in lower case, and without the port that https has anyway.
+std::string usual_authority(std::string_view authority) {
+  std::string usual(authority);
+  std::transform(usual.begin(), usual.end(), usual.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const auto port = usual.find(':', usual.find(']') == std::string::npos ? 0 : usual.find(']'));
+  if (port != std::string::npos && (usual.size() == port + 1 || usual.substr(port) == ":443")) usual.resize(port);
+  return usual;
+}
+
+}  // namespace
+
 result<resource> make_link(resource link) {
+  // Before anything else, so that no other error repeats a password.
+  if (const auto given = split_uri(link.uri); given.authority && given.authority->find('@') != std::string_view::npos) {
+    return fail(
+        errc::invalid_argument,
+        "link.uri has user information before its host, which every client would be told. Write it as https://host/path, "
+        "without a user name and password.");
+  }
   auto uri = canonical_uri(link.uri);
   if (!uri) return tl::unexpected(std::move(uri.error()));
   const auto parts = split_uri(*uri);
-  if (parts.scheme != "https" || !parts.authority || parts.authority->empty()) {
-    return fail(errc::invalid_argument,
-                "The link " + *uri + " is not an https:// URL with a host. Write it as https://host/path.");
+  const auto authority = usual_authority(parts.authority.value_or(std::string_view()));
+  if (parts.scheme != "https" || authority.empty()) {
+    const auto shown = uri->find('@') == std::string::npos ? "The link " + *uri : std::string("link.uri");
+    return fail(errc::invalid_argument, shown + " is not an https:// URL with a host. Write it as https://host/path.");
   }
+  uri->replace(std::string_view("https://").size(), parts.authority->size(), authority);
   if (link.name.empty()) link.name = *uri;
   link.uri = std::move(*uri);
   link.kind = "link";

@@ -10,8 +10,9 @@
 namespace hondana::links {
 
 /// Checks one configured link and brings it into the form `links_provider` takes: a canonical URI, a name (its URL when
-/// none is given) and the kind "link".
-/// Errors: invalid_argument for what is not a URI, not `https://`, or without a host.
+/// none is given) and the kind "link". The host is brought into lower case, and the port 443 dropped.
+/// Errors: invalid_argument for what is not a URI, not `https://`, without a host, or with user information, which is not
+/// repeated.
 [[nodiscard]] result<resource> make_link(resource link);
 
 /// Lists pages of the web that clients fetch themselves. Every link's own URL is a claim.

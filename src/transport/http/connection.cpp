@@ -61,7 +61,7 @@ connection::connection(std::shared_ptr<loop> on, socket with, std::shared_ptr<vo
       timer_(loop_->io.get_executor()),
       engine_(std::move(engine)),
       peer_(std::move(peer)),
-      dialogue_(*this, within, std::move(bound_address)) {}
+      dialogue_(*this, within, std::move(bound_address), loop_->bodies) {}
 
 connection::~connection() = default;
 
@@ -227,7 +227,7 @@ result<void> connection::pull(std::shared_ptr<outgoing> what, ticket of) {
           if (there) there->guarded([&] { there->dialogue_.pulled(of, more); });
         });
       },
-      until);
+      until, work::urgency::continuation);
 }
 
 std::string connection::health() {

@@ -6,11 +6,12 @@
 
 namespace hondana::transport::http {
 
-dialogue::dialogue(dialogue_host& host, const limits& with, std::string bound_address)
+dialogue::dialogue(dialogue_host& host, const limits& with, std::string bound_address, std::shared_ptr<body_budget> bodies)
     : host_(host),
       with_(with),
       bound_address_(std::move(bound_address)),
       parser_({with.header_bytes, with.body_bytes}),
+      held_(std::move(bodies)),
       deadline_(clock::now() + with.header_time) {}
 
 void dialogue::enter(state next) {
@@ -82,10 +83,7 @@ std::size_t dialogue::advance(std::string_view bytes) {
     used += step.taken;
     switch (step.now) {
       case request_parser::progress::needs_more:
-        if (now_ == state::body) {
-          set_deadline(with_.body_idle);
-          deadline_ = std::min(deadline_, body_until_);
-        }
+        if (now_ == state::body) await_body();
         return used;
       case request_parser::progress::head:
         accept_head(rest.size() - step.taken);
@@ -124,6 +122,23 @@ void dialogue::accept_head(std::size_t bytes_behind) {
   }
 }
 
+void dialogue::await_body() {
+  const auto size = parser_.body().size();
+  if (size > with_.uncounted_bytes && !held_.grow_to(size - with_.uncounted_bytes)) {
+    closes_ = true;
+    plain_answer busy = refuse(503, "Service unavailable: too many large messages are arriving at once. Try again later.");
+    busy.fields = "Retry-After: 1\r\n";
+    return send_plain(std::move(busy));
+  }
+  set_deadline(with_.body_idle);
+  deadline_ = std::min(deadline_, body_until_);
+}
+
+void dialogue::forget_body() {
+  parser_.forget_body();
+  held_.release();
+}
+
 void dialogue::refuse_defect() {
   switch (parser_.what_failed()) {
     case request_parser::defect::body_too_large:
@@ -141,12 +156,13 @@ void dialogue::refuse_defect() {
 void dialogue::hand_in() {
   enter(state::working);
   host_.receive(parser_.body(), verdict_.headers, ++ticket_);
-  parser_.forget_body();
+  forget_body();
 }
 
 void dialogue::hand_in_oversized() {
   closes_ = true;
   is_oversized_ = true;
+  forget_body();
   enter(state::working);
   host_.refuse_oversized(verdict_.headers, ++ticket_);
 }

@@ -10,6 +10,7 @@
 
 #include "rpc/body.hpp"
 #include "rpc/facts.hpp"
+#include "transport/http/body_budget.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/request_parser.hpp"
 #include "transport/http/routes.hpp"
@@ -55,8 +56,8 @@ class dialogue {
   using clock = std::chrono::steady_clock;
   using ticket = dialogue_host::ticket;
 
-  /// `bound_address`: the literal address listened on.
-  dialogue(dialogue_host& host, const limits& with, std::string bound_address);
+  /// `bound_address`: the literal address listened on. `bodies`: shared with the other connections of the server.
+  dialogue(dialogue_host& host, const limits& with, std::string bound_address, std::shared_ptr<body_budget> bodies);
 
   void receive(std::string_view bytes);
   /// The peer sends no more. Taken as the peer having gone, also when only its sending side was closed.
@@ -106,6 +107,8 @@ class dialogue {
   std::size_t advance(std::string_view bytes);
   void advance_input();
   void accept_head(std::size_t bytes_behind);
+  void await_body();
+  void forget_body();
   void refuse_defect();
   void hand_in();
   void hand_in_oversized();
@@ -121,6 +124,7 @@ class dialogue {
   limits with_;
   std::string bound_address_;
   request_parser parser_;
+  body_share held_;    // for the parser's body
   std::string input_;  // arrived and not used yet
   text output_;
   state now_ = state::idle;

@@ -1,14 +1,22 @@
 /// One HTTP/1 connection as a state machine: how answers go out.
+#include <cstddef>
 #include <utility>
 
 #include "transport/http/answer_head.hpp"
 #include "transport/http/dialogue.hpp"
 
 namespace hondana::transport::http {
+namespace {
+
+// Of content in memory, what is encoded and sent at a time.
+constexpr std::size_t full_piece = 192 * 1024;
+
+}  // namespace
 
 void dialogue::send_plain(plain_answer what) {
   // What is left of the request would be taken for the next one.
   if (body_pending_) closes_ = true;
+  forget_body();
   const bool has_content = !what.content_type.empty();
   const auto length = what.content.size();
   const bool is_head = in_request_ && parser_.head().method == "HEAD";
@@ -53,11 +61,12 @@ void dialogue::answered(ticket of, rpc::delivery what) {
 
 void dialogue::pull_next() {
   stream_->piece.clear();
-  // Ready text travels with the piece behind it.
+  // What is in memory travels with the piece behind it, as long as it is not much.
   while (!stream_->rest.next_lane()) {
     const auto more = stream_->rest.pull(stream_->piece);
     if (!more) return fail_stream(more.error());
     if (!*more) return send_piece(true);
+    if (stream_->piece.size() >= full_piece) return send_piece(false);
   }
   enter(state::pulling);
   if (const auto begun = host_.pull(stream_, ticket_); !begun) fail_stream(begun.error());

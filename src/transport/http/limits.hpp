@@ -7,8 +7,13 @@
 namespace hondana::transport::http {
 
 struct limits {
-  std::size_t header_bytes = 16u << 10;     ///< Request line and fields; also the trailer of a chunked body.
-  std::size_t body_bytes = 16u << 20;       ///< One message.
+  std::size_t header_bytes = 16u << 10;  ///< Request line and fields; also the trailer of a chunked body.
+  std::size_t body_bytes = 16u << 20;    ///< One message.
+  /// Unfinished messages of all peers together, as received (a growing buffer may be twice as large); beyond this they are
+  /// answered 503.
+  std::size_t unfinished_bytes = 256u << 20;
+  /// Of each unfinished message, not counted: small messages still pass when large ones have used everything up.
+  std::size_t uncounted_bytes = 64u << 10;
   std::size_t pipelined_bytes = 64u << 10;  ///< Input kept while an earlier request is worked on.
   std::size_t linger_bytes = 32u << 20;     ///< Input thrown away after the last answer, so that the peer can read it.
   std::size_t connections = 1024;           ///< Beyond this a connection is answered 503 and closed.

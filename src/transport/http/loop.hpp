@@ -10,6 +10,9 @@
 #include <cstddef>
 #include <memory>
 #include <unordered_set>
+#include <utility>
+
+#include "transport/http/body_budget.hpp"
 
 namespace hondana::transport::http {
 
@@ -22,6 +25,9 @@ using timer =
 
 /// Shared with the outlets of its connections, which may answer after its thread has ended; such answers are dropped.
 struct loop {
+  explicit loop(std::shared_ptr<body_budget> shared) : bodies(std::move(shared)) {}
+
+  const std::shared_ptr<body_budget> bodies;  // all loops' and thread-safe
   boost::asio::io_context io{1};
   // Only the loop's own thread touches what follows.
   std::array<char, 64u << 10> scratch;

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "server/core.hpp"
+#include "transport/http/body_budget.hpp"
 #include "transport/http/connection.hpp"
 #include "transport/http/loop.hpp"
 
@@ -110,13 +111,15 @@ struct service::state {
   state(std::shared_ptr<core> with, const limits& given)
       : engine(std::move(with)),
         within(given),
-        loops(make_loops(loops_for(given))),
+        loops(make_loops(given)),
         listener(loops.front()->io.get_executor()),
         pause(loops.front()->io.get_executor()) {}
 
-  static std::vector<std::shared_ptr<loop>> make_loops(unsigned count) {
+  static std::vector<std::shared_ptr<loop>> make_loops(const limits& within) {
+    const auto bodies = std::make_shared<body_budget>(within.unfinished_bytes);
+    const auto count = loops_for(within);
     std::vector<std::shared_ptr<loop>> out;
-    while (out.size() < count) out.push_back(std::make_shared<loop>());
+    while (out.size() < count) out.push_back(std::make_shared<loop>(bodies));
     return out;
   }
 

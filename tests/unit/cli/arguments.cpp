@@ -44,7 +44,7 @@ TEST(arguments, a_wrong_flag_is_named_with_a_way_on) {
   const auto what = std::get<finished>(parsed({"serve", "--prot", "1"}));
   EXPECT_EQ(what.exit_code, 1);
   EXPECT_NE(what.text.find("--prot"), std::string::npos);
-  EXPECT_NE(what.text.find("hondana --help"), std::string::npos);
+  EXPECT_NE(what.text.find("hondana serve --help"), std::string::npos);
 }
 
 TEST(arguments, a_port_out_of_range_is_refused) {
@@ -54,7 +54,8 @@ TEST(arguments, a_port_out_of_range_is_refused) {
 
 TEST(arguments, an_unknown_command_is_named_with_the_known_ones) {
   EXPECT_EQ(std::get<finished>(parsed({"srve"})).text,
-            "hondana: there is no command \"srve\"; there are stdio, serve, check, schemes\nTry 'hondana --help'.\n");
+            "hondana: there is no command \"srve\"; there are stdio, serve, check, schemes\n"
+            "Try 'hondana --help'.\n");
 }
 
 TEST(arguments, no_command_at_all_is_a_usage_error) { EXPECT_EQ(std::get<finished>(parsed({})).exit_code, 1); }

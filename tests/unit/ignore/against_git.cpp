@@ -1,6 +1,7 @@
 /// The same decision as git's, file, line and pattern included: `git check-ignore` is the oracle.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -48,8 +49,9 @@ class world {
     exclude_ = std::make_shared<const pattern_list>(pattern_list::parse(text, ".git/info/exclude"));
   }
 
-  /// Compares every decision; `lines` says whether the deciding lines are to agree too.
-  void compare(const std::vector<asked>& questions, bool lines = true) const {
+  /// Compares every decision; `lines` says whether the deciding lines are to agree too. With `root`, we are asked about it and
+  /// paths below, and git about the whole work tree.
+  void compare(const std::vector<asked>& questions, bool lines = true, const std::string& root = {}) const {
     std::vector<std::string> paths;
     for (const asked& one : questions) {
       if (one.is_directory) repository_.make_folder(one.path);
@@ -60,8 +62,8 @@ class world {
     std::size_t ignored = 0;
     for (std::size_t i = 0; i < answers.size(); ++i) {
       const git_answer& git = answers[i];
-      const stack at = descend(questions[i].path);
-      const verdict ours = at.decide_full(questions[i].path, questions[i].is_directory);
+      const std::string path = root.empty() ? questions[i].path : questions[i].path.substr(root.size() + 1);
+      const verdict ours = descend(path, root).decide_full(path, questions[i].is_directory);
       ignored += git.ignored() ? 1U : 0U;
       EXPECT_EQ(git.path, questions[i].path);
       EXPECT_EQ(ours.ignored(), git.ignored()) << describe(git, questions[i]);
@@ -81,10 +83,26 @@ class world {
     return found == rules_.end() ? folder_rules{} : found->second;
   }
 
-  [[nodiscard]] stack descend(const std::string& path) const {
+  /// The stack at the folder of `path`, of a root that is `root` or, when that is empty, the top.
+  [[nodiscard]] stack descend(const std::string& path, const std::string& root = {}) const {
     stack at(rules_of(""), exclude_);
+    if (!root.empty()) {
+      std::vector<outer_rules> outer;
+      if (exclude_) outer.push_back({root, exclude_});
+      for (std::size_t begin = 0; begin < root.size(); begin = std::min(root.find('/', begin), root.size() - 1) + 1) {
+        const auto here = rules_of(root.substr(0, begin == 0 ? 0 : begin - 1));
+        if (here.git) outer.push_back({root.substr(begin), here.git});
+      }
+      at = stack(rules_of(root), {}, outer);
+      return descend_from(at, path, root + "/");
+    }
+    return descend_from(at, path, {});
+  }
+
+  /// `path` is relative to the stack's root, and `prefix` leads there.
+  [[nodiscard]] stack descend_from(stack at, const std::string& path, const std::string& prefix) const {
     for (std::size_t begin = 0, slash = path.find('/'); slash != std::string::npos; slash = path.find('/', begin)) {
-      at = at.child(path.substr(begin, slash - begin), rules_of(path.substr(0, slash)));
+      at = at.child(path.substr(begin, slash - begin), rules_of(prefix + path.substr(0, slash)));
       begin = slash + 1;
     }
     return at;
@@ -106,6 +124,25 @@ class against_git : public ::testing::Test {
     if (!git_repository::available()) GTEST_SKIP() << "there is no git program to compare with";
   }
 };
+
+TEST_F(against_git, a_root_below_the_top_of_the_work_tree) {
+  world here;
+  here.info_exclude("*.mine\n/a/b/x_top\nb.keep\n");
+  here.gitignore("", "*.log\n/a/b/anchored\n/anchored2\n!b.keep\na/**/deep\nb/*.tmp\n");
+  here.gitignore("a", "!kept.log\nb/low\n/b/dir/\n*.x\n");
+  here.gitignore("a/b", "!own.log\n!c.x\n/own\n");
+  here.gitignore("a/b/c", "!d.log\n");
+  std::vector<asked> questions;
+  for (const char* name :
+       {"a.log", "kept.log", "own.log", "x.mine",  "b.keep",  "anchored", "anchored2", "x_top", "deep",  "q.tmp", "low",
+        "own",   "c.x",      "d.x",     "c/d.log", "c/e.log", "c/deep",   "c/q.tmp",   "c/low", "c/own", "plain"}) {
+    questions.push_back({std::string("a/b/") + name, false});
+  }
+  questions.push_back({"a/b/dir", true});
+  questions.push_back({"a/b/dir/x", false});
+  questions.push_back({"a/b/c/dir", true});
+  here.compare(questions, true, "a/b");
+}
 
 TEST_F(against_git, hand_written_files) {
   const std::vector<std::string> files{

@@ -211,7 +211,9 @@ TEST(pattern_list, a_text_over_one_mebibyte_keeps_its_whole_lines_within) {
 }
 
 TEST(pattern_list, a_line_over_4096_bytes_is_left_out_and_named) {
-  const pattern_list list = pattern_list::parse("a\n" + std::string(4097, '*') + "\nb\n", "f");
+  std::string text = "a\n";
+  text.append(4097, '*').append("\nb\n");
+  const pattern_list list = pattern_list::parse(text, "f");
   EXPECT_EQ(list.match("a", false).outcome, decision::ignored);
   EXPECT_EQ(list.match("b", false).line, 3U);
   EXPECT_EQ(list.match("c", false).outcome, decision::none);
@@ -234,6 +236,26 @@ TEST(pattern_list, patterns_beyond_50000_are_left_out_and_named) {
             (std::vector<std::string>{"f: line 50002 and all after it are not used: 50000 patterns are the limit"}));
 }
 
+TEST(pattern_list, patterns_that_take_more_than_8_mib_of_memory_are_left_out) {
+  std::string many;
+  for (int i = 0; i < 40'000; ++i) many += "**/*a*a*a*b/x/y/z\n";
+  const pattern_list cut = pattern_list::parse(many, "f");
+  EXPECT_LE(cut.bytes(), 12U * 1024 * 1024);
+  EXPECT_FALSE(cut.complete());
+  EXPECT_NE(cut.fault().find("the patterns before take 8 MiB of memory"), std::string::npos);
+}
+
+TEST(pattern_list, gives_up_after_as_many_steps_as_it_may_take) {
+  const pattern_list list = pattern_list::parse("*a*a*a*a*b\n", "f");
+  const found all = list.match(std::string(250, 'a'), false);
+  EXPECT_FALSE(all.gave_up);
+  EXPECT_EQ(all.outcome, decision::none);
+  const found few = list.match(std::string(250, 'a'), false, 100);
+  EXPECT_TRUE(few.gave_up);
+  EXPECT_EQ(few.outcome, decision::ignored);
+  EXPECT_LE(few.steps, 300U);  // and the name once
+}
+
 TEST(pattern_list, warnings_stop_at_100_with_a_count) {
   std::string text;
   for (int i = 0; i < 250; ++i) text += "[\n";
@@ -251,6 +273,7 @@ TEST(pattern_list, a_moved_list_still_answers) {
   EXPECT_EQ(second.match("x/yz", false).pattern, "x/y*");
 }
 
+// attacks: resource exhaustion (hostile ignore files)
 // Each pattern makes a naive backtracking matcher take exponential time; the bound is the product of the lengths.
 TEST(pattern_list, many_stars_take_no_more_than_the_product_of_the_lengths) {
   std::string stars, folders, deep;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace hondana::ignore {
 namespace {
@@ -95,6 +96,64 @@ TEST(ignore_stack, a_folder_included_again_lets_its_files_be_judged) {
   EXPECT_TRUE(root.decide_full("src/b/x", false).ignored());
   EXPECT_TRUE(root.decide_full("other/a/x", false).ignored());
   EXPECT_EQ(root.decide_full("src/a", true).outcome, decision::included);
+}
+
+TEST(ignore_stack, files_above_the_root_are_weaker_and_see_the_whole_path) {
+  const std::vector<outer_rules> outer{{"a/b", file("*.x\nonly\n", "exclude")},
+                                       {"a/b", file("/a/b/top\n/top2\n!kept.x\n*.log\n", "../../.gitignore")},
+                                       {"b", file("b/low\n!a.log\n", "../.gitignore")}};
+  const stack root(folder_rules{file("!own.log\n", ".gitignore"), nullptr}, {}, outer);
+  EXPECT_EQ(root.decide("top", false).source, "../../.gitignore");
+  EXPECT_EQ(root.decide("top2", false).outcome, decision::none);
+  EXPECT_EQ(root.decide("low", false).source, "../.gitignore");
+  EXPECT_EQ(root.decide("own.log", false).outcome, decision::included);
+  EXPECT_EQ(root.decide("a.log", false).outcome, decision::included);
+  EXPECT_TRUE(root.decide("b.log", false).ignored());
+  EXPECT_FALSE(root.decide("kept.x", false).ignored());
+  EXPECT_EQ(root.child("c").decide("c/y.x", false).source, "exclude");
+  EXPECT_EQ(root.child("c").decide("c/top", false).outcome, decision::none);
+}
+
+TEST(ignore_stack, a_file_that_is_not_complete_ignores_all_below_its_folder) {
+  const stack root;
+  const stack sub = root.child("sub", {std::make_shared<const pattern_list>(pattern_list::unusable("sub/.gitignore", "why")),
+                                       file("!*\n", "sub/.hondanaignore")});
+  EXPECT_FALSE(sub.decide("sub", true).ignored());
+  const verdict said = sub.decide("sub/a", false);
+  EXPECT_TRUE(said.ignored());
+  EXPECT_EQ(said.source, "sub/.gitignore");
+  EXPECT_EQ(said.fault, "why");
+  EXPECT_TRUE(sub.child("deep").decide("sub/deep/a", false).ignored());
+  EXPECT_TRUE(stack(folder_rules{file(std::string(5000, 'x'), "f"), nullptr}).decide("a", false).ignored());
+}
+
+// attacks: resource exhaustion (hostile ignore files)
+TEST(ignore_stack, a_decision_that_takes_too_long_is_ignored_and_says_why) {
+  std::string text;
+  while (text.size() < 200'000) text += "**/*a*a*a*b/x\n";
+  const list_pointer hostile = file(text, ".gitignore");
+  ASSERT_TRUE(hostile->complete());
+  stack at(folder_rules{hostile, nullptr});
+  std::string path;
+  for (int depth = 1; depth < 14; ++depth) {
+    const std::string name(200, 'a');
+    path += name + "/";
+    at = at.child(name, {hostile, nullptr});
+  }
+  const verdict said = at.decide(path + "x", false);
+  EXPECT_TRUE(said.ignored());
+  EXPECT_EQ(said.fault, "its patterns take too long to match here");
+  EXPECT_LE(said.steps, 1'010'000U);
+  EXPECT_LE(at.decide(path + "x", false, 5000).steps, 15'000U);
+  EXPECT_FALSE(stack(folder_rules{hostile, nullptr}).decide("ordinary.txt", false).ignored());
+}
+
+TEST(ignore_stack, knows_how_much_its_lists_hold) {
+  EXPECT_EQ(stack().bytes(), 0U);
+  const list_pointer list = file("a*b\nc\n", "f");
+  const stack root(folder_rules{list, nullptr});
+  EXPECT_EQ(root.bytes(), list->bytes());
+  EXPECT_EQ(root.child("a", {list, list}).bytes(), 3 * list->bytes());
 }
 
 TEST(ignore_stack, a_stack_outlives_the_ones_it_came_from) {

@@ -13,11 +13,12 @@ using hondana::canonical_uri;
 using hondana::split_uri;
 
 std::string random_uri(std::mt19937& random) {
-  static const char* const units[] = {":",   "/", "//", "/./", "/../", ".",    "..", "%2e",     "%2E",  "%2f",      "%41",
-                                      "%00", "%", "?",  "#",   "@",    "[",    "]",  "::1",     "1",    "80",       "a",
-                                      "Z",   "~", "!",  "&",   " ",    "\\",   "é",  "本",      "\xff", "%ff",      "+",
-                                      "=",   ",", ";",  "'",   "(",    "v1.x", "^",  "1.2.3.4", "[::]", "[fe80::1]"};
-  static const char* const starts[] = {"", "x:", "file://", "FILE:///", "http://h", "http://u@h:8", "x:/", "http://["};
+  static const char* const units[] = {
+      ":", "/", "//",  "/./", "/../", ".", "..",   "%2e", "%2E",     "%2f",  "%41",       "%00", "%",   "?",  "#",    "@",
+      "[", "]", "::1", "1",   "80",   "a", "Z",    "~",   "!",       "&",    " ",         "\\",  "é",   "本", "\xff", "%ff",
+      "+", "=", ",",   ";",   "'",    "(", "v1.x", "^",   "1.2.3.4", "[::]", "[fe80::1]", "%2B", "%3a", "%40"};
+  static const char* const starts[] = {"",    "x:",       "file://", "FILE:///",        "http://h", "http://u@h:8",
+                                       "x:/", "http://[", "file:/",  "file://localhost"};
   std::string out = starts[random() % std::size(starts)];
   for (auto count = random() % 8; count > 0; --count) out += units[random() % std::size(units)];
   return out;

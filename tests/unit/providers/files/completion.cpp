@@ -55,6 +55,7 @@ TEST_F(completion, puts_exact_beginnings_first_then_other_case_then_letters_in_o
   EXPECT_EQ(values("zzz"), strings{});
 }
 
+// attacks: secrets; traversal
 TEST_F(completion, never_tells_what_is_not_served) {
   for (const char* name : {".env", ".hidden", "id_rsa", "kept.txt", "main.o", ".git/HEAD", "private/a"}) root_.write(name, "x");
   root_.write(".gitignore", "*.o\nprivate/\n");
@@ -87,6 +88,7 @@ TEST_F(completion, is_capped_at_a_hundred) {
   for (int i = 100; i < 300; ++i) root_.write(std::string("f").append(std::to_string(i)), "");
   const auto many = complete("f");
   EXPECT_EQ(many.values.size(), 100u);
+  EXPECT_FALSE(many.total.has_value());
   EXPECT_TRUE(many.has_more);
   const auto few = complete("f1");
   EXPECT_EQ(few.values.size(), 100u);
@@ -95,6 +97,16 @@ TEST_F(completion, is_capped_at_a_hundred) {
   EXPECT_EQ(one.values, strings{"f123"});
   EXPECT_EQ(one.total, 1u);
   EXPECT_FALSE(one.has_more);
+}
+
+TEST_F(completion, has_a_total_when_what_is_left_over_is_not_served) {
+  for (int i = 100; i < 200; ++i) root_.write(std::string("f").append(std::to_string(i)), "");
+  for (int i = 200; i < 250; ++i) root_.write(std::string("f").append(std::to_string(i)).append(".o"), "");
+  root_.write(".gitignore", "*.o\n");
+  const auto all = complete("f");
+  EXPECT_EQ(all.values.size(), 100u);
+  EXPECT_EQ(all.total, 100u);
+  EXPECT_FALSE(all.has_more);
 }
 
 TEST_F(completion, has_nothing_to_say_about_lines_and_bytes) {

@@ -79,6 +79,7 @@ TEST(content, that_does_not_change_is_read_once_and_has_the_version_of_its_state
   EXPECT_EQ(found->version.find_first_not_of("0123456789abcdef"), std::string::npos);
 }
 
+// attacks: special files (replaced while being read)
 TEST(content, rewritten_while_it_is_read_is_read_again) {
   const auto file = std::make_shared<changing_file>("old content");
   file->before_read(2, [](auto& f) { f.become("new content"); });
@@ -86,6 +87,7 @@ TEST(content, rewritten_while_it_is_read_is_read_again) {
   EXPECT_EQ(whole_of(read_it(file)), "new content");
 }
 
+// attacks: special files (truncated while being read)
 TEST(content, truncated_while_it_is_read_is_the_shorter_one) {
   const auto file = std::make_shared<changing_file>("a long content");
   file->before_read(1, [](auto& f) { f.become("short"); });
@@ -146,6 +148,88 @@ TEST(content, forms_of_large_files_are_remembered_while_they_stay_as_they_are) {
   EXPECT_EQ(read_content(file, range{range_unit::bytes, 0, 9}, request, room)->form, content_form::blob);
 }
 
+/// A text of a tebibyte in lines of 64 bytes, of which nothing exists; binary from `text_end` on. Counts what is read.
+class endless_file final : public open_file {
+ public:
+  static constexpr std::uint64_t bytes = 1ull << 40;
+
+  explicit endless_file(std::uint64_t text_end = bytes) : text_end_(text_end) {}
+  [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_read_; }
+
+  [[nodiscard]] result<stamp> state() const override { return stamp{1, 2, bytes, 1'000'000'000, 1'000'000'000}; }
+  [[nodiscard]] result<std::size_t> read(char* into, std::size_t size, std::uint64_t offset) const override {
+    const_cast<endless_file&>(*this).bytes_read_ += size;
+    const auto text = static_cast<std::size_t>(std::min<std::uint64_t>(size, text_end_ - std::min(text_end_, offset)));
+    std::memset(into, 'x', text);
+    std::memset(into + text, '\xff', size - text);
+    for (auto at = static_cast<std::size_t>(63 - offset % 64); at < text; at += 64) into[at] = '\n';
+    return size;
+  }
+
+ private:
+  std::uint64_t text_end_;
+  std::uint64_t bytes_read_ = 0;
+};
+
+// attacks: special files (sparse 1 TiB file)
+TEST(content, lines_of_a_binary_terabyte_are_refused_after_a_look_at_its_front) {
+  const auto file = std::make_shared<endless_file>(0);
+  reading_room room;
+  const auto found = read_content(file, range{range_unit::lines, 1, 1'000'000'000}, {}, room);
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().code, errc::invalid_argument);
+  EXPECT_LE(file->bytes_read(), 300'000u);
+}
+
+// attacks: resource exhaustion (lines without end)
+TEST(content, lines_are_counted_no_further_than_may_be_sent) {
+  const endless_file file;
+  read_request request;
+  request.max_bytes = 1'000'000;
+  const auto found = locate_range(file, endless_file::bytes, {range_unit::lines, 1, 1'000'000'000}, true, request);
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().code, errc::response_too_large);
+  EXPECT_NE(found.error().public_text.find("1000000 bytes"), std::string::npos);
+  EXPECT_NE(found.error().public_text.find("?bytes="), std::string::npos);
+  EXPECT_LE(file.bytes_read(), 1'300'000u);
+  const auto few = locate_range(file, endless_file::bytes, {range_unit::lines, 3, 4}, true, request);
+  ASSERT_TRUE(few.has_value());
+  EXPECT_EQ(*few, (extent{128, 256}));
+}
+
+// attacks: resource exhaustion (lines without end)
+TEST(content, lines_are_looked_for_in_the_first_256_mebibytes) {
+  const endless_file file;
+  const auto last = locate_range(file, endless_file::bytes, {range_unit::lines, 4'194'304, 4'194'304}, true, {});
+  ASSERT_TRUE(last.has_value());
+  EXPECT_EQ(*last, (extent{268'435'392, 268'435'456}));
+  const auto before = file.bytes_read();
+  const auto beyond = locate_range(file, endless_file::bytes, {range_unit::lines, 99'999'999, std::nullopt}, true, {});
+  ASSERT_FALSE(beyond.has_value());
+  EXPECT_EQ(beyond.error().code, errc::invalid_argument);
+  EXPECT_NE(beyond.error().public_text.find("?bytes="), std::string::npos);
+  EXPECT_EQ(file.bytes_read() - before, 268'435'456u);
+}
+
+TEST(content, every_part_of_a_file_beyond_256_mebibytes_has_the_form_of_its_front) {
+  const auto file = std::make_shared<endless_file>(1ull << 30);
+  reading_room room;
+  read_request request;
+  request.asked_uri = "file:///f";
+  for (const std::uint64_t from : {0ull, 1ull << 35}) {
+    const auto found = read_content(file, range{range_unit::bytes, from, from + 9}, request, room);
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->form, content_form::text);
+    reading answer;
+    answer.contents.emplace_back();
+    answer.contents[0].form = found->form;
+    answer.contents[0].data = found->data;
+    const auto ready = bytes::prepare(std::move(answer), request);
+    ASSERT_TRUE(ready.has_value());
+    EXPECT_EQ(ready->contents[0].is_text, from == 0);  // what is not UTF-8 is a blob all the same
+  }
+}
+
 TEST(content, of_up_to_a_mebibyte_is_whole_and_beyond_is_pulled) {
   const scratch_folder root;
   root.write("small", std::string(1 << 20, 'x'));
@@ -155,6 +239,7 @@ TEST(content, of_up_to_a_mebibyte_is_whole_and_beyond_is_pulled) {
   EXPECT_TRUE(std::holds_alternative<std::shared_ptr<byte_reader>>(read(*files, root.uri("large"))->contents[0].data));
 }
 
+// attacks: special files (truncated while being read)
 TEST(reader, does_not_see_what_is_appended_and_tells_a_truncation) {
   const scratch_folder root;
   const std::string bytes(2 << 20, 'x');
@@ -174,6 +259,7 @@ TEST(reader, does_not_see_what_is_appended_and_tells_a_truncation) {
   EXPECT_EQ(count.error().code, errc::content_changed);
 }
 
+// attacks: special files (replaced while being read)
 TEST(reader, keeps_reading_a_file_that_was_replaced_or_removed) {
   const scratch_folder root;
   const std::string bytes(2 << 20, 'x');
@@ -207,6 +293,7 @@ TEST(reader, of_a_large_read_passes_preparation_as_what_it_is) {
   }
 }
 
+// attacks: unicode (overlong UTF-8, lone surrogates, \xff\xfe)
 TEST(content, is_text_only_when_all_of_it_is_utf_8) {
   const scratch_folder root;
   root.write("good.txt", "日本語\n");
@@ -233,6 +320,7 @@ TEST(content, is_text_only_when_all_of_it_is_utf_8) {
   EXPECT_EQ(first("empty.bin").form, content_form::text);
 }
 
+// attacks: resource exhaustion (large blobs at once)
 TEST(buffers, are_lent_up_to_their_number_and_come_back) {
   buffer_set buffers(2);
   call by;

@@ -1,8 +1,13 @@
 /// Reading folders, and their children.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "providers/files/folder_reading.hpp"
 #include "scratch_folder.hpp"
 
 namespace hondana::files {
@@ -109,6 +114,70 @@ TEST(folders, with_a_listing_beyond_the_read_limit_are_an_error) {
   EXPECT_EQ(answer.error().code, errc::response_too_large);
 }
 
+/// A view of everything but URIs that one of its endings ends.
+class without final : public view {
+ public:
+  explicit without(std::string ending) : ending_(std::move(ending)) {}
+  std::uint64_t id() const noexcept override { return 1; }
+  bool may_see(std::string_view uri) const override { return !uri.ends_with(ending_); }
+
+ private:
+  std::string ending_;
+};
+
+// attacks: cross-client leak (what another caller may see)
+TEST(folders, have_no_trace_of_what_the_callers_view_does_not_show) {
+  const scratch_folder root;
+  root.write("f/a.key.txt", std::string(90, 'k'));
+  root.write("f/b.txt", std::string(20, 'b'));
+  root.write("f/sub.key.txt/c.txt", "c");
+  const auto files = with_budget(root, 100);
+  read_request request;
+  request.uri = request.asked_uri = root.uri("f");
+  request.who.view = std::make_shared<without>(".key.txt");
+  const auto answer = files->read(request);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(bytes_of(answer->contents[0]), root.uri("f/b.txt") + "\n");
+  EXPECT_EQ(uris_of(answer), (std::vector<std::string>{"", root.uri("f/b.txt")}));  // nor does it take of the budget
+  EXPECT_EQ(bytes_of(answer->contents[1]), std::string(20, 'b'));
+  const auto listing_only = with_budget(root, 0);  // whose version does not depend on how late b.txt was written
+  const auto version = listing_only->read(request)->version;
+  root.write("f/a.key.txt", "changed");
+  root.write("f/b.key.txt", "new");
+  EXPECT_EQ(listing_only->read(request)->version, version);
+  children_request inside;
+  inside.uri = root.uri("f");
+  inside.who.view = request.who.view;
+  EXPECT_EQ(names_of(files->children(inside)->entries), std::vector<std::string>{"f/b.txt"});
+}
+
+// attacks: resource exhaustion (long listings at once)
+TEST(folders, with_long_listings_are_held_four_at_a_time) {
+  const scratch_folder folder;
+  std::string name;
+  for (int i = 0; i < 80; ++i) name += "日";
+  for (int i = 0; i < 1500; ++i) folder.write(name + std::to_string(i), "");
+  const auto root = root::open(serving(folder.path()).roots[0], serving(folder.path()));
+  ASSERT_TRUE(root.has_value());
+  const auto top = (*root)->find("");
+  ASSERT_TRUE(top.has_value());
+  reading_room room;
+  room.long_listing_wait = std::chrono::milliseconds(0);
+  read_request request;
+  request.asked_uri = folder.uri();
+  std::vector<result<reading>> held;
+  for (int i = 0; i < 4; ++i) {
+    held.push_back(read_folder(**root, *top, 0, request, room));
+    ASSERT_TRUE(held.back().has_value());
+    EXPECT_GT(bytes_of(held.back()->contents[0]).size(), 1u << 20);
+  }
+  const auto fifth = read_folder(**root, *top, 0, request, room);
+  ASSERT_FALSE(fifth.has_value());
+  EXPECT_EQ(fifth.error().code, errc::overloaded);
+  held.pop_back();
+  EXPECT_TRUE(read_folder(**root, *top, 0, request, room).has_value());
+}
+
 TEST(folders, behind_a_link_are_read_where_they_are) {
   const scratch_folder root;
   root.write("real/a.txt", "alpha");
@@ -134,6 +203,35 @@ TEST(children, are_paged_in_order) {
   const auto second = files->children(request);
   EXPECT_EQ(names_of(second->entries), std::vector<std::string>{"f/c.txt"});
   EXPECT_FALSE(second->resume.has_value());
+}
+
+// attacks: resource exhaustion (a folder of many names)
+TEST(children, go_through_a_fixed_number_of_names_a_page) {
+  const scratch_folder folder;
+  for (const char* name : {"1.h", "2.h", "3.txt", "4.h", "5.h", "6.h", "7.h", "8.txt"}) folder.write(name, "");
+  const auto root = root::open(serving(folder.path()).roots[0], serving(folder.path()));
+  ASSERT_TRUE(root.has_value());
+  const auto top = (*root)->find("");
+  ASSERT_TRUE(top.has_value());
+  children_request request;
+  request.uri = folder.uri();
+  request.who.view = std::make_shared<without>(".h");
+  const auto page = [&](const std::string& after) {
+    request.after = after;
+    return list_children(**root, *top, request, 3);
+  };
+  const auto first = page({});
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(names_of(first->entries), std::vector<std::string>{"3.txt"});
+  EXPECT_EQ(first->resume, folder.uri("3.txt"));
+  const auto second = page(*first->resume);
+  ASSERT_TRUE(second.has_value());
+  EXPECT_TRUE(second->entries.empty());
+  EXPECT_EQ(second->resume, folder.uri("6.h"));
+  const auto third = page(*second->resume);
+  ASSERT_TRUE(third.has_value());
+  EXPECT_EQ(names_of(third->entries), std::vector<std::string>{"8.txt"});
+  EXPECT_FALSE(third->resume.has_value());
 }
 
 TEST(children, of_files_and_of_nothing_are_errors) {

@@ -81,7 +81,8 @@ TEST_F(ranges, of_binary_files_are_blobs_to_the_byte_even_where_they_look_like_t
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->contents[0].form, content_form::blob);
   EXPECT_EQ(bytes_of(answer->contents[0]), "text");
-  EXPECT_EQ(part("f.bin?lines=1"), "text\n");
+  EXPECT_EQ(complaint("f.bin?lines=1"),
+            "The parameter \"lines\" is for text, and this file is not UTF-8 text. Ask for a part with ?bytes=FIRST-LAST.");
 }
 
 TEST_F(ranges, repeat_the_uri_as_it_was_asked) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <string>
 
@@ -21,6 +22,7 @@ std::map<std::string, std::string> survey_of(files_provider& files) {
   return said;
 }
 
+// attacks: secrets
 TEST(secrets, well_known_names_are_known) {
   for (const char* path : {".env",
                            ".env.local",
@@ -71,7 +73,25 @@ TEST(secrets, well_known_names_are_known) {
                            ".my.cnf",
                            ".vault-token",
                            ".bash_history",
-                           "kubeconfig"}) {
+                           "kubeconfig",
+                           "kubeconfig.yaml",
+                           "kubeconfig-prod",
+                           "id_rsa.bak",
+                           "ID_RSA_work",
+                           "id_ed25519_github",
+                           "id_ecdsa_sk",
+                           "server.key.old",
+                           "server.PEM.txt",
+                           "prod.env.json",
+                           "app.env.bak",
+                           "env.production",
+                           "ENV.local",
+                           "config/env.staging",
+                           "env.development",
+                           "htpasswd",
+                           "accessKeys.csv",
+                           "alice_accessKeys.csv",
+                           "rootAccessKeys (1).csv"}) {
     EXPECT_NE(find_secret(path, false), nullptr) << path;
   }
   for (const char* path : {".ssh", ".aws", ".gnupg", ".kube", "home/.ssh", ".config/gcloud", ".env", ".env.d"}) {
@@ -80,9 +100,33 @@ TEST(secrets, well_known_names_are_known) {
 }
 
 TEST(secrets, ordinary_names_are_not_taken_for_secrets) {
-  for (const char* path :
-       {"environment.ts", "env.py", "key.cpp", "keyboard.md", "id_rsa.pub", "credentials.py", "secrets.cpp", "src/secrets.hpp",
-        "config.json", "docker/config.json", "shadow.css", "pem.go", "tfstate.md", "package.json", "secret_rule.txt"}) {
+  for (const char* path : {"environment.ts",
+                           "env.py",
+                           "key.cpp",
+                           "keyboard.md",
+                           "id_rsa.pub",
+                           "credentials.py",
+                           "secrets.cpp",
+                           "src/secrets.hpp",
+                           "config.json",
+                           "docker/config.json",
+                           "shadow.css",
+                           "pem.go",
+                           "tfstate.md",
+                           "package.json",
+                           "secret_rule.txt",
+                           "id_rsa_work.pub",
+                           "id_rsa_parser.cpp",
+                           "kubeconfig.go",
+                           "kubeconfig_test.go",
+                           "parse.key.ts",
+                           "foo.env.ts",
+                           "vite-env.d.ts",
+                           "reader.pem.rs",
+                           "env.test.ts",
+                           "environment.production",
+                           "access_keys.md",
+                           "htpasswd.c"}) {
     EXPECT_EQ(find_secret(path, false), nullptr) << path;
   }
   for (const char* path : {"secrets", "credentials", "keys", "ssh"}) EXPECT_EQ(find_secret(path, true), nullptr) << path;
@@ -97,6 +141,7 @@ TEST(secrets, every_rule_has_a_reason) {
   }
 }
 
+// attacks: secrets
 TEST(rules, hidden_names_git_and_secrets_are_left_out_and_the_survey_says_why) {
   const scratch_folder root;
   root.write("kept.txt", "x");
@@ -121,7 +166,7 @@ TEST(rules, hidden_names_git_and_secrets_are_left_out_and_the_survey_says_why) {
   EXPECT_EQ(said.at(".git"), "version control data");
   EXPECT_EQ(said.at("module/.git"), "version control data");
   EXPECT_EQ(said.at(".env.local"), "secret: `.env*` (environment settings, which commonly hold passwords and tokens)");
-  EXPECT_EQ(said.at("id_rsa"), "secret: `id_rsa` (an SSH private key)");
+  EXPECT_EQ(said.at("id_rsa"), "secret: `id_rsa*` (an SSH private key)");
   EXPECT_EQ(said.at("src/main.o"), "ignored by src/.gitignore:3 `*.o`");
   EXPECT_EQ(said.at("src/main.c"), "served");
   EXPECT_EQ(said.at("out"), "link leaves the root");
@@ -155,53 +200,69 @@ TEST(rules, what_is_left_out_is_answered_like_what_does_not_exist) {
   }
 }
 
-TEST(rules, ignore_files_count_as_they_are_now) {
+// attacks: secrets; symlinks
+TEST(rules, a_link_hides_nothing_that_its_own_name_denies) {
   const scratch_folder root;
-  root.write("a.log", "x");
-  const auto files = open_provider(root);
-  EXPECT_EQ(read_text(*files, root.uri("a.log")), "x");
-  root.write(".gitignore", "*.log\n");
-  EXPECT_EQ(read_error(*files, root.uri("a.log")), errc::resource_not_found);
-  root.write(".hondanaignore", "!a.log\n");
-  EXPECT_EQ(read_text(*files, root.uri("a.log")), "x");
-}
-
-TEST(rules, an_ignored_folder_cannot_be_entered_again_below) {
-  const scratch_folder root;
-  root.write(".gitignore", "build/\n!build/kept.txt\n");
-  root.write("build/kept.txt", "x");
-  const auto files = open_provider(root);
-  EXPECT_EQ(read_error(*files, root.uri("build/kept.txt")), errc::resource_not_found);
-}
-
-TEST(rules, git_info_exclude_is_obeyed) {
-  const scratch_folder root;
-  root.write(".git/info/exclude", "*.local\n");
-  root.write("notes.local", "x");
-  const auto files = open_provider(root);
-  EXPECT_EQ(survey_of(*files).at("notes.local"), "ignored by .git/info/exclude:1 `*.local`");
-  EXPECT_EQ(read_error(*files, root.uri("notes.local")), errc::resource_not_found);
-}
-
-TEST(rules, an_ignore_file_that_is_a_link_or_a_fifo_does_not_count) {
-  const scratch_folder root;
-  root.write("patterns", "*.txt\n");
-  root.write("a.txt", "x");
-  root.link(".gitignore", "patterns");
-  root.make_fifo(".hondanaignore");
-  const auto files = open_provider(root);
-  EXPECT_EQ(read_text(*files, root.uri("a.txt")), "x");
-}
-
-TEST(rules, ignore_files_can_be_disobeyed) {
-  const scratch_folder root;
-  root.write(".gitignore", "*.log\n");
-  root.write("sub/a.log", "x");
+  root.write("dotfiles/docker/config.json", "auth");
+  root.write("dotfiles/keys/anything", "key");
+  root.write("dotfiles/gcloud/token", "token");
+  root.write("plain/report", "x");
+  root.link(".docker", "dotfiles/docker");
+  root.link("home/.docker", "../dotfiles/docker");
+  root.link(".ssh", "dotfiles/keys");
+  root.link("to_ssh", ".ssh");
+  root.link("to_key", ".ssh/anything");
+  root.link("to_config", ".docker/config.json");
+  root.link(".git", "plain");
+  root.link(".config/gcloud", "../dotfiles/gcloud");
+  root.link("x", "plain");
+  root.link("y", "plain");
   auto from = serving(root.path());
-  from.roots[0].obey_ignore_files = false;
+  from.roots[0].show_hidden = true;
+  from.roots[0].exclude = {"x/"};
   const auto files = open_provider(std::move(from));
-  EXPECT_EQ(read_text(*files, root.uri("sub/a.log")), "x");
-  EXPECT_EQ(survey_of(*files).at("sub/a.log"), "served");
+  for (const char* path :
+       {".docker/config.json", "home/.docker/config.json", "to_config", ".ssh", ".ssh/anything", "to_ssh", "to_ssh/anything",
+        "to_key", ".git", ".git/report", ".config/gcloud", ".config/gcloud/token", "x", "x/report"}) {
+    EXPECT_EQ(read_error(*files, root.uri(path)), errc::resource_not_found) << path;
+  }
+  EXPECT_EQ(read_text(*files, root.uri("dotfiles/docker/config.json")), "auth");
+  EXPECT_EQ(read_text(*files, root.uri("y/report")), "x");
+  const auto said = survey_of(*files);
+  EXPECT_EQ(said.at(".docker"), "served");
+  EXPECT_NE(said.at(".ssh"), "served");
+  EXPECT_NE(said.at("x"), "served");
+  EXPECT_EQ(said.at("y"), "served");
+}
+
+TEST(rules, looking_something_up_ends_with_the_call) {
+  const scratch_folder root;
+  root.write("a/b/c.txt", "x");
+  const auto files = open_provider(root);
+  read_request request;
+  request.uri = request.asked_uri = root.uri("a/b/c.txt");
+  request.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
+  ASSERT_FALSE(files->read(request).has_value());
+  EXPECT_EQ(files->read(request).error().code, errc::timed_out);
+}
+
+// attacks: git (repository data)
+TEST(rules, a_bare_repository_is_version_control_data) {
+  const scratch_folder root;
+  for (const char* path :
+       {"bare/HEAD", "bare/objects/aa/bb", "bare/refs/heads/main", "bare/config", "half/HEAD", "half/refs/x"}) {
+    root.write(path, "x");
+  }
+  root.link("alias", "bare");
+  const auto files = open_provider(root);
+  for (const char* path : {"bare", "bare/", "bare/HEAD", "bare/objects/aa/bb", "bare/config", "alias", "alias/config"}) {
+    EXPECT_EQ(read_error(*files, root.uri(path)), errc::resource_not_found) << path;
+  }
+  EXPECT_EQ(read_text(*files, root.uri("half/HEAD")), "x");
+  EXPECT_EQ(survey_of(*files).at("bare"), "version control data");
+  auto from = serving(root.path());
+  from.roots[0].allow = {"/bare/"};
+  EXPECT_EQ(read_text(*open_provider(std::move(from)), root.uri("bare/config")), "x");
 }
 
 TEST(rules, allow_brings_back_what_it_names_and_no_more) {

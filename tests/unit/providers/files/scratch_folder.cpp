@@ -2,12 +2,15 @@
 #include "scratch_folder.hpp"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -80,6 +83,27 @@ void scratch_folder::make_socket(std::string_view below) const {
 void scratch_folder::make_sparse(std::string_view below, std::uint64_t size) const {
   write(below, "");
   must(::truncate(path(below).c_str(), static_cast<off_t>(size)) == 0, below);
+}
+
+void as_ordinary_user(const std::function<void()>& body) {
+  if (::geteuid() != 0) return body();
+  constexpr uid_t nobody = 65534;
+  const auto run = [&body] {
+    must(::setgroups(0, nullptr) == 0 && ::setgid(nobody) == 0 && ::setuid(nobody) == 0, "becoming nobody");
+    must(::prctl(PR_SET_DUMPABLE, 1) == 0, "prctl");  // a process may see its own /proc only while it is dumpable
+    body();
+    const auto& outcome = *testing::UnitTest::GetInstance()->current_test_info()->result();
+    for (int i = 0; i < outcome.total_part_count(); ++i) {  // what this process says itself nobody sees
+      const auto& part = outcome.GetTestPartResult(i);
+      if (part.failed()) std::fprintf(stderr, "line %d: %s\n", part.line_number(), part.message());
+    }
+    std::fflush(nullptr);
+    ::_exit(testing::Test::HasFailure() ? 1 : 0);
+  };
+  const std::string style = GTEST_FLAG_GET(death_test_style);
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // threads of earlier tests are not forked
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
+  GTEST_FLAG_SET(death_test_style, style);
 }
 
 options serving(const std::string& path) {
@@ -155,5 +179,13 @@ resource entry_named(const std::vector<resource>& entries, std::string_view name
   }
   return {};
 }
+
+bool is_in_order(const std::vector<resource>& entries) {
+  return std::is_sorted(entries.begin(), entries.end(), [](const resource& a, const resource& b) {
+    return compare_by_segment(a.uri, b.uri) == std::strong_ordering::less;
+  });
+}
+
+std::string numbered(std::string prefix, int number) { return prefix.append(std::to_string(number)); }
 
 }  // namespace hondana::files

@@ -1,6 +1,8 @@
 /// A real folder of its own for each test, and short ways to ask a provider that serves it.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +41,10 @@ class scratch_folder {
   std::string path_;
 };
 
+/// Runs the body of a test as a user whom permissions bind: here, or, where that is root, as nobody in a process of its own
+/// that runs the test anew up to this call. Once a test.
+void as_ordinary_user(const std::function<void()>& body);
+
 /// Options for one root.
 [[nodiscard]] options serving(const std::string& path);
 
@@ -61,5 +67,18 @@ class scratch_folder {
 [[nodiscard]] std::vector<std::string> names_of(const std::vector<resource>& entries);
 /// The entry of that name; a default one when there is none.
 [[nodiscard]] resource entry_named(const std::vector<resource>& entries, std::string_view name);
+/// Whether the entries are in segment order.
+[[nodiscard]] bool is_in_order(const std::vector<resource>& entries);
+/// "f" and 7: "f7".
+[[nodiscard]] std::string numbered(std::string prefix, int number);
+
+/// Asks for lists until one satisfies `done`; a deadline of 10 s keeps a defect from hanging the tests.
+template <class Done>
+std::vector<resource> list_until(files_provider& files, Done done) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  auto entries = list_all(files);
+  while (!done(entries) && std::chrono::steady_clock::now() < deadline) entries = list_all(files);
+  return entries;
+}
 
 }  // namespace hondana::files

@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <string>
 
 #include "scratch_folder.hpp"
 
 namespace hondana::files {
 namespace {
 
+// attacks: special files (FIFO, socket)
 TEST(special_files, are_listed_by_what_they_are) {
   const scratch_folder root;
   root.make_fifo("pipe");
@@ -31,6 +33,7 @@ TEST(special_files, are_listed_by_what_they_are) {
   EXPECT_FALSE(entry_named(entries, "folder").size.has_value());
 }
 
+// attacks: special files (device)
 TEST(special_files, devices_have_types_of_their_own) {
   const scratch_folder root;
   if (::mknod(root.path("null").c_str(), S_IFCHR | 0666, 0x103) != 0) GTEST_SKIP() << "only root makes devices";
@@ -39,6 +42,7 @@ TEST(special_files, devices_have_types_of_their_own) {
   EXPECT_EQ(read_error(*files, root.uri("null")), errc::invalid_argument);
 }
 
+// attacks: special files (FIFO, socket)
 TEST(special_files, reading_a_fifo_or_a_socket_says_what_it_is_and_does_not_wait) {
   const scratch_folder root;
   root.make_fifo("pipe");
@@ -53,6 +57,7 @@ TEST(special_files, reading_a_fifo_or_a_socket_says_what_it_is_and_does_not_wait
   EXPECT_EQ(read_error(*files, root.uri("pipe?bytes=0-1")), errc::invalid_argument);
 }
 
+// attacks: special files (directory where a file is expected)
 TEST(special_files, a_folder_where_a_file_is_expected_is_read_as_a_folder_and_has_no_parts) {
   const scratch_folder root;
   root.write("folder/a.txt", "a");
@@ -61,6 +66,7 @@ TEST(special_files, a_folder_where_a_file_is_expected_is_read_as_a_folder_and_ha
   EXPECT_EQ(read_error(*files, root.uri("folder?lines=1-2")), errc::invalid_argument);
 }
 
+// attacks: special files (sparse 1 TiB file)
 TEST(special_files, a_sparse_terabyte_is_refused_at_once_naming_size_limit_and_the_way_round) {
   const scratch_folder root;
   root.make_sparse("huge", 1ull << 40);
@@ -76,14 +82,22 @@ TEST(special_files, a_sparse_terabyte_is_refused_at_once_naming_size_limit_and_t
   EXPECT_NE(answer.error().public_text.find("?bytes="), std::string::npos);
 }
 
+// attacks: special files (sparse 1 TiB file)
 TEST(special_files, parts_of_a_sparse_terabyte_are_read) {
   const scratch_folder root;
   root.make_sparse("huge", 1ull << 40);
   const auto files = open_provider(root);
   EXPECT_EQ(read_text(*files, root.uri("huge?bytes=1099511627770-")), std::string(6, '\0'));
   EXPECT_EQ(read_error(*files, root.uri("huge?bytes=1099511627776-")), errc::invalid_argument);
+  for (const char* lines : {"huge?lines=1-100", "huge?lines=1-", "huge?lines=1000000000"}) {
+    const auto refused = read(*files, root.uri(lines));
+    ASSERT_FALSE(refused.has_value()) << lines;
+    EXPECT_EQ(refused.error().code, errc::invalid_argument) << lines;
+    EXPECT_NE(refused.error().public_text.find("?bytes="), std::string::npos) << lines;
+  }
 }
 
+// attacks: special files (/proc)
 TEST(special_files, kernel_file_systems_are_no_roots) {
   for (const char* path : {"/proc", "/proc/self", "/sys"}) {
     const auto opened = files_provider::open(serving(path));
@@ -92,6 +106,7 @@ TEST(special_files, kernel_file_systems_are_no_roots) {
   }
 }
 
+// attacks: special files (/proc/self/environ)
 TEST(special_files, kernel_file_systems_below_a_root_are_left_out) {
   const auto files = open_provider(serving("/"));
   EXPECT_EQ(read_error(*files, "file:///proc/self/environ"), errc::resource_not_found);
@@ -103,26 +118,28 @@ TEST(special_files, kernel_file_systems_below_a_root_are_left_out) {
 }
 
 TEST(special_files, hidden_names_this_user_may_not_reach_are_as_good_as_absent) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
-  const scratch_folder root;
-  root.write(".locked/a", "x");
-  root.write("locked/a/b", "x");
-  ASSERT_EQ(::chmod(root.path(".locked").c_str(), 0), 0);
-  ASSERT_EQ(::chmod(root.path("locked").c_str(), 0), 0);
-  const auto files = open_provider(root);
-  EXPECT_EQ(read_error(*files, root.uri(".locked/a")), errc::resource_not_found);
-  EXPECT_EQ(read_error(*files, root.uri("locked/a/b")), errc::access_denied);
-  ::chmod(root.path(".locked").c_str(), 0755);
-  ::chmod(root.path("locked").c_str(), 0755);
+  as_ordinary_user([] {
+    const scratch_folder root;
+    root.write(".locked/a", "x");
+    root.write("locked/a/b", "x");
+    ASSERT_EQ(::chmod(root.path(".locked").c_str(), 0), 0);
+    ASSERT_EQ(::chmod(root.path("locked").c_str(), 0), 0);
+    const auto files = open_provider(root);
+    EXPECT_EQ(read_error(*files, root.uri(".locked/a")), errc::resource_not_found);
+    EXPECT_EQ(read_error(*files, root.uri("locked/a/b")), errc::access_denied);
+    ::chmod(root.path(".locked").c_str(), 0755);
+    ::chmod(root.path("locked").c_str(), 0755);
+  });
 }
 
 TEST(special_files, what_this_user_may_not_read_is_an_error_of_its_own) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
-  const scratch_folder root;
-  root.write("locked.txt", "x");
-  ASSERT_EQ(::chmod(root.path("locked.txt").c_str(), 0), 0);
-  const auto files = open_provider(root);
-  EXPECT_EQ(read_error(*files, root.uri("locked.txt")), errc::access_denied);
+  as_ordinary_user([] {
+    const scratch_folder root;
+    root.write("locked.txt", "x");
+    ASSERT_EQ(::chmod(root.path("locked.txt").c_str(), 0), 0);
+    const auto files = open_provider(root);
+    EXPECT_EQ(read_error(*files, root.uri("locked.txt")), errc::access_denied);
+  });
 }
 
 }  // namespace

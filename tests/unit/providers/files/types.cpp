@@ -77,6 +77,20 @@ TEST(agreed_type, follows_content_where_the_name_belies_it) {
   EXPECT_EQ(agreed_type("script", "#!/bin/bash\n", content_form::text), "text/x-shellscript");
 }
 
+TEST(agreed_type, of_text_is_never_that_of_a_binary_format) {
+  for (const char* name : {"a.pdf", "a.zip", "a.gz", "a.sqlite", "a.db", "a.jpg", "a.ico", "a.mp3", "a.mp4", "a.woff2",
+                           "a.wasm", "a.docx", "a.jar", "a.parquet", "a.class", "a.so", "a.tar", "a.PDF"}) {
+    EXPECT_TRUE(mime_of(name).is_binary) << name;
+    EXPECT_EQ(agreed_type(name, "version https://git-lfs.github.com/spec/v1\n", content_form::text), "text/plain") << name;
+    EXPECT_EQ(agreed_type(name, "version https://git-lfs.github.com/spec/v1\n", content_form::detect), "text/plain") << name;
+    EXPECT_EQ(agreed_type(name, "", content_form::text), "text/plain") << name;
+    EXPECT_EQ(agreed_type(name, "\xff", content_form::blob), mime_of(name).name) << name;
+  }
+  EXPECT_FALSE(mime_of("a.svg").is_binary);
+  EXPECT_FALSE(mime_of("unknown").is_binary);
+  EXPECT_EQ(agreed_type("a.json", "\xff", content_form::detect), "application/octet-stream");
+}
+
 TEST(priority, readmes_and_documents_are_high_generated_and_lock_files_low) {
   EXPECT_EQ(usual_priority("README.md", false), 0.9);
   EXPECT_EQ(usual_priority("sub/readme", false), 0.9);

@@ -41,6 +41,27 @@ TEST(make_link, refuses_what_a_client_could_not_fetch_over_https) {
   }
 }
 
+TEST(make_link, brings_the_host_into_its_usual_form) {
+  EXPECT_EQ(make_link(link("https://EXAMPLE.com:443/Path"))->uri, "https://example.com/Path");
+  EXPECT_EQ(make_link(link("https://Example.COM:/"))->uri, "https://example.com/");
+  EXPECT_EQ(make_link(link("https://example.com:8443/"))->uri, "https://example.com:8443/");
+  EXPECT_EQ(make_link(link("https://[2001:DB8::443]/"))->uri, "https://[2001:db8::443]/");
+  EXPECT_EQ(make_link(link("https://[2001:db8::1]:443/a"))->uri, "https://[2001:db8::1]/a");
+  EXPECT_FALSE(make_link(link("https://:443/")));
+}
+
+// attacks: secrets (passwords inside connection URLs)
+TEST(make_link, refuses_user_information_without_repeating_it) {
+  for (const auto* uri : {"https://user:hunter2@example.com/", "https://hunter2@example.com/", "https://u:hunter2@/",
+                          "http://u:hunter2@example.com/", "https://u:hunter2@exa mple.com/", "u:hunter2@example.com"}) {
+    const auto made = make_link(link(uri));
+    ASSERT_FALSE(made) << uri;
+    EXPECT_EQ(made.error().code, errc::invalid_argument) << uri;
+    EXPECT_NE(made.error().public_text.find("link.uri"), std::string::npos) << uri;
+    EXPECT_EQ(made.error().public_text.find("hunter2"), std::string::npos) << uri;
+  }
+}
+
 TEST(links, appear_in_the_list_in_order) {
   auto provider = two_links();
   const auto page = provider.list({});

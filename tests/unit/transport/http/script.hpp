@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rpc/body.hpp"
+#include "transport/http/body_budget.hpp"
 #include "transport/http/dialogue.hpp"
 #include "transport/http/limits.hpp"
 
@@ -48,7 +49,8 @@ class host final : public http::dialogue_host {
 
 /// A dialogue whose output is taken by the test.
 struct script {
-  explicit script(http::limits with = {}) : talk(asked, with, "127.0.0.1") {}
+  explicit script(http::limits with = {}) : script(with, std::make_shared<http::body_budget>(with.unfinished_bytes)) {}
+  script(http::limits with, std::shared_ptr<http::body_budget> shared) : talk(asked, with, "127.0.0.1", std::move(shared)) {}
 
   /// Takes all output, again and again until there is none.
   std::string taken() {

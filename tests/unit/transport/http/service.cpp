@@ -94,6 +94,25 @@ TEST(http_service, refuses_a_message_over_the_cap) {
   EXPECT_TRUE(peer.sees_the_end());
 }
 
+TEST(http_service, refuses_what_is_too_much_at_once_and_serves_on) {
+  hondana::transport::http::limits small;
+  small.unfinished_bytes = 200'000;
+  library with(small);
+  client greedy(with.port());
+  greedy.send("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n" +
+              std::string(400'000, ' '));
+  const auto got = greedy.receive();
+  EXPECT_EQ(got.status, 503);
+  EXPECT_EQ(got.fields.at("retry-after"), "1");
+  EXPECT_EQ(got.fields.at("connection"), "close");
+  EXPECT_TRUE(greedy.sees_the_end());
+
+  client modest(with.port());
+  modest.send(post(R"({"jsonrpc":"2.0","id":7,"method":"ping","params":{"filler":")" + std::string(190'000, 'x') +
+                                 "\"}}"));
+  EXPECT_EQ(modest.receive().status, 200);
+}
+
 TEST(http_service, refuses_a_header_over_the_cap) {
   library with;
   client peer(with.port());

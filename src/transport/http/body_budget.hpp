@@ -1,0 +1,52 @@
+/// What unfinished request bodies of all connections may hold together.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace hondana::transport::http {
+
+/// Counts bytes against a cap. Threads: any.
+class body_budget {
+ public:
+  explicit body_budget(std::size_t limit) noexcept : left_(limit) {}
+
+  /// False, and nothing taken, when fewer than `bytes` are left.
+  [[nodiscard]] bool take(std::size_t bytes) noexcept {
+    auto left = left_.load(std::memory_order_relaxed);
+    while (bytes <= left) {
+      if (left_.compare_exchange_weak(left, left - bytes, std::memory_order_relaxed)) return true;
+    }
+    return false;
+  }
+  void give_back(std::size_t bytes) noexcept { left_.fetch_add(bytes, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::size_t> left_;
+};
+
+/// What one connection has taken; given back at the latest when this is destroyed. Threads: one at a time.
+class body_share {
+ public:
+  explicit body_share(std::shared_ptr<body_budget> of) noexcept : of_(std::move(of)) {}
+  ~body_share() { release(); }
+  body_share(const body_share&) = delete;
+  body_share& operator=(const body_share&) = delete;
+
+  /// Takes what is missing to `bytes`; false, and nothing taken, when there is not so much left.
+  [[nodiscard]] bool grow_to(std::size_t bytes) noexcept {
+    if (bytes <= taken_) return true;
+    if (!of_->take(bytes - taken_)) return false;
+    taken_ = bytes;
+    return true;
+  }
+  void release() noexcept { of_->give_back(std::exchange(taken_, 0)); }
+
+ private:
+  std::shared_ptr<body_budget> of_;
+  std::size_t taken_ = 0;
+};
+
+}  // namespace hondana::transport::http
