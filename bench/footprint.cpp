@@ -65,7 +65,8 @@ class child {
 
   void send(const std::string& line) const {
     const auto text = line + '\n';
-    if (write(to_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) throw std::runtime_error("the server is gone");
+    if (write(to_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+      throw std::runtime_error("the server is gone");
   }
 
   /// Reads up to `limit` bytes or the end of a line, whichever comes first; true when the line has ended.
@@ -81,7 +82,8 @@ class child {
   }
 
   void ask(const std::string& method, const std::string& params) {
-    send(R"({"jsonrpc":"2.0","id":)" + std::to_string(++id_) + R"(,"method":")" + method + R"(","params":{)" + params + meta + "}}");
+    send(R"({"jsonrpc":"2.0","id":)" + std::to_string(++id_) + R"(,"method":")" + method + R"(","params":{)" + params + meta +
+         "}}");
   }
   void answer() {
     std::uint64_t taken = 0;
@@ -150,7 +152,8 @@ void measure_start(const std::string& program, const std::string& folder) {
 class big_folder {
  public:
   big_folder() {
-    std::string pattern = (std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp") + std::string("/hondana-bench-XXXXXX");
+    std::string pattern =
+        (std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp") + std::string("/hondana-bench-XXXXXX");
     if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
     path = pattern;
     std::ofstream(path + "/limits.toml") << "read_limit = \"2GiB\"\n[[source]]\ntype = \"files\"\npath = \"" << path << "\"\n";
@@ -202,7 +205,8 @@ void measure_big_read(const std::string& program, const big_folder& folder, bool
   const char* who = is_slow ? "slow" : "fast";
   std::printf("| 1 GiB blob, %s peer: growth of resident memory | %.1f MiB | limit 16 MiB |\n", who,
               static_cast<double>((is_slow ? std::max(while_slow, peak) : peak) - before) / 1024);
-  if (!is_slow) std::printf("| 1 GiB blob, %s peer: content a second | %.2f GiB/s | two passes, %.2f s |\n", who, 1 / seconds, seconds);
+  if (!is_slow)
+    std::printf("| 1 GiB blob, %s peer: content a second | %.2f GiB/s | two passes, %.2f s |\n", who, 1 / seconds, seconds);
   if (total < big_file_bytes / 3 * 4) throw std::runtime_error("the answer was too short");
 }
 

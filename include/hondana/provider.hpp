@@ -64,7 +64,7 @@ struct list_request : call {
 };
 
 struct list_result {
-  std::vector<resource> entries;  ///< In segment order; may be short or even empty while `resume` is set.
+  std::vector<resource> entries;      ///< In segment order; may be short or even empty while `resume` is set.
   std::optional<std::string> resume;  ///< The `after` of the next page; absent at the end.
 };
 
@@ -75,18 +75,19 @@ struct template_match {
 };
 
 struct read_request : call {
-  std::string uri;        ///< Canonical.
-  std::string asked_uri;  ///< As the client spelled it; repeated in the answer.
-  std::optional<template_match> match;      ///< Set when one of the provider's templates matches `uri`.
-  std::optional<std::string> if_version;    ///< The version the caller has; a provider may answer without contents when it is current.
-  std::uint64_t max_bytes = 64ull << 20;    ///< Content bytes, before base64.
+  std::string uri;                      ///< Canonical.
+  std::string asked_uri;                ///< As the client spelled it; repeated in the answer.
+  std::optional<template_match> match;  ///< Set when one of the provider's templates matches `uri`.
+  std::optional<std::string>
+      if_version;  ///< The version the caller has; a provider may answer without contents when it is current.
+  std::uint64_t max_bytes = 64ull << 20;  ///< Content bytes, before base64.
 };
 
 /// Asks for completions of one template variable.
 struct complete_request : call {
   std::string uriTemplate;
   std::string argument;
-  std::string value;  ///< Typed so far.
+  std::string value;                                         ///< Typed so far.
   std::vector<std::pair<std::string, std::string>> context;  ///< Variables already chosen.
 };
 
@@ -106,7 +107,7 @@ struct children_request : call {
 /// What a provider needs of the machine, declared before start; the sandbox is the union of all needs.
 struct needs {
   struct folder {
-    std::string path;       ///< Absolute.
+    std::string path;  ///< Absolute.
     bool writable = false;
   };
   std::vector<folder> folders;
@@ -116,8 +117,8 @@ struct needs {
 
 /// A provider's URI scheme, documented; `hondana schemes` prints it.
 struct scheme_documentation {
-  std::string scheme;       ///< "file"
-  std::string summary;      ///< One sentence.
+  std::string scheme;   ///< "file"
+  std::string summary;  ///< One sentence.
   struct kind {
     std::string name;
     std::string meaning;
@@ -138,8 +139,8 @@ struct health {
 
 /// One line of a survey: something a source has, and whether it is served.
 struct survey_item {
-  std::string name;    ///< As in the entry; for what is left out, the name it would have.
-  std::string uri;     ///< Canonical; empty for what is left out.
+  std::string name;  ///< As in the entry; for what is left out, the name it would have.
+  std::string uri;   ///< Canonical; empty for what is left out.
   bool is_served = false;
   std::string reason;  ///< Why it is left out, naming the rule; empty when it is served.
 };

@@ -23,7 +23,8 @@ enum class role : std::uint8_t { user, assistant };
 struct annotations {
   std::vector<role> audience{};      ///< Empty: not stated.
   std::optional<double> priority{};  ///< 0.0 (optional) to 1.0 (effectively required).
-  std::optional<std::chrono::sys_time<std::chrono::milliseconds>> lastModified{};  ///< Sent as ISO 8601 in UTC; from 2025-06-18.
+  std::optional<std::chrono::sys_time<std::chrono::milliseconds>>
+      lastModified{};  ///< Sent as ISO 8601 in UTC; from 2025-06-18.
 
   bool operator==(const annotations&) const = default;
 };
@@ -52,9 +53,9 @@ struct resource {
   std::optional<std::uint64_t> size{};  ///< Raw bytes, before base64.
   hondana::annotations annotations{};
   std::vector<icon> icons{};
-  std::string kind{};             ///< What sort of thing this is, in its provider's words ("file", "folder", "commit").
-  std::string version{};          ///< Opaque; changes whenever the content changes.
-  hondana::metadata metadata{};   ///< Provider-specific facts.
+  std::string kind{};            ///< What sort of thing this is, in its provider's words ("file", "folder", "commit").
+  std::string version{};         ///< Opaque; changes whenever the content changes.
+  hondana::metadata metadata{};  ///< Provider-specific facts.
 
   bool operator==(const resource&) const = default;
 };

@@ -21,7 +21,7 @@ struct server_options {
   std::string name = "hondana";
   std::string version = "0.1.0";
   std::string title{};
-  std::string instructions{};  ///< For models: how to use these resources. Empty: not sent.
+  std::string instructions{};                       ///< For models: how to use these resources. Empty: not sent.
   std::size_t page_size = 500;                      ///< Entries a page.
   std::uint64_t read_limit = 64ull << 20;           ///< Content bytes a read.
   std::chrono::milliseconds call_deadline{30'000};  ///< Until a request is answered with an error.

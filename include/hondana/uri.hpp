@@ -25,12 +25,12 @@ inline constexpr std::size_t max_uri_bytes = 8192;
 /// Lower-cases the scheme, upper-cases percent-escapes, decodes escapes of unreserved characters, escapes raw non-ASCII
 /// UTF-8 (RFC 3987), and removes dot segments of hierarchical paths, those written `%2e` too; `..` above the root stays there.
 /// An escaped slash stays escaped; the authority's case, empty segments, the query and the fragment are kept as written.
-/// In the path of a `file` URI, escapes of `! $ & ' ( ) * + , ; = : @` are decoded as well, so that a file has one spelling: the
-/// raw one, as Node's pathToFileURL writes it. There, `file://localhost/a` and `file:/a` become `file:///a`. In other schemes
-/// an escaped and a raw delimiter may mean different things and stay apart. Idempotent.
-/// Errors: invalid_argument (empty, too long before or after escaping, relative, a character where RFC 3986 has none, a broken
-/// escape, an escaped NUL, ill-formed UTF-8, a path without authority that would start with `//` once its dot segments are
-/// gone), naming the byte position. Threads: any. Source: RFC 3986 sections 3 and 6.2.2, RFC 8089 section 2 and appendix B.
+/// In the path of a `file` URI, escapes of `! $ & ' ( ) * + , ; = : @` are decoded as well, so that a file has one spelling:
+/// the raw one, as Node's pathToFileURL writes it. There, `file://localhost/a` and `file:/a` become `file:///a`. In other
+/// schemes an escaped and a raw delimiter may mean different things and stay apart. Idempotent. Errors: invalid_argument
+/// (empty, too long before or after escaping, relative, a character where RFC 3986 has none, a broken escape, an escaped NUL,
+/// ill-formed UTF-8, a path without authority that would start with `//` once its dot segments are gone), naming the byte
+/// position. Threads: any. Source: RFC 3986 sections 3 and 6.2.2, RFC 8089 section 2 and appendix B.
 [[nodiscard]] result<std::string> canonical_uri(std::string_view text);
 
 /// The parts of a canonical URI as views into it; `authority`, `query` and `fragment` are absent or present-but-empty.

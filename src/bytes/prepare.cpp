@@ -97,9 +97,10 @@ std::uint64_t capped_sum(std::uint64_t a, std::uint64_t b) {
 failure too_large(const std::string& uri, std::uint64_t size, std::uint64_t limit, bool has_ranges) {
   std::string text = "The resource " + uri + " has " + std::to_string(size) + " bytes; the read limit is " +
                      std::to_string(limit) + " bytes. ";
-  text += has_ranges ? "Read smaller parts of it with ?lines=FIRST-LAST or ?bytes=FIRST-LAST, or ask whoever runs the server to "
-                       "raise read_limit."
-                     : "Ask whoever runs the server to raise read_limit.";
+  text += has_ranges
+              ? "Read smaller parts of it with ?lines=FIRST-LAST or ?bytes=FIRST-LAST, or ask whoever runs the server to "
+                "raise read_limit."
+              : "Ask whoever runs the server to raise read_limit.";
   return {errc::response_too_large, std::move(text), {}};
 }
 

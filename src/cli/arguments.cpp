@@ -35,7 +35,8 @@ std::optional<std::string> unknown_command(const CLI::App& app, int count, const
     known += (known.empty() ? "" : ", ") + one->get_name();
   }
   if (first.empty()) return "give a command: " + known;
-  if (first.starts_with('-')) return "there is no option \"" + std::string(first) + "\" before a command; the commands are " + known;
+  if (first.starts_with('-'))
+    return "there is no option \"" + std::string(first) + "\" before a command; the commands are " + known;
   return "there is no command \"" + std::string(first) + "\"; there are " + known;
 }
 
@@ -47,7 +48,8 @@ finished usage_error(const std::string& what, const std::string& command) {
 void add_what(CLI::App& to, what_to_serve& what) {
   to.add_option("paths", what.paths, "Folders to serve")->type_name("PATH");
   to.add_option("-c,--config", what.config, "A TOML file with sources, links and limits")->type_name("FILE");
-  to.add_option("--allow", what.allow, "Serve what matches this pattern (as in .gitignore) although it would be left out; may be repeated")
+  to.add_option("--allow", what.allow,
+                "Serve what matches this pattern (as in .gitignore) although it would be left out; may be repeated")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
   to.add_flag("--hidden", what.hidden, "Serve names that begin with a dot too; secrets and .git stay out");
@@ -69,7 +71,9 @@ command parse_arguments(int count, const char* const* arguments) {
   serve_command serve;
   auto* serve_app = app.add_subcommand("serve", "Serve over HTTP on this machine");
   add_what(*serve_app, serve.what);
-  serve_app->add_option("-p,--port", serve.port, "Port; 0 takes any free one (default 7325)")->type_name("N")->check(CLI::Range(0, 65535).description(""));
+  serve_app->add_option("-p,--port", serve.port, "Port; 0 takes any free one (default 7325)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 65535).description(""));
   serve_app->add_option("--address", serve.address, "Loopback address to listen on (default 127.0.0.1)")->type_name("ADDRESS");
 
   check_command check;

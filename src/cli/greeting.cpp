@@ -1,8 +1,8 @@
 /// The greeting's text: a curl line and snippets for hosts.
 #include "cli/greeting.hpp"
 
-#include <climits>
 #include <unistd.h>
+#include <climits>
 
 #include "json/writer.hpp"
 #include "wire/choose.hpp"

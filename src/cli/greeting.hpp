@@ -12,10 +12,10 @@ namespace hondana::cli {
 
 /// Everything a greeting names.
 struct greeting_facts {
-  std::string program;                                  ///< Absolute path of this binary.
-  std::vector<std::string> arguments;                   ///< Those that start the same server over stdio.
+  std::string program;                 ///< Absolute path of this binary.
+  std::vector<std::string> arguments;  ///< Those that start the same server over stdio.
   std::vector<std::shared_ptr<provider>> providers;
-  std::string url;                                      ///< Of the HTTP endpoint; empty over stdio.
+  std::string url;  ///< Of the HTTP endpoint; empty over stdio.
 };
 
 /// The greeting, in lines that end in newlines.

@@ -36,8 +36,8 @@ int finish_output(int code) {
 
 void print_item(const survey_item& item, bool as_json) {
   if (!as_json) {
-    print((item.is_served ? "  + " : "  - ") + shown(item.name) + (item.reason.empty() ? "" : "  (" + shown(item.reason) + ')') +
-          '\n');
+    print((item.is_served ? "  + " : "  - ") + shown(item.name) +
+          (item.reason.empty() ? "" : "  (" + shown(item.reason) + ')') + '\n');
     return;
   }
   std::string line;
@@ -66,7 +66,8 @@ void write_schemes_json() {
       to.begin_object().member("uriTemplate", form.uri_template).member("meaning", form.meaning).end_object();
     }
     to.end_array().key("kinds").begin_array();
-    for (const auto& kind : scheme.kinds) to.begin_object().member("name", kind.name).member("meaning", kind.meaning).end_object();
+    for (const auto& kind : scheme.kinds)
+      to.begin_object().member("name", kind.name).member("meaning", kind.meaning).end_object();
     to.end_array().end_object();
   }
   to.end_array();
@@ -78,10 +79,12 @@ void write_schemes_text(bool as_markdown) {
   const auto all = all_schemes();
   for (const auto& scheme : all) {
     const std::string code = as_markdown ? "`" : "";
-    print((as_markdown ? "## " : "") + code + scheme.scheme + "://" + code + (as_markdown ? "\n\n" : "  ") + scheme.summary + '\n');
+    print((as_markdown ? "## " : "") + code + scheme.scheme + "://" + code + (as_markdown ? "\n\n" : "  ") + scheme.summary +
+          '\n');
     print("\nURIs" + std::string(as_markdown ? "\n" : "") + '\n');
     for (const auto& form : scheme.forms) {
-      print((as_markdown ? "* " : "  ") + code + form.uri_template + code + (as_markdown ? ": " : "\n      ") + form.meaning + '\n');
+      print((as_markdown ? "* " : "  ") + code + form.uri_template + code + (as_markdown ? ": " : "\n      ") + form.meaning +
+            '\n');
     }
     print("\nKinds" + std::string(as_markdown ? "\n" : "") + '\n');
     for (const auto& kind : scheme.kinds) {

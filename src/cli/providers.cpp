@@ -3,10 +3,10 @@
 
 #include <array>
 
-#define HONDANA_PROVIDER(folder)                                                                                             \
-  namespace hondana::folder {                                                                                                \
-  result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log);     \
-  scheme_documentation describe();                                                                                           \
+#define HONDANA_PROVIDER(folder)                                                                                        \
+  namespace hondana::folder {                                                                                           \
+  result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log); \
+  scheme_documentation describe();                                                                                      \
   }
 #include "cli/providers.def"
 #undef HONDANA_PROVIDER

@@ -1,9 +1,9 @@
 /// The commands that serve: stdio and HTTP, with reload and orderly end.
+#include <unistd.h>
 #include <condition_variable>
 #include <cstdio>
 #include <filesystem>
 #include <mutex>
-#include <unistd.h>
 #include <utility>
 
 #include <hondana/server.hpp>
@@ -60,8 +60,8 @@ class reloadable {
     const std::lock_guard lock(mutex_);
     if (!has_file_) return log_("there is no configuration file to read again; start with --config FILE");
     auto whole = assembly_.assemble();
-    auto outcome = whole ? server_.replace(whole->options, whole->providers)
-                         : result<void>(tl::unexpected(std::move(whole.error())));
+    auto outcome =
+        whole ? server_.replace(whole->options, whole->providers) : result<void>(tl::unexpected(std::move(whole.error())));
     if (outcome) {
       const auto& http = whole->settings.http;
       const bool moves = http.address != http_.address || http.port != http_.port;
@@ -150,7 +150,8 @@ int run(const serve_command& what) {
     return exit_server;
   }
   const bool is_ipv6 = http.address.find(':') != std::string::npos;
-  const auto url = "http://" + (is_ipv6 ? '[' + http.address + ']' : http.address) + ':' + std::to_string(service->port()) + "/mcp";
+  const auto url =
+      "http://" + (is_ipv6 ? '[' + http.address + ']' : http.address) + ':' + std::to_string(service->port()) + "/mcp";
   std::fputs(greeting({running_program(), stdio_arguments(what.what), whole->providers, url}).c_str(), stderr);
   stop.wait();
   serving.log()("stopping; requests under way have at most " + std::to_string(drain_limit.count()) + " s");

@@ -1,9 +1,9 @@
 /// A thread that waits for signals.
 #include "cli/signals.hpp"
 
-#include <csignal>
 #include <pthread.h>
 #include <unistd.h>
+#include <csignal>
 #include <utility>
 
 namespace hondana::cli {
@@ -21,7 +21,8 @@ constexpr int wake_up = SIGUSR2;
 
 }  // namespace
 
-signals::signals(std::function<void()> stop, std::function<void()> reload) : stop_(std::move(stop)), reload_(std::move(reload)) {
+signals::signals(std::function<void()> stop, std::function<void()> reload)
+    : stop_(std::move(stop)), reload_(std::move(reload)) {
   const auto set = watched();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);

@@ -75,8 +75,7 @@ result<std::optional<std::int64_t>> section::integer(std::string_view key, std::
   if (member == nullptr) return std::optional<std::int64_t>{};
   const auto* number = std::get_if<std::int64_t>(&member->data);
   if (number != nullptr && *number >= low && *number <= high) return *number;
-  return tl::unexpected(
-      wrong(key, "expected an integer from " + std::to_string(low) + " to " + std::to_string(high)));
+  return tl::unexpected(wrong(key, "expected an integer from " + std::to_string(low) + " to " + std::to_string(high)));
 }
 
 result<std::optional<double>> section::number(std::string_view key, double low, double high) {
@@ -164,7 +163,8 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   if (error != std::errc{}) return {};
   auto unit = text.substr(static_cast<std::size_t>(end - text.data()));
   while (unit.starts_with(' ')) unit.remove_prefix(1);
-  constexpr std::array<std::pair<std::string_view, unsigned>, 5> units{{{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}}};
+  constexpr std::array<std::pair<std::string_view, unsigned>, 5> units{
+      {{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}}};
   for (const auto& [name, shift] : units) {
     if (unit != name) continue;
     if (number > std::numeric_limits<std::uint64_t>::max() >> shift) return {};

@@ -115,7 +115,8 @@ std::optional<std::size_t> stray_line(std::string_view text) {
 
 result<section> parse_toml(std::string_view text, const std::string& file) {
   if (const auto line = stray_line(text)) {
-    return fail(errc::invalid_argument, file + ':' + std::to_string(*line) + ": characters outside ASCII stand in quotes or comments only");
+    return fail(errc::invalid_argument,
+                file + ':' + std::to_string(*line) + ": characters outside ASCII stand in quotes or comments only");
   }
   auto parsed = toml::parse(text, file);
   if (!parsed) return tl::unexpected(at(parsed.error().source(), file, parsed.error().description()));

@@ -74,7 +74,7 @@ class body {
 
 /// What a transport is to do with the answer to one message it handed in.
 struct delivery {
-  int http_status = 200;       ///< Obeyed by HTTP, ignored elsewhere.
+  int http_status = 200;        ///< Obeyed by HTTP, ignored elsewhere.
   std::optional<body> content;  ///< Absent: nothing is sent (HTTP: an empty body).
 };
 

@@ -49,7 +49,8 @@ result<void> core::replace(server_options options, std::vector<std::shared_ptr<p
   std::vector<std::shared_ptr<catalog::source>> sources;
   sources.reserve(providers.size());
   for (auto& one : providers) {
-    const auto kept = std::find_if(present.begin(), present.end(), [&one](const auto& source) { return source->what() == one; });
+    const auto kept =
+        std::find_if(present.begin(), present.end(), [&one](const auto& source) { return source->what() == one; });
     sources.push_back(kept != present.end() ? *kept : std::make_shared<catalog::source>(std::move(one), queue_limit));
   }
   return arrange(std::move(options), std::move(sources));
@@ -68,7 +69,8 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   for (const auto& gone : sources_) {
     if (std::find(sources.begin(), sources.end(), gone) != sources.end()) continue;
     // Calls under way on it have until their deadline; what then still waits behind stuck threads is dropped.
-    timers_->at(std::chrono::steady_clock::now() + options.call_deadline, [gone] { gone->close(std::chrono::steady_clock::now()); });
+    timers_->at(std::chrono::steady_clock::now() + options.call_deadline,
+                [gone] { gone->close(std::chrono::steady_clock::now()); });
   }
   options_ = std::move(options);
   sources_ = std::move(sources);

@@ -34,9 +34,7 @@ struct pending {
   std::shared_ptr<const context> with;
   std::string uri;  // what errors are about
 
-  void succeed(rpc::body result) {
-    reply.send({200, wire::wrap_result(id, std::move(result))});
-  }
+  void succeed(rpc::body result) { reply.send({200, wire::wrap_result(id, std::move(result))}); }
   void fail(const failure& why) {
     if (!why.private_text.empty() && with->log) with->log(std::string(name_of(why.code)) + about() + ": " + why.private_text);
     reply.send(refusal(id, codec.encode_failure(why, uri), codec));

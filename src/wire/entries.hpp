@@ -18,8 +18,8 @@ struct entry_members {
   bool title = false;
   bool last_modified = false;
   bool icons = false;
-  bool meta = false;                ///< `_meta` of entries and contents; carries the version.
-  bool name_in_contents = false;    ///< 2025-06-18 showed name and title beside contents.
+  bool meta = false;              ///< `_meta` of entries and contents; carries the version.
+  bool name_in_contents = false;  ///< 2025-06-18 showed name and title beside contents.
 };
 
 void write(json::writer& to, const resource& entry, const entry_members& members);

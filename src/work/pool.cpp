@@ -48,8 +48,8 @@ struct pool::state {
   std::condition_variable thread_left;
   std::deque<waiting_job> requests;
   std::deque<waiting_job> continuations;
-  crew general{1};       // runs whatever waits, continuations first
-  crew continuing{1};    // runs continuations only
+  crew general{1};     // runs whatever waits, continuations first
+  crew continuing{1};  // runs continuations only
   bool closed = false;
 
   std::deque<waiting_job>* next_for(const crew& who) {

@@ -1,15 +1,15 @@
 /// Non-blocking output by kind of descriptor.
 #include "transport/stdio/output.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
 
 namespace hondana::transport::stdio {
 namespace {
@@ -21,7 +21,7 @@ constexpr long longest_wait = 3'600'000;  // milliseconds poll is asked to wait 
 }  // namespace
 
 output::output(int descriptor) : descriptor_(descriptor) {
-  struct stat about {};
+  struct stat about{};
   if (::fstat(descriptor, &about) != 0) return;
   if (S_ISSOCK(about.st_mode)) {
     way_ = way::socket;

@@ -68,9 +68,7 @@ struct line_writer::state {
     changed.notify_all();
   }
 
-  [[nodiscard]] bool has_room() const {
-    return queue.size() < limits.backlog_messages && queued_bytes < limits.backlog_bytes;
-  }
+  [[nodiscard]] bool has_room() const { return queue.size() < limits.backlog_messages && queued_bytes < limits.backlog_bytes; }
 
   void give_up(const std::string& why) {
     {

@@ -17,10 +17,10 @@ namespace hondana::transport::stdio {
 class line_writer final : public rpc::outlet {
  public:
   struct limits {
-    std::chrono::milliseconds stall{60'000};   ///< A peer that takes nothing for so long is given up.
-    std::chrono::milliseconds pull{30'000};    ///< A source that delivers nothing for so long cuts its answer off.
-    std::size_t backlog_messages = 128;        ///< More waiting messages than this stop the reading of requests;
-    std::size_t backlog_bytes = 16u << 20;     ///< so do messages that hold more bytes than this.
+    std::chrono::milliseconds stall{60'000};  ///< A peer that takes nothing for so long is given up.
+    std::chrono::milliseconds pull{30'000};   ///< A source that delivers nothing for so long cuts its answer off.
+    std::size_t backlog_messages = 128;       ///< More waiting messages than this stop the reading of requests;
+    std::size_t backlog_bytes = 16u << 20;    ///< so do messages that hold more bytes than this.
   };
 
   line_writer(int descriptor, limits within, std::function<void(std::string_view)> log);

@@ -43,12 +43,9 @@ struct method {
 };
 
 constexpr std::array methods{
-    method{"initialize", decode_initialize},
-    method{"ping", decode_ping},
-    method{"resources/list", decode_list_resources},
-    method{"resources/templates/list", decode_list_templates},
-    method{"resources/read", decode_read},
-    method{"completion/complete", decode_complete},
+    method{"initialize", decode_initialize},         method{"ping", decode_ping},
+    method{"resources/list", decode_list_resources}, method{"resources/templates/list", decode_list_templates},
+    method{"resources/read", decode_read},           method{"completion/complete", decode_complete},
 };
 
 class legacy_codec final : public codec {

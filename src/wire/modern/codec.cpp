@@ -24,9 +24,7 @@ constexpr entry_members members{true, true, true, true, false};
 
 using decoder = decoded<model::operation> (*)(std::string_view method, const json::object& params);
 
-decoded<model::operation> decode_discover(std::string_view, const json::object&) {
-  return model::operation{model::discover{}};
-}
+decoded<model::operation> decode_discover(std::string_view, const json::object&) { return model::operation{model::discover{}}; }
 
 struct method {
   std::string_view name;

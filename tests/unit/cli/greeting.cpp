@@ -10,15 +10,18 @@ namespace {
 
 TEST(greeting, names_what_is_served_where_and_how_to_connect) {
   const auto shelf = std::make_shared<memory_provider>("memo", "memo:///");
-  const auto text = greeting({"/opt/my tools/hondana", {"stdio", "/home/o'hara/project"}, {shelf}, "http://127.0.0.1:7325/mcp"});
+  const auto text =
+      greeting({"/opt/my tools/hondana", {"stdio", "/home/o'hara/project"}, {shelf}, "http://127.0.0.1:7325/mcp"});
   EXPECT_NE(text.find("serves at http://127.0.0.1:7325/mcp"), std::string::npos);
   EXPECT_NE(text.find("  memo  memo:///\n"), std::string::npos);
   EXPECT_NE(text.find("claude mcp add --transport http hondana http://127.0.0.1:7325/mcp\n"), std::string::npos);
   EXPECT_NE(text.find(R"({"mcpServers":{"hondana":{"url":"http://127.0.0.1:7325/mcp"}}})"), std::string::npos);
   EXPECT_NE(text.find("curl -s http://127.0.0.1:7325/mcp "), std::string::npos);
-  EXPECT_NE(text.find("claude mcp add hondana -- '/opt/my tools/hondana' stdio '/home/o'\\''hara/project'\n"), std::string::npos);
-  EXPECT_NE(text.find(R"({"mcpServers":{"hondana":{"command":"/opt/my tools/hondana","args":["stdio","/home/o'hara/project"]}}})"),
+  EXPECT_NE(text.find("claude mcp add hondana -- '/opt/my tools/hondana' stdio '/home/o'\\''hara/project'\n"),
             std::string::npos);
+  EXPECT_NE(
+      text.find(R"({"mcpServers":{"hondana":{"command":"/opt/my tools/hondana","args":["stdio","/home/o'hara/project"]}}})"),
+      std::string::npos);
   EXPECT_NE(text.find(R"({"servers":{"hondana":)"), std::string::npos);
   EXPECT_NE(text.find(R"({"context_servers":{"hondana":)"), std::string::npos);
 }

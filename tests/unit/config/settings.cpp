@@ -78,8 +78,9 @@ TEST(settings, an_unknown_key_is_refused) {
 }
 
 TEST(settings, a_missing_file_says_so) {
-  EXPECT_EQ(load("/nonexistent/h.toml").error().public_text,
-            "Cannot open the configuration file /nonexistent/h.toml: No such file or directory. Check the path after --config.");
+  EXPECT_EQ(
+      load("/nonexistent/h.toml").error().public_text,
+      "Cannot open the configuration file /nonexistent/h.toml: No such file or directory. Check the path after --config.");
 }
 
 TEST(settings, a_huge_file_is_refused) {

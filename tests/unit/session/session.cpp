@@ -152,9 +152,8 @@ TEST_F(a_session, refuses_an_id_that_is_in_use) {
   ASSERT_TRUE(provider_->wait_until_reading(1));
   send(read("7"));
   ASSERT_TRUE(out_->wait_for(1));
-  EXPECT_EQ(out_->answers[0],
-            R"({"jsonrpc":"2.0","id":7,"error":{"code":-32600,)"
-            R"("message":"Invalid request: id: in use by a request that is still under way"}})");
+  EXPECT_EQ(out_->answers[0], R"({"jsonrpc":"2.0","id":7,"error":{"code":-32600,)"
+                              R"("message":"Invalid request: id: in use by a request that is still under way"}})");
   provider_->open();
   ASSERT_TRUE(out_->wait_for(2));
   EXPECT_NE(out_->answers[1].find("content of memo:///a"), std::string::npos);
@@ -182,9 +181,8 @@ TEST_F(a_session, reports_progress_to_the_token_and_never_backwards) {
   send(read("1", R"(,"_meta":{"progressToken":"p"})"));
   ASSERT_TRUE(out_->wait_for(1));
   ASSERT_EQ(out_->notifications.size(), 1u);
-  EXPECT_EQ(out_->notifications[0],
-            R"({"jsonrpc":"2.0","method":"notifications/progress",)"
-            R"("params":{"progressToken":"p","progress":1,"total":2,"message":"half"}})");
+  EXPECT_EQ(out_->notifications[0], R"({"jsonrpc":"2.0","method":"notifications/progress",)"
+                                    R"("params":{"progressToken":"p","progress":1,"total":2,"message":"half"}})");
 }
 
 TEST_F(a_session, without_a_token_there_is_no_progress) {
@@ -203,11 +201,10 @@ TEST_F(a_session, a_batch_waits_for_all_its_answers_and_leaves_out_what_has_none
   EXPECT_TRUE(out_->answers.empty());
   provider_->open();
   ASSERT_TRUE(out_->wait_for(1));
-  EXPECT_EQ(out_->answers[0],
-            R"([{"jsonrpc":"2.0","id":1,"result":{"contents":[{"uri":"memo:///a","mimeType":"text/plain",)"
-            R"("text":"content of memo:///a"}]}},{"jsonrpc":"2.0","id":2,"result":{}},)"
-            R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,)"
-            R"("message":"Invalid request: expected a JSON object with jsonrpc and method."}}])");
+  EXPECT_EQ(out_->answers[0], R"([{"jsonrpc":"2.0","id":1,"result":{"contents":[{"uri":"memo:///a","mimeType":"text/plain",)"
+                              R"("text":"content of memo:///a"}]}},{"jsonrpc":"2.0","id":2,"result":{}},)"
+                              R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,)"
+                              R"("message":"Invalid request: expected a JSON object with jsonrpc and method."}}])");
 }
 
 TEST_F(a_session, a_cancelled_member_of_a_batch_does_not_hold_the_others_back) {
@@ -229,9 +226,8 @@ TEST_F(a_session, a_batch_of_notifications_has_no_answer) {
 
 TEST_F(a_session, initialize_inside_a_batch_is_refused_and_settles_nothing) {
   facts_.http = rpc::http_headers{};
-  send(
-      R"([{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},)"
-      R"("clientInfo":{"name":"t","version":"1"}}}])");
+  send(R"([{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},)"
+       R"("clientInfo":{"name":"t","version":"1"}}}])");
   ASSERT_TRUE(out_->wait_for(1));
   EXPECT_NE(out_->answers[0].find("initialize must not be part of a batch"), std::string::npos);
 }
@@ -249,10 +245,10 @@ TEST_F(a_session, a_cancelled_request_reports_no_more_progress) {
 
 TEST_F(a_session, answers_neither_answers_nor_malformed_notifications) {
   shake_hands("2025-03-26");
-  for (const auto* text : {R"({"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}})",
-                           R"({"jsonrpc":"2.0","id":1,"result":{}})",
-                           R"({"jsonrpc":"2.0","method":"notifications/foo","params":[1]})",
-                           R"([{"jsonrpc":"2.0","method":"notifications/foo","params":[1]}])"}) {
+  for (const auto* text :
+       {R"({"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}})", R"({"jsonrpc":"2.0","id":1,"result":{}})",
+        R"({"jsonrpc":"2.0","method":"notifications/foo","params":[1]})",
+        R"([{"jsonrpc":"2.0","method":"notifications/foo","params":[1]}])"}) {
     out_->answers.clear();
     send(text);
     ASSERT_TRUE(out_->wait_for(1)) << text;

@@ -41,7 +41,8 @@ model::resource_page full_page() {
   one.mimeType = "text/plain";
   one.size = 3;
   one.version = "v1";
-  one.annotations = {{role::user, role::assistant}, 0.5,
+  one.annotations = {{role::user, role::assistant},
+                     0.5,
                      std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(1736693998000))};
   one.icons = {{"https://example.com/i.png", "image/png", {"48x48"}, "dark"}};
   return {{one}, "next", {}};
@@ -99,8 +100,7 @@ TEST(legacy_codec, a_server_without_templates_claims_no_completions) {
 TEST(legacy_codec, contents_show_name_and_title_to_2025_06_18_only) {
   const auto reading = [] {
     bytes::prepared_reading made;
-    made.contents.push_back(
-        {"memo:///a", "a", "A", "text/plain", true, std::make_shared<const std::string>("say \"hi\"\n")});
+    made.contents.push_back({"memo:///a", "a", "A", "text/plain", true, std::make_shared<const std::string>("say \"hi\"\n")});
     return made;
   };
   EXPECT_EQ(find("2025-06-18")->encode(reading(), nullptr, {}, self()).take_text(),

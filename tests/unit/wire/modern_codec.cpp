@@ -103,7 +103,8 @@ TEST(headers, each_missing_or_differing_one_is_named) {
   expect({"2026-07-28", std::nullopt, "memo:///a"}, "Header mismatch: Mcp-Method is missing; it must repeat the body's method");
   expect({"2026-07-28", "Resources/read", "memo:///a"},
          "Header mismatch: Mcp-Method header value 'Resources/read' does not match body value 'resources/read'");
-  expect({"2026-07-28", "resources/read", std::nullopt}, "Header mismatch: Mcp-Name is missing; it must repeat the body's value");
+  expect({"2026-07-28", "resources/read", std::nullopt},
+         "Header mismatch: Mcp-Name is missing; it must repeat the body's value");
   expect({"2026-07-28", "resources/read", "memo:///b"},
          "Header mismatch: Mcp-Name header value 'memo:///b' does not match body value 'memo:///a'");
 }

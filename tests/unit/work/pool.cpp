@@ -78,7 +78,12 @@ TEST(pool, takes_continuations_before_requests_that_wait) {
   ASSERT_TRUE(blocking.started->wait());
   std::string order;
   door done;
-  ASSERT_TRUE(lane.submit([&] { order += "request"; done.open(); }, never));
+  ASSERT_TRUE(lane.submit(
+      [&] {
+        order += "request";
+        done.open();
+      },
+      never));
   ASSERT_TRUE(lane.submit([&] { order += "continuation "; }, never, hondana::work::urgency::continuation));
   busy.let_go->open();
   ASSERT_TRUE(done.wait());

@@ -108,8 +108,7 @@ TEST(http_service, refuses_what_is_too_much_at_once_and_serves_on) {
   EXPECT_TRUE(greedy.sees_the_end());
 
   client modest(with.port());
-  modest.send(post(R"({"jsonrpc":"2.0","id":7,"method":"ping","params":{"filler":")" + std::string(190'000, 'x') +
-                                 "\"}}"));
+  modest.send(post(R"({"jsonrpc":"2.0","id":7,"method":"ping","params":{"filler":")" + std::string(190'000, 'x') + "\"}}"));
   EXPECT_EQ(modest.receive().status, 200);
 }
 

@@ -1,12 +1,12 @@
 /// Output by kind of descriptor: whole, in order, and never stuck behind a peer that takes nothing.
 #include "transport/stdio/output.hpp"
 
-#include <array>
 #include <fcntl.h>
-#include <string>
 #include <sys/socket.h>
-#include <thread>
 #include <unistd.h>
+#include <array>
+#include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
