@@ -140,7 +140,7 @@ int run(const schemes_command& what) {
 
 int run(const finished& what) {
   std::fputs(what.text.c_str(), what.exit_code == 0 ? stdout : stderr);
-  return what.exit_code;
+  return finish_output(what.exit_code);
 }
 
 void complain(const failure& why) {

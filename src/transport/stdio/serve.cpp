@@ -77,6 +77,12 @@ bool wait_for_input(const transport::stdio::line_writer& out) {
   }
 }
 
+/// Whether the peer has closed its end, even while messages of it are still to be read.
+bool input_has_ended() {
+  pollfd input{STDIN_FILENO, POLLRDHUP, 0};
+  return ::poll(&input, 1, 0) > 0 && (input.revents & (POLLHUP | POLLRDHUP)) != 0;
+}
+
 }  // namespace
 
 int serve_stdio(server& server) {
@@ -90,13 +96,16 @@ int serve_stdio(server& server) {
   rpc::facts facts;
   facts.who.identity = "local";
 
+  const auto look = [&out] {
+    if (input_has_ended()) out->hurry(drain_limit, clock::time_point::max());
+  };
   const auto take = [&](std::string_view line) {
-    out->wait_for_room();
+    out->wait_for_room(look);
     out->expect_answer();
     conversation->receive(line, facts, out);
   };
   const auto refuse = [&] {
-    out->wait_for_room();
+    out->wait_for_room(look);
     out->expect_answer();
     conversation->refuse_oversized(max_line_bytes, facts, out);
   };

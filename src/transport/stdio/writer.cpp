@@ -21,6 +21,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 constexpr std::size_t batch_bytes = 256 * 1024;
+constexpr std::chrono::milliseconds look_every{100};
 
 }  // namespace
 
@@ -167,10 +168,15 @@ void line_writer::expect_answer() {
   ++state_->expected;
 }
 
-void line_writer::wait_for_room() {
+void line_writer::wait_for_room(const std::function<void()>& look) {
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
-  s.changed.wait(lock, [&s] { return s.failed || s.hurrying || s.has_room(); });
+  const auto may_go_on = [&s] { return s.failed || s.hurrying || s.has_room(); };
+  while (!s.changed.wait_for(lock, look_every, may_go_on)) {
+    lock.unlock();
+    look();
+    lock.lock();
+  }
 }
 
 void line_writer::hurry(std::chrono::milliseconds stall, clock::time_point end) {

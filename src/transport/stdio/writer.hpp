@@ -32,8 +32,9 @@ class line_writer final : public rpc::outlet {
 
   /// Announces that one more `answer` will come.
   void expect_answer();
-  /// Waits until the backlog is below its limits, writing has failed, or the end is near.
-  void wait_for_room();
+  /// Waits until the backlog is below its limits, writing has failed, or the end is near. Meanwhile `look` is called ten times
+  /// a second, for what only shows outside, such as the end of input behind messages that cannot be taken yet.
+  void wait_for_room(const std::function<void()>& look);
   /// The end is near: from now on a peer that takes nothing for `stall` is given up, and everything is at `end`.
   void hurry(std::chrono::milliseconds stall, std::chrono::steady_clock::time_point end);
   /// Waits until every expected answer has come, at most until `answers_until`, and what came is written, as long as the peer
