@@ -90,7 +90,7 @@ async function try_greeting(name, server, elsewhere, expected) {
   }
 
   await check(`${name}: the command for Claude Code is one line of shell, and what it starts serves the same`, async () => {
-    const line = server.greeting.split('\n').find((one) => one.startsWith('  Claude Code '));
+    const line = server.greeting.split('\n').find((one) => one.startsWith('  Claude Code ') && one.includes(' -- '));
     const command = /claude mcp add hondana -- (.*)$/.exec(line)?.[1];
     assert.ok(command, server.greeting);
     same(await first_page(spawn('/bin/sh', ['-c', `exec ${command}`], { cwd: elsewhere, stdio: ['pipe', 'pipe', 'inherit'] }), 'Claude Code'));
