@@ -30,7 +30,7 @@ constexpr auto escapes = [] {
   std::array<escape, '\\' + 1> table{};
   for (std::size_t c = 0; c < 0x20; ++c) table[c] = {{'\\', 'u', '0', '0', c < 16 ? '0' : '1', "0123456789abcdef"[c % 16]}, 6};
   constexpr char with_letter[][2] = {{'\b', 'b'}, {'\t', 't'}, {'\n', 'n'}, {'\f', 'f'}, {'\r', 'r'}, {'"', '"'}, {'\\', '\\'}};
-  for (const auto& [byte, letter] : with_letter) table[static_cast<std::size_t>(byte)] = {{'\\', letter}, 2};
+  for (const auto& [byte, letter] : with_letter) table[static_cast<unsigned char>(byte)] = {{'\\', letter}, 2};
   return table;
 }();
 

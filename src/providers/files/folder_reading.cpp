@@ -130,7 +130,7 @@ class listing_text {
 
  private:
   result<void> become_long() {
-    call brief = request_;
+    call brief = static_cast<const call&>(request_);
     brief.deadline = std::min(brief.deadline, std::chrono::steady_clock::now() + room_.long_listing_wait);
     auto larger = room_.long_listings.borrow(0, brief);
     if (!larger && larger.error().code == errc::timed_out) {

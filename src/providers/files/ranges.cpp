@@ -38,11 +38,11 @@ std::optional<range> parse_value(range_unit unit, std::string_view value) {
   const auto dash = value.find('-');
   const auto first = number(value.substr(0, dash));
   if (!first || (unit == range_unit::lines && *first == 0)) return std::nullopt;
-  if (dash == std::string_view::npos) return range{unit, *first, *first};
+  if (dash == std::string_view::npos) return range{unit, *first, first};
   if (dash + 1 == value.size()) return range{unit, *first, std::nullopt};
   const auto last = number(value.substr(dash + 1));
   if (!last || *last < *first) return std::nullopt;
-  return range{unit, *first, *last};
+  return range{unit, *first, last};
 }
 
 /// Takes what stands before `mark` off the front, and the mark with it.

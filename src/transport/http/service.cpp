@@ -46,7 +46,7 @@ result<tcp::endpoint> endpoint_of(const http_options& where) {
     return fail(errc::invalid_argument,
                 "Cannot listen on \"" + where.address + "\": that is not a literal address. Use one such as 127.0.0.1 or ::1.");
   }
-  const tcp::endpoint endpoint(address, where.port);
+  tcp::endpoint endpoint(address, where.port);
   if (!address.is_loopback()) {
     return fail(errc::invalid_argument,
                 "Cannot listen on " + spell(endpoint) +

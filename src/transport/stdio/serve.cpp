@@ -86,7 +86,7 @@ bool input_has_ended() {
 }  // namespace
 
 int serve_stdio(server& server) {
-  const auto core = server.engine();
+  const auto& core = server.engine();
   const auto options = core->options();
   const auto out = std::make_shared<transport::stdio::line_writer>(
       STDOUT_FILENO, transport::stdio::line_writer::limits{options.stall_limit, options.call_deadline, 128, 16u << 20},
