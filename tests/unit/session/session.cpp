@@ -51,9 +51,9 @@ class gated_provider final : public provider {
   result<reading> read(const read_request& request) override {
     if (request.uri == "memo:///throws") throw std::runtime_error("private details");
     if (request.report) request.report({1, 2.0, "half"});
-    last_report_ = request.report;
     std::stop_callback wake(request.stop, [this] { changed_.notify_all(); });
     std::unique_lock lock(mutex_);
+    last_report_ = request.report;
     ++waiting_;
     changed_.notify_all();
     changed_.wait(lock, [&] { return is_open_ || request.stop.stop_requested(); });
@@ -61,7 +61,14 @@ class gated_provider final : public provider {
     return text_reading("content of " + request.uri);
   }
   /// As a provider that has not noticed yet that nobody waits.
-  void report_to_last(double done) { last_report_({done, 2.0, "late"}); }
+  void report_to_last(double done) {
+    std::function<void(const progress&)> report;
+    {
+      const std::lock_guard lock(mutex_);
+      report = last_report_;
+    }
+    report({done, 2.0, "late"});
+  }
   void open() {
     const std::lock_guard lock(mutex_);
     is_open_ = true;
