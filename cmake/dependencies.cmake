@@ -5,6 +5,9 @@ find_package(Boost 1.81 REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(spdlog REQUIRED)
 pkg_check_modules(libmagic REQUIRED IMPORTED_TARGET libmagic)
+pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
+# Its -pthread would keep the precompiled header from being used; threads are linked anyway.
+set_target_properties(PkgConfig::re2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 find_path(HONDANA_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
 # Used as headers only; the Debian build of toml++ throws, ours does not.
 find_path(HONDANA_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
@@ -41,6 +44,10 @@ endfunction()
 hondana_consumer_finds(Threads::Threads CMAKE "find_dependency(Threads)" LIBS -pthread)
 hondana_consumer_finds(Boost::headers) # compiled in, nothing to find
 hondana_consumer_finds(simdjson::simdjson CMAKE "find_dependency(simdjson)" REQUIRES simdjson)
+hondana_consumer_finds(
+  PkgConfig::re2
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(re2 REQUIRED QUIET IMPORTED_TARGET re2)"
+  REQUIRES re2)
 hondana_consumer_finds(
   PkgConfig::libmagic
   CMAKE "find_dependency(PkgConfig)\npkg_check_modules(libmagic REQUIRED QUIET IMPORTED_TARGET libmagic)"
