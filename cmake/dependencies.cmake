@@ -4,6 +4,7 @@ find_package(PkgConfig REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(spdlog REQUIRED)
+pkg_check_modules(nettle REQUIRED IMPORTED_TARGET nettle)
 pkg_check_modules(libmagic REQUIRED IMPORTED_TARGET libmagic)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 # Its -pthread would keep the precompiled header from being used; threads are linked anyway.
@@ -48,6 +49,10 @@ hondana_consumer_finds(
   PkgConfig::re2
   CMAKE "find_dependency(PkgConfig)\npkg_check_modules(re2 REQUIRED QUIET IMPORTED_TARGET re2)"
   REQUIRES re2)
+hondana_consumer_finds(
+  PkgConfig::nettle
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(nettle REQUIRED QUIET IMPORTED_TARGET nettle)"
+  REQUIRES nettle)
 hondana_consumer_finds(
   PkgConfig::libmagic
   CMAKE "find_dependency(PkgConfig)\npkg_check_modules(libmagic REQUIRED QUIET IMPORTED_TARGET libmagic)"

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "transport/http/field_values.hpp"
 #include "transport/http/request_parser.hpp"
 #include "transport/http/routes.hpp"
+#include "uri/host_port.hpp"
 
 namespace {
 
@@ -28,7 +30,8 @@ bool is_one_line(std::string_view text) {
 }
 
 void check_verdict(const http::request_head& head) {
-  const auto what = http::decide(head, "127.0.0.1");
+  static const http::site here("127.0.0.1");
+  const auto what = http::decide(head, here);
   require(is_one_line(what.allowed_origin));
   if (what.what == http::verdict::kind::answer && what.answer.status >= 400) return;
   require(head.find("Host").count == 1 && http::names_this_machine(head.find("Host").first, "127.0.0.1"));
@@ -80,13 +83,41 @@ class host final : public http::dialogue_host {
  public:
   void receive(std::string_view, const hondana::rpc::http_headers&, ticket of) override { waiting = of; }
   void refuse_oversized(const hondana::rpc::http_headers&, ticket of) override { waiting = of; }
+  std::optional<hondana::rpc::delivery> open_stream(const hondana::rpc::http_headers& headers, ticket of) override {
+    if (!headers.session_id) return hondana::rpc::delivery{400, {}};
+    waiting = of;
+    return std::nullopt;
+  }
+  hondana::rpc::delivery leave(const hondana::rpc::http_headers&) override { return {204, std::nullopt}; }
+  std::optional<hondana::rpc::delivery> open_pair(ticket of) override {
+    waiting = of;
+    return std::nullopt;
+  }
+  hondana::rpc::delivery receive_paired(std::string_view, const hondana::rpc::http_headers&) override {
+    return {202, std::nullopt};
+  }
   void forget() override { waiting = 0; }
   hondana::result<void> pull(std::shared_ptr<http::outgoing>, ticket) override { std::abort(); }
-  std::string health() override { return "{}"; }
+  http::plain_answer report(http::verdict::kind) override { return {200, "application/json", "{}", {}}; }
   void log(std::string_view) override {}
 
   ticket waiting = 0;
 };
+
+/// Answers with a stream of events, which wants no message before the peer has taken the last one.
+void stream(http::dialogue& talk, http::dialogue::ticket of) {
+  using kind = http::portion::kind;
+  for (const auto what : {kind::opening, kind::message, kind::answer}) {
+    require(talk.wants_messages());
+    http::portion one;
+    one.what = what;
+    one.id = "1-1";
+    if (what != kind::opening) one.content.content = hondana::rpc::body("{\n}");
+    talk.take(of, std::move(one));
+    require(!talk.wants_messages());
+    while (!talk.output().empty()) talk.drained();
+  }
+}
 
 void converse(std::string_view bytes, std::size_t piece, const std::shared_ptr<http::body_budget>& bodies) {
   http::limits small;
@@ -95,7 +126,7 @@ void converse(std::string_view bytes, std::size_t piece, const std::shared_ptr<h
   small.linger_bytes = 1024;
   host asked;
   small.uncounted_bytes = 32;
-  http::dialogue talk(asked, small, "127.0.0.1", bodies);
+  http::dialogue talk(asked, small, std::make_shared<const http::site>("127.0.0.1"), bodies, bodies);
   while (!bytes.empty() && !talk.has_ended()) {
     talk.receive(bytes.substr(0, piece));
     bytes.remove_prefix(std::min(piece, bytes.size()));
@@ -106,7 +137,11 @@ void converse(std::string_view bytes, std::size_t piece, const std::shared_ptr<h
       }
       if (const auto ticket = std::exchange(asked.waiting, 0); ticket != 0) {
         require(talk.output().empty());
-        talk.answered(ticket, {200, hondana::rpc::body("{}")});
+        if (piece % 2 == 0) {
+          stream(talk, ticket);
+        } else {
+          talk.answered(ticket, {200, hondana::rpc::body("{}")});
+        }
       }
     }
     require(talk.has_ended() || talk.wants_input());
@@ -137,6 +172,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // The values alone, which the parser would let through only in part.
   (void)http::names_this_machine(bytes, "::1");
   (void)http::is_local_origin(bytes, "127.0.0.1");
+  if (const auto host = hondana::uri::parse_host_port(bytes)) {
+    // One spelling: it reads back as itself.
+    require(hondana::uri::parse_host_port(host->port ? host->host + ':' + std::to_string(*host->port) : host->host) == host);
+  }
+  (void)hondana::uri::parse_origin(bytes);
   (void)http::is_json_content(bytes);
   (void)http::admits_json(bytes);
   return 0;

@@ -134,7 +134,8 @@ class answer_slot final : public rpc::outlet {
     answer_ = std::move(what);
     arrived_.notify_all();
   }
-  void notify(std::string message) override {
+  void follow(std::shared_ptr<rpc::message_source>) override {}
+  void send(std::string message) override {
     const auto document = json::document::parse(message);
     require(document.has_value());
     require(std::holds_alternative<rpc::notification>(rpc::read_message(document->root())));

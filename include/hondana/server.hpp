@@ -9,10 +9,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <hondana/error.hpp>
+#include <hondana/fields.hpp>
+#include <hondana/prompt.hpp>
 #include <hondana/provider.hpp>
+#include <hondana/tool.hpp>
 
 namespace hondana::inline v0 {
 
@@ -21,18 +25,27 @@ struct server_options {
   std::string name = "hondana";
   std::string version = "0.1.0";
   std::string title{};
-  std::string instructions{};                       ///< For models: how to use these resources. Empty: not sent.
-  std::size_t page_size = 500;                      ///< Entries a page.
-  std::uint64_t read_limit = 64ull << 20;           ///< Content bytes a read.
-  std::chrono::milliseconds call_deadline{30'000};  ///< Until a request is answered with an error.
-  std::chrono::milliseconds stall_limit{60'000};    ///< Until a peer that takes no bytes is dropped.
+  std::string instructions{};                         ///< For models: how to use these resources. Empty: not sent.
+  std::size_t page_size = 500;                        ///< Entries a page.
+  std::uint64_t read_limit = 64ull << 20;             ///< Content bytes a read.
+  std::chrono::milliseconds call_deadline{30'000};    ///< Until a request is answered with an error.
+  std::chrono::milliseconds input_deadline{600'000};  ///< Until a client must have answered what a handler asks of it.
+  std::size_t handler_threads = 4;                    ///< Handlers of tools and prompts that run at once.
+  /// Protects what handlers give clients to keep between rounds: 32 or more random bytes, the same for all processes that
+  /// answer for one another. Empty: random, good for this process only.
+  std::string state_key{};
+  std::chrono::milliseconds stall_limit{60'000};  ///< Until a peer that takes no bytes is dropped.
+  /// Whether peers are told of changed lists, and may subscribe to resources; declared to them as `listChanged` and
+  /// `subscribe`. An application that never calls `resources_changed` and `resource_updated` says so here.
+  bool announces_lists = true;
+  bool announces_contents = true;
   /// Receives one line a noteworthy event; may be empty. Threads: any.
   std::function<void(std::string_view)> log{};
 };
 
 class core;
 
-/// The server: an ordered set of providers and the options. Threads: `add` from one thread before serving.
+/// The server: an ordered set of providers, tools, prompts and the options. Threads: `add` from one thread before serving.
 class server {
  public:
   explicit server(server_options options = {});
@@ -47,6 +60,36 @@ class server {
   /// Replaces sources and options as one step; requests under way finish on what they started with. Errors: as `add`,
   /// and then nothing changes. Threads: any, also while serving.
   result<void> replace(server_options options, std::vector<std::shared_ptr<provider>> sources);
+
+  /// Tells subscribed peers that a resource has changed, come or gone. `title` is shown to peers of revisions that have a place
+  /// for it. Errors: invalid_argument for something that is no URI. Threads: any; returns without waiting for any peer.
+  result<void> resource_updated(std::string_view uri, std::string_view title = {});
+  /// Tells peers that the list of resources or templates has changed; `add` and `replace` do so themselves. Threads: any.
+  void resources_changed();
+  /// Adds a tool, or puts it in the place of the one of its name. `handler` is called for each `tools/call` of it.
+  /// Errors: invalid_argument for a name, schema or `x-mcp-header` that cannot be; the text says what to change.
+  /// Threads: any, also while serving; calls under way finish with the handler they began with.
+  result<void> add_tool(tool entry, tool_handler handler);
+  /// The same with typed arguments: `handler` takes the call and a `Struct`, and the schema is that of `arguments`.
+  template <class Struct, class Handler>
+  result<void> add_tool(tool entry, const fields<Struct>& arguments, Handler handler) {
+    entry.inputSchema = arguments.schema();
+    return add_tool(std::move(entry), tool_handler([arguments, handler](const tool_call& call) -> result<tool_outcome> {
+                      auto decoded = arguments.decode(call.arguments);
+                      if (!decoded) return tl::unexpected(std::move(decoded.error()));
+                      return handler(call, std::move(*decoded));
+                    }));
+  }
+  /// False when there is none of that name.
+  bool remove_tool(std::string_view name);
+  /// The same for prompts.
+  result<void> add_prompt(prompt entry, prompt_handler handler);
+  bool remove_prompt(std::string_view name);
+
+  /// Sends a log message that belongs to no request to every peer with a session that wants messages of this level (modern
+  /// peers have none: what concerns their requests is sent by `handler_call::log`). A peer that does not read loses the oldest
+  /// beyond a hundred. Nothing secret may be in it. Threads: any; returns without waiting for any peer.
+  void log(log_level level, std::string_view logger, const value& data);
 
   /// For transports: the engine behind this server. Never null.
   [[nodiscard]] const std::shared_ptr<hondana::core>& engine() const noexcept;
@@ -83,26 +126,54 @@ class memory_peer {
   std::unique_ptr<state> state_;
 };
 
-/// Where and how to listen for HTTP.
+/// Where and how to listen for HTTP. Each limit's 0 means its default.
 struct http_options {
-  std::string address = "127.0.0.1";  ///< A literal address; only loopback ones until authentication exists.
+  std::string address = "127.0.0.1";  ///< A literal address. One that is not loopback: see `without_authentication`.
   std::uint16_t port = 7325;          ///< 0: any free port.
+  std::string socket{};               ///< The path of a Unix socket, with mode 0600, to listen on instead.
+  std::vector<int> inherited{};       ///< Descriptors of listening sockets to take over instead.
+  /// Where to report on health and readiness, and there only: `ADDRESS:PORT` or the path of a Unix socket. Empty: with the
+  /// rest.
+  std::string admin{};
+  int inherited_admin = -1;  ///< A descriptor to take over for that instead; -1: none.
+
+  /// What the server is called by besides loopback names and its address: `name` (at any port) or `name:port`. Requests with
+  /// another Host are refused.
+  std::vector<std::string> hosts{};
+  /// The origins of web pages that may ask, `https://name[:port]`, besides those of this machine and the server's own.
+  std::vector<std::string> origins{};
+  /// Everybody who reaches the address may read everything. Without it, and without `hosts`, only loopback is listened on.
+  bool without_authentication = false;
+
   std::size_t max_body_bytes = 16u << 20;
-  std::size_t max_connections = 1024;
+  std::size_t max_header_bytes = 16u << 10;
+  std::size_t max_connections = 0;              ///< Default: three quarters of the descriptors the process may open.
+  std::size_t max_connections_per_address = 0;  ///< Default: a quarter of the former, and no limit for loopback.
+  std::size_t max_sessions = 0;                 ///< Of clients older than 2026-07-28. Default: as `max_connections`.
+  std::size_t max_sessions_per_address = 0;     ///< Default: a quarter of the former, and no limit for loopback.
+  std::chrono::milliseconds header_time{10'000};
+  std::chrono::milliseconds body_time{300'000};
+  std::chrono::milliseconds keep_alive_time{60'000};  ///< Between two requests.
+  std::chrono::milliseconds session_idle_time{1'800'000};
+  unsigned threads = 0;  ///< Default: one a processor, at most 4.
 };
 
-/// A listening HTTP server with `/mcp` and `/healthz`. Destruction stops it at once.
+/// A listening HTTP server with `/mcp`, `/healthz` and `/readyz`. Destruction stops it at once.
 class http_service {
  public:
-  /// Binds and serves on threads of its own. Errors: invalid_argument for an address that is not a literal loopback one;
-  /// source_unavailable when it cannot be bound, and for a port in use the text says so.
+  /// Binds and serves on threads of its own. Errors: invalid_argument for an address that is malformed or not allowed, and for
+  /// malformed hosts and origins; source_unavailable when it cannot be bound, and for a port in use the text says so.
   [[nodiscard]] static result<http_service> start(server& server, http_options options = {});
   ~http_service();
   http_service(http_service&&) noexcept;
   http_service& operator=(http_service&&) noexcept;
 
+  /// The port for messages; 0 for a Unix socket.
   [[nodiscard]] std::uint16_t port() const noexcept;
-  /// Stops accepting, lets requests under way finish until `limit` has passed, then closes everything.
+  /// The port for reports; 0 when there is none of its own.
+  [[nodiscard]] std::uint16_t admin_port() const noexcept;
+  /// Reports that it is no longer ready, stops accepting, lets requests under way finish until `limit` has passed, then closes
+  /// everything.
   void drain(std::chrono::milliseconds limit);
 
  private:

@@ -77,6 +77,8 @@ class catalog : public std::enable_shared_from_this<catalog> {
   void complete(const call& by, model::complete what, completion<complete_result> done) const;
 
   [[nodiscard]] const std::vector<std::shared_ptr<source>>& sources() const noexcept { return sources_; }
+  /// Whether a source claims `uri` (canonical), so that it could have something there one day.
+  [[nodiscard]] bool could_serve(std::string_view uri) const { return route_of(uri) != nullptr; }
   [[nodiscard]] bool has_templates() const noexcept { return !templates_.empty(); }
 
   ~catalog();

@@ -77,16 +77,16 @@ class owed {
   work::timers::id timer_ = 0;
 };
 
-/// Runs `job` (a `result<T>()`, copyable, owning all it touches) on the source's lane and answers through `done` exactly once.
+/// Runs `job` (a `result<T>()`, copyable, owning all it touches) on `lane` and answers through `done` exactly once.
 ///
 /// It is not run when `by.stop` was requested or the answer was given before it could start; what it throws becomes an
-/// internal error. Sources that never block answer before this returns; the deadline of others is kept by a timer.
+/// internal error. Without `timers` nobody keeps the deadline.
 template <class T, class Job>
-void ask(const source& from, const call& by, const std::shared_ptr<work::timers>& timers, Job job, completion<T> done) {
-  const auto answer = std::make_shared<owed<T>>(std::move(done), from.what()->name());
-  const bool has_deadline = by.deadline != work::clock::time_point::max();
-  if (has_deadline && !from.never_blocks()) owed<T>::expire_at(answer, timers, by.deadline);
-  const auto accepted = from.lane()->submit(
+void ask_on(work::lane& lane, std::string name, const call& by, std::shared_ptr<work::timers> timers, Job job,
+            completion<T> done) {
+  const auto answer = std::make_shared<owed<T>>(std::move(done), std::move(name));
+  if (timers && by.deadline != work::clock::time_point::max()) owed<T>::expire_at(answer, std::move(timers), by.deadline);
+  const auto accepted = lane.submit(
       [answer, stop = by.stop, job = std::move(job)]() mutable {
         if (answer->is_settled()) return;
         if (stop.stop_requested()) return answer->settle(tl::unexpected(was_cancelled()));
@@ -103,6 +103,12 @@ void ask(const source& from, const call& by, const std::shared_ptr<work::timers>
       },
       by.deadline);
   if (!accepted) answer->settle(tl::unexpected(accepted.error()));
+}
+
+/// The same on the source's lane. Sources that never block answer before this returns, without a deadline.
+template <class T, class Job>
+void ask(const source& from, const call& by, const std::shared_ptr<work::timers>& timers, Job job, completion<T> done) {
+  ask_on<T>(*from.lane(), from.what()->name(), by, from.never_blocks() ? nullptr : timers, std::move(job), std::move(done));
 }
 
 }  // namespace hondana::catalog

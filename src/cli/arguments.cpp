@@ -69,12 +69,23 @@ command parse_arguments(int count, const char* const* arguments) {
   add_what(*stdio_app, stdio.what);
 
   serve_command serve;
-  auto* serve_app = app.add_subcommand("serve", "Serve over HTTP on this machine");
+  auto* serve_app = app.add_subcommand("serve", "Serve over HTTP, on this machine unless told otherwise");
   add_what(*serve_app, serve.what);
   serve_app->add_option("-p,--port", serve.port, "Port; 0 takes any free one (default 7325)")
       ->type_name("N")
       ->check(CLI::Range(0, 65535).description(""));
-  serve_app->add_option("--address", serve.address, "Loopback address to listen on (default 127.0.0.1)")->type_name("ADDRESS");
+  serve_app->add_option("--address", serve.address, "Literal address to listen on (default 127.0.0.1)")->type_name("ADDRESS");
+  serve_app->add_option("--socket", serve.socket, "Listen on a Unix socket instead")->type_name("PATH");
+  serve_app->add_option("--admin", serve.admin, "Report health there and only there: ADDRESS:PORT or a path")
+      ->type_name("WHERE");
+  serve_app->add_option("--host", serve.hosts, "Also answer to this Host: name or name:port; may be repeated")
+      ->type_name("HOST")
+      ->allow_extra_args(false);
+  serve_app->add_option("--origin", serve.origins, "Also let pages of this origin ask, https://name; may be repeated")
+      ->type_name("ORIGIN")
+      ->allow_extra_args(false);
+  serve_app->add_flag("--without-authentication", serve.without_authentication,
+                      "Listen beyond loopback although everybody who reaches it may read everything; needs --host");
 
   check_command check;
   auto* check_app = app.add_subcommand("check", "Print what would be served, and what is left out and why");

@@ -24,6 +24,11 @@ struct serve_command {
   what_to_serve what;
   std::optional<std::uint16_t> port;
   std::optional<std::string> address;
+  std::string socket;                ///< Empty: as configured.
+  std::string admin;                 ///< Empty: as configured.
+  std::vector<std::string> hosts;    ///< Besides those configured.
+  std::vector<std::string> origins;  ///< Besides those configured.
+  bool without_authentication = false;
 };
 struct check_command {
   what_to_serve what;

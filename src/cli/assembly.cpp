@@ -30,6 +30,11 @@ result<std::shared_ptr<provider>> make_links(const std::vector<resource>& config
   for (const auto& one : configured) {
     auto link = links::make_link(one);
     if (!link) return tl::unexpected(std::move(link.error()));
+    const auto same = [&link](const resource& other) { return other.uri == link->uri; };
+    if (const auto other = std::find_if(checked.begin(), checked.end(), same); other != checked.end()) {
+      return fail(errc::invalid_argument, "The link " + link->uri + " is configured twice, as \"" + other->name +
+                                              "\" and as \"" + link->name + "\". Remove one of the two [[link]] tables.");
+    }
     checked.push_back(std::move(*link));
   }
   return std::shared_ptr<provider>(std::make_shared<links::links_provider>(std::move(checked)));
@@ -37,6 +42,7 @@ result<std::shared_ptr<provider>> make_links(const std::vector<resource>& config
 
 server_options options_of(const config::settings& settings, const log_function& log) {
   server_options options;
+  options.announces_contents = false;  // no source of the program watches its contents yet
   options.name = settings.name;
   options.version = HONDANA_VERSION;
   options.title = settings.title;

@@ -44,9 +44,10 @@ std::string url_json(std::string_view outer, std::string_view url, bool has_type
   return text;
 }
 
-std::string curl_line(const std::string& url) {
+/// `to`: what curl needs to be told besides the message.
+std::string curl_line(const std::string& to) {
   const std::string revision(wire::newest_revision());
-  return "curl -s " + url +
+  return "curl -s " + to +
          " -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream'"
          " -H 'MCP-Protocol-Version: " +
          revision +
@@ -59,29 +60,38 @@ std::string curl_line(const std::string& url) {
 }  // namespace
 
 std::string greeting(const greeting_facts& facts) {
+  const bool is_stdio = facts.url.empty() && facts.socket.empty() && !facts.is_inherited;
   std::string text = "hondana " HONDANA_VERSION " serves";
-  text += facts.url.empty() ? " over standard input and output:\n" : " at " + facts.url + ":\n";
+  if (is_stdio) {
+    text += " over standard input and output:\n";
+  } else if (facts.is_inherited) {
+    text += " on the sockets that were handed over:\n";
+  } else {
+    text += " at " + (facts.url.empty() ? "the Unix socket " + facts.socket : facts.url) + ":\n";
+  }
   for (const auto& provider : facts.providers) {
     for (const auto& claim : provider->claims()) text += "  " + provider->name() + "  " + claim + '\n';
   }
+  // Under a supervisor nobody is there to try it out.
+  if (facts.is_inherited) return text;
   if (!facts.url.empty()) text += "\nList the resources:\n  " + curl_line(facts.url) + '\n';
-  text += facts.url.empty() ? "\nConnect a host:\n" : "\nConnect a host to this server:\n";
+  if (!facts.socket.empty()) {
+    text +=
+        "\nList the resources:\n  " + curl_line("--unix-socket " + shell_quoted(facts.socket) + " http://localhost/mcp") + '\n';
+  }
   if (!facts.url.empty()) {
+    text += "\nConnect a host to this server:\n";
     text += "  Claude Code     claude mcp add --transport http hondana " + facts.url + '\n';
     text += "  VS Code         .vscode/mcp.json            " + url_json("servers", facts.url, true) + '\n';
     text += "  Cursor          ~/.cursor/mcp.json          " + url_json("mcpServers", facts.url, false) + '\n';
-    text += "\nOr let a host start its own, over stdio:\n";
   }
+  text += is_stdio ? "\nConnect a host:\n" : "\nOr let a host start its own, over stdio:\n";
   text += "  Claude Code     claude mcp add hondana -- " + command_line(facts) + '\n';
   text += "  Claude Desktop  claude_desktop_config.json  " + host_json("mcpServers", facts) + '\n';
   text += "  VS Code         .vscode/mcp.json            " + host_json("servers", facts) + '\n';
   text += "  Cursor          ~/.cursor/mcp.json          " + host_json("mcpServers", facts) + '\n';
   text += "  Zed             settings.json               " + host_json("context_servers", facts) + '\n';
-  if (facts.url.empty()) {
-    text += "\nWaiting for messages, one a line; end with Ctrl-D.\n";
-  } else {
-    text += "\nStop with Ctrl-C.\n";
-  }
+  text += is_stdio ? "\nWaiting for messages, one a line; end with Ctrl-D.\n" : "\nStop with Ctrl-C.\n";
   return text;
 }
 

@@ -12,10 +12,12 @@ namespace hondana::cli {
 
 /// Everything a greeting names.
 struct greeting_facts {
-  std::string program;                 ///< Absolute path of this binary.
-  std::vector<std::string> arguments;  ///< Those that start the same server over stdio.
-  std::vector<std::shared_ptr<provider>> providers;
-  std::string url;  ///< Of the HTTP endpoint; empty over stdio.
+  std::string program{};                 ///< Absolute path of this binary.
+  std::vector<std::string> arguments{};  ///< Those that start the same server over stdio.
+  std::vector<std::shared_ptr<provider>> providers{};
+  std::string url{};          ///< Of the HTTP endpoint; empty when there is none.
+  std::string socket{};       ///< The path of the Unix socket of that endpoint; empty when there is none.
+  bool is_inherited = false;  ///< Serves on sockets that a supervisor handed over.
 };
 
 /// The greeting, in lines that end in newlines.

@@ -7,18 +7,9 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "cli/visible.hpp"
+
 namespace hondana::cli {
-namespace {
-
-/// A line of a log must not be forged or coloured by what peers and files are called.
-std::string visible(std::string_view text) {
-  std::string shown;
-  shown.reserve(text.size());
-  for (const char c : text) shown.push_back(static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c);
-  return shown;
-}
-
-}  // namespace
 
 log_function standard_log() {
   const auto logger = std::make_shared<spdlog::logger>("hondana", std::make_shared<spdlog::sinks::stderr_sink_mt>());

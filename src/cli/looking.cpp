@@ -10,18 +10,12 @@
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/log.hpp"
+#include "cli/visible.hpp"
 #include "json/writer.hpp"
 #include "providers/links/links.hpp"
 
 namespace hondana::cli {
 namespace {
-
-/// A name as it may be shown on a terminal: control characters are replaced.
-std::string shown(std::string_view name) {
-  std::string text;
-  for (const char c : name) text.push_back(static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c);
-  return text;
-}
 
 /// What could not be written shows in `finish_output`.
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
@@ -36,8 +30,8 @@ int finish_output(int code) {
 
 void print_item(const survey_item& item, bool as_json) {
   if (!as_json) {
-    print((item.is_served ? "  + " : "  - ") + shown(item.name) +
-          (item.reason.empty() ? "" : "  (" + shown(item.reason) + ')') + '\n');
+    print((item.is_served ? "  + " : "  - ") + visible(item.name) +
+          (item.reason.empty() ? "" : "  (" + visible(item.reason) + ')') + '\n');
     return;
   }
   std::string line;

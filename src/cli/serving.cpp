@@ -8,18 +8,19 @@
 
 #include <hondana/server.hpp>
 
+#include "cli/activation.hpp"
 #include "cli/assembly.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/greeting.hpp"
+#include "cli/listening.hpp"
 #include "cli/log.hpp"
 #include "cli/signals.hpp"
 #include "server/core.hpp"
+#include "transport/http/descriptors.hpp"
 
 namespace hondana::cli {
 namespace {
-
-constexpr std::chrono::seconds drain_limit{5};
 
 /// The arguments that make a host start the same server over stdio, with paths that hold from any folder.
 std::vector<std::string> stdio_arguments(const what_to_serve& what) {
@@ -63,10 +64,9 @@ class reloadable {
     auto outcome =
         whole ? server_.replace(whole->options, whole->providers) : result<void>(tl::unexpected(std::move(whole.error())));
     if (outcome) {
-      const auto& http = whole->settings.http;
-      const bool moves = http.address != http_.address || http.port != http_.port;
-      log_(moves ? "reloaded the configuration; http.address and http.port hold from the next start on"
-                 : "reloaded the configuration");
+      log_(whole->settings.http == http_
+               ? "reloaded the configuration"
+               : "reloaded the configuration; what changed below [http] holds from the next start on");
     } else {
       const auto& why = outcome.error();
       log_("kept the old configuration: " + why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')'));
@@ -125,7 +125,7 @@ int run(const stdio_command& what) {
     return exit_usage;
   }
   if (isatty(STDIN_FILENO) != 0) {
-    std::fputs(greeting({running_program(), stdio_arguments(what.what), whole->providers, {}}).c_str(), stderr);
+    std::fputs(greeting({running_program(), stdio_arguments(what.what), whole->providers}).c_str(), stderr);
   }
   const int code = serve_stdio(serving.server()) == 0 ? exit_ok : exit_server;
   serving.close(code);
@@ -133,6 +133,12 @@ int run(const stdio_command& what) {
 }
 
 int run(const serve_command& what) {
+  auto inherited = take_inherited_sockets();
+  if (!inherited) {
+    complain(inherited.error());
+    return exit_usage;
+  }
+  transport::http::raise_descriptor_limit();
   reloadable serving(what.what);
   stop_flag stop;
   const signals watch([&stop] { stop.set(); }, [&serving] { serving.reload(); });
@@ -141,21 +147,22 @@ int run(const serve_command& what) {
     complain(whole.error());
     return exit_usage;
   }
-  http_options http;
-  http.address = what.address.value_or(whole->settings.http.address);
-  http.port = what.port.value_or(whole->settings.http.port);
+  const auto http = listening_options(what, whole->settings.http, *inherited);
   auto service = http_service::start(serving.server(), http);
   if (!service) {
     complain(service.error());
     return exit_server;
   }
-  const bool is_ipv6 = http.address.find(':') != std::string::npos;
-  const auto url =
-      "http://" + (is_ipv6 ? '[' + http.address + ']' : http.address) + ':' + std::to_string(service->port()) + "/mcp";
-  std::fputs(greeting({running_program(), stdio_arguments(what.what), whole->providers, url}).c_str(), stderr);
+  auto facts = place_of(http, service->port());
+  facts.program = running_program();
+  facts.arguments = stdio_arguments(what.what);
+  facts.providers = whole->providers;
+  std::fputs(greeting(facts).c_str(), stderr);
   stop.wait();
-  serving.log()("stopping; requests under way have at most " + std::to_string(drain_limit.count()) + " s");
-  service->drain(drain_limit);
+  const auto patience = whole->settings.http.drain_time;
+  serving.log()("stopping; requests under way have at most " + std::to_string(patience.count()) +
+                " ms; a second signal ends them at once");
+  service->drain(patience);
   serving.close(exit_ok);
   return exit_ok;
 }

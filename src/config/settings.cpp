@@ -9,50 +9,13 @@
 
 #include <hondana/uri.hpp>
 
+#include "config/collector.hpp"
 #include "config/toml.hpp"
 
 namespace hondana::config {
 namespace {
 
 constexpr std::size_t max_file_bytes = 1 << 20;
-
-/// Collects the first error of a row of reads, so that reading a table is one line a key.
-class collector {
- public:
-  template <class Read, class To>
-  void take(result<std::optional<Read>> from, To& into) {
-    if (!from) {
-      note(std::move(from.error()));
-    } else if (*from) {
-      into = static_cast<To>(**from);
-    }
-  }
-  void check(result<void> outcome) {
-    if (!outcome) note(std::move(outcome.error()));
-  }
-  void note(failure why) {
-    if (!first_) first_ = std::move(why);
-  }
-  [[nodiscard]] std::optional<failure>& first() noexcept { return first_; }
-
- private:
-  std::optional<failure> first_;
-};
-
-void read_milliseconds(section& from, std::string_view key, std::chrono::milliseconds& into, collector& errors) {
-  auto ms = into.count();
-  errors.take(from.integer(key, 1, 3'600'000), ms);
-  into = std::chrono::milliseconds(ms);
-}
-
-void read_http(section& root, http_settings& into, collector& errors) {
-  auto http = root.subsection("http");
-  if (!http) return errors.note(std::move(http.error()));
-  if (!*http) return;
-  errors.take((*http)->string("address"), into.address);
-  errors.take((*http)->integer("port", 0, 65535), into.port);
-  errors.check((*http)->finish());
-}
 
 void read_sources(section& root, std::vector<source>& into, collector& errors) {
   auto all = root.sections("source");
@@ -100,9 +63,18 @@ result<settings> parse(std::string_view text, const std::string& file) {
   errors.take(root->string("instructions"), made.instructions);
   errors.take(root->integer("page_size", 1, 10'000), made.page_size);
   errors.take(root->bytes("read_limit"), made.read_limit);
-  read_milliseconds(*root, "call_deadline_ms", made.call_deadline, errors);
-  read_milliseconds(*root, "stall_limit_ms", made.stall_limit, errors);
-  read_http(*root, made.http, errors);
+  errors.take_time(*root, "call_deadline_ms", made.call_deadline);
+  errors.take_time(*root, "stall_limit_ms", made.stall_limit);
+  std::optional<section> http;
+  errors.take(root->subsection("http"), http);
+  if (http) {
+    auto read = read_http(std::move(*http));
+    if (read) {
+      made.http = std::move(*read);
+    } else {
+      errors.note(std::move(read.error()));
+    }
+  }
   read_sources(*root, made.sources, errors);
   auto links = root->sections("link");
   if (!links) {
@@ -123,7 +95,10 @@ result<settings> load(const std::string& path) {
   }
   std::string text(max_file_bytes + 1, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0) return fail(errc::invalid_argument, "Cannot read the configuration file " + path + '.');
+  if (std::ferror(file.get()) != 0) {
+    return fail(errc::invalid_argument, "Cannot read the configuration file " + path + ": " + std::strerror(errno) +
+                                            ". Check the path after --config.");
+  }
   if (text.size() > max_file_bytes) {
     return fail(errc::invalid_argument, "The configuration file " + path + " has more than 1 MiB; that cannot be meant.");
   }

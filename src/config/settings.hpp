@@ -12,6 +12,7 @@
 #include <hondana/error.hpp>
 #include <hondana/resource.hpp>
 
+#include "config/http_settings.hpp"
 #include "config/section.hpp"
 
 namespace hondana::config {
@@ -20,11 +21,6 @@ namespace hondana::config {
 struct source {
   std::string type;
   section options;
-};
-
-struct http_settings {
-  std::string address = "127.0.0.1";
-  std::uint16_t port = 7325;
 };
 
 /// Everything the file can say. Sizes in bytes.

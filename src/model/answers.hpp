@@ -2,12 +2,15 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <hondana/prompt.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/resource.hpp>
+#include <hondana/tool.hpp>
 
 namespace hondana::model {
 
@@ -29,6 +32,25 @@ struct template_page {
   cache_hint cache;
 };
 
+struct tool_page {
+  std::vector<std::shared_ptr<const tool>> tools;
+  std::optional<std::string> next_cursor;
+  cache_hint cache;
+};
+
+struct prompt_page {
+  std::vector<std::shared_ptr<const prompt>> prompts;
+  std::optional<std::string> next_cursor;
+  cache_hint cache;
+};
+
+/// An argument of a tool that HTTP requests repeat in a header `Mcp-Param-<name>`.
+struct mirrored_argument {
+  std::vector<std::string> path;  ///< Members from the arguments down to it.
+  std::string header;             ///< Behind `Mcp-Param-`, as declared.
+  bool is_integer = false;
+};
+
 /// What a server says of itself.
 struct self_description {
   std::string name;
@@ -36,6 +58,13 @@ struct self_description {
   std::string title;
   std::string instructions;
   bool has_completions = false;
+  bool has_subscriptions = false;    ///< Changes of single resources are announced to whoever asked.
+  bool announces_resources = false;  ///< Changes of the list of resources are announced.
+  bool has_tools = false;
+  bool has_prompts = false;
+  bool has_logging = false;
+  bool announces_tools = false;    ///< Changes of the list of tools are announced;
+  bool announces_prompts = false;  ///< and of that of prompts.
 };
 
 }  // namespace hondana::model

@@ -8,6 +8,11 @@
 #include <variant>
 #include <vector>
 
+#include <hondana/input.hpp>
+#include <hondana/value.hpp>
+
+#include "model/change.hpp"
+
 namespace hondana::model {
 
 /// A progress token or request id as peers choose them.
@@ -16,6 +21,7 @@ using token = std::variant<std::int64_t, std::string>;
 /// Opens a legacy session.
 struct initialize {
   std::string revision;  ///< As asked for.
+  client_abilities client;
 };
 /// The legacy peer is ready.
 struct initialized {};
@@ -33,10 +39,49 @@ struct read_resource {
   std::string asked_uri;  ///< As spelled by the peer; canonical where that has raw non-ASCII.
 };
 struct complete {
-  std::string template_uri;  ///< As spelled in `resources/templates/list`.
+  std::string template_uri;  ///< As spelled in `resources/templates/list`; empty when it is about a prompt.
   std::string argument;
   std::string value;
   std::vector<std::pair<std::string, std::string>> context;
+  std::optional<std::string> prompt{};  ///< The prompt's name, when it is about one of its arguments.
+};
+struct list_tools {
+  std::optional<std::string> cursor;
+};
+struct list_prompts {
+  std::optional<std::string> cursor;
+};
+/// What a peer sends along when it asks again after it was asked for input.
+struct input_round {
+  value::object answers;
+  std::optional<std::string> sealed_state;
+};
+struct call_tool {
+  std::string name;
+  value arguments;  ///< An object.
+  input_round round;
+};
+struct get_prompt {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> arguments;
+  input_round round;
+};
+/// From now on, messages of this level and above.
+struct set_log_level {
+  log_level least;
+};
+/// Asks to be told when a resource changes, until `unsubscribe` or the end of the session.
+struct subscribe {
+  std::string uri;        ///< Canonical.
+  std::string asked_uri;  ///< As spelled by the peer; what it is told of repeats it.
+};
+struct unsubscribe {
+  std::string uri;
+};
+/// Opens a stream of changes, which lasts until it is cancelled.
+struct listen {
+  interests wanted;                           ///< `uris` are as spelled by the peer,
+  std::vector<std::string> canonical_uris{};  ///< and canonical, in the same order.
 };
 /// Withdraws a request.
 struct cancel {
@@ -46,13 +91,16 @@ struct cancel {
 /// A notification that means nothing to a resource server (progress of nothing, roots changed): accepted and dropped.
 struct no_operation {};
 
-using operation = std::variant<initialize, initialized, discover, ping, list_resources, list_templates, read_resource, complete,
-                               cancel, no_operation>;
+using operation =
+    std::variant<initialize, initialized, discover, ping, list_resources, list_templates, read_resource, complete, subscribe,
+                 unsubscribe, listen, list_tools, call_tool, list_prompts, get_prompt, set_log_level, cancel, no_operation>;
 
 /// An operation with what its envelope said about it.
 struct request {
   model::operation operation;
   std::optional<token> progress_token;
+  std::optional<hondana::log_level> log_level;  ///< Modern: messages about this request are wanted, from this level on.
+  client_abilities client;                      ///< Modern: what the request declares. Legacy peers declared it before.
 };
 
 }  // namespace hondana::model

@@ -2,6 +2,7 @@
 #include "rpc/blocking_pull.hpp"
 
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -17,16 +18,27 @@ struct handover {
   std::string bytes;
 };
 
+/// Readers are other people's code: what they throw ends their answer, never a thread of ours.
+result<bool> pull_safely(body& from, std::string& out) {
+  try {
+    return from.pull(out);
+  } catch (const std::exception& error) {
+    return fail(errc::internal, "Internal error", std::string("a reader threw: ") + error.what());
+  } catch (...) {
+    return fail(errc::internal, "Internal error", "a reader threw something that is no exception");
+  }
+}
+
 }  // namespace
 
 result<bool> pull_until(const std::shared_ptr<body>& from, std::string& out, work::clock::time_point deadline) {
   const auto lane = from->next_lane();
-  if (!lane) return from->pull(out);
+  if (!lane) return pull_safely(*from, out);
   const auto between = std::make_shared<handover>();
   auto submitted = lane->submit(
       [from, between] {
         std::string bytes;
-        auto outcome = from->pull(bytes);
+        auto outcome = pull_safely(*from, bytes);
         const std::lock_guard lock(between->mutex);
         between->bytes = std::move(bytes);
         between->outcome = std::move(outcome);

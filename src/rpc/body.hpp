@@ -72,26 +72,4 @@ class body {
   std::size_t next_ = 0;
 };
 
-/// What a transport is to do with the answer to one message it handed in.
-struct delivery {
-  int http_status = 200;        ///< Obeyed by HTTP, ignored elsewhere.
-  std::optional<body> content;  ///< Absent: nothing is sent (HTTP: an empty body).
-};
-
-/// Where the answers to messages go; made by a transport.
-///
-/// Threads: any, also several at once.
-class outlet {
- public:
-  outlet() = default;
-  outlet(const outlet&) = delete;
-  outlet& operator=(const outlet&) = delete;
-  virtual ~outlet() = default;
-
-  /// Called exactly once for every message received with this outlet.
-  virtual void answer(delivery what) = 0;
-  /// A notification that belongs to a request under way. Dropped where the transport cannot carry it.
-  virtual void notify(std::string message) = 0;
-};
-
 }  // namespace hondana::rpc

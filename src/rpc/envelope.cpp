@@ -42,6 +42,15 @@ bool is_answer(const json::object& envelope) {
   return !has("method") && (has("result") || has("error"));
 }
 
+response read_answer(const json::object& envelope, std::optional<request_id> id) {
+  const auto result = envelope.find("result");
+  const auto error = envelope.find_object("error");
+  if (!result || !error) return {std::move(id), {}, "the answer is malformed"};
+  if (!*error) return {std::move(id), *result, {}};
+  const auto text = (*error)->find_string("message");
+  return {std::move(id), {}, text && *text ? std::string(**text) : "an error without a message"};
+}
+
 }  // namespace
 
 std::string to_json(const request_id& id) {
@@ -53,7 +62,7 @@ message read_message(json::value value) {
   const auto envelope = value.as_object("");
   if (!envelope) return broken("Invalid request: expected a JSON object with jsonrpc and method.");
   const auto id = read_id(*envelope);
-  if (is_answer(*envelope)) return response{id ? *id : std::nullopt};
+  if (is_answer(*envelope)) return read_answer(*envelope, id ? *id : std::nullopt);
   if (!id) return broken("Invalid request: " + id.error().text());
 
   const auto version = envelope->get_string("jsonrpc");

@@ -32,6 +32,8 @@ struct notification {
 /// An answer to something we asked.
 struct response {
   std::optional<request_id> id;
+  std::optional<json::value> result;  ///< Absent: it is an error.
+  std::string error;                  ///< Its message, or what is wrong with it.
 };
 
 /// Something that is none of these. Answered with `code`, except where it is a notification with bad parameters.

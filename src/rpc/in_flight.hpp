@@ -9,8 +9,8 @@
 #include <optional>
 #include <stop_token>
 
-#include "rpc/body.hpp"
 #include "rpc/envelope.hpp"
+#include "rpc/outlet.hpp"
 
 namespace hondana::rpc {
 

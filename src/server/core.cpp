@@ -8,13 +8,29 @@
 namespace hondana::inline v0 {
 namespace {
 
-constexpr std::size_t queue_limit = 1024;
+constexpr std::size_t queue_limit = 4096;
 
 catalog::limits limits_of(const server_options& options) { return {options.page_size, options.read_limit, queue_limit}; }
 
+/// What the server says of its handlers. They are what writes log messages.
+void describe_handlers(session::context& of) {
+  of.self.has_tools = of.handlers->has_tools();
+  of.self.has_prompts = of.handlers->has_prompts();
+  of.self.announces_tools = of.self.has_tools && of.self.announces_resources;
+  of.self.announces_prompts = of.self.has_prompts && of.self.announces_resources;
+  of.self.has_logging = of.self.has_tools || of.self.has_prompts;
+  of.self.has_completions = of.catalog->has_templates() || of.handlers->has_completions();
+}
+
 }  // namespace
 
-core::core(server_options options) : timers_(std::make_shared<work::timers>()) {
+core::core(server_options options)
+    : timers_(std::make_shared<work::timers>()),
+      handler_pool_(std::make_shared<work::pool>("handlers", std::max<std::size_t>(options.handler_threads, 1), queue_limit)),
+      handlers_(handlers::table::empty({handler_pool_, timers_}, options.page_size)) {
+  auto sealer = options.state_key.empty() ? seal::sealer::with_random_key() : seal::sealer::with_key(options.state_key);
+  if (!sealer) throw std::invalid_argument(sealer.error().public_text);
+  sealer_ = std::move(*sealer);
   const auto arranged = arrange(std::move(options), {});
   if (!arranged) throw std::logic_error("an arrangement without sources was refused: " + arranged.error().public_text);
 }
@@ -61,11 +77,25 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   if (!catalog) return tl::unexpected(std::move(catalog.error()));
   auto context = std::make_shared<session::context>();
   context->catalog = std::move(*catalog);
+  context->feed = feed_;
   context->gate = std::make_shared<const gate::gate>();
-  context->self = {options.name, options.version, options.title, options.instructions, context->catalog->has_templates()};
+  handlers_ = handlers_->with_page_size(options.page_size);
+  context->handlers = handlers_;
+  context->sealer = sealer_;
+  context->timers = timers_;
+  context->self = {options.name,
+                   options.version,
+                   options.title,
+                   options.instructions,
+                   context->catalog->has_templates(),
+                   options.announces_contents,
+                   options.announces_lists};
+  describe_handlers(*context);
   context->call_deadline = options.call_deadline;
+  context->input_deadline = options.input_deadline;
   context->log = options.log;
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  const bool is_first = context_ == nullptr;
   for (const auto& gone : sources_) {
     if (std::find(sources.begin(), sources.end(), gone) != sources.end()) continue;
     // Calls under way on it have until their deadline; what then still waits behind stuck threads is dropped.
@@ -75,6 +105,8 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   options_ = std::move(options);
   sources_ = std::move(sources);
   context_ = std::move(context);
+  lock.unlock();
+  if (!is_first) announce({model::change::what::resources});
   return {};
 }
 
@@ -88,12 +120,61 @@ std::vector<std::pair<std::string, hondana::health>> core::health() const {
   return all;
 }
 
+result<void> core::add_tool(tool entry, tool_handler handler) {
+  const std::lock_guard one_change(arranging_);
+  auto next = handlers_->with(std::move(entry), std::move(handler));
+  if (!next) return tl::unexpected(std::move(next.error()));
+  exchange_handlers(std::move(*next));
+  tools_changed();
+  return {};
+}
+
+bool core::remove_tool(std::string_view name) {
+  const std::lock_guard one_change(arranging_);
+  auto next = handlers_->without_tool(name);
+  if (!next) return false;
+  exchange_handlers(std::move(next));
+  tools_changed();
+  return true;
+}
+
+result<void> core::add_prompt(prompt entry, prompt_handler handler) {
+  const std::lock_guard one_change(arranging_);
+  auto next = handlers_->with(std::move(entry), std::move(handler));
+  if (!next) return tl::unexpected(std::move(next.error()));
+  exchange_handlers(std::move(*next));
+  prompts_changed();
+  return {};
+}
+
+bool core::remove_prompt(std::string_view name) {
+  const std::lock_guard one_change(arranging_);
+  auto next = handlers_->without_prompt(name);
+  if (!next) return false;
+  exchange_handlers(std::move(next));
+  prompts_changed();
+  return true;
+}
+
+void core::exchange_handlers(handler_table next) {
+  handlers_ = std::move(next);
+  const std::lock_guard lock(mutex_);
+  auto context = std::make_shared<session::context>(*context_);
+  context->handlers = handlers_;
+  describe_handlers(*context);
+  context_ = std::move(context);
+}
+
+void core::tools_changed() { announce({model::change::what::tools}); }
+void core::prompts_changed() { announce({model::change::what::prompts}); }
+
 bool core::close(std::chrono::steady_clock::time_point until) {
   std::unique_lock lock(mutex_);
   const auto sources = sources_;
   lock.unlock();
   bool all_left = true;
   for (const auto& one : sources) all_left = one->close(until) && all_left;
+  all_left = handler_pool_->close(until) && all_left;
   return all_left;
 }
 

@@ -13,6 +13,9 @@
 #include <hondana/server.hpp>
 
 #include "catalog/catalog.hpp"
+#include "catalog/feed.hpp"
+#include "handlers/table.hpp"
+#include "seal/seal.hpp"
 #include "session/session.hpp"
 
 namespace hondana::inline v0 {
@@ -29,20 +32,38 @@ class core final : public session::context_source, public std::enable_shared_fro
   result<void> add(std::shared_ptr<provider> what);
   result<void> replace(server_options options, std::vector<std::shared_ptr<provider>> providers);
 
+  /// Tells every peer that asked to hear of it.
+  void announce(const model::change& what) { feed_->publish(what); }
+  void announce(const model::log_message& what) { feed_->publish(what); }
+  result<void> add_tool(tool entry, tool_handler handler);
+  bool remove_tool(std::string_view name);
+  result<void> add_prompt(prompt entry, prompt_handler handler);
+  bool remove_prompt(std::string_view name);
+
   /// How each provider says it is, by name.
   [[nodiscard]] std::vector<std::pair<std::string, hondana::health>> health() const;
   /// Waits for calls under way until `until`, then abandons them. True when none was abandoned.
   bool close(std::chrono::steady_clock::time_point until);
 
  private:
+  using handler_table = std::shared_ptr<const handlers::table>;
+
+  /// Puts another table in place of the present one.
+  void exchange_handlers(handler_table next);
+  void tools_changed();
+  void prompts_changed();
   result<void> arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources);
 
+  const std::shared_ptr<catalog::feed> feed_ = std::make_shared<catalog::feed>();
   std::shared_ptr<work::timers> timers_;
   std::mutex arranging_;  // held for one whole change; taken before `mutex_`
   mutable std::mutex mutex_;
   server_options options_;
   std::vector<std::shared_ptr<catalog::source>> sources_;
   std::shared_ptr<const session::context> context_;
+  std::shared_ptr<work::pool> handler_pool_;
+  handler_table handlers_;  // changed under `arranging_`
+  std::shared_ptr<const seal::sealer> sealer_;
 };
 
 }  // namespace hondana::inline v0

@@ -18,6 +18,27 @@ result<void> server::replace(server_options options, std::vector<std::shared_ptr
   return core_->replace(std::move(options), std::move(sources));
 }
 
+result<void> server::resource_updated(std::string_view uri, std::string_view title) {
+  auto canonical = canonical_uri(uri);
+  if (!canonical) return tl::unexpected(std::move(canonical.error()));
+  core_->announce({model::change::what::content, std::move(*canonical), std::string(title)});
+  return {};
+}
+
+void server::resources_changed() { core_->announce({model::change::what::resources}); }
+result<void> server::add_tool(tool entry, tool_handler handler) {
+  return core_->add_tool(std::move(entry), std::move(handler));
+}
+bool server::remove_tool(std::string_view name) { return core_->remove_tool(name); }
+result<void> server::add_prompt(prompt entry, prompt_handler handler) {
+  return core_->add_prompt(std::move(entry), std::move(handler));
+}
+bool server::remove_prompt(std::string_view name) { return core_->remove_prompt(name); }
+
+void server::log(log_level level, std::string_view logger, const value& data) {
+  core_->announce(model::log_message{level, std::string(logger), data});
+}
+
 const std::shared_ptr<core>& server::engine() const noexcept { return core_; }
 
 }  // namespace hondana::inline v0

@@ -7,8 +7,8 @@ namespace hondana::session {
 
 rpc::delivery nothing_to_say() { return {202, {}}; }
 
-exchange::exchange(std::shared_ptr<rpc::outlet> out, std::size_t slots, bool is_batch)
-    : out_(std::move(out)), is_batch_(is_batch), slots_(slots), waiting_(slots) {}
+exchange::exchange(std::shared_ptr<rpc::outlet> out, std::size_t slots, bool is_batch, int http_status)
+    : out_(std::move(out)), is_batch_(is_batch), http_status_(http_status), slots_(slots), waiting_(slots) {}
 
 void exchange::fill(std::size_t slot, rpc::delivery what) {
   {
@@ -32,7 +32,7 @@ rpc::delivery exchange::join() {
   }
   if (is_empty) return nothing_to_say();
   all.text() += ']';
-  return {200, std::move(all)};
+  return {http_status_, std::move(all)};
 }
 
 }  // namespace hondana::session

@@ -7,15 +7,15 @@
 #include <optional>
 #include <vector>
 
-#include "rpc/body.hpp"
+#include "rpc/outlet.hpp"
 
 namespace hondana::session {
 
 /// Collects one answer a slot and delivers when all are in. Threads: any.
 class exchange {
  public:
-  /// `is_batch` wraps the answers in an array, as JSON-RPC wants even for one.
-  exchange(std::shared_ptr<rpc::outlet> out, std::size_t slots, bool is_batch);
+  /// `is_batch` wraps the answers in an array, as JSON-RPC wants even for one; then `http_status` is the array's.
+  exchange(std::shared_ptr<rpc::outlet> out, std::size_t slots, bool is_batch, int http_status = 200);
 
   /// Fills a slot, once; a slot filled with a delivery without content contributes nothing.
   void fill(std::size_t slot, rpc::delivery what);
@@ -26,6 +26,7 @@ class exchange {
 
   std::shared_ptr<rpc::outlet> out_;
   bool is_batch_;
+  int http_status_;
   std::mutex mutex_;
   std::vector<std::optional<rpc::delivery>> slots_;
   std::size_t waiting_;

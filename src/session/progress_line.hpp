@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "model/operation.hpp"
-#include "rpc/body.hpp"
+#include "rpc/outlet.hpp"
 #include "wire/choose.hpp"
 
 namespace hondana::session {
@@ -25,7 +25,7 @@ class progress_line {
     sent_any_ = true;
     last_done_ = now.done;
     last_at_ = at;
-    out_->notify(wire::progress_notification(token_, now));
+    out_->send(wire::progress_notification(token_, now));
   }
 
   /// Nothing is sent after this.

@@ -8,95 +8,25 @@
 
 #include "json/reader.hpp"
 #include "rpc/envelope.hpp"
+#include "session/announcements.hpp"
 #include "session/exchange.hpp"
+#include "session/performer.hpp"
 #include "session/progress_line.hpp"
+#include "session/streams.hpp"
+#include "value/take.hpp"
+#include "wire/refusals.hpp"
 
 namespace hondana::session {
 namespace {
 
 constexpr std::size_t max_batch = 100;
 constexpr std::size_t longest_note = 1000;  // bytes of one line in the log; peers choose what is in it
-constexpr int parse_error = -32700;
-constexpr int invalid_request = -32600;
-constexpr int internal_error = -32603;
-
-rpc::delivery refusal(const std::optional<rpc::request_id>& id, const wire::protocol_error& why, const wire::codec& manners) {
-  return {why.http_status, rpc::body(wire::wrap_error(id, why, manners))};
-}
-
-wire::protocol_error bad_message(int code, std::string text) { return {code, std::move(text), {}, 400}; }
-
-/// One request on its way through gate and catalog: everything its answer needs, shared with the completions.
-struct pending {
-  rpc::reply reply;
-  rpc::request_id id;
-  const wire::codec& codec;
-  std::shared_ptr<const context> with;
-  std::string uri;  // what errors are about
-
-  void succeed(rpc::body result) { reply.send({200, wire::wrap_result(id, std::move(result))}); }
-  void fail(const failure& why) {
-    if (!why.private_text.empty() && with->log) with->log(std::string(name_of(why.code)) + about() + ": " + why.private_text);
-    reply.send(refusal(id, codec.encode_failure(why, uri), codec));
-  }
-  /// The URI for the log, which a peer must not fill with a long one.
-  std::string about() const {
-    constexpr std::size_t shown = 300;
-    return uri.empty() ? uri : ' ' + (uri.size() <= shown ? uri : uri.substr(0, shown) + "...");
-  }
-  /// Encodes an answer with `encode` and sends it. What is thrown on the way, such as no memory for it, is an internal error.
-  template <class Answer, class Encode>
-  void finish(result<Answer> answer, Encode&& encode) {
-    if (!answer) return fail(answer.error());
-    try {
-      succeed(rpc::body(encode(std::move(*answer))));
-    } catch (const std::exception& error) {
-      fail({errc::internal, "Internal error", std::string("an answer could not be encoded: ") + error.what()});
-    }
-  }
-  template <class Answer>
-  void finish(result<Answer> answer) {
-    finish(std::move(answer), [this](const Answer& one) { return codec.encode(one, with->self); });
-  }
-};
 
 std::string uri_of(const model::operation& what) {
   if (const auto* read = std::get_if<model::read_resource>(&what)) return read->asked_uri;
+  if (const auto* subscription = std::get_if<model::subscribe>(&what)) return subscription->asked_uri;
   return {};
 }
-
-/// Hands an operation to the catalog; operations about the conversation itself have been answered before.
-struct performer {
-  std::shared_ptr<pending> of;
-  const call& by;
-
-  void operator()(const model::list_resources& what) const {
-    of->with->catalog->list(by, what.cursor, [of = of](auto page) { of->finish(std::move(page)); });
-  }
-  void operator()(const model::list_templates& what) const {
-    of->with->catalog->templates(by, what.cursor, [of = of](auto page) { of->finish(std::move(page)); });
-  }
-  void operator()(const model::read_resource& what) const {
-    of->with->catalog->read(by, what.uri, what.asked_uri, [of = of](result<catalog::read_answer> answer) {
-      of->finish(std::move(answer), [&of](catalog::read_answer one) {
-        return of->codec.encode(std::move(one.reading), one.home, one.cache, of->with->self);
-      });
-    });
-  }
-  void operator()(const model::complete& what) const {
-    of->with->catalog->complete(by, what, [of = of](auto values) { of->finish(std::move(values)); });
-  }
-  void operator()(const model::initialize&) const { greet(); }
-  void operator()(const model::discover&) const { greet(); }
-  void operator()(const model::ping&) const { of->succeed(rpc::body(of->codec.encode_empty(of->with->self))); }
-  template <class Other>
-  void operator()(const Other&) const {
-    of->fail({errc::internal, "Internal error", "an operation without an answer came as a request"});
-  }
-
- private:
-  void greet() const { of->succeed(rpc::body(of->codec.encode_greeting(of->with->self))); }
-};
 
 }  // namespace
 
@@ -110,7 +40,13 @@ struct session::incoming {
 };
 
 session::session(std::shared_ptr<const context_source> contexts)
-    : contexts_(std::move(contexts)), requests_(std::make_shared<rpc::in_flight>()) {}
+    : contexts_(std::move(contexts)),
+      requests_(std::make_shared<rpc::in_flight>()),
+      asked_(std::make_shared<asked>()),
+      standing_(std::make_shared<announcements>(contexts_->current()->feed, nullptr, std::nullopt)),
+      streams_(std::make_shared<streams>()) {}
+
+session::~session() { standing_->close(); }
 
 std::shared_ptr<session> session::open(std::shared_ptr<const context_source> contexts) {
   return std::shared_ptr<session>(new session(std::move(contexts)));
@@ -123,7 +59,7 @@ void session::receive(std::string_view message, const rpc::facts& facts, const s
   } catch (const std::exception& error) {
     note(std::string("a message could not be handled: ") + error.what());
     const auto& manners = wire::choose_for_unreadable(facts, conversation_);
-    whole.answer(refusal({}, {internal_error, "Internal error", {}, 500}, manners));
+    whole.answer(refusal({}, wire::internal_error(), manners));
   }
 }
 
@@ -131,7 +67,7 @@ void session::receive_whole(std::string_view message, const incoming& whole) {
   const auto document = json::document::parse(message);
   if (!document) {
     const auto& manners = wire::choose_for_unreadable(whole.facts, conversation_);
-    return whole.answer(refusal({}, bad_message(parse_error, "Parse error: " + document.error().what), manners));
+    return whole.answer(refusal({}, wire::not_json(document.error().what), manners));
   }
   if (document->root().type() == json::kind::array) {
     if (const auto messages = document->root().as_array("")) return receive_batch(*messages, whole);
@@ -141,25 +77,25 @@ void session::receive_whole(std::string_view message, const incoming& whole) {
 
 void session::refuse_oversized(std::size_t limit, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out) {
   const auto& manners = wire::choose_for_unreadable(facts, conversation_);
-  auto why = bad_message(invalid_request, "Invalid request: a message may have at most " + std::to_string(limit) +
-                                              " bytes. Send it in smaller parts.");
-  why.http_status = 413;
-  out->answer(refusal({}, why, manners));
+  const auto why = "a message may have at most " + std::to_string(limit) + " bytes. Send it in smaller parts.";
+  out->answer(refusal({}, wire::invalid_request(why, 413), manners));
 }
 
 void session::receive_batch(const json::array& messages, const incoming& whole) {
   const auto& manners = wire::choose_for_unreadable(whole.facts, conversation_);
-  if (const auto refused = wire::refuse_header(whole.facts)) return whole.answer(refusal({}, *refused, manners));
-  const auto refuse = [&](std::string why) {
-    whole.answer(refusal({}, bad_message(invalid_request, "Invalid request: " + std::move(why)), manners));
-  };
+  if (whole.facts.http) {
+    if (const auto refused = wire::refuse_version(*whole.facts.http)) return whole.answer(refusal({}, *refused, manners));
+  }
+  const auto refuse = [&](const std::string& why) { whole.answer(refusal({}, wire::invalid_request(why), manners)); };
   if (!manners.has_batches()) {
     return refuse("revision " + std::string(manners.revision()) + " has no batches; send one message at a time");
   }
   const auto elements = messages.elements();
   if (elements.empty()) return refuse("an empty batch");
   if (elements.size() > max_batch) return refuse("a batch may have at most " + std::to_string(max_batch) + " messages");
-  const auto answers = std::make_shared<exchange>(whole.answers->out(), elements.size(), true);
+  // Without a session none of them can be taken, and each is told why.
+  const bool is_refused = whole.facts.http && conversation_.settled == nullptr;
+  const auto answers = std::make_shared<exchange>(whole.answers->out(), elements.size(), true, is_refused ? 400 : 200);
   for (std::size_t slot = 0; slot < elements.size(); ++slot) receive_one(elements[slot], {whole.facts, answers, slot, true});
 }
 
@@ -174,21 +110,37 @@ void session::receive_one(json::value value, const incoming& from) {
       accept(*notification, from);
     } else if (const auto* broken = std::get_if<rpc::malformed>(&message)) {
       refuse(*broken, from);
-    } else if (const auto refused = wire::refuse_header(from.facts)) {
+    } else if (const auto refused = wire::refuse_header(from.facts, conversation_)) {
       from.answer(refusal({}, *refused, wire::choose_for_unreadable(from.facts, conversation_)));
     } else {
-      from.answer(nothing_to_say());  // we ask nothing, so no response can be for us
+      take(std::get<rpc::response>(message));
+      from.answer(nothing_to_say());
     }
   } catch (const std::exception& error) {
     note(std::string("a message could not be handled: ") + error.what());
     const auto& manners = wire::choose_for_unreadable(from.facts, conversation_);
-    from.answer(refusal(id, {internal_error, "Internal error", {}, 500}, manners));
+    from.answer(refusal(id, wire::internal_error(), manners));
   }
+}
+
+void session::take(const rpc::response& response) {
+  peer_answer what;
+  if (response.result) {
+    auto taken = take_value(*response.result);
+    if (taken) {
+      what.result = std::move(*taken);
+    } else {
+      what.error = "the answer cannot be read: " + taken.error().public_text;
+    }
+  } else {
+    what.error = response.error;
+  }
+  if (!response.id || !asked_->answer(*response.id, std::move(what))) note("ignored a response to nothing that was asked");
 }
 
 void session::refuse(const rpc::malformed& what, const incoming& from) {
   const auto& manners = wire::choose_for_unreadable(from.facts, conversation_);
-  auto refused = refusal(what.id, bad_message(what.code, what.text), manners);
+  auto refused = refusal(what.id, wire::of_malformed(what), manners);
   if (what.is_notification) {
     note("ignored a notification: " + what.text);
     // Over HTTP the status says so, and may have a body; elsewhere a notification has no answer.
@@ -207,6 +159,12 @@ void session::accept(const rpc::notification& notification, const incoming& from
     note("ignored a notification: " + what.error().message);
   } else if (const auto* cancel = std::get_if<model::cancel>(&*what)) {
     if (requests_->cancel(cancel->id) && !cancel->reason.empty()) note("cancelled by the peer: " + cancel->reason);
+  } else if (std::holds_alternative<model::initialized>(*what) && conversation_.settled != nullptr) {
+    const auto with = contexts_->current();
+    standing_->want_lists(with->self.announces_resources, with->self.announces_tools, with->self.announces_prompts);
+    if (with->self.has_logging) standing_->want_messages(level_);
+    standing_->begin(*conversation_.settled);
+    with->feed->join(standing_);
   }
   from.answer(nothing_to_say());
 }
@@ -224,8 +182,7 @@ void session::accept(const rpc::request& request, const incoming& from) {
   }
   if (std::holds_alternative<model::initialize>(what->operation)) {
     if (from.in_batch) {
-      return from.answer(refusal(
-          request.id, bad_message(invalid_request, "Invalid request: initialize must not be part of a batch"), **codec));
+      return from.answer(refusal(request.id, wire::invalid_request("initialize must not be part of a batch"), **codec));
     }
   }
   dispatch(std::move(*what), request.id, **codec, from);
@@ -237,32 +194,108 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
   const auto slot = from.slot;
   std::shared_ptr<progress_line> progress;
   if (what.progress_token) progress = std::make_shared<progress_line>(*what.progress_token, answers->out());
+  // A legacy peer says once what it wants and can; a modern one with each request.
+  const bool is_legacy = codec.asks_by_requests();
+  const auto level = is_legacy ? std::optional(level_) : what.log_level;
+  const auto log = level ? std::make_shared<log_line>(*level, answers->out()) : nullptr;
   auto reply = requests_->open(
       id, with->requests_under_way,
-      [answers, slot, progress](std::optional<rpc::delivery> answer) {
+      [answers, slot, progress, log, id, open = std::weak_ptr(streams_)](std::optional<rpc::delivery> answer) {
         if (progress) progress->close();
+        if (log) log->close();
+        if (const auto there = open.lock()) there->close(id);
         answers->fill(slot, answer ? std::move(*answer) : nothing_to_say());
       },
-      refusal(id, {internal_error, "Internal error", {}, 500}, codec));
+      refusal(id, wire::internal_error(), codec));
   if (!reply) {
     const bool is_full = requests_->size() >= with->requests_under_way;
-    return from.answer(refusal(
-        id,
-        is_full ? bad_message(503, "Overloaded: " + std::to_string(with->requests_under_way) +
-                                       " requests of this peer are under way already. Wait for answers before asking more.")
-                : bad_message(invalid_request, "Invalid request: id: in use by a request that is still under way"),
-        codec));
+    return from.answer(refusal(id,
+                               is_full ? wire::too_many_under_way(with->requests_under_way)
+                                       : wire::invalid_request("id: in use by a request that is still under way"),
+                               codec));
   }
 
   call by{from.facts.who, std::chrono::steady_clock::now() + with->call_deadline, reply->stop(), {}};
   if (progress) by.report = [progress](const hondana::progress& now) { progress->report(now); };
   auto of = std::make_shared<pending>(pending{std::move(*reply), id, codec, with, uri_of(what.operation)});
   if (const auto admitted = with->gate->admit(by.who, what.operation); !admitted) return of->fail(admitted.error());
-  if (std::holds_alternative<model::initialize>(what.operation)) wire::settle(conversation_, codec);
-  std::visit(performer{of, by}, what.operation);
+  if (const auto* opening = std::get_if<model::initialize>(&what.operation)) {
+    wire::settle(conversation_, codec);
+    client_ = opening->client;
+  }
+  if (const auto* least = std::get_if<model::set_log_level>(&what.operation)) {
+    level_ = least->least;
+    standing_->want_messages(level_);
+  }
+  if (const auto* wish = std::get_if<model::subscribe>(&what.operation)) {
+    const auto subscribed = subscribe(*wish, *with);
+    return subscribed ? of->succeed(rpc::body(codec.encode_empty(with->self))) : of->fail(subscribed.error());
+  }
+  if (const auto* wish = std::get_if<model::unsubscribe>(&what.operation)) {
+    with->feed->unwatch(*standing_, wish->uri);
+    standing_->unwatch(wish->uri);
+    return of->succeed(rpc::body(codec.encode_empty(with->self)));
+  }
+  if (const auto* wish = std::get_if<model::listen>(&what.operation)) return listen(*wish, of, from);
+  const surroundings around{is_legacy ? client_ : what.client, log, answers->out(), asked_};
+  perform(std::move(of), by, from.facts, std::move(what.operation), around);
 }
 
-void session::close() { requests_->cancel_all(); }
+result<void> session::subscribe(const model::subscribe& what, const context& with) {
+  if (!with.catalog->could_serve(what.uri)) {
+    return fail(errc::invalid_argument, "No source of this server could ever serve this URI, so nothing can be subscribed to.");
+  }
+  if (!standing_->watch(what.uri, what.asked_uri, with.subscriptions)) {
+    return fail(errc::overloaded, "This peer watches " + std::to_string(with.subscriptions) +
+                                      " resources already. Unsubscribe from some before subscribing to more.");
+  }
+  if (conversation_.settled != nullptr) standing_->begin(*conversation_.settled);
+  with.feed->watch(standing_, what.uri);
+  return {};
+}
+
+/// Spec: 2026-07-28 basic/patterns/subscriptions. What cannot be served, or is not announced here, is not honoured.
+void session::listen(const model::listen& what, const std::shared_ptr<pending>& of, const incoming& from) {
+  const auto& with = *of->with;
+  if (from.facts.http && !from.facts.http->accepts_stream) {
+    return of->refuse(wire::refused_by_http(
+        406, "Not acceptable: this request is answered by a stream. Send Accept: application/json, text/event-stream."));
+  }
+  const auto stream = std::make_shared<announcements>(with.feed, &of->codec, of->id);
+  model::interests honoured;
+  honoured.resources = what.wanted.resources && with.self.announces_resources;
+  honoured.tools = what.wanted.tools && with.self.announces_tools;
+  honoured.prompts = what.wanted.prompts && with.self.announces_prompts;
+  stream->want_lists(honoured.resources, honoured.tools, honoured.prompts);
+  for (std::size_t i = 0; with.self.has_subscriptions && i < what.canonical_uris.size(); ++i) {
+    const auto& uri = what.canonical_uris[i];
+    if (!with.catalog->could_serve(uri) || !stream->watch(uri, what.wanted.uris[i], with.subscriptions)) continue;
+    honoured.uris.push_back(what.wanted.uris[i]);
+    with.feed->watch(stream, uri);
+  }
+  // Before anything can be heard: the acknowledgment is the first message of its stream.
+  stream->say_first(of->codec.encode_acknowledged(honoured, of->id));
+  if (honoured.resources || honoured.tools || honoured.prompts) with.feed->join(stream);
+
+  const auto out = from.answers->out();
+  const bool tells_twice = !from.facts.http.has_value();
+  // On one shared channel the stream ends with a notification and a result, over HTTP with a result alone.
+  // Spec: 2026-07-28 basic/patterns/cancellation and basic/patterns/subscriptions#graceful-closure.
+  streams_->open(of->id, stream, [of, out, tells_twice] {
+    if (tells_twice) out->send(wire::cancelled_notification(of->id, "the server is stopping"));
+    of->succeed(rpc::body(of->codec.encode_listened(of->id, of->with->self)));
+  });
+  out->follow(stream);
+}
+
+std::shared_ptr<rpc::message_source> session::standing() const { return standing_; }
+
+void session::finish() { streams_->finish(); }
+
+void session::close() {
+  standing_->close();
+  requests_->cancel_all();
+}
 
 std::size_t session::under_way() const { return requests_->size(); }
 

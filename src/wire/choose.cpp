@@ -7,19 +7,23 @@
 #include "json/writer.hpp"
 #include "wire/legacy/codec.hpp"
 #include "wire/modern/codec.hpp"
+#include "wire/modern/headers.hpp"
 #include "wire/params.hpp"
 
 namespace hondana::wire {
 namespace {
 
-/// -32022 with every revision this server speaks: modern ones per request, the others after `initialize`.
+/// -32022. A request that names its revision itself is told the ones that can be named so, which `server/discover` lists too; a
+/// header alone may have come from a peer of either era, and is told all.
 /// Spec: 2026-07-28 basic/versioning#protocol-version-negotiation.
-protocol_error unsupported_revision(std::string_view asked) {
+protocol_error unsupported_revision(std::string_view asked, bool is_declared) {
   std::string data;
   json::writer to(data);
   to.begin_object().key("supported").begin_array();
   for (const auto one : modern::revisions()) to.string(one);
-  for (const auto one : legacy::revisions()) to.string(one);
+  if (!is_declared) {
+    for (const auto one : legacy::revisions()) to.string(one);
+  }
   to.end_array().member("requested", asked.substr(0, 200)).end_object();
   return {-32022, "Unsupported protocol version", std::move(data), 400};
 }
@@ -38,12 +42,21 @@ decoded<const codec*> choose_opening(const rpc::request& request, const conversa
   return known != nullptr ? known : &legacy::newest();
 }
 
-/// For a request over HTTP that declares nothing in its body: the header decides.
-decoded<const codec*> choose_by_header(const rpc::http_headers& headers) {
-  if (!headers.protocol_version) return &legacy::without_header();
-  if (const auto* known = legacy::find(*headers.protocol_version)) return known;
-  if (is_modern(*headers.protocol_version)) return &modern::current();  // its decoder names the missing _meta
-  return tl::unexpected(unsupported_revision(*headers.protocol_version));
+/// For a message over HTTP that declares nothing in its body: the header says which era, and the handshake which revision.
+/// Spec: 2025-11-25 basic/transports#session-management, #protocol-version-header.
+decoded<const codec*> choose_by_header(const rpc::http_headers& headers, const conversation& with) {
+  if (headers.protocol_version && legacy::find(*headers.protocol_version) == nullptr) {
+    // The decoder of the stateless era names the missing _meta.
+    if (is_modern(*headers.protocol_version)) return &modern::current();
+    return tl::unexpected(unsupported_revision(*headers.protocol_version, false));
+  }
+  if (with.settled != nullptr) return with.settled;
+  return tl::unexpected(
+      protocol_error{-32600,
+                     "Invalid request: the header Mcp-Session-Id is missing. Open a session with initialize and "
+                     "send its id with every message, or declare the protocol version in _meta.",
+                     {},
+                     400});
 }
 
 }  // namespace
@@ -57,10 +70,12 @@ decoded<const codec*> choose(const rpc::request& request, const rpc::facts& fact
   }
   if (*declared) {
     if (is_modern(**declared)) return &modern::current();
-    return tl::unexpected(unsupported_revision(**declared));
+    // Where header and body disagree, nobody knows which revision is asked for, so none is refused as unsupported.
+    auto differs = facts.http ? modern::revision_mismatch(**declared, *facts.http) : std::nullopt;
+    return tl::unexpected(differs ? std::move(*differs) : unsupported_revision(**declared, true));
   }
   if (request.method == "initialize") return choose_opening(request, with);
-  if (facts.http) return choose_by_header(*facts.http);
+  if (facts.http) return choose_by_header(*facts.http, with);
   if (with.settled != nullptr) return with.settled;
   // Before any handshake a legacy peer may only ping; everything else must declare itself.
   if (request.method == "ping") return &legacy::newest();
@@ -68,24 +83,37 @@ decoded<const codec*> choose(const rpc::request& request, const rpc::facts& fact
 }
 
 decoded<const codec*> choose(const rpc::notification& notification, const rpc::facts& facts, const conversation& with) {
-  if (auto refused = refuse_header(facts)) return tl::unexpected(std::move(*refused));
   const auto declared = modern::declared_revision(notification.params);
-  if (declared && *declared) return &modern::current();
-  return &choose_for_unreadable(facts, with);
+  const bool is_declared = declared && *declared;
+  if (facts.http && !is_declared) return choose_by_header(*facts.http, with);
+  if (facts.http) {
+    if (auto refused = refuse_version(*facts.http)) return tl::unexpected(std::move(*refused));
+  }
+  return is_declared ? &modern::current() : &choose_for_unreadable(facts, with);
 }
 
-std::optional<protocol_error> refuse_header(const rpc::facts& facts) {
+std::optional<protocol_error> refuse_header(const rpc::facts& facts, const conversation& with) {
   if (!facts.http) return {};
-  const auto known = choose_by_header(*facts.http);
+  const auto known = choose_by_header(*facts.http, with);
   return known ? std::nullopt : std::optional(known.error());
 }
 
+std::optional<protocol_error> refuse_version(const rpc::http_headers& headers) {
+  if (!headers.protocol_version || is_modern(*headers.protocol_version)) return {};
+  if (legacy::find(*headers.protocol_version) != nullptr) return {};
+  return unsupported_revision(*headers.protocol_version, false);
+}
+
+bool needs_no_session(const rpc::http_headers& headers) noexcept {
+  return headers.protocol_version && is_modern(*headers.protocol_version);
+}
+
 const codec& choose_for_unreadable(const rpc::facts& facts, const conversation& with) {
+  const auto* named = facts.http && facts.http->protocol_version ? legacy::find(*facts.http->protocol_version) : nullptr;
+  // A header with a revision of its own is answered as the era wants that has such headers on every message.
+  if (facts.http && facts.http->protocol_version && named == nullptr) return modern::current();
   if (with.settled != nullptr) return *with.settled;
-  if (facts.http && facts.http->protocol_version) {
-    if (const auto* known = legacy::find(*facts.http->protocol_version)) return *known;
-    return modern::current();
-  }
+  if (named != nullptr) return *named;
   return facts.http ? legacy::without_header() : modern::current();
 }
 
@@ -120,6 +148,14 @@ std::string progress_notification(const model::token& token, const progress& now
   to.key("params").begin_object().key("progressToken").raw(rpc::to_json(token)).key("progress").number(now.done);
   if (now.total) to.key("total").number(*now.total);
   to.member_if("message", now.message).end_object().end_object();
+  return text;
+}
+
+std::string cancelled_notification(const rpc::request_id& id, std::string_view reason) {
+  std::string text;
+  json::writer to(text);
+  to.begin_object().member("jsonrpc", "2.0").member("method", "notifications/cancelled");
+  to.key("params").begin_object().key("requestId").raw(rpc::to_json(id)).member("reason", reason).end_object().end_object();
   return text;
 }
 

@@ -17,12 +17,16 @@ struct conversation {
 
 /// The codec for one request, or why there is none.
 [[nodiscard]] decoded<const codec*> choose(const rpc::request& request, const rpc::facts& facts, const conversation& with);
-/// The codec for a notification. A notification has no error answer, so the best guess is taken; only an HTTP request whose
-/// header names a revision that nobody has is refused, whatever it carries.
+/// The codec for a notification. A notification has no error answer, so the best guess is taken; only an HTTP request is
+/// refused, whatever it carries, when its header names a revision that nobody has or it needs a session and has none.
 [[nodiscard]] decoded<const codec*> choose(const rpc::notification& notification, const rpc::facts& facts,
                                            const conversation& with);
-/// Why a message of any shape cannot be taken: its version header names no revision of ours.
-[[nodiscard]] std::optional<protocol_error> refuse_header(const rpc::facts& facts);
+/// Why a message of any shape cannot be taken: its version header names no revision of ours, or it needs a session.
+[[nodiscard]] std::optional<protocol_error> refuse_header(const rpc::facts& facts, const conversation& with);
+/// Why a request of any kind cannot be taken: its version header names no revision of ours.
+[[nodiscard]] std::optional<protocol_error> refuse_version(const rpc::http_headers& headers);
+/// Whether a message stands for itself, whatever session its headers name.
+[[nodiscard]] bool needs_no_session(const rpc::http_headers& headers) noexcept;
 /// The codec whose manners apply to a message that could not be read.
 [[nodiscard]] const codec& choose_for_unreadable(const rpc::facts& facts, const conversation& with);
 
@@ -36,6 +40,9 @@ void settle(conversation& with, const codec& revision) noexcept;
                                      const codec& manners);
 /// A `notifications/progress`.
 [[nodiscard]] std::string progress_notification(const model::token& token, const progress& now);
+
+/// Our withdrawal of a request of the peer's, which in the stateless era ends a stream of changes over stdio.
+[[nodiscard]] std::string cancelled_notification(const rpc::request_id& id, std::string_view reason);
 
 /// Revisions this server speaks, newest first.
 [[nodiscard]] std::string_view newest_revision() noexcept;

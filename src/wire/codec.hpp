@@ -4,11 +4,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <hondana/error.hpp>
+#include <hondana/input.hpp>
+#include <hondana/prompt.hpp>
 #include <hondana/provider.hpp>
+#include <hondana/tool.hpp>
 
 #include "model/answers.hpp"
+#include "model/change.hpp"
 #include "model/operation.hpp"
 #include "rpc/body.hpp"
 #include "rpc/envelope.hpp"
@@ -40,6 +45,8 @@ class codec {
   [[nodiscard]] virtual bool has_batches() const noexcept = 0;
   /// Whether errors to unreadable requests say `"id":null` (else they have no id).
   [[nodiscard]] virtual bool writes_null_ids() const noexcept = 0;
+  /// Whether peers take an event without data, and come back for the rest of a stream that was closed on purpose.
+  [[nodiscard]] virtual bool may_poll() const noexcept = 0;
 
   /// Errors: method not found, wrong parameters (naming the member's path), and disagreement with the facts.
   [[nodiscard]] virtual decoded<model::request> decode(const rpc::request& from, const rpc::facts& facts) const = 0;
@@ -57,10 +64,42 @@ class codec {
   [[nodiscard]] virtual std::string encode(const model::resource_page& page, const model::self_description& self) const = 0;
   [[nodiscard]] virtual std::string encode(const model::template_page& page, const model::self_description& self) const = 0;
   [[nodiscard]] virtual std::string encode(const complete_result& values, const model::self_description& self) const = 0;
+  [[nodiscard]] virtual std::string encode(const model::tool_page& page, const model::self_description& self) const = 0;
+  [[nodiscard]] virtual std::string encode(const model::prompt_page& page, const model::self_description& self) const = 0;
+  [[nodiscard]] virtual std::string encode(const tool_result& result, const model::self_description& self) const = 0;
+  [[nodiscard]] virtual std::string encode(const prompt_result& result, const model::self_description& self) const = 0;
   [[nodiscard]] virtual rpc::body encode(bytes::prepared_reading reading, const std::shared_ptr<work::lane>& home,
                                          const model::cache_hint& cache, const model::self_description& self) const = 0;
+  /// The notification about a change, as a whole message; tagged with the stream's id where the era has such streams.
+  [[nodiscard]] virtual std::string encode_change(const model::change& what,
+                                                  const std::optional<rpc::request_id>& stream) const = 0;
+  /// The first message of a stream of changes, with what of the wishes is honoured; empty in eras without such streams.
+  [[nodiscard]] virtual std::string encode_acknowledged(const model::interests& honoured,
+                                                        const rpc::request_id& stream) const = 0;
+  /// The result that ends such a stream.
+  [[nodiscard]] virtual std::string encode_listened(const rpc::request_id& stream,
+                                                    const model::self_description& self) const = 0;
   /// `uri` is what the failed request asked for; empty when it asked for none.
   [[nodiscard]] virtual protocol_error encode_failure(const failure& why, std::string_view uri) const = 0;
+
+  /// Whether arguments that do not fit a tool's schema are a result for the model, and not an error.
+  [[nodiscard]] virtual bool misfits_are_results() const noexcept = 0;
+  /// Why the headers that repeat a tool's arguments cannot be taken; nothing where the era has none.
+  [[nodiscard]] virtual std::optional<protocol_error> refuse_mirrored(const std::vector<model::mirrored_argument>& mirrored,
+                                                                      const value& arguments,
+                                                                      const rpc::http_headers& headers) const = 0;
+
+  /// Whether input is asked for by requests of ours while the peer's own waits; else it gets `encode_required` as its answer.
+  [[nodiscard]] virtual bool asks_by_requests() const noexcept = 0;
+  /// Which requests there are in this revision.
+  [[nodiscard]] virtual bool has_request(const input_request& what) const noexcept = 0;
+  /// One request of ours, whole.
+  [[nodiscard]] virtual std::string encode_request(std::string_view id, const input_request& what) const = 0;
+  /// An answer that asks for input. `sealed_state` may be empty.
+  [[nodiscard]] virtual std::string encode_required(const input_required& what, std::string_view sealed_state,
+                                                    const model::self_description& self) const = 0;
+  /// The error for a client that did not declare what `requests` need; `lacking` is JSON.
+  [[nodiscard]] virtual protocol_error encode_lacking(std::string lacking) const = 0;
 };
 
 }  // namespace hondana::wire

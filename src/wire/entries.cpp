@@ -10,7 +10,23 @@ namespace {
 
 constexpr std::string_view version_key = "dev.hondana/version";
 
-void write_icons(json::writer& to, const std::vector<icon>& icons) {
+void write_version(json::writer& to, std::string_view version) {
+  to.key("_meta").begin_object().member(version_key, version).end_object();
+}
+
+template <class Entry>
+void write_described(json::writer& to, const Entry& entry, const entry_members& members) {
+  to.member("name", entry.name);
+  if (members.title) to.member_if("title", entry.title);
+  to.member_if("description", entry.description).member_if("mimeType", entry.mimeType);
+  write_annotations(to, entry.annotations, members);
+  write_icons(to, entry.icons, members);
+}
+
+}  // namespace
+
+void write_icons(json::writer& to, const std::vector<icon>& icons, const entry_members& members) {
+  if (!members.icons || icons.empty()) return;
   to.key("icons").begin_array();
   for (const auto& one : icons) {
     to.begin_object().member("src", one.src).member_if("mimeType", one.mimeType);
@@ -37,21 +53,6 @@ void write_annotations(json::writer& to, const annotations& hints, const entry_m
   if (has_time) to.member("lastModified", iso_8601(*hints.lastModified));
   to.end_object();
 }
-
-void write_version(json::writer& to, std::string_view version) {
-  to.key("_meta").begin_object().member(version_key, version).end_object();
-}
-
-template <class Entry>
-void write_described(json::writer& to, const Entry& entry, const entry_members& members) {
-  to.member("name", entry.name);
-  if (members.title) to.member_if("title", entry.title);
-  to.member_if("description", entry.description).member_if("mimeType", entry.mimeType);
-  write_annotations(to, entry.annotations, members);
-  if (members.icons && !entry.icons.empty()) write_icons(to, entry.icons);
-}
-
-}  // namespace
 
 void write(json::writer& to, const resource& entry, const entry_members& members) {
   to.begin_object().member("uri", entry.uri);

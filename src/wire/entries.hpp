@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <hondana/resource.hpp>
 
@@ -20,10 +21,17 @@ struct entry_members {
   bool icons = false;
   bool meta = false;              ///< `_meta` of entries and contents; carries the version.
   bool name_in_contents = false;  ///< 2025-06-18 showed name and title beside contents.
+  bool audio_and_hints = false;   ///< Audio blocks, annotations of tools.
+  bool structure = false;         ///< Structured content, output schemas, links to resources in results.
+  bool any_structure = false;     ///< Structured content may be any value, not only an object.
 };
 
 void write(json::writer& to, const resource& entry, const entry_members& members);
 void write(json::writer& to, const resource_template& entry, const entry_members& members);
+
+/// The members `icons` and `annotations`, when the revision has them and there is something in them.
+void write_icons(json::writer& to, const std::vector<icon>& icons, const entry_members& members);
+void write_annotations(json::writer& to, const annotations& hints, const entry_members& members);
 
 /// Appends `"contents":[...]`; streams among the contents are pulled later, on `home`.
 void append_contents(rpc::body& to, bytes::prepared_reading reading, const std::shared_ptr<work::lane>& home,

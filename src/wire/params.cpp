@@ -20,20 +20,6 @@ constexpr std::size_t max_completions = 100;
 // A peer's method name may be anything: it is cut so that an error is never longer than a screen.
 constexpr std::size_t shown_method = 200;
 
-json::decoded<std::optional<std::string>> cursor_of(const json::object& params) {
-  const auto cursor = params.find_string("cursor");
-  if (!cursor) return tl::unexpected(cursor.error());
-  if (!*cursor) return std::optional<std::string>{};
-  return std::optional<std::string>{std::string(**cursor)};
-}
-
-template <class List>
-decoded<model::operation> decode_list(std::string_view method, const json::object& params) {
-  auto cursor = cursor_of(params);
-  if (!cursor) return tl::unexpected(invalid_params(method, cursor.error()));
-  return model::operation{List{std::move(*cursor)}};
-}
-
 json::decoded<model::token> token_of(const json::value& value, const std::string& path) {
   if (value.type() == json::kind::string) return model::token{std::string(*value.as_string(path))};
   const auto number = value.as_integer(path);
@@ -41,16 +27,23 @@ json::decoded<model::token> token_of(const json::value& value, const std::string
   return model::token{*number};
 }
 
+json::decoded<spelled_uri> uri_of(const json::object& params) {
+  const auto uri = params.get_string("uri");
+  if (!uri) return tl::unexpected(uri.error());
+  return spell_uri(*uri, params.path_of("uri"));
+}
+
 json::decoded<model::complete> complete_of(const json::object& params) {
   const auto ref = params.get_object("ref");
   if (!ref) return tl::unexpected(ref.error());
   const auto type = ref->get_string("type");
   if (!type) return tl::unexpected(type.error());
-  if (*type != "ref/resource") {
-    return tl::unexpected(json::bad_member{ref->path_of("type"), "expected \"ref/resource\"; this server offers no prompts"});
+  const bool is_prompt = *type == "ref/prompt";
+  if (!is_prompt && *type != "ref/resource") {
+    return tl::unexpected(json::bad_member{ref->path_of("type"), "expected \"ref/resource\" or \"ref/prompt\""});
   }
-  const auto uri = ref->get_string("uri");
-  if (!uri) return tl::unexpected(uri.error());
+  const auto target = ref->get_string(is_prompt ? "name" : "uri");
+  if (!target) return tl::unexpected(target.error());
   const auto argument = params.get_object("argument");
   if (!argument) return tl::unexpected(argument.error());
   const auto name = argument->get_string("name");
@@ -58,7 +51,12 @@ json::decoded<model::complete> complete_of(const json::object& params) {
   const auto value = argument->get_string("value");
   if (!value) return tl::unexpected(value.error());
 
-  model::complete what{std::string(*uri), std::string(*name), std::string(*value), {}};
+  model::complete what{{}, std::string(*name), std::string(*value), {}, {}};
+  if (is_prompt) {
+    what.prompt = std::string(*target);
+  } else {
+    what.template_uri = std::string(*target);
+  }
   const auto context = params.find_object("context");
   if (!context) return tl::unexpected(context.error());
   if (!*context) return what;
@@ -75,6 +73,15 @@ json::decoded<model::complete> complete_of(const json::object& params) {
 
 }  // namespace
 
+json::decoded<spelled_uri> spell_uri(std::string_view uri, const std::string& path) {
+  auto canonical = canonical_uri(uri);
+  if (!canonical) return tl::unexpected(json::bad_member{path, canonical.error().public_text});
+  // The answer repeats the question's spelling, except where that is no URI of RFC 3986: raw non-ASCII is only understood.
+  const bool is_ascii = std::all_of(uri.begin(), uri.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  std::string asked(is_ascii ? uri : std::string_view(*canonical));
+  return spelled_uri{std::move(*canonical), std::move(asked)};
+}
+
 protocol_error invalid_params(std::string_view method, const json::bad_member& what) {
   return {-32602, "Invalid params for " + std::string(method.substr(0, shown_method)) + ": " + what.text(), {}, 200};
 }
@@ -86,6 +93,13 @@ protocol_error method_not_found(std::string_view method, std::string_view revisi
           200};
 }
 
+json::decoded<std::optional<std::string>> cursor_of(const json::object& params) {
+  const auto cursor = params.find_string("cursor");
+  if (!cursor) return tl::unexpected(cursor.error());
+  if (!*cursor) return std::optional<std::string>{};
+  return std::optional<std::string>{std::string(**cursor)};
+}
+
 decoded<model::operation> decode_list_resources(std::string_view method, const json::object& params) {
   return decode_list<model::list_resources>(method, params);
 }
@@ -95,14 +109,21 @@ decoded<model::operation> decode_list_templates(std::string_view method, const j
 }
 
 decoded<model::operation> decode_read(std::string_view method, const json::object& params) {
-  const auto uri = params.get_string("uri");
+  auto uri = uri_of(params);
   if (!uri) return tl::unexpected(invalid_params(method, uri.error()));
-  auto canonical = canonical_uri(*uri);
-  if (!canonical) return tl::unexpected(invalid_params(method, {params.path_of("uri"), canonical.error().public_text}));
-  // The answer repeats the question's spelling, except where that is no URI of RFC 3986: raw non-ASCII is only understood.
-  const bool is_ascii = std::all_of(uri->begin(), uri->end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  std::string asked(is_ascii ? *uri : std::string_view(*canonical));
-  return model::operation{model::read_resource{std::move(*canonical), std::move(asked)}};
+  return model::operation{model::read_resource{std::move(uri->canonical), std::move(uri->asked)}};
+}
+
+decoded<model::operation> decode_subscribe(std::string_view method, const json::object& params) {
+  auto uri = uri_of(params);
+  if (!uri) return tl::unexpected(invalid_params(method, uri.error()));
+  return model::operation{model::subscribe{std::move(uri->canonical), std::move(uri->asked)}};
+}
+
+decoded<model::operation> decode_unsubscribe(std::string_view method, const json::object& params) {
+  auto uri = uri_of(params);
+  if (!uri) return tl::unexpected(invalid_params(method, uri.error()));
+  return model::operation{model::unsubscribe{std::move(uri->canonical)}};
 }
 
 decoded<model::operation> decode_complete(std::string_view method, const json::object& params) {
@@ -121,6 +142,24 @@ decoded<model::operation> decode_cancelled(std::string_view method, const json::
   return model::operation{model::cancel{std::move(*id), text}};
 }
 
+void write_resources_capability(json::writer& to, const model::self_description& self) {
+  to.key("resources").begin_object();
+  if (self.has_subscriptions) to.key("subscribe").boolean(true);
+  if (self.announces_resources) to.key("listChanged").boolean(true);
+  to.end_object();
+}
+
+void write_handler_capabilities(json::writer& to, const model::self_description& self) {
+  const auto lists = [&to](std::string_view name, bool is_announced) {
+    to.key(name).begin_object();
+    if (is_announced) to.key("listChanged").boolean(true);
+    to.end_object();
+  };
+  if (self.has_tools) lists("tools", self.announces_tools);
+  if (self.has_prompts) lists("prompts", self.announces_prompts);
+  if (self.has_logging) to.key("logging").begin_object().end_object();
+}
+
 json::decoded<std::optional<model::token>> progress_token(const json::object& params) {
   const auto meta = params.find_object("_meta");
   if (!meta) return tl::unexpected(meta.error());
@@ -131,6 +170,15 @@ json::decoded<std::optional<model::token>> progress_token(const json::object& pa
   auto token = token_of(**member, (*meta)->path_of("progressToken"));
   if (!token) return tl::unexpected(token.error());
   return std::optional<model::token>{std::move(*token)};
+}
+
+std::string_view undeclared_method(const model::operation& what, const model::self_description& self) {
+  if (!self.has_tools && std::holds_alternative<model::list_tools>(what)) return "tools/list";
+  if (!self.has_tools && std::holds_alternative<model::call_tool>(what)) return "tools/call";
+  if (!self.has_prompts && std::holds_alternative<model::list_prompts>(what)) return "prompts/list";
+  if (!self.has_prompts && std::holds_alternative<model::get_prompt>(what)) return "prompts/get";
+  if (!self.has_logging && std::holds_alternative<model::set_log_level>(what)) return "logging/setLevel";
+  return {};
 }
 
 json::decoded<void> check_implementation(const json::object& from) {

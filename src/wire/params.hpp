@@ -1,7 +1,10 @@
 /// Decodes the parameters that all revisions share.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "json/reader.hpp"
 #include "json/writer.hpp"
@@ -10,22 +13,47 @@
 
 namespace hondana::wire {
 
+/// A URI in canonical form, and as answers spell it.
+struct spelled_uri {
+  std::string canonical;
+  std::string asked;
+};
+[[nodiscard]] json::decoded<spelled_uri> spell_uri(std::string_view uri, const std::string& path);
+
 /// "Invalid params for METHOD: PATH: WHAT", -32602.
 [[nodiscard]] protocol_error invalid_params(std::string_view method, const json::bad_member& what);
 /// -32601, naming the method.
 [[nodiscard]] protocol_error method_not_found(std::string_view method, std::string_view revision);
 
+/// `cursor`, when there is one.
+[[nodiscard]] json::decoded<std::optional<std::string>> cursor_of(const json::object& params);
+/// The parameters of any list: `List{cursor}`.
+template <class List>
+[[nodiscard]] decoded<model::operation> decode_list(std::string_view method, const json::object& params) {
+  auto cursor = cursor_of(params);
+  if (!cursor) return tl::unexpected(invalid_params(method, cursor.error()));
+  return model::operation{List{std::move(*cursor)}};
+}
 [[nodiscard]] decoded<model::operation> decode_list_resources(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_list_templates(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_read(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_complete(std::string_view method, const json::object& params);
+[[nodiscard]] decoded<model::operation> decode_subscribe(std::string_view method, const json::object& params);
+[[nodiscard]] decoded<model::operation> decode_unsubscribe(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_cancelled(std::string_view method, const json::object& params);
 
 /// `_meta.progressToken`, when there is one.
 [[nodiscard]] json::decoded<std::optional<model::token>> progress_token(const json::object& params);
+/// The method of `what` when it lies behind a capability that `self` does not declare; empty otherwise. Completion, which has
+/// no capability in the oldest revision, is not looked at.
+[[nodiscard]] std::string_view undeclared_method(const model::operation& what, const model::self_description& self);
 /// Checks `{name, version}` as peers introduce themselves; nobody here acts on who they say they are.
 [[nodiscard]] json::decoded<void> check_implementation(const json::object& from);
 
+/// Writes the `resources` capability.
+void write_resources_capability(json::writer& to, const model::self_description& self);
+/// The members `tools`, `prompts` and `logging` of capabilities, where there are any.
+void write_handler_capabilities(json::writer& to, const model::self_description& self);
 /// A `completion` result, without braces.
 void write(json::writer& to, const complete_result& values);
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import * as sdk from '@modelcontextprotocol/sdk/client/index.js';
 import * as sdk_http from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import * as sdk_sse from '@modelcontextprotocol/sdk/client/sse.js';
 import * as sdk_stdio from '@modelcontextprotocol/sdk/client/stdio.js';
 import { UriTemplate as SdkUriTemplate } from '@modelcontextprotocol/sdk/shared/uriTemplate.js';
 import * as v2 from '@modelcontextprotocol/client';
@@ -15,7 +16,10 @@ const who = { name: 'hondana-interop', version: '1.0.0' };
 class peer {
   constructor(client, transport, era, UriTemplate) {
     Object.assign(this, { client, transport, era, UriTemplate, errors: [] });
-    client.onerror = (error) => this.errors.push(error);
+    // Over HTTP+SSE an answer may arrive before the POST it belongs to is confirmed; closing then aborts that POST.
+    client.onerror = (error) => {
+      if (!this.is_closing || error.name !== 'AbortError') this.errors.push(error);
+    };
   }
 
   async connect() {
@@ -68,6 +72,7 @@ class peer {
   /** Ends the conversation; over stdio the server must leave at the end of its input, before it is told by a signal. */
   async close() {
     const begin = performance.now();
+    this.is_closing = true;
     await within(10_000, 'closing', this.client.close());
     if (this.pid === undefined || this.pid === null) return;
     assert.ok(performance.now() - begin < 1500, 'the server did not leave at the end of its input');
@@ -78,6 +83,7 @@ class peer {
 class sdk_peer extends peer {
   constructor(transport) {
     super(new sdk.Client(who), transport, 'legacy', SdkUriTemplate);
+    this.takes_schemas = true; // where the client of both eras takes the name of a method
   }
   page(method, cursor) {
     const params = cursor === undefined ? {} : { cursor };
@@ -113,13 +119,23 @@ const kinds = [
   { name: 'client 2.4, pinned 2026-07-28', make: (t) => new v2_peer(t, { pin: '2026-07-28' }, 'modern'), http: v2, stdio: v2_stdio },
 ];
 
-/** Every client over both transports, as names and makers of peers; `stdio_args` start a server, `url()` is a running one. */
+/** The transport of the oldest revision, by the clients that still have it; `url()` is the newer one's address. */
+const paired = [
+  { name: 'SDK 1.32 over HTTP+SSE', make: (url) => new sdk_peer(new sdk_sse.SSEClientTransport(new URL('/sse', url))) },
+  {
+    name: 'client 2.4, legacy over HTTP+SSE',
+    make: (url) => new v2_peer(new v2.SSEClientTransport(new URL('/sse', url)), 'legacy', 'legacy'),
+  },
+];
+
+/** Every client over every transport, as names and makers of peers; `stdio_args` start a server, `url()` is a running one. */
 export function all_peers(stdio_args, url) {
-  return kinds.flatMap(({ name, make, http, stdio }) => [
+  const over_pair = paired.map(({ name, make }) => ({ name, make: () => make(url()) }));
+  return over_pair.concat(kinds.flatMap(({ name, make, http, stdio }) => [
     {
       name: `${name} over stdio`,
       make: () => make(new stdio.StdioClientTransport({ command: program, args: stdio_args, stderr: 'inherit' })),
     },
     { name: `${name} over HTTP`, make: () => make(new http.StreamableHTTPClientTransport(new URL(url()))) },
-  ]);
+  ]));
 }

@@ -13,9 +13,26 @@ const resultTypes = {
   'resources/templates/list': 'ListResourceTemplatesResult',
   'resources/read': 'ReadResourceResult',
   'completion/complete': 'CompleteResult',
+  'resources/subscribe': 'EmptyResult',
+  'resources/unsubscribe': 'EmptyResult',
+  'subscriptions/listen': 'SubscriptionsListenResult',
+  'tools/list': 'ListToolsResult',
+  'tools/call': 'CallToolResult',
+  'prompts/list': 'ListPromptsResult',
+  'prompts/get': 'GetPromptResult',
+  'logging/setLevel': 'EmptyResult',
 };
 
-const notificationTypes = { 'notifications/progress': 'ProgressNotification' };
+const notificationTypes = {
+  'notifications/progress': 'ProgressNotification',
+  'notifications/resources/list_changed': 'ResourceListChangedNotification',
+  'notifications/resources/updated': 'ResourceUpdatedNotification',
+  'notifications/subscriptions/acknowledged': 'SubscriptionsAcknowledgedNotification',
+  'notifications/cancelled': 'CancelledNotification',
+  'notifications/message': 'LoggingMessageNotification',
+  'notifications/tools/list_changed': 'ToolListChangedNotification',
+  'notifications/prompts/list_changed': 'PromptListChangedNotification',
+};
 
 const errorTypes = {
   '-32700': 'ParseError',
@@ -24,6 +41,7 @@ const errorTypes = {
   '-32602': 'InvalidParamsError',
   '-32603': 'InternalError',
   '-32020': 'HeaderMismatchError',
+  '-32021': 'MissingRequiredClientCapabilityError',
   '-32022': 'UnsupportedProtocolVersionError',
 };
 
@@ -33,14 +51,21 @@ const mustBeSeen = {
   '2025-03-26': ['InitializeResult', 'EmptyResult', 'JSONRPCBatchResponse'],
   '2025-06-18': ['InitializeResult', 'EmptyResult'],
   '2025-11-25': ['InitializeResult', 'EmptyResult'],
-  '2026-07-28': ['DiscoverResult', 'HeaderMismatchError', 'UnsupportedProtocolVersionError', 'MethodNotFoundError'],
+  '2026-07-28': ['InputRequiredResult', 'MissingRequiredClientCapabilityError', 'SubscriptionsListenResult', 'SubscriptionsAcknowledgedNotification', 'CancelledNotification', 'DiscoverResult', 'HeaderMismatchError', 'UnsupportedProtocolVersionError', 'MethodNotFoundError'],
 };
 const seenEverywhere = [
   'ListResourcesResult',
   'ListResourceTemplatesResult',
   'ReadResourceResult',
   'CompleteResult',
+  'ListToolsResult',
+  'CallToolResult',
+  'ListPromptsResult',
+  'GetPromptResult',
+  'LoggingMessageNotification',
   'ProgressNotification',
+  'ResourceListChangedNotification',
+  'ResourceUpdatedNotification',
   'error',
 ];
 
@@ -103,7 +128,7 @@ export class Checker {
 
   #faultsOfResult(method, message) {
     const envelope = this.types.has('JSONRPCResultResponse') ? 'JSONRPCResultResponse' : 'JSONRPCResponse';
-    const name = resultTypes[method];
+    const name = message.result.resultType === 'input_required' ? 'InputRequiredResult' : resultTypes[method];
     if (name === undefined) return [`a result for ${method || 'an id that was not asked'}`];
     return [...this.#check(envelope, message), ...this.#check(name, message.result)];
   }
@@ -117,6 +142,9 @@ function* spoiled(method, message) {
     'resources/templates/list': 'resourceTemplates',
     'resources/read': 'contents',
     'completion/complete': 'completion',
+    'tools/list': 'tools',
+    'prompts/list': 'prompts',
+    'prompts/get': 'messages',
     initialize: 'serverInfo',
     'server/discover': 'supportedVersions',
   }[method];
@@ -125,7 +153,7 @@ function* spoiled(method, message) {
   yield { ...message, result: rest };
   yield { ...message, result: { ...message.result, [required]: 7 } };
   if (Array.isArray(left) && typeof left[0] === 'object') {
-    yield { ...message, result: { ...message.result, [required]: [{ ...left[0], uri: 7, uriTemplate: 7 }] } };
+    yield { ...message, result: { ...message.result, [required]: [{ ...left[0], uri: 7, uriTemplate: 7, name: 7, role: 7 }] } };
   }
 }
 

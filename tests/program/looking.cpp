@@ -15,11 +15,11 @@ namespace {
 using program_test::departure;
 using program_test::folder;
 using program_test::output_to;
+using program_test::patience;
 using program_test::process;
+using program_test::well;
 using program_test::within;
 
-constexpr std::chrono::seconds patience{30};
-constexpr departure well{0, 0};
 constexpr departure misused{1, 0};
 constexpr departure failed{5, 0};
 

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -14,7 +15,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -53,7 +56,7 @@ bool append(std::string& to, int from) {
 
 }  // namespace
 
-process::process(std::vector<std::string> arguments, output_to out) {
+process::process(std::vector<std::string> arguments, output_to out, std::string program) {
   auto to = make_pipe();
   auto from = make_pipe();
   auto errors = make_pipe();
@@ -64,7 +67,7 @@ process::process(std::vector<std::string> arguments, output_to out) {
   posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, full >= 0 ? full : from[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO);
-  std::string program = HONDANA_PROGRAM;
+  if (program.empty()) program = HONDANA_PROGRAM;
   std::vector<char*> pointers{program.data()};
   for (auto& one : arguments) pointers.push_back(one.data());
   pointers.push_back(nullptr);
@@ -224,13 +227,27 @@ bool process::rests(time_point deadline) {
   return true;
 }
 
-std::size_t process::peak_memory() const {
-  std::ifstream status("/proc/" + std::to_string(child_) + "/status");
-  for (std::string word; status >> word;) {
+std::size_t process::status(std::string_view name) const {
+  std::ifstream file("/proc/" + std::to_string(child_) + "/status");
+  for (std::string word; file >> word;) {
     std::size_t kibibytes = 0;
-    if (word == "VmHWM:" && status >> kibibytes) return kibibytes;
+    if (word == name && file >> kibibytes) return kibibytes;
   }
-  throw std::runtime_error("VmHWM is not known");
+  throw std::runtime_error(std::string(name) + " is not known");
+}
+
+std::size_t process::peak_memory() const { return status("VmHWM:"); }
+std::size_t process::memory() const { return status("VmRSS:"); }
+
+std::size_t process::descriptors() const {
+  const std::filesystem::directory_iterator all("/proc/" + std::to_string(child_) + "/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+std::size_t process::descriptor_limit() const {
+  rlimit limit{};
+  if (::prlimit(child_, RLIMIT_NOFILE, nullptr, &limit) != 0) throw std::runtime_error("the limit is not known");
+  return limit.rlim_cur;
 }
 
 }  // namespace program_test

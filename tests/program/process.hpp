@@ -24,6 +24,11 @@ struct departure {
   friend bool operator==(const departure&, const departure&) = default;
 };
 
+/// What a program that did its work leaves with.
+inline constexpr departure well{0, 0};
+/// For anything that must happen.
+inline constexpr std::chrono::seconds patience{30};
+
 /// Where a child's standard output goes.
 enum class output_to { pipe, full_disk };
 
@@ -31,8 +36,8 @@ enum class output_to { pipe, full_disk };
 /// Killed at the end if it is still there. Threads: one.
 class process {
  public:
-  /// Throws when it cannot be started.
-  explicit process(std::vector<std::string> arguments, output_to out = output_to::pipe);
+  /// Throws when it cannot be started. `program`: another one, which becomes the program under test.
+  explicit process(std::vector<std::string> arguments, output_to out = output_to::pipe, std::string program = {});
   ~process();
   process(const process&) = delete;
   process& operator=(const process&) = delete;
@@ -63,8 +68,15 @@ class process {
   [[nodiscard]] bool rests(time_point deadline);
   /// The most memory it has ever had, in KiB (VmHWM).
   [[nodiscard]] std::size_t peak_memory() const;
+  /// How much it has now (VmRSS).
+  [[nodiscard]] std::size_t memory() const;
+  /// How many descriptors it has open.
+  [[nodiscard]] std::size_t descriptors() const;
+  /// How many it may have open.
+  [[nodiscard]] std::size_t descriptor_limit() const;
 
  private:
+  [[nodiscard]] std::size_t status(std::string_view name) const;
   enum interest : unsigned { take_output = 1, see_output = 2, give_input = 4, see_exit = 8, took_errors = 16 };
   /// Waits for one of the events, and always reads standard error. What happened, as `interest`; 0 at the deadline.
   unsigned await(unsigned events, time_point deadline);

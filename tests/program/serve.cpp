@@ -23,13 +23,12 @@ using program_test::departure;
 using program_test::folder;
 using program_test::http_client;
 using program_test::message;
+using program_test::patience;
 using program_test::process;
 using program_test::request;
+using program_test::well;
 using program_test::within;
 using std::chrono::seconds;
-
-constexpr departure well{0, 0};
-constexpr seconds patience{30};
 
 /// Waits for the greeting; throws when none comes.
 std::uint16_t port_of(process& program) {

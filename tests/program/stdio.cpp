@@ -21,16 +21,16 @@ namespace {
 using program_test::departure;
 using program_test::folder;
 using program_test::message;
+using program_test::patience;
 using program_test::process;
 using program_test::read_request;
 using program_test::request;
+using program_test::well;
 using program_test::within;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr departure well{0, 0};
 constexpr departure stopped{5, 0};
-constexpr seconds patience{30};
 // A blocked peer is given up after one second, once more for what is stuck, and a loaded machine is slow.
 constexpr seconds few_seconds{7};
 
@@ -233,25 +233,31 @@ std::vector<int> read_answers(process& from, std::vector<int> asked, std::string
 }
 
 TEST(program_stdio, gives_a_slow_reader_every_answer_in_bounded_memory) {
+#ifdef HONDANA_IS_SANITIZED
+  constexpr std::size_t size = 64u << 10;  // sanitizers take their time for each byte
+#else
+  constexpr std::size_t size = 512u << 10;
+#endif
   const shelf what;
+  what.put("slow.txt", std::string(size, '\x01'));
   running program(what);
   ASSERT_TRUE(program.is_ready) << program.errors();
   std::string content = "\"";
-  for (int i = 0; i < 1 << 20; ++i) content += R"(\u0001)";
+  for (std::size_t i = 0; i < size; ++i) content += R"(\u0001)";
   content += '"';
-  // 256 requests may be under way; who asks for more is told so and asks again.
-  std::vector<int> ids(400);
+  // 1024 requests may be under way; who asks for more is told so and asks again.
+  std::vector<int> ids(1400);
   std::iota(ids.begin(), ids.end(), 1);
   for (int round = 0; round < 2; ++round) {
     std::string all;
-    for (const int id : ids) all += read_request(id, what.uri("large.txt")) + '\n';
+    for (const int id : ids) all += read_request(id, what.uri("slow.txt")) + '\n';
     ASSERT_TRUE(program.write(all, within(patience)));
     ASSERT_TRUE(program.rests(within(patience)));
 #ifndef HONDANA_IS_SANITIZED
     EXPECT_LT(program.peak_memory(), 200u << 10);
 #endif
     ASSERT_NO_THROW(ids = read_answers(program, ids, content));
-    EXPECT_LE(ids.size(), round == 0 ? 144u : 0u);
+    EXPECT_LE(ids.size(), round == 0 ? 376u : 0u);
   }
 #ifndef HONDANA_IS_SANITIZED
   EXPECT_LT(program.peak_memory(), 200u << 10);

@@ -86,6 +86,12 @@ header_fields post_headers::of_message(const json::value& message, std::string_v
   return changed(std::move(fields));
 }
 
+header_fields post_headers::of_bodiless(std::string_view revision) {
+  header_fields fields{{"Accept", "text/event-stream"}};
+  if (!revision.empty()) fields.emplace_back("MCP-Protocol-Version", revision);
+  return changed(std::move(fields));
+}
+
 header_fields post_headers::of_raw(std::string_view revision) {
   auto fields = common_fields();
   if (!revision.empty()) fields.emplace_back("MCP-Protocol-Version", revision);

@@ -24,6 +24,8 @@ class post_headers {
   [[nodiscard]] header_fields of_message(const boost::json::value& message, std::string_view revision);
   /// The fields of bytes that may be no message.
   [[nodiscard]] header_fields of_raw(std::string_view revision);
+  /// The fields of a GET or DELETE.
+  [[nodiscard]] header_fields of_bodiless(std::string_view revision);
 
  private:
   header_fields changed(header_fields fields);

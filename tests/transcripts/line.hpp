@@ -19,7 +19,9 @@ using time_point = std::chrono::steady_clock::time_point;
 /// What is sent at once.
 struct sending {
   std::string bytes;
-  std::vector<std::pair<std::string, std::string>> headers;  ///< Obeyed by HTTP only.
+  std::vector<std::pair<std::string, std::string>> headers{};  ///< Obeyed by HTTP only, as are those below.
+  std::string method = "POST";
+  bool is_alone = false;  ///< Names no session.
 };
 
 /// One end of a conversation. Errors are sentences for the report.

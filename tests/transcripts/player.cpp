@@ -79,7 +79,7 @@ class conversation {
         const auto bytes = unescape(one.text);
         if (!bytes) return bytes.error();
         remember_raw(*bytes);
-        return send({*bytes, headers_.of_raw(is_modern() ? revision_ : negotiated_)});
+        return send(addressed({*bytes, headers_.of_raw(is_modern() ? revision_ : negotiated_)}));
       }
       case step::kind::send_end: {
         const auto bytes = unescape(one.text);
@@ -92,8 +92,11 @@ class conversation {
       case step::kind::header:
         return headers_.add(one.text);
       case step::kind::no_header:
+        if (one.text == "Mcp-Session-Id") is_alone_ = true;
         headers_.leave_out(one.text);
         return {};
+      case step::kind::bodiless:
+        return send(addressed({"", headers_.of_bodiless(negotiated_), one.text}));
       case step::kind::expect:
         return expect(one.text);
       case step::kind::expect_any_order:
@@ -105,13 +108,19 @@ class conversation {
     return {};
   }
 
+  /// Whether the session is named is the line's to add and the transcript's to leave out.
+  sending addressed(sending what) {
+    what.is_alone = std::exchange(is_alone_, false);
+    return what;
+  }
+
   verdict send_message(const std::string& text) {
     auto read = read_json(with_revision(text, revision_));
     if (!read) return read.error();
     auto message = substitute(*read, known_);
     if (is_modern() && script_.adds_meta) add_meta(message);
     remember_ids(message);
-    return send({json::serialize(message), headers_.of_message(message, is_modern() ? revision_ : negotiated_)});
+    return send(addressed({json::serialize(message), headers_.of_message(message, is_modern() ? revision_ : negotiated_)}));
   }
 
   static void add_meta(json::value& message) {
@@ -155,7 +164,7 @@ class conversation {
       if (kind != step::kind::expect && kind != step::kind::expect_any_order) break;
     }
     const auto status = *to_.status();
-    return status == 200 || status == 202
+    return status == 200 || status == 202 || status == 204
                ? verdict()
                : "HTTP status " + std::to_string(status) + " that the transcript does not expect" + rest();
   }
@@ -277,6 +286,7 @@ class conversation {
   line& to_;
   std::size_t at_ = 0;
   bool has_ended_ = false;
+  bool is_alone_ = false;
   std::string negotiated_;
   bindings known_;
   std::map<std::string, std::string> methods_;  // by id, as JSON

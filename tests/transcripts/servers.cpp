@@ -17,6 +17,8 @@
 #include <hondana/memory.hpp>
 
 #include "providers/links/links.hpp"
+#include "server/core.hpp"
+#include "transcripts/handler_server.hpp"
 
 namespace transcripts {
 namespace {
@@ -234,6 +236,7 @@ hondana::server_options options_of(std::string title) {
   options.version = "1.2.3";
   options.title = std::move(title);
   options.instructions = "Read demo:///folder first.";
+  options.announces_lists = options.announces_contents = false;
   return options;
 }
 
@@ -276,6 +279,27 @@ hondana::server paged() {
   return made;
 }
 
+/// Reading `news:///touch` changes `news:///item`, reading `news:///shuffle` changes the list.
+hondana::server changing(bool lists, bool contents) {
+  auto options = options_of({});
+  options.announces_lists = lists;
+  options.announces_contents = contents;
+  hondana::server made(std::move(options));
+  const auto source = std::make_shared<memory_provider>("news", "news:///");
+  const auto add = [&](const char* uri, hondana::model::change what) {
+    check(source->add(named(uri, uri), [of = std::weak_ptr(made.engine()), what](const read_request&) -> result<reading> {
+      if (const auto there = of.lock()) there->announce(what);
+      return hondana::text_reading("done");
+    }));
+  };
+  check(source->add(named("news:///item", "item"), std::string("new")));
+  add("news:///touch", {hondana::model::change::what::content, "news:///item", "The Item"});
+  add("news:///touch-later", {hondana::model::change::what::content, "news:///later", {}});
+  add("news:///shuffle", {hondana::model::change::what::resources});
+  check(made.add(source));
+  return made;
+}
+
 hondana::server plain() {
   auto options = options_of({});
   options.instructions.clear();
@@ -295,6 +319,16 @@ tl::expected<hondana::server, std::string> make_server(std::string_view name) {
   if (name == "hasty") return demo(std::chrono::milliseconds{50});
   if (name == "paged") return paged();
   if (name == "plain") return plain();
+  if (name == "changing") return changing(true, true);
+  if (name == "listing") return changing(true, false);
+  if (name == "watching") return changing(false, true);
+  if (name == "handlers") {
+    auto options = options_of("Transcript Server");
+    options.announces_lists = true;
+    hondana::server made(std::move(options));
+    add_handlers(made);
+    return made;
+  }
   if (name == "empty") return hondana::server(options_of({}));
   return tl::unexpected("there is no fixture server " + std::string(name));
 }

@@ -20,6 +20,7 @@ struct step {
     send_end,          ///< `-> end TEXT`: these bytes without an end of line, then the end of input.
     header,            ///< `-> header NAME: VALUE`: a field of the next POST.
     no_header,         ///< `-> no-header NAME`: the next POST leaves out a field the runner would add.
+    bodiless,          ///< `-> http METHOD`: a request without a body.
     expect,            ///< `<- {json}`: the next message.
     expect_any_order,  ///< `<~ {json}`: one of the next messages, as many as there are such lines in a row.
     expect_status,     ///< `<- status NUMBER`: of the last POST; ignored where there is no HTTP.

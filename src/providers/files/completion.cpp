@@ -118,7 +118,12 @@ result<complete_result> complete_path(const root& of, std::string_view typed, co
       return found;
     }
     if (!about.is_served) continue;
-    found.values.push_back(template_value(shown + one.name) + (S_ISDIR(about.facts.st_mode) ? "/" : ""));
+    const auto leads_on = [&] {
+      if (!S_ISLNK(about.facts.st_mode)) return S_ISDIR(about.facts.st_mode);
+      const auto target = of.find(path, &by);
+      return target && S_ISDIR(target->facts.st_mode);
+    };
+    found.values.push_back(template_value(shown + one.name) + (leads_on() ? "/" : ""));
   }
   if (names->is_cut()) {
     found.total.reset();

@@ -11,6 +11,7 @@
 #include "providers/files/mime.hpp"
 #include "providers/files/pread.hpp"
 #include "providers/files/sniff.hpp"
+#include "providers/files/stamp.hpp"
 
 namespace hondana::files {
 namespace {
@@ -31,8 +32,10 @@ resource entry_of(const root& of, std::string_view path, const record& facts) {
     entry.size = facts.size;
     if (facts.has_version()) entry.version = bytes::to_hex(facts.version);
   }
-  entry.annotations.lastModified = std::chrono::sys_time<std::chrono::milliseconds>(
-      std::chrono::floor<std::chrono::milliseconds>(std::chrono::nanoseconds(facts.modified)));
+  if (facts.modified != time_beyond_count && facts.modified != -time_beyond_count) {
+    entry.annotations.lastModified = std::chrono::sys_time<std::chrono::milliseconds>(
+        std::chrono::floor<std::chrono::milliseconds>(std::chrono::nanoseconds(facts.modified)));
+  }
   of.weights().weigh(path, S_ISDIR(facts.mode), entry.annotations);
   return entry;
 }

@@ -2,6 +2,7 @@
 #include "providers/files/stamp.hpp"
 
 #include <array>
+#include <limits>
 #include <string_view>
 
 namespace hondana::files {
@@ -9,7 +10,12 @@ namespace {
 
 constexpr std::int64_t racy_nanoseconds = 50'000'000;
 
+constexpr std::int64_t last_second = std::numeric_limits<std::int64_t>::max() / 1'000'000'000 - 1;
+
+/// Times that 64 bits cannot count in nanoseconds, beyond the years 1677 and 2262, become the last ones they can.
 std::int64_t nanoseconds(const timespec& time) noexcept {
+  if (time.tv_sec > last_second) return time_beyond_count;
+  if (time.tv_sec < -last_second) return -time_beyond_count;
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
@@ -28,7 +34,7 @@ bytes::digest digest_of(const stamp& state) {
 
 std::string version_of(const stamp& state) { return bytes::to_hex(digest_of(state)); }
 
-bool is_racy(const stamp& state, std::int64_t now) noexcept { return now - state.changed < racy_nanoseconds; }
+bool is_racy(const stamp& state, std::int64_t now) noexcept { return state.changed > now - racy_nanoseconds; }
 
 std::int64_t wall_clock() noexcept {
   timespec now{};

@@ -5,11 +5,15 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "bytes/digest.hpp"
 
 namespace hondana::files {
+
+/// The time of what lies further from 1970 than 64 bits of nanoseconds reach; negative for the past.
+inline constexpr std::int64_t time_beyond_count = std::numeric_limits<std::int64_t>::max();
 
 /// Changes whenever the file system notices a change of the file. Times are nanoseconds since 1970.
 struct stamp {

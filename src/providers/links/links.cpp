@@ -40,6 +40,11 @@ result<resource> make_link(resource link) {
     const auto shown = uri->find('@') == std::string::npos ? "The link " + *uri : std::string("link.uri");
     return fail(errc::invalid_argument, shown + " is not an https:// URL with a host. Write it as https://host/path.");
   }
+  if (authority.find('%') != std::string::npos) {
+    return fail(errc::invalid_argument, "The link " + *uri +
+                                            " has a host name that is not in ASCII, which few clients could fetch. Write the "
+                                            "host in punycode (xn--...).");
+  }
   uri->replace(std::string_view("https://").size(), parts.authority->size(), authority);
   if (link.name.empty()) link.name = *uri;
   link.uri = std::move(*uri);
@@ -62,7 +67,8 @@ scheme_documentation links_provider::documentation() const {
   return {"https",
           "Pages of the web that the configuration names; clients fetch them, this server never does.",
           {{"link", "A configured URL."}},
-          {{"https://{+host_and_path}", "Exactly as configured; a read answers that the client fetches it itself."}}};
+          {{"https://{+host_and_path}",
+            "As configured, with the host in lower case; a read answers that the client fetches it itself."}}};
 }
 
 result<list_result> links_provider::list(const list_request& request) { return links_.page(request); }

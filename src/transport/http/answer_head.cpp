@@ -27,6 +27,8 @@ std::string_view reason(int status) {
       return "Method Not Allowed";
     case 406:
       return "Not Acceptable";
+    case 409:
+      return "Conflict";
     case 408:
       return "Request Timeout";
     case 413:
@@ -98,11 +100,12 @@ void append(std::string& out, const answer_head& head) {
   } else if (head.how == framing::chunked) {
     out += "Transfer-Encoding: chunked\r\n";
   }
-  out += "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+  out += head.is_events ? "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n" : "Cache-Control: no-store\r\n";
+  out += "X-Content-Type-Options: nosniff\r\n";
   if (!head.allowed_origin.empty()) {
     out += "Access-Control-Allow-Origin: ";
     out += head.allowed_origin;
-    out += "\r\nAccess-Control-Expose-Headers: Mcp-Session-Id\r\nVary: Origin\r\n";
+    out += "\r\nAccess-Control-Expose-Headers: Mcp-Session-Id, Retry-After\r\nVary: Origin\r\n";
   }
   out += head.fields;
   if (head.closes) {

@@ -24,6 +24,7 @@ struct answer_head {
   std::string_view content_type;    ///< Empty: none.
   std::string_view allowed_origin;  ///< For CORS; empty: none.
   std::string_view fields;          ///< Further lines, each ending with CR LF.
+  bool is_events = false;           ///< A stream of events, which must not be buffered on its way.
   bool closes = false;              ///< The connection ends after this answer.
   bool is_http_1_0 = false;         ///< The peer must be told when the connection stays.
 };

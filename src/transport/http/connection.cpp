@@ -1,16 +1,19 @@
 /// Drives one dialogue over a socket.
 #include "transport/http/connection.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/socket_base.hpp>
 #include <exception>
 #include <utility>
-
-#include "json/writer.hpp"
 
 namespace hondana::transport::http {
 namespace {
@@ -20,27 +23,8 @@ using boost::system::error_code;
 
 // Reads before another connection has its turn.
 constexpr int reads_in_a_row = 4;
-
-/// Brings answers from any thread to the loop of their connection, if that is still there.
-class outlet final : public rpc::outlet {
- public:
-  outlet(std::shared_ptr<loop> on, std::weak_ptr<connection> to, dialogue::ticket of)
-      : loop_(std::move(on)), to_(std::move(to)), of_(of) {}
-
-  void answer(rpc::delivery what) override {
-    // The connection is locked on its own thread only, since whoever holds it last destroys it.
-    asio::post(loop_->io, [to = to_, of = of_, what = std::move(what)]() mutable {
-      if (const auto there = to.lock()) there->deliver(of, std::move(what));
-    });
-  }
-  /// An answer by JSON alone has no room for notifications.
-  void notify(std::string) override {}
-
- private:
-  std::shared_ptr<loop> loop_;
-  std::weak_ptr<connection> to_;
-  dialogue::ticket of_;
-};
+// Portions of a stream, likewise.
+constexpr int portions_in_a_row = 64;
 
 /// Lanes want jobs that do not throw.
 result<bool> pull_piece(outgoing& what) {
@@ -54,14 +38,15 @@ result<bool> pull_piece(outgoing& what) {
 }  // namespace
 
 connection::connection(std::shared_ptr<loop> on, socket with, std::shared_ptr<void> place, std::shared_ptr<core> engine,
-                       const limits& within, std::string bound_address, std::string peer)
+                       const limits& within, std::shared_ptr<const site> at, std::string peer)
     : place_(std::move(place)),
       loop_(std::move(on)),
       socket_(std::move(with)),
       timer_(loop_->io.get_executor()),
       engine_(std::move(engine)),
+      site_(std::move(at)),
       peer_(std::move(peer)),
-      dialogue_(*this, within, std::move(bound_address), loop_->bodies) {}
+      dialogue_(*this, within, site_, loop_->bodies, loop_->unsent) {}
 
 connection::~connection() = default;
 
@@ -84,6 +69,9 @@ void connection::start(bool is_welcome) {
     if (failed) return close();
     // A peer that takes no part in this only gets slower answers.
     (void)socket_.set_option(asio::ip::tcp::no_delay(true), failed);
+    // Without it a stream whose peer has silently gone stays open for a quarter of an hour.
+    const int patience = static_cast<int>(dialogue_.patience().count());
+    (void)::setsockopt(socket_.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience);
     if (!is_welcome) dialogue_.turn_away();
   });
 }
@@ -92,6 +80,7 @@ void connection::drain() {
   guarded([&] {
     if (dialogue_.wants_input()) read();
     dialogue_.drain();
+    if (session_) session_->finish();
   });
 }
 
@@ -107,21 +96,26 @@ void connection::close() {
   loop_->connections.erase(self);
 }
 
-void connection::deliver(ticket of, rpc::delivery what) {
-  guarded([&] {
-    session_.reset();
-    dialogue_.answered(of, std::move(what));
-  });
+void connection::wake() {
+  guarded([] {});
 }
 
 /// Writes, lets the dialogue go on, and waits for whatever it needs next.
 void connection::pump() {
-  while (!dialogue_.has_ended() && !dialogue_.output().empty()) {
-    if (!write()) break;
-    written_ = 0;
-    dialogue_.drained();
-  }
-  if (closed_) return;
+  int turns = 0;
+  do {
+    while (!dialogue_.has_ended() && !dialogue_.output().empty()) {
+      if (!write()) break;
+      written_ = 0;
+      dialogue_.drained();
+    }
+    if (closed_) return;
+    if (++turns > portions_in_a_row) {
+      // Others have their turn before the rest.
+      asio::post(loop_->io, [self = shared_from_this()] { self->wake(); });
+      break;
+    }
+  } while (dialogue_.output().empty() && carry_on());
   if (dialogue_.has_ended()) return close();
   if (dialogue_.has_said_all() && !std::exchange(said_all_, true)) {
     error_code gone;  // then the next read says so
@@ -152,7 +146,7 @@ bool connection::write() {
       return false;
     }
     written_ += count;
-    dialogue_.progressed();
+    dialogue_.progressed(count);
   }
   return true;
 }
@@ -201,21 +195,6 @@ void connection::await_deadline() {
 
 rpc::facts connection::facts_of(const rpc::http_headers& headers) const { return {{"anonymous", peer_, nullptr}, headers}; }
 
-std::shared_ptr<rpc::outlet> connection::outlet_for(ticket of) { return std::make_shared<outlet>(loop_, weak_from_this(), of); }
-
-void connection::receive(std::string_view message, const rpc::http_headers& headers, ticket of) {
-  session_ = session::session::open(engine_);
-  session_->receive(message, facts_of(headers), outlet_for(of));
-}
-
-void connection::refuse_oversized(const rpc::http_headers& headers, ticket of) {
-  session::session::open(engine_)->refuse_oversized(dialogue_.message_limit(), facts_of(headers), outlet_for(of));
-}
-
-void connection::forget() {
-  if (const auto gone = std::exchange(session_, nullptr)) gone->close();
-}
-
 result<void> connection::pull(std::shared_ptr<outgoing> what, ticket of) {
   const auto lane = what->rest.next_lane();
   const auto until = dialogue::clock::now() + engine_->current()->call_deadline;
@@ -230,17 +209,8 @@ result<void> connection::pull(std::shared_ptr<outgoing> what, ticket of) {
       until, work::urgency::continuation);
 }
 
-std::string connection::health() {
-  const auto sources = engine_->health();
-  bool all_well = true;
-  for (const auto& [name, how] : sources) all_well = all_well && how.ok;
-  std::string out;
-  json::writer to(out);
-  to.begin_object().member("status", all_well ? "ok" : "degraded").key("sources").begin_array();
-  // Details may name paths; those are for the log and the terminal.
-  for (const auto& [name, how] : sources) to.begin_object().member("name", name).key("ok").boolean(how.ok).end_object();
-  to.end_array().end_object();
-  return out;
+plain_answer connection::report(verdict::kind which) {
+  return which == verdict::kind::ready ? loop_->reports->readiness() : loop_->reports->health();
 }
 
 void connection::log(std::string_view line) {

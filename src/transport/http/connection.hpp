@@ -4,15 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "rpc/body.hpp"
 #include "rpc/facts.hpp"
+#include "rpc/outlet.hpp"
 #include "server/core.hpp"
 #include "session/session.hpp"
 #include "transport/http/dialogue.hpp"
 #include "transport/http/loop.hpp"
+#include "transport/http/message_stream.hpp"
+#include "transport/http/sessions.hpp"
 
 namespace hondana::transport::http {
 
@@ -21,10 +24,10 @@ namespace hondana::transport::http {
 /// Reads and writes are tried when the socket is ready, so that an idle connection owns no buffer.
 class connection final : public dialogue_host, public std::enable_shared_from_this<connection> {
  public:
-  /// `place` is let go when the connection is gone. `bound_address`: the literal address listened on. `peer`: the client's,
+  /// `place` is let go when the connection is gone. `at`: where it arrived. `peer`: the client's address,
   /// for the log.
   connection(std::shared_ptr<loop> on, socket with, std::shared_ptr<void> place, std::shared_ptr<core> engine,
-             const limits& within, std::string bound_address, std::string peer);
+             const limits& within, std::shared_ptr<const site> at, std::string peer);
   ~connection() override;
 
   /// Begins to serve, or only tells the peer that there is no room.
@@ -33,20 +36,25 @@ class connection final : public dialogue_host, public std::enable_shared_from_th
   void drain();
   /// Ends at once; what is under way is cancelled.
   void close();
-
-  void deliver(ticket of, rpc::delivery what);
+  /// Where it arrived.
+  [[nodiscard]] const site& at() const noexcept { return *site_; }
 
   void receive(std::string_view message, const rpc::http_headers& headers, ticket of) override;
   void refuse_oversized(const rpc::http_headers& headers, ticket of) override;
+  [[nodiscard]] std::optional<rpc::delivery> open_stream(const rpc::http_headers& headers, ticket of) override;
+  [[nodiscard]] std::optional<rpc::delivery> open_pair(ticket of) override;
+  [[nodiscard]] rpc::delivery receive_paired(std::string_view message, const rpc::http_headers& headers) override;
+  [[nodiscard]] rpc::delivery leave(const rpc::http_headers& headers) override;
   void forget() override;
   [[nodiscard]] result<void> pull(std::shared_ptr<outgoing> what, ticket of) override;
-  [[nodiscard]] std::string health() override;
+  [[nodiscard]] plain_answer report(verdict::kind which) override;
   void log(std::string_view line) override;
 
  private:
   /// Runs one event's work; an exception ends this connection and nothing else.
   template <class Work>
   void guarded(Work work);
+  void wake();
   void pump();
   [[nodiscard]] bool write();
   void read();
@@ -54,16 +62,28 @@ class connection final : public dialogue_host, public std::enable_shared_from_th
   void await_output();
   void await_deadline();
   [[nodiscard]] rpc::facts facts_of(const rpc::http_headers& headers) const;
-  [[nodiscard]] std::shared_ptr<rpc::outlet> outlet_for(ticket of);
+  /// Carries `on` for a request, from the present event on or from `seen`.
+  void carry(std::shared_ptr<message_stream> on, ticket of, std::optional<event_id> seen = {});
+  void let_go();
+  [[nodiscard]] bool carry_on();
+  void hand_over(portion what);
+  void receive_alone(std::string_view message, const rpc::http_headers& headers, ticket of);
+  [[nodiscard]] std::shared_ptr<kept_session> find_session(const rpc::http_headers& headers, kept_session::manner how) const;
+  [[nodiscard]] result<std::shared_ptr<kept_session>> keep(kept_session::traits is, std::shared_ptr<session::session> what);
 
   std::shared_ptr<void> place_;
   std::shared_ptr<loop> loop_;
   socket socket_;
   timer timer_;
   std::shared_ptr<core> engine_;
+  std::shared_ptr<const site> site_;
   std::string peer_;
   dialogue dialogue_;
-  std::shared_ptr<session::session> session_;
+  std::shared_ptr<session::session> session_;  // of a request that stands for itself
+  std::shared_ptr<kept_session> paired_;       // ends with the connection
+  std::shared_ptr<message_stream> carried_;
+  message_stream::carriage carriage_ = 0;
+  ticket carried_for_ = 0;
   std::size_t written_ = 0;  // of the dialogue's output
   dialogue::clock::time_point timer_at_ = dialogue::clock::time_point::max();
   bool awaits_input_ = false;

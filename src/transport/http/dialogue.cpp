@@ -4,14 +4,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport/http/event_stream.hpp"
+
 namespace hondana::transport::http {
 
-dialogue::dialogue(dialogue_host& host, const limits& with, std::string bound_address, std::shared_ptr<body_budget> bodies)
+dialogue::dialogue(dialogue_host& host, const limits& with, std::shared_ptr<const site> at, std::shared_ptr<body_budget> bodies,
+                   std::shared_ptr<body_budget> unsent)
     : host_(host),
       with_(with),
-      bound_address_(std::move(bound_address)),
+      site_(std::move(at)),
       parser_({with.header_bytes, with.body_bytes}),
       held_(std::move(bodies)),
+      waiting_(std::move(unsent)),
       deadline_(clock::now() + with.header_time) {}
 
 void dialogue::enter(state next) {
@@ -24,7 +28,9 @@ void dialogue::enter(state next) {
     case state::body:
       return set_deadline(with_.body_idle);
     case state::sending:
-      return set_deadline(with_.stall);
+      return set_sending_deadline();
+    case state::streaming:
+      return set_deadline(with_.comment_time);
     case state::pulling:
       return set_deadline(with_.pull_time);
     case state::lingering:
@@ -43,6 +49,7 @@ bool dialogue::wants_input() const noexcept {
     case state::lingering:
       return true;
     case state::working:
+    case state::streaming:
       return input_.size() < with_.pipelined_bytes;
     default:
       return false;
@@ -106,11 +113,15 @@ void dialogue::accept_head(std::size_t bytes_behind) {
   body_pending_ = head.has_body;
   closes_ = !head.keep_alive || draining_;
   is_oversized_ = false;
-  verdict_ = decide(head, bound_address_);
+  verdict_ = decide(head, *site_);
   if (verdict_.what == verdict::kind::answer) {
     send_plain(std::move(verdict_.answer));
-  } else if (verdict_.what == verdict::kind::health) {
-    send_plain({200, "application/json", host_.health(), {}});
+  } else if (verdict_.what == verdict::kind::health || verdict_.what == verdict::kind::ready) {
+    send_plain(host_.report(verdict_.what));
+  } else if (is_endless()) {
+    open_stream();
+  } else if (verdict_.what == verdict::kind::leave) {
+    leave();
   } else if (head.content_length.value_or(0) > with_.body_bytes) {
     hand_in_oversized();
   } else {
@@ -155,7 +166,12 @@ void dialogue::refuse_defect() {
 
 void dialogue::hand_in() {
   enter(state::working);
-  host_.receive(parser_.body(), verdict_.headers, ++ticket_);
+  ++ticket_;
+  if (verdict_.what == verdict::kind::paired_message) {
+    answered(ticket_, host_.receive_paired(parser_.body(), verdict_.headers));
+  } else {
+    host_.receive(parser_.body(), verdict_.headers, ticket_);
+  }
   forget_body();
 }
 
@@ -167,9 +183,31 @@ void dialogue::hand_in_oversized() {
   host_.refuse_oversized(verdict_.headers, ++ticket_);
 }
 
+/// Whether the answer is a stream that has no end of its own.
+bool dialogue::is_endless() const noexcept {
+  return verdict_.what == verdict::kind::stream || verdict_.what == verdict::kind::pair;
+}
+
+/// A request whose head is all of it; a body that comes nevertheless ends the connection afterwards.
+void dialogue::open_stream() {
+  if (body_pending_) closes_ = true;
+  enter(state::working);
+  ++ticket_;
+  auto refused = verdict_.what == verdict::kind::pair ? host_.open_pair(ticket_) : host_.open_stream(verdict_.headers, ticket_);
+  if (refused) answered(ticket_, std::move(*refused));
+}
+
+void dialogue::leave() {
+  if (body_pending_) closes_ = true;
+  enter(state::working);
+  ++ticket_;
+  answered(ticket_, host_.leave(verdict_.headers));
+}
+
 void dialogue::end_of_input() {
   switch (now_) {
     case state::working:
+    case state::streaming:
       host_.forget();
       enter(state::ended);
       break;
@@ -192,6 +230,8 @@ void dialogue::expire() {
       return send_plain(refuse(408, "Request timeout: the body did not arrive in time."));
     case state::sending:
       return cut_off();
+    case state::streaming:
+      return send_text(std::string(keep_alive_comment), false);
     case state::pulling:
       return fail_stream({errc::timed_out, "The source took too long to give the next piece. Ask again later.",
                           "a streamed answer was cut off: its source gave no further piece in time"});
@@ -206,6 +246,8 @@ void dialogue::drain() {
   draining_ = true;
   if (now_ == state::idle || now_ == state::lingering) {
     enter(state::ended);
+  } else if (now_ == state::streaming && is_endless()) {
+    end_stream();
   } else {
     closes_ = true;
   }
@@ -221,6 +263,8 @@ void dialogue::turn_away() {
 void dialogue::next_request() {
   parser_.reset();
   verdict_ = {};
+  is_events_ = false;
+  ends_events_ = false;
   in_request_ = false;
   enter(state::idle);
   advance_input();

@@ -5,13 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "rpc/body.hpp"
 #include "rpc/facts.hpp"
+#include "rpc/outlet.hpp"
 #include "transport/http/body_budget.hpp"
 #include "transport/http/limits.hpp"
+#include "transport/http/message_stream.hpp"
 #include "transport/http/request_parser.hpp"
 #include "transport/http/routes.hpp"
 
@@ -34,16 +36,24 @@ class dialogue_host {
   dialogue_host& operator=(const dialogue_host&) = delete;
   virtual ~dialogue_host() = default;
 
-  /// Starts on a message; `dialogue::answered` follows. `message` lives until this returns.
+  /// Starts on a message; `dialogue::take` follows. `message` lives until this returns.
   virtual void receive(std::string_view message, const rpc::http_headers& headers, ticket of) = 0;
   /// The same for a message over the cap.
   virtual void refuse_oversized(const rpc::http_headers& headers, ticket of) = 0;
+  /// Opens the stream of a session; `dialogue::take` follows. Or says why not.
+  [[nodiscard]] virtual std::optional<rpc::delivery> open_stream(const rpc::http_headers& headers, ticket of) = 0;
+  /// Opens a session whose every message goes out on the answer to this request; `dialogue::take` follows. Or says why not.
+  [[nodiscard]] virtual std::optional<rpc::delivery> open_pair(ticket of) = 0;
+  /// Hands a message to such a session, and says how that went.
+  [[nodiscard]] virtual rpc::delivery receive_paired(std::string_view message, const rpc::http_headers& headers) = 0;
+  /// Ends a session, and says how that went.
+  [[nodiscard]] virtual rpc::delivery leave(const rpc::http_headers& headers) = 0;
   /// The request under way has lost its peer.
   virtual void forget() = 0;
   /// Calls `what->rest.pull(what->piece)` on `next_lane()`; `dialogue::pulled` follows. Errors: as `work::lane::submit`.
   [[nodiscard]] virtual result<void> pull(std::shared_ptr<outgoing> what, ticket of) = 0;
-  /// The report on the sources, as JSON.
-  [[nodiscard]] virtual std::string health() = 0;
+  /// `verdict::kind::health` or `ready`.
+  [[nodiscard]] virtual plain_answer report(verdict::kind which) = 0;
   virtual void log(std::string_view line) = 0;
 };
 
@@ -56,16 +66,23 @@ class dialogue {
   using clock = std::chrono::steady_clock;
   using ticket = dialogue_host::ticket;
 
-  /// `bound_address`: the literal address listened on. `bodies`: shared with the other connections of the server.
-  dialogue(dialogue_host& host, const limits& with, std::string bound_address, std::shared_ptr<body_budget> bodies);
+  /// `at`: where the connection arrived. `bodies` (of unfinished messages) and `unsent` (of answers) are shared with
+  /// the other connections of the server.
+  dialogue(dialogue_host& host, const limits& with, std::shared_ptr<const site> at, std::shared_ptr<body_budget> bodies,
+           std::shared_ptr<body_budget> unsent);
 
   void receive(std::string_view bytes);
   /// The peer sends no more. Taken as the peer having gone, also when only its sending side was closed.
   void end_of_input();
-  /// Some of `output()` was taken by the peer.
-  void progressed();
+  /// So many bytes of `output()` were taken by the peer.
+  void progressed(std::size_t bytes);
   /// All of it was.
   void drained();
+  /// Whether there is room for the next portion of what the request under way gets.
+  [[nodiscard]] bool wants_messages() const noexcept { return now_ == state::working || now_ == state::streaming; }
+  /// One portion of it; only while it is wanted. `fields`: further header lines of the answer, each ending with CR LF.
+  void take(ticket of, portion what, std::string_view fields = {});
+  /// The whole of it.
   void answered(ticket of, rpc::delivery what);
   void pulled(ticket of, const result<bool>& more);
   void expire();
@@ -87,6 +104,8 @@ class dialogue {
   [[nodiscard]] bool has_ended() const noexcept { return now_ == state::ended; }
   /// Bytes a message may have.
   [[nodiscard]] std::size_t message_limit() const noexcept { return with_.body_bytes; }
+  /// How long the peer may take no byte.
+  [[nodiscard]] std::chrono::milliseconds patience() const noexcept { return with_.stall; }
   /// Ended in the middle of an answer, which the peer must not take for complete.
   [[nodiscard]] bool was_cut_off() const noexcept { return cut_off_; }
 
@@ -97,12 +116,16 @@ class dialogue {
     body,       // and has ended
     working,    // a session has the message
     sending,    // a whole answer, or a piece of one
+    streaming,  // an event stream waits for its next message
     pulling,    // a lane fetches the next piece
     lingering,  // all is said; input is thrown away until the peer closes
     ended,
   };
 
   void enter(state next);
+  /// Sets what is sent behind the head, and how long the peer may take for it.
+  void set_body(std::string what);
+  void set_sending_deadline();
   void set_deadline(std::chrono::milliseconds from_now) { deadline_ = clock::now() + from_now; }
   std::size_t advance(std::string_view bytes);
   void advance_input();
@@ -112,9 +135,18 @@ class dialogue {
   void refuse_defect();
   void hand_in();
   void hand_in_oversized();
+  void open_stream();
+  [[nodiscard]] bool is_endless() const noexcept;
+  void await_message();
+  void end_stream();
+  void leave();
   void next_request();
   void send_plain(plain_answer what);
   void send_head(int status, std::string_view type, bool is_streamed, std::uint64_t length, std::string_view fields);
+  void send_answer(rpc::delivery what, std::string_view fields);
+  void open_events(const portion& first, std::string_view fields);
+  void send_event(portion what, bool is_last);
+  void send_text(std::string text, bool is_last);
   void pull_next();
   void send_piece(bool is_last);
   void fail_stream(const failure& why);
@@ -122,11 +154,12 @@ class dialogue {
 
   dialogue_host& host_;
   limits with_;
-  std::string bound_address_;
+  std::shared_ptr<const site> site_;
   request_parser parser_;
   body_share held_;    // for the parser's body
   std::string input_;  // arrived and not used yet
   text output_;
+  body_share waiting_;  // for the output's body
   state now_ = state::idle;
   clock::time_point deadline_;
   clock::time_point body_until_;
@@ -134,12 +167,16 @@ class dialogue {
   ticket ticket_ = 0;
   std::shared_ptr<outgoing> stream_;
   int stream_status_ = 200;
+  std::string stream_fields_;
   std::size_t discarded_ = 0;
+  std::size_t taken_ = 0;      // since the deadline for taking was set
   bool in_request_ = false;    // the parser knows a head
   bool body_pending_ = false;  // of this request; unread
   bool closes_ = false;        // after the present answer
   bool is_oversized_ = false;
   bool head_sent_ = false;
+  bool is_events_ = false;    // the answer is an event stream
+  bool ends_events_ = false;  // with the present event
   bool last_piece_ = true;
   bool draining_ = false;
   bool cut_off_ = false;

@@ -1,9 +1,11 @@
 /// One HTTP/1 connection as a state machine: how answers go out.
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
 #include "transport/http/answer_head.hpp"
 #include "transport/http/dialogue.hpp"
+#include "transport/http/event_stream.hpp"
 
 namespace hondana::transport::http {
 namespace {
@@ -21,7 +23,7 @@ void dialogue::send_plain(plain_answer what) {
   const auto length = what.content.size();
   const bool is_head = in_request_ && parser_.head().method == "HEAD";
   send_head(what.status, has_content ? what.content_type : std::string_view(), false, length, what.fields);
-  if (!is_head) output_.body = std::move(what.content);
+  if (!is_head) set_body(std::move(what.content));
 }
 
 void dialogue::send_head(int status, std::string_view type, bool is_streamed, std::uint64_t length, std::string_view fields) {
@@ -32,6 +34,7 @@ void dialogue::send_head(int status, std::string_view type, bool is_streamed, st
   if (head.how == framing::close) closes_ = true;
   head.content_length = length;
   head.content_type = type;
+  head.is_events = is_events_;
   head.allowed_origin = verdict_.allowed_origin;
   head.fields = fields;
   head.closes = closes_;
@@ -43,20 +46,67 @@ void dialogue::send_head(int status, std::string_view type, bool is_streamed, st
 }
 
 void dialogue::answered(ticket of, rpc::delivery what) {
-  if (of != ticket_ || now_ != state::working) return;
+  portion all;
+  all.what = portion::kind::answer;
+  all.content = std::move(what);
+  take(of, std::move(all));
+}
+
+void dialogue::take(ticket of, portion what, std::string_view fields) {
+  if (of != ticket_ || !wants_messages()) return;
   closes_ = closes_ || draining_;
+  switch (what.what) {
+    case portion::kind::opening:
+      return open_events(what, fields);
+    case portion::kind::message:
+      return send_event(std::move(what), false);
+    case portion::kind::answer:
+      return is_events_ ? send_event(std::move(what), true) : send_answer(std::move(what.content), fields);
+    case portion::kind::retry:
+      return send_text(write_retry(what.after), true);
+    case portion::kind::end:
+      if (is_events_) return send_text({}, true);
+      return send_plain(refuse(404, "Not found: the session of this request has ended. Open a new one with initialize."));
+  }
+}
+
+void dialogue::send_answer(rpc::delivery what, std::string_view fields) {
   const int status = is_oversized_ ? 413 : what.http_status;
-  if (!what.content) return send_head(status, {}, false, 0, {});
+  if (!what.content) return send_head(status, {}, false, 0, fields);
   if (what.content->is_whole()) {
     auto content = what.content->take_text();
-    send_head(status, "application/json", false, content.size(), {});
-    output_.body = std::move(content);
+    send_head(status, "application/json", false, content.size(), fields);
+    set_body(std::move(content));
     return;
   }
   stream_ = std::make_shared<outgoing>(outgoing{std::move(*what.content), {}});
   stream_status_ = status;
+  stream_fields_ = fields;
   head_sent_ = false;
   pull_next();
+}
+
+void dialogue::open_events(const portion& first, std::string_view fields) {
+  is_events_ = true;
+  send_head(200, "text/event-stream", true, 0, fields);
+  if (!first.id.empty()) send_text(write_event({{}, first.id}, std::string_view()), false);
+}
+
+void dialogue::send_event(portion what, bool is_last) {
+  if (!what.content.content) return send_text({}, is_last);
+  auto event = write_event({what.event, what.id}, std::move(*what.content.content));
+  if (event.is_whole()) return send_text(event.take_text(), is_last);
+  stream_ = std::make_shared<outgoing>(outgoing{std::move(event), {}});
+  ends_events_ = is_last;
+  pull_next();
+}
+
+/// Sends text of an event stream at once.
+void dialogue::send_text(std::string what, bool is_last) {
+  stream_ = std::make_shared<outgoing>();
+  stream_->piece = std::move(what);
+  ends_events_ = is_last;
+  send_piece(true);
 }
 
 void dialogue::pull_next() {
@@ -80,19 +130,33 @@ void dialogue::pulled(ticket of, const result<bool>& more) {
   send_piece(!*more);
 }
 
+void dialogue::await_message() {
+  if (draining_ && is_endless()) return end_stream();
+  enter(state::streaming);
+}
+
+/// Ends a stream that has no end of its own.
+void dialogue::end_stream() {
+  host_.forget();
+  closes_ = true;
+  send_text({}, true);
+}
+
 void dialogue::send_piece(bool is_last) {
-  if (!head_sent_) send_head(stream_status_, "application/json", true, 0, {});
+  if (!head_sent_) send_head(stream_status_, "application/json", true, 0, std::exchange(stream_fields_, {}));
   const bool is_chunked = !parser_.head().is_http_1_0;
   auto piece = std::move(stream_->piece);
   if (is_chunked && !piece.empty()) {
     append_chunk_size(output_.head, piece.size());
     piece += "\r\n";
   }
-  if (is_last && is_chunked) piece += "0\r\n\r\n";
-  output_.body = std::move(piece);
-  last_piece_ = is_last;
+  const bool is_end = is_last && (!is_events_ || ends_events_);
+  if (is_end && is_chunked) piece += "0\r\n\r\n";
+  set_body(std::move(piece));
+  last_piece_ = is_end;
   if (is_last) stream_.reset();
   enter(state::sending);
+  if (output_.empty()) drained();  // HTTP/1.0 ends by closing
 }
 
 void dialogue::fail_stream(const failure& why) {
@@ -106,15 +170,29 @@ void dialogue::cut_off() {
   cut_off_ = true;
   stream_.reset();
   output_ = {};
+  waiting_.release();
   enter(state::ended);
 }
 
-void dialogue::progressed() {
-  if (now_ == state::sending) set_deadline(with_.stall);
+void dialogue::progressed(std::size_t bytes) {
+  taken_ += bytes;
+  if (now_ == state::sending && taken_ >= with_.taken_at_least) set_sending_deadline();
+}
+
+void dialogue::set_body(std::string what) {
+  output_.body = std::move(what);
+  set_sending_deadline();
+}
+
+/// Peers that take nothing hold a piece each. When all of them together hold too much, whoever holds more has less time.
+void dialogue::set_sending_deadline() {
+  taken_ = 0;
+  set_deadline(waiting_.grow_to(output_.body.size()) ? with_.stall : std::min(with_.stall, with_.stall_when_crowded));
 }
 
 void dialogue::drained() {
   output_.head.clear();
+  waiting_.release();
   if (now_ != state::sending) return;  // that was a 100 Continue
   if (stream_) {
     // The next piece goes where this one was.
@@ -123,7 +201,7 @@ void dialogue::drained() {
   } else {
     output_.body = {};
   }
-  if (!last_piece_) return pull_next();
+  if (!last_piece_) return stream_ ? pull_next() : await_message();
   if (closes_) {
     const bool all_read = !body_pending_ && input_.empty();
     input_ = {};

@@ -27,8 +27,6 @@ std::string_view trim(std::string_view text) noexcept {
   return text;
 }
 
-bool is_token(std::string_view text) noexcept { return !text.empty() && std::all_of(text.begin(), text.end(), is_token_char); }
-
 /// Cuts the part before an unquoted `at` off `rest`.
 std::string_view cut(std::string_view& rest, char at) noexcept {
   bool quoted = false;
@@ -118,6 +116,8 @@ bool is_zero(std::string_view weight) noexcept {
 
 }  // namespace
 
+bool is_token(std::string_view text) noexcept { return !text.empty() && std::all_of(text.begin(), text.end(), is_token_char); }
+
 bool same_token(std::string_view a, std::string_view b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
@@ -158,17 +158,19 @@ bool is_json_content(std::string_view content_type) noexcept {
   return true;
 }
 
-bool admits_json(std::string_view accept) noexcept {
+namespace {
+
+bool admits(std::string_view accept, std::string_view type, std::string_view subtype) noexcept {
   if (trim(accept).empty()) return true;
-  int best = 0;  // 1: */*, 2: application/*, 3: application/json
+  int best = 0;  // 1: */*, 2: type/*, 3: type/subtype
   bool admitted = false;
   while (!accept.empty()) {
     auto range = read_media_type(cut(accept, ','));
     if (!range) continue;
     int precision = 0;
     if (range->type == "*" && range->subtype == "*") precision = 1;
-    if (same_token(range->type, "application") && range->subtype == "*") precision = 2;
-    if (same_token(range->type, "application") && same_token(range->subtype, "json")) precision = 3;
+    if (same_token(range->type, type) && range->subtype == "*") precision = 2;
+    if (same_token(range->type, type) && same_token(range->subtype, subtype)) precision = 3;
     if (precision == 0 || precision < best) continue;
     bool wanted = true;
     while (!range->parameters.empty()) {
@@ -180,5 +182,10 @@ bool admits_json(std::string_view accept) noexcept {
   }
   return admitted;
 }
+
+}  // namespace
+
+bool admits_json(std::string_view accept) noexcept { return admits(accept, "application", "json"); }
+bool admits_events(std::string_view accept) noexcept { return admits(accept, "text", "event-stream"); }
 
 }  // namespace hondana::transport::http

@@ -10,6 +10,9 @@ namespace hondana::transport::http {
 /// Equal but for ASCII case.
 [[nodiscard]] bool same_token(std::string_view a, std::string_view b) noexcept;
 
+/// Whether `text` is a token, such as the name of a header field. Spec: RFC 9110 5.6.2.
+[[nodiscard]] bool is_token(std::string_view text) noexcept;
+
 /// Whether `host[:port]` names this machine: localhost, a literal 127.0.0.1 or [::1], or the literal address the server is
 /// bound to; any port. Spec: basic/transports#security-warning (DNS rebinding).
 [[nodiscard]] bool names_this_machine(std::string_view authority, std::string_view bound_address) noexcept;
@@ -23,5 +26,7 @@ namespace hondana::transport::http {
 /// Whether a list of media ranges admits application/json: the most specific range that matches it has a weight above 0.
 /// An empty list admits everything. Spec: RFC 9110 12.5.1.
 [[nodiscard]] bool admits_json(std::string_view accept) noexcept;
+/// The same for text/event-stream.
+[[nodiscard]] bool admits_events(std::string_view accept) noexcept;
 
 }  // namespace hondana::transport::http

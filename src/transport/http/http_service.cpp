@@ -21,14 +21,27 @@ http_service& http_service::operator=(http_service&&) noexcept = default;
 
 result<http_service> http_service::start(server& server, http_options options) {
   transport::http::limits limits;
-  limits.body_bytes = options.max_body_bytes;
+  const auto set = [](auto& limit, auto wanted) {
+    if (wanted != decltype(wanted){}) limit = wanted;
+  };
+  set(limits.body_bytes, options.max_body_bytes);
+  set(limits.header_bytes, options.max_header_bytes);
+  set(limits.header_time, options.header_time);
+  set(limits.body_time, options.body_time);
+  set(limits.keep_alive, options.keep_alive_time);
+  set(limits.session_idle, options.session_idle_time);
   limits.connections = options.max_connections;
+  limits.connections_per_address = options.max_connections_per_address;
+  limits.sessions = options.max_sessions;
+  limits.sessions_per_address = options.max_sessions_per_address;
+  limits.loops = options.threads;
   auto started = transport::http::service::start(server.engine(), options, limits);
   if (!started) return tl::unexpected(std::move(started.error()));
   return http_service(std::make_unique<state>(state{std::move(*started)}));
 }
 
 std::uint16_t http_service::port() const noexcept { return state_->service->port(); }
+std::uint16_t http_service::admin_port() const noexcept { return state_->service->admin_port(); }
 void http_service::drain(std::chrono::milliseconds limit) { state_->service->drain(limit); }
 
 }  // namespace hondana::inline v0

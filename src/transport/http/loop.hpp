@@ -4,8 +4,8 @@
 #include <array>
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -13,21 +13,33 @@
 #include <utility>
 
 #include "transport/http/body_budget.hpp"
+#include "transport/http/reports.hpp"
+#include "transport/http/sessions.hpp"
 
 namespace hondana::transport::http {
 
 class connection;
 
 using executor = boost::asio::io_context::executor_type;
-using socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, executor>;
+/// TCP or Unix.
+using socket = boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol, executor>;
 using timer =
     boost::asio::basic_waitable_timer<std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, executor>;
 
 /// Shared with the outlets of its connections, which may answer after its thread has ended; such answers are dropped.
 struct loop {
-  explicit loop(std::shared_ptr<body_budget> shared) : bodies(std::move(shared)) {}
+  loop(std::shared_ptr<body_budget> bodies_of_all, std::shared_ptr<body_budget> unsent_of_all,
+       std::shared_ptr<http::reports> reports_of_all, std::shared_ptr<sessions> sessions_of_all)
+      : bodies(std::move(bodies_of_all)),
+        unsent(std::move(unsent_of_all)),
+        reports(std::move(reports_of_all)),
+        kept(std::move(sessions_of_all)) {}
 
-  const std::shared_ptr<body_budget> bodies;  // all loops' and thread-safe
+  // All loops' and thread-safe.
+  const std::shared_ptr<body_budget> bodies;
+  const std::shared_ptr<body_budget> unsent;
+  const std::shared_ptr<http::reports> reports;
+  const std::shared_ptr<sessions> kept;
   boost::asio::io_context io{1};
   // Only the loop's own thread touches what follows.
   std::array<char, 64u << 10> scratch;

@@ -1,21 +1,22 @@
 /// Decides from a request's head alone who may ask, for what, and in which form.
 #include "transport/http/routes.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
-#include "json/writer.hpp"
+#include "session/refusal.hpp"
 #include "transport/http/field_values.hpp"
 
 namespace hondana::transport::http {
 namespace {
 
-constexpr int invalid_request = -32600;
-constexpr int internal_error = -32603;
-
-constexpr std::string_view mcp_methods = "POST, OPTIONS";
-constexpr std::string_view health_methods = "GET, HEAD, OPTIONS";
+constexpr std::string_view mcp_methods = "GET, POST, DELETE, OPTIONS";
+constexpr std::string_view pair_methods = "GET, OPTIONS";
+constexpr std::string_view paired_message_methods = "POST, OPTIONS";
+constexpr std::string_view not_events = "Not acceptable: a GET opens a stream of events. Send Accept: text/event-stream.";
+constexpr std::string_view report_methods = "GET, HEAD, OPTIONS";
 
 std::string allow(std::string_view methods) { return "Allow: " + std::string(methods) + "\r\n"; }
 
@@ -27,6 +28,7 @@ plain_answer refuse_in_words(int status, std::string_view text) {
 struct destination {
   std::string_view authority;  ///< Set in the absolute form.
   std::string_view path;
+  std::string_view query;  ///< Without the question mark.
 };
 
 /// Spec: RFC 9112 3.2.
@@ -41,39 +43,69 @@ destination read_target(std::string_view target) {
     break;
   }
   out.path = target.substr(0, target.find('?'));
+  out.query = target.substr(std::min(out.path.size() + 1, target.size()));
   return out;
 }
 
-/// Who asks: refused unless the request is addressed to this machine and comes from no foreign page.
-std::optional<plain_answer> refuse_stranger(const request_head& head, const destination& to, std::string_view bound_address) {
+/// Who asks: refused unless the request is addressed to this server and comes from no foreign page.
+std::optional<plain_answer> refuse_stranger(const request_head& head, const destination& to, const site& at) {
   const auto host = head.find("Host");
   if (host.count != 1) return refuse(400, "Bad request: exactly one Host header is required.");
-  if (!names_this_machine(host.first, bound_address) ||
-      (!to.authority.empty() && !names_this_machine(to.authority, bound_address))) {
+  if (!at.admits_host(host.first) || (!to.authority.empty() && !at.admits_host(to.authority))) {
     return refuse(403,
                   "Forbidden: the Host header does not name this machine. Use http://localhost or http://127.0.0.1 with "
-                  "the port of this server.");
+                  "the port of this server, or a name that its configuration lists as one of its hosts.");
   }
   const auto origin = head.find("Origin");
-  if (origin.count > 1 || (origin.count == 1 && !is_local_origin(origin.first, bound_address))) {
-    return refuse(403, "Forbidden: the Origin header names a page that is not served by this machine.");
+  if (origin.count > 1 || (origin.count == 1 && !at.admits_origin(origin.first, host.first))) {
+    return refuse(403,
+                  "Forbidden: the Origin header names a page that is not served by this machine, nor listed among the "
+                  "origins in the server's configuration.");
   }
   return std::nullopt;
 }
 
-plain_answer preflight(std::string_view methods, bool from_page) {
+/// Of the headers a page wants to send, those that mirror a tool's parameters: their names are the tools' own.
+std::string mirrored_parameters(const request_head& head) {
+  constexpr std::string_view prefix = "mcp-param-";
+  std::string out;
+  for (auto rest = head.find("Access-Control-Request-Headers").first; !rest.empty();) {
+    const auto comma = rest.find(',');
+    auto name = rest.substr(0, comma);
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    if (is_token(name) && same_token(name.substr(0, prefix.size()), prefix)) out += ", " + std::string(name);
+  }
+  return out;
+}
+
+/// Asks nobody who the page is: a browser sends this without credentials. Spec: Fetch, CORS protocol.
+plain_answer preflight(const request_head& head, std::string_view methods, bool from_page) {
   plain_answer out{204, {}, {}, allow(methods)};
   if (!from_page) return out;
   out.fields += "Access-Control-Allow-Methods: " + std::string(methods) + "\r\n";
   out.fields +=
       "Access-Control-Allow-Headers: Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, "
-      "Mcp-Name, Mcp-Session-Id\r\n";
+      "Mcp-Name, Mcp-Session-Id" +
+      mirrored_parameters(head) + "\r\n";
   out.fields += "Access-Control-Max-Age: 600\r\n";
   return out;
 }
 
-/// In which form: refused unless a JSON message comes and a JSON answer is welcome.
-std::optional<plain_answer> refuse_form(const request_head& head) {
+/// All values of Accept as one list.
+std::string accepted(const request_head& head) {
+  std::string accept;
+  for (const auto& one : head.fields) {
+    if (!same_token(one.name, "Accept")) continue;
+    if (!accept.empty()) accept += ',';
+    accept += one.value;
+  }
+  return accept;
+}
+
+/// What comes: refused unless it is a JSON message.
+std::optional<plain_answer> refuse_content(const request_head& head) {
   const auto type = head.find("Content-Type");
   if (type.count != 1 || !is_json_content(type.first)) {
     return refuse(415, "Unsupported media type: send one JSON-RPC message as Content-Type: application/json, in UTF-8.");
@@ -82,17 +114,6 @@ std::optional<plain_answer> refuse_form(const request_head& head) {
   if (coding.count > 1 || (coding.count == 1 && !same_token(coding.first, "identity"))) {
     return refuse(415, "Unsupported media type: send the message without Content-Encoding.");
   }
-  std::string accept;
-  for (const auto& one : head.fields) {
-    if (!same_token(one.name, "Accept")) continue;
-    if (!accept.empty()) accept += ',';
-    accept += one.value;
-  }
-  if (!admits_json(accept)) {
-    return refuse(406,
-                  "Not acceptable: this server answers with application/json. Send Accept: application/json, "
-                  "text/event-stream.");
-  }
   const auto expectation = head.find("Expect");
   if (expectation.count > 1 || (expectation.count == 1 && !same_token(expectation.first, "100-continue"))) {
     return refuse(417, "Expectation failed: the only expectation understood is 100-continue.");
@@ -100,82 +121,147 @@ std::optional<plain_answer> refuse_form(const request_head& head) {
   return std::nullopt;
 }
 
+/// In which form: refused unless a JSON message comes and one of our two forms of answer is welcome.
+std::optional<plain_answer> refuse_form(const request_head& head, rpc::http_headers& into) {
+  if (auto refusal = refuse_content(head)) return refusal;
+  const auto accept = accepted(head);
+  into.accepts_json = admits_json(accept);
+  into.accepts_stream = admits_events(accept);
+  if (!into.accepts_json && !into.accepts_stream) {
+    return refuse(406,
+                  "Not acceptable: this server answers with application/json or text/event-stream. Send Accept: "
+                  "application/json, text/event-stream.");
+  }
+  return std::nullopt;
+}
+
 /// The fields the protocol mirrors; a repeated one is malformed, since two readers could choose differently.
 std::optional<plain_answer> read_headers(const request_head& head, rpc::http_headers& into) {
   using target = std::optional<std::string> rpc::http_headers::*;
-  constexpr std::array<std::pair<std::string_view, target>, 3> mirrored{{
+  constexpr std::array<std::pair<std::string_view, target>, 5> mirrored{{
       {"MCP-Protocol-Version", &rpc::http_headers::protocol_version},
       {"Mcp-Method", &rpc::http_headers::method},
       {"Mcp-Name", &rpc::http_headers::name},
+      {"Mcp-Session-Id", &rpc::http_headers::session_id},
+      {"Last-Event-ID", &rpc::http_headers::last_event_id},
   }};
   for (const auto& [name, member] : mirrored) {
     const auto found = head.find(name);
     if (found.count > 1) return refuse(400, "Bad request: the header " + std::string(name) + " is there more than once.");
     if (found.count == 1) into.*member = std::string(found.first);
   }
+  constexpr std::string_view prefix = "Mcp-Param-";
+  for (const auto& one : head.fields) {
+    if (one.name.size() <= prefix.size() || !same_token(one.name.substr(0, prefix.size()), prefix)) continue;
+    if (head.find(one.name).count > 1) {
+      return refuse(400, "Bad request: the header " + std::string(one.name) + " is there more than once.");
+    }
+    into.arguments.emplace_back(std::string(one.name.substr(prefix.size())), std::string(one.value));
+  }
   return std::nullopt;
 }
 
 void decide_mcp(const request_head& head, verdict& out) {
   if (head.method == "OPTIONS") {
-    out.answer = preflight(mcp_methods, !out.allowed_origin.empty());
+    out.answer = preflight(head, mcp_methods, !out.allowed_origin.empty());
     return;
   }
-  if (head.method != "POST") {
-    const bool wants_stream = head.method == "GET" || head.method == "DELETE";
-    out.answer = refuse(405, wants_stream ? "Method not allowed: this server offers no stream and no session; it answers each "
-                                            "POST to /mcp with JSON."
-                                          : "Method not allowed: send messages by POST.");
-    out.answer.fields = allow(mcp_methods);
-    return;
-  }
-  if (auto refusal = refuse_form(head)) {
-    out.answer = std::move(*refusal);
-  } else if (auto repeated = read_headers(head, out.headers)) {
+  if (auto repeated = read_headers(head, out.headers)) {
     out.answer = std::move(*repeated);
+  } else if (head.method == "POST") {
+    if (auto refusal = refuse_form(head, out.headers)) {
+      out.answer = std::move(*refusal);
+    } else {
+      out.what = verdict::kind::message;
+    }
+  } else if (head.method == "DELETE") {
+    out.what = verdict::kind::leave;
+  } else if (head.method != "GET") {
+    out.answer =
+        refuse(405, "Method not allowed: send messages by POST, open the stream of a session by GET, end it by DELETE.");
+    out.answer.fields = allow(mcp_methods);
+  } else if (!admits_events(accepted(head))) {
+    out.answer = {406, "application/json", session::error_text(406, not_events, out.headers), {}};
   } else {
-    out.what = verdict::kind::message;
+    out.what = verdict::kind::stream;
   }
 }
 
-void decide_health(const request_head& head, verdict& out) {
+/// The oldest revision's transport: `/sse` opens the stream, whose first event names `/message` with a session's id.
+/// Spec: 2024-11-05 basic/transports#http-with-sse.
+void decide_pair(const request_head& head, verdict& out) {
   if (head.method == "OPTIONS") {
-    out.answer = preflight(health_methods, !out.allowed_origin.empty());
-  } else if (head.method == "GET" || head.method == "HEAD") {
-    out.what = verdict::kind::health;
+    out.answer = preflight(head, pair_methods, !out.allowed_origin.empty());
+  } else if (head.method != "GET") {
+    out.answer = refuse(405, "Method not allowed: open this stream by GET. Clients of newer revisions use /mcp.");
+    out.answer.fields = allow(pair_methods);
+  } else if (!admits_events(accepted(head))) {
+    out.answer = refuse(406, not_events);
   } else {
-    out.answer = refuse_in_words(405, "Method not allowed: ask /healthz by GET.");
-    out.answer.fields = allow(health_methods);
+    out.what = verdict::kind::pair;
+  }
+}
+
+void decide_paired_message(const request_head& head, std::string_view query, verdict& out) {
+  constexpr std::string_view parameter = "sessionId=";
+  if (head.method == "OPTIONS") {
+    out.answer = preflight(head, paired_message_methods, !out.allowed_origin.empty());
+  } else if (head.method != "POST") {
+    out.answer = refuse(405, "Method not allowed: send messages by POST.");
+    out.answer.fields = allow(paired_message_methods);
+  } else if (auto refusal = refuse_content(head)) {
+    out.answer = std::move(*refusal);
+  } else if (!query.starts_with(parameter)) {
+    out.answer =
+        refuse(400, "Bad request: the session is missing. Send messages to the address that the stream of /sse names.");
+  } else {
+    out.headers.session_id = std::string(query.substr(parameter.size()));
+    out.what = verdict::kind::paired_message;
+  }
+}
+
+/// Spec: none of MCP's; the names are those of Kubernetes and its kin.
+void decide_report(const request_head& head, verdict::kind which, verdict& out) {
+  if (head.method == "OPTIONS") {
+    out.answer = preflight(head, report_methods, !out.allowed_origin.empty());
+  } else if (head.method == "GET" || head.method == "HEAD") {
+    out.what = which;
+  } else {
+    out.answer = refuse_in_words(405, "Method not allowed: ask for reports by GET.");
+    out.answer.fields = allow(report_methods);
   }
 }
 
 }  // namespace
 
-verdict decide(const request_head& head, std::string_view bound_address) {
+verdict decide(const request_head& head, const site& at) {
   verdict out;
   const auto to = read_target(head.target);
-  if (auto refusal = refuse_stranger(head, to, bound_address)) {
+  if (auto refusal = refuse_stranger(head, to, at)) {
     out.answer = std::move(*refusal);
     return out;
   }
   out.allowed_origin = head.find("Origin").first;
-  if (to.path == "/mcp") {
+  if (at.offers_messages() && to.path == "/mcp") {
     decide_mcp(head, out);
-  } else if (to.path == "/healthz") {
-    decide_health(head, out);
-  } else {
+  } else if (at.offers_messages() && to.path == "/sse") {
+    decide_pair(head, out);
+  } else if (at.offers_messages() && to.path == "/message") {
+    decide_paired_message(head, to.query, out);
+  } else if (at.offers_reports() && to.path == "/healthz") {
+    decide_report(head, verdict::kind::health, out);
+  } else if (at.offers_reports() && to.path == "/readyz") {
+    decide_report(head, verdict::kind::ready, out);
+  } else if (at.offers_messages()) {
     out.answer = refuse_in_words(404, "Not found. The MCP endpoint of this server is /mcp.");
+  } else {
+    out.answer = refuse_in_words(404, "Not found. This address reports only: /healthz and /readyz; messages have another.");
   }
   return out;
 }
 
 plain_answer refuse(int status, std::string_view text) {
-  plain_answer out{status, "application/json", {}, {}};
-  json::writer to(out.content);
-  to.begin_object().member("jsonrpc", "2.0").key("error").begin_object();
-  to.key("code").integer(status < 500 ? invalid_request : internal_error).member("message", text);
-  to.end_object().end_object();
-  return out;
+  return {status, "application/json", session::error_text(status, text), {}};
 }
 
 }  // namespace hondana::transport::http

@@ -6,6 +6,7 @@
 
 #include "rpc/facts.hpp"
 #include "transport/http/request_head.hpp"
+#include "transport/http/site.hpp"
 
 namespace hondana::transport::http {
 
@@ -21,8 +22,13 @@ struct plain_answer {
 struct verdict {
   enum class kind {
     message,  ///< Read the body and hand it to a session with `headers`.
-    health,   ///< Report how the sources are doing.
-    answer,   ///< Send `answer`.
+    stream,   ///< Send what a session has beside answers: GET.
+    leave,    ///< End the session: DELETE.
+    pair,     ///< Open a session whose every message goes out on the answer. Spec: 2024-11-05 basic/transports#http-with-sse.
+    paired_message,  ///< Read the body and hand it to such a session.
+    health,          ///< Report how the sources are doing.
+    ready,           ///< Report whether requests should be sent here.
+    answer,          ///< Send `answer`.
   };
   kind what = kind::answer;
   rpc::http_headers headers;
@@ -31,9 +37,9 @@ struct verdict {
   std::string_view allowed_origin;
 };
 
-/// `bound_address` is the literal address the server listens on.
-/// Spec: basic/transports#streamable-http; Host is checked on every route, whatever the revision.
-[[nodiscard]] verdict decide(const request_head& head, std::string_view bound_address);
+/// `at`: where the request arrived. Spec: basic/transports#streamable-http; Host and Origin are checked first, on every route,
+/// known or not, and whatever the revision.
+[[nodiscard]] verdict decide(const request_head& head, const site& at);
 
 /// A refusal as a JSON-RPC error without an id, for clients that show its text.
 [[nodiscard]] plain_answer refuse(int status, std::string_view text);

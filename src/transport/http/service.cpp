@@ -1,18 +1,16 @@
-/// Listens, accepts, and runs the I/O loops.
+/// Listens, hands connections to the I/O loops, and runs these.
 #include "transport/http/service.hpp"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <atomic>
-#include <boost/asio/basic_socket_acceptor.hpp>
-#include <boost/asio/error.hpp>
 #include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/ip/address.hpp>
-#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
-#include <condition_variable>
 #include <csignal>
 #include <exception>
-#include <mutex>
+#include <future>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -20,73 +18,39 @@
 #include <vector>
 
 #include "server/core.hpp"
+#include "transport/http/admission.hpp"
 #include "transport/http/body_budget.hpp"
 #include "transport/http/connection.hpp"
+#include "transport/http/descriptors.hpp"
+#include "transport/http/listener.hpp"
 #include "transport/http/loop.hpp"
+#include "transport/http/places.hpp"
+#include "transport/http/reports.hpp"
 
 namespace hondana::transport::http {
 namespace {
 
 namespace asio = boost::asio;
-using asio::ip::tcp;
 using boost::system::error_code;
-using acceptor = asio::basic_socket_acceptor<tcp, executor>;
 
-constexpr int backlog = 1024;
+// Those who ask for reports are few, and must not find the door closed because messages are many.
+constexpr std::size_t admin_connections = 64;
 
-std::string spell(const tcp::endpoint& where) {
-  const auto address = where.address().to_string();
-  return (where.address().is_v6() ? "[" + address + "]" : address) + ":" + std::to_string(where.port());
+/// Processors this process may use, which a container or taskset makes fewer than there are.
+unsigned usable_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return std::thread::hardware_concurrency();
+  return static_cast<unsigned>(CPU_COUNT(&set));
 }
 
-result<tcp::endpoint> endpoint_of(const http_options& where) {
-  error_code malformed;
-  const auto address = asio::ip::make_address(where.address, malformed);
-  if (malformed) {
-    return fail(errc::invalid_argument,
-                "Cannot listen on \"" + where.address + "\": that is not a literal address. Use one such as 127.0.0.1 or ::1.");
-  }
-  tcp::endpoint endpoint(address, where.port);
-  if (!address.is_loopback()) {
-    return fail(errc::invalid_argument,
-                "Cannot listen on " + spell(endpoint) +
-                    ": without authentication only loopback addresses are served. Use 127.0.0.1 or ::1.");
-  }
-  return endpoint;
-}
+unsigned loops_for(const limits& within) { return within.loops != 0 ? within.loops : std::clamp(usable_processors(), 1u, 4u); }
 
-tl::unexpected<failure> cannot_listen(const tcp::endpoint& where, const error_code& why) {
-  std::string text = "Cannot listen on " + spell(where) + ": ";
-  if (why == asio::error::address_in_use) {
-    text +=
-        "the port is already in use. Stop the program that uses it, or choose another port with --port (0 takes any free one).";
-  } else if (why == asio::error::access_denied) {
-    text += "this user may not use the port. Choose one above 1023 with --port.";
-  } else if (why == boost::system::errc::address_not_available) {
-    text += "this machine does not have the address. Use 127.0.0.1.";
-  } else {
-    text += why.message() + ". Choose another address or port.";
-  }
-  return fail(errc::source_unavailable, std::move(text), why.message());
-}
-
-result<void> listen(acceptor& on, const tcp::endpoint& where) {
-  error_code failed;
-  const auto step = [&failed](auto&& call) {
-    if (!failed) call();
-  };
-  step([&] { (void)on.open(where.protocol(), failed); });
-  // Not SO_REUSEPORT: a second server would start unnoticed.
-  step([&] { (void)on.set_option(asio::socket_base::reuse_address(true), failed); });
-  if (where.address().is_v6()) step([&] { (void)on.set_option(asio::ip::v6_only(true), failed); });
-  step([&] { (void)on.bind(where, failed); });
-  step([&] { (void)on.listen(backlog, failed); });
-  if (failed) return cannot_listen(where, failed);
-  return {};
-}
-
-unsigned loops_for(const limits& within) {
-  return within.loops != 0 ? within.loops : std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
+/// With the caps that were left to the descriptor limit.
+limits settled(limits within) {
+  if (within.connections == 0) within.connections = connections_within_descriptors();
+  if (within.sessions == 0) within.sessions = within.connections;
+  return within;
 }
 
 /// Keeps signals for the threads that expect them while others are started.
@@ -110,50 +74,62 @@ class signals_blocked {
 struct service::state {
   state(std::shared_ptr<core> with, const limits& given)
       : engine(std::move(with)),
-        within(given),
-        loops(make_loops(given)),
-        listener(loops.front()->io.get_executor()),
-        pause(loops.front()->io.get_executor()) {}
-
-  static std::vector<std::shared_ptr<loop>> make_loops(const limits& within) {
+        within(settled(given)),
+        about(std::make_shared<reports>(engine)),
+        messages({within.connections, within.turned_away, within.connections_per_address}),
+        watchers({admin_connections, within.turned_away}) {
     const auto bodies = std::make_shared<body_budget>(within.unfinished_bytes);
+    const auto unsent = std::make_shared<body_budget>(within.unsent_bytes);
+    const auto kept = std::make_shared<http::sessions>(within);
     const auto count = loops_for(within);
-    std::vector<std::shared_ptr<loop>> out;
-    while (out.size() < count) out.push_back(std::make_shared<loop>(bodies));
-    return out;
+    while (loops.size() < count) loops.push_back(std::make_shared<loop>(bodies, unsent, about, kept));
+    sweeper.emplace(loops.front()->io.get_executor());
   }
 
+  void listen(place on);
   void run();
-  void accept();
-  void admit(const std::shared_ptr<loop>& on, socket accepted, const std::string& from);
+  void sweep();
+  void admit(int descriptor, const peer_address& from, const std::shared_ptr<const site>& at);
   /// Calls `what` with every connection, on its loop.
-  void for_each(void (connection::*what)());
-  void one_left();
+  template <class What>
+  void for_each(What what);
   void log(std::string_view line) const;
 
   std::shared_ptr<core> engine;
   limits within;
-  std::string address;
+  std::shared_ptr<reports> about;
+  admission messages;
+  admission watchers;
   std::uint16_t port = 0;
+  std::uint16_t admin_port = 0;
   std::vector<std::shared_ptr<loop>> loops;
-  acceptor listener;  // the first loop's, with all that accepting needs
-  timer pause;
-  tcp::endpoint peer;     // of the connection being accepted
-  bool is_short = false;  // the last accept found no room in the process
+  // Of the first loop, like what follows up to the threads.
+  std::vector<std::unique_ptr<listener>> for_messages;
+  std::vector<std::unique_ptr<listener>> for_reports;
+  std::optional<timer> sweeper;
   std::size_t next = 0;
+  bool draining = false;
   std::vector<asio::executor_work_guard<executor>> guards;
   std::vector<std::thread> threads;
-
-  std::mutex mutex;
-  std::condition_variable left;
-  std::atomic<std::size_t> open{0};
-  std::atomic<bool> stopping{false};
 };
+
+void service::state::listen(place on) {
+  const bool is_admin = !on.at->offers_messages();
+  auto& known_port = is_admin ? admin_port : port;
+  if (known_port == 0) known_port = on.socket.port();
+  auto admits = [this, at = on.at](int descriptor, const peer_address& from) { admit(descriptor, from, at); };
+  auto made = std::make_unique<listener>(loops.front(), std::move(on.socket), within.accept_pause, std::move(admits),
+                                         [this](std::string_view line) { log(line); });
+  (is_admin ? for_reports : for_messages).push_back(std::move(made));
+}
 
 void service::state::run() {
   const signals_blocked meanwhile;
   for (const auto& one : loops) guards.emplace_back(one->io.get_executor());
-  accept();
+  for (const auto* all : {&for_messages, &for_reports}) {
+    for (const auto& one : *all) one->start();
+  }
+  sweep();
   for (const auto& one : loops) {
     threads.emplace_back([this, one] {
       // Connections guard themselves; what comes through is a handler of ours or no memory, and the loop goes on.
@@ -168,47 +144,45 @@ void service::state::run() {
   }
 }
 
-void service::state::accept() {
-  const auto& target = loops[next++ % loops.size()];
-  listener.async_accept(target->io, peer, [this, target](error_code failed, socket accepted) {
-    if (failed == asio::error::operation_aborted || stopping) return;
-    if (!failed) {
-      is_short = false;
-      const auto address_of_peer = peer.address().to_string();
-      accept();
-      return admit(target, std::move(accepted), address_of_peer);
-    }
-    // A connection that ended before it was accepted is its own problem; the rest is a shortage that has to pass.
-    if (failed == asio::error::connection_aborted) return accept();
-    if (!std::exchange(is_short, true)) log("cannot accept connections for now: " + failed.message());
-    pause.expires_after(within.accept_pause);
-    pause.async_wait([this](error_code stopped) {
-      if (!stopped && !stopping) accept();
-    });
+/// Ends sessions nobody has used for long.
+void service::state::sweep() {
+  sweeper->expires_after(std::min<std::chrono::milliseconds>(within.session_idle / 2, std::chrono::seconds(30)));
+  sweeper->async_wait([this](error_code stopped) {
+    if (stopped || draining) return;
+    loops.front()->kept->expire(std::chrono::steady_clock::now());
+    sweep();
   });
 }
 
-void service::state::admit(const std::shared_ptr<loop>& on, socket accepted, const std::string& from) {
-  const auto count = ++open;
-  std::shared_ptr<void> place(nullptr, [this](void*) { one_left(); });
-  if (count > within.connections + within.turned_away) return;
+void service::state::admit(int descriptor, const peer_address& from, const std::shared_ptr<const site>& at) {
+  const auto& on = loops[next++ % loops.size()];
+  socket accepted(on->io.get_executor());
+  error_code failed;
+  (void)accepted.assign(asio::generic::stream_protocol(from.family(), 0), descriptor, failed);
+  if (failed) {
+    ::close(descriptor);
+    return log("cannot take a connection: " + failed.message());
+  }
+  auto entry = (at->offers_messages() ? messages : watchers).enter(from.counted());
+  if (entry.how == admission::welcome::closed) return;
   const auto options = engine->options();
   auto limits_now = within;
   limits_now.stall = options.stall_limit;
   limits_now.pull_time = options.call_deadline;
-  auto one = std::make_shared<connection>(on, std::move(accepted), std::move(place), engine, limits_now, address, from);
-  asio::post(on->io, [this, on, one = std::move(one), is_welcome = count <= within.connections] {
+  auto one = std::make_shared<connection>(on, std::move(accepted), std::move(entry.place), engine, limits_now, at, from.text());
+  const bool is_welcome = entry.how == admission::welcome::served;
+  asio::post(on->io, [on, one = std::move(one), is_welcome] {
     on->connections.insert(one);
-    if (stopping) return one->close();
     one->start(is_welcome);
   });
 }
 
-void service::state::for_each(void (connection::*what)()) {
+template <class What>
+void service::state::for_each(What what) {
   for (const auto& one : loops) {
     asio::post(one->io, [one, what] {
       const std::vector<std::shared_ptr<connection>> now(one->connections.begin(), one->connections.end());
-      for (const auto& each : now) (*each.*what)();
+      for (const auto& each : now) what(*each);
     });
   }
 }
@@ -217,52 +191,48 @@ void service::state::log(std::string_view line) const {
   if (const auto with = engine->current(); with->log) with->log(line);
 }
 
-void service::state::one_left() {
-  const std::lock_guard lock(mutex);
-  --open;
-  left.notify_all();
-}
-
 service::service(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
 service::~service() { drain(std::chrono::milliseconds(0)); }
 
 result<std::unique_ptr<service>> service::start(std::shared_ptr<core> engine, const http_options& where, const limits& within) {
-  const auto endpoint = endpoint_of(where);
-  if (!endpoint) return tl::unexpected(endpoint.error());
+  auto places = open_places(where);
+  if (!places) return tl::unexpected(std::move(places.error()));
   auto made = std::make_unique<state>(std::move(engine), within);
-  if (auto listening = listen(made->listener, *endpoint); !listening) return tl::unexpected(std::move(listening.error()));
-  error_code failed;
-  const auto bound = made->listener.local_endpoint(failed);
-  if (failed) return cannot_listen(*endpoint, failed);
-  made->address = bound.address().to_string();
-  made->port = bound.port();
+  for (auto& one : *places) made->listen(std::move(one));
   made->run();
   return std::unique_ptr<service>(new service(std::move(made)));
 }
 
 std::uint16_t service::port() const noexcept { return state_->port; }
-std::size_t service::connections() const noexcept { return state_->open; }
+std::uint16_t service::admin_port() const noexcept { return state_->admin_port; }
+std::size_t service::connections() const { return state_->messages.open(); }
+std::size_t service::sessions() const { return state_->loops.front()->kept->size(); }
 
 void service::drain(std::chrono::milliseconds limit) {
   auto& with = *state_;
   if (with.threads.empty()) return;
   const auto until = std::chrono::steady_clock::now() + limit;
-  asio::post(with.loops.front()->io, [&with] {
-    error_code ignored;  // closing releases the descriptor in any case
-    (void)with.listener.close(ignored);
-    with.pause.cancel();
-    with.for_each(&connection::drain);
-    const std::lock_guard lock(with.mutex);
-    with.stopping = true;
-    with.left.notify_all();
+  with.about->begin_to_stop();
+  std::promise<void> refused;
+  asio::post(with.loops.front()->io, [&with, &refused] {
+    for (const auto& one : with.for_messages) one->stop();
+    with.draining = true;
+    with.sweeper->cancel();
+    refused.set_value();
   });
-  std::unique_lock lock(with.mutex);
-  // From here on no loop gets a connection that the closing below would miss.
-  with.left.wait(lock, [&with] { return with.stopping.load(); });
-  with.left.wait_until(lock, until, [&with] { return with.open == 0; });
-  lock.unlock();
-  with.for_each(&connection::close);
-  with.guards.clear();
+  // From here on no loop gets a connection for messages that the closing below would miss.
+  refused.get_future().wait();
+  with.for_each([](connection& one) {
+    if (one.at().offers_messages()) one.drain();
+  });
+  with.messages.wait_until_empty(until);
+  asio::post(with.loops.front()->io, [&with] {
+    for (const auto& one : with.for_reports) one->stop();
+    with.for_each([](connection& one) { one.close(); });
+    with.loops.front()->kept->end_all();
+  });
+  // The loops end when their last connection has.
+  asio::post(with.loops.front()->io, [&with] { with.guards.clear(); });
   for (auto& one : with.threads) one.join();
   with.threads.clear();
 }

@@ -13,11 +13,11 @@
 
 namespace hondana::transport::http {
 
-/// One listening socket whose connections go round-robin to the I/O loops. Threads: calls from one thread at a time.
+/// Listening sockets whose connections go round-robin to the I/O loops. Threads: calls from one thread at a time.
 class service {
  public:
   /// Binds, listens and serves. `stall` and `pull_time` are the server's `stall_limit` and `call_deadline`, whatever `within`
-  /// says. Errors: invalid_argument (no literal address, or not a loopback one), source_unavailable (cannot be bound).
+  /// says. Errors: as `http_service::start`.
   [[nodiscard]] static result<std::unique_ptr<service>> start(std::shared_ptr<core> engine, const http_options& where,
                                                               const limits& within);
   /// As `drain` without patience.
@@ -26,11 +26,14 @@ class service {
   service& operator=(const service&) = delete;
 
   [[nodiscard]] std::uint16_t port() const noexcept;
-  /// Stops accepting, closes connections without a request, lets the others finish until `limit` has passed, closes all
-  /// and joins the threads. Harmless when repeated.
+  [[nodiscard]] std::uint16_t admin_port() const noexcept;
+  /// Reports that the server stops, accepts no more messages, closes connections without a request, lets the others finish
+  /// until `limit` has passed, closes all and joins the threads. Harmless when repeated.
   void drain(std::chrono::milliseconds limit);
-  /// Connections that are open now. Threads: any.
-  [[nodiscard]] std::size_t connections() const noexcept;
+  /// Connections for messages that are open now. Threads: any.
+  [[nodiscard]] std::size_t connections() const;
+  /// Sessions that are kept now. Threads: any.
+  [[nodiscard]] std::size_t sessions() const;
 
  private:
   struct state;

@@ -93,6 +93,7 @@ int serve_stdio(server& server) {
       options.log);
   stop_bell::only().listen([out] { out->hurry(stop_limit, clock::now() + stop_limit); });
   const auto conversation = session::session::open(core);
+  out->follow(conversation->standing());
   rpc::facts facts;
   facts.who.identity = "local";
 
@@ -127,6 +128,7 @@ int serve_stdio(server& server) {
     }
     lines.feed({buffer.data(), static_cast<std::size_t>(count)}, take, refuse);
   }
+  conversation->finish();
   out->hurry(drain_limit, clock::time_point::max());
   is_good = out->finish(clock::now() + drain_limit) && is_good;
   conversation->close();

@@ -4,12 +4,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <csignal>
 #include <deque>
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "rpc/blocking_pull.hpp"
 #include "transport/stdio/output.hpp"
@@ -25,10 +27,14 @@ constexpr std::chrono::milliseconds look_every{100};
 
 }  // namespace
 
-struct line_writer::state {
+struct line_writer::state : std::enable_shared_from_this<state> {
   struct waiting {
     std::shared_ptr<rpc::body> message;
     std::size_t bytes;
+  };
+  struct followed {
+    std::shared_ptr<rpc::message_source> from;
+    bool is_ready = false;
   };
 
   output to;
@@ -41,6 +47,7 @@ struct line_writer::state {
   std::condition_variable changed;
   std::deque<waiting> queue;
   std::size_t queued_bytes = 0;
+  std::vector<std::shared_ptr<followed>> sources;
   std::size_t expected = 0;
   bool writing = false;
   bool failed = false;
@@ -69,6 +76,49 @@ struct line_writer::state {
     changed.notify_all();
   }
 
+  void follow(std::shared_ptr<rpc::message_source> from) {
+    const auto one = std::make_shared<followed>();
+    one->from = std::move(from);
+    {
+      const std::lock_guard lock(mutex);
+      if (failed || closing) return;
+      sources.push_back(one);
+    }
+    one->from->follow([weak = weak_from_this(), one = std::weak_ptr(one)] {
+      const auto there = weak.lock();
+      const auto ready = one.lock();
+      if (there && ready) there->wake(*ready);
+    });
+  }
+
+  void wake(followed& one) {
+    {
+      const std::lock_guard lock(mutex);
+      one.is_ready = true;
+    }
+    changed.notify_all();
+  }
+
+  [[nodiscard]] bool any_ready() const {
+    return std::any_of(sources.begin(), sources.end(), [](const auto& one) { return one->is_ready; });
+  }
+
+  /// Takes from the sources what they have, up to a batch together. Called without the lock: sources have locks of their own.
+  void take_followed(const std::vector<std::shared_ptr<followed>>& ready, std::string& batch) {
+    for (const auto& one : ready) {
+      while (batch.size() < batch_bytes) {
+        const auto message = one->from->next();
+        if (!message) break;
+        batch += *message;
+        batch += '\n';
+      }
+      // A full batch ended it: its turn comes again behind the others, without a wake.
+      if (batch.size() >= batch_bytes) wake(*one);
+    }
+    const std::lock_guard lock(mutex);
+    std::erase_if(sources, [](const auto& one) { return one->from->has_ended(); });
+  }
+
   [[nodiscard]] bool has_room() const { return queue.size() < limits.backlog_messages && queued_bytes < limits.backlog_bytes; }
 
   void give_up(const std::string& why) {
@@ -77,6 +127,7 @@ struct line_writer::state {
       failed = true;
       queue.clear();
       queued_bytes = 0;
+      sources.clear();
     }
     changed.notify_all();
     eventfd_write(failed_event, 1);
@@ -88,6 +139,14 @@ struct line_writer::state {
     const auto written = to.write_all(bytes, patience);
     if (!written) give_up("output: " + written.error().public_text + ' ' + written.error().private_text);
     return written.has_value();
+  }
+
+  std::vector<std::shared_ptr<followed>> take_ready() {
+    std::vector<std::shared_ptr<followed>> ready;
+    for (const auto& one : sources) {
+      if (std::exchange(one->is_ready, false)) ready.push_back(one);
+    }
+    return ready;
   }
 
   /// Takes what is waiting, up to a batch; the last message may be one that is pulled, returned separately.
@@ -129,12 +188,14 @@ struct line_writer::state {
     for (;;) {
       writing = false;
       changed.notify_all();
-      changed.wait(lock, [this] { return closing || failed || !queue.empty(); });
+      changed.wait(lock, [this] { return closing || failed || !queue.empty() || any_ready(); });
       if (failed || (closing && queue.empty())) break;
       writing = true;
       batch.clear();
       const auto pulled = take(batch);
+      const auto ready = pulled ? std::vector<std::shared_ptr<followed>>() : take_ready();
       lock.unlock();
+      take_followed(ready, batch);
       const bool good = (!pulled || write_pulled(pulled, batch)) && write_all(batch);
       if (batch.capacity() > 4 * batch_bytes) batch = std::string();
       lock.lock();
@@ -161,7 +222,9 @@ void line_writer::answer(rpc::delivery what) {
   state_->put(what.content ? std::make_shared<rpc::body>(std::move(*what.content)) : nullptr, true);
 }
 
-void line_writer::notify(std::string message) { state_->put(std::make_shared<rpc::body>(std::move(message)), false); }
+void line_writer::send(std::string message) { state_->put(std::make_shared<rpc::body>(std::move(message)), false); }
+
+void line_writer::follow(std::shared_ptr<rpc::message_source> from) { state_->follow(std::move(from)); }
 
 void line_writer::expect_answer() {
   const std::lock_guard lock(state_->mutex);

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "rpc/body.hpp"
+#include "rpc/outlet.hpp"
 
 namespace hondana::transport::stdio {
 
@@ -28,7 +28,8 @@ class line_writer final : public rpc::outlet {
   ~line_writer() override;
 
   void answer(rpc::delivery what) override;
-  void notify(std::string message) override;
+  void send(std::string message) override;
+  void follow(std::shared_ptr<rpc::message_source> from) override;
 
   /// Announces that one more `answer` will come.
   void expect_answer();

@@ -5,8 +5,13 @@
 #include <utility>
 
 #include "json/writer.hpp"
+#include "wire/changes.hpp"
 #include "wire/entries.hpp"
+#include "wire/inputs.hpp"
+#include "wire/logging.hpp"
 #include "wire/params.hpp"
+#include "wire/prompts.hpp"
+#include "wire/tools.hpp"
 
 namespace hondana::wire::legacy {
 namespace {
@@ -18,7 +23,11 @@ struct differences {
   bool writes_null_ids;
   bool has_completions_capability;
   bool has_server_title;
+  bool has_updated_title;
+  bool misfits_are_results;
   entry_members members;
+  input_members inputs;
+  bool may_poll = false;
 };
 
 using decoder = decoded<model::operation> (*)(std::string_view method, const json::object& params);
@@ -32,7 +41,9 @@ decoded<model::operation> decode_initialize(std::string_view method, const json:
   if (!client) return tl::unexpected(invalid_params(method, client.error()));
   const auto info = check_implementation(*client);
   if (!info) return tl::unexpected(invalid_params(method, info.error()));
-  return model::operation{model::initialize{std::string(*revision)}};
+  const auto can = abilities_of(*capabilities);
+  if (!can) return tl::unexpected(invalid_params(method, can.error()));
+  return model::operation{model::initialize{std::string(*revision), *can}};
 }
 
 decoded<model::operation> decode_ping(std::string_view, const json::object&) { return model::operation{model::ping{}}; }
@@ -46,6 +57,10 @@ constexpr std::array methods{
     method{"initialize", decode_initialize},         method{"ping", decode_ping},
     method{"resources/list", decode_list_resources}, method{"resources/templates/list", decode_list_templates},
     method{"resources/read", decode_read},           method{"completion/complete", decode_complete},
+    method{"resources/subscribe", decode_subscribe}, method{"resources/unsubscribe", decode_unsubscribe},
+    method{"tools/list", decode_list_tools},         method{"tools/call", decode_call_tool},
+    method{"prompts/list", decode_list_prompts},     method{"prompts/get", decode_get_prompt},
+    method{"logging/setLevel", decode_set_level},
 };
 
 class legacy_codec final : public codec {
@@ -55,6 +70,7 @@ class legacy_codec final : public codec {
   [[nodiscard]] std::string_view revision() const noexcept override { return is_.revision; }
   [[nodiscard]] bool has_batches() const noexcept override { return is_.has_batches; }
   [[nodiscard]] bool writes_null_ids() const noexcept override { return is_.writes_null_ids; }
+  [[nodiscard]] bool may_poll() const noexcept override { return is_.may_poll; }
 
   [[nodiscard]] decoded<model::request> decode(const rpc::request& from, const rpc::facts&) const override {
     for (const auto& known : methods) {
@@ -63,7 +79,7 @@ class legacy_codec final : public codec {
       if (!operation) return tl::unexpected(std::move(operation.error()));
       auto token = progress_token(from.params);
       if (!token) return tl::unexpected(invalid_params(from.method, token.error()));
-      return model::request{std::move(*operation), std::move(*token)};
+      return model::request{std::move(*operation), std::move(*token), {}, {}};
     }
     return tl::unexpected(method_not_found(from.method, is_.revision));
   }
@@ -76,17 +92,24 @@ class legacy_codec final : public codec {
 
   [[nodiscard]] std::optional<protocol_error> refuse_undeclared(const model::operation& what,
                                                                 const model::self_description& self) const override {
-    const bool is_there = self.has_completions || !is_.has_completions_capability;
-    if (is_there || !std::holds_alternative<model::complete>(what)) return std::nullopt;
-    return method_not_found("completion/complete", is_.revision);
+    if (const auto method = undeclared_method(what, self); !method.empty()) return method_not_found(method, is_.revision);
+    if (std::holds_alternative<model::complete>(what) && is_.has_completions_capability && !self.has_completions) {
+      return method_not_found("completion/complete", is_.revision);
+    }
+    if (self.has_subscriptions) return std::nullopt;
+    if (std::holds_alternative<model::subscribe>(what)) return method_not_found("resources/subscribe", is_.revision);
+    if (std::holds_alternative<model::unsubscribe>(what)) return method_not_found("resources/unsubscribe", is_.revision);
+    return std::nullopt;
   }
 
   [[nodiscard]] std::string encode_greeting(const model::self_description& self) const override {
     std::string text;
     json::writer to(text);
     to.begin_object().member("protocolVersion", is_.revision);
-    to.key("capabilities").begin_object().key("resources").begin_object().end_object();
+    to.key("capabilities").begin_object();
+    write_resources_capability(to, self);
     if (is_.has_completions_capability && self.has_completions) to.key("completions").begin_object().end_object();
+    write_handler_capabilities(to, self);
     to.end_object();
     to.key("serverInfo").begin_object().member("name", self.name);
     if (is_.has_server_title) to.member_if("title", self.title);
@@ -103,6 +126,53 @@ class legacy_codec final : public codec {
 
   [[nodiscard]] std::string encode(const model::template_page& page, const model::self_description&) const override {
     return encode_page("resourceTemplates", page.templates, page.next_cursor);
+  }
+
+  [[nodiscard]] std::string encode(const model::tool_page& page, const model::self_description&) const override {
+    return encode_page("tools", page.tools, page.next_cursor);
+  }
+
+  [[nodiscard]] std::string encode(const model::prompt_page& page, const model::self_description&) const override {
+    return encode_page("prompts", page.prompts, page.next_cursor);
+  }
+
+  [[nodiscard]] std::string encode(const tool_result& result, const model::self_description&) const override {
+    return encode_members(result, is_.members.meta ? result.meta : value());
+  }
+
+  [[nodiscard]] std::string encode(const prompt_result& result, const model::self_description&) const override {
+    return encode_members(result, value());
+  }
+
+  [[nodiscard]] bool misfits_are_results() const noexcept override { return is_.misfits_are_results; }
+
+  [[nodiscard]] std::optional<protocol_error> refuse_mirrored(const std::vector<model::mirrored_argument>&, const value&,
+                                                              const rpc::http_headers&) const override {
+    return std::nullopt;
+  }
+
+  [[nodiscard]] bool asks_by_requests() const noexcept override { return true; }
+
+  [[nodiscard]] bool has_request(const input_request& what) const noexcept override {
+    return wire::has_request(what, is_.inputs);
+  }
+
+  [[nodiscard]] std::string encode_request(std::string_view id, const input_request& what) const override {
+    std::string text;
+    json::writer to(text);
+    to.begin_object().member("jsonrpc", "2.0").member("id", id);
+    write(to, what, is_.inputs);
+    to.end_object();
+    return text;
+  }
+
+  [[nodiscard]] std::string encode_required(const input_required&, std::string_view,
+                                            const model::self_description&) const override {
+    return "{}";  // never asked for: see asks_by_requests
+  }
+
+  [[nodiscard]] protocol_error encode_lacking(std::string lacking) const override {
+    return {-32602, "The client has not declared what this needs: " + std::move(lacking), {}, 200};
   }
 
   [[nodiscard]] std::string encode(const complete_result& values, const model::self_description&) const override {
@@ -122,6 +192,16 @@ class legacy_codec final : public codec {
     return body;
   }
 
+  [[nodiscard]] std::string encode_change(const model::change& what, const std::optional<rpc::request_id>&) const override {
+    return wire::encode_change(what, is_.has_updated_title, [](json::writer&) {});
+  }
+
+  /// This era has no such streams.
+  [[nodiscard]] std::string encode_acknowledged(const model::interests&, const rpc::request_id&) const override { return {}; }
+  [[nodiscard]] std::string encode_listened(const rpc::request_id&, const model::self_description&) const override {
+    return "{}";
+  }
+
   [[nodiscard]] protocol_error encode_failure(const failure& why, std::string_view uri) const override {
     auto error = encode_plain_failure(why);
     if (why.code == errc::resource_not_found || why.code == errc::access_denied) {
@@ -133,13 +213,33 @@ class legacy_codec final : public codec {
   }
 
  private:
+  template <class Entry>
+  static const Entry* to_address(const Entry& entry) {
+    return &entry;
+  }
+  template <class Entry>
+  static const Entry* to_address(const std::shared_ptr<const Entry>& entry) {
+    return entry.get();
+  }
+
+  template <class Result>
+  [[nodiscard]] std::string encode_members(const Result& result, const value& meta) const {
+    std::string text;
+    json::writer to(text);
+    to.begin_object();
+    write(to, result, is_.members);
+    if (!meta.is_null()) to.key("_meta").raw(meta.to_text());
+    to.end_object();
+    return text;
+  }
+
   template <class Entries>
   [[nodiscard]] std::string encode_page(std::string_view name, const Entries& entries,
                                         const std::optional<std::string>& next_cursor) const {
     std::string text;
     json::writer to(text);
     to.begin_object().key(name).begin_array();
-    for (const auto& entry : entries) write(to, entry, is_.members);
+    for (const auto& entry : entries) write(to, *to_address(entry), is_.members);
     to.end_array();
     if (next_cursor) to.member("nextCursor", *next_cursor);
     to.end_object();
@@ -149,13 +249,53 @@ class legacy_codec final : public codec {
   differences is_;
 };
 
-// Columns as in the specification's changelogs: batches came and went with 2025-03-26; title, lastModified and _meta came with
-// 2025-06-18, whose page alone shows names beside contents; icons came with 2025-11-25, which also made error ids optional.
+// Columns as in the specification's changelogs: batches came and went with 2025-03-26, which brought audio and hints about
+// tools; title, lastModified, _meta, structured content, links and forms came with 2025-06-18, whose page alone shows names
+// beside contents; icons, links for the user and sampling with tools came with 2025-11-25, which also made error ids optional
+// misfitting arguments something for the model, and let clients poll.
+constexpr entry_members members_2025_11_25{true, true, true, true, false, true, true, false};
+constexpr entry_members members_2025_06_18{true, true, false, true, true, true, true, false};
+constexpr entry_members members_2025_03_26{false, false, false, false, false, true, false, false};
+constexpr entry_members members_2024_11_05{};
+
 const std::array codecs{
-    legacy_codec({"2025-11-25", false, false, true, true, {true, true, true, true, false}}),
-    legacy_codec({"2025-06-18", false, true, true, true, {true, true, false, true, true}}),
-    legacy_codec({"2025-03-26", true, true, true, false, {false, false, false, false, false}}),
-    legacy_codec({"2024-11-05", false, true, false, false, {false, false, false, false, false}}),
+    legacy_codec({"2025-11-25",
+                  false,
+                  false,
+                  true,
+                  true,
+                  false,
+                  true,
+                  members_2025_11_25,
+                  {true, true, true, true, true, members_2025_11_25},
+                  true}),
+    legacy_codec({"2025-06-18",
+                  false,
+                  true,
+                  true,
+                  true,
+                  true,
+                  false,
+                  members_2025_06_18,
+                  {true, false, false, false, false, members_2025_06_18}}),
+    legacy_codec({"2025-03-26",
+                  true,
+                  true,
+                  true,
+                  false,
+                  false,
+                  false,
+                  members_2025_03_26,
+                  {false, false, false, false, false, members_2025_03_26}}),
+    legacy_codec({"2024-11-05",
+                  false,
+                  true,
+                  false,
+                  false,
+                  false,
+                  false,
+                  members_2024_11_05,
+                  {false, false, false, false, false, members_2024_11_05}}),
 };
 
 constexpr std::array<std::string_view, 4> names{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};

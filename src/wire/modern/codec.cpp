@@ -5,9 +5,15 @@
 #include <utility>
 
 #include "json/writer.hpp"
+#include "wire/changes.hpp"
 #include "wire/entries.hpp"
+#include "wire/inputs.hpp"
+#include "wire/logging.hpp"
 #include "wire/modern/headers.hpp"
+#include "wire/modern/listen.hpp"
 #include "wire/params.hpp"
+#include "wire/prompts.hpp"
+#include "wire/tools.hpp"
 
 namespace hondana::wire::modern {
 namespace {
@@ -20,7 +26,8 @@ constexpr std::string_view capabilities_key = "io.modelcontextprotocol/clientCap
 constexpr std::string_view client_key = "io.modelcontextprotocol/clientInfo";
 constexpr std::string_view server_key = "io.modelcontextprotocol/serverInfo";
 
-constexpr entry_members members{true, true, true, true, false};
+constexpr entry_members members{true, true, true, true, false, true, true, true};
+constexpr input_members inputs{true, true, true, false, true, members};
 
 using decoder = decoded<model::operation> (*)(std::string_view method, const json::object& params);
 
@@ -37,19 +44,42 @@ constexpr std::array methods{
     method{"resources/templates/list", decode_list_templates},
     method{"resources/read", decode_read},
     method{"completion/complete", decode_complete},
+    method{"subscriptions/listen", decode_listen},
+    method{"tools/list", decode_list_tools},
+    method{"tools/call", decode_call_tool},
+    method{"prompts/list", decode_list_prompts},
+    method{"prompts/get", decode_get_prompt},
+};
+
+/// What a request says of its client.
+struct declarations {
+  client_abilities client;
+  std::optional<log_level> least;
 };
 
 /// The request's own declarations. A request without them is malformed, and on HTTP a bad request.
-json::decoded<void> check_declarations(const json::object& params) {
+json::decoded<declarations> declared_by(const json::object& params) {
   const auto meta = params.get_object("_meta");
-  if (!meta) return tl::unexpected(meta.error());
-  if (const auto revision = meta->get_string(revision_key); !revision) return tl::unexpected(revision.error());
-  if (const auto capabilities = meta->get_object(capabilities_key); !capabilities) {
-    return tl::unexpected(capabilities.error());
+  if (!meta) {
+    // Most likely a client of the other era without its handshake, or a person at a terminal.
+    auto why = meta.error();
+    why.what +=
+        "; declare " + std::string(revision_key) + " and " + std::string(capabilities_key) + " in it, or open with initialize";
+    return tl::unexpected(std::move(why));
   }
+  if (const auto revision = meta->get_string(revision_key); !revision) return tl::unexpected(revision.error());
+  const auto capabilities = meta->get_object(capabilities_key);
+  if (!capabilities) return tl::unexpected(capabilities.error());
   const auto client = meta->find_object(client_key);
   if (!client) return tl::unexpected(client.error());
-  return *client ? check_implementation(**client) : json::decoded<void>{};
+  if (*client) {
+    if (const auto info = check_implementation(**client); !info) return tl::unexpected(info.error());
+  }
+  const auto can = abilities_of(*capabilities);
+  if (!can) return tl::unexpected(can.error());
+  const auto level = wanted_level(*meta);
+  if (!level) return tl::unexpected(level.error());
+  return declarations{*can, *level};
 }
 
 protocol_error unknown(std::string_view method) {
@@ -65,14 +95,45 @@ protocol_error bad_request(protocol_error error) {
 
 void begin_result(json::writer& to) { to.begin_object().member("resultType", "complete"); }
 
-void end_result(json::writer& to, const model::self_description& self) {
-  to.key("_meta").begin_object().key(server_key).begin_object().member("name", self.name).member_if("title", self.title);
-  to.member("version", self.version).end_object().end_object().end_object();
+void write_server(json::writer& to, const model::self_description& self) {
+  to.key(server_key).begin_object().member("name", self.name).member_if("title", self.title);
+  to.member("version", self.version).end_object();
+}
+
+/// `more` are further members of `_meta`, when it is an object.
+void end_result(json::writer& to, const model::self_description& self, const value& more = {}) {
+  to.key("_meta").begin_object();
+  if (const auto* given = more.as_object()) {
+    for (const auto& [name, what] : *given) {
+      if (name != server_key) to.key(name).raw(what.to_text());
+    }
+  }
+  write_server(to, self);
+  to.end_object().end_object();
 }
 
 void write_cache(json::writer& to, const model::cache_hint& cache) {
   to.key("ttlMs").integer(cache.ttl.count());
   to.member("cacheScope", cache.is_private ? "private" : "public");
+}
+
+template <class Entry>
+const Entry* to_address(const Entry& entry) {
+  return &entry;
+}
+template <class Entry>
+const Entry* to_address(const std::shared_ptr<const Entry>& entry) {
+  return entry.get();
+}
+
+template <class Result>
+std::string encode_members(const Result& result, const model::self_description& self, const value& meta) {
+  std::string text;
+  json::writer to(text);
+  begin_result(to);
+  write(to, result, members);
+  end_result(to, self, meta);
+  return text;
 }
 
 template <class Entries>
@@ -82,7 +143,7 @@ std::string encode_page(std::string_view name, const Entries& entries, const std
   json::writer to(text);
   begin_result(to);
   to.key(name).begin_array();
-  for (const auto& entry : entries) write(to, entry, members);
+  for (const auto& entry : entries) write(to, *to_address(entry), members);
   to.end_array();
   if (next_cursor) to.member("nextCursor", *next_cursor);
   write_cache(to, cache);
@@ -95,9 +156,10 @@ class modern_codec final : public codec {
   [[nodiscard]] std::string_view revision() const noexcept override { return this_revision; }
   [[nodiscard]] bool has_batches() const noexcept override { return false; }
   [[nodiscard]] bool writes_null_ids() const noexcept override { return false; }
+  [[nodiscard]] bool may_poll() const noexcept override { return false; }
 
   [[nodiscard]] decoded<model::request> decode(const rpc::request& from, const rpc::facts& facts) const override {
-    const auto declared = check_declarations(from.params);
+    const auto declared = declared_by(from.params);
     if (!declared) return tl::unexpected(bad_request(invalid_params(from.method, declared.error())));
     if (facts.http) {
       if (auto mismatch = header_mismatch(from, this_revision, *facts.http)) return tl::unexpected(std::move(*mismatch));
@@ -108,7 +170,7 @@ class modern_codec final : public codec {
       if (!operation) return tl::unexpected(std::move(operation.error()));
       auto token = progress_token(from.params);
       if (!token) return tl::unexpected(invalid_params(from.method, token.error()));
-      return model::request{std::move(*operation), std::move(*token)};
+      return model::request{std::move(*operation), std::move(*token), declared->least, declared->client};
     }
     return tl::unexpected(unknown(from.method));
   }
@@ -120,8 +182,11 @@ class modern_codec final : public codec {
 
   [[nodiscard]] std::optional<protocol_error> refuse_undeclared(const model::operation& what,
                                                                 const model::self_description& self) const override {
-    if (self.has_completions || !std::holds_alternative<model::complete>(what)) return std::nullopt;
-    return unknown("completion/complete");
+    if (const auto method = undeclared_method(what, self); !method.empty()) return unknown(method);
+    if (std::holds_alternative<model::complete>(what) && !self.has_completions) return unknown("completion/complete");
+    const bool announces = self.has_subscriptions || self.announces_resources;
+    if (std::holds_alternative<model::listen>(what) && !announces) return unknown("subscriptions/listen");
+    return std::nullopt;
   }
 
   [[nodiscard]] std::string encode_greeting(const model::self_description& self) const override {
@@ -131,8 +196,10 @@ class modern_codec final : public codec {
     to.key("supportedVersions").begin_array();
     for (const auto name : names) to.string(name);
     to.end_array();
-    to.key("capabilities").begin_object().key("resources").begin_object().end_object();
+    to.key("capabilities").begin_object();
+    write_resources_capability(to, self);
     if (self.has_completions) to.key("completions").begin_object().end_object();
+    write_handler_capabilities(to, self);
     to.end_object();
     to.member_if("instructions", self.instructions);
     write_cache(to, {});
@@ -156,6 +223,61 @@ class modern_codec final : public codec {
     return encode_page("resourceTemplates", page.templates, page.next_cursor, page.cache, self);
   }
 
+  [[nodiscard]] std::string encode(const model::tool_page& page, const model::self_description& self) const override {
+    return encode_page("tools", page.tools, page.next_cursor, page.cache, self);
+  }
+
+  [[nodiscard]] std::string encode(const model::prompt_page& page, const model::self_description& self) const override {
+    return encode_page("prompts", page.prompts, page.next_cursor, page.cache, self);
+  }
+
+  [[nodiscard]] std::string encode(const tool_result& result, const model::self_description& self) const override {
+    return encode_members(result, self, result.meta);
+  }
+
+  [[nodiscard]] std::string encode(const prompt_result& result, const model::self_description& self) const override {
+    return encode_members(result, self, value());
+  }
+
+  [[nodiscard]] bool misfits_are_results() const noexcept override { return true; }
+
+  [[nodiscard]] std::optional<protocol_error> refuse_mirrored(const std::vector<model::mirrored_argument>& mirrored,
+                                                              const value& arguments,
+                                                              const rpc::http_headers& headers) const override {
+    return argument_mismatch(mirrored, arguments, headers);
+  }
+
+  [[nodiscard]] bool asks_by_requests() const noexcept override { return false; }
+
+  [[nodiscard]] bool has_request(const input_request& what) const noexcept override { return wire::has_request(what, inputs); }
+
+  [[nodiscard]] std::string encode_request(std::string_view, const input_request&) const override {
+    return {};  // never asked for: see asks_by_requests
+  }
+
+  [[nodiscard]] std::string encode_required(const input_required& what, std::string_view sealed_state,
+                                            const model::self_description& self) const override {
+    std::string text;
+    json::writer to(text);
+    to.begin_object().member("resultType", "input_required");
+    if (!what.requests.empty()) {
+      to.key("inputRequests").begin_object();
+      for (const auto& [key, one] : what.requests) {
+        to.key(key).begin_object();
+        write(to, one, inputs);
+        to.end_object();
+      }
+      to.end_object();
+    }
+    to.member_if("requestState", sealed_state);
+    end_result(to, self);
+    return text;
+  }
+
+  [[nodiscard]] protocol_error encode_lacking(std::string lacking) const override {
+    return {-32021, "Missing required client capability: " + lacking, "{\"requiredCapabilities\":" + lacking + '}', 400};
+  }
+
   [[nodiscard]] std::string encode(const complete_result& values, const model::self_description& self) const override {
     std::string text;
     json::writer to(text);
@@ -177,6 +299,29 @@ class modern_codec final : public codec {
     tail.front() = ',';  // continues the object that the contents began
     body.text() += tail;
     return body;
+  }
+
+  [[nodiscard]] std::string encode_change(const model::change& what,
+                                          const std::optional<rpc::request_id>& stream) const override {
+    return wire::encode_change(what, false, [&stream](json::writer& to) {
+      if (stream) write_stream_tag(to, *stream);
+    });
+  }
+
+  [[nodiscard]] std::string encode_acknowledged(const model::interests& honoured,
+                                                const rpc::request_id& stream) const override {
+    return acknowledge(honoured, stream);
+  }
+
+  [[nodiscard]] std::string encode_listened(const rpc::request_id& stream, const model::self_description& self) const override {
+    std::string text;
+    json::writer to(text);
+    begin_result(to);
+    to.key("_meta").begin_object();
+    write_stream_id(to, stream);
+    write_server(to, self);
+    to.end_object().end_object();
+    return text;
   }
 
   [[nodiscard]] protocol_error encode_failure(const failure& why, std::string_view uri) const override {

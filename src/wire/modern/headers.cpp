@@ -42,7 +42,51 @@ std::optional<protocol_error> compare(std::string_view header_name, const std::o
                   std::string(body_value.substr(0, 200)) + "'");
 }
 
+const value* argument_at(const value& arguments, const std::vector<std::string>& path) {
+  const auto* place = &arguments;
+  for (const auto& step : path) {
+    if (place != nullptr) place = place->find(step);
+  }
+  return place != nullptr && place->is_null() ? nullptr : place;
+}
+
+/// Whether a decoded header stands for an argument. Integers are compared as numbers: 42.0 is 42.
+bool repeats(std::string_view header, const value& argument, bool is_integer) {
+  if (const auto* text = argument.as_string()) return header == *text;
+  if (const auto flag = argument.as_boolean()) return header == (*flag ? "true" : "false");
+  if (!is_integer || !argument.as_number()) return false;
+  const auto number = value::parse(header);
+  return number && number->as_number() && *number == argument;
+}
+
+bool is_same_field(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
 }  // namespace
+
+std::optional<protocol_error> argument_mismatch(const std::vector<model::mirrored_argument>& mirrored, const value& arguments,
+                                                const rpc::http_headers& headers) {
+  for (const auto& one : mirrored) {
+    const auto name = "Mcp-Param-" + one.header;
+    const auto* argument = argument_at(arguments, one.path);
+    const auto given = std::find_if(headers.arguments.begin(), headers.arguments.end(),
+                                    [&one](const auto& field) { return is_same_field(field.first, one.header); });
+    if (given == headers.arguments.end()) {
+      if (argument != nullptr) return mismatch(name + " is missing; it must repeat the argument's value");
+      continue;
+    }
+    const auto text = header_value(given->second);
+    if (!text) return mismatch(name + " is malformed: expected visible ASCII or =?base64?...?=");
+    if (argument == nullptr) return mismatch(name + " repeats an argument that is not in the body");
+    if (!repeats(*text, *argument, one.is_integer)) {
+      return mismatch(name + " header value '" + text->substr(0, 200) + "' does not match body value '" +
+                      argument->to_text().substr(0, 200) + "'");
+    }
+  }
+  return {};
+}
 
 std::optional<std::string> header_value(std::string_view header) {
   if (!is_field_value(header)) return {};
@@ -56,13 +100,16 @@ std::optional<std::string> header_value(std::string_view header) {
   return bytes;
 }
 
+std::optional<protocol_error> revision_mismatch(std::string_view declared, const rpc::http_headers& headers) {
+  if (!headers.protocol_version || *headers.protocol_version == declared) return {};
+  return mismatch("MCP-Protocol-Version header value '" + headers.protocol_version->substr(0, 200) +
+                  "' does not match body value '" + std::string(declared.substr(0, 200)) + "'");
+}
+
 std::optional<protocol_error> header_mismatch(const rpc::request& request, std::string_view declared,
                                               const rpc::http_headers& headers) {
   if (!headers.protocol_version) return mismatch("MCP-Protocol-Version is missing; it must repeat the body's value");
-  if (*headers.protocol_version != declared) {
-    return mismatch("MCP-Protocol-Version header value '" + headers.protocol_version->substr(0, 200) +
-                    "' does not match body value '" + std::string(declared.substr(0, 200)) + "'");
-  }
+  if (auto differs = revision_mismatch(declared, headers)) return differs;
   if (!headers.method) return mismatch("Mcp-Method is missing; it must repeat the body's method");
   if (*headers.method != request.method) {
     return mismatch("Mcp-Method header value '" + headers.method->substr(0, 200) + "' does not match body value '" +

@@ -27,7 +27,7 @@ TEST(greeting, names_what_is_served_where_and_how_to_connect) {
 }
 
 TEST(greeting, over_stdio_says_what_it_waits_for) {
-  const auto text = greeting({"/bin/hondana", {"stdio", "."}, {}, ""});
+  const auto text = greeting({"/bin/hondana", {"stdio", "."}, {}});
   EXPECT_NE(text.find("Waiting for messages"), std::string::npos);
   EXPECT_EQ(text.find("curl"), std::string::npos);
 }

@@ -21,7 +21,8 @@ class recorder final : public rpc::outlet {
     answers.push_back(what.content ? what.content->take_text() : std::string());
     changed_.notify_all();
   }
-  void notify(std::string message) override {
+  void follow(std::shared_ptr<rpc::message_source>) override {}
+  void send(std::string message) override {
     const std::lock_guard lock(mutex_);
     notifications.push_back(std::move(message));
     changed_.notify_all();
@@ -104,6 +105,7 @@ class a_session : public testing::Test {
     auto with = std::make_shared<context>();
     with->catalog = made.value();
     with->gate = std::make_shared<const gate::gate>();
+    with->feed = std::make_shared<catalog::feed>();
     with->self = {"shelf", "1", "", "", false};
     with->requests_under_way = 3;
     with->log = [this](std::string_view line) { log_ += std::string(line) + '\n'; };

@@ -57,9 +57,32 @@ TEST(choose, an_unknown_declared_revision_is_unsupported) {
   EXPECT_EQ(chosen(declaring("2025-11-25")).error().code, -32022);
 }
 
+TEST(choose, over_http_an_unknown_declared_revision_is_a_mismatch_where_the_header_says_another) {
+  EXPECT_EQ(chosen(declaring("2099-01-01"), over_http("2099-01-01")).error().code, -32022);
+  EXPECT_EQ(chosen(declaring("2099-01-01"), over_http(std::nullopt)).error().code, -32022);
+  const auto refused = chosen(declaring("2099-01-01"), over_http("2026-07-28"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, -32020);
+  EXPECT_EQ(refused.error().http_status, 400);
+  EXPECT_NE(refused.error().message.find("'2026-07-28' does not match body value '2099-01-01'"), std::string::npos);
+}
+
+TEST(choose, over_http_the_handshake_decides_for_undeclared_requests) {
+  conversation with;
+  settle(with, *legacy::find("2025-06-18"));
+  EXPECT_EQ((*chosen(plain_list, over_http(std::nullopt), with))->revision(), "2025-06-18");
+  EXPECT_EQ((*chosen(plain_list, over_http("2025-06-18"), with))->revision(), "2025-06-18");
+  EXPECT_EQ(chosen(plain_list, over_http("1900-01-01"), with).error().code, -32022);
+  for (const auto* version : {"2025-03-26", "2025-11-25"}) {
+    const auto refused = chosen(plain_list, over_http(version));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, -32600);
+    EXPECT_EQ(refused.error().http_status, 400);
+  }
+  EXPECT_EQ(chosen(plain_list, over_http(std::nullopt)).error().http_status, 400);
+}
+
 TEST(choose, over_http_the_header_decides_for_undeclared_requests) {
-  EXPECT_EQ((*chosen(plain_list, over_http(std::nullopt)))->revision(), "2025-03-26");
-  EXPECT_EQ((*chosen(plain_list, over_http("2025-11-25")))->revision(), "2025-11-25");
   EXPECT_EQ((*chosen(plain_list, over_http("2026-07-28")))->revision(), "2026-07-28");
   const auto unknown = chosen(plain_list, over_http("1900-01-01"));
   ASSERT_FALSE(unknown);

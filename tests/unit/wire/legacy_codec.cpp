@@ -140,9 +140,9 @@ TEST(legacy_codec, decode_errors_name_the_member) {
   EXPECT_EQ(refusal_of(R"({"jsonrpc":"2.0","id":1,"method":"resources/list","params":{"cursor":null}})").message,
             "Invalid params for resources/list: params.cursor: expected a string, got null");
   EXPECT_EQ(
-      refusal_of(R"({"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"x"}}})")
+      refusal_of(R"({"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/tool","name":"x"}}})")
           .message,
-      "Invalid params for completion/complete: params.ref.type: expected \"ref/resource\"; this server offers no prompts");
+      "Invalid params for completion/complete: params.ref.type: expected \"ref/resource\" or \"ref/prompt\"");
   EXPECT_EQ(refusal_of(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})").message,
             "Invalid params for initialize: params.capabilities: missing");
   EXPECT_EQ(

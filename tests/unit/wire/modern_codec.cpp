@@ -46,7 +46,10 @@ TEST(modern_codec, a_request_without_declarations_is_refused_with_its_path) {
     EXPECT_EQ(decoded.error().http_status, 400);
     return decoded.error().message;
   };
-  EXPECT_EQ(refuse("{}"), "Invalid params for resources/list: params._meta: missing");
+  EXPECT_EQ(
+      refuse("{}"),
+      "Invalid params for resources/list: params._meta: missing; declare "
+      "io.modelcontextprotocol/protocolVersion and io.modelcontextprotocol/clientCapabilities in it, or open with initialize");
   EXPECT_EQ(refuse(R"({"_meta":{}})"),
             "Invalid params for resources/list: params._meta.io.modelcontextprotocol/protocolVersion: missing");
   EXPECT_EQ(refuse(R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}})"),

@@ -48,6 +48,15 @@ TEST_F(completion, goes_folder_by_folder_and_folders_end_in_a_slash) {
   EXPECT_EQ(values("README.md/"), strings{});
 }
 
+TEST_F(completion, goes_on_into_folders_and_links_to_folders) {
+  root_.write("src/a", "x");
+  root_.link("source", "src");
+  root_.link("stone", "src/a");
+  EXPECT_EQ(values("s"), (strings{"source/", "src/", "stone"}));
+  EXPECT_EQ(values("source/"), strings{"source/a"});
+}
+
+// requires: */completion.fuzzy
 TEST_F(completion, puts_exact_beginnings_first_then_other_case_then_letters_in_order) {
   for (const char* name : {"provider.hpp", "Provider.md", "pvh.txt", "pro", "xprovider", "other"}) root_.write(name, "x");
   EXPECT_EQ(values("pro"), (strings{"pro", "provider.hpp", "Provider.md", "xprovider"}));

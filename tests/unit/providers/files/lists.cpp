@@ -54,6 +54,22 @@ TEST(lists, go_on_after_a_key_that_has_gone) {
   EXPECT_FALSE(files->list(request)->resume.has_value());
 }
 
+TEST(lists, leave_out_times_too_far_away_to_be_counted) {
+  const scratch_folder root;
+  root.write("far.txt", "x");
+  // The last second ext4 can store is in 2446, further than 64 bits of nanoseconds reach; tmpfs stores any.
+  for (const time_t second : {15'032'385'535l, 9'223'372'037l, -9'223'372'038l}) {
+    const timespec times[2] = {{second, 0}, {second, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, root.path("far.txt").c_str(), times, 0), 0);
+    struct stat stored{};
+    ASSERT_EQ(::stat(root.path("far.txt").c_str(), &stored), 0);
+    if (stored.st_mtim.tv_sec != second) continue;  // this file system stores nearer times only
+    const auto files = open_provider(root);
+    const auto entry = entry_named(list_until(*files, [](const auto& all) { return !all.empty(); }), "far.txt");
+    EXPECT_FALSE(entry.annotations.lastModified.has_value()) << second;
+  }
+}
+
 TEST(lists, say_what_is_known_of_each_file) {
   const scratch_folder root;
   root.write("README.md", "# The project\n\nWhat it is for.\n");

@@ -24,6 +24,16 @@ links_provider two_links() {
   return links_provider({*make_link(link("https://example.com/b", "B")), *make_link(link("https://example.com/a"))});
 }
 
+TEST(make_link, refuses_hosts_that_are_not_in_ascii_and_says_how_to_write_them) {
+  for (const char* uri : {"https://\xE4\xBE\x8B\xE3\x81\x88.jp/x", "https://%E4%BE%8B.jp/"}) {
+    const auto made = make_link(link(uri));
+    ASSERT_FALSE(made.has_value()) << uri;
+    EXPECT_EQ(made.error().code, errc::invalid_argument);
+    EXPECT_NE(made.error().public_text.find("punycode"), std::string::npos) << made.error().public_text;
+  }
+  EXPECT_TRUE(make_link(link("https://xn--r8jz45g.jp/\xE3\x83\x91")).has_value());
+}
+
 TEST(make_link, gives_a_canonical_uri_a_name_and_a_kind) {
   const auto made = make_link(link("HTTPS://example.com/%7euser"));
   ASSERT_TRUE(made);

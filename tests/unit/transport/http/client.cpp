@@ -5,17 +5,21 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 
 namespace hondana_test {
 
-client::client() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+client::client() : client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
+
+client::client(int socket) : socket_(socket) {
   if (socket_ < 0) throw std::runtime_error("no socket");
   const timeval patience{10, 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -25,6 +29,27 @@ client::client() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
 client::client(std::uint16_t port, int receive_buffer) : client() {
   if (receive_buffer != 0) ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
   connect(port);
+}
+
+client client::at_path(const std::string& path) {
+  client made(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  if (path.size() >= sizeof to.sun_path) throw std::runtime_error("the path is too long");
+  std::memcpy(to.sun_path, path.data(), path.size());
+  if (::connect(made.socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0)
+    throw std::runtime_error("cannot connect");
+  return made;
+}
+
+client client::from_address(const char* literal, std::uint16_t port) {
+  client made;
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  ::inet_pton(AF_INET, literal, &own.sin_addr);
+  if (::bind(made.socket_, reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0) throw std::runtime_error("cannot bind");
+  made.connect(port);
+  return made;
 }
 
 void client::connect(std::uint16_t port) {
@@ -134,10 +159,41 @@ void client::vanish() {
   ::close(std::exchange(socket_, -1));
 }
 
+namespace {
+
+/// The first string after `key` in compact JSON.
+std::string string_after(std::string_view body, std::string_view key) {
+  const auto at = body.find(key);
+  if (at == std::string_view::npos) return {};
+  const auto rest = body.substr(at + key.size());
+  return std::string(rest.substr(0, rest.find('"')));
+}
+
+std::string mirrored(std::string_view body) {
+  const auto revision = string_after(body, "\"io.modelcontextprotocol/protocolVersion\":\"");
+  if (revision.empty()) return {};
+  auto out = "MCP-Protocol-Version: " + revision + "\r\nMcp-Method: " + string_after(body, "\"method\":\"") + "\r\n";
+  if (const auto name = string_after(body, "\"uri\":\""); !name.empty()) out += "Mcp-Name: " + name + "\r\n";
+  return out;
+}
+
+}  // namespace
+
+std::string modern(std::string_view method, std::string_view id, std::string_view params) {
+  return R"({"jsonrpc":"2.0","id":)" + std::string(id) + R"(,"method":")" + std::string(method) + R"(","params":{)" +
+         std::string(params) +
+         R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})";
+}
+
 std::string post(std::string_view body, std::string_view more) {
   return "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
          "Accept: application/json, text/event-stream\r\nContent-Length: " +
-         std::to_string(body.size()) + "\r\n" + std::string(more) + "\r\n" + std::string(body);
+         std::to_string(body.size()) + "\r\n" + mirrored(body) + std::string(more) + "\r\n" + std::string(body);
+}
+
+std::string old_post(std::string_view body) {
+  return "POST /mcp HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n" + mirrored(body) +
+         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
 }
 
 std::string get(std::string_view target) { return "GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n\r\n"; }

@@ -21,6 +21,10 @@ class client {
  public:
   /// `receive_buffer`: bytes the kernel may keep for us; 0: as usual.
   explicit client(std::uint16_t port, int receive_buffer = 0);
+  /// Connected to a Unix socket.
+  static client at_path(const std::string& path);
+  /// Connected from one of the loopback addresses.
+  static client from_address(const char* literal, std::uint16_t port);
   /// Not connected yet.
   client();
   ~client();
@@ -43,6 +47,7 @@ class client {
   void vanish();
 
  private:
+  explicit client(int socket);
   bool fill();
 
   int socket_ = -1;
@@ -50,8 +55,13 @@ class client {
   bool ended_ = false;
 };
 
-/// A POST to /mcp with the usual headers; `more` are lines that end with CR LF.
+/// A request of the stateless era; `params` are members, each with a comma behind it.
+std::string modern(std::string_view method, std::string_view id = "7", std::string_view params = {});
+/// A POST to /mcp with the usual headers, among them those that repeat what a stateless message says; `more` are lines that
+/// end with CR LF.
 std::string post(std::string_view body, std::string_view more = {});
+/// The same as a client of HTTP/1.0 sends it.
+std::string old_post(std::string_view body);
 /// A GET with a good Host.
 std::string get(std::string_view target);
 

@@ -132,7 +132,7 @@ TEST(dialogue, does_not_ask_to_continue_what_it_refuses) {
 
 TEST(dialogue, keeps_the_connection_after_a_refusal_without_a_body) {
   script with;
-  with.talk.receive("GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\nGET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  with.talk.receive("GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\nPUT /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const auto answers = with.taken();
   EXPECT_EQ(first_line(answers), "HTTP/1.1 404 Not Found");
   EXPECT_NE(answers.find("HTTP/1.1 405 Method Not Allowed\r\n"), std::string::npos);

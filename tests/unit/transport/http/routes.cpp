@@ -12,6 +12,8 @@ namespace {
 namespace http = hondana::transport::http;
 using http::verdict;
 
+const http::site here("127.0.0.1");
+
 /// A good POST to /mcp, to be spoiled by the tests.
 http::request_head good_post() {
   http::request_head head;
@@ -42,18 +44,18 @@ void remove(http::request_head& head, std::string_view name) {
 }
 
 int status_of(const http::request_head& head) {
-  const auto what = http::decide(head, "127.0.0.1");
+  const auto what = http::decide(head, here);
   return what.what == verdict::kind::answer ? what.answer.status : 200;
 }
 
 TEST(routes, a_post_to_mcp_is_a_message) {
-  EXPECT_EQ(http::decide(good_post(), "127.0.0.1").what, verdict::kind::message);
+  EXPECT_EQ(http::decide(good_post(), here).what, verdict::kind::message);
   auto with_query = good_post();
   with_query.target = "/mcp?session=1";
-  EXPECT_EQ(http::decide(with_query, "127.0.0.1").what, verdict::kind::message);
+  EXPECT_EQ(http::decide(with_query, here).what, verdict::kind::message);
   auto absolute = good_post();
   absolute.target = "http://localhost:7325/mcp";
-  EXPECT_EQ(http::decide(absolute, "127.0.0.1").what, verdict::kind::message);
+  EXPECT_EQ(http::decide(absolute, here).what, verdict::kind::message);
 }
 
 TEST(routes, the_mirrored_headers_are_passed_up) {
@@ -61,7 +63,7 @@ TEST(routes, the_mirrored_headers_are_passed_up) {
   head.fields.push_back({"mcp-protocol-version", "2026-07-28"});
   head.fields.push_back({"MCP-METHOD", "resources/read"});
   head.fields.push_back({"Mcp-Name", "file:///a"});
-  const auto what = http::decide(head, "127.0.0.1");
+  const auto what = http::decide(head, here);
   EXPECT_EQ(what.headers.protocol_version, "2026-07-28");
   EXPECT_EQ(what.headers.method, "resources/read");
   EXPECT_EQ(what.headers.name, "file:///a");
@@ -77,7 +79,7 @@ TEST(routes, a_mirrored_header_that_is_repeated_is_malformed) {
 }
 
 TEST(routes, a_foreign_host_is_forbidden_on_every_route) {
-  for (const auto target : {"/mcp", "/healthz", "/", "/sse", "/metrics"}) {
+  for (const auto target : {"/mcp", "/healthz", "/", "/metrics"}) {
     for (const auto host : {"evil.example", "evil.example:7325", ""}) {
       auto post = good_post();
       post.target = target;
@@ -99,7 +101,7 @@ TEST(routes, a_foreign_authority_in_the_target_is_forbidden) {
 }
 
 TEST(routes, a_foreign_origin_is_forbidden_on_every_route) {
-  for (const auto target : {"/mcp", "/healthz", "/", "/sse", "/metrics"}) {
+  for (const auto target : {"/mcp", "/healthz", "/", "/metrics"}) {
     for (const auto origin : {"http://evil.example", "null", "", "http://localhost.evil.example"}) {
       auto head = good_post();
       head.target = target;
@@ -128,16 +130,16 @@ TEST(routes, exactly_one_host_is_required) {
 TEST(routes, a_local_origin_is_told_that_it_may_read) {
   auto head = good_post();
   head.fields.push_back({"Origin", "http://localhost:6274"});
-  EXPECT_EQ(http::decide(head, "127.0.0.1").allowed_origin, "http://localhost:6274");
+  EXPECT_EQ(http::decide(head, here).allowed_origin, "http://localhost:6274");
 }
 
 TEST(routes, a_preflight_lists_methods_and_headers) {
   auto head = get("/mcp");
   head.method = "OPTIONS";
   head.fields.push_back({"Origin", "http://localhost:6274"});
-  const auto what = http::decide(head, "127.0.0.1");
+  const auto what = http::decide(head, here);
   EXPECT_EQ(what.answer.status, 204);
-  EXPECT_NE(what.answer.fields.find("Access-Control-Allow-Methods: POST, OPTIONS\r\n"), std::string::npos);
+  EXPECT_NE(what.answer.fields.find("Access-Control-Allow-Methods: GET, POST, DELETE, OPTIONS\r\n"), std::string::npos);
   EXPECT_NE(what.answer.fields.find("MCP-Protocol-Version"), std::string::npos);
   EXPECT_EQ(what.allowed_origin, "http://localhost:6274");
 }
@@ -178,12 +180,12 @@ TEST(routes, an_unknown_expectation_fails) {
 }
 
 TEST(routes, other_methods_on_mcp_are_told_what_is_allowed) {
-  for (const auto method : {"GET", "DELETE", "PUT", "HEAD", "PATCH", "CONNECT", "post"}) {
+  for (const auto method : {"PUT", "HEAD", "PATCH", "CONNECT", "post"}) {
     auto head = get("/mcp");
     head.method = method;
-    const auto what = http::decide(head, "127.0.0.1");
+    const auto what = http::decide(head, here);
     EXPECT_EQ(what.answer.status, 405) << method;
-    EXPECT_EQ(what.answer.fields, "Allow: POST, OPTIONS\r\n") << method;
+    EXPECT_EQ(what.answer.fields, "Allow: GET, POST, DELETE, OPTIONS\r\n") << method;
     EXPECT_EQ(what.answer.content_type, "application/json") << method;
     EXPECT_TRUE(what.answer.content.starts_with(R"({"jsonrpc":"2.0","error":{"code":-32600,"message":"Method not allowed:)"))
         << method;
@@ -192,18 +194,17 @@ TEST(routes, other_methods_on_mcp_are_told_what_is_allowed) {
 }
 
 TEST(routes, health_is_asked_by_get_and_head) {
-  EXPECT_EQ(http::decide(get("/healthz"), "127.0.0.1").what, verdict::kind::health);
+  EXPECT_EQ(http::decide(get("/healthz"), here).what, verdict::kind::health);
   auto head = get("/healthz");
   head.method = "HEAD";
-  EXPECT_EQ(http::decide(head, "127.0.0.1").what, verdict::kind::health);
+  EXPECT_EQ(http::decide(head, here).what, verdict::kind::health);
   head.method = "POST";
   EXPECT_EQ(status_of(head), 405);
 }
 
 TEST(routes, anything_else_is_not_found_and_names_the_endpoint) {
-  for (const auto target :
-       {"/", "/mcp/", "/mcpx", "/MCP", "/%6dcp", "/sse", "*", "mcp", "/healthz/../mcp", "http://localhost"}) {
-    const auto what = http::decide(get(target), "127.0.0.1");
+  for (const auto target : {"/", "/mcp/", "/mcpx", "/MCP", "/%6dcp", "*", "mcp", "/healthz/../mcp", "http://localhost"}) {
+    const auto what = http::decide(get(target), here);
     EXPECT_EQ(what.answer.status, 404) << target;
     EXPECT_NE(what.answer.content.find("/mcp"), std::string::npos) << target;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,23 @@ class host final : public http::dialogue_host {
     ++oversized;
     last = of;
   }
+  std::optional<rpc::delivery> open_stream(const rpc::http_headers& headers, ticket of) override {
+    opened.push_back(headers);
+    last = of;
+    return std::exchange(refuses_stream, std::nullopt);
+  }
+  rpc::delivery leave(const rpc::http_headers& headers) override {
+    left.push_back(headers);
+    return {204, std::nullopt};
+  }
+  std::optional<rpc::delivery> open_pair(ticket of) override {
+    last = of;
+    return std::nullopt;
+  }
+  rpc::delivery receive_paired(std::string_view message, const rpc::http_headers&) override {
+    paired.emplace_back(message);
+    return {202, std::nullopt};
+  }
   void forget() override { ++forgotten; }
   hondana::result<void> pull(std::shared_ptr<http::outgoing> what, ticket of) override {
     if (lane_is_full) return hondana::fail(hondana::errc::overloaded, "The source \"memo\" is busy. Ask again later.");
@@ -35,12 +53,18 @@ class host final : public http::dialogue_host {
     last = of;
     return {};
   }
-  std::string health() override { return R"({"status":"ok"})"; }
+  http::plain_answer report(http::verdict::kind which) override {
+    return {which == http::verdict::kind::ready ? 503 : 200, "application/json", R"({"status":"ok"})", {}};
+  }
   void log(std::string_view line) override { lines.emplace_back(line); }
 
   std::vector<std::string> messages;
   std::vector<std::string> lines;
   std::shared_ptr<http::outgoing> pulling;
+  std::vector<rpc::http_headers> opened;
+  std::vector<rpc::http_headers> left;
+  std::vector<std::string> paired;
+  std::optional<rpc::delivery> refuses_stream;
   ticket last = 0;
   int oversized = 0;
   int forgotten = 0;
@@ -50,7 +74,9 @@ class host final : public http::dialogue_host {
 /// A dialogue whose output is taken by the test.
 struct script {
   explicit script(http::limits with = {}) : script(with, std::make_shared<http::body_budget>(with.unfinished_bytes)) {}
-  script(http::limits with, std::shared_ptr<http::body_budget> shared) : talk(asked, with, "127.0.0.1", std::move(shared)) {}
+  script(http::limits with, std::shared_ptr<http::body_budget> shared)
+      : talk(asked, with, std::make_shared<const http::site>("127.0.0.1"), std::move(shared),
+             std::make_shared<http::body_budget>(with.unsent_bytes)) {}
 
   /// Takes all output, again and again until there is none.
   std::string taken() {

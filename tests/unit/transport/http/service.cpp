@@ -22,7 +22,7 @@ using hondana_test::library;
 using hondana_test::post;
 using std::chrono::milliseconds;
 
-constexpr std::string_view ping = R"({"jsonrpc":"2.0","id":7,"method":"ping"})";
+const std::string ping = hondana_test::modern("server/discover");
 
 TEST(http_service, answers_a_request_with_json) {
   library with;
@@ -34,15 +34,15 @@ TEST(http_service, answers_a_request_with_json) {
   EXPECT_EQ(got.fields.at("cache-control"), "no-store");
   EXPECT_EQ(got.fields.at("x-content-type-options"), "nosniff");
   EXPECT_FALSE(got.fields.contains("server"));
-  EXPECT_EQ(got.body, R"({"jsonrpc":"2.0","id":7,"result":{}})");
+  EXPECT_TRUE(got.body.starts_with(R"({"jsonrpc":"2.0","id":7,"result":{"resultType":"complete",)")) << got.body;
 }
 
 TEST(http_service, answers_many_requests_on_one_connection) {
   library with;
   client peer(with.port());
   for (int i = 0; i < 200; ++i) {
-    peer.send(post(R"({"jsonrpc":"2.0","id":)" + std::to_string(i) + R"(,"method":"ping"})"));
-    ASSERT_EQ(peer.receive().body, R"({"jsonrpc":"2.0","id":)" + std::to_string(i) + R"(,"result":{}})");
+    peer.send(post(hondana_test::modern("server/discover", std::to_string(i))));
+    ASSERT_TRUE(peer.receive().body.starts_with(R"({"jsonrpc":"2.0","id":)" + std::to_string(i) + R"(,"result":{)"));
   }
 }
 
@@ -58,10 +58,11 @@ TEST(http_service, answers_pipelined_requests_in_order) {
   }
 }
 
+// requires: */transports.accepted
 TEST(http_service, accepts_a_notification_without_content) {
   library with;
   client peer(with.port());
-  peer.send(post(R"({"jsonrpc":"2.0","method":"notifications/initialized"})"));
+  peer.send(post(R"({"jsonrpc":"2.0","method":"notifications/initialized"})", "MCP-Protocol-Version: 2026-07-28\r\n"));
   const auto got = peer.receive();
   EXPECT_EQ(got.status, 202);
   EXPECT_EQ(got.body, "");
@@ -78,7 +79,7 @@ TEST(http_service, takes_a_request_one_byte_at_a_time) {
 TEST(http_service, takes_a_large_message) {
   library with;
   client peer(with.port());
-  peer.send(post(R"({"jsonrpc":"2.0","id":7,"method":"ping","params":{"filler":")" + std::string(8u << 20, 'x') + "\"}}"));
+  peer.send(post(hondana_test::modern("server/discover", "7", "\"filler\":\"" + std::string(8u << 20, 'x') + "\",")));
   EXPECT_EQ(peer.receive().status, 200);
 }
 
@@ -108,7 +109,7 @@ TEST(http_service, refuses_what_is_too_much_at_once_and_serves_on) {
   EXPECT_TRUE(greedy.sees_the_end());
 
   client modest(with.port());
-  modest.send(post(R"({"jsonrpc":"2.0","id":7,"method":"ping","params":{"filler":")" + std::string(190'000, 'x') + "\"}}"));
+  modest.send(post(hondana_test::modern("server/discover", "7", "\"filler\":\"" + std::string(190'000, 'x') + "\",")));
   EXPECT_EQ(modest.receive().status, 200);
 }
 
@@ -133,8 +134,7 @@ TEST(http_service, waits_for_permission_to_continue) {
 TEST(http_service, serves_clients_of_http_1_0) {
   library with;
   client peer(with.port());
-  peer.send("POST /mcp HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
-            std::to_string(ping.size()) + "\r\n\r\n" + std::string(ping));
+  peer.send(hondana_test::old_post(ping));
   const auto got = peer.receive();
   EXPECT_EQ(got.status, 200);
   EXPECT_EQ(got.fields.at("connection"), "close");
@@ -157,7 +157,7 @@ TEST(http_service, reports_health_without_paths) {
 
 TEST(http_service, refuses_strangers_on_every_route) {
   library with;
-  for (const auto target : {"/mcp", "/sse", "/healthz", "/metrics", "/"}) {
+  for (const auto target : {"/mcp", "/sse", "/message", "/healthz", "/readyz", "/metrics", "/"}) {
     for (const auto fields : {"Host: evil.example", "Host: evil.example:7325", "Host: localhost\r\nOrigin: http://evil.example",
                               "Host: localhost\r\nOrigin: null"}) {
       client peer(with.port());

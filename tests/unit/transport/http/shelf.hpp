@@ -23,6 +23,7 @@
 
 #include "transport/http/limits.hpp"
 #include "transport/http/service.hpp"
+#include "unit/transport/http/client.hpp"
 
 namespace hondana_test {
 
@@ -106,21 +107,23 @@ class letters final : public hondana::byte_reader {
 /// A server on a free port.
 class library {
  public:
-  explicit library(hondana::transport::http::limits with = {}, hondana::server_options options = {})
+  explicit library(hondana::transport::http::limits with = {}, hondana::server_options options = {}, std::string admin = {})
       : server(log_into(std::move(options))) {
     source->entries["memo:///a"] = [](const auto&) { return hondana::text_reading("hello"); };
     if (const auto added = server.add(source); !added) throw std::runtime_error(added.error().public_text);
     with.loops = 2;
-    auto started = hondana::transport::http::service::start(server.engine(), {"127.0.0.1", 0}, with);
+    hondana::http_options where;
+    where.port = 0;
+    where.admin = std::move(admin);
+    auto started = hondana::transport::http::service::start(server.engine(), where, with);
     if (!started) throw std::runtime_error(started.error().public_text);
     service = std::move(*started);
   }
 
   std::uint16_t port() const { return service->port(); }
-  /// A request to read `uri` as a peer of 2025-03-26 sends it.
+  /// A request to read `uri` as a stateless peer sends it.
   static std::string read(std::string_view uri, std::string_view id = "1") {
-    return R"({"jsonrpc":"2.0","id":)" + std::string(id) + R"(,"method":"resources/read","params":{"uri":")" +
-           std::string(uri) + R"("}})";
+    return modern("resources/read", id, R"("uri":")" + std::string(uri) + "\",");
   }
   std::string log() {
     const std::lock_guard lock(*mutex_);

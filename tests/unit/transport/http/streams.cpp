@@ -77,8 +77,7 @@ TEST(http_streams, clients_of_http_1_0_get_it_until_the_connection_closes) {
   put_letters(with, 2u << 20);
   const auto body = library::read("memo:///big");
   client peer(with.port());
-  peer.send("POST /mcp HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
-            std::to_string(body.size()) + "\r\n\r\n" + body);
+  peer.send(hondana_test::old_post(body));
   const auto got = peer.receive();
   EXPECT_EQ(got.status, 200);
   EXPECT_FALSE(got.fields.contains("transfer-encoding"));

@@ -25,7 +25,7 @@ using hondana_test::library;
 using hondana_test::post;
 using std::chrono::milliseconds;
 
-constexpr std::string_view ping = R"({"jsonrpc":"2.0","id":7,"method":"ping"})";
+const std::string ping = hondana_test::modern("server/discover");
 
 void expect_service(const library& with) {
   client peer(with.port());

@@ -1,0 +1,62 @@
+/// Passes changes from sources to whoever listens.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "model/change.hpp"
+
+namespace hondana::catalog {
+
+/// Hears of changes. Called from any thread while the change is passed on, so it only takes a note and returns.
+class listener {
+ public:
+  listener() = default;
+  listener(const listener&) = delete;
+  listener& operator=(const listener&) = delete;
+  virtual ~listener() = default;
+  virtual void heard(const model::change& what) = 0;
+  /// A log message. Whoever does not pass them on ignores them.
+  virtual void told(const model::log_message& what) { (void)what; }
+};
+
+/// The listeners of one server. Outlives every arrangement of its sources. Threads: any.
+class feed {
+ public:
+  /// Announces changed lists to `who` until it is gone or leaves.
+  void join(const std::shared_ptr<listener>& who);
+  /// Announces changed contents of `uri` (canonical) to `who`, also when nothing is there yet.
+  void watch(const std::shared_ptr<listener>& who, const std::string& uri);
+  void unwatch(const listener& who, const std::string& uri);
+  /// Forgets `who` with all it watches.
+  void leave(const listener& who);
+
+  /// Tells everybody concerned, before it returns.
+  void publish(const model::change& what);
+  /// Tells everybody who has joined.
+  void publish(const model::log_message& what);
+
+  /// Of listeners and watched URIs, for tests and figures.
+  [[nodiscard]] std::size_t listeners() const;
+  [[nodiscard]] std::size_t watched() const;
+
+ private:
+  struct membership {
+    std::weak_ptr<listener> who;
+    bool hears_lists = false;
+    std::unordered_set<std::string> uris;
+  };
+  membership& member(const std::shared_ptr<listener>& who);
+  void forget(const listener* who, const std::string& uri);
+
+  mutable std::mutex mutex_;
+  std::unordered_map<const listener*, membership> members_;
+  std::unordered_map<std::string, std::unordered_set<const listener*>> by_uri_;
+};
+
+}  // namespace hondana::catalog

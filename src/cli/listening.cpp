@@ -1,0 +1,58 @@
+/// From flags and settings to `http_options`.
+#include "cli/listening.hpp"
+
+#include "uri/host_port.hpp"
+
+namespace hondana::cli {
+
+http_options listening_options(const serve_command& asked, const config::http_settings& configured,
+                               const inherited_sockets& inherited) {
+  http_options out;
+  out.address = asked.address.value_or(configured.address);
+  out.port = asked.port.value_or(configured.port);
+  // A flag that says where to listen by TCP outweighs a configured socket.
+  const bool asks_for_tcp = asked.address || asked.port;
+  out.socket = !asked.socket.empty() ? asked.socket : asks_for_tcp ? std::string() : configured.socket;
+  out.inherited = inherited.messages;
+  out.admin = asked.admin.empty() ? configured.admin : asked.admin;
+  out.inherited_admin = inherited.admin;
+  out.hosts = configured.hosts;
+  out.hosts.insert(out.hosts.end(), asked.hosts.begin(), asked.hosts.end());
+  out.origins = configured.origins;
+  out.origins.insert(out.origins.end(), asked.origins.begin(), asked.origins.end());
+  out.without_authentication = configured.without_authentication || asked.without_authentication;
+  out.max_body_bytes = configured.max_body;
+  out.max_header_bytes = configured.max_header;
+  out.max_connections = configured.max_connections;
+  out.max_connections_per_address = configured.max_connections_per_address;
+  out.max_sessions = configured.max_sessions;
+  out.max_sessions_per_address = configured.max_sessions_per_address;
+  out.header_time = configured.header_time;
+  out.body_time = configured.body_time;
+  out.keep_alive_time = configured.keep_alive;
+  out.session_idle_time = configured.session_idle;
+  out.threads = configured.threads;
+  return out;
+}
+
+greeting_facts place_of(const http_options& http, std::uint16_t port) {
+  greeting_facts out;
+  if (!http.inherited.empty()) {
+    out.is_inherited = true;
+    return out;
+  }
+  if (!http.socket.empty()) {
+    out.socket = http.socket;
+    return out;
+  }
+  // An address of all interfaces is none to connect to; the first host is, and it may name a proxy's port.
+  const bool is_any = http.address == "0.0.0.0" || http.address == "::";
+  const bool is_ipv6 = http.address.find(':') != std::string::npos;
+  auto host = is_any && !http.hosts.empty() ? http.hosts.front() : is_ipv6 ? '[' + http.address + ']' : http.address;
+  const auto named = uri::parse_host_port(host);
+  if (!named || !named->port) host += ':' + std::to_string(port);
+  out.url = "http://" + host + "/mcp";
+  return out;
+}
+
+}  // namespace hondana::cli

@@ -1,0 +1,33 @@
+/// What a terminal must not see.
+#include "cli/visible.hpp"
+
+namespace hondana::cli {
+namespace {
+
+/// Bytes of the character at the front of `text` that must not be shown as it is; 0 when it may.
+std::size_t hidden_bytes(std::string_view text) {
+  const auto byte = [&text](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
+  if (byte(0) < 0x20 || byte(0) == 0x7F) return 1;
+  if (byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) <= 0x9F) return 2;  // C1, such as CSI
+  if (byte(0) == 0xD8 && byte(1) == 0x9C) return 2;                     // U+061C
+  if (byte(0) != 0xE2) return 0;
+  // U+200E, U+200F and U+202A to U+202E; U+2028 and U+2029 end lines; U+2066 to U+2069.
+  if (byte(1) == 0x80 && (byte(2) == 0x8E || byte(2) == 0x8F || (byte(2) >= 0xA8 && byte(2) <= 0xAE))) return 3;
+  if (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9) return 3;
+  return 0;
+}
+
+}  // namespace
+
+std::string visible(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const auto hidden = hidden_bytes(text.substr(at));
+    shown += hidden == 0 ? text[at] : '?';
+    at += hidden == 0 ? 1 : hidden;
+  }
+  return shown;
+}
+
+}  // namespace hondana::cli

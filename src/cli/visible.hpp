@@ -1,0 +1,13 @@
+/// Text from elsewhere as it may be shown on a terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hondana::cli {
+
+/// `text` with `?` for everything a terminal could take for a command or that would reorder what is shown: control characters
+/// of ASCII and of Latin-1 (U+0080 to U+009F), and the marks of bidirectional text.
+[[nodiscard]] std::string visible(std::string_view text);
+
+}  // namespace hondana::cli

@@ -1,0 +1,40 @@
+/// What can change while peers are connected.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <hondana/input.hpp>
+#include <hondana/value.hpp>
+
+namespace hondana::model {
+
+/// One thing that happened; sources report it, the feed passes it on.
+struct change {
+  enum class what {
+    resources,  ///< The list of resources or templates.
+    tools,      ///< The list of tools.
+    prompts,    ///< The list of prompts.
+    content,    ///< One resource.
+  };
+  what kind = what::resources;
+  std::string uri{};    ///< Canonical; of `content` only.
+  std::string title{};  ///< Of that resource, for peers that are shown it; may be empty.
+};
+
+/// A message to whoever listens, about no request.
+struct log_message {
+  log_level level = log_level::info;
+  std::string logger{};  ///< May be empty.
+  value data{};
+};
+
+/// Which changes somebody wants to hear of.
+struct interests {
+  bool tools = false;
+  bool prompts = false;
+  bool resources = false;
+  std::vector<std::string> uris{};  ///< As the peer spelled them.
+};
+
+}  // namespace hondana::model

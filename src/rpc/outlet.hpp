@@ -1,0 +1,67 @@
+/// Where messages to a peer go, and what a transport is told to do with them.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "rpc/body.hpp"
+
+namespace hondana::rpc {
+
+/// What a transport is to do with the answer to one message it handed in.
+struct delivery {
+  int http_status = 200;        ///< Obeyed by HTTP, ignored elsewhere.
+  std::optional<body> content;  ///< Absent: nothing is sent (HTTP: an empty body).
+  /// This answers the accepted handshake of a peer that keeps a session: a transport without lasting connections mints an id,
+  /// sends it with the answer, and hands the peer's further messages to the same session.
+  bool opens_session = false;
+  /// With `opens_session`: peers of this session take an event without data, and come back for the rest of a stream whose
+  /// connection is closed on purpose. Spec: 2025-11-25 basic/transports#sending-messages-to-the-server.
+  bool may_poll = false;
+};
+
+/// Messages that are made when there is room for them; until then whoever makes them keeps coalesced state, not a queue.
+///
+/// Threads: any. One transport stream follows a source at a time.
+class message_source {
+ public:
+  message_source() = default;
+  message_source(const message_source&) = delete;
+  message_source& operator=(const message_source&) = delete;
+  virtual ~message_source() = default;
+
+  /// The next message, without its framing. Nothing: there is none now, and `wake` is called once there is one again.
+  [[nodiscard]] virtual std::optional<std::string> next() = 0;
+  /// Sets what is called, from any thread and once, when `next` has something again after it had nothing; at once when it has
+  /// something now. `wake` must not call back. Empty: nobody follows any more. Replaces the follower before.
+  virtual void follow(std::function<void()> wake) = 0;
+  /// Nothing will come any more: whoever follows may let go.
+  [[nodiscard]] virtual bool has_ended() const = 0;
+};
+
+/// Where the messages about one received message go; made by a transport.
+///
+/// Threads: any, also several at once. Messages are sent in the order of the calls.
+class outlet {
+ public:
+  outlet() = default;
+  outlet(const outlet&) = delete;
+  outlet& operator=(const outlet&) = delete;
+  virtual ~outlet() = default;
+
+  /// Called exactly once for every message received with this outlet, last.
+  virtual void answer(delivery what) = 0;
+  /// A notification or a request of ours that belongs to a request under way. Dropped where the transport cannot carry it.
+  virtual void send(std::string message) = 0;
+  /// Sends what `from` has, whenever there is room, until it has ended or the peer has gone. Over HTTP the answer is an event
+  /// stream from here on.
+  virtual void follow(std::shared_ptr<message_source> from) = 0;
+  /// Closes the connection that waits for this answer, where the peer knows to come back for it after `retry`; does nothing
+  /// anywhere else.
+  virtual void release(std::chrono::milliseconds retry) { (void)retry; }
+};
+
+}  // namespace hondana::rpc

@@ -1,0 +1,118 @@
+/// base64url of version, expiry, code and value.
+#include "seal/seal.hpp"
+
+#include <nettle/hmac.h>
+#include <nettle/memops.h>
+#include <sys/random.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "json/base64.hpp"
+
+namespace hondana::seal {
+namespace {
+
+constexpr char version = 1;
+constexpr std::size_t code_bytes = 32;
+constexpr std::size_t head_bytes = 1 + 8;
+constexpr std::size_t least_key = 32;
+
+void append_number(std::string& out, std::uint64_t number) {
+  for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>((number >> shift) & 0xFF));
+}
+
+std::uint64_t read_number(std::string_view from) {
+  std::uint64_t number = 0;
+  for (const char c : from.substr(0, 8)) number = number << 8 | static_cast<unsigned char>(c);
+  return number;
+}
+
+void append_part(std::string& out, std::string_view part) {
+  append_number(out, part.size());  // lengths keep parts apart
+  out += part;
+}
+
+std::uint64_t seconds_of(clock::time_point when) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(when.time_since_epoch()).count());
+}
+
+const std::uint8_t* octets(std::string_view text) { return reinterpret_cast<const std::uint8_t*>(text.data()); }
+
+/// The code over all that is bound. libcrypto does the same for 3.3 MB of every process, a third of what one may have.
+std::string code_of(const std::string& key, std::string_view head, std::string_view text, const binding& of) {
+  std::string all;
+  append_part(all, head);
+  append_part(all, of.caller);
+  append_part(all, of.method);
+  append_part(all, of.parameters);
+  append_part(all, text);
+  hmac_sha256_ctx context;
+  hmac_sha256_set_key(&context, key.size(), octets(key));
+  hmac_sha256_update(&context, all.size(), octets(all));
+  std::array<std::uint8_t, code_bytes> code;
+  hmac_sha256_digest(&context, code.size(), code.data());
+  return {reinterpret_cast<const char*>(code.data()), code.size()};
+}
+
+tl::unexpected<failure> refuse(const char* why) {
+  return fail(errc::invalid_argument, std::string("requestState: ") + why + ". Start again without requestState.");
+}
+
+}  // namespace
+
+result<std::shared_ptr<const sealer>> sealer::with_key(std::string key) {
+  if (key.size() < least_key) {
+    return fail(errc::invalid_argument,
+                "The key for request states has " + std::to_string(key.size()) + " bytes; it needs 32 or more random ones.");
+  }
+  return std::shared_ptr<const sealer>(new sealer(std::move(key)));
+}
+
+result<std::shared_ptr<const sealer>> sealer::with_random_key() {
+  std::string key(least_key, '\0');
+  // Up to 256 bytes come whole or not at all. Source: getrandom(2).
+  ssize_t got = 0;
+  do {
+    got = ::getrandom(key.data(), key.size(), 0);
+  } while (got < 0 && errno == EINTR);
+  if (got != static_cast<ssize_t>(key.size())) {
+    return fail(errc::internal, "No random key for request states can be had.",
+                std::string("getrandom: ") + std::strerror(errno));
+  }
+  return std::shared_ptr<const sealer>(new sealer(std::move(key)));
+}
+
+result<std::string> sealer::close(const value& what, const binding& to, clock::time_point expires) const {
+  const auto text = what.to_text();
+  if (text.size() > max_bytes) {
+    return fail(errc::invalid_argument, "The state of a request may have " + std::to_string(max_bytes) +
+                                            " bytes as JSON; this one has " + std::to_string(text.size()) + ".");
+  }
+  std::string sealed(1, version);
+  append_number(sealed, seconds_of(expires));
+  const auto code = code_of(key_, sealed, text, to);
+  return json::base64url(sealed + code + text);
+}
+
+result<value> sealer::open(std::string_view sealed, const binding& of, clock::time_point now) const {
+  constexpr std::size_t longest = (head_bytes + code_bytes + max_bytes + 2) / 3 * 4;
+  const auto held = sealed.size() <= longest ? json::decode_base64url(sealed) : std::nullopt;
+  if (!held || held->size() < head_bytes + code_bytes || held->front() != version)
+    return refuse("not one that this server made");
+  const std::string_view all(*held);
+  const auto head = all.substr(0, head_bytes);
+  const auto code = all.substr(head_bytes, code_bytes);
+  const auto text = all.substr(head_bytes + code_bytes);
+  const auto expected = code_of(key_, head, text, of);
+  if (memeql_sec(expected.data(), code.data(), code_bytes) == 0) {
+    return refuse("not what this server gave out for this request");
+  }
+  if (read_number(head.substr(1)) <= seconds_of(now)) return refuse("too old");
+  return value::parse(text);
+}
+
+}  // namespace hondana::seal

@@ -1,0 +1,46 @@
+/// Seals small values that pass through a client: it may read them, but not change, lend or keep them.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <hondana/error.hpp>
+#include <hondana/value.hpp>
+
+namespace hondana::seal {
+
+/// What a sealed value belongs to; a different one makes it worthless.
+struct binding {
+  std::string_view caller;      ///< Identity of who was given it.
+  std::string_view method;      ///< Of the request it continues.
+  std::string_view parameters;  ///< Of that request, as a text that is equal for equal parameters.
+};
+
+using clock = std::chrono::system_clock;
+
+/// HMAC-SHA256 over the value, its expiry and its binding, under one key. Threads: any.
+class sealer {
+ public:
+  /// A key of 32 or more bytes. Errors: invalid_argument for a shorter one.
+  [[nodiscard]] static result<std::shared_ptr<const sealer>> with_key(std::string key);
+  /// A key from the system's generator. Errors: internal when it fails.
+  [[nodiscard]] static result<std::shared_ptr<const sealer>> with_random_key();
+
+  /// At most `max_bytes` of JSON. Errors: invalid_argument when `what` is bigger.
+  [[nodiscard]] result<std::string> close(const value& what, const binding& to, clock::time_point expires) const;
+  /// The value. Errors: invalid_argument; the text starts with "requestState" and says whether it is broken or too old, and
+  /// nothing more.
+  [[nodiscard]] result<value> open(std::string_view sealed, const binding& of, clock::time_point now) const;
+
+  static constexpr std::size_t max_bytes = 16 * 1024;
+
+ private:
+  explicit sealer(std::string key) : key_(std::move(key)) {}
+  std::string key_;
+};
+
+}  // namespace hondana::seal

@@ -1,0 +1,188 @@
+/// Noting changes, and telling them one by one.
+#include "session/announcements.hpp"
+
+#include <utility>
+
+#include "wire/logging.hpp"
+
+namespace hondana::session {
+
+announcements::announcements(std::shared_ptr<catalog::feed> from, const wire::codec* manners,
+                             std::optional<rpc::request_id> tag)
+    : feed_(std::move(from)), tag_(std::move(tag)), manners_(manners) {}
+
+announcements::~announcements() { feed_->leave(*this); }
+
+void announcements::begin(const wire::codec& manners) {
+  std::function<void()> wake;
+  {
+    const std::lock_guard lock(mutex_);
+    manners_ = &manners;
+    wake = due_wake();
+  }
+  if (wake) wake();
+}
+
+void announcements::say_first(std::string message) {
+  std::function<void()> wake;
+  {
+    const std::lock_guard lock(mutex_);
+    first_.push_back(std::move(message));
+    wake = due_wake();
+  }
+  if (wake) wake();
+}
+
+void announcements::want_lists(bool resources, bool tools, bool prompts) {
+  const std::lock_guard lock(mutex_);
+  wants_resources_ = resources;
+  wants_tools_ = tools;
+  wants_prompts_ = prompts;
+}
+
+bool announcements::watch(const std::string& uri, const std::string& asked, std::size_t limit) {
+  const std::lock_guard lock(mutex_);
+  if (watched_.size() >= limit && !watched_.contains(uri)) return false;
+  watched_[uri].asked = asked;
+  return true;
+}
+
+void announcements::unwatch(const std::string& uri) {
+  const std::lock_guard lock(mutex_);
+  const auto place = watched_.find(uri);
+  if (place == watched_.end()) return;
+  if (place->second.is_pending) std::erase(pending_, uri);
+  watched_.erase(place);
+}
+
+void announcements::close() {
+  feed_->leave(*this);
+  std::function<void()> wake;
+  {
+    const std::lock_guard lock(mutex_);
+    has_ended_ = true;
+    resources_ = tools_ = prompts_ = false;
+    first_.clear();
+    pending_.clear();
+    messages_.clear();
+    watched_.clear();
+    wake = std::exchange(wake_, nullptr);
+  }
+  if (wake) wake();  // whoever follows looks once more, and lets go
+}
+
+std::size_t announcements::watched() const {
+  const std::lock_guard lock(mutex_);
+  return watched_.size();
+}
+
+void announcements::heard(const model::change& what) {
+  std::function<void()> wake;
+  {
+    const std::lock_guard lock(mutex_);
+    if (has_ended_ || !note(what)) return;
+    wake = due_wake();
+  }
+  if (wake) wake();
+}
+
+void announcements::told(const model::log_message& what) {
+  constexpr std::size_t most_messages = 100;
+  constexpr std::size_t longest = 64 * 1024;
+  auto text = wire::log_notification(what.level, what.logger, what.data);
+  if (text.size() > longest) text = wire::log_notification(what.level, what.logger, "[a message of more than 64 KiB left out]");
+  std::function<void()> wake;
+  {
+    const std::lock_guard lock(mutex_);
+    if (has_ended_ || !least_ || what.level < *least_) return;
+    if (messages_.size() == most_messages) messages_.pop_front();
+    messages_.push_back(std::move(text));
+    wake = due_wake();
+  }
+  if (wake) wake();
+}
+
+void announcements::want_messages(log_level least) {
+  const std::lock_guard lock(mutex_);
+  least_ = least;
+}
+
+bool announcements::note(const model::change& what) {
+  using kind = model::change::what;
+  switch (what.kind) {
+    case kind::resources:
+      return wants_resources_ && !std::exchange(resources_, true);
+    case kind::tools:
+      return wants_tools_ && !std::exchange(tools_, true);
+    case kind::prompts:
+      return wants_prompts_ && !std::exchange(prompts_, true);
+    case kind::content:
+      break;
+  }
+  const auto place = watched_.find(what.uri);
+  if (place == watched_.end()) return false;
+  place->second.title = what.title;
+  if (std::exchange(place->second.is_pending, true)) return false;
+  pending_.push_back(what.uri);
+  return true;
+}
+
+std::optional<std::string> announcements::next() {
+  const std::lock_guard lock(mutex_);
+  if (!first_.empty()) {
+    auto message = std::move(first_.front());
+    first_.pop_front();
+    return message;
+  }
+  if (manners_ != nullptr) {
+    if (const auto what = take()) return manners_->encode_change(*what, tag_);
+    if (!messages_.empty()) {
+      auto message = std::move(messages_.front());
+      messages_.pop_front();
+      return message;
+    }
+  }
+  is_asleep_ = true;
+  return {};
+}
+
+std::optional<model::change> announcements::take() {
+  using kind = model::change::what;
+  if (std::exchange(resources_, false)) return model::change{kind::resources};
+  if (std::exchange(tools_, false)) return model::change{kind::tools};
+  if (std::exchange(prompts_, false)) return model::change{kind::prompts};
+  if (pending_.empty()) return {};
+  auto& one = watched_.at(pending_.front());
+  pending_.pop_front();
+  one.is_pending = false;
+  return model::change{kind::content, one.asked, std::exchange(one.title, {})};
+}
+
+void announcements::follow(std::function<void()> wake) {
+  std::function<void()> now;
+  {
+    const std::lock_guard lock(mutex_);
+    wake_ = std::move(wake);
+    is_asleep_ = true;
+    now = has_ended_ ? std::exchange(wake_, nullptr) : due_wake();
+  }
+  if (now) now();
+}
+
+bool announcements::has_ended() const {
+  const std::lock_guard lock(mutex_);
+  return has_ended_;
+}
+
+bool announcements::has_something() const {
+  return !first_.empty() ||
+         (manners_ != nullptr && (resources_ || tools_ || prompts_ || !pending_.empty() || !messages_.empty()));
+}
+
+std::function<void()> announcements::due_wake() {
+  if (!wake_ || !is_asleep_ || !has_something()) return nullptr;
+  is_asleep_ = false;
+  return wake_;
+}
+
+}  // namespace hondana::session

@@ -1,0 +1,59 @@
+/// One request on its way through gate, catalog and handlers.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "rpc/in_flight.hpp"
+#include "session/session.hpp"
+#include "wire/choose.hpp"
+
+namespace hondana::session {
+
+/// An error answer to a request, or without an id to what was none.
+[[nodiscard]] inline rpc::delivery refusal(const std::optional<rpc::request_id>& id, const wire::protocol_error& why,
+                                           const wire::codec& manners) {
+  return {why.http_status, rpc::body(wire::wrap_error(id, why, manners))};
+}
+
+/// Everything a request's answer needs, shared with the completions.
+struct pending {
+  rpc::reply reply;
+  rpc::request_id id;
+  const wire::codec& codec;
+  std::shared_ptr<const context> with;
+  std::string uri;  // what errors are about
+
+  void succeed(rpc::body result) { reply.send({200, wire::wrap_result(id, std::move(result))}); }
+  void refuse(const wire::protocol_error& why) { reply.send(refusal(id, why, codec)); }
+  void fail(const failure& why) {
+    if (!why.private_text.empty()) note(std::string(name_of(why.code)) + about() + ": " + why.private_text);
+    refuse(codec.encode_failure(why, uri));
+  }
+  void note(std::string_view line) const {
+    if (with->log) with->log(line);
+  }
+  /// The URI for the log, which a peer must not fill with a long one.
+  [[nodiscard]] std::string about() const {
+    constexpr std::size_t shown = 300;
+    return uri.empty() ? uri : ' ' + (uri.size() <= shown ? uri : uri.substr(0, shown) + "...");
+  }
+  /// Encodes an answer with `encode` and sends it. What is thrown on the way, such as no memory for it, is an internal error.
+  template <class Answer, class Encode>
+  void finish(result<Answer> answer, Encode&& encode) {
+    if (!answer) return fail(answer.error());
+    try {
+      succeed(rpc::body(encode(std::move(*answer))));
+    } catch (const std::exception& error) {
+      fail({errc::internal, "Internal error", std::string("an answer could not be encoded: ") + error.what()});
+    }
+  }
+  template <class Answer>
+  void finish(result<Answer> answer) {
+    finish(std::move(answer), [this](const Answer& one) { return codec.encode(one, with->self); });
+  }
+};
+
+}  // namespace hondana::session

@@ -1,0 +1,70 @@
+/// Operations to catalog and handlers, answers to their encoders.
+#include "session/performer.hpp"
+
+#include <utility>
+#include <variant>
+
+namespace hondana::session {
+namespace {
+
+struct performer {
+  std::shared_ptr<pending> of;
+  const call& by;
+  const rpc::facts& facts;
+  const surroundings& around;
+
+  void operator()(const model::list_resources& what) const {
+    of->with->catalog->list(by, what.cursor, [of = of](auto page) { of->finish(std::move(page)); });
+  }
+  void operator()(const model::list_templates& what) const {
+    of->with->catalog->templates(by, what.cursor, [of = of](auto page) { of->finish(std::move(page)); });
+  }
+  void operator()(const model::read_resource& what) const {
+    of->with->catalog->read(by, what.uri, what.asked_uri, [of = of](result<catalog::read_answer> answer) {
+      of->finish(std::move(answer), [&of](catalog::read_answer one) {
+        return of->codec.encode(std::move(one.reading), one.home, one.cache, of->with->self);
+      });
+    });
+  }
+  void operator()(const model::complete& what) const {
+    if (what.prompt) {
+      of->with->handlers->complete(by, what, [of = of](auto values) { of->finish(std::move(values)); });
+    } else {
+      of->with->catalog->complete(by, what, [of = of](auto values) { of->finish(std::move(values)); });
+    }
+  }
+  void operator()(const model::list_tools& what) const { of->finish(of->with->handlers->tools(what.cursor)); }
+  void operator()(const model::list_prompts& what) const { of->finish(of->with->handlers->prompts(what.cursor)); }
+  void operator()(model::call_tool& what) const {
+    const auto* called = of->with->handlers->find_tool(what.name);
+    if (called != nullptr && facts.http) {
+      const auto refused = of->codec.refuse_mirrored(called->mirrored, what.arguments, *facts.http);
+      if (refused) return of->refuse(*refused);
+    }
+    rounds::begin(of, by, std::move(what), around);
+  }
+  void operator()(model::get_prompt& what) const { rounds::begin(of, by, std::move(what), around); }
+  void operator()(const model::set_log_level&) const { acknowledge(); }
+  void operator()(const model::initialize&) const {
+    rpc::body result(of->codec.encode_greeting(of->with->self));
+    of->reply.send({200, wire::wrap_result(of->id, std::move(result)), true, of->codec.may_poll()});
+  }
+  void operator()(const model::discover&) const { of->succeed(rpc::body(of->codec.encode_greeting(of->with->self))); }
+  void operator()(const model::ping&) const { acknowledge(); }
+  template <class Other>
+  void operator()(const Other&) const {
+    of->fail({errc::internal, "Internal error", "an operation without an answer came as a request"});
+  }
+
+ private:
+  void acknowledge() const { of->succeed(rpc::body(of->codec.encode_empty(of->with->self))); }
+};
+
+}  // namespace
+
+void perform(std::shared_ptr<pending> of, const call& by, const rpc::facts& facts, model::operation what,
+             const surroundings& around) {
+  std::visit(performer{std::move(of), by, facts, around}, what);
+}
+
+}  // namespace hondana::session

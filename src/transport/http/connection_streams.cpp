@@ -1,0 +1,208 @@
+/// What a connection does with messages, sessions and streams.
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "session/refusal.hpp"
+#include "transport/http/connection.hpp"
+
+namespace hondana::transport::http {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::string_view no_such_session =
+    "Not found: this server has no such session. It may have ended; open a new one with initialize.";
+
+rpc::delivery refuse_session(const failure& why) {
+  return session::refuse(why.code == errc::overloaded ? 503 : 500, why.public_text, {});
+}
+
+/// Says in the log that a stream lost something.
+std::function<void()> reporter(const std::shared_ptr<core>& engine) {
+  return [engine] {
+    const auto with = engine->current();
+    if (with->log)
+      with->log("a client reads too slowly: messages that go before an answer, or an answer nobody waits for, were dropped");
+  };
+}
+
+message_stream::form form_of(const rpc::http_headers& headers) {
+  if (!headers.accepts_stream) return message_stream::form::json;
+  return headers.accepts_json ? message_stream::form::either : message_stream::form::events;
+}
+
+}  // namespace
+
+void connection::carry(std::shared_ptr<message_stream> on, ticket of, std::optional<event_id> seen) {
+  carried_ = std::move(on);
+  carried_for_ = of;
+  carriage_ = carried_->carry(
+      [on_loop = loop_, to = weak_from_this()] {
+        // The connection is locked on its own thread only, since whoever holds it last destroys it.
+        asio::post(on_loop->io, [to] {
+          if (const auto there = to.lock()) there->wake();
+        });
+      },
+      seen);
+}
+
+void connection::let_go() {
+  if (const auto gone = std::exchange(carried_, nullptr)) gone->let_go(carriage_);
+  if (const auto gone = std::exchange(paired_, nullptr)) loop_->kept->end(*gone);
+}
+
+void connection::forget() {
+  let_go();
+  if (const auto gone = std::exchange(session_, nullptr)) gone->close();
+}
+
+/// Hands the dialogue what its stream has next; false when there is nothing to do.
+bool connection::carry_on() {
+  if (!carried_ || !dialogue_.wants_messages()) return false;
+  auto what = carried_->next(carriage_);
+  if (!what) return false;
+  hand_over(std::move(*what));
+  return true;
+}
+
+void connection::hand_over(portion what) {
+  using kind = portion::kind;
+  const bool is_last = what.what == kind::answer || what.what == kind::retry || what.what == kind::end;
+  std::string fields;
+  if (what.content.opens_session && session_) {
+    kept_session::traits is;
+    is.may_poll = what.content.may_poll;
+    if (const auto made = keep(std::move(is), session_)) {
+      fields = "Mcp-Session-Id: " + (*made)->id() + "\r\n";
+      session_.reset();
+    } else {
+      what = {kind::answer, refuse_session(made.error()), {}, {}, {}};
+      fields = "Retry-After: 1\r\n";
+    }
+  }
+  const bool has_ended = is_last || what.what == kind::answer;
+  dialogue_.take(carried_for_, std::move(what), fields);
+  if (!has_ended) return;
+  let_go();
+  session_.reset();
+}
+
+/// A session that outlives its request. Its id is made here.
+result<std::shared_ptr<kept_session>> connection::keep(kept_session::traits is, std::shared_ptr<session::session> what) {
+  auto id = make_session_id();
+  if (!id) return tl::unexpected(std::move(id.error()));
+  is.id = std::move(*id);
+  is.owner = facts_of({}).who;
+  auto on_owner = [owner = loop_](std::function<void()> work) { asio::dispatch(owner->io, std::move(work)); };
+  auto& all = *loop_->kept;
+  auto made = std::make_shared<kept_session>(std::move(is), std::move(what), std::move(on_owner), all.within(), all.room());
+  if (auto kept = all.keep(made, dialogue::clock::now()); !kept) return tl::unexpected(std::move(kept.error()));
+  return made;
+}
+
+std::shared_ptr<kept_session> connection::find_session(const rpc::http_headers& headers, kept_session::manner how) const {
+  if (!headers.session_id) return nullptr;
+  return loop_->kept->find(*headers.session_id, facts_of(headers).who, how, dialogue::clock::now());
+}
+
+void connection::receive(std::string_view message, const rpc::http_headers& headers, ticket of) {
+  if (!headers.session_id || session::needs_no_session(headers)) return receive_alone(message, headers, of);
+  const auto with = find_session(headers, kept_session::manner::streamable);
+  if (!with) {
+    const auto alone = std::make_shared<message_stream>(message_stream::traits{}, loop_->kept->room()->waiting);
+    carry(alone, of);
+    return alone->answer(session::refuse(404, no_such_session, headers));
+  }
+  const auto stream = with->stream_for(form_of(headers), reporter(engine_));
+  carry(stream, of);
+  with->receive(std::string(message), facts_of(headers), stream);
+}
+
+/// A request of the stateless era, or a handshake: a session for it alone, which ends with the connection.
+void connection::receive_alone(std::string_view message, const rpc::http_headers& headers, ticket of) {
+  message_stream::traits is;
+  is.when_dropped = reporter(engine_);
+  is.takes = form_of(headers);
+  const auto stream = std::make_shared<message_stream>(std::move(is), loop_->kept->room()->waiting);
+  carry(stream, of);
+  session_ = session::session::open(engine_);
+  session_->receive(message, facts_of(headers), stream);
+}
+
+void connection::refuse_oversized(const rpc::http_headers& headers, ticket of) {
+  message_stream::traits is;
+  is.takes = message_stream::form::json;
+  const auto stream = std::make_shared<message_stream>(std::move(is), loop_->kept->room()->waiting);
+  carry(stream, of);
+  session::session::open(engine_)->refuse_oversized(dialogue_.message_limit(), facts_of(headers), stream);
+}
+
+std::optional<rpc::delivery> connection::open_stream(const rpc::http_headers& headers, ticket of) {
+  if (auto refused = session::refuse_version(headers)) return refused;
+  if (!headers.session_id) {
+    return session::refuse(
+        400,
+        "Bad request: the header Mcp-Session-Id is missing. A GET opens the stream of a session; open a session "
+        "with initialize.",
+        headers);
+  }
+  const auto with = find_session(headers, kept_session::manner::streamable);
+  if (!with) return session::refuse(404, no_such_session, headers);
+  if (!headers.last_event_id) {
+    carry(with->standing(), of);
+    return std::nullopt;
+  }
+  const auto seen = read_event_id(*headers.last_event_id);
+  const auto stream = seen ? with->stream_of(*seen) : nullptr;
+  if (!stream) {
+    return session::refuse(
+        400,
+        "Bad request: Last-Event-ID names no event of this session that is still known. Open the stream without "
+        "that header.",
+        headers);
+  }
+  carry(stream, of, seen);
+  return std::nullopt;
+}
+
+/// The session lives as long as this stream. Spec: 2024-11-05 basic/transports#http-with-sse.
+std::optional<rpc::delivery> connection::open_pair(ticket of) {
+  kept_session::traits is;
+  is.how = kept_session::manner::paired;
+  auto made = keep(std::move(is), session::session::open(engine_));
+  if (!made) return refuse_session(made.error());
+  paired_ = std::move(*made);
+  paired_->standing()->greet("endpoint", "/message?sessionId=" + paired_->id());
+  carry(paired_->standing(), of);
+  return std::nullopt;
+}
+
+rpc::delivery connection::receive_paired(std::string_view message, const rpc::http_headers& headers) {
+  const auto with = find_session(headers, kept_session::manner::paired);
+  if (!with) {
+    return session::refuse(
+        404, "Not found: this server has no such session. Its stream may have ended; open a new one at /sse.", headers);
+  }
+  auto out = with->paired_outlet();
+  if (!out) {
+    return session::refuse(503, "Service unavailable: too many answers wait on the stream of this session. Read it first.",
+                           headers);
+  }
+  with->receive(std::string(message), {facts_of(headers).who, std::nullopt}, std::move(out));
+  return {202, std::nullopt};
+}
+
+rpc::delivery connection::leave(const rpc::http_headers& headers) {
+  if (auto refused = session::refuse_version(headers)) return std::move(*refused);
+  if (!headers.session_id) {
+    return session::refuse(400, "Bad request: the header Mcp-Session-Id is missing. A DELETE ends the session it names.",
+                           headers);
+  }
+  const auto with = find_session(headers, kept_session::manner::streamable);
+  if (!with) return session::refuse(404, no_such_session, headers);
+  loop_->kept->end(*with);
+  return {204, std::nullopt};
+}
+
+}  // namespace hondana::transport::http

@@ -1,0 +1,125 @@
+/// The session of a client that keeps one: its conversation and its streams.
+#include "transport/http/kept_session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hondana::transport::http {
+namespace {
+
+/// Answers go out as messages among others.
+class one_of_many final : public rpc::outlet {
+ public:
+  explicit one_of_many(std::shared_ptr<message_stream> on) : on_(std::move(on)) {}
+  void answer(rpc::delivery what) override {
+    if (what.content) on_->put(std::move(*what.content));
+  }
+  void send(std::string message) override { on_->send(std::move(message)); }
+  void follow(std::shared_ptr<rpc::message_source> from) override { on_->follow(std::move(from)); }
+
+ private:
+  std::shared_ptr<message_stream> on_;
+};
+
+}  // namespace
+
+kept_session::kept_session(traits is, std::shared_ptr<session::session> with, runner on_owner, const limits& within,
+                           const std::shared_ptr<shared_room>& room)
+    : is_(std::move(is)),
+      session_(std::move(with)),
+      on_owner_(std::move(on_owner)),
+      streams_kept_(within.streams_kept),
+      paired_bytes_(within.paired_bytes),
+      room_(room),
+      sent_(std::make_shared<replay>(within.replay_bytes, room->replayed)) {
+  message_stream::traits rest;
+  rest.takes = message_stream::form::events;
+  rest.has_answer = false;
+  if (is_.how == manner::streamable) {
+    rest.kept = sent_;
+    rest.may_poll = is_.may_poll;
+  } else {
+    rest.event = "message";
+  }
+  standing_ = make_stream(std::move(rest));
+  standing_->follow(session_->standing());
+}
+
+std::shared_ptr<message_stream> kept_session::make_stream(message_stream::traits is) {
+  is.number = ++last_stream_;
+  return std::make_shared<message_stream>(std::move(is), room_->waiting);
+}
+
+std::shared_ptr<message_stream> kept_session::stream_for(message_stream::form takes, std::function<void()> when_dropped) {
+  message_stream::traits is;
+  is.when_dropped = std::move(when_dropped);
+  is.takes = takes;
+  is.kept = sent_;
+  is.may_poll = is_.may_poll;
+  is.when_opened = [weak = weak_from_this()](const std::shared_ptr<message_stream>& opened) {
+    if (const auto there = weak.lock()) there->remember(opened);
+  };
+  return make_stream(std::move(is));
+}
+
+/// An event stream may lose its connection and be asked for again. Finished ones are forgotten, the oldest first.
+void kept_session::remember(const std::shared_ptr<message_stream>& opened) {
+  bool is_late = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_late = has_ended_;
+    if (!is_late) streams_.emplace(opened->number(), opened);
+    auto finished = static_cast<std::size_t>(
+        std::count_if(streams_.begin(), streams_.end(), [](const auto& one) { return one.second->is_over(); }));
+    for (auto one = streams_.begin(); finished > streams_kept_ && one != streams_.end();) {
+      if (one->second->is_over()) {
+        one = streams_.erase(one);
+        --finished;
+      } else {
+        ++one;
+      }
+    }
+  }
+  if (is_late) opened->end();
+}
+
+void kept_session::receive(std::string message, rpc::facts facts, std::shared_ptr<rpc::outlet> out) {
+  ++received_;
+  on_owner_([self = shared_from_this(), message = std::move(message), facts = std::move(facts), out = std::move(out)] {
+    self->session_->receive(message, facts, out);
+    --self->received_;
+  });
+}
+
+std::shared_ptr<rpc::outlet> kept_session::paired_outlet() {
+  if (standing_->bytes_waiting() > paired_bytes_) return nullptr;
+  return std::make_shared<one_of_many>(standing_);
+}
+
+std::shared_ptr<message_stream> kept_session::stream_of(const event_id& event) {
+  if (event.stream == standing_->number()) return standing_;
+  const std::lock_guard lock(mutex_);
+  const auto found = streams_.find(event.stream);
+  return found == streams_.end() ? nullptr : found->second;
+}
+
+bool kept_session::is_busy() const {
+  if (received_ != 0 || session_->under_way() != 0 || standing_->is_carried()) return true;
+  const std::lock_guard lock(mutex_);
+  return std::any_of(streams_.begin(), streams_.end(), [](const auto& one) { return one.second->is_carried(); });
+}
+
+void kept_session::end() {
+  std::map<std::uint64_t, std::shared_ptr<message_stream>> streams;
+  {
+    const std::lock_guard lock(mutex_);
+    has_ended_ = true;
+    streams.swap(streams_);
+  }
+  standing_->end();
+  for (const auto& [number, one] : streams) one->end();
+  on_owner_([session = session_] { session->close(); });
+  sent_->clear();
+}
+
+}  // namespace hondana::transport::http

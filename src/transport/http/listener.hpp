@@ -1,0 +1,49 @@
+/// Accepts connections of one listening socket. Included only where Asio is.
+#pragma once
+
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "transport/http/listening_socket.hpp"
+#include "transport/http/loop.hpp"
+#include "transport/http/peer_address.hpp"
+
+namespace hondana::transport::http {
+
+/// Threads: the loop's, but for the constructor, `start`, and the destructor, which must not overlap with it.
+class listener {
+ public:
+  /// Takes over a connected, non-blocking descriptor.
+  using admit_function = std::function<void(int descriptor, const peer_address& from)>;
+
+  /// `pause`: before accepting again after a shortage, which `log` is told once.
+  listener(std::shared_ptr<loop> on, listening_socket with, std::chrono::milliseconds pause, admit_function admit,
+           std::function<void(std::string_view)> log);
+  ~listener();
+  listener(const listener&) = delete;
+  listener& operator=(const listener&) = delete;
+
+  void start();
+  /// Accepts no more; whoever connects from here on is refused by the kernel. Harmless when repeated.
+  void stop();
+
+ private:
+  void wait();
+  void accept();
+  void pause();
+
+  std::shared_ptr<loop> loop_;
+  listening_socket socket_;
+  std::chrono::milliseconds pause_time_;
+  admit_function admit_;
+  std::function<void(std::string_view)> log_;
+  boost::asio::posix::basic_stream_descriptor<executor> handle_;  // of `socket_`
+  timer timer_;
+  bool is_short_ = false;  // the last accept found no room in the process
+  bool stopped_ = false;
+};
+
+}  // namespace hondana::transport::http

@@ -1,0 +1,175 @@
+/// One stream as those see it who fill it.
+#include "transport/http/message_stream.hpp"
+
+#include <utility>
+
+namespace hondana::transport::http {
+namespace {
+
+// What notifications of one stream may take while they wait for their reader.
+constexpr std::size_t stream_cap = 1u << 20;
+// What a message costs besides its text.
+constexpr std::size_t overhead = 128;
+
+using kind = portion::kind;
+
+}  // namespace
+
+message_stream::message_stream(traits is, std::shared_ptr<body_budget> room) : is_(std::move(is)), room_(std::move(room)) {}
+
+message_stream::~message_stream() { forget_waiting(); }
+
+void message_stream::answer(rpc::delivery what) {
+  portion last;
+  last.what = kind::answer;
+  const auto bytes = what.content ? what.content->bytes_held() : 0;
+  last.content = std::move(what);
+  bool is_dropped = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_over_) return;
+    const bool is_lost = !is_carried_ && !is_opened_;
+    if (is_lost || !admit(std::move(last), bytes, is_carried_)) {
+      is_dropped = !is_lost;
+      is_over_ = true;
+      forget_waiting();
+    }
+  }
+  if (is_dropped) tell_dropped();
+  ring();
+}
+
+void message_stream::send(std::string message) {
+  if (is_.takes == form::json) return;
+  portion one;
+  one.what = kind::message;
+  const auto bytes = message.size() + overhead;
+  one.content.content = rpc::body(std::move(message));
+  one.event = is_.event;
+  bool is_dropped = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_over_ || (!is_carried_ && !is_opened_)) return;
+    is_dropped = !admit(std::move(one), bytes, false);
+  }
+  if (is_dropped) tell_dropped();
+  ring();
+}
+
+void message_stream::put(rpc::body message) {
+  portion one;
+  one.what = kind::message;
+  const auto bytes = message.bytes_held() + overhead;
+  one.content.content = std::move(message);
+  one.event = is_.event;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_over_) return;
+    (void)admit(std::move(one), bytes, true);  // an answer is never refused
+  }
+  ring();
+}
+
+void message_stream::greet(std::string event, std::string data) {
+  portion one;
+  one.what = kind::message;
+  one.content.content = rpc::body(std::move(data));
+  one.event = std::move(event);
+  const std::lock_guard lock(mutex_);
+  waiting_.push_front({std::move(one), 0});
+}
+
+void message_stream::release(std::chrono::milliseconds retry) {
+  if (!is_.may_poll || !is_.kept || is_.takes == form::json) return;
+  portion one;
+  one.what = kind::retry;
+  one.after = retry;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_over_ || !is_carried_) return;
+    (void)admit(std::move(one), 0, true);  // it takes no room
+  }
+  ring();
+}
+
+/// Under the lock. False when there is no room for what is not a must.
+bool message_stream::admit(portion what, std::size_t bytes, bool must) {
+  if (!must && (held_ + bytes > stream_cap || !room_->take(bytes))) return false;
+  if (must) bytes = 0;
+  held_ += bytes;
+  waiting_.push_back({std::move(what), bytes});
+  return true;
+}
+
+void message_stream::follow(std::shared_ptr<rpc::message_source> from) {
+  if (is_.takes == form::json) return;
+  const auto flag = std::make_shared<std::atomic<bool>>(false);
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_over_) return;
+    sources_.push_back({from, flag});
+  }
+  from->follow([weak = weak_from_this(), flag] {
+    *flag = true;
+    if (const auto there = weak.lock()) there->ring();
+  });
+  ring();
+}
+
+/// Under the lock. Everything ends here; the caller tells the sources.
+message_stream::sources message_stream::finish() {
+  is_over_ = true;
+  forget_waiting();
+  again_.clear();
+  return std::exchange(sources_, {});
+}
+
+void message_stream::end() {
+  sources gone;
+  {
+    const std::lock_guard lock(mutex_);
+    gone = finish();
+  }
+  for (const auto& one : gone) one.from->follow({});
+  ring();
+}
+
+void message_stream::forget_waiting() {
+  waiting_.clear();
+  room_->give_back(std::exchange(held_, 0));
+}
+
+void message_stream::tell_dropped() {
+  if (!has_dropped_.exchange(true) && is_.when_dropped) is_.when_dropped();
+}
+
+void message_stream::ring() {
+  std::function<void()> wake;
+  {
+    const std::lock_guard lock(bell_);
+    if (!std::exchange(is_armed_, false)) return;
+    wake = wake_;
+  }
+  if (wake) wake();
+}
+
+bool message_stream::is_carried() const {
+  const std::lock_guard lock(mutex_);
+  return is_carried_;
+}
+
+bool message_stream::is_over() const {
+  const std::lock_guard lock(mutex_);
+  return is_over_ && waiting_.empty();
+}
+
+std::size_t message_stream::bytes_waiting() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t total = 0;
+  for (const auto& one : waiting_) {
+    if (one.what.content.content) total += one.what.content.content->bytes_held();
+  }
+  return total;
+}
+
+}  // namespace hondana::transport::http

@@ -1,0 +1,175 @@
+/// One stream as its connection sees it: taking over, taking portions, letting go.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "transport/http/message_stream.hpp"
+
+namespace hondana::transport::http {
+namespace {
+
+using kind = portion::kind;
+
+}  // namespace
+
+message_stream::carriage message_stream::carry(std::function<void()> wake, std::optional<event_id> seen) {
+  carriage mine = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    mine = ++carriage_;
+    is_carried_ = true;
+    is_open_here_ = false;
+    // Who comes back after an event has an id to come back with.
+    primes_ = is_.kept && is_.may_poll && !seen;
+    again_.clear();
+    if (seen && is_.kept) {
+      for (auto& one : is_.kept->after(*seen)) again_.push_back(std::move(one));
+    }
+  }
+  {
+    const std::lock_guard lock(bell_);
+    std::swap(wake, wake_);
+    is_armed_ = false;
+  }
+  if (wake) wake();  // the carrier before learns that it has lost the stream
+  return mine;
+}
+
+void message_stream::let_go(carriage mine) {
+  sources gone;
+  {
+    const std::lock_guard lock(mutex_);
+    if (mine != carriage_ || !is_carried_) return;
+    is_carried_ = false;
+    again_.clear();
+    if (!is_.kept || !is_opened_) gone = finish();
+  }
+  for (const auto& one : gone) one.from->follow({});
+  const std::lock_guard lock(bell_);
+  wake_ = {};
+}
+
+std::optional<portion> message_stream::next(carriage mine) {
+  const std::lock_guard one_carrier(carrying_);
+  for (;;) {
+    bool opens_first = false;
+    std::optional<portion> found;
+    {
+      const std::lock_guard lock(mutex_);
+      if (mine != carriage_) return portion{};
+      if (!is_open_here_ && opens_now()) {
+        opens_first = !is_opened_;
+        is_opened_ = is_open_here_ = true;
+        found.emplace();
+        found->what = kind::opening;
+        if (primes_) found->id = to_text({is_.number, ++last_number_});
+        if (!waiting_.empty()) {
+          // The head of the answer goes out with this.
+          found->content.opens_session = waiting_.front().what.content.opens_session;
+          found->content.may_poll = waiting_.front().what.content.may_poll;
+        }
+      } else {
+        found = take(false);
+      }
+    }
+    if (opens_first && is_.when_opened) is_.when_opened(shared_from_this());
+    if (found) return found;
+    if (auto pulled = pull(mine)) return pulled;
+    {
+      const std::lock_guard lock(mutex_);
+      if (mine != carriage_) return portion{};
+      if (auto last = take(true)) return last;
+    }
+    {
+      const std::lock_guard lock(bell_);
+      is_armed_ = true;
+    }
+    const std::lock_guard lock(mutex_);
+    if (mine == carriage_ && !has_something()) return std::nullopt;
+  }
+}
+
+/// Under the lock: whether its carrier must now be told that the answer is an event stream.
+bool message_stream::opens_now() const {
+  if (is_.takes == form::json) return false;
+  if (!is_.has_answer || is_opened_ || !again_.empty() || !sources_.empty()) return true;
+  if (waiting_.empty()) return false;
+  const auto& first = waiting_.front().what;
+  if (first.what != kind::answer) return true;
+  // An error has a status of its own, which a stream cannot carry.
+  return is_.takes == form::events && first.content.content && first.content.http_status == 200;
+}
+
+/// Under the lock.
+std::optional<portion> message_stream::take(bool even_answer) {
+  if (!again_.empty()) {
+    portion out;
+    out.what = kind::message;
+    out.id = to_text(again_.front().id);
+    out.event = is_.event;
+    out.content.content = rpc::body(*again_.front().message);
+    again_.pop_front();
+    return out;
+  }
+  if (waiting_.empty()) return is_over_ ? std::optional<portion>(portion{}) : std::nullopt;
+  auto& first = waiting_.front();
+  if (first.what.what == kind::answer && !even_answer) return std::nullopt;
+  held_ -= first.bytes;
+  room_->give_back(first.bytes);
+  auto out = std::move(first.what);
+  waiting_.pop_front();
+  if (out.what == kind::answer) {
+    is_over_ = true;
+    if (!is_open_here_) return out;
+  }
+  return hand_out(std::move(out));
+}
+
+/// Under the lock: gives an event its number, and keeps it where events are kept.
+portion message_stream::hand_out(portion what) {
+  if (!is_.kept || what.what == kind::retry || !what.content.content) return what;
+  const event_id id{is_.number, ++last_number_};
+  what.id = to_text(id);
+  if (what.content.content->is_whole()) {
+    auto text = what.content.content->take_text();
+    is_.kept->keep(id, text);
+    what.content.content = rpc::body(std::move(text));
+  }
+  return what;
+}
+
+/// Asks the sources that are ready, without the lock: they have locks of their own.
+std::optional<portion> message_stream::pull(carriage mine) {
+  sources ready;
+  {
+    const std::lock_guard lock(mutex_);
+    std::copy_if(sources_.begin(), sources_.end(), std::back_inserter(ready),
+                 [](const auto& one) { return one.is_ready->load(); });
+  }
+  for (const auto& one : ready) {
+    *one.is_ready = false;
+    auto message = one.from->next();
+    if (!message) continue;
+    *one.is_ready = true;
+    portion out;
+    out.what = kind::message;
+    out.content.content = rpc::body(std::move(*message));
+    out.event = is_.event;
+    const std::lock_guard lock(mutex_);
+    if (mine == carriage_) return hand_out(std::move(out));
+    // Somebody else carries now, and is to have it.
+    waiting_.push_front({std::move(out), 0});
+    return portion{};
+  }
+  const std::lock_guard lock(mutex_);
+  std::erase_if(sources_, [](const auto& one) { return !one.is_ready->load() && one.from->has_ended(); });
+  return std::nullopt;
+}
+
+/// Under the lock.
+bool message_stream::has_something() const {
+  return is_over_ || !waiting_.empty() || !again_.empty() || (!is_open_here_ && opens_now()) ||
+         std::any_of(sources_.begin(), sources_.end(), [](const auto& one) { return one.is_ready->load(); });
+}
+
+}  // namespace hondana::transport::http

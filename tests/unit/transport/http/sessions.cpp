@@ -1,0 +1,171 @@
+/// The table of sessions: who finds one, who is dropped, and what is left of those that ended.
+#include "transport/http/sessions.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include <hondana/server.hpp>
+
+#include "server/core.hpp"
+#include "session/session.hpp"
+
+namespace {
+
+namespace http = hondana::transport::http;
+namespace rpc = hondana::rpc;
+using http::kept_session;
+using manner = kept_session::manner;
+using std::chrono::seconds;
+
+class a_table : public testing::Test {
+ protected:
+  static http::limits few() {
+    http::limits with;
+    with.sessions = 4;
+    with.sessions_per_address = 3;
+    with.session_idle = seconds(60);
+    return with;
+  }
+  std::shared_ptr<kept_session> make(const std::string& id, const std::string& address = "127.0.0.1",
+                                     manner how = manner::streamable) {
+    kept_session::traits is;
+    is.id = id;
+    is.owner = {"anonymous", address, nullptr};
+    is.how = how;
+    is.may_poll = true;
+    return std::make_shared<kept_session>(
+        std::move(is), hondana::session::session::open(server_.engine()), [](const std::function<void()>& work) { work(); },
+        table_.within(), table_.room());
+  }
+  bool keep(const std::string& id, const std::string& address = "127.0.0.1") {
+    return table_.keep(make(id, address), now_).has_value();
+  }
+  bool has(const std::string& id, const std::string& identity = "anonymous", manner how = manner::streamable) {
+    return table_.find(id, {identity, "", nullptr}, how, now_) != nullptr;
+  }
+
+  hondana::server server_;
+  http::sessions table_{few()};
+  http::sessions::clock::time_point now_{seconds(1'000)};
+};
+
+// requires: */transports.session_id_secure */transports.session_id_visible
+TEST(session_ids, are_long_and_different_and_visible) {
+  std::set<std::string> seen;
+  for (int i = 0; i < 1'000; ++i) {
+    const auto id = http::make_session_id();
+    ASSERT_TRUE(id);
+    EXPECT_EQ(id->size(), 32u);
+    EXPECT_TRUE(std::all_of(id->begin(), id->end(), [](char c) { return c > 0x20 && c < 0x7f; }));
+    EXPECT_TRUE(seen.insert(*id).second);
+  }
+}
+
+TEST_F(a_table, an_id_alone_opens_nothing) {
+  ASSERT_TRUE(keep("a"));
+  EXPECT_TRUE(has("a"));
+  EXPECT_FALSE(has("b"));
+  EXPECT_FALSE(has(""));
+  EXPECT_FALSE(has("a", "somebody else"));
+  EXPECT_FALSE(has("a", "anonymous", manner::paired));
+}
+
+TEST_F(a_table, at_its_cap_the_one_that_was_idle_longest_goes) {
+  for (const auto* id : {"a", "b"}) ASSERT_TRUE(keep(id, "10.0.0.1"));
+  for (const auto* id : {"c", "d"}) ASSERT_TRUE(keep(id, "10.0.0.2"));
+  EXPECT_TRUE(has("a"));
+  ASSERT_TRUE(keep("e", "10.0.0.3"));
+  EXPECT_EQ(table_.size(), 4u);
+  EXPECT_TRUE(has("a"));
+  EXPECT_FALSE(has("b"));
+}
+
+TEST_F(a_table, an_address_at_its_cap_loses_its_own) {
+  ASSERT_TRUE(keep("mine", "10.0.0.1"));
+  for (const auto* id : {"a", "b", "c", "d", "e"}) ASSERT_TRUE(keep(id, "10.0.0.2"));
+  EXPECT_TRUE(has("mine"));
+  EXPECT_TRUE(has("e"));
+  EXPECT_FALSE(has("a"));
+  EXPECT_EQ(table_.size(), 4u);
+}
+
+TEST_F(a_table, who_is_in_use_is_not_dropped_and_then_the_new_one_is_refused) {
+  std::vector<std::shared_ptr<kept_session>> used;
+  for (const auto* id : {"a", "b", "c"}) {
+    used.push_back(make(id));
+    ASSERT_TRUE(table_.keep(used.back(), now_));
+    (void)used.back()->standing()->carry([] {});
+  }
+  const auto refused = table_.keep(make("d"), now_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, hondana::errc::overloaded);
+  EXPECT_FALSE(has("d"));
+  EXPECT_TRUE(has("a"));
+}
+
+TEST_F(a_table, who_is_idle_for_too_long_ends_and_who_is_in_use_does_not) {
+  const auto idle = make("idle");
+  const auto open = make("open");
+  ASSERT_TRUE(table_.keep(idle, now_));
+  ASSERT_TRUE(table_.keep(open, now_));
+  const auto mine = open->standing()->carry([] {});
+  table_.expire(now_ + seconds(59));
+  EXPECT_EQ(table_.size(), 2u);
+  table_.expire(now_ + seconds(61));
+  EXPECT_FALSE(has("idle"));
+  EXPECT_TRUE(idle->standing()->is_over());
+  open->standing()->let_go(mine);
+  table_.expire(now_ + seconds(100));
+  EXPECT_EQ(table_.size(), 1u) << "it was in use until then";
+  table_.expire(now_ + seconds(200));
+  EXPECT_EQ(table_.size(), 0u);
+}
+
+TEST_F(a_table, a_session_that_ends_closes_its_streams_and_gives_back_what_it_kept) {
+  const auto one = make("a");
+  ASSERT_TRUE(table_.keep(one, now_));
+  const auto stream = one->stream_for(http::message_stream::form::either);
+  const auto mine = stream->carry([] {});
+  stream->send(std::string(1'000, 'x'));
+  ASSERT_TRUE(stream->next(mine));  // the opening
+  ASSERT_TRUE(stream->next(mine));
+  EXPECT_EQ(one->stream_of({stream->number(), 0}), stream);
+  table_.end(*one);
+  EXPECT_EQ(table_.size(), 0u);
+  EXPECT_TRUE(stream->is_over());
+  EXPECT_EQ(stream->next(mine)->what, http::portion::kind::end);
+  EXPECT_EQ(one->stream_of({stream->number(), 0}), nullptr);
+  EXPECT_TRUE(table_.room()->replayed->take(table_.within().replay_bytes_of_all));
+  EXPECT_TRUE(table_.room()->waiting->take(table_.within().waiting_bytes_of_all));
+}
+
+TEST_F(a_table, sessions_opened_and_abandoned_are_not_kept) {
+  for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(keep(std::to_string(i), "10.0.0." + std::to_string(i % 7)));
+  EXPECT_LE(table_.size(), 4u);
+}
+
+TEST_F(a_table, a_session_knows_only_so_many_finished_streams) {
+  const auto one = make("a");
+  std::uint64_t first = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    const auto stream = one->stream_for(http::message_stream::form::either);
+    if (i == 0) first = stream->number();
+    const auto mine = stream->carry([] {});
+    stream->send("1");
+    stream->answer({200, rpc::body("2")});
+    while (stream->next(mine)->what != http::portion::kind::answer) {
+    }
+    stream->let_go(mine);
+  }
+  EXPECT_EQ(one->stream_of({first, 0}), nullptr);
+  EXPECT_FALSE(one->is_busy());
+}
+
+}  // namespace
