@@ -31,6 +31,11 @@ build() {
   (cd "$root" && cmake --build --preset "$preset" --parallel "$jobs" "${targets[@]}") </dev/null >&2
 }
 
+build_everything() {
+  configure release
+  build release everything
+}
+
 build_release() {
   local fresh=no begin=$SECONDS spent
   [ -f "$root/build/release/build.ninja" ] || fresh=yes

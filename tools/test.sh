@@ -78,6 +78,7 @@ run_tests() {
     skip 'long interop and long fuzzing' './dev test --all runs them'
   fi
   phase 'tests' run_ctest dev "${long[@]}"
+  print_conformance dev
   phase 'build asan' build_sanitized asan
   phase 'tests and fuzz targets under asan and ubsan' run_ctest asan
   phase 'build tsan' build_sanitized tsan

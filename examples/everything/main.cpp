@@ -1,0 +1,73 @@
+/// A server with one of everything, on loopback: what conformance suites and curious people connect to.
+///
+/// Usage: everything PORT (0 for any free one). It prints its address and serves until it is told to stop (SIGINT, SIGTERM).
+#include <csignal>
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <string_view>
+
+#include "everything.hpp"
+
+namespace {
+
+constexpr int wrong_usage = 2;
+
+int complain(const std::string& text) {
+  std::cerr << "everything: " << text << '\n';
+  return 1;
+}
+
+hondana::result<void> fill(hondana::server& server) {
+  using namespace everything;
+  constexpr std::array parts{add_resources,    add_plain_tools,    add_talking_tools, add_form_tools,
+                             add_asking_tools, add_stateful_tools, add_prompts};
+  for (const auto add : parts) {
+    if (auto added = add(server); !added) return added;
+  }
+  return {};
+}
+
+int serve(std::uint16_t port) {
+  // Blocked before any thread is made, so that all of them leave the signals to the one that waits for them.
+  sigset_t stops;
+  sigemptyset(&stops);
+  sigaddset(&stops, SIGINT);
+  sigaddset(&stops, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &stops, nullptr);
+
+  hondana::server server({.name = "everything",
+                          .version = "1.0.0",
+                          .title = "Everything",
+                          .instructions = "One of everything, to try clients with.",
+                          .log = [](std::string_view line) { std::cerr << line << '\n'; }});
+  if (const auto filled = fill(server); !filled) return complain(filled.error().public_text);
+  auto service = hondana::http_service::start(server, {.port = port});
+  if (!service) return complain(service.error().public_text);
+  std::cout << "http://127.0.0.1:" << service->port() << "/mcp" << std::endl;
+  int caught = 0;
+  sigwait(&stops, &caught);
+  service->drain(std::chrono::seconds(2));
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  std::uint16_t port = 0;
+  const std::string_view text(count == 2 ? arguments[1] : "");
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
+    std::cerr << "usage: everything PORT\n";
+    return wrong_usage;
+  }
+  try {
+    return serve(port);
+  } catch (const std::exception& failure) {
+    return complain(failure.what());
+  }
+}
