@@ -50,6 +50,8 @@ install(FILES ${PROJECT_BINARY_DIR}/hondana.pc DESTINATION ${CMAKE_INSTALL_LIBDI
 
 file(GLOB documents CONFIGURE_DEPENDS README.md CHANGELOG.md LICENSE SECURITY.md docs/*.md)
 install(FILES ${documents} TYPE DOC)
+install(DIRECTORY packaging/systemd examples/nginx DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+        PATTERN CMakeLists.txt EXCLUDE PATTERN check.sh EXCLUDE)
 file(GLOB manuals CONFIGURE_DEPENDS docs/*.1)
 if(manuals)
   install(FILES ${manuals} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -87,6 +87,11 @@ run_fuzz() {
   [ "$count" -gt 0 ] || die 'there are no fuzz targets'
 }
 
+# run_http_bench [MILLISECONDS [REPETITIONS]]: pins server and load to cores of their own itself.
+run_http_bench() {
+  "$root/build/release/bench/http_bench" "$root/build/release/hondana" "$@" </dev/null
+}
+
 # run_bench [arguments]: every benchmark of a room, pinned to one core, and then what the whole program costs.
 run_bench() {
   local program count=0

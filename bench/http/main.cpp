@@ -1,0 +1,247 @@
+/// What answering over HTTP costs, beside nginx in the same run: requests a second and processor time a request, of the real
+/// program on one core with the load on another.
+///
+/// Usage: http_bench PROGRAM [MILLISECONDS [REPETITIONS]]. Prints a Markdown table. Without nginx, only our own figures.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "contestant.hpp"
+#include "generator.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using http_bench::contestant;
+
+constexpr std::size_t mebibyte = 1u << 20;
+constexpr int listed = 100;
+constexpr int crowds[] = {1, 32, 256};
+
+/// What is asked, of us and of nginx.
+struct work {
+  std::string name;
+  std::string request;
+  std::string body;  ///< The answer's, which nginx serves as a file.
+};
+
+struct figures {
+  std::vector<double> rates;
+  std::vector<double> costs;  // microseconds
+};
+
+/// A folder for the run, removed at the end.
+struct scratch {
+  scratch() : path(fs::temp_directory_path() / ("hondana-bench-" + std::to_string(::getpid()))) {
+    fs::create_directories(path);
+  }
+  ~scratch() {
+    std::error_code left_behind;
+    fs::remove_all(path, left_behind);
+  }
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+  fs::path path;
+};
+
+void write(const fs::path& path, std::string_view content) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(content.data(), static_cast<std::streamsize>(content.size()));
+  if (!out.flush()) throw std::runtime_error("cannot write " + path.string());
+}
+
+/// Lines of prose, with an escape now and then as in any text.
+std::string text_of(std::size_t size) {
+  std::string out;
+  for (int line = 1; out.size() < size; ++line) {
+    out += "Line " + std::to_string(line) + " says \"nothing much\", but says it in ordinary words of ordinary length.\n";
+  }
+  out.resize(size);
+  return out;
+}
+
+std::string blob_of(std::size_t size) {
+  std::string out(size, '\0');
+  std::uint64_t state = 88172645463325252u;
+  for (auto& byte : out) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    byte = static_cast<char>(state);
+  }
+  return out;
+}
+
+std::string post(const std::string& path, const std::string& method, const std::string& uri) {
+  const auto message = R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":{)" +
+                       (uri.empty() ? "" : R"("uri":")" + uri + "\",") +
+                       R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                       R"("io.modelcontextprotocol/clientCapabilities":{}}}})";
+  return "POST " + path +
+         " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\nMCP-Protocol-Version: "
+         "2026-07-28\r\nMcp-Method: " +
+         method + (uri.empty() ? "" : "\r\nMcp-Name: " + uri) + "\r\nContent-Length: " + std::to_string(message.size()) +
+         "\r\n\r\n" + message;
+}
+
+std::string get(const std::string& path) { return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n"; }
+
+/// An answer that has not changed for longer than a walk of the folder is trusted: files are described after the first list.
+std::string settled(std::uint16_t port, const std::string& request) {
+  constexpr std::chrono::seconds long_enough{3};
+  const auto give_up = std::chrono::steady_clock::now() + 20 * long_enough;
+  auto body = http_bench::fetch(port, request);
+  for (auto since = std::chrono::steady_clock::now(); std::chrono::steady_clock::now() - since < long_enough;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    auto now = http_bench::fetch(port, request);
+    if (now == body) continue;
+    if (std::chrono::steady_clock::now() > give_up) throw std::runtime_error("an answer keeps changing");
+    body = std::move(now);
+    since = std::chrono::steady_clock::now();
+  }
+  return body;
+}
+
+std::vector<work> prepare(const fs::path& folder, const contestant& ours) {
+  const auto uri = [&folder](const char* name) { return "file://" + (folder / name).string(); };
+  std::vector<work> all{{"small read", post("/mcp", "resources/read", uri("small.txt")), {}},
+                        {"1 MiB text", post("/mcp", "resources/read", uri("text.txt")), {}},
+                        {"1 MiB blob", post("/mcp", "resources/read", uri("blob.bin")), {}},
+                        {"list of 100", post("/mcp", "resources/list", {}), {}}};
+  for (auto& one : all) {
+    one.body = settled(ours.port(), one.request);
+    if (one.body.find("\"result\"") == std::string::npos) throw std::runtime_error(one.name + ": " + one.body.substr(0, 300));
+  }
+  return all;
+}
+
+void write_served(const fs::path& folder) {
+  fs::create_directories(folder);
+  write(folder / "small.txt", "A small text, as most are.\n");
+  write(folder / "text.txt", text_of(mebibyte));
+  write(folder / "blob.bin", blob_of(mebibyte));
+  for (int i = 3; i < listed; ++i) write(folder / ("note-" + std::to_string(i) + ".txt"), "A note.\n");
+}
+
+std::unique_ptr<contestant> start_nginx(const scratch& in, const std::vector<work>& all, int core) {
+  const auto port = http_bench::free_port();
+  fs::create_directories(in.path / "static");
+  fs::create_directories(in.path / "tmp");
+  for (std::size_t i = 0; i < all.size(); ++i) write(in.path / "static" / std::to_string(i), all[i].body);
+  std::string temporary;
+  for (const auto* what : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"}) {
+    temporary += std::string("  ") + what + "_temp_path tmp/" + what + ";\n";
+  }
+  write(in.path / "nginx.conf",
+        "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log nginx.log crit;\n"
+        "events { worker_connections 1024; }\nhttp {\n" +
+            temporary +
+            "  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  tcp_nodelay on;\n  keepalive_requests 1000000000;\n"
+            "  default_type application/json;\n  open_file_cache max=16;\n"
+            "  server {\n    listen 127.0.0.1:" +
+            std::to_string(port) + " backlog=1024;\n    root " + in.path.string() + ";\n    location = /return { return 200 '" +
+            std::string(all[0].body.size(), 'x') + "'; }\n  }\n}\n");
+  return std::make_unique<contestant>(
+      std::vector<std::string>{"nginx", "-p", in.path.string(), "-c", (in.path / "nginx.conf").string()}, core, port,
+      in.path / "nginx.out");
+}
+
+bool has_nginx() { return std::system("command -v nginx >/dev/null 2>&1") == 0; }
+
+void measure(const contestant& by, const std::string& request, std::size_t body, int connections,
+             std::chrono::milliseconds time, figures& into) {
+  (void)http_bench::generate(by.port(), request, body, connections, time / 10);  // warm
+  const auto before = by.processor_seconds();
+  const auto got = http_bench::generate(by.port(), request, body, connections, time);
+  const auto used = by.processor_seconds() - before;
+  into.rates.push_back(static_cast<double>(got.answers) / got.seconds);
+  into.costs.push_back(used * 1e6 / static_cast<double>(got.answers));
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void print(const figures& what) {
+  if (what.rates.empty()) {
+    std::printf(" – | – |");
+  } else {
+    std::printf(" %.0f | %.1f |", median(what.rates), median(what.costs));
+  }
+}
+
+void run(const std::string& program, std::chrono::milliseconds time, int repetitions) {
+  const bool is_pinned = std::thread::hardware_concurrency() > 1;
+  const int servers_core = is_pinned ? 0 : -1;
+  http_bench::stay_on(is_pinned ? 1 : -1);
+  ::setenv("PATH", (std::string(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "/usr/bin") + ":/usr/sbin").c_str(), 1);
+  const scratch in;
+  const auto served = in.path / "served";
+  write_served(served);
+  const auto port = http_bench::free_port();
+  write(in.path / "hondana.toml",
+        "[http]\nport = " + std::to_string(port) + "\nthreads = 1\n[[source]]\ntype = \"files\"\npath = \"served\"\n");
+  const contestant ours({program, "serve", "--config", (in.path / "hondana.toml").string()}, servers_core, port,
+                        in.path / "hondana.out");
+  const auto all = prepare(served, ours);
+  const auto nginx = has_nginx() ? start_nginx(in, all, servers_core) : nullptr;
+  std::printf("Servers on %s, load on %s; medians of %d runs of %lld ms each, interleaved%s.\n\n",
+              is_pinned ? "core 0" : "any core", is_pinned ? "core 1" : "any core", repetitions,
+              static_cast<long long>(time.count()), nginx ? "" : "; there is no nginx here");
+  std::printf(
+      "| work | connections | hondana, requests/s | µs CPU a request | nginx `return 200`, requests/s | µs CPU a request | "
+      "nginx, the same bytes from a file, requests/s | µs CPU a request |\n| --- | --- | --- | --- | --- | --- | --- | --- "
+      "|\n");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& one = all[i];
+    for (const int connections : crowds) {
+      figures own;
+      figures bare;
+      figures file;
+      for (int turn = 0; turn < repetitions; ++turn) {
+        measure(ours, one.request, one.body.size(), connections, time, own);
+        if (!nginx) continue;
+        // Only small answers are like an answer without content.
+        if (i == 0) measure(*nginx, post("/return", "resources/read", "file:///a"), one.body.size(), connections, time, bare);
+        measure(*nginx, get("/static/" + std::to_string(i)), one.body.size(), connections, time, file);
+      }
+      std::printf("| %s, %zu bytes | %d |", one.name.c_str(), one.body.size(), connections);
+      print(own);
+      print(bare);
+      print(file);
+      std::printf("\n");
+      std::fflush(stdout);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count < 2) {
+    std::fprintf(stderr, "usage: http_bench PROGRAM [MILLISECONDS [REPETITIONS]]\n");
+    return 2;
+  }
+  try {
+    const int time = count > 2 ? std::atoi(arguments[2]) : 1000;
+    const int repetitions = count > 3 ? std::atoi(arguments[3]) : 5;
+    if (time < 10 || repetitions < 1) throw std::runtime_error("give at least 10 milliseconds and 1 repetition");
+    run(arguments[1], std::chrono::milliseconds(time), repetitions);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "http_bench: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
