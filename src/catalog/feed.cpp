@@ -14,12 +14,21 @@ void feed::join(const std::shared_ptr<listener>& who) {
   member(who).hears_lists = true;
 }
 
-void feed::watch(const std::shared_ptr<listener>& who, const std::string& uri) {
+bool feed::watch(const std::shared_ptr<listener>& who, const std::string& uri) {
+  const auto cost = cost_of(uri);
   const std::lock_guard lock(mutex_);
-  if (member(who).uris.insert(uri).second) by_uri_[uri].insert(who.get());
+  const auto known = members_.find(who.get());
+  if (known != members_.end() && known->second.uris.contains(uri)) return true;
+  if (cost > byte_cap_ - bytes_) return false;
+  bytes_ += cost;
+  member(who).uris.insert(uri);
+  by_uri_[uri].insert(who.get());
+  return true;
 }
 
+/// Under the lock.
 void feed::forget(const listener* who, const std::string& uri) {
+  bytes_ -= cost_of(uri);
   const auto place = by_uri_.find(uri);
   if (place == by_uri_.end()) return;
   place->second.erase(who);

@@ -28,10 +28,16 @@ class listener {
 /// The listeners of one server. Outlives every arrangement of its sources. Threads: any.
 class feed {
  public:
+  /// `byte_cap`: what all watches together may take; see `cost_of`.
+  explicit feed(std::size_t byte_cap = 64u << 20) noexcept : byte_cap_(byte_cap) {}
+  feed(const feed&) = delete;
+  feed& operator=(const feed&) = delete;
+
   /// Announces changed lists to `who` until it is gone or leaves.
   void join(const std::shared_ptr<listener>& who);
-  /// Announces changed contents of `uri` (canonical) to `who`, also when nothing is there yet.
-  void watch(const std::shared_ptr<listener>& who, const std::string& uri);
+  /// Announces changed contents of `uri` (canonical) to `who`, also when nothing is there yet. False, and nothing changed, when
+  /// all listeners together watch as much as there is room for.
+  [[nodiscard]] bool watch(const std::shared_ptr<listener>& who, const std::string& uri);
   void unwatch(const listener& who, const std::string& uri);
   /// Forgets `who` with all it watches.
   void leave(const listener& who);
@@ -40,6 +46,9 @@ class feed {
   void publish(const model::change& what);
   /// Tells everybody who has joined.
   void publish(const model::log_message& what);
+
+  /// Bytes that one more watch of `uri` takes, here and in its listener, which keeps it under two spellings.
+  [[nodiscard]] static std::size_t cost_of(const std::string& uri) noexcept { return 512 + 8 * uri.size(); }
 
   /// Of listeners and watched URIs, for tests and figures.
   [[nodiscard]] std::size_t listeners() const;
@@ -54,7 +63,9 @@ class feed {
   membership& member(const std::shared_ptr<listener>& who);
   void forget(const listener* who, const std::string& uri);
 
+  const std::size_t byte_cap_;
   mutable std::mutex mutex_;
+  std::size_t bytes_ = 0;
   std::unordered_map<const listener*, membership> members_;
   std::unordered_map<std::string, std::unordered_set<const listener*>> by_uri_;
 };

@@ -250,7 +250,11 @@ result<void> session::subscribe(const model::subscribe& what, const context& wit
                                       " resources already. Unsubscribe from some before subscribing to more.");
   }
   if (conversation_.settled != nullptr) standing_->begin(*conversation_.settled);
-  with.feed->watch(standing_, what.uri);
+  if (!with.feed->watch(standing_, what.uri)) {
+    standing_->unwatch(what.uri);
+    return fail(errc::overloaded,
+                "The peers of this server together watch as many resources as it can. Subscribe to fewer, or try again later.");
+  }
   return {};
 }
 
@@ -270,8 +274,11 @@ void session::listen(const model::listen& what, const std::shared_ptr<pending>& 
   for (std::size_t i = 0; with.self.has_subscriptions && i < what.canonical_uris.size(); ++i) {
     const auto& uri = what.canonical_uris[i];
     if (!with.catalog->could_serve(uri) || !stream->watch(uri, what.wanted.uris[i], with.subscriptions)) continue;
+    if (!with.feed->watch(stream, uri)) {
+      stream->unwatch(uri);
+      break;
+    }
     honoured.uris.push_back(what.wanted.uris[i]);
-    with.feed->watch(stream, uri);
   }
   // Before anything can be heard: the acknowledgment is the first message of its stream.
   stream->say_first(of->codec.encode_acknowledged(honoured, of->id));

@@ -32,7 +32,7 @@ TEST(feed, tells_list_changes_to_all_who_joined_and_nobody_else) {
   const auto joined = std::make_shared<recorder>();
   const auto watching = std::make_shared<recorder>();
   all.join(joined);
-  all.watch(watching, "memo:///a");
+  ASSERT_TRUE(all.watch(watching, "memo:///a"));
   all.publish({kind::tools});
   ASSERT_EQ(joined->taken().size(), 1u);
   EXPECT_TRUE(watching->taken().empty());
@@ -42,9 +42,9 @@ TEST(feed, tells_content_changes_to_those_who_watch_that_uri) {
   feed all;
   const auto one = std::make_shared<recorder>();
   const auto other = std::make_shared<recorder>();
-  all.watch(one, "memo:///a");
-  all.watch(one, "memo:///a");
-  all.watch(other, "memo:///b");
+  ASSERT_TRUE(all.watch(one, "memo:///a"));
+  ASSERT_TRUE(all.watch(one, "memo:///a"));
+  ASSERT_TRUE(all.watch(other, "memo:///b"));
   all.publish({kind::content, "memo:///a", "A"});
   const auto heard = one->taken();
   ASSERT_EQ(heard.size(), 1u);
@@ -60,7 +60,7 @@ TEST(feed, forgets_everything_about_a_listener_that_leaves) {
   feed all;
   const auto one = std::make_shared<recorder>();
   all.join(one);
-  for (int i = 0; i < 1000; ++i) all.watch(one, "memo:///" + std::to_string(i));
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(all.watch(one, "memo:///" + std::to_string(i)));
   EXPECT_EQ(all.listeners(), 1u);
   EXPECT_EQ(all.watched(), 1000u);
   all.leave(*one);
@@ -68,6 +68,25 @@ TEST(feed, forgets_everything_about_a_listener_that_leaves) {
   EXPECT_EQ(all.watched(), 0u);
   all.publish({kind::resources});
   EXPECT_TRUE(one->taken().empty());
+}
+
+TEST(feed, takes_watches_up_to_its_bytes_whoever_watches) {
+  const std::string a = "memo:///a";
+  feed all(2 * feed::cost_of(a));
+  const auto one = std::make_shared<recorder>();
+  const auto other = std::make_shared<recorder>();
+  EXPECT_TRUE(all.watch(one, a));
+  EXPECT_TRUE(all.watch(other, a));
+  EXPECT_TRUE(all.watch(one, a)) << "it does already";
+  EXPECT_FALSE(all.watch(one, "memo:///b"));
+  all.publish({kind::content, "memo:///b", {}});
+  EXPECT_TRUE(one->taken().empty());
+  all.unwatch(*other, a);
+  EXPECT_FALSE(all.watch(one, "memo:///" + std::string(100, 'b'))) << "longer ones cost more";
+  EXPECT_TRUE(all.watch(one, "memo:///b"));
+  all.leave(*one);
+  EXPECT_TRUE(all.watch(other, a));
+  EXPECT_TRUE(all.watch(other, "memo:///b"));
 }
 
 TEST(feed, keeps_no_listener_alive) {
@@ -89,7 +108,7 @@ TEST(feed, takes_subscriptions_while_changes_are_passed_on) {
   std::size_t heard = 0;
   for (int i = 0; i < 2000 || heard == 0; ++i) {
     const auto one = std::make_shared<recorder>();
-    all.watch(one, "memo:///a");
+    ASSERT_TRUE(all.watch(one, "memo:///a"));
     all.join(one);
     heard += one->taken().size();
     all.leave(*one);

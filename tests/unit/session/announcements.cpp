@@ -24,7 +24,7 @@ struct stream {
   }
   void watch(const std::string& uri) {
     ASSERT_TRUE(notes->watch(uri, uri, 100));
-    feed->watch(notes, uri);
+    ASSERT_TRUE(feed->watch(notes, uri));
   }
   void follow() {
     notes->follow([this] { ++wakes; });
