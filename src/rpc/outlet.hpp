@@ -23,6 +23,14 @@ struct delivery {
   bool may_poll = false;
 };
 
+/// What a transport has done with a message that is no answer.
+enum class sending {
+  taken,    ///< It goes out, unless the peer leaves first.
+  no_way,   ///< This peer takes an answer here and nothing before it.
+  no_room,  ///< Dropped: too much waits for this peer or for all of them, or the message alone is too long.
+  gone,     ///< Nobody is there any more to take it.
+};
+
 /// Messages that are made when there is room for them; until then whoever makes them keeps coalesced state, not a queue.
 ///
 /// Threads: any. One transport stream follows a source at a time.
@@ -54,8 +62,9 @@ class outlet {
 
   /// Called exactly once for every message received with this outlet, last.
   virtual void answer(delivery what) = 0;
-  /// A notification or a request of ours that belongs to a request under way. Dropped where the transport cannot carry it.
-  virtual void send(std::string message) = 0;
+  /// A notification or a request of ours that belongs to a request under way. Anything but `taken`: it has been dropped, which
+  /// matters to whoever waits for a response to it.
+  virtual sending send(std::string message) = 0;
   /// Sends what `from` has, whenever there is room, until it has ended or the peer has gone. Over HTTP the answer is an event
   /// stream from here on.
   virtual void follow(std::shared_ptr<message_source> from) = 0;

@@ -6,6 +6,7 @@
 
 #include "json/writer.hpp"
 #include "wire/inputs.hpp"
+#include "wire/refusals.hpp"
 
 namespace hondana::session {
 namespace {
@@ -171,7 +172,24 @@ void rounds::ask_peer(input_required what) {
     if (const auto self = gone.lock()) self->withdraw();
   });
   if (by_.stop.stop_requested()) return;
-  for (auto& one : messages) around_.out->send(std::move(one));
+  for (auto& one : messages) {
+    if (const auto how = around_.out->send(std::move(one)); how != rpc::sending::taken) return give_up_asking(how);
+  }
+}
+
+/// The peer will not hear a question, so nobody waits for its answer.
+void rounds::give_up_asking(rpc::sending how) {
+  if (!withdraw()) return;
+  if (how == rpc::sending::no_way) {
+    return of_->refuse(wire::refused_by_http(
+        406,
+        "Not acceptable: before it can answer, the server has to ask the client something, and does so on a stream. Send "
+        "Accept: application/json, text/event-stream."));
+  }
+  of_->fail({errc::overloaded,
+             "The client could not be asked for what this call needs: the question is longer than 1 MiB, or too many messages "
+             "wait to be read. Read them, and call again.",
+             {}});
 }
 
 void rounds::take_answer(const std::string& key, peer_answer what) {

@@ -48,6 +48,7 @@ class rounds : public std::enable_shared_from_this<rounds> {
   void ask_peer(input_required what);
   void take_answer(const std::string& key, peer_answer what);
   void give_up(const failure& why);
+  void give_up_asking(rpc::sending how);
   /// Forgets what is asked, and tells the peer; false when nothing was.
   bool withdraw();
   void refuse_lacking(std::string lacking);

@@ -8,23 +8,31 @@
 
 namespace hondana::transport::http {
 
-/// Counts bytes against a cap. Threads: any.
+/// Counts bytes against a cap, and against that of a larger one it is part of. Threads: any.
 class body_budget {
  public:
-  explicit body_budget(std::size_t limit) noexcept : left_(limit) {}
+  explicit body_budget(std::size_t limit, std::shared_ptr<body_budget> part_of = {}) noexcept
+      : left_(limit), part_of_(std::move(part_of)) {}
 
   /// False, and nothing taken, when fewer than `bytes` are left.
   [[nodiscard]] bool take(std::size_t bytes) noexcept {
     auto left = left_.load(std::memory_order_relaxed);
     while (bytes <= left) {
-      if (left_.compare_exchange_weak(left, left - bytes, std::memory_order_relaxed)) return true;
+      if (!left_.compare_exchange_weak(left, left - bytes, std::memory_order_relaxed)) continue;
+      if (!part_of_ || part_of_->take(bytes)) return true;
+      left_.fetch_add(bytes, std::memory_order_relaxed);
+      return false;
     }
     return false;
   }
-  void give_back(std::size_t bytes) noexcept { left_.fetch_add(bytes, std::memory_order_relaxed); }
+  void give_back(std::size_t bytes) noexcept {
+    left_.fetch_add(bytes, std::memory_order_relaxed);
+    if (part_of_) part_of_->give_back(bytes);
+  }
 
  private:
   std::atomic<std::size_t> left_;
+  const std::shared_ptr<body_budget> part_of_;
 };
 
 /// What one connection has taken; given back at the latest when this is destroyed. Threads: one at a time.

@@ -11,9 +11,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::string_view no_such_session =
-    "Not found: this server has no such session. It may have ended; open a new one with initialize.";
-
 rpc::delivery refuse_session(const failure& why) {
   return session::refuse(why.code == errc::overloaded ? 503 : 500, why.public_text, {});
 }
@@ -82,6 +79,8 @@ void connection::hand_over(portion what) {
     }
   }
   const bool has_ended = is_last || what.what == kind::answer;
+  // An answer may be ready before the loop has heard of the end; nothing more should be sent on its connection.
+  if (what.what == kind::answer && loop_->reports->has_begun_to_stop()) dialogue_.drain();
   dialogue_.take(carried_for_, std::move(what), fields);
   if (!has_ended) return;
   let_go();

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "session/refusal.hpp"
+
 namespace hondana::transport::http {
 namespace {
 
@@ -14,7 +16,7 @@ class one_of_many final : public rpc::outlet {
   void answer(rpc::delivery what) override {
     if (what.content) on_->put(std::move(*what.content));
   }
-  void send(std::string message) override { on_->send(std::move(message)); }
+  rpc::sending send(std::string message) override { return on_->send(std::move(message)); }
   void follow(std::shared_ptr<rpc::message_source> from) override { on_->follow(std::move(from)); }
 
  private:
@@ -30,7 +32,7 @@ kept_session::kept_session(traits is, std::shared_ptr<session::session> with, ru
       on_owner_(std::move(on_owner)),
       streams_kept_(within.streams_kept),
       paired_bytes_(within.paired_bytes),
-      room_(room),
+      waiting_(std::make_shared<body_budget>(within.waiting_bytes, room->waiting)),
       sent_(std::make_shared<replay>(within.replay_bytes, room->replayed)) {
   message_stream::traits rest;
   rest.takes = message_stream::form::events;
@@ -47,10 +49,15 @@ kept_session::kept_session(traits is, std::shared_ptr<session::session> with, ru
 
 std::shared_ptr<message_stream> kept_session::make_stream(message_stream::traits is) {
   is.number = ++last_stream_;
-  return std::make_shared<message_stream>(std::move(is), room_->waiting);
+  return std::make_shared<message_stream>(std::move(is), waiting_);
 }
 
 std::shared_ptr<message_stream> kept_session::stream_for(message_stream::form takes, std::function<void()> when_dropped) {
+  std::vector<std::shared_ptr<message_stream>> forgotten;  // without the lock
+  {
+    const std::lock_guard lock(mutex_);
+    forgotten = take_surplus();
+  }
   message_stream::traits is;
   is.when_dropped = std::move(when_dropped);
   is.takes = takes;
@@ -62,37 +69,55 @@ std::shared_ptr<message_stream> kept_session::stream_for(message_stream::form ta
   return make_stream(std::move(is));
 }
 
-/// An event stream may lose its connection and be asked for again. Finished ones are forgotten, the oldest first.
+/// An event stream may lose its connection and be asked for again.
 void kept_session::remember(const std::shared_ptr<message_stream>& opened) {
+  std::vector<std::shared_ptr<message_stream>> forgotten;  // without the lock
   bool is_late = false;
   {
     const std::lock_guard lock(mutex_);
     is_late = has_ended_;
     if (!is_late) streams_.emplace(opened->number(), opened);
-    auto finished = static_cast<std::size_t>(
-        std::count_if(streams_.begin(), streams_.end(), [](const auto& one) { return one.second->is_over(); }));
-    for (auto one = streams_.begin(); finished > streams_kept_ && one != streams_.end();) {
-      if (one->second->is_over()) {
-        one = streams_.erase(one);
-        --finished;
-      } else {
-        ++one;
-      }
-    }
+    forgotten = take_surplus();
   }
   if (is_late) opened->end();
 }
 
+std::vector<std::shared_ptr<message_stream>> kept_session::take_surplus() {
+  std::vector<std::shared_ptr<message_stream>> out;
+  const auto is_finished = [](const auto& one) { return one.second->is_finished(); };
+  auto finished = static_cast<std::size_t>(std::count_if(streams_.begin(), streams_.end(), is_finished));
+  for (auto one = streams_.begin(); finished > streams_kept_ && one != streams_.end();) {
+    const auto here = one++;
+    if (!is_finished(*here)) continue;
+    out.push_back(std::move(here->second));
+    streams_.erase(here);
+    --finished;
+  }
+  return out;
+}
+
 void kept_session::receive(std::string message, rpc::facts facts, std::shared_ptr<rpc::outlet> out) {
   ++received_;
+  received_bytes_ += message.size();
   on_owner_([self = shared_from_this(), message = std::move(message), facts = std::move(facts), out = std::move(out)] {
-    self->session_->receive(message, facts, out);
+    if (self->has_ended()) {
+      // The session was ended while this was on its way.
+      out->answer(session::refuse(404, no_such_session, facts.http.value_or(rpc::http_headers{})));
+    } else {
+      self->session_->receive(message, facts, out);
+    }
     --self->received_;
+    self->received_bytes_ -= message.size();
   });
 }
 
+bool kept_session::has_ended() const {
+  const std::lock_guard lock(mutex_);
+  return has_ended_;
+}
+
 std::shared_ptr<rpc::outlet> kept_session::paired_outlet() {
-  if (standing_->bytes_waiting() > paired_bytes_) return nullptr;
+  if (received_bytes_ + standing_->bytes_waiting() > paired_bytes_) return nullptr;
   return std::make_shared<one_of_many>(standing_);
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <hondana/provider.hpp>
 
@@ -23,6 +24,10 @@
 #include "transport/http/replay.hpp"
 
 namespace hondana::transport::http {
+
+/// What a client is told whose session is not known, or not any more.
+inline constexpr std::string_view no_such_session =
+    "Not found: this server has no such session. It may have ended; open a new one with initialize.";
 
 /// What all sessions of a server share.
 struct shared_room {
@@ -61,7 +66,7 @@ class kept_session final : public std::enable_shared_from_this<kept_session> {
   [[nodiscard]] std::shared_ptr<message_stream> stream_for(message_stream::form takes, std::function<void()> when_dropped = {});
   /// Hands a message to the conversation, which answers on `out`.
   void receive(std::string message, rpc::facts facts, std::shared_ptr<rpc::outlet> out);
-  /// The outlet of a message of a paired session; nothing when too many answers wait.
+  /// The outlet of a message of a paired session; nothing when too many messages or answers wait.
   [[nodiscard]] std::shared_ptr<rpc::outlet> paired_outlet();
 
   /// The stream of what belongs to no request: one for the whole session.
@@ -69,6 +74,7 @@ class kept_session final : public std::enable_shared_from_this<kept_session> {
   /// The stream of an event; nothing when it is not known any more.
   [[nodiscard]] std::shared_ptr<message_stream> stream_of(const event_id& event);
 
+  [[nodiscard]] bool has_ended() const;
   /// Whether a request is under way or a stream open.
   [[nodiscard]] bool is_busy() const;
   /// Cancels everything and closes all streams.
@@ -77,17 +83,21 @@ class kept_session final : public std::enable_shared_from_this<kept_session> {
  private:
   [[nodiscard]] std::shared_ptr<message_stream> make_stream(message_stream::traits is);
   void remember(const std::shared_ptr<message_stream>& opened);
+  /// Under the lock. Takes out the oldest of too many finished streams.
+  [[nodiscard]] std::vector<std::shared_ptr<message_stream>> take_surplus();
 
   const traits is_;
   const std::shared_ptr<session::session> session_;
   const runner on_owner_;
   const std::size_t streams_kept_;
   const std::size_t paired_bytes_;
-  const std::shared_ptr<shared_room> room_;
+  const std::shared_ptr<body_budget> waiting_;
   const std::shared_ptr<replay> sent_;
   std::shared_ptr<message_stream> standing_;
   std::atomic<std::uint64_t> last_stream_{0};
-  std::atomic<std::size_t> received_{0};  // messages handed over that the conversation has not looked at yet
+  // Messages handed over that the conversation has not looked at yet.
+  std::atomic<std::size_t> received_{0};
+  std::atomic<std::size_t> received_bytes_{0};
 
   mutable std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<message_stream>> streams_;  // event streams of requests, by number

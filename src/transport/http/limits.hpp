@@ -25,11 +25,12 @@ struct limits {
   std::size_t turned_away = 64;             ///< Connections being told 503 at once; beyond this they are closed without a word.
   std::size_t sessions =
       4096;  ///< Of all clients; then the oldest idle one is dropped, or the new one refused; 0: as many as connections.
-  std::size_t sessions_per_address = 0;          ///< The same for those of one address; 0: a quarter, and of loopback all.
-  std::size_t streams_kept = 64;                 ///< Finished streams a session still knows, for clients that missed their end.
-  std::size_t replay_bytes = 256u << 10;         ///< What a session keeps of what it has sent; the oldest events go first.
-  std::size_t replay_bytes_of_all = 64u << 20;   ///< All sessions together.
-  std::size_t waiting_bytes_of_all = 64u << 20;  ///< Notifications of all streams that wait for their readers.
+  std::size_t sessions_per_address = 0;  ///< The same for those of one address; 0: a quarter, and of loopback all.
+  std::size_t streams_kept = 64;  ///< Answered streams without a reader that a session still knows, for clients that come back.
+  std::size_t replay_bytes = 256u << 10;        ///< What a session keeps of what it has sent; the oldest events go first.
+  std::size_t replay_bytes_of_all = 64u << 20;  ///< All sessions together.
+  std::size_t waiting_bytes = 16u << 20;  ///< What a session's streams hold for readers who do not read, or do not come back.
+  std::size_t waiting_bytes_of_all = 64u << 20;  ///< All sessions and stateless requests together.
   std::size_t paired_bytes = 16u << 20;  ///< Answers that wait on the one stream of HTTP+SSE; then messages are answered 503.
   unsigned loops = 0;                    ///< Threads; 0: as many as this process has processors, at most 4.
 

@@ -22,7 +22,7 @@ message_stream::~message_stream() { forget_waiting(); }
 void message_stream::answer(rpc::delivery what) {
   portion last;
   last.what = kind::answer;
-  const auto bytes = what.content ? what.content->bytes_held() : 0;
+  const auto bytes = overhead + (what.content ? what.content->bytes_held() : 0);
   last.content = std::move(what);
   bool is_dropped = false;
   {
@@ -39,8 +39,8 @@ void message_stream::answer(rpc::delivery what) {
   ring();
 }
 
-void message_stream::send(std::string message) {
-  if (is_.takes == form::json) return;
+rpc::sending message_stream::send(std::string message) {
+  if (is_.takes == form::json) return rpc::sending::no_way;
   portion one;
   one.what = kind::message;
   const auto bytes = message.size() + overhead;
@@ -49,11 +49,15 @@ void message_stream::send(std::string message) {
   bool is_dropped = false;
   {
     const std::lock_guard lock(mutex_);
-    if (is_over_ || (!is_carried_ && !is_opened_)) return;
+    if (is_over_ || (!is_carried_ && !is_opened_)) return rpc::sending::gone;
     is_dropped = !admit(std::move(one), bytes, false);
   }
-  if (is_dropped) tell_dropped();
+  if (is_dropped) {
+    tell_dropped();
+    return rpc::sending::no_room;
+  }
   ring();
+  return rpc::sending::taken;
 }
 
 void message_stream::put(rpc::body message) {
@@ -158,9 +162,9 @@ bool message_stream::is_carried() const {
   return is_carried_;
 }
 
-bool message_stream::is_over() const {
+bool message_stream::is_finished() const {
   const std::lock_guard lock(mutex_);
-  return is_over_ && waiting_.empty();
+  return !is_carried_ && (is_over_ || (!waiting_.empty() && waiting_.back().what.what == kind::answer));
 }
 
 std::size_t message_stream::bytes_waiting() const {

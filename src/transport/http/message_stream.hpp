@@ -62,7 +62,7 @@ class message_stream final : public rpc::outlet, public std::enable_shared_from_
   ~message_stream() override;
 
   void answer(rpc::delivery what) override;
-  void send(std::string message) override;
+  rpc::sending send(std::string message) override;
   void follow(std::shared_ptr<rpc::message_source> from) override;
   void release(std::chrono::milliseconds retry) override;
   /// One message of many answers that share this stream.
@@ -82,8 +82,8 @@ class message_stream final : public rpc::outlet, public std::enable_shared_from_
 
   [[nodiscard]] std::uint64_t number() const noexcept { return is_.number; }
   [[nodiscard]] bool is_carried() const;
-  /// Nothing will come any more but what a client asks to see again.
-  [[nodiscard]] bool is_over() const;
+  /// Nobody carries it, and nothing will come any more but what a client that comes back asks for.
+  [[nodiscard]] bool is_finished() const;
   /// Bytes of messages that wait.
   [[nodiscard]] std::size_t bytes_waiting() const;
 

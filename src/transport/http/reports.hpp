@@ -20,6 +20,7 @@ class reports {
   /// 503. A source that fails later makes no other source unreachable.
   [[nodiscard]] plain_answer readiness();
   void begin_to_stop() noexcept { stopping_ = true; }
+  [[nodiscard]] bool has_begun_to_stop() const noexcept { return stopping_; }
 
  private:
   std::shared_ptr<core> engine_;

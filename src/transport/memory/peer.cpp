@@ -21,7 +21,10 @@ class mailbox final : public rpc::outlet, public std::enable_shared_from_this<ma
   void answer(rpc::delivery what) override {
     if (what.content) put(std::make_shared<rpc::body>(std::move(*what.content)));
   }
-  void send(std::string message) override { put(std::make_shared<rpc::body>(std::move(message))); }
+  rpc::sending send(std::string message) override {
+    put(std::make_shared<rpc::body>(std::move(message)));
+    return rpc::sending::taken;
+  }
 
   void follow(std::shared_ptr<rpc::message_source> from) override {
     const auto one = std::make_shared<followed>();

@@ -63,17 +63,21 @@ struct line_writer::state : std::enable_shared_from_this<state> {
     if (failed_event >= 0) ::close(failed_event);
   }
 
-  void put(std::shared_ptr<rpc::body> message, bool is_answer) {
+  /// False when nothing is written any more.
+  bool put(std::shared_ptr<rpc::body> message, bool is_answer) {
     const auto bytes = message ? message->bytes_held() : 0;
+    bool is_taken = false;
     {
       const std::lock_guard lock(mutex);
       if (is_answer && expected != 0) --expected;
-      if (message && !failed && !closing) {
+      is_taken = !failed && !closing;
+      if (message && is_taken) {
         queue.push_back({std::move(message), bytes});
         queued_bytes += bytes;
       }
     }
     changed.notify_all();
+    return is_taken;
   }
 
   void follow(std::shared_ptr<rpc::message_source> from) {
@@ -222,7 +226,9 @@ void line_writer::answer(rpc::delivery what) {
   state_->put(what.content ? std::make_shared<rpc::body>(std::move(*what.content)) : nullptr, true);
 }
 
-void line_writer::send(std::string message) { state_->put(std::make_shared<rpc::body>(std::move(message)), false); }
+rpc::sending line_writer::send(std::string message) {
+  return state_->put(std::make_shared<rpc::body>(std::move(message)), false) ? rpc::sending::taken : rpc::sending::gone;
+}
 
 void line_writer::follow(std::shared_ptr<rpc::message_source> from) { state_->follow(std::move(from)); }
 

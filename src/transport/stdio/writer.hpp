@@ -28,7 +28,7 @@ class line_writer final : public rpc::outlet {
   ~line_writer() override;
 
   void answer(rpc::delivery what) override;
-  void send(std::string message) override;
+  rpc::sending send(std::string message) override;
   void follow(std::shared_ptr<rpc::message_source> from) override;
 
   /// Announces that one more `answer` will come.

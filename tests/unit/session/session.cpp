@@ -22,10 +22,11 @@ class recorder final : public rpc::outlet {
     changed_.notify_all();
   }
   void follow(std::shared_ptr<rpc::message_source>) override {}
-  void send(std::string message) override {
+  rpc::sending send(std::string message) override {
     const std::lock_guard lock(mutex_);
     notifications.push_back(std::move(message));
     changed_.notify_all();
+    return rpc::sending::taken;
   }
   /// True when `count` answers have come within ten seconds.
   bool wait_for(std::size_t count) {
@@ -105,8 +106,9 @@ class a_session : public testing::Test {
     auto with = std::make_shared<context>();
     with->catalog = made.value();
     with->gate = std::make_shared<const gate::gate>();
-    with->feed = std::make_shared<catalog::feed>();
+    with->feed = std::make_shared<catalog::feed>(catalog::feed::cost_of("memo:///a"));
     with->self = {"shelf", "1", "", "", false};
+    with->self.has_subscriptions = true;
     with->requests_under_way = 3;
     with->log = [this](std::string_view line) { log_ += std::string(line) + '\n'; };
     session_ = session::open(std::make_shared<fixed_context>(with));
@@ -292,6 +294,21 @@ TEST_F(a_session, an_initialize_that_is_refused_settles_nothing) {
   ASSERT_TRUE(out_->wait_for(2));
   EXPECT_NE(out_->answers[0].find("in use"), std::string::npos);
   EXPECT_NE(out_->answers[1].find(R"("protocolVersion":"2025-06-18")"), std::string::npos) << out_->answers[1];
+}
+
+TEST_F(a_session, is_told_when_all_peers_together_watch_too_much) {
+  shake_hands("2025-11-25");
+  const auto watch = [this](const std::string& id, const std::string& method, const std::string& uri) {
+    send(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"resources/)" + method + R"(","params":{"uri":")" + uri + "\"}}");
+  };
+  watch("1", "subscribe", "memo:///a");
+  watch("2", "subscribe", "memo:///b");
+  watch("3", "unsubscribe", "memo:///a");
+  watch("4", "subscribe", "memo:///b");
+  ASSERT_TRUE(out_->wait_for(4));
+  EXPECT_EQ(out_->answers[0], R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  EXPECT_NE(out_->answers[1].find("together watch as many resources"), std::string::npos) << out_->answers[1];
+  EXPECT_EQ(out_->answers[3], R"({"jsonrpc":"2.0","id":4,"result":{}})");
 }
 
 TEST_F(a_session, closing_cancels_everything) {

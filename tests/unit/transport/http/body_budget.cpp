@@ -37,6 +37,20 @@ TEST(body_budget, takes_all_or_nothing) {
   EXPECT_TRUE(of.take(1));
 }
 
+TEST(body_budget, that_is_part_of_another_takes_from_both) {
+  const auto all = std::make_shared<http::body_budget>(10);
+  http::body_budget one(8, all);
+  http::body_budget other(8, all);
+  EXPECT_TRUE(one.take(6));
+  EXPECT_FALSE(other.take(5)) << "four are left of all";
+  EXPECT_TRUE(other.take(4));
+  EXPECT_FALSE(one.take(3)) << "its own";
+  one.give_back(6);
+  other.give_back(4);
+  EXPECT_TRUE(other.take(8)) << "what was refused took nothing";
+  EXPECT_TRUE(all->take(2));
+}
+
 TEST(body_budget, gets_everything_back_when_a_share_ends) {
   const auto of = std::make_shared<http::body_budget>(10);
   {

@@ -200,7 +200,7 @@ TEST(message_stream, forgets_everything_when_the_client_of_a_stateless_request_l
   EXPECT_FALSE(from->is_followed());
   with.stream->send("2");
   with.answer("3");
-  EXPECT_TRUE(with.stream->is_over());
+  EXPECT_TRUE(with.stream->is_finished());
   EXPECT_TRUE(with.budget->take(300)) << "nothing waits any more";
 }
 
@@ -217,6 +217,24 @@ TEST(message_stream, drops_notifications_beyond_the_room_and_keeps_the_answer) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(with.next(), "message " + std::string(200, 'x'));
   EXPECT_EQ(with.next(), "answer " + std::string(5'000, 'y'));
   EXPECT_TRUE(with.budget->take(1'000)) << "all room was given back";
+}
+
+TEST(message_stream, says_what_became_of_a_message) {
+  message_stream::traits is;
+  is.takes = form::json;
+  fixture takes_json(is);
+  takes_json.carry();
+  EXPECT_EQ(takes_json.stream->send("1"), rpc::sending::no_way);
+  fixture with({}, 1'000);
+  EXPECT_EQ(with.stream->send("1"), rpc::sending::gone) << "nobody carries it yet";
+  with.carry();
+  EXPECT_EQ(with.stream->send("1"), rpc::sending::taken);
+  EXPECT_EQ(with.stream->send(std::string(1'000, 'x')), rpc::sending::no_room);
+  with.answer("2");
+  EXPECT_EQ(with.next(), "opening");
+  EXPECT_EQ(with.next(), "message 1");
+  EXPECT_EQ(with.next(), "answer 2");
+  EXPECT_EQ(with.stream->send("3"), rpc::sending::gone);
 }
 
 TEST(message_stream, numbers_events_and_gives_those_after_one_again) {
@@ -296,7 +314,7 @@ TEST(message_stream, a_request_whose_client_left_before_anything_was_said_keeps_
   with.stream->let_go(with.mine);
   with.stream->send("1");
   with.answer("2");
-  EXPECT_TRUE(with.stream->is_over());
+  EXPECT_TRUE(with.stream->is_finished());
   EXPECT_TRUE(with.budget->take(300));
 }
 
@@ -308,7 +326,7 @@ TEST(message_stream, drops_the_answer_of_a_stream_nobody_carries_when_there_is_n
   EXPECT_EQ(with.next(), "message 1 id 4-2");
   with.stream->let_go(with.mine);
   with.answer(std::string(5'000, 'x'));
-  EXPECT_TRUE(with.stream->is_over());
+  EXPECT_TRUE(with.stream->is_finished());
   with.carry(http::event_id{4, 2});
   EXPECT_EQ(with.next(), "opening");
   EXPECT_EQ(with.next(), "end");

@@ -243,6 +243,32 @@ TEST(http_sessions, a_question_to_the_client_goes_out_on_the_stream_of_its_reque
   EXPECT_EQ(standing.receive_until("0\r\n\r\n").find("elicitation"), std::string::npos);
 }
 
+// A question that cannot be asked is answered at once, not when its deadline has passed.
+TEST(http_sessions, a_question_that_cannot_go_out_ends_its_call) {
+  library with;
+  const auto ask = [](std::size_t length) {
+    return [length](const hondana::tool_call&) -> hondana::result<hondana::tool_outcome> {
+      hondana::form fields;
+      fields.text("name");
+      return hondana::input_required{.requests = {{"who", hondana::form_request{std::string(length, '?'), fields.schema()}}}};
+    };
+  };
+  ASSERT_TRUE(with.server.add_tool({.name = "short"}, ask(1)));
+  ASSERT_TRUE(with.server.add_tool({.name = "long"}, ask(2u << 20)));
+  const a_session one(with, "2025-11-25", R"({"elicitation":{}})");
+  client asking(with.port());
+  auto takes_json = post(request("tools/call", "1", R"({"name":"short"})"), one.field());
+  const auto accept = takes_json.find(", text/event-stream");
+  ASSERT_NE(accept, std::string::npos) << takes_json;
+  takes_json.erase(accept, 19);
+  asking.send(takes_json);
+  const auto refused = asking.receive();
+  EXPECT_EQ(refused.status, 406);
+  EXPECT_NE(refused.body.find("Send Accept: application/json, text/event-stream"), std::string::npos) << refused.body;
+  asking.send(post(request("tools/call", "2", R"({"name":"long"})"), one.field()));
+  EXPECT_NE(asking.receive().body.find("longer than 1 MiB"), std::string::npos);
+}
+
 TEST(http_sessions, deleting_one_cancels_its_requests_and_closes_its_streams) {
   library with;
   gate slow(with);

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -120,7 +121,7 @@ TEST_F(a_table, who_is_idle_for_too_long_ends_and_who_is_in_use_does_not) {
   EXPECT_EQ(table_.size(), 2u);
   table_.expire(now_ + seconds(61));
   EXPECT_FALSE(has("idle"));
-  EXPECT_TRUE(idle->standing()->is_over());
+  EXPECT_TRUE(idle->standing()->is_finished());
   open->standing()->let_go(mine);
   table_.expire(now_ + seconds(100));
   EXPECT_EQ(table_.size(), 1u) << "it was in use until then";
@@ -139,11 +140,65 @@ TEST_F(a_table, a_session_that_ends_closes_its_streams_and_gives_back_what_it_ke
   EXPECT_EQ(one->stream_of({stream->number(), 0}), stream);
   table_.end(*one);
   EXPECT_EQ(table_.size(), 0u);
-  EXPECT_TRUE(stream->is_over());
   EXPECT_EQ(stream->next(mine)->what, http::portion::kind::end);
   EXPECT_EQ(one->stream_of({stream->number(), 0}), nullptr);
   EXPECT_TRUE(table_.room()->replayed->take(table_.within().replay_bytes_of_all));
   EXPECT_TRUE(table_.room()->waiting->take(table_.within().waiting_bytes_of_all));
+}
+
+TEST_F(a_table, answers_nobody_comes_back_for_are_forgotten_the_oldest_first) {
+  const auto one = make("a");
+  const auto most = table_.within().streams_kept;
+  std::vector<std::uint64_t> numbers;
+  for (std::size_t i = 0; i < 3 * most; ++i) {
+    const auto stream = one->stream_for(http::message_stream::form::either);
+    const auto mine = stream->carry([] {});
+    stream->send("begun");
+    ASSERT_TRUE(stream->next(mine));
+    stream->let_go(mine);
+    stream->answer({200, rpc::body(std::string("done"))});
+    numbers.push_back(stream->number());
+  }
+  EXPECT_EQ(one->stream_of({numbers.front(), 0}), nullptr);
+  EXPECT_NE(one->stream_of({numbers.back(), 0}), nullptr);
+  const auto is_known = [&](std::uint64_t number) { return one->stream_of({number, 0}) != nullptr; };
+  EXPECT_LE(static_cast<std::size_t>(std::count_if(numbers.begin(), numbers.end(), is_known)), most + 1);
+}
+
+TEST_F(a_table, one_session_cannot_use_up_what_may_wait_for_the_readers_of_all) {
+  const auto greedy = make("a");
+  const auto modest = make("b");
+  const auto lose = [](const std::shared_ptr<kept_session>& of, std::size_t bytes) {
+    const auto stream = of->stream_for(http::message_stream::form::either);
+    const auto mine = stream->carry([] {});
+    stream->send("begun");
+    EXPECT_TRUE(stream->next(mine));
+    stream->let_go(mine);
+    stream->answer({200, rpc::body(std::string(bytes, 'x'))});
+    return stream;
+  };
+  std::vector<std::shared_ptr<http::message_stream>> held;
+  for (int i = 0; i < 100; ++i) held.push_back(lose(greedy, 1'000'000));
+  const auto room = table_.room()->waiting;
+  EXPECT_TRUE(room->take(table_.within().waiting_bytes_of_all - table_.within().waiting_bytes));
+  EXPECT_NE(lose(modest, 1)->bytes_waiting(), 0u);
+}
+
+TEST_F(a_table, a_message_on_its_way_when_its_session_ends_is_told_so) {
+  std::vector<std::function<void()>> later;
+  kept_session::traits is;
+  is.id = "a";
+  const auto one = std::make_shared<kept_session>(
+      std::move(is), hondana::session::session::open(server_.engine()),
+      [&later](std::function<void()> work) { later.push_back(std::move(work)); }, table_.within(), table_.room());
+  const auto stream = one->stream_for(http::message_stream::form::either);
+  const auto mine = stream->carry([] {});
+  one->end();
+  one->receive(R"({"jsonrpc":"2.0","id":1,"method":"ping"})", {}, stream);
+  for (const auto& work : later) work();
+  const auto answer = stream->next(mine);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->content.http_status, 404);
 }
 
 TEST_F(a_table, sessions_opened_and_abandoned_are_not_kept) {
