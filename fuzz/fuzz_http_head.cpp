@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/http/body_budget.hpp"
+#include "transport/http/byte_budget.hpp"
 #include "transport/http/dialogue.hpp"
 #include "transport/http/field_values.hpp"
 #include "transport/http/request_parser.hpp"
@@ -119,7 +119,7 @@ void stream(http::dialogue& talk, http::dialogue::ticket of) {
   }
 }
 
-void converse(std::string_view bytes, std::size_t piece, const std::shared_ptr<http::body_budget>& bodies) {
+void converse(std::string_view bytes, std::size_t piece, const std::shared_ptr<http::byte_budget>& bodies) {
   http::limits small;
   small.header_bytes = 512;
   small.body_bytes = 256;
@@ -165,7 +165,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                        pieces.requests.begin()));
     require(whole.requests.size() == pieces.requests.size());
   }
-  const auto bodies = std::make_shared<http::body_budget>(128);
+  const auto bodies = std::make_shared<http::byte_budget>(128);
   converse(bytes, piece, bodies);
   require(bodies->take(128) && !bodies->take(1));
 

@@ -8,8 +8,8 @@
 
 namespace hondana::transport::http {
 
-dialogue::dialogue(dialogue_host& host, const limits& with, std::shared_ptr<const site> at, std::shared_ptr<body_budget> bodies,
-                   std::shared_ptr<body_budget> unsent)
+dialogue::dialogue(dialogue_host& host, const limits& with, std::shared_ptr<const site> at, std::shared_ptr<byte_budget> bodies,
+                   std::shared_ptr<byte_budget> unsent)
     : host_(host),
       with_(with),
       site_(std::move(at)),

@@ -11,7 +11,7 @@
 
 #include "rpc/facts.hpp"
 #include "rpc/outlet.hpp"
-#include "transport/http/body_budget.hpp"
+#include "transport/http/byte_budget.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/message_stream.hpp"
 #include "transport/http/request_parser.hpp"
@@ -68,8 +68,8 @@ class dialogue {
 
   /// `at`: where the connection arrived. `bodies` (of unfinished messages) and `unsent` (of answers) are shared with
   /// the other connections of the server.
-  dialogue(dialogue_host& host, const limits& with, std::shared_ptr<const site> at, std::shared_ptr<body_budget> bodies,
-           std::shared_ptr<body_budget> unsent);
+  dialogue(dialogue_host& host, const limits& with, std::shared_ptr<const site> at, std::shared_ptr<byte_budget> bodies,
+           std::shared_ptr<byte_budget> unsent);
 
   void receive(std::string_view bytes);
   /// The peer sends no more. Taken as the peer having gone, also when only its sending side was closed.
@@ -156,10 +156,10 @@ class dialogue {
   limits with_;
   std::shared_ptr<const site> site_;
   request_parser parser_;
-  body_share held_;    // for the parser's body
+  byte_share held_;    // for the parser's body
   std::string input_;  // arrived and not used yet
   text output_;
-  body_share waiting_;  // for the output's body
+  byte_share waiting_;  // for the output's body
   state now_ = state::idle;
   clock::time_point deadline_;
   clock::time_point body_until_;

@@ -32,7 +32,7 @@ kept_session::kept_session(traits is, std::shared_ptr<session::session> with, ru
       on_owner_(std::move(on_owner)),
       streams_kept_(within.streams_kept),
       paired_bytes_(within.paired_bytes),
-      waiting_(std::make_shared<body_budget>(within.waiting_bytes, room->waiting)),
+      waiting_(std::make_shared<byte_budget>(within.waiting_bytes, room->waiting)),
       sent_(std::make_shared<replay>(within.replay_bytes, room->replayed)) {
   message_stream::traits rest;
   rest.takes = message_stream::form::events;

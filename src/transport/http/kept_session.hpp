@@ -18,7 +18,7 @@
 #include "rpc/facts.hpp"
 #include "rpc/outlet.hpp"
 #include "session/session.hpp"
-#include "transport/http/body_budget.hpp"
+#include "transport/http/byte_budget.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/message_stream.hpp"
 #include "transport/http/replay.hpp"
@@ -32,10 +32,10 @@ inline constexpr std::string_view no_such_session =
 /// What all sessions of a server share.
 struct shared_room {
   explicit shared_room(const limits& with)
-      : replayed(std::make_shared<body_budget>(with.replay_bytes_of_all)),
-        waiting(std::make_shared<body_budget>(with.waiting_bytes_of_all)) {}
-  const std::shared_ptr<body_budget> replayed;
-  const std::shared_ptr<body_budget> waiting;
+      : replayed(std::make_shared<byte_budget>(with.replay_bytes_of_all)),
+        waiting(std::make_shared<byte_budget>(with.waiting_bytes_of_all)) {}
+  const std::shared_ptr<byte_budget> replayed;
+  const std::shared_ptr<byte_budget> waiting;
 };
 
 /// Threads: any. Messages are handed to the conversation one at a time, by the loop that owns the session.
@@ -91,7 +91,7 @@ class kept_session final : public std::enable_shared_from_this<kept_session> {
   const runner on_owner_;
   const std::size_t streams_kept_;
   const std::size_t paired_bytes_;
-  const std::shared_ptr<body_budget> waiting_;
+  const std::shared_ptr<byte_budget> waiting_;
   const std::shared_ptr<replay> sent_;
   std::shared_ptr<message_stream> standing_;
   std::atomic<std::uint64_t> last_stream_{0};

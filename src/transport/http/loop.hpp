@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "transport/http/body_budget.hpp"
+#include "transport/http/byte_budget.hpp"
 #include "transport/http/reports.hpp"
 #include "transport/http/sessions.hpp"
 
@@ -28,7 +28,7 @@ using timer =
 
 /// Shared with the outlets of its connections, which may answer after its thread has ended; such answers are dropped.
 struct loop {
-  loop(std::shared_ptr<body_budget> bodies_of_all, std::shared_ptr<body_budget> unsent_of_all,
+  loop(std::shared_ptr<byte_budget> bodies_of_all, std::shared_ptr<byte_budget> unsent_of_all,
        std::shared_ptr<http::reports> reports_of_all, std::shared_ptr<sessions> sessions_of_all)
       : bodies(std::move(bodies_of_all)),
         unsent(std::move(unsent_of_all)),
@@ -36,8 +36,8 @@ struct loop {
         kept(std::move(sessions_of_all)) {}
 
   // All loops' and thread-safe.
-  const std::shared_ptr<body_budget> bodies;
-  const std::shared_ptr<body_budget> unsent;
+  const std::shared_ptr<byte_budget> bodies;
+  const std::shared_ptr<byte_budget> unsent;
   const std::shared_ptr<http::reports> reports;
   const std::shared_ptr<sessions> kept;
   boost::asio::io_context io{1};

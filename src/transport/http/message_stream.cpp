@@ -15,7 +15,7 @@ using kind = portion::kind;
 
 }  // namespace
 
-message_stream::message_stream(traits is, std::shared_ptr<body_budget> room) : is_(std::move(is)), room_(std::move(room)) {}
+message_stream::message_stream(traits is, std::shared_ptr<byte_budget> room) : is_(std::move(is)), room_(std::move(room)) {}
 
 message_stream::~message_stream() { forget_waiting(); }
 

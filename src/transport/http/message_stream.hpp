@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "rpc/outlet.hpp"
-#include "transport/http/body_budget.hpp"
+#include "transport/http/byte_budget.hpp"
 #include "transport/http/replay.hpp"
 
 namespace hondana::transport::http {
@@ -58,7 +58,7 @@ class message_stream final : public rpc::outlet, public std::enable_shared_from_
   /// Which connection carries a stream; a later one takes over from an earlier one.
   using carriage = std::uint64_t;
 
-  message_stream(traits is, std::shared_ptr<body_budget> room);
+  message_stream(traits is, std::shared_ptr<byte_budget> room);
   ~message_stream() override;
 
   void answer(rpc::delivery what) override;
@@ -110,7 +110,7 @@ class message_stream final : public rpc::outlet, public std::enable_shared_from_
   void tell_dropped();
 
   const traits is_;
-  const std::shared_ptr<body_budget> room_;
+  const std::shared_ptr<byte_budget> room_;
   std::mutex carrying_;  // held by a carrier that looks for the next portion; taken before `mutex_`
   mutable std::mutex mutex_;
   std::size_t held_ = 0;  // bytes taken from `room_`

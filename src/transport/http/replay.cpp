@@ -31,7 +31,7 @@ std::optional<event_id> read_event_id(std::string_view text) {
   return event_id{*stream, *number};
 }
 
-replay::replay(std::size_t byte_cap, std::shared_ptr<body_budget> shared) : cap_(byte_cap), shared_(std::move(shared)) {}
+replay::replay(std::size_t byte_cap, std::shared_ptr<byte_budget> shared) : cap_(byte_cap), shared_(std::move(shared)) {}
 
 void replay::keep(const event_id& id, std::string_view message) {
   const auto bytes = message.size() + overhead;

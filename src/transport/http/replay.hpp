@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "transport/http/body_budget.hpp"
+#include "transport/http/byte_budget.hpp"
 
 namespace hondana::transport::http {
 
@@ -37,7 +37,7 @@ class replay {
   };
 
   /// `shared`: what all sessions together may keep.
-  replay(std::size_t byte_cap, std::shared_ptr<body_budget> shared);
+  replay(std::size_t byte_cap, std::shared_ptr<byte_budget> shared);
 
   /// Keeps an event, or not, when it is over the cap alone.
   void keep(const event_id& id, std::string_view message);
@@ -51,7 +51,7 @@ class replay {
   void drop_oldest();
 
   const std::size_t cap_;
-  const std::shared_ptr<body_budget> shared_;
+  const std::shared_ptr<byte_budget> shared_;
   mutable std::mutex mutex_;
   std::deque<event> events_;
   std::size_t bytes_ = 0;

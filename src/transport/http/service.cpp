@@ -19,7 +19,7 @@
 
 #include "server/core.hpp"
 #include "transport/http/admission.hpp"
-#include "transport/http/body_budget.hpp"
+#include "transport/http/byte_budget.hpp"
 #include "transport/http/connection.hpp"
 #include "transport/http/descriptors.hpp"
 #include "transport/http/listener.hpp"
@@ -78,8 +78,8 @@ struct service::state {
         about(std::make_shared<reports>(engine)),
         messages({within.connections, within.turned_away, within.connections_per_address}),
         watchers({admin_connections, within.turned_away}) {
-    const auto bodies = std::make_shared<body_budget>(within.unfinished_bytes);
-    const auto unsent = std::make_shared<body_budget>(within.unsent_bytes);
+    const auto bodies = std::make_shared<byte_budget>(within.unfinished_bytes);
+    const auto unsent = std::make_shared<byte_budget>(within.unsent_bytes);
     const auto kept = std::make_shared<http::sessions>(within);
     const auto count = loops_for(within);
     while (loops.size() < count) loops.push_back(std::make_shared<loop>(bodies, unsent, about, kept));

@@ -50,7 +50,7 @@ class well final : public rpc::message_source {
 /// A stream with a carrier that counts how often it is woken.
 struct fixture {
   explicit fixture(message_stream::traits is = {}, std::size_t room = 1u << 20)
-      : budget(std::make_shared<http::body_budget>(room)), stream(std::make_shared<message_stream>(std::move(is), budget)) {}
+      : budget(std::make_shared<http::byte_budget>(room)), stream(std::make_shared<message_stream>(std::move(is), budget)) {}
 
   void carry(std::optional<http::event_id> seen = {}) {
     mine = stream->carry([this] { ++woken; }, seen);
@@ -77,7 +77,7 @@ struct fixture {
   }
   void answer(std::string text, int status = 200) { stream->answer({status, rpc::body(std::move(text))}); }
 
-  std::shared_ptr<http::body_budget> budget;
+  std::shared_ptr<http::byte_budget> budget;
   std::shared_ptr<message_stream> stream;
   message_stream::carriage mine = 0;
   int woken = 0;
@@ -93,7 +93,7 @@ message_stream::traits kept(const std::shared_ptr<http::replay>& log, std::uint6
 }
 
 std::shared_ptr<http::replay> a_log() {
-  return std::make_shared<http::replay>(10'000, std::make_shared<http::body_budget>(100'000));
+  return std::make_shared<http::replay>(10'000, std::make_shared<http::byte_budget>(100'000));
 }
 
 TEST(message_stream, an_answer_alone_opens_nothing) {

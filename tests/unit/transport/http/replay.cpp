@@ -9,7 +9,7 @@
 
 namespace {
 
-using hondana::transport::http::body_budget;
+using hondana::transport::http::byte_budget;
 using hondana::transport::http::event_id;
 using hondana::transport::http::read_event_id;
 using hondana::transport::http::replay;
@@ -32,7 +32,7 @@ TEST(event_ids, name_the_stream_and_the_place_in_it) {
 }
 
 TEST(replay, gives_what_came_after_an_event_of_the_same_stream_only) {
-  replay kept(10'000, std::make_shared<body_budget>(10'000));
+  replay kept(10'000, std::make_shared<byte_budget>(10'000));
   kept.keep({1, 1}, "a");
   kept.keep({2, 1}, "b");
   kept.keep({1, 2}, "c");
@@ -44,7 +44,7 @@ TEST(replay, gives_what_came_after_an_event_of_the_same_stream_only) {
 }
 
 TEST(replay, gives_up_the_oldest_events_at_its_cap) {
-  replay kept(1'000, std::make_shared<body_budget>(100'000));
+  replay kept(1'000, std::make_shared<byte_budget>(100'000));
   for (std::uint64_t i = 1; i <= 100; ++i) kept.keep({1, i}, std::string(72, 'x'));
   EXPECT_LE(kept.bytes(), 1'000u);
   const auto left = kept.after({1, 0});
@@ -55,7 +55,7 @@ TEST(replay, gives_up_the_oldest_events_at_its_cap) {
 }
 
 TEST(replay, takes_no_more_than_all_sessions_may_have_together) {
-  const auto shared = std::make_shared<body_budget>(1'000);
+  const auto shared = std::make_shared<byte_budget>(1'000);
   replay first(10'000, shared);
   {
     replay second(10'000, shared);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rpc/body.hpp"
-#include "transport/http/body_budget.hpp"
+#include "transport/http/byte_budget.hpp"
 #include "transport/http/dialogue.hpp"
 #include "transport/http/limits.hpp"
 
@@ -73,10 +73,10 @@ class host final : public http::dialogue_host {
 
 /// A dialogue whose output is taken by the test.
 struct script {
-  explicit script(http::limits with = {}) : script(with, std::make_shared<http::body_budget>(with.unfinished_bytes)) {}
-  script(http::limits with, std::shared_ptr<http::body_budget> shared)
+  explicit script(http::limits with = {}) : script(with, std::make_shared<http::byte_budget>(with.unfinished_bytes)) {}
+  script(http::limits with, std::shared_ptr<http::byte_budget> shared)
       : talk(asked, with, std::make_shared<const http::site>("127.0.0.1"), std::move(shared),
-             std::make_shared<http::body_budget>(with.unsent_bytes)) {}
+             std::make_shared<http::byte_budget>(with.unsent_bytes)) {}
 
   /// Takes all output, again and again until there is none.
   std::string taken() {

@@ -1,5 +1,5 @@
 /// What large messages that are still arriving may hold together: who is refused, who is not, and when room returns.
-#include "transport/http/body_budget.hpp"
+#include "transport/http/byte_budget.hpp"
 
 #include <memory>
 #include <string>
@@ -28,8 +28,8 @@ http::limits hundred_bytes() {
 const std::string head_of_thousand =
     "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n";
 
-TEST(body_budget, takes_all_or_nothing) {
-  http::body_budget of(10);
+TEST(byte_budget, takes_all_or_nothing) {
+  http::byte_budget of(10);
   EXPECT_FALSE(of.take(11));
   EXPECT_TRUE(of.take(10));
   EXPECT_FALSE(of.take(1));
@@ -37,10 +37,10 @@ TEST(body_budget, takes_all_or_nothing) {
   EXPECT_TRUE(of.take(1));
 }
 
-TEST(body_budget, that_is_part_of_another_takes_from_both) {
-  const auto all = std::make_shared<http::body_budget>(10);
-  http::body_budget one(8, all);
-  http::body_budget other(8, all);
+TEST(byte_budget, that_is_part_of_another_takes_from_both) {
+  const auto all = std::make_shared<http::byte_budget>(10);
+  http::byte_budget one(8, all);
+  http::byte_budget other(8, all);
   EXPECT_TRUE(one.take(6));
   EXPECT_FALSE(other.take(5)) << "four are left of all";
   EXPECT_TRUE(other.take(4));
@@ -51,10 +51,10 @@ TEST(body_budget, that_is_part_of_another_takes_from_both) {
   EXPECT_TRUE(all->take(2));
 }
 
-TEST(body_budget, gets_everything_back_when_a_share_ends) {
-  const auto of = std::make_shared<http::body_budget>(10);
+TEST(byte_budget, gets_everything_back_when_a_share_ends) {
+  const auto of = std::make_shared<http::byte_budget>(10);
   {
-    http::body_share one(of);
+    http::byte_share one(of);
     EXPECT_TRUE(one.grow_to(4));
     EXPECT_TRUE(one.grow_to(9));
     EXPECT_FALSE(one.grow_to(11));
@@ -86,7 +86,7 @@ TEST(dialogue, counts_chunked_messages_too) {
 }
 
 TEST(dialogue, shares_the_budget_with_other_connections) {
-  const auto shared = std::make_shared<http::body_budget>(100);
+  const auto shared = std::make_shared<http::byte_budget>(100);
   script first(hundred_bytes(), shared);
   script second(hundred_bytes(), shared);
   first.talk.receive(head_of_thousand + std::string(90, ' '));
@@ -96,7 +96,7 @@ TEST(dialogue, shares_the_budget_with_other_connections) {
 }
 
 TEST(dialogue, takes_small_messages_while_large_ones_hold_the_budget) {
-  const auto shared = std::make_shared<http::body_budget>(100);
+  const auto shared = std::make_shared<http::byte_budget>(100);
   script large(hundred_bytes(), shared);
   large.talk.receive(head_of_thousand + std::string(110, ' '));
   EXPECT_FALSE(shared->take(1));
@@ -106,7 +106,7 @@ TEST(dialogue, takes_small_messages_while_large_ones_hold_the_budget) {
 }
 
 TEST(dialogue, gives_its_share_back_with_the_message) {
-  const auto shared = std::make_shared<http::body_budget>(100);
+  const auto shared = std::make_shared<http::byte_budget>(100);
   script with(hundred_bytes(), shared);
   const auto whole = hondana_test::post(std::string(100, ' '));
   for (const char byte : whole) with.talk.receive(std::string_view(&byte, 1));
@@ -117,7 +117,7 @@ TEST(dialogue, gives_its_share_back_with_the_message) {
 TEST(dialogue, gives_its_share_back_when_it_refuses_or_ends) {
   const auto begun = head_of_thousand + std::string(60, ' ');
   const auto chunk = "3c\r\n" + std::string(0x3c, ' ');
-  const auto shared = std::make_shared<http::body_budget>(100);
+  const auto shared = std::make_shared<http::byte_budget>(100);
 
   script refused(hundred_bytes(), shared);
   refused.talk.receive(begun);

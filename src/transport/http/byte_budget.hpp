@@ -1,4 +1,4 @@
-/// What unfinished request bodies of all connections may hold together.
+/// Room that many connections, sessions or streams share: bytes counted against a cap.
 #pragma once
 
 #include <atomic>
@@ -9,9 +9,9 @@
 namespace hondana::transport::http {
 
 /// Counts bytes against a cap, and against that of a larger one it is part of. Threads: any.
-class body_budget {
+class byte_budget {
  public:
-  explicit body_budget(std::size_t limit, std::shared_ptr<body_budget> part_of = {}) noexcept
+  explicit byte_budget(std::size_t limit, std::shared_ptr<byte_budget> part_of = {}) noexcept
       : left_(limit), part_of_(std::move(part_of)) {}
 
   /// False, and nothing taken, when fewer than `bytes` are left.
@@ -32,16 +32,16 @@ class body_budget {
 
  private:
   std::atomic<std::size_t> left_;
-  const std::shared_ptr<body_budget> part_of_;
+  const std::shared_ptr<byte_budget> part_of_;
 };
 
 /// What one connection has taken; given back at the latest when this is destroyed. Threads: one at a time.
-class body_share {
+class byte_share {
  public:
-  explicit body_share(std::shared_ptr<body_budget> of) noexcept : of_(std::move(of)) {}
-  ~body_share() { release(); }
-  body_share(const body_share&) = delete;
-  body_share& operator=(const body_share&) = delete;
+  explicit byte_share(std::shared_ptr<byte_budget> of) noexcept : of_(std::move(of)) {}
+  ~byte_share() { release(); }
+  byte_share(const byte_share&) = delete;
+  byte_share& operator=(const byte_share&) = delete;
 
   /// Takes what is missing to `bytes`; false, and nothing taken, when there is not so much left.
   [[nodiscard]] bool grow_to(std::size_t bytes) noexcept {
@@ -53,7 +53,7 @@ class body_share {
   void release() noexcept { of_->give_back(std::exchange(taken_, 0)); }
 
  private:
-  std::shared_ptr<body_budget> of_;
+  std::shared_ptr<byte_budget> of_;
   std::size_t taken_ = 0;
 };
 
