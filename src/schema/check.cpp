@@ -1,6 +1,7 @@
 /// Checking an instance against a compiled schema.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -129,10 +130,13 @@ class checker {
     if (!by.multiple_of) return true;
     const auto step = static_cast<long double>(*by.multiple_of);
     if (std::floor(step) == step) return std::fmod(number, step) == 0 || misfits("expected a multiple of " + spelled(step));
-    // Binary fractions only come near decimal ones. A quotient that no double holds is none.
+    // Binary fractions only come near decimal ones: both numbers may be half a unit of their last place off. A quotient that no
+    // double holds is none.
     const auto quotient = static_cast<double>(number) / *by.multiple_of;
+    const auto nearest = step * std::nearbyint(static_cast<long double>(number) / step);
+    const auto off = std::abs(number - nearest);
     const bool fits =
-        std::isfinite(quotient) && std::abs(quotient - std::nearbyint(quotient)) <= 1e-9 * std::max(1.0, std::abs(quotient));
+        std::isfinite(quotient) && off <= std::abs(number) * static_cast<long double>(std::numeric_limits<double>::epsilon());
     return fits || misfits("expected a multiple of " + spelled(step));
   }
 

@@ -49,6 +49,13 @@ TEST(schema, what_is_malformed_or_of_another_dialect_is_refused) {
   EXPECT_NE(refusal("{\"pattern\":\"(?=x)\"}").find("/pattern: this pattern cannot be used"), std::string::npos);
 }
 
+TEST(schema, decimal_fractions_are_multiples_as_people_count) {
+  const auto cents = schema::compile(value::object{{"multipleOf", 0.01}});
+  ASSERT_TRUE(cents);
+  for (const double fits : {0.0, 0.07, 1.1, 4.35, 19.99, 123456789.01, -0.29}) EXPECT_FALSE(cents->check(fits)) << fits;
+  for (const double not_so : {0.001, 0.0100001, 19.995, 123456789.005}) EXPECT_TRUE(cents->check(not_so)) << not_so;
+}
+
 TEST(schema, a_schema_that_goes_in_circles_ends) {
   EXPECT_EQ(misfit(R"({"$ref":"#"})", "1"), "checking this would take too long");
   // Each level asks for two checks of the next: without a limit, 2^60 of them.
