@@ -46,10 +46,13 @@ unsigned usable_processors() {
 
 unsigned loops_for(const limits& within) { return within.loops != 0 ? within.loops : std::clamp(usable_processors(), 1u, 4u); }
 
+// Idle sessions cost about 6 KiB each and no descriptor, so they need a cap of their own.
+constexpr std::size_t most_sessions = 16'384;
+
 /// With the caps that were left to the descriptor limit.
 limits settled(limits within) {
   if (within.connections == 0) within.connections = connections_within_descriptors();
-  if (within.sessions == 0) within.sessions = within.connections;
+  if (within.sessions == 0) within.sessions = std::min(within.connections, most_sessions);
   return within;
 }
 
