@@ -135,12 +135,13 @@ class answer_slot final : public rpc::outlet {
     arrived_.notify_all();
   }
   void follow(std::shared_ptr<rpc::message_source>) override {}
-  void send(std::string message) override {
+  rpc::sending send(std::string message) override {
     const auto document = json::document::parse(message);
     require(document.has_value());
     require(std::holds_alternative<rpc::notification>(rpc::read_message(document->root())));
     const std::lock_guard lock(mutex_);
     require(!answer_);
+    return hondana::rpc::sending::taken;
   }
   void wait() {
     std::unique_lock lock(mutex_);
