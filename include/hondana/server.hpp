@@ -149,7 +149,7 @@ struct http_options {
   std::size_t max_header_bytes = 16u << 10;
   std::size_t max_connections = 0;              ///< Default: three quarters of the descriptors the process may open.
   std::size_t max_connections_per_address = 0;  ///< Default: a quarter of the former, and no limit for loopback.
-  std::size_t max_sessions = 0;                 ///< Of clients older than 2026-07-28. Default: `max_connections`, at most 16384.
+  std::size_t max_sessions = 0;                 ///< Of older clients. Default: `max_connections`, at most 16384.
   std::size_t max_sessions_per_address = 0;     ///< Default: a quarter of the former, and no limit for loopback.
   std::chrono::milliseconds header_time{10'000};
   std::chrono::milliseconds body_time{300'000};

@@ -23,8 +23,8 @@ struct limits {
   std::size_t connections = 1024;           ///< Beyond this a connection is answered 503 and closed; 0: as descriptors allow.
   std::size_t connections_per_address = 0;  ///< The same for one address; 0: as `admission::caps` says.
   std::size_t turned_away = 64;             ///< Connections being told 503 at once; beyond this they are closed without a word.
-  std::size_t sessions =
-      4096;  ///< Of all clients; then the oldest idle one is dropped, or the new one refused; 0: as many as connections, at most 16 384.
+  /// Of all clients; then the oldest idle one is dropped, or the new one refused; 0: as many as connections, at most 16 384.
+  std::size_t sessions = 4096;
   std::size_t sessions_per_address = 0;  ///< The same for those of one address; 0: a quarter, and of loopback all.
   std::size_t streams_kept = 64;  ///< Answered streams without a reader that a session still knows, for clients that come back.
   std::size_t replay_bytes = 256u << 10;        ///< What a session keeps of what it has sent; the oldest events go first.
