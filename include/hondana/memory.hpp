@@ -39,6 +39,8 @@ class memory_provider : public provider {
   [[nodiscard]] result<reading> read(const read_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
+  /// Tells of every `add` and `remove`; what a maker gives anew, only the application knows (`server::resource_updated`).
+  void watch(std::shared_ptr<change_listener> to) override;
 
  private:
   struct state;

@@ -137,6 +137,21 @@ struct health {
   std::string detail;  ///< For people: what is being indexed, or what is wrong.
 };
 
+/// Hears what changes in a source. Threads: any; calls return without waiting for a peer, and never call the provider back.
+class change_listener {
+ public:
+  change_listener() = default;
+  change_listener(const change_listener&) = delete;
+  change_listener& operator=(const change_listener&) = delete;
+  virtual ~change_listener() = default;
+
+  /// Resources or templates have come, gone or been renamed; whoever lists from now on is answered with what there is now.
+  virtual void list_changed() = 0;
+  /// What a read of `uri` (canonical) gives has changed, or it has come or gone. Without a query it stands for all parts of
+  /// that resource. `title` may be empty. Said too often it costs a client a read, said too seldom a change.
+  virtual void content_changed(std::string_view uri, std::string_view title) = 0;
+};
+
 /// One line of a survey: something a source has, and whether it is served.
 struct survey_item {
   std::string name;  ///< As in the entry; for what is left out, the name it would have.
@@ -182,6 +197,16 @@ class provider {
   /// Goes through everything once, in no particular order, and says what is served and what is left out and why; what lies
   /// inside something left out is not mentioned. Default: every listed entry. Errors: as `list`.
   [[nodiscard]] virtual result<void> survey(const call& request, const std::function<void(const survey_item&)>& each);
+  /// From now on changes are told to `to`; null: to nobody. Called before the first list, and with null when the server lets
+  /// go of this source. Must not block. Default: nothing is ever told, and the application says what changes
+  /// (`server::resource_updated`, `server::resources_changed`).
+  virtual void watch(std::shared_ptr<change_listener> to);
+  /// Some peer wants to hear when `uri` (canonical, without a query) changes; there may be nothing yet. Every change after this
+  /// call is told, until `detach`. Called once for however many peers; must not block, so what it takes is done behind it.
+  /// Default: nothing.
+  virtual void attach(const std::string& uri);
+  /// The last of them has gone.
+  virtual void detach(const std::string& uri);
   /// True when no call ever waits for a disk, a network or a lock held across either; calls then run inline.
   [[nodiscard]] virtual bool never_blocks() const noexcept;
   /// How many calls may block at once. Default: 4.

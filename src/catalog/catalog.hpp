@@ -79,6 +79,11 @@ class catalog : public std::enable_shared_from_this<catalog> {
   [[nodiscard]] const std::vector<std::shared_ptr<source>>& sources() const noexcept { return sources_; }
   /// Whether a source claims `uri` (canonical), so that it could have something there one day.
   [[nodiscard]] bool could_serve(std::string_view uri) const { return route_of(uri) != nullptr; }
+  /// That source; null when there is none.
+  [[nodiscard]] std::shared_ptr<source> source_of(std::string_view uri) const {
+    const auto* way = route_of(uri);
+    return way == nullptr ? nullptr : way->to;
+  }
   [[nodiscard]] bool has_templates() const noexcept { return !templates_.empty(); }
 
   ~catalog();

@@ -1,6 +1,8 @@
 /// Who hears of what.
 #include "catalog/feed.hpp"
 
+#include <utility>
+
 namespace hondana::catalog {
 
 feed::membership& feed::member(const std::shared_ptr<listener>& who) {
@@ -16,39 +18,67 @@ void feed::join(const std::shared_ptr<listener>& who) {
 
 bool feed::watch(const std::shared_ptr<listener>& who, const std::string& uri) {
   const auto cost = cost_of(uri);
-  const std::lock_guard lock(mutex_);
-  const auto known = members_.find(who.get());
-  if (known != members_.end() && known->second.uris.contains(uri)) return true;
-  if (cost > byte_cap_ - bytes_) return false;
-  bytes_ += cost;
-  member(who).uris.insert(uri);
-  by_uri_[uri].insert(who.get());
+  auto resource = resource_of(uri);
+  bool is_first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = members_.find(who.get());
+    if (known != members_.end() && known->second.uris.contains(uri)) return true;
+    const auto mine = known == members_.end() ? 0 : known->second.bytes;
+    if (cost > byte_cap_ - bytes_ || mine + cost > byte_cap_ / 4) return false;
+    bytes_ += cost;
+    auto& one = member(who);
+    one.bytes += cost;
+    one.uris.insert(uri);
+    auto& watching = by_resource_[resource];
+    is_first = watching.empty();
+    ++watching[who.get()];
+  }
+  if (is_first) tell(resource);
   return true;
 }
 
 /// Under the lock.
-void feed::forget(const listener* who, const std::string& uri) {
+bool feed::forget(const listener* who, const std::string& uri) {
   bytes_ -= cost_of(uri);
-  const auto place = by_uri_.find(uri);
-  if (place == by_uri_.end()) return;
-  place->second.erase(who);
-  if (place->second.empty()) by_uri_.erase(place);
+  const auto place = by_resource_.find(resource_of(uri));
+  if (place == by_resource_.end()) return false;
+  const auto count = place->second.find(who);
+  if (count != place->second.end() && --count->second == 0) place->second.erase(count);
+  if (!place->second.empty()) return false;
+  by_resource_.erase(place);
+  return true;
 }
 
 void feed::unwatch(const listener& who, const std::string& uri) {
-  const std::lock_guard lock(mutex_);
-  const auto one = members_.find(&who);
-  if (one == members_.end() || one->second.uris.erase(uri) == 0) return;
-  forget(&who, uri);
-  if (one->second.uris.empty() && !one->second.hears_lists) members_.erase(one);
+  bool is_last = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto one = members_.find(&who);
+    if (one == members_.end() || one->second.uris.erase(uri) == 0) return;
+    one->second.bytes -= cost_of(uri);
+    is_last = forget(&who, uri);
+    if (one->second.uris.empty() && !one->second.hears_lists) members_.erase(one);
+  }
+  if (is_last) tell(resource_of(uri));
 }
 
 void feed::leave(const listener& who) {
-  const std::lock_guard lock(mutex_);
-  const auto one = members_.find(&who);
-  if (one == members_.end()) return;
-  for (const auto& uri : one->second.uris) forget(&who, uri);
-  members_.erase(one);
+  std::vector<std::string> gone;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto one = members_.find(&who);
+    if (one == members_.end()) return;
+    for (const auto& uri : one->second.uris) {
+      if (forget(&who, uri)) gone.push_back(resource_of(uri));
+    }
+    members_.erase(one);
+  }
+  for (const auto& resource : gone) tell(resource);
+}
+
+void feed::tell(const std::string& resource) const {
+  if (on_interest_) on_interest_(resource);
 }
 
 void feed::publish(const model::change& what) {
@@ -57,10 +87,10 @@ void feed::publish(const model::change& what) {
   {
     const std::lock_guard lock(mutex_);
     if (what.kind == model::change::what::content) {
-      const auto watching = by_uri_.find(what.uri);
-      if (watching == by_uri_.end()) return;
+      const auto watching = by_resource_.find(resource_of(what.uri));
+      if (watching == by_resource_.end()) return;
       concerned.reserve(watching->second.size());
-      for (const auto* who : watching->second) {
+      for (const auto& [who, parts] : watching->second) {
         if (auto there = members_[who].who.lock()) concerned.push_back(std::move(there));
       }
     } else {
@@ -85,6 +115,19 @@ void feed::publish(const model::log_message& what) {
   for (const auto& one : concerned) one->told(what);
 }
 
+bool feed::is_watched(const std::string& resource) const {
+  const std::lock_guard lock(mutex_);
+  return by_resource_.contains(resource);
+}
+
+std::vector<std::string> feed::watched_resources() const {
+  std::vector<std::string> out;
+  const std::lock_guard lock(mutex_);
+  out.reserve(by_resource_.size());
+  for (const auto& [resource, who] : by_resource_) out.push_back(resource);
+  return out;
+}
+
 std::size_t feed::listeners() const {
   const std::lock_guard lock(mutex_);
   return members_.size();
@@ -92,7 +135,7 @@ std::size_t feed::listeners() const {
 
 std::size_t feed::watched() const {
   const std::lock_guard lock(mutex_);
-  return by_uri_.size();
+  return by_resource_.size();
 }
 
 }  // namespace hondana::catalog

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -12,6 +14,9 @@
 #include "model/change.hpp"
 
 namespace hondana::catalog {
+
+/// A URI without its query: what a part of a resource is a part of.
+[[nodiscard]] inline std::string resource_of(std::string_view uri) { return std::string(uri.substr(0, uri.find('?'))); }
 
 /// Hears of changes. Called from any thread while the change is passed on, so it only takes a note and returns.
 class listener {
@@ -35,15 +40,25 @@ class feed {
 
   /// Announces changed lists to `who` until it is gone or leaves.
   void join(const std::shared_ptr<listener>& who);
-  /// Announces changed contents of `uri` (canonical) to `who`, also when nothing is there yet. False, and nothing changed, when
-  /// all listeners together watch as much as there is room for.
+  /// Sets what is called, without any lock, when the first listener begins to watch a resource (a URI without query), and after
+  /// the last one has stopped. Before the first listener comes.
+  void on_interest(std::function<void(const std::string& resource)> changed) { on_interest_ = std::move(changed); }
+
+  /// Announces changed contents of `uri` (canonical) to `who`, also when nothing is there yet. With a query, that is a part of
+  /// a resource, which changes when the whole does. False, and nothing changed, when
+  /// all listeners together watch as much as there is room for, or this one a quarter of that.
   [[nodiscard]] bool watch(const std::shared_ptr<listener>& who, const std::string& uri);
   void unwatch(const listener& who, const std::string& uri);
   /// Forgets `who` with all it watches.
   void leave(const listener& who);
 
-  /// Tells everybody concerned, before it returns.
+  /// Tells everybody concerned, before it returns: of content those who watch that URI, and, when it has no query, those who
+  /// watch a part of it.
   void publish(const model::change& what);
+  /// Whether anybody watches a resource (a URI without query) or a part of it.
+  [[nodiscard]] bool is_watched(const std::string& resource) const;
+  /// All watched resources, without queries.
+  [[nodiscard]] std::vector<std::string> watched_resources() const;
   /// Tells everybody who has joined.
   void publish(const model::log_message& what);
 
@@ -59,15 +74,22 @@ class feed {
     std::weak_ptr<listener> who;
     bool hears_lists = false;
     std::unordered_set<std::string> uris;
+    std::size_t bytes = 0;
   };
+  /// Who watches a resource, and how many spellings of parts each.
+  using watchers = std::unordered_map<const listener*, std::size_t>;
+
   membership& member(const std::shared_ptr<listener>& who);
-  void forget(const listener* who, const std::string& uri);
+  /// True when nobody watches the resource of `uri` any more.
+  bool forget(const listener* who, const std::string& uri);
+  void tell(const std::string& resource) const;
 
   const std::size_t byte_cap_;
   mutable std::mutex mutex_;
   std::size_t bytes_ = 0;
   std::unordered_map<const listener*, membership> members_;
-  std::unordered_map<std::string, std::unordered_set<const listener*>> by_uri_;
+  std::unordered_map<std::string, watchers> by_resource_;
+  std::function<void(const std::string&)> on_interest_;
 };
 
 }  // namespace hondana::catalog

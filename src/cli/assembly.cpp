@@ -42,7 +42,6 @@ result<std::shared_ptr<provider>> make_links(const std::vector<resource>& config
 
 server_options options_of(const config::settings& settings, const log_function& log) {
   server_options options;
-  options.announces_contents = false;  // no source of the program watches its contents yet
   options.name = settings.name;
   options.version = HONDANA_VERSION;
   options.title = settings.title;

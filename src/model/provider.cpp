@@ -23,6 +23,12 @@ result<void> provider::survey(const call& request, const std::function<void(cons
   }
 }
 
+void provider::watch(std::shared_ptr<change_listener>) {}
+
+void provider::attach(const std::string&) {}
+
+void provider::detach(const std::string&) {}
+
 bool provider::never_blocks() const noexcept { return false; }
 
 std::size_t provider::concurrency() const noexcept { return 4; }

@@ -24,18 +24,52 @@ void describe_handlers(session::context& of) {
 
 }  // namespace
 
+/// Outlives the core: a source may still be telling when the server has gone.
+class core::hearer final : public change_listener {
+ public:
+  explicit hearer(std::shared_ptr<catalog::coalescer> to) : to_(std::move(to)) {}
+  void list_changed() override { to_->take({model::change::what::resources}); }
+  void content_changed(std::string_view uri, std::string_view title) override {
+    to_->take({model::change::what::content, std::string(uri), std::string(title)});
+  }
+
+ private:
+  const std::shared_ptr<catalog::coalescer> to_;
+};
+
 core::core(server_options options)
     : timers_(std::make_shared<work::timers>()),
+      coalescer_(std::make_shared<catalog::coalescer>(feed_, timers_, catalog::coalescer::windows())),
+      attachments_(std::make_shared<catalog::attachments>(feed_, options.log)),
+      hearer_(std::make_shared<hearer>(coalescer_)),
       handler_pool_(std::make_shared<work::pool>("handlers", std::max<std::size_t>(options.handler_threads, 1), queue_limit)),
       handlers_(handlers::table::empty({handler_pool_, timers_}, options.page_size)) {
   auto sealer = options.state_key.empty() ? seal::sealer::with_random_key() : seal::sealer::with_key(options.state_key);
   if (!sealer) throw std::invalid_argument(sealer.error().public_text);
   sealer_ = std::move(*sealer);
+  feed_->on_interest([to = std::weak_ptr(attachments_)](const std::string& resource) {
+    if (const auto there = to.lock()) there->sync(resource);
+  });
   const auto arranged = arrange(std::move(options), {});
   if (!arranged) throw std::logic_error("an arrangement without sources was refused: " + arranged.error().public_text);
 }
 
-core::~core() { close(std::chrono::steady_clock::now()); }
+core::~core() {
+  listen_to(sources_, {});
+  attachments_->rearrange(nullptr);
+  close(std::chrono::steady_clock::now());
+}
+
+void core::listen_to(const std::vector<std::shared_ptr<catalog::source>>& before,
+                     const std::vector<std::shared_ptr<catalog::source>>& now) {
+  const auto lacks = [](const auto& all, const auto& one) { return std::find(all.begin(), all.end(), one) == all.end(); };
+  for (const auto& one : before) {
+    if (lacks(now, one)) one->what()->watch(nullptr);
+  }
+  for (const auto& one : now) {
+    if (lacks(before, one)) one->what()->watch(hearer_);
+  }
+}
 
 std::shared_ptr<const session::context> core::current() const {
   const std::lock_guard lock(mutex_);
@@ -102,10 +136,14 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
     timers_->at(std::chrono::steady_clock::now() + options.call_deadline,
                 [gone] { gone->close(std::chrono::steady_clock::now()); });
   }
+  const auto before = std::exchange(sources_, std::move(sources));
+  const auto now = sources_;
+  const auto present = context->catalog;
   options_ = std::move(options);
-  sources_ = std::move(sources);
   context_ = std::move(context);
   lock.unlock();
+  listen_to(before, now);
+  attachments_->rearrange(present);
   if (!is_first) announce({model::change::what::resources});
   return {};
 }

@@ -12,7 +12,9 @@
 
 #include <hondana/server.hpp>
 
+#include "catalog/attachments.hpp"
 #include "catalog/catalog.hpp"
+#include "catalog/coalescer.hpp"
 #include "catalog/feed.hpp"
 #include "handlers/table.hpp"
 #include "seal/seal.hpp"
@@ -33,7 +35,7 @@ class core final : public session::context_source, public std::enable_shared_fro
   result<void> replace(server_options options, std::vector<std::shared_ptr<provider>> providers);
 
   /// Tells every peer that asked to hear of it.
-  void announce(const model::change& what) { feed_->publish(what); }
+  void announce(const model::change& what) { coalescer_->take(what); }
   void announce(const model::log_message& what) { feed_->publish(what); }
   result<void> add_tool(tool entry, tool_handler handler);
   bool remove_tool(std::string_view name);
@@ -54,8 +56,17 @@ class core final : public session::context_source, public std::enable_shared_fro
   void prompts_changed();
   result<void> arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources);
 
+  class hearer;  // what sources tell
+
+  /// Lets the sources that are new tell us what changes, and those that have gone no more.
+  void listen_to(const std::vector<std::shared_ptr<catalog::source>>& before,
+                 const std::vector<std::shared_ptr<catalog::source>>& now);
+
   const std::shared_ptr<catalog::feed> feed_ = std::make_shared<catalog::feed>();
   std::shared_ptr<work::timers> timers_;
+  const std::shared_ptr<catalog::coalescer> coalescer_;
+  const std::shared_ptr<catalog::attachments> attachments_;
+  const std::shared_ptr<hearer> hearer_;
   std::mutex arranging_;  // held for one whole change; taken before `mutex_`
   mutable std::mutex mutex_;
   server_options options_;

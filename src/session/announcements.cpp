@@ -1,6 +1,7 @@
 /// Noting changes, and telling them one by one.
 #include "session/announcements.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "wire/logging.hpp"
@@ -42,17 +43,33 @@ void announcements::want_lists(bool resources, bool tools, bool prompts) {
 
 bool announcements::watch(const std::string& uri, const std::string& asked, std::size_t limit) {
   const std::lock_guard lock(mutex_);
-  if (watched_.size() >= limit && !watched_.contains(uri)) return false;
-  watched_[uri].asked = asked;
+  if (auto* known = find(uri)) {
+    known->asked = asked;
+    return true;
+  }
+  if (watched_count_ >= limit) return false;
+  ++watched_count_;
+  watched_[catalog::resource_of(uri)].push_back({uri, asked, {}, false});
   return true;
+}
+
+/// Under the lock.
+announcements::watch_note* announcements::find(const std::string& uri) {
+  const auto place = watched_.find(catalog::resource_of(uri));
+  if (place == watched_.end()) return nullptr;
+  const auto one =
+      std::find_if(place->second.begin(), place->second.end(), [&uri](const auto& note) { return note.uri == uri; });
+  return one == place->second.end() ? nullptr : &*one;
 }
 
 void announcements::unwatch(const std::string& uri) {
   const std::lock_guard lock(mutex_);
-  const auto place = watched_.find(uri);
+  const auto place = watched_.find(catalog::resource_of(uri));
   if (place == watched_.end()) return;
-  if (place->second.is_pending) std::erase(pending_, uri);
-  watched_.erase(place);
+  const auto gone = std::erase_if(place->second, [&uri](const auto& note) { return note.uri == uri; });
+  watched_count_ -= gone;
+  if (gone != 0) std::erase(pending_, uri);
+  if (place->second.empty()) watched_.erase(place);
 }
 
 void announcements::close() {
@@ -62,10 +79,10 @@ void announcements::close() {
     const std::lock_guard lock(mutex_);
     has_ended_ = true;
     resources_ = tools_ = prompts_ = false;
-    first_.clear();
     pending_.clear();
     messages_.clear();
     watched_.clear();
+    watched_count_ = 0;
     wake = std::exchange(wake_, nullptr);
   }
   if (wake) wake();  // whoever follows looks once more, and lets go
@@ -73,7 +90,7 @@ void announcements::close() {
 
 std::size_t announcements::watched() const {
   const std::lock_guard lock(mutex_);
-  return watched_.size();
+  return watched_count_;
 }
 
 void announcements::heard(const model::change& what) {
@@ -119,12 +136,18 @@ bool announcements::note(const model::change& what) {
     case kind::content:
       break;
   }
-  const auto place = watched_.find(what.uri);
+  const auto place = watched_.find(catalog::resource_of(what.uri));
   if (place == watched_.end()) return false;
-  place->second.title = what.title;
-  if (std::exchange(place->second.is_pending, true)) return false;
-  pending_.push_back(what.uri);
-  return true;
+  const bool is_whole = what.uri.size() == place->first.size();
+  bool is_new = false;
+  for (auto& one : place->second) {
+    if (!is_whole && one.uri != what.uri) continue;
+    one.title = what.title;
+    if (std::exchange(one.is_pending, true)) continue;
+    pending_.push_back(one.uri);
+    is_new = true;
+  }
+  return is_new;
 }
 
 std::optional<std::string> announcements::next() {
@@ -152,7 +175,7 @@ std::optional<model::change> announcements::take() {
   if (std::exchange(tools_, false)) return model::change{kind::tools};
   if (std::exchange(prompts_, false)) return model::change{kind::prompts};
   if (pending_.empty()) return {};
-  auto& one = watched_.at(pending_.front());
+  auto& one = *find(pending_.front());
   pending_.pop_front();
   one.is_pending = false;
   return model::change{kind::content, one.asked, std::exchange(one.title, {})};

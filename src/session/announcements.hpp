@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <hondana/error.hpp>
 
@@ -36,7 +37,7 @@ class announcements final : public rpc::message_source, public catalog::listener
   /// Adds a watched URI: canonical, and as the peer spells it. False when there would be more than `limit`.
   [[nodiscard]] bool watch(const std::string& uri, const std::string& asked, std::size_t limit);
   void unwatch(const std::string& uri);
-  /// Nothing is told any more, and what was noted is forgotten.
+  /// Nothing is told any more but what is to be said first, and what was noted is forgotten.
   void close();
   /// Watched URIs.
   [[nodiscard]] std::size_t watched() const;
@@ -52,11 +53,14 @@ class announcements final : public rpc::message_source, public catalog::listener
 
  private:
   struct watch_note {
+    std::string uri;  // canonical
     std::string asked;
     std::string title;
     bool is_pending = false;
   };
+  using notes = std::vector<watch_note>;  // of one resource: itself and its parts
   [[nodiscard]] bool has_something() const;
+  [[nodiscard]] watch_note* find(const std::string& uri);
   [[nodiscard]] bool note(const model::change& what);
   [[nodiscard]] std::optional<model::change> take();
   /// What to call now that there may be something; called without the lock.
@@ -71,7 +75,8 @@ class announcements final : public rpc::message_source, public catalog::listener
   bool resources_ = false, tools_ = false, prompts_ = false;  // changed and not told
   std::optional<log_level> least_;
   std::deque<std::string> messages_;
-  std::unordered_map<std::string, watch_note> watched_;
+  std::unordered_map<std::string, notes> watched_;  // by resource
+  std::size_t watched_count_ = 0;
   std::deque<std::string> pending_;  // of `watched_`, in the order of the changes
   std::function<void()> wake_;
   bool is_asleep_ = true;  // the follower was told that there is nothing

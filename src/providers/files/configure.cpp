@@ -82,6 +82,9 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   const auto budget = from.bytes("folder_budget");
   if (!budget) return tl::unexpected(budget.error());
   made.folder_budget = budget->value_or(made.folder_budget);
+  const auto watches = from.boolean("watch");
+  if (!watches) return tl::unexpected(watches.error());
+  made.watches = watches->value_or(made.watches);
   if (auto done = from.finish(); !done) return tl::unexpected(std::move(done.error()));
   auto opened = files_provider::open(std::move(made));
   if (!opened) return tl::unexpected(std::move(opened.error()));

@@ -54,7 +54,14 @@ resource entry_of(const root& of, std::string_view path, const struct stat& fact
 }
 
 resource entry_of(const block& in, std::size_t index) {
-  auto entry = entry_of(in.of(), in.path(index), in.at(index));
+  auto facts = in.at(index);
+  if (S_ISREG(facts.mode) && !facts.has_version()) {
+    // It had just changed when it was walked; by now its stamp may tell.
+    const auto looked_at = wall_clock();
+    const auto now = in.of().below().locate(in.path(index));
+    if (now && now->links.empty() && S_ISREG(now->facts.st_mode)) facts = record_of(now->facts, looked_at);
+  }
+  auto entry = entry_of(in.of(), in.path(index), facts);
   if (const auto* known = in.descriptions()) {
     auto about = known->at(index);
     entry.title = std::move(about.title);

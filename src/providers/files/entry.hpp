@@ -19,8 +19,9 @@ namespace hondana::files {
 
 /// The entry of a record, with what is known of title, description and type.
 ///
-/// A folder has no version: its own inode does not change with the files that are read along with it. Nor has a file that had
-/// changed within 50 ms of when it was looked at: a read of it answers with a version made from its bytes.
+/// A folder has no version: its own inode does not change with the files that are read along with it. A file that had changed
+/// within 50 ms of when it was walked is looked at again; one that has just changed has none: a read of it answers with a
+/// version made from its bytes.
 [[nodiscard]] resource entry_of(const block& in, std::size_t index);
 
 /// The entry of something on the way, before anything was read from it. `looked_at` as for `record_of`.

@@ -86,10 +86,53 @@ result<std::shared_ptr<files_provider>> files_provider::open(options from) {
   return std::shared_ptr<files_provider>(new files_provider(std::move(from), std::move(roots)));
 }
 
-files_provider::files_provider(options from, root_list roots)
-    : options_(std::move(from)), roots_(std::move(roots)), indexer_(roots_, options_) {}
+files_provider::files_provider(options from, root_list roots) : options_(std::move(from)), roots_(std::move(roots)) {
+  struct pair {
+    std::weak_ptr<indexer> lists;
+    std::weak_ptr<watching> changes;
+  };
+  const auto both = std::make_shared<pair>();
+  watching::ears of_changes;
+  of_changes.changed = [both](const auto& of, const std::string& path, bool may_be_names) {
+    if (const auto there = both->lists.lock()) there->changed(of, path, may_be_names);
+  };
+  of_changes.lost = [both] {
+    if (const auto there = both->lists.lock()) there->refresh();
+  };
+  of_changes.title_of = [both](std::string_view uri) {
+    const auto there = both->lists.lock();
+    return there ? there->title_of(uri) : std::string();
+  };
+  indexer::ears of_lists;
+  of_lists.entering = [both](const root& of, const std::string& path) {
+    if (const auto there = both->changes.lock()) there->cover(of, path);
+  };
+  of_lists.names_changed = [both] {
+    if (const auto there = both->changes.lock()) there->names_changed();
+  };
+  of_lists.is_watched = [both] {
+    const auto there = both->changes.lock();
+    return there && there->is_complete();
+  };
+  watching_ = std::make_shared<watching>(roots_, options_, std::move(of_changes));
+  indexer_ = std::make_shared<indexer>(roots_, options_, std::move(of_lists));
+  both->lists = indexer_;
+  both->changes = watching_;
+}
 
-void files_provider::refresh() { indexer_.refresh(); }
+void files_provider::refresh() { indexer_->refresh(); }
+
+void files_provider::watch(std::shared_ptr<change_listener> to) { watching_->tell(std::move(to)); }
+
+void files_provider::attach(const std::string& uri) {
+  auto of = root_of(uri);
+  auto path = of ? of->path_of(uri) : std::nullopt;
+  if (!path) return;  // no file can ever have that name
+  watching_->attach(uri, std::move(of), std::move(*path));
+  indexer_->begin();  // its walk is what covers folders
+}
+
+void files_provider::detach(const std::string& uri) { watching_->detach(uri); }
 
 std::string files_provider::name() const { return "files"; }
 
@@ -101,17 +144,17 @@ std::vector<std::string> files_provider::claims() const {
 
 scheme_documentation files_provider::documentation() const { return describe(); }
 
-const root* files_provider::root_of(std::string_view uri) const {
+std::shared_ptr<const root> files_provider::root_of(std::string_view uri) const {
   const auto found = std::find_if(roots_.begin(), roots_.end(), [uri](const auto& one) { return covers(one->uri(), uri); });
-  return found == roots_.end() ? nullptr : found->get();
+  return found == roots_.end() ? nullptr : *found;
 }
 
 result<list_result> files_provider::list(const list_request& request) {
-  const auto listed = indexer_.current(request);
+  const auto listed = indexer_->current(request);
   if (!listed) return tl::unexpected(listed.error());
   auto page = (*listed)->page(request.after, request.limit, request);
   if (!page) return tl::unexpected(std::move(page.error()));
-  indexer_.await_descriptions(page->places, request);
+  indexer_->await_descriptions(page->places, request);
   list_result answer;
   answer.entries.reserve(page->places.size());
   for (const auto& one : page->places) answer.entries.push_back(entry_of(*one.in, one.index));
@@ -126,7 +169,7 @@ result<reading> files_provider::read(const read_request& request) {
   const auto parts = split_uri(request.uri);
   if (parts.fragment) return missing("it has a fragment");
   const auto uri = std::string_view(request.uri).substr(0, request.uri.find('?'));
-  const auto* of = root_of(uri);
+  const auto of = root_of(uri);
   if (of == nullptr) return missing("it is below no root");
   auto part = parse_range(parts.query.value_or(std::string_view()));
   if (!part) return tl::unexpected(std::move(part.error()));
@@ -170,7 +213,7 @@ result<reading> files_provider::read_file(const root& of, const located& what, c
 }
 
 result<list_result> files_provider::children(const children_request& request) {
-  const auto* of = root_of(request.uri);
+  const auto of = root_of(request.uri);
   const auto path = of != nullptr ? of->path_of(request.uri) : std::nullopt;
   if (!path) return tl::unexpected(failure_of({obstacle::missing, 0, "it is below no root"}, request.uri));
   const auto found = look_up(*of, *path, request, request.uri);
@@ -218,7 +261,7 @@ hondana::needs files_provider::needs() const {
   return all;
 }
 
-hondana::health files_provider::health() const { return indexer_.state_of_health(); }
+hondana::health files_provider::health() const { return indexer_->state_of_health(); }
 
 scheme_documentation describe() {
   return {"file",

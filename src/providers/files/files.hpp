@@ -12,12 +12,13 @@
 #include "providers/files/indexer.hpp"
 #include "providers/files/options.hpp"
 #include "providers/files/root.hpp"
+#include "providers/files/watching.hpp"
 
 namespace hondana::files {
 
 /// Serves one or more folders. Reads look at the file system as it is; lists come from a walk behind them.
 ///
-/// Threads: any. No thread is started before the first list.
+/// Threads: any. No thread is started before the first list, or the first file that somebody watches.
 class files_provider final : public provider {
  public:
   /// Opens every root, once. Errors: source_unavailable for a root that cannot be served, invalid_argument for options and for
@@ -36,6 +37,10 @@ class files_provider final : public provider {
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
   [[nodiscard]] result<void> survey(const call& request, const std::function<void(const survey_item&)>& each) override;
+  /// The lists and every file are watched: by inotify, or by looking every `options::refresh_after` where that cannot be.
+  void watch(std::shared_ptr<change_listener> to) override;
+  void attach(const std::string& uri) override;
+  void detach(const std::string& uri) override;
   [[nodiscard]] hondana::needs needs() const override;
   [[nodiscard]] hondana::health health() const override;
 
@@ -43,14 +48,16 @@ class files_provider final : public provider {
   files_provider(options from, root_list roots);
 
   /// The root a canonical URI belongs to; null when it is of none.
-  [[nodiscard]] const root* root_of(std::string_view uri) const;
+  [[nodiscard]] std::shared_ptr<const root> root_of(std::string_view uri) const;
   [[nodiscard]] result<reading> read_file(const root& of, const located& what, const read_request& request,
                                           const std::optional<range>& part);
 
   options options_;
   root_list roots_;
   reading_room room_;
-  indexer indexer_;
+  // Each tells the other, as long as it is there.
+  std::shared_ptr<indexer> indexer_;
+  std::shared_ptr<watching> watching_;
 };
 
 /// The documentation of the scheme.

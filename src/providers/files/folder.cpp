@@ -28,6 +28,13 @@ bool is_dots(const char* name) noexcept { return std::strcmp(name, ".") == 0 || 
 
 }  // namespace
 
+folder_names folder_names::of(std::string_view name) {
+  folder_names one;
+  one.text_ = uri::escaped_file_path(name);
+  one.names_.push_back({0, static_cast<std::uint16_t>(one.text_.size())});
+  return one;
+}
+
 tl::expected<folder_names, int> folder_names::read(int folder, std::size_t limit) {
   handle own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));  // closedir closes what it was given
   if (!own.is_open()) return tl::unexpected(errno);

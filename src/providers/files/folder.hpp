@@ -23,6 +23,8 @@ class folder_names {
  public:
   /// Reads an open folder; takes its position. At most `limit` names are taken; `is_cut` tells. Errors: errno.
   [[nodiscard]] static tl::expected<folder_names, int> read(int folder, std::size_t limit);
+  /// One name, in the file system's bytes, whether it is there or not.
+  [[nodiscard]] static folder_names of(std::string_view name);
 
   [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
   /// In the file system's bytes.

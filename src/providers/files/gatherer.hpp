@@ -30,17 +30,19 @@ class gatherer final : public walk_listener {
     std::function<void()> grew;
     sayer progress;
     sayer trouble;
+    /// Before a folder is listed; may be empty.
+    std::function<void(const root&, const std::string&)> entering{};
   };
 
   gatherer(listing& into, const options& configured, std::stop_token stop, ears to)
       : into_(into), configured_(configured), stop_(std::move(stop)), to_(std::move(to)) {}
 
-  /// False when nothing more is to be walked.
-  bool gather(const std::shared_ptr<const root>& of) {
+  /// Walks a root, or what a path in it names and what is below. False when nothing more is to be walked.
+  bool gather(const std::shared_ptr<const root>& of, const std::string& below = {}) {
     root_ = of;
     looked_at_ = wall_clock();
     open_ = std::make_shared<block>(root_);
-    const bool all = walk(*of, {configured_.max_depth, configured_.max_entries}, *this);
+    const bool all = walk_below(*of, below, {configured_.max_depth, configured_.max_entries}, *this);
     flush();
     return all;
   }
@@ -52,6 +54,7 @@ class gatherer final : public walk_listener {
                   std::string(path) + " can still be read by URI");
       return false;
     }
+    if (S_ISDIR(facts.st_mode) && to_.entering) to_.entering(of, std::string(path));
     open_->add(path, facts, looked_at_);
     // The first entry at once, so that whoever waits has a place to begin.
     if (path.empty() || open_->size() == block::capacity) flush();

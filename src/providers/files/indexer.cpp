@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <compare>
 #include <condition_variable>
 #include <cstdio>
 #include <deque>
@@ -13,6 +14,8 @@
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include <hondana/uri.hpp>
 
 #include "providers/files/entry.hpp"
 #include "providers/files/gatherer.hpp"
@@ -32,6 +35,29 @@ constexpr std::chrono::seconds farewell{1};
 // A walk that took long is not repeated at once: nine tenths of the time nothing is walked.
 constexpr int rest_factor = 9;
 
+// Beyond so many changes everything is walked again.
+constexpr std::size_t most_mended = 4'096;
+
+/// Sorts stretches by their URIs, and leaves out what lies within another.
+void reduce(std::vector<stretch>& all) {
+  std::vector<std::pair<std::string, stretch>> sorted;
+  for (auto& one : all) sorted.emplace_back(one.of->uri_of(one.path), std::move(one));
+  // Of the same path the one with all below it comes first.
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    const auto order = compare_by_segment(a.first, b.first);
+    return std::is_lt(order) || (std::is_eq(order) && !a.second.is_alone && b.second.is_alone);
+  });
+  all.clear();
+  std::string whole;  // the last with all below it
+  std::string last;
+  for (auto& [uri, one] : sorted) {
+    if (!all.empty() && (uri == last || (!whole.empty() && covers(whole, uri)))) continue;
+    if (!one.is_alone) whole = uri;
+    last = uri;
+    all.push_back(std::move(one));
+  }
+}
+
 std::string seconds_text(clock::duration time) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f s", std::chrono::duration<double>(time).count());
@@ -41,10 +67,12 @@ std::string seconds_text(clock::duration time) {
 }  // namespace
 
 struct indexer::state {
-  state(root_list served, const options& all) : roots(std::move(served)), configured(all) {}
+  state(root_list served, const options& all, indexer::ears to)
+      : roots(std::move(served)), configured(all), ears(std::move(to)) {}
 
   const root_list roots;
   const options configured;
+  const indexer::ears ears;
 
   mutable std::mutex mutex;
   std::condition_variable_any changed;  // anything below
@@ -58,7 +86,9 @@ struct indexer::state {
   clock::time_point last_end;
   clock::duration last_duration{0};
   bool wanted = false;
-  bool has_failed = false;  // the last walk
+  std::vector<stretch> to_mend;  // in `latest`, in no order
+  bool mends = false;            // what is to be mended is wanted now
+  bool has_failed = false;       // the last walk
   bool is_started = false;
   int running = 0;
   std::stop_source stop;
@@ -93,6 +123,9 @@ struct indexer::state {
   void run_walks();
   void walk_once(std::unique_lock<std::mutex>& lock);
   void walk_all(listing& into);
+  void mend_once(std::unique_lock<std::mutex>& lock);
+  void walk_again(stretch& what);
+  [[nodiscard]] gatherer::ears ears_of_walk();
   void run_descriptions();
   void describe_next(std::unique_lock<std::mutex>& lock);
   void skip(const block& what);
@@ -125,11 +158,16 @@ void indexer::state::start(const std::shared_ptr<state>& self) {
 void indexer::state::run_walks() {
   const auto token = stop.get_token();
   std::unique_lock lock(mutex);
-  while (changed.wait(lock, token, [this] { return wanted; })) {
-    wanted = false;
+  while (changed.wait(lock, token, [this] { return wanted || mends; })) {
+    const bool is_whole_walk = std::exchange(wanted, false) || !latest;
+    mends = false;
     has_failed = false;
     try {
-      walk_once(lock);
+      if (is_whole_walk) {
+        walk_once(lock);
+      } else {
+        mend_once(lock);
+      }
     } catch (const std::exception& error) {
       if (lock.owns_lock()) lock.unlock();
       say_failure("indexing", error);
@@ -147,6 +185,7 @@ void indexer::state::run_walks() {
 /// Walks and replaces the latest listing. Called with the lock held; throws with it held or not, and then nothing is replaced.
 void indexer::state::walk_once(std::unique_lock<std::mutex>& lock) {
   auto fresh = std::make_shared<listing>();
+  to_mend.clear();  // whatever changes from here on is told anew
   growing = fresh;
   previous = latest;
   next_to_describe = 0;
@@ -163,22 +202,69 @@ void indexer::state::walk_once(std::unique_lock<std::mutex>& lock) {
   }
   lock.lock();
   if (stop.stop_requested()) return;
-  latest = std::move(fresh);
+  const auto before = std::exchange(latest, std::move(fresh));
   growing.reset();
   ++walks;
   last_duration = took;
+  if (!before || !ears.names_changed) return;
+  const auto now = latest;
+  changed.notify_all();
+  lock.unlock();
+  if (!before->has_same_names(*now)) ears.names_changed();
+  lock.lock();
+}
+
+/// Walks again what has changed, and puts it into the latest listing. Locks as `walk_once`.
+void indexer::state::mend_once(std::unique_lock<std::mutex>& lock) {
+  auto stretches = std::exchange(to_mend, {});
+  const auto before = latest;
+  lock.unlock();
+  reduce(stretches);
+  if (stretches.empty()) return lock.lock();
+  for (auto& one : stretches) walk_again(one);
+  auto mended = before->with(stretches);
+  const bool has_others = !before->has_same_names(*mended);
+  lock.lock();
+  if (stop.stop_requested()) return;
+  previous = before;
+  latest = std::move(mended);
+  next_to_describe = 0;
+  ++walks;
+  if (!has_others || !ears.names_changed) return;
+  changed.notify_all();
+  lock.unlock();
+  ears.names_changed();
+  lock.lock();
+}
+
+void indexer::state::walk_again(stretch& what) {
+  if (what.is_alone) {
+    const auto looked_at = wall_clock();
+    const auto found = what.of->find(what.path);
+    if (!found || found->path != what.path) return;
+    what.found.push_back(std::make_shared<block>(what.of));
+    what.found.back()->add(what.path, found->facts, looked_at);
+    return;
+  }
+  listing part;
+  gatherer gathering(part, configured, stop.get_token(), ears_of_walk());
+  (void)gathering.gather(what.of, what.path);  // false: the server stops, or the list is as long as it may be
+  for (std::size_t i = 0; auto next = part.block_at(i); ++i) what.found.push_back(std::move(next));
+}
+
+gatherer::ears indexer::state::ears_of_walk() {
+  return {[this] {
+            const std::lock_guard lock(mutex);
+            changed.notify_all();
+          },
+          [this, is_first = walks == 0](const std::string& line) {
+            if (is_first) say(line);
+          },
+          [this](const std::string& line) { say_once(line); }, ears.entering};
 }
 
 void indexer::state::walk_all(listing& into) {
-  gatherer gathering(into, configured, stop.get_token(),
-                     {[this] {
-                        const std::lock_guard lock(mutex);
-                        changed.notify_all();
-                      },
-                      [this, is_first = walks == 0](const std::string& line) {
-                        if (is_first) say(line);
-                      },
-                      [this](const std::string& line) { say_once(line); }});
+  gatherer gathering(into, configured, stop.get_token(), ears_of_walk());
   for (const auto& one : roots) {
     if (!gathering.gather(one)) return;
   }
@@ -253,7 +339,8 @@ void indexer::state::skip(const block& what) {
   if (from && from->block_at(next_to_describe).get() == &what) ++next_to_describe;
 }
 
-indexer::indexer(root_list roots, const options& all) : state_(std::make_shared<state>(std::move(roots), all)) {}
+indexer::indexer(root_list roots, const options& all, ears to)
+    : state_(std::make_shared<state>(std::move(roots), all, std::move(to))) {}
 
 indexer::~indexer() {
   state_->stop.request_stop();
@@ -277,7 +364,9 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by) {
     return fail(errc::overloaded, "The folder cannot be indexed: no thread can be started. Ask again later.", error.what());
   }
   const auto pause = std::max<clock::duration>(s.configured.refresh_after, s.last_duration * rest_factor);
-  const bool is_due = !s.wanted && !s.growing && clock::now() - s.last_end > pause;
+  // A listing that is told of every change is never too old, but after a failure.
+  const bool is_watched = s.ears.is_watched && s.ears.is_watched() && !s.has_failed;
+  const bool is_due = !is_watched && !s.wanted && !s.growing && clock::now() - s.last_end > pause;
   if (!s.latest) {
     if (s.has_failed && is_due) {
       s.wanted = true;
@@ -297,11 +386,57 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by) {
     s.wanted = true;
     s.changed.notify_all();
   }
-  if ((s.wanted || s.growing) && s.latest->size() < small_walk) {
+  if (!s.to_mend.empty()) {
+    s.mends = true;
+    s.changed.notify_all();
+  }
+  const bool is_quick = s.latest->size() < small_walk || (s.mends && !s.wanted && !s.growing);
+  if ((s.wanted || s.growing || s.mends) && is_quick) {
+    const auto walks = s.walks;
     const auto until = std::min(by.deadline, clock::now() + fresh_wait);
-    s.changed.wait_until(lock, by.stop, until, [&s] { return !s.wanted && !s.growing; });
+    s.changed.wait_until(lock, by.stop, until, [&s, walks] { return !s.wanted && !s.growing && !s.mends && s.walks != walks; });
   }
   return s.latest;
+}
+
+void indexer::begin() {
+  const std::lock_guard lock(state_->mutex);
+  try {
+    state_->start(state_);
+  } catch (const std::system_error& error) {
+    state_->say_failure("starting to index", error);  // the next list tries again
+  }
+}
+
+void indexer::changed(const std::shared_ptr<const root>& of, const std::string& path, bool may_be_names) {
+  auto& s = *state_;
+  {
+    const std::lock_guard lock(s.mutex);
+    if (!s.is_started || (!s.latest && !s.growing)) return;  // the first walk finds it
+    if (s.to_mend.size() >= most_mended) {
+      s.wanted = true;
+    } else {
+      s.to_mend.push_back({of, path, false, {}});
+      if (may_be_names && !path.empty()) {
+        const auto slash = path.rfind('/');
+        s.to_mend.push_back({of, slash == std::string::npos ? std::string() : path.substr(0, slash), true, {}});
+      }
+    }
+    if (!may_be_names && !s.wanted) return;
+    s.mends = true;
+  }
+  s.changed.notify_all();
+}
+
+std::string indexer::title_of(std::string_view uri) const {
+  std::shared_ptr<const listing> in;
+  {
+    const std::lock_guard lock(state_->mutex);
+    in = state_->latest;
+  }
+  const auto at = in ? in->find(uri) : std::nullopt;
+  const auto* about = at ? at->in->descriptions() : nullptr;
+  return about == nullptr ? std::string() : about->at(at->index).title;
 }
 
 void indexer::refresh() {

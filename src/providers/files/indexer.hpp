@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,7 +24,14 @@ using root_list = std::vector<std::shared_ptr<const root>>;
 /// Memory: the latest listing and the one that replaces it; the old one is let go of as soon as the new one is described.
 class indexer {
  public:
-  indexer(root_list roots, const options& all);
+  /// What walks tell, and ask; any may be empty. Called by the walking thread, without locks, but for `is_watched`.
+  struct ears {
+    std::function<void(const root&, const std::string& path)> entering;  ///< Before a folder is listed.
+    std::function<void()> names_changed;                                 ///< The list has other URIs in it now.
+    std::function<bool()> is_watched;  ///< Whether `changed` is told of everything, so that age makes no list wrong.
+  };
+
+  indexer(root_list roots, const options& all, ears to = {});
   /// Ends both threads; leaves one behind that is stuck in a system call for more than a second.
   ~indexer();
   indexer(const indexer&) = delete;
@@ -36,6 +45,14 @@ class indexer {
 
   /// Starts a walk, or another one after the one under way.
   void refresh();
+  /// Makes sure that a walk has begun.
+  void begin();
+
+  /// Something at a path, or below it, has changed. When names may have, the list is mended at once, otherwise when somebody
+  /// asks for it.
+  void changed(const std::shared_ptr<const root>& of, const std::string& path, bool may_be_names);
+  /// What is known of the title of an entry; empty when nothing is.
+  [[nodiscard]] std::string title_of(std::string_view uri) const;
 
   /// Waits at most 30 ms for the second pass to have been over these places; it turns to them first.
   void await_descriptions(const std::vector<place>& places, const call& by);

@@ -50,6 +50,14 @@ void block::add(std::string_view path, const struct stat& facts, std::int64_t lo
   paths_ += path;
 }
 
+void block::add(const block& from, std::size_t index) {
+  auto made = from.records_[index];
+  const auto path = from.path(index);
+  made.path_at = static_cast<std::uint32_t>(paths_.size());
+  records_.push_back(made);
+  paths_ += path;
+}
+
 void block::describe(std::unique_ptr<const block_descriptions> what) noexcept {
   const block_descriptions* none = nullptr;
   if (descriptions_.compare_exchange_strong(none, what.get(), std::memory_order_acq_rel)) static_cast<void>(what.release());
@@ -103,6 +111,107 @@ listing::position listing::after(std::string_view key) const {
     }
   }
   return {static_cast<std::size_t>(std::prev(next) - blocks_.begin()), low};
+}
+
+listing::position listing::normal(position at) const noexcept {
+  return at.block < blocks_.size() && at.index == blocks_[at.block]->size() ? position{at.block + 1, 0} : at;
+}
+
+std::pair<listing::position, listing::position> listing::covered_by(std::string_view key, bool is_alone) const {
+  auto begin = after(key);
+  auto before = begin;
+  if (before.index == 0 && before.block > 0) before = {before.block - 1, blocks_[before.block - 1]->size()};
+  if (before.index > 0 && blocks_[before.block]->uri(before.index - 1) == key) begin = {before.block, before.index - 1};
+  begin = normal(begin);
+  auto end = begin;
+  if (is_alone) {
+    const bool is_there = begin.block < blocks_.size() && blocks_[begin.block]->uri(begin.index) == key;
+    return {begin, is_there ? normal({begin.block, begin.index + 1}) : begin};
+  }
+  while (end.block < blocks_.size()) {
+    const auto& in = *blocks_[end.block];
+    // Whole blocks are passed over by their last record, since what is covered is contiguous.
+    if (end.index == 0 && covers(key, in.uri(in.size() - 1))) {
+      ++end.block;
+      continue;
+    }
+    if (!covers(key, in.uri(end.index))) break;
+    end = normal({end.block, end.index + 1});
+  }
+  return {begin, end};
+}
+
+namespace {
+
+/// Packs records into blocks, so that mending a list many times does not leave ever smaller ones.
+class packer {
+ public:
+  explicit packer(listing& into) : into_(into) {}
+
+  void add(const std::shared_ptr<block>& whole) {
+    if (open_ && (&open_->of() != &whole->of() || open_->size() + whole->size() > block::capacity)) flush();
+    if (!open_) return into_.append(whole);
+    for (std::size_t i = 0; i < whole->size(); ++i) open_->add(*whole, i);
+  }
+  void add(const std::shared_ptr<block>& from, std::size_t begin, std::size_t end) {
+    if (begin == 0 && end == from->size()) return add(from);
+    for (auto i = begin; i < end; ++i) {
+      if (open_ && (&open_->of() != &from->of() || open_->size() == block::capacity)) flush();
+      if (!open_) open_ = std::make_shared<block>(from->root_pointer());
+      open_->add(*from, i);
+    }
+  }
+  void flush() {
+    if (open_) into_.append(std::move(open_));
+    open_ = nullptr;
+  }
+
+ private:
+  listing& into_;
+  std::shared_ptr<block> open_;
+};
+
+}  // namespace
+
+std::shared_ptr<listing> listing::with(const std::vector<stretch>& instead) const {
+  auto mended = std::make_shared<listing>();
+  packer into(*mended);
+  const auto copy = [&](position from, position to) {
+    for (auto at = from; at.block < to.block; at = {at.block + 1, 0})
+      into.add(blocks_[at.block], at.index, blocks_[at.block]->size());
+    const auto first = from.block == to.block ? from.index : 0;
+    if (to.index > first) into.add(blocks_[to.block], first, to.index);
+  };
+  position here{0, 0};
+  for (const auto& one : instead) {
+    const auto [begin, end] = covered_by(one.of->uri_of(one.path), one.is_alone);
+    copy(here, begin);
+    for (const auto& found : one.found) into.add(found);
+    here = end;
+  }
+  copy(here, {blocks_.size(), 0});
+  into.flush();
+  mended->finish();
+  return mended;
+}
+
+bool listing::has_same_names(const listing& other) const {
+  if (size() != other.size()) return false;
+  position mine{0, 0};
+  position theirs{0, 0};
+  while (mine.block < blocks_.size()) {
+    const auto& in = *blocks_[mine.block];
+    const auto& there = *other.blocks_[theirs.block];
+    if (&in == &there && mine.index == 0 && theirs.index == 0) {
+      ++mine.block;
+      ++theirs.block;
+      continue;
+    }
+    if (&in.of() != &there.of() || in.path(mine.index) != there.path(theirs.index)) return false;
+    mine = normal({mine.block, mine.index + 1});
+    theirs = other.normal({theirs.block, theirs.index + 1});
+  }
+  return true;
 }
 
 result<place_page> listing::page(const std::string& key, std::size_t limit, const call& by) const {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <hondana/provider.hpp>
@@ -68,10 +69,13 @@ class block {
   block(const block&) = delete;
   block& operator=(const block&) = delete;
 
+  /// A record of another block of the same root.
+  void add(const block& from, std::size_t index);
   /// `looked_at` as for `record_of`.
   void add(std::string_view path, const struct stat& facts, std::int64_t looked_at);
 
   [[nodiscard]] const root& of() const noexcept { return *root_; }
+  [[nodiscard]] const std::shared_ptr<const root>& root_pointer() const noexcept { return root_; }
   [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
   [[nodiscard]] const record& at(std::size_t index) const noexcept { return records_[index]; }
   [[nodiscard]] std::string_view path(std::size_t index) const noexcept {
@@ -99,6 +103,14 @@ struct place {
   std::size_t index = 0;
 };
 
+/// A path with all below it, walked again; or a folder alone, without what is in it.
+struct stretch {
+  std::shared_ptr<const root> of;
+  std::string path;
+  bool is_alone = false;
+  std::vector<std::shared_ptr<block>> found;  ///< In order; empty when there is nothing now.
+};
+
 /// A page of places, and the URI after which the next one begins.
 struct place_page {
   std::vector<place> places;
@@ -113,6 +125,12 @@ class listing {
   void finish();
   /// What there is will never be whole: whoever waits, or comes later, is told so.
   void abandon();
+
+  /// This listing, which is whole, with stretches replaced that are in the order of their URIs and not within each other.
+  /// Shares the blocks in which nothing changes.
+  [[nodiscard]] std::shared_ptr<listing> with(const std::vector<stretch>& instead) const;
+  /// Whether two whole listings have the same URIs in them.
+  [[nodiscard]] bool has_same_names(const listing& other) const;
 
   /// Up to `limit` places after the URI `after` (empty: from the start) that the caller's view allows. While the walk goes on,
   /// waits for as many; the page is shorter when the deadline comes near, or when too many had to be passed over.
@@ -134,6 +152,9 @@ class listing {
     std::size_t index;
   };
   [[nodiscard]] position after(std::string_view key) const;
+  /// The first record that is not before `key`, and the first behind it that `key` does not cover.
+  [[nodiscard]] std::pair<position, position> covered_by(std::string_view key, bool is_alone) const;
+  [[nodiscard]] position normal(position at) const noexcept;
   [[nodiscard]] std::unique_lock<std::mutex> lock_unless_whole() const;
 
   mutable std::mutex mutex_;

@@ -35,6 +35,27 @@ class walker {
     if (!listener_.served(of_, {}, facts)) return false;
     const bool obey = of_.decisions().obey_ignore_files();
     enter(std::move(top), obey ? of_.ignored().at_root(of_.below().descriptor()) : ignore::stack());
+    return go();
+  }
+
+  /// Begins at the last name of `path`, as if its folder held nothing else.
+  bool run_below(const std::string& path) {
+    const auto slash = path.rfind('/');
+    const auto above = slash == std::string::npos ? std::string() : path.substr(0, slash);
+    const auto folder = of_.find(above);
+    // A path over a link is not where anything is.
+    if (!folder || folder->path != above || !S_ISDIR(folder->facts.st_mode)) return true;
+    auto ignored_by = of_.stack_at(above);
+    auto open = of_.below().open_folder(*folder);
+    if (!ignored_by || !open) return true;
+    path_ = above;
+    const auto name = std::string_view(path).substr(slash == std::string::npos ? 0 : slash + 1);
+    way_.push_back({std::move(*open), folder_names::of(name), std::move(*ignored_by), path_.size()});
+    return go();
+  }
+
+ private:
+  bool go() {
     while (!way_.empty()) {
       auto& here = way_.back();
       path_.resize(here.path_size);
@@ -47,7 +68,6 @@ class walker {
     return true;
   }
 
- private:
   void enter(handle folder, ignore::stack ignored_by) {
     auto names = folder_names::read(folder.get(), bounds_.max_names);
     if (!names) {
@@ -94,5 +114,9 @@ class walker {
 }  // namespace
 
 bool walk(const root& of, const walk_bounds& bounds, walk_listener& listener) { return walker(of, bounds, listener).run(); }
+
+bool walk_below(const root& of, const std::string& path, const walk_bounds& bounds, walk_listener& listener) {
+  return path.empty() ? walk(of, bounds, listener) : walker(of, bounds, listener).run_below(path);
+}
 
 }  // namespace hondana::files

@@ -35,5 +35,7 @@ struct walk_bounds {
 
 /// Walks one root. Links are not followed. False when the listener ended it.
 bool walk(const root& of, const walk_bounds& bounds, walk_listener& listener);
+/// Walks what a path names and what is below it; nothing when there is nothing, or when it is not served.
+bool walk_below(const root& of, const std::string& path, const walk_bounds& bounds, walk_listener& listener);
 
 }  // namespace hondana::files

@@ -46,6 +46,17 @@ struct memory_provider::state {
   mutable std::shared_mutex mutex;
   std::map<std::string, std::shared_ptr<const item>, by_segment> items;
   std::map<std::string, std::shared_ptr<const offered>> templates;
+  std::shared_ptr<change_listener> listener;
+
+  /// Without the lock.
+  void tell(const std::string& uri, std::string_view title) const {
+    std::shared_lock lock(mutex);
+    const auto to = listener;
+    lock.unlock();
+    if (!to) return;
+    to->content_changed(uri, title);
+    to->list_changed();
+  }
 
   /// Up to `limit` items after a key. Shared, so that no lock is held while a view is asked.
   std::vector<std::shared_ptr<const item>> after(const std::string& key, std::size_t limit) const {
@@ -87,8 +98,11 @@ result<void> memory_provider::add(resource entry, maker make) {
   if (!make) return fail(errc::invalid_argument, "The entry " + *uri + " has no function that makes its content.");
   entry.uri = *uri;
   auto added = std::make_shared<const item>(item{std::move(entry), std::move(make)});
-  const std::unique_lock lock(state_->mutex);
-  state_->items.insert_or_assign(std::move(*uri), std::move(added));
+  {
+    const std::unique_lock lock(state_->mutex);
+    state_->items.insert_or_assign(*uri, added);
+  }
+  state_->tell(*uri, added->entry.title);
   return {};
 }
 
@@ -122,8 +136,17 @@ result<void> memory_provider::add_template(resource_template entry, maker make, 
 bool memory_provider::remove(const std::string& uri) {
   const auto canonical = canonical_uri(uri);
   if (!canonical) return false;
+  {
+    const std::unique_lock lock(state_->mutex);
+    if (state_->items.erase(*canonical) == 0) return false;
+  }
+  state_->tell(*canonical, {});
+  return true;
+}
+
+void memory_provider::watch(std::shared_ptr<change_listener> to) {
   const std::unique_lock lock(state_->mutex);
-  return state_->items.erase(*canonical) != 0;
+  state_->listener = std::move(to);
 }
 
 std::string memory_provider::name() const { return state_->name; }

@@ -70,23 +70,53 @@ TEST(feed, forgets_everything_about_a_listener_that_leaves) {
   EXPECT_TRUE(one->taken().empty());
 }
 
-TEST(feed, takes_watches_up_to_its_bytes_whoever_watches) {
+TEST(feed, takes_watches_up_to_its_bytes_and_a_quarter_of_them_from_one) {
   const std::string a = "memo:///a";
-  feed all(2 * feed::cost_of(a));
+  const std::string b = "memo:///b";
+  feed all(5 * feed::cost_of(a));
+  std::vector<std::shared_ptr<recorder>> many;
+  for (int i = 0; i < 6; ++i) many.push_back(std::make_shared<recorder>());
+  EXPECT_TRUE(all.watch(many[0], a));
+  EXPECT_TRUE(all.watch(many[0], a)) << "it does already";
+  EXPECT_FALSE(all.watch(many[0], b)) << "it has its quarter";
+  for (int i = 1; i < 5; ++i) EXPECT_TRUE(all.watch(many[i], a));
+  EXPECT_FALSE(all.watch(many[5], a)) << "there is no more room";
+  all.publish({kind::content, b, {}});
+  for (const auto& one : many) EXPECT_TRUE(one->taken().empty());
+  all.unwatch(*many[0], a);
+  EXPECT_FALSE(all.watch(many[0], "memo:///" + std::string(100, 'b'))) << "longer ones cost more";
+  EXPECT_TRUE(all.watch(many[0], b));
+  all.leave(*many[1]);
+  EXPECT_TRUE(all.watch(many[5], b));
+}
+
+TEST(feed, tells_those_who_watch_a_part_of_what_has_changed) {
+  feed all;
+  const auto part = std::make_shared<recorder>();
+  const auto other = std::make_shared<recorder>();
+  ASSERT_TRUE(all.watch(part, "memo:///a?lines=1-3"));
+  ASSERT_TRUE(all.watch(other, "memo:///ab"));
+  all.publish({kind::content, "memo:///a", {}});
+  EXPECT_EQ(part->taken().size(), 1u);
+  EXPECT_TRUE(other->taken().empty());
+}
+
+TEST(feed, says_when_a_resource_gets_its_first_watcher_and_loses_its_last) {
+  feed all;
+  std::vector<std::string> said;
+  all.on_interest([&](const std::string& resource) { said.push_back((all.is_watched(resource) ? "+" : "-") + resource); });
   const auto one = std::make_shared<recorder>();
   const auto other = std::make_shared<recorder>();
-  EXPECT_TRUE(all.watch(one, a));
-  EXPECT_TRUE(all.watch(other, a));
-  EXPECT_TRUE(all.watch(one, a)) << "it does already";
-  EXPECT_FALSE(all.watch(one, "memo:///b"));
-  all.publish({kind::content, "memo:///b", {}});
-  EXPECT_TRUE(one->taken().empty());
-  all.unwatch(*other, a);
-  EXPECT_FALSE(all.watch(one, "memo:///" + std::string(100, 'b'))) << "longer ones cost more";
-  EXPECT_TRUE(all.watch(one, "memo:///b"));
+  ASSERT_TRUE(all.watch(one, "memo:///a?lines=1-3"));
+  ASSERT_TRUE(all.watch(one, "memo:///a"));
+  ASSERT_TRUE(all.watch(other, "memo:///a"));
+  EXPECT_EQ(said, std::vector<std::string>{"+memo:///a"});
+  all.unwatch(*one, "memo:///a");
+  all.unwatch(*other, "memo:///a");
+  EXPECT_EQ(said.size(), 1u) << "somebody watches a part of it";
   all.leave(*one);
-  EXPECT_TRUE(all.watch(other, a));
-  EXPECT_TRUE(all.watch(other, "memo:///b"));
+  EXPECT_EQ(said.back(), "-memo:///a");
+  EXPECT_TRUE(all.watched_resources().empty());
 }
 
 TEST(feed, keeps_no_listener_alive) {

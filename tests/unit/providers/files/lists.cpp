@@ -146,6 +146,7 @@ TEST(lists, follow_a_refresh_however_long_they_may_be_kept) {
   const scratch_folder root;
   auto from = serving(root.path());
   from.refresh_after = std::chrono::hours(1);
+  from.watches = false;
   const auto files = open_provider(std::move(from));
   EXPECT_EQ(list_all(*files).size(), 1u);
   list_until(*files, [&](const auto&) { return files->health().detail.find("indexed in") != std::string::npos; });

@@ -1,0 +1,43 @@
+/// Which watched resources are attached to which source.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "catalog/catalog.hpp"
+#include "catalog/feed.hpp"
+
+namespace hondana::catalog {
+
+/// Attaches a resource to its source for the first peer that watches it, detaches it after the last, and moves attachments when
+/// the arrangement of sources changes. Bounded by what the feed lets peers watch. Threads: any.
+class attachments {
+ public:
+  /// `log` hears of a source that throws; may be empty.
+  attachments(std::shared_ptr<feed> from, std::function<void(std::string_view)> log);
+
+  /// Makes what is attached agree with whether anybody watches `resource`.
+  void sync(const std::string& resource);
+  /// From now on resources belong to the sources of `present`; what belonged to others is attached anew.
+  void rearrange(std::shared_ptr<const catalog> present);
+  /// Attached resources.
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  void sync_locked(const std::string& resource);
+  void attach(const std::shared_ptr<source>& to, const std::string& resource);
+  void detach(const std::shared_ptr<source>& from, const std::string& resource);
+
+  const std::shared_ptr<feed> feed_;
+  const std::function<void(std::string_view)> log_;
+  mutable std::mutex mutex_;  // held over calls of sources, which must not block; taken before the feed's
+  std::shared_ptr<const catalog> present_;
+  std::unordered_map<std::string, std::shared_ptr<source>> attached_;
+};
+
+}  // namespace hondana::catalog

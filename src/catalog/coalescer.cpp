@@ -1,0 +1,123 @@
+/// Windows, and what waits for their ends.
+#include "catalog/coalescer.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace hondana::catalog {
+
+coalescer::coalescer(std::shared_ptr<feed> to, std::shared_ptr<work::timers> timers, windows with)
+    : feed_(std::move(to)), timers_(std::move(timers)), within_(with) {}
+
+void coalescer::take(const model::change& what) {
+  if (what.kind == model::change::what::content) {
+    take_content(what);
+  } else {
+    take_list(what);
+  }
+}
+
+std::size_t coalescer::size() const {
+  const std::lock_guard lock(mutex_);
+  return recent_.size();
+}
+
+void coalescer::take_content(const model::change& what) {
+  if (!feed_->is_watched(resource_of(what.uri))) return;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto [place, is_new] = recent_.try_emplace(what.uri);
+    if (!is_new) {
+      place->second.is_pending = true;
+      place->second.latest = what;
+      return;
+    }
+    by_time_.push_back({clock::now() + within_.resource, what.uri});
+    arm_resources();
+  }
+  feed_->publish(what);
+}
+
+void coalescer::arm_resources() {
+  if (is_armed_ || by_time_.empty()) return;
+  is_armed_ = true;
+  timers_->at(by_time_.front().when, [late = weak_from_this()] {
+    if (const auto self = late.lock()) self->resources_due();
+  });
+}
+
+void coalescer::resources_due() {
+  std::vector<model::change> told;
+  {
+    const std::lock_guard lock(mutex_);
+    is_armed_ = false;
+    const auto now = clock::now();
+    while (!by_time_.empty() && by_time_.front().when <= now) {
+      auto uri = std::move(by_time_.front().uri);
+      by_time_.pop_front();
+      const auto place = recent_.find(uri);
+      if (!std::exchange(place->second.is_pending, false)) {
+        recent_.erase(place);
+        continue;
+      }
+      told.push_back(std::move(place->second.latest));
+      by_time_.push_back({now + within_.resource, std::move(uri)});
+    }
+    arm_resources();
+  }
+  for (const auto& one : told) feed_->publish(one);
+}
+
+coalescer::list_window& coalescer::window_of(model::change::what kind) {
+  switch (kind) {
+    case model::change::what::tools:
+      return tools_;
+    case model::change::what::prompts:
+      return prompts_;
+    default:
+      return resources_;
+  }
+}
+
+void coalescer::take_list(const model::change& what) {
+  {
+    const std::lock_guard lock(mutex_);
+    auto& one = window_of(what.kind);
+    one.last = clock::now();
+    if (one.is_open) {
+      one.is_pending = true;
+      return;
+    }
+    one.is_open = true;
+    one.end = one.last + within_.list;
+    arm_list(what.kind, one.last + within_.quiet);
+  }
+  feed_->publish(what);
+}
+
+void coalescer::arm_list(model::change::what kind, clock::time_point when) {
+  timers_->at(when, [late = weak_from_this(), kind] {
+    if (const auto self = late.lock()) self->list_due(kind);
+  });
+}
+
+void coalescer::list_due(model::change::what kind) {
+  {
+    const std::lock_guard lock(mutex_);
+    auto& one = window_of(kind);
+    const auto now = clock::now();
+    const auto until = std::min(one.last + within_.quiet, one.end);
+    if (one.is_pending && now < until) return arm_list(kind, until);
+    one.is_open = false;
+    if (!std::exchange(one.is_pending, false)) return;
+    // What comes right after this one waits too.
+    one.is_open = true;
+    one.end = now + within_.list;
+    one.last = now;
+    arm_list(kind, now + within_.quiet);
+  }
+  feed_->publish({kind, {}, {}});
+}
+
+}  // namespace hondana::catalog

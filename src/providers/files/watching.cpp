@@ -1,0 +1,393 @@
+/// The thread that hears of changes.
+#include "providers/files/watching.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "providers/files/attached.hpp"
+#include "providers/files/handle.hpp"
+#include "watch/folders.hpp"
+#include "watch/settling.hpp"
+
+namespace hondana::files {
+namespace {
+
+using clock = std::chrono::steady_clock;
+using happening = watch::happening;
+
+constexpr std::chrono::seconds farewell{1};
+constexpr std::chrono::seconds longest_sleep{60};
+
+/// Names of files that say which others are served.
+constexpr std::array<std::string_view, 2> rule_files{".gitignore", ".hondanaignore"};
+
+bool on_network(int descriptor) noexcept {
+  // From linux/magic.h, where it names them.
+  constexpr std::array<std::uint64_t, 10> kinds{
+      NFS_SUPER_MAGIC,       SMB_SUPER_MAGIC, 0xFE534D42 /* smb2 */, 0xFF534D42 /* cifs */,
+      CODA_SUPER_MAGIC,      AFS_SUPER_MAGIC, AFS_FS_MAGIC,          V9FS_MAGIC,
+      0x65735546 /* fuse */, 0x00C36400 /* ceph */};
+  struct statfs about{};
+  if (::fstatfs(descriptor, &about) != 0) return false;
+  // Of some, f_type has its sign extended.
+  return std::find(kinds.begin(), kinds.end(), static_cast<std::uint64_t>(about.f_type) & 0xFFFFFFFF) != kinds.end();
+}
+
+struct pair_hash {
+  std::size_t operator()(const std::pair<std::size_t, std::string>& of) const noexcept {
+    return std::hash<std::string>()(of.second) ^ (of.first * 0x9E3779B97F4A7C15ull);
+  }
+};
+
+}  // namespace
+
+struct watching::state : std::enable_shared_from_this<state> {
+  state(root_list served, const options& all, watching::ears with)
+      : roots(std::move(served)), configured(all), to(std::move(with)), polled(roots.size(), false), device(roots.size(), 0) {}
+  ~state() {
+    if (bell >= 0) ::close(bell);
+  }
+  state(const state&) = delete;
+  state& operator=(const state&) = delete;
+
+  /// What other threads want of this one.
+  struct errand {
+    enum class kind { attach, detach, look_below } what = kind::attach;
+    std::string uri;
+    std::shared_ptr<const root> of;
+    std::string path;
+    std::int64_t since = 0;
+  };
+
+  const root_list roots;
+  const options configured;
+  const watching::ears to;
+  int bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+  mutable std::mutex mutex;
+  std::condition_variable left;
+  std::shared_ptr<change_listener> listener;
+  std::vector<errand> errands;
+  std::vector<bool> polled;   // roots that the kernel does not watch for us
+  std::vector<dev_t> device;  // of each root
+  std::size_t attached_count = 0;
+  bool is_started = false;
+  bool is_running = false;
+  bool is_ending = false;
+  bool is_silent = false;  // the log may be gone
+  std::mutex log_mutex;
+
+  // Set before the thread starts; shared with walks.
+  std::optional<watch::folders> folders;
+  // Of the thread alone.
+  attached watched;
+  watch::settling<std::pair<std::size_t, std::string>, pair_hash> settling;
+  clock::time_point next_look = clock::time_point::max();
+
+  void say(const std::string& line) {
+    const std::lock_guard lock(log_mutex);
+    if (configured.log && !is_silent) configured.log(line);
+  }
+  void ring() const noexcept { (void)::eventfd_write(bell, 1); }  // full: it rings already
+  [[nodiscard]] std::optional<std::size_t> number_of(const root& of) const {
+    const auto found = std::find_if(roots.begin(), roots.end(), [&of](const auto& one) { return one.get() == &of; });
+    if (found == roots.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - roots.begin());
+  }
+
+  bool start(std::unique_lock<std::mutex>& lock);
+  void look_from_now_on(std::size_t which, const std::string& why);
+  void say_polled(std::size_t which, const std::string& why);
+  void run();
+  void turn();
+  void run_errands();
+  void hear(happening what);
+  void hear_changed(std::size_t tree, const std::string& path, bool below, bool may_be_names);
+  void look_at(const std::vector<std::string>& uris, const root* around = nullptr, const std::string& path = {});
+  void look_everywhere();
+  void look_at_polled();
+  void tell_content(const std::string& uri);
+  [[nodiscard]] clock::time_point next_turn() const;
+};
+
+/// Under the lock, which it releases for a while. False when there is no thread.
+bool watching::state::start(std::unique_lock<std::mutex>& lock) {
+  if (is_started || !configured.watches) return is_running;
+  is_started = true;
+  std::vector<std::pair<std::size_t, std::string>> to_say;
+  auto queue = watch::inotify::open();
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    struct stat facts{};
+    if (::fstat(roots[i]->below().descriptor(), &facts) == 0) device[i] = facts.st_dev;
+    if (!queue) {
+      to_say.emplace_back(i, queue.error().public_text);
+    } else if (on_network(roots[i]->below().descriptor())) {
+      to_say.emplace_back(i, "it is on a network file system, whose changes by others the kernel does not hear of");
+    }
+  }
+  for (const auto& one : to_say) polled[one.first] = true;
+  if (queue) folders.emplace(std::move(*queue));
+  try {
+    std::thread([self = shared_from_this()] { self->run(); }).detach();
+    is_running = true;
+  } catch (const std::system_error&) {
+    is_started = false;  // the next one tries again
+    return false;
+  }
+  lock.unlock();
+  for (const auto& [which, why] : to_say) say_polled(which, why);
+  lock.lock();
+  return true;
+}
+
+void watching::state::look_from_now_on(std::size_t which, const std::string& why) {
+  {
+    const std::lock_guard lock(mutex);
+    if (polled[which]) return;
+    polled[which] = true;
+  }
+  if (folders) folders->forget(which);
+  say_polled(which, why);
+  ring();
+}
+
+void watching::state::say_polled(std::size_t which, const std::string& why) {
+  say("changes of " + roots[which]->path() + " are looked for every " + std::to_string(configured.refresh_after.count()) +
+      " ms: " + why);
+}
+
+void watching::state::run() {
+  for (;;) {
+    try {
+      turn();
+    } catch (const std::exception& error) {
+      say(std::string("watching files went on after: ") + error.what());
+    }
+    const std::lock_guard lock(mutex);
+    if (!is_ending) continue;
+    is_running = false;
+    left.notify_all();
+    return;
+  }
+}
+
+clock::time_point watching::state::next_turn() const {
+  auto when = std::min(clock::now() + longest_sleep, next_look);
+  if (const auto due = settling.next()) when = std::min(when, *due);
+  return when;
+}
+
+/// Waits for something to happen, and works on what has.
+void watching::state::turn() {
+  std::array<pollfd, 2> sources{pollfd{bell, POLLIN, 0}, pollfd{folders ? folders->descriptor() : -1, POLLIN, 0}};
+  const auto left_of = std::chrono::ceil<std::chrono::milliseconds>(next_turn() - clock::now()).count();
+  (void)::poll(sources.data(), sources.size(), static_cast<int>(std::max<std::int64_t>(left_of, 0)));
+  std::uint64_t rung = 0;
+  (void)::eventfd_read(bell, &rung);
+  // First what is to be watched: what happened before must be told too.
+  run_errands();
+  constexpr int reads_a_turn = 16;
+  for (int i = 0; folders && i < reads_a_turn; ++i) {
+    if (!folders->read([this](happening what) { hear(std::move(what)); }, [this] { look_everywhere(); })) break;
+  }
+  for (const auto& [tree, path] : settling.due(clock::now())) hear_changed(tree, path, false, false);
+  if (clock::now() >= next_look) look_at_polled();
+  const std::lock_guard lock(mutex);
+  if (std::find(polled.begin(), polled.end(), true) == polled.end()) {
+    next_look = clock::time_point::max();
+  } else if (next_look == clock::time_point::max()) {
+    next_look = clock::now() + configured.refresh_after;
+  }
+}
+
+void watching::state::run_errands() {
+  std::vector<errand> all;
+  {
+    const std::lock_guard lock(mutex);
+    all.swap(errands);
+  }
+  for (auto& one : all) {
+    switch (one.what) {
+      case errand::kind::attach:
+        if (watched.add(one.uri, std::move(one.of), one.path, one.since)) tell_content(one.uri);
+        break;
+      case errand::kind::detach:
+        watched.remove(one.uri);
+        break;
+      case errand::kind::look_below:
+        look_at(watched.at(*one.of, one.path, true));
+        break;
+    }
+  }
+  if (all.empty()) return;
+  const std::lock_guard lock(mutex);
+  attached_count = watched.size();
+}
+
+void watching::state::hear(happening what) {
+  using kind = happening::kind;
+  const auto slash = what.path.rfind('/');
+  const auto name = std::string_view(what.path).substr(slash == std::string::npos ? 0 : slash + 1);
+  if (std::find(rule_files.begin(), rule_files.end(), name) != rule_files.end() && what.what != kind::modified) {
+    hear_changed(what.tree, folder_of(what.path), true, true);
+  }
+  switch (what.what) {
+    case kind::closed:
+      settling.settle({what.tree, what.path});
+      return hear_changed(what.tree, what.path, false, false);
+    case kind::modified:
+      // Of a folder it is its mode, which decides what of it can be seen.
+      if (what.is_folder) return hear_changed(what.tree, what.path, true, true);
+      return settling.touch({what.tree, what.path}, clock::now());
+    case kind::appeared:
+      to.changed(roots[what.tree], what.path, true);
+      return settling.touch({what.tree, what.path}, clock::now());
+    case kind::moved_in:
+      settling.settle({what.tree, what.path});
+      return hear_changed(what.tree, what.path, what.is_folder, true);
+    case kind::gone:
+      settling.settle({what.tree, what.path});
+      if (what.is_folder && folders) folders->forget(what.tree, what.path);
+      return hear_changed(what.tree, what.path, what.is_folder, true);
+    case kind::tree_gone:
+      look_from_now_on(what.tree, "the folder itself has been deleted, moved or unmounted");
+      return hear_changed(what.tree, {}, true, true);
+  }
+}
+
+void watching::state::hear_changed(std::size_t tree, const std::string& path, bool below, bool may_be_names) {
+  look_at(watched.at(*roots[tree], path, below), roots[tree].get(), path);
+  to.changed(roots[tree], path, may_be_names);
+}
+
+/// Tells those that are not what they were. A folder around what has changed is another reading, whatever its own stamp says.
+void watching::state::look_at(const std::vector<std::string>& uris, const root* around, const std::string& path) {
+  for (const auto& uri : uris) {
+    const bool shows_it = around != nullptr && watched.shows(uri, *around, path);
+    if (watched.has_changed(uri) || shows_it) tell_content(uri);
+  }
+}
+
+void watching::state::look_everywhere() {
+  for (const auto& one : roots) look_at(watched.of(*one));
+  if (to.lost) to.lost();
+}
+
+void watching::state::look_at_polled() {
+  std::vector<bool> which;
+  {
+    const std::lock_guard lock(mutex);
+    which = polled;
+  }
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    if (which[i]) look_at(watched.of(*roots[i]));
+  }
+  if (to.lost) to.lost();
+  next_look = clock::now() + configured.refresh_after;
+}
+
+void watching::state::tell_content(const std::string& uri) {
+  std::shared_ptr<change_listener> who;
+  {
+    const std::lock_guard lock(mutex);
+    who = listener;
+  }
+  if (who) who->content_changed(uri, to.title_of ? to.title_of(uri) : std::string());
+}
+
+watching::watching(root_list roots, const options& all, ears to)
+    : state_(std::make_shared<state>(std::move(roots), all, std::move(to))) {}
+
+watching::~watching() {
+  std::unique_lock lock(state_->mutex);
+  state_->is_ending = true;
+  state_->listener = nullptr;
+  state_->ring();
+  const bool has_left = state_->left.wait_for(lock, farewell, [this] { return !state_->is_running; });
+  lock.unlock();
+  if (has_left) return;
+  const std::lock_guard silencing(state_->log_mutex);
+  state_->is_silent = true;
+}
+
+void watching::tell(std::shared_ptr<change_listener> to) {
+  const std::lock_guard lock(state_->mutex);
+  state_->listener = std::move(to);
+}
+
+void watching::attach(const std::string& uri, std::shared_ptr<const root> of, std::string path) {
+  const auto since = wall_clock();
+  std::unique_lock lock(state_->mutex);
+  state_->errands.push_back({state::errand::kind::attach, uri, std::move(of), std::move(path), since});
+  ++state_->attached_count;
+  (void)state_->start(lock);  // without a thread the errand waits for the next one that needs it
+  state_->ring();
+}
+
+void watching::detach(const std::string& uri) {
+  const std::lock_guard lock(state_->mutex);
+  state_->errands.push_back({state::errand::kind::detach, uri, nullptr, {}, 0});
+  state_->ring();
+}
+
+void watching::cover(const root& of, const std::string& path) {
+  auto& s = *state_;
+  const auto which = s.number_of(of);
+  if (!which) return;
+  {
+    std::unique_lock lock(s.mutex);
+    if (!s.start(lock) || s.polled[*which] || s.is_ending) return;
+  }
+  const auto found = of.below().locate(path);
+  if (!found || found->path != path || !S_ISDIR(found->facts.st_mode)) return;  // it has just gone, which is heard too
+  if (found->facts.st_dev != s.device[*which] && on_network(found->at.get())) {
+    return s.look_from_now_on(*which, of.path() + "/" + path + " is on a network file system");
+  }
+  if (const int error = s.folders->add(*which, path, found->at.get()); error == ENOSPC) {
+    return s.look_from_now_on(*which, "this user watches as many folders as he may (" + std::to_string(s.folders->size()) +
+                                          " of ours); raise fs.inotify.max_user_watches");
+  } else if (error != 0) {
+    return s.look_from_now_on(*which, of.path() + "/" + path + " cannot be watched: " + std::strerror(error));
+  }
+  const std::lock_guard lock(s.mutex);
+  if (s.attached_count == 0) return;
+  // What was made in it before it was watched has made no sound.
+  s.errands.push_back({state::errand::kind::look_below, {}, s.roots[*which], path, 0});
+  s.ring();
+}
+
+void watching::names_changed() {
+  std::shared_ptr<change_listener> who;
+  {
+    const std::lock_guard lock(state_->mutex);
+    who = state_->listener;
+  }
+  if (who) who->list_changed();
+}
+
+bool watching::is_complete() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->is_running && std::find(state_->polled.begin(), state_->polled.end(), true) == state_->polled.end();
+}
+
+}  // namespace hondana::files

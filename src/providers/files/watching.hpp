@@ -1,0 +1,53 @@
+/// Hears of changes in the served folders, from the kernel or by looking, and tells the server.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <hondana/provider.hpp>
+
+#include "providers/files/indexer.hpp"
+#include "providers/files/options.hpp"
+#include "providers/files/root.hpp"
+
+namespace hondana::files {
+
+/// One thread, started with the first folder that is walked or the first file that is watched. Threads: any.
+///
+/// A root is looked at every `options::refresh_after` instead of being watched when it is on a network file system, whose
+/// changes by others the kernel does not hear of, and when this user may watch no more folders; the log says so once.
+class watching {
+ public:
+  /// What a change is told to besides the server; called by the thread.
+  struct ears {
+    std::function<void(const std::shared_ptr<const root>&, const std::string& path, bool may_be_names)> changed;
+    std::function<void()> lost;  ///< Anything may have changed.
+    std::function<std::string(std::string_view uri)> title_of;
+  };
+
+  watching(root_list roots, const options& all, ears to);
+  /// Ends the thread; leaves it behind when it is stuck in a system call for more than a second.
+  ~watching();
+  watching(const watching&) = delete;
+  watching& operator=(const watching&) = delete;
+
+  /// To whom changes are told; null: to nobody.
+  void tell(std::shared_ptr<change_listener> to);
+  /// `path` in `of` is what `uri` names.
+  void attach(const std::string& uri, std::shared_ptr<const root> of, std::string path);
+  void detach(const std::string& uri);
+  /// A folder is about to be listed: what happens in it from now on is heard.
+  void cover(const root& of, const std::string& path);
+  void names_changed();
+  /// Whether every root is watched by the kernel.
+  [[nodiscard]] bool is_complete() const;
+
+ private:
+  struct state;
+  std::shared_ptr<state> state_;
+};
+
+}  // namespace hondana::files

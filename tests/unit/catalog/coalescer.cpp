@@ -1,0 +1,84 @@
+/// Many changes of one thing become few, and the last is always told.
+#include "catalog/coalescer.hpp"
+
+#include <condition_variable>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace hondana::catalog {
+namespace {
+
+using namespace std::chrono_literals;
+using kind = model::change::what;
+
+/// Waits for what it hears.
+class ear final : public listener {
+ public:
+  void heard(const model::change& what) override {
+    const std::lock_guard lock(mutex_);
+    heard_.push_back(what);
+    changed_.notify_all();
+  }
+  bool has_heard(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, 10s, [&] { return heard_.size() >= count; });
+  }
+  std::vector<model::change> all() {
+    const std::lock_guard lock(mutex_);
+    return heard_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<model::change> heard_;
+};
+
+struct fixture {
+  std::shared_ptr<feed> all = std::make_shared<feed>();
+  std::shared_ptr<ear> who = std::make_shared<ear>();
+  std::shared_ptr<coalescer> through =
+      std::make_shared<coalescer>(all, std::make_shared<work::timers>(), coalescer::windows{50ms, 50ms, 300ms});
+};
+
+TEST(coalescer, tells_the_first_at_once_and_the_rest_as_one) {
+  fixture with;
+  ASSERT_TRUE(with.all->watch(with.who, "memo:///a"));
+  with.through->take({kind::content, "memo:///a", "first"});
+  ASSERT_EQ(with.who->all().size(), 1u) << "not at once";
+  for (int i = 0; i < 1'000; ++i) with.through->take({kind::content, "memo:///a", "last"});
+  ASSERT_TRUE(with.who->has_heard(2));
+  EXPECT_EQ(with.who->all().back().title, "last");
+  // Another resource is told at once, and when its window has ended so has that of the first.
+  ASSERT_TRUE(with.all->watch(with.who, "memo:///b"));
+  with.through->take({kind::content, "memo:///b", {}});
+  with.through->take({kind::content, "memo:///b", {}});
+  ASSERT_TRUE(with.who->has_heard(4));
+  EXPECT_EQ(with.who->all().size(), 4u);
+}
+
+TEST(coalescer, keeps_nothing_of_what_nobody_watches) {
+  fixture with;
+  for (int i = 0; i < 100'000; ++i) with.through->take({kind::content, "memo:///" + std::to_string(i), {}});
+  EXPECT_EQ(with.through->size(), 0u);
+}
+
+TEST(coalescer, tells_of_a_list_when_it_rests_and_of_one_that_never_does_too) {
+  fixture with;
+  with.all->join(with.who);
+  with.through->take({kind::resources});
+  ASSERT_EQ(with.who->all().size(), 1u) << "not at once";
+  with.through->take({kind::resources});
+  ASSERT_TRUE(with.who->has_heard(2));
+  while (with.who->all().size() < 4) {
+    with.through->take({kind::resources});
+    std::this_thread::yield();
+  }
+  with.through->take({kind::tools});
+  EXPECT_EQ(with.who->all().back().kind, kind::tools) << "each list has a window of its own";
+}
+
+}  // namespace
+}  // namespace hondana::catalog

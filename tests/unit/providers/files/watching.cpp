@@ -1,0 +1,349 @@
+/// Changes on disk: which are told, and what is there when they are.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "scratch_folder.hpp"
+
+namespace hondana::files {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::seconds;
+
+/// Notes what it is told, and waits for it.
+class ear final : public change_listener {
+ public:
+  void list_changed() override {
+    const std::lock_guard lock(mutex_);
+    ++lists_;
+    changed_.notify_all();
+  }
+  void content_changed(std::string_view uri, std::string_view) override {
+    const std::lock_guard lock(mutex_);
+    told_.emplace_back(uri);
+    changed_.notify_all();
+  }
+  bool hears(const std::string& uri) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, seconds(10), [&] { return std::find(told_.begin(), told_.end(), uri) != told_.end(); });
+  }
+  bool hears_lists(int count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, seconds(10), [&] { return lists_ >= count; });
+  }
+  int lists() {
+    const std::lock_guard lock(mutex_);
+    return lists_;
+  }
+  /// What it was told since the last call, each once.
+  std::vector<std::string> take() {
+    const std::lock_guard lock(mutex_);
+    std::sort(told_.begin(), told_.end());
+    told_.erase(std::unique(told_.begin(), told_.end()), told_.end());
+    return std::exchange(told_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> told_;
+  int lists_ = 0;
+};
+
+/// A provider that is listened to, and a file whose change, told last, says that everything before it has been told.
+class watched_files : public testing::Test {
+ protected:
+  void open(const std::function<void(options&)>& with = {}) {
+    root_.write("sentinel", "x");
+    auto from = serving(root_.path());
+    from.refresh_after = std::chrono::hours(1);  // nothing is seen by chance
+    if (with) with(from);
+    files_ = open_provider(from);
+    files_->watch(ear_);
+    (void)list_all(*files_);
+    attach("sentinel");
+    settle();
+  }
+  void attach(std::string_view below) { files_->attach(root_.uri(below)); }
+  /// What has been told by now.
+  std::vector<std::string> settle() {
+    root_.write("sentinel", std::to_string(++writes_));
+    EXPECT_TRUE(ear_->hears(root_.uri("sentinel")));
+    auto told = ear_->take();
+    std::erase(told, root_.uri("sentinel"));
+    return told;
+  }
+  std::vector<std::string> uris(std::initializer_list<std::string_view> below) const {
+    std::vector<std::string> all;
+    for (const auto one : below) all.push_back(root_.uri(one));
+    return all;
+  }
+
+  scratch_folder root_;
+  std::shared_ptr<ear> ear_ = std::make_shared<ear>();
+  std::shared_ptr<files_provider> files_;
+  int writes_ = 0;
+};
+
+TEST_F(watched_files, tell_of_those_that_are_watched_and_of_no_others) {
+  for (const char* name : {"a", "b", "deep/er/c"}) root_.write(name, "1");
+  open();
+  attach("a");
+  attach("deep/er/c");
+  (void)settle();
+  root_.write("b", "2");
+  EXPECT_TRUE(settle().empty());
+  root_.write("a", "2");
+  EXPECT_EQ(settle(), uris({"a"}));
+  root_.write("deep/er/c", "2");
+  EXPECT_EQ(settle(), uris({"deep/er/c"}));
+  files_->detach(root_.uri("a"));
+  root_.write("a", "3");
+  EXPECT_TRUE(settle().empty());
+}
+
+TEST_F(watched_files, that_were_changed_right_after_they_were_watched_are_told) {
+  for (int round = 0; round < 20; ++round) {
+    const scratch_folder fresh;
+    fresh.write("a", "1");
+    const auto files = open_provider(fresh);
+    const auto heard = std::make_shared<ear>();
+    files->watch(heard);
+    files->attach(fresh.uri("a"));
+    if (round % 2 == 0) {
+      fresh.write("a", "2");
+    } else {
+      fs::remove(fresh.path("a"));
+    }
+    EXPECT_TRUE(heard->hears(fresh.uri("a"))) << round;
+  }
+}
+
+TEST_F(watched_files, may_not_be_there_yet) {
+  open();
+  attach("later");
+  attach("new/folder/later");
+  (void)settle();
+  root_.write("later", "1");
+  EXPECT_EQ(settle(), uris({"later"}));
+  root_.write("new/folder/later", "1");
+  EXPECT_TRUE(ear_->hears(root_.uri("new/folder/later")));
+  EXPECT_EQ(read_text(*files_, root_.uri("new/folder/later")), "1");
+}
+
+TEST_F(watched_files, saved_by_renaming_are_whole_when_they_are_told) {
+  root_.write("text", "before");
+  open();
+  attach("text");
+  (void)settle();
+  for (int round = 0; round < 50; ++round) {
+    const auto now = std::string(10'000, 'x') + std::to_string(round);
+    root_.write("text~new", now);
+    fs::rename(root_.path("text~new"), root_.path("text"));
+    ASSERT_TRUE(ear_->hears(root_.uri("text")));
+    EXPECT_EQ(read_text(*files_, root_.uri("text")), now);
+    (void)settle();
+  }
+}
+
+TEST_F(watched_files, are_told_while_they_are_held_open) {
+  root_.write("log", "1\n");
+  open();
+  attach("log");
+  (void)settle();
+  std::ofstream log(root_.path("log"), std::ios::app);
+  log << "2\n" << std::flush;
+  EXPECT_TRUE(ear_->hears(root_.uri("log")));
+  EXPECT_EQ(read_text(*files_, root_.uri("log")), "1\n2\n");
+}
+
+TEST_F(watched_files, opened_and_closed_without_a_change_are_not_told) {
+  root_.write("a", "1");
+  open();
+  attach("a");
+  // Until its last change is long enough ago for its stamp to tell the next one.
+  while (is_racy(stamp_of([&] {
+                   struct stat facts{};
+                   EXPECT_EQ(::stat(root_.path("a").c_str(), &facts), 0);
+                   return facts;
+                 }()),
+                 wall_clock())) {
+  }
+  (void)settle();
+  std::ofstream(root_.path("a"), std::ios::app).close();
+  EXPECT_TRUE(settle().empty());
+}
+
+TEST_F(watched_files, are_told_when_they_go) {
+  for (const char* name : {"a", "folder/b", "moved/c"}) root_.write(name, "1");
+  open();
+  for (const char* name : {"a", "folder/b", "moved/c"}) attach(name);
+  (void)settle();
+  fs::remove(root_.path("a"));
+  EXPECT_EQ(settle(), uris({"a"}));
+  fs::remove_all(root_.path("folder"));
+  EXPECT_EQ(settle(), uris({"folder/b"}));
+  fs::rename(root_.path("moved"), root_.path("elsewhere"));
+  EXPECT_EQ(settle(), uris({"moved/c"}));
+}
+
+TEST_F(watched_files, are_found_again_when_their_folder_is_made_anew) {
+  root_.write("folder/a", "1");
+  open();
+  attach("folder/a");
+  (void)settle();
+  for (int round = 0; round < 10; ++round) {
+    fs::remove_all(root_.path("folder"));
+    ASSERT_TRUE(ear_->hears(root_.uri("folder/a"))) << round;
+    (void)settle();
+    root_.write("folder/a", std::to_string(round));
+    ASSERT_TRUE(ear_->hears(root_.uri("folder/a"))) << round;
+    (void)settle();
+    (void)list_all(*files_);
+    root_.write("folder/a", "again" + std::to_string(round));
+    ASSERT_TRUE(ear_->hears(root_.uri("folder/a"))) << round;
+    (void)settle();
+  }
+}
+
+TEST_F(watched_files, reached_by_a_link_change_with_what_it_leads_to) {
+  root_.write("real/a", "1");
+  root_.link("link", "real/a");
+  open();
+  attach("link");
+  (void)settle();
+  root_.write("real/a", "2");
+  EXPECT_EQ(settle(), uris({"link"}));
+}
+
+TEST_F(watched_files, replaced_by_a_link_to_outside_are_told_as_gone) {
+  const scratch_folder outside;
+  outside.write("secret", "s");
+  root_.write("a", "1");
+  open();
+  attach("a");
+  (void)settle();
+  fs::remove(root_.path("a"));
+  root_.link("a", outside.path("secret"));
+  EXPECT_EQ(settle(), uris({"a"}));
+  EXPECT_EQ(read_text(*files_, root_.uri("a")).substr(0, 5), "error");
+}
+
+TEST_F(watched_files, that_are_not_served_make_no_sound) {
+  root_.write(".gitignore", "hidden*\n");
+  open();
+  attach("hidden.txt");
+  (void)settle();
+  root_.write("hidden.txt", "1");
+  EXPECT_TRUE(settle().empty());
+}
+
+TEST_F(watched_files, whose_times_are_forged_are_told) {
+  root_.write("a", "1");
+  open();
+  attach("a");
+  (void)settle();
+  struct stat before{};
+  ASSERT_EQ(::stat(root_.path("a").c_str(), &before), 0);
+  root_.write("copy", "2");
+  const timespec times[2] = {before.st_atim, before.st_mtim};
+  ASSERT_EQ(::utimensat(AT_FDCWD, root_.path("copy").c_str(), times, 0), 0);  // as rsync -t and cp -p do
+  fs::rename(root_.path("copy"), root_.path("a"));
+  EXPECT_EQ(settle(), uris({"a"}));
+}
+
+TEST_F(watched_files, a_folder_shows_what_is_in_it) {
+  root_.write("folder/a", "1");
+  root_.write("folder/below/b", "1");
+  open();
+  attach("folder");
+  (void)settle();
+  root_.write("folder/a", "2");
+  EXPECT_EQ(settle(), uris({"folder"}));
+  root_.write("folder/new", "1");
+  EXPECT_EQ(settle(), uris({"folder"}));
+  root_.write("folder/below/b", "2");
+  EXPECT_TRUE(settle().empty());
+}
+
+TEST_F(watched_files, lists_are_right_when_they_are_told) {
+  open();
+  const auto names = [this] { return names_of(list_all(*files_)); };
+  const auto has = [&](const std::string& name) {
+    const auto all = names();
+    return std::find(all.begin(), all.end(), name) != all.end();
+  };
+  int lists = ear_->lists();
+  root_.write("new/one", "1");
+  ASSERT_TRUE(ear_->hears_lists(lists + 1));
+  EXPECT_TRUE(has("new"));
+  while (!has("new/one")) ASSERT_TRUE(ear_->hears_lists(lists + 1));
+  lists = ear_->lists();
+  fs::rename(root_.path("new"), root_.path("old"));
+  ASSERT_TRUE(ear_->hears_lists(lists + 1));
+  list_until(*files_, [](const auto& all) {
+    return entry_named(all, "old/one").name == "old/one" && entry_named(all, "new").name.empty();
+  });
+  EXPECT_TRUE(has("old/one"));
+  EXPECT_FALSE(has("new"));
+  lists = ear_->lists();
+  root_.write(".gitignore", "old/\n");
+  ASSERT_TRUE(ear_->hears_lists(lists + 1));
+  EXPECT_FALSE(has("old/one"));
+}
+
+TEST_F(watched_files, lists_are_those_of_a_fresh_walk_after_any_changes) {
+  for (int i = 0; i < 600; ++i) root_.write(numbered("d", i % 9) + numbered("/f", i), "x");
+  open();
+  unsigned seed = 4;
+  const auto below = [&seed](unsigned count) {
+    return static_cast<int>((seed = seed * 1'103'515'245u + 12'345u) >> 16) % static_cast<int>(count);
+  };
+  for (int round = 0; round < 30; ++round) {
+    for (int step = 0; step < 8; ++step) {
+      const auto folder = numbered("d", below(12));
+      switch (below(4)) {
+        case 0:
+          root_.write(folder + numbered("/f", below(900)), "x");
+          break;
+        case 1:
+          fs::remove_all(root_.path(folder + numbered("/f", below(600))));
+          break;
+        case 2:
+          if (!fs::exists(root_.path("moved" + folder)) && fs::exists(root_.path(folder))) {
+            fs::rename(root_.path(folder), root_.path("moved" + folder));
+          }
+          break;
+        default:
+          if (below(3) == 0) fs::remove_all(root_.path("moved" + folder));
+          root_.write(folder + "/x/y/z" + numbered("", below(50)), "x");
+      }
+    }
+    (void)settle();
+    const auto fresh = names_of(list_all(*open_provider(root_)));
+    const auto found = list_until(*files_, [&fresh](const auto& all) { return names_of(all) == fresh; });
+    ASSERT_EQ(names_of(found), fresh) << round;
+    ASSERT_TRUE(is_in_order(found));
+  }
+}
+
+TEST_F(watched_files, say_what_is_new_about_them_in_the_list) {
+  root_.write("a", "1");
+  open();
+  root_.write("a", "longer");
+  (void)settle();
+  EXPECT_EQ(entry_named(list_all(*files_), "a").size, 6u);
+}
+
+}  // namespace
+}  // namespace hondana::files
