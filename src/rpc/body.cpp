@@ -74,11 +74,32 @@ bool body::is_whole() const noexcept {
 
 std::string body::take_text() { return pieces_.empty() ? std::string() : std::get<std::string>(std::move(pieces_.front())); }
 
+bool body::settle() {
+  if (next_ != 0) return false;  // it is being sent
+  body settled;
+  bool is_whole = true;
+  for (auto& one : pieces_) {
+    if (auto* ready = std::get_if<std::string>(&one)) {
+      settled.text() += *ready;
+    } else if (auto* waiting = std::get_if<held>(&one)) {
+      auto& into = settled.text();
+      while (pull_held(*waiting, into)) {
+      }
+    } else {
+      settled.pieces_.push_back(std::move(one));
+      is_whole = false;
+    }
+  }
+  *this = std::move(settled);
+  return is_whole;
+}
+
 std::size_t body::bytes_held() const noexcept {
   std::size_t total = 0;
   for (const auto& one : pieces_) {
     if (const auto* ready = std::get_if<std::string>(&one)) total += ready->size();
     if (const auto* waiting = std::get_if<held>(&one); waiting != nullptr && waiting->bytes) total += waiting->bytes->size();
+    if (std::holds_alternative<pulled>(one)) total += pull_bytes;
   }
   return total;
 }

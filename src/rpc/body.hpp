@@ -39,7 +39,9 @@ class body {
   /// Whether nothing has to be pulled: then `take_text` is the whole message.
   [[nodiscard]] bool is_whole() const noexcept;
   [[nodiscard]] std::string take_text();
-  /// Bytes this message holds in memory while it waits, encoded or not; what streams hold is not counted.
+  /// Encodes what is in memory now, so that whoever lent it has it back; false when a stream is left, which only pulling ends.
+  bool settle();
+  /// Bytes this message holds in memory while it waits, encoded or not. A stream counts as one piece of it.
   [[nodiscard]] std::size_t bytes_held() const noexcept;
 
   /// Where `pull` must be called: the lane of the stream that comes next, or nothing when what is next is in memory.

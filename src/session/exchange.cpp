@@ -10,6 +10,20 @@ rpc::delivery nothing_to_say() { return {202, {}}; }
 exchange::exchange(std::shared_ptr<rpc::outlet> out, std::size_t slots, bool is_batch, int http_status)
     : out_(std::move(out)), is_batch_(is_batch), http_status_(http_status), slots_(slots), waiting_(slots) {}
 
+bool exchange::admit(rpc::delivery& what) {
+  if (!is_batch_ || !what.content) return true;
+  {
+    const std::lock_guard lock(mutex_);
+    if (bytes_ + what.content->bytes_held() > most_bytes) return false;
+  }
+  (void)what.content->settle();  // a file that is read while it is sent stays open, and counts as a piece of it
+  const auto bytes = what.content->bytes_held();
+  const std::lock_guard lock(mutex_);
+  if (bytes_ + bytes > most_bytes) return false;
+  bytes_ += bytes;
+  return true;
+}
+
 void exchange::fill(std::size_t slot, rpc::delivery what) {
   {
     const std::lock_guard lock(mutex_);

@@ -17,6 +17,11 @@ class exchange {
   /// `is_batch` wraps the answers in an array, as JSON-RPC wants even for one; then `http_status` is the array's.
   exchange(std::shared_ptr<rpc::outlet> out, std::size_t slots, bool is_batch, int http_status = 200);
 
+  /// Makes an answer ready to wait for the others of its batch: it keeps nothing that was lent. False when there is no room for
+  /// it.
+  [[nodiscard]] bool admit(rpc::delivery& what);
+  /// What the answers of one batch may have together.
+  static constexpr std::size_t most_bytes = 32u << 20;
   /// Fills a slot, once; a slot filled with a delivery without content contributes nothing.
   void fill(std::size_t slot, rpc::delivery what);
   [[nodiscard]] const std::shared_ptr<rpc::outlet>& out() const noexcept { return out_; }
@@ -30,6 +35,7 @@ class exchange {
   std::mutex mutex_;
   std::vector<std::optional<rpc::delivery>> slots_;
   std::size_t waiting_;
+  std::size_t bytes_ = 0;
 };
 
 /// What a message without an answer delivers.

@@ -186,10 +186,11 @@ void rounds::give_up_asking(rpc::sending how) {
         "Not acceptable: before it can answer, the server has to ask the client something, and does so on a stream. Send "
         "Accept: application/json, text/event-stream."));
   }
-  of_->fail({errc::overloaded,
-             "The client could not be asked for what this call needs: the question is longer than 1 MiB, or too many messages "
-             "wait to be read. Read them, and call again.",
-             {}});
+  of_->fail(
+      {errc::overloaded,
+       "The client could not be asked for what this call needs: it has gone, the question is longer than 1 MiB, or too many "
+       "messages wait to be read. Read them, and call again.",
+       {}});
 }
 
 void rounds::take_answer(const std::string& key, peer_answer what) {

@@ -200,11 +200,13 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
   const auto log = level ? std::make_shared<log_line>(*level, answers->out()) : nullptr;
   auto reply = requests_->open(
       id, with->requests_under_way,
-      [answers, slot, progress, log, id, open = std::weak_ptr(streams_)](std::optional<rpc::delivery> answer) {
+      [answers, slot, progress, log, id, &codec, open = std::weak_ptr(streams_)](std::optional<rpc::delivery> answer) {
         if (progress) progress->close();
         if (log) log->close();
         if (const auto there = open.lock()) there->close(id);
-        answers->fill(slot, answer ? std::move(*answer) : nothing_to_say());
+        auto said = answer ? std::move(*answer) : nothing_to_say();
+        if (!answers->admit(said)) said = refusal(id, wire::too_much_for_a_batch(exchange::most_bytes), codec);
+        answers->fill(slot, std::move(said));
       },
       refusal(id, wire::internal_error(), codec));
   if (!reply) {
@@ -253,7 +255,8 @@ result<void> session::subscribe(const model::subscribe& what, const context& wit
   if (!with.feed->watch(standing_, what.uri)) {
     standing_->unwatch(what.uri);
     return fail(errc::overloaded,
-                "The peers of this server together watch as many resources as it can. Subscribe to fewer, or try again later.");
+                "This peer, or all peers of this server together, watch as many resources as there is room for. Subscribe to "
+                "fewer, or try again later.");
   }
   return {};
 }

@@ -7,7 +7,9 @@ namespace {
 constexpr int parse_error_code = -32700;
 constexpr int invalid_request_code = -32600;
 constexpr int internal_error_code = -32603;
-constexpr int overloaded_code = 503;  // ours, as the HTTP status of like meaning
+// Ours, as the HTTP statuses of like meaning.
+constexpr int overloaded_code = 503;
+constexpr int too_large_code = 413;
 
 }  // namespace
 
@@ -27,6 +29,14 @@ protocol_error too_many_under_way(std::size_t limit) {
               " requests of this peer are under way already. Wait for answers before asking more.",
           {},
           400};
+}
+
+protocol_error too_much_for_a_batch(std::size_t limit) {
+  return {too_large_code,
+          "Too large: the answers of one batch may have " + std::to_string(limit) +
+              " bytes together. Ask for this in a message of its own.",
+          {},
+          200};
 }
 
 protocol_error refused_by_http(int http_status, std::string_view text) {

@@ -20,6 +20,8 @@ namespace hondana::wire {
 [[nodiscard]] protocol_error internal_error();
 /// The peer waits for `limit` requests already.
 [[nodiscard]] protocol_error too_many_under_way(std::size_t limit);
+/// An answer for which there is no room among those of its batch.
+[[nodiscard]] protocol_error too_much_for_a_batch(std::size_t limit);
 /// What HTTP refuses by itself: `text` as it is, with the number for `http_status`.
 [[nodiscard]] protocol_error refused_by_http(int http_status, std::string_view text);
 

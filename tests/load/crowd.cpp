@@ -96,12 +96,13 @@ bool crowd::is_sent_away(std::chrono::seconds patience) {
   return true;
 }
 
-double median_of_requests(std::uint16_t port, std::string_view message, std::string_view method, int count) {
+double median_of_requests(std::uint16_t port, std::string_view message, std::string_view method, int count,
+                          std::string_view name) {
   std::vector<double> times;
   for (int i = 0; i < count; ++i) {
     const auto begin = std::chrono::steady_clock::now();
     program_test::http_client peer(port);
-    peer.post(message, method);
+    peer.post(message, method, name);
     times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
   }
   std::sort(times.begin(), times.end());

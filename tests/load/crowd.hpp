@@ -39,7 +39,8 @@ class crowd {
 };
 
 /// The median time of a request and its answer in milliseconds: of `count`, each on a connection of its own.
-[[nodiscard]] double median_of_requests(std::uint16_t port, std::string_view message, std::string_view method, int count);
+[[nodiscard]] double median_of_requests(std::uint16_t port, std::string_view message, std::string_view method, int count,
+                                        std::string_view name = {});
 
 /// The port in the program's greeting. Throws when `line` has none.
 [[nodiscard]] std::uint16_t port_in(const std::string& line);

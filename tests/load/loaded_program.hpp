@@ -1,6 +1,7 @@
 /// The program under load: started with a folder, watched from outside.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,7 @@ class loaded_program {
  public:
   explicit loaded_program(const program_test::folder& what, std::string_view http = {}, std::string_view top = {})
       : config_(write(what, http, top)),
+        small(what.uri("served/small.txt")),
         process({"serve", "--config", config_}),
         port(port_in(process.error_line_with("/mcp:", program_test::within(patience)).value_or(process.errors()))) {}
 
@@ -40,6 +42,7 @@ class loaded_program {
   std::string config_;
 
  public:
+  std::string small;  ///< The URI of a file of a few bytes.
   program_test::process process;
   std::uint16_t port;
 };
@@ -52,9 +55,11 @@ inline std::string post(std::string_view message, std::string_view method, std::
          "\r\nContent-Length: " + std::to_string(message.size()) + "\r\n\r\n" + std::string(message);
 }
 
-/// The median time of listing the folder, in milliseconds.
+/// The median time of listing the folder or of reading a small file, whichever is longer, in milliseconds.
 inline double time_of_a_request(const loaded_program& program) {
-  return median_of_requests(program.port, program_test::request(1, "resources/list"), "resources/list", 51);
+  return std::max(
+      median_of_requests(program.port, program_test::request(1, "resources/list"), "resources/list", 51),
+      median_of_requests(program.port, program_test::read_request(1, program.small), "resources/read", 51, program.small));
 }
 
 /// Waits, asking again and again, until the program has hardly more descriptors open than `before`: kept files and its next

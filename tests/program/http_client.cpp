@@ -73,9 +73,10 @@ std::string http_client::receive() {
   return body;
 }
 
-std::string http_client::post(std::string_view message, std::string_view method) {
+std::string http_client::post(std::string_view message, std::string_view method, std::string_view name) {
   send("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\n" +
        ("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: " + std::string(method)) +
+       (name.empty() ? std::string() : "\r\nMcp-Name: " + std::string(name)) +
        "\r\nContent-Length: " + std::to_string(message.size()) + "\r\n\r\n" + std::string(message));
   auto body = receive();
   if (!head_.starts_with("HTTP/1.1 200 ")) throw std::runtime_error(head_ + body);

@@ -39,7 +39,7 @@ class attempt {
 
   /// A whole small file: its bytes tell everything.
   result<file_content> read_small() {
-    auto buffer = room_.buffers.borrow(static_cast<std::size_t>(state_.size), request_);
+    auto buffer = room_.buffers.borrow(static_cast<std::size_t>(state_.size));
     if (!buffer) return tl::unexpected(std::move(buffer.error()));
     auto& bytes = **buffer;
     if (auto count = read_exactly(*file_, bytes.data(), bytes.size(), 0); !count)
@@ -71,10 +71,12 @@ class attempt {
     const auto size = where.end - where.begin;
     if (size > request_.max_bytes) return too_large(size);
     if (size > whole_bytes) {
-      found.data = std::make_shared<file_reader>(file_, where.begin, size);
+      auto place = room_.readers.enter(request_.who.address);
+      if (!place) return tl::unexpected(std::move(place.error()));
+      found.data = std::make_shared<file_reader>(file_, where.begin, size, std::move(*place));
       return found;
     }
-    auto buffer = room_.buffers.borrow(static_cast<std::size_t>(size), request_);
+    auto buffer = room_.buffers.borrow(static_cast<std::size_t>(size));
     if (!buffer) return tl::unexpected(std::move(buffer.error()));
     auto& bytes = **buffer;
     if (auto count = read_exactly(*file_, bytes.data(), bytes.size(), where.begin); !count) {

@@ -1,7 +1,6 @@
 /// Reading regular files so that no mix of two states is ever sent.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "providers/files/buffers.hpp"
 #include "providers/files/open_file.hpp"
 #include "providers/files/ranges.hpp"
+#include "providers/files/reader_set.hpp"
 #include "providers/files/scan.hpp"
 
 namespace hondana::files {
@@ -31,9 +31,9 @@ struct file_content {
 
 /// What reads share. Threads: any, at once.
 struct reading_room {
-  buffer_set buffers{64};
-  buffer_set long_listings{4};  ///< Of folders, beyond `whole_bytes`, each as long as a read may be.
-  std::chrono::milliseconds long_listing_wait{2000};
+  buffer_set buffers;
+  buffer_set long_listings{256u << 20};  ///< Of folders, beyond `whole_bytes`; each counts as long as a read may be.
+  reader_set readers;
   form_memory forms{4096};
 };
 
@@ -42,7 +42,7 @@ struct reading_room {
 /// Up to 1 MiB it is read whole, and again when anything about the file changed meanwhile or so lately that a change might
 /// not show; unequal readings are tried once more. Beyond, the content is a reader, whose user makes two passes and compares.
 /// Errors: response_too_large for more than `request.max_bytes`, content_changed, invalid_argument for a range beyond the end,
-/// timed_out, cancelled, source_unavailable.
+/// overloaded, timed_out, cancelled, source_unavailable.
 [[nodiscard]] result<file_content> read_content(const std::shared_ptr<const open_file>& file,
                                                 const std::optional<range>& wanted, const read_request& request,
                                                 reading_room& room);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <compare>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -101,52 +102,42 @@ class opened_folder {
 };
 
 /// The text of a listing, in memory that counts against the room's: a buffer like that of a file, and beyond a mebibyte one of
-/// the few long ones, which is waited for briefly, since whoever waits keeps others from reading.
+/// the few long ones.
 class listing_text {
  public:
   listing_text(reading_room& room, const read_request& request) : room_(room), request_(request) {}
 
-  /// Errors: overloaded, timed_out, cancelled.
-  result<void> begin() {
-    auto first = room_.buffers.borrow(0, request_);
-    if (!first) return tl::unexpected(std::move(first.error()));
-    text_ = std::move(*first);
-    return {};
-  }
-
-  /// Errors: as `begin`.
+  /// Errors: overloaded.
   result<void> add(std::string_view line) {
-    if (!is_long_ && text_->size() + line.size() + 1 > whole_bytes) {
-      if (auto moved = become_long(); !moved) return moved;
+    if (text_->size() + line.size() + 1 > room_left_) {
+      if (auto moved = move_on(); !moved) return moved;
     }
     (*text_ += line) += '\n';
     return {};
   }
 
   [[nodiscard]] shared_bytes take() && {
-    if (is_long_) text_->shrink_to_fit();
+    if (text_->capacity() > whole_bytes) text_->shrink_to_fit();
     return std::move(text_);
   }
 
  private:
-  result<void> become_long() {
-    call brief = static_cast<const call&>(request_);
-    brief.deadline = std::min(brief.deadline, std::chrono::steady_clock::now() + room_.long_listing_wait);
-    auto larger = room_.long_listings.borrow(0, brief);
-    if (!larger && larger.error().code == errc::timed_out) {
-      return fail(errc::overloaded, "Too many long folder listings are being sent at once. Ask again later.");
-    }
+  /// Small listings count for nothing, those up to a mebibyte as one, and others as much as one read may have.
+  result<void> move_on() {
+    const bool is_long = room_left_ == whole_bytes;
+    const auto most = static_cast<std::size_t>(std::max<std::uint64_t>(request_.max_bytes, whole_bytes));
+    auto larger = is_long ? room_.long_listings.borrow(0, most) : room_.buffers.borrow(0, whole_bytes);
     if (!larger) return tl::unexpected(std::move(larger.error()));
     **larger = std::move(*text_);
     text_ = std::move(*larger);
-    is_long_ = true;
+    room_left_ = is_long ? std::numeric_limits<std::size_t>::max() : whole_bytes;
     return {};
   }
 
   reading_room& room_;
   const read_request& request_;
-  std::shared_ptr<std::string> text_;
-  bool is_long_ = false;
+  std::shared_ptr<std::string> text_ = std::make_shared<std::string>();
+  std::size_t room_left_ = 64 * 1024;
 };
 
 /// A file's content when it is text of at most `room_left` bytes.
@@ -196,7 +187,6 @@ result<reading> read_folder(const root& of, const located& folder, std::uint64_t
   const auto inside = opened_folder::open(of, folder, request.asked_uri);
   if (!inside) return tl::unexpected(inside.error());
   listing_text listed(room, request);
-  if (auto begun = listed.begin(); !begun) return tl::unexpected(std::move(begun.error()));
   std::uint64_t listing_size = 0;
   std::vector<child> files;
   for (std::size_t i = 0; i < inside->size(); ++i) {

@@ -18,9 +18,9 @@ namespace hondana::files {
 /// order of the listing, each under its own URI, up to the first that does not fit into what is left of `budget` bytes. Files
 /// that are binary, empty, links or not served are passed over, and of what the caller's view does not show there is no trace.
 /// Its version is a digest of all that.
-/// Memory: the listing is held in one of the room's buffers; beyond 1 MiB in one of its four long ones, until it is sent.
+/// Memory: the listing counts against the room's buffers, beyond 1 MiB against those for long listings, until it is sent.
 /// Errors: response_too_large for a listing beyond `request.max_bytes` or a folder of more than 5,000,000 names, overloaded
-/// when no long buffer came free within 2 s, access_denied, resource_not_found, cancelled, timed_out.
+/// when too much is being sent, access_denied, resource_not_found, cancelled, timed_out.
 [[nodiscard]] result<reading> read_folder(const root& of, const located& folder, std::uint64_t budget,
                                           const read_request& request, reading_room& room);
 

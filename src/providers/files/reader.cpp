@@ -8,8 +8,9 @@
 
 namespace hondana::files {
 
-file_reader::file_reader(std::shared_ptr<const open_file> file, std::uint64_t offset, std::uint64_t size) noexcept
-    : file_(std::move(file)), offset_(offset), size_(size) {}
+file_reader::file_reader(std::shared_ptr<const open_file> file, std::uint64_t offset, std::uint64_t size,
+                         std::shared_ptr<void> place) noexcept
+    : file_(std::move(file)), offset_(offset), size_(size), place_(std::move(place)) {}
 
 result<std::size_t> file_reader::read(std::span<char> into) {
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), size_ - done_));

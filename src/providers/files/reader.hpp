@@ -15,7 +15,9 @@ namespace hondana::files {
 /// Errors of `read`: content_changed when the file has become shorter, source_unavailable when the disk fails.
 class file_reader final : public byte_reader {
  public:
-  file_reader(std::shared_ptr<const open_file> file, std::uint64_t offset, std::uint64_t size) noexcept;
+  /// `place`: what it holds among the readers of its room, given up with it.
+  file_reader(std::shared_ptr<const open_file> file, std::uint64_t offset, std::uint64_t size,
+              std::shared_ptr<void> place = {}) noexcept;
 
   [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
   [[nodiscard]] result<std::size_t> read(std::span<char> into) override;
@@ -26,6 +28,7 @@ class file_reader final : public byte_reader {
   std::uint64_t offset_;
   std::uint64_t size_;
   std::uint64_t done_ = 0;
+  std::shared_ptr<void> place_;
 };
 
 }  // namespace hondana::files

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -12,26 +13,34 @@ namespace hondana::transport::http {
 class byte_budget {
  public:
   explicit byte_budget(std::size_t limit, std::shared_ptr<byte_budget> part_of = {}) noexcept
-      : left_(limit), part_of_(std::move(part_of)) {}
+      : left_(static_cast<std::int64_t>(limit)), part_of_(std::move(part_of)) {}
 
   /// False, and nothing taken, when fewer than `bytes` are left.
-  [[nodiscard]] bool take(std::size_t bytes) noexcept {
+  [[nodiscard]] bool take(std::size_t wanted) noexcept {
+    const auto bytes = static_cast<std::int64_t>(wanted);
     auto left = left_.load(std::memory_order_relaxed);
     while (bytes <= left) {
       if (!left_.compare_exchange_weak(left, left - bytes, std::memory_order_relaxed)) continue;
-      if (!part_of_ || part_of_->take(bytes)) return true;
+      if (!part_of_ || part_of_->take(wanted)) return true;
       left_.fetch_add(bytes, std::memory_order_relaxed);
       return false;
     }
     return false;
   }
-  void give_back(std::size_t bytes) noexcept {
+  /// Takes what has been used already; nobody else gets any until as much has come back.
+  void take_anyway(std::size_t bytes) noexcept {
+    left_.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+    if (part_of_) part_of_->take_anyway(bytes);
+  }
+  [[nodiscard]] bool is_used_up() const noexcept { return left_.load(std::memory_order_relaxed) <= 0; }
+  void give_back(std::size_t given) noexcept {
+    const auto bytes = static_cast<std::int64_t>(given);
     left_.fetch_add(bytes, std::memory_order_relaxed);
-    if (part_of_) part_of_->give_back(bytes);
+    if (part_of_) part_of_->give_back(given);
   }
 
  private:
-  std::atomic<std::size_t> left_;
+  std::atomic<std::int64_t> left_;
   const std::shared_ptr<byte_budget> part_of_;
 };
 

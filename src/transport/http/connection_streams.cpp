@@ -127,6 +127,8 @@ void connection::receive_alone(std::string_view message, const rpc::http_headers
   carry(stream, of);
   session_ = session::session::open(engine_);
   session_->receive(message, facts_of(headers), stream);
+  // A stream of changes that is asked for now would otherwise be open until the end, and then be cut off.
+  if (loop_->reports->has_begun_to_stop() && session_) session_->finish();
 }
 
 void connection::refuse_oversized(const rpc::http_headers& headers, ticket of) {

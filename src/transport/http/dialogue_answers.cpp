@@ -187,7 +187,8 @@ void dialogue::set_body(std::string what) {
 /// Peers that take nothing hold a piece each. When all of them together hold too much, whoever holds more has less time.
 void dialogue::set_sending_deadline() {
   taken_ = 0;
-  set_deadline(waiting_.grow_to(output_.body.size()) ? with_.stall : std::min(with_.stall, with_.stall_when_crowded));
+  const auto held = output_.body.size() + (stream_ ? stream_->rest.bytes_held() : 0);
+  set_deadline(waiting_.grow_to(held) ? with_.stall : std::min(with_.stall, with_.stall_when_crowded));
 }
 
 void dialogue::drained() {

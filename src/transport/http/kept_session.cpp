@@ -53,11 +53,6 @@ std::shared_ptr<message_stream> kept_session::make_stream(message_stream::traits
 }
 
 std::shared_ptr<message_stream> kept_session::stream_for(message_stream::form takes, std::function<void()> when_dropped) {
-  std::vector<std::shared_ptr<message_stream>> forgotten;  // without the lock
-  {
-    const std::lock_guard lock(mutex_);
-    forgotten = take_surplus();
-  }
   message_stream::traits is;
   is.when_dropped = std::move(when_dropped);
   is.takes = takes;
@@ -66,7 +61,18 @@ std::shared_ptr<message_stream> kept_session::stream_for(message_stream::form ta
   is.when_opened = [weak = weak_from_this()](const std::shared_ptr<message_stream>& opened) {
     if (const auto there = weak.lock()) there->remember(opened);
   };
-  return make_stream(std::move(is));
+  auto made = make_stream(std::move(is));
+  std::vector<std::shared_ptr<message_stream>> forgotten;  // without the lock
+  bool is_late = false;
+  {
+    const std::lock_guard lock(mutex_);
+    forgotten = take_surplus();
+    std::erase_if(answering_, [](const auto& one) { return one.expired(); });
+    is_late = has_ended_;
+    if (!is_late) answering_.push_back(made);
+  }
+  if (is_late) made->end();
+  return made;
 }
 
 /// An event stream may lose its connection and be asked for again.
@@ -117,7 +123,8 @@ bool kept_session::has_ended() const {
 }
 
 std::shared_ptr<rpc::outlet> kept_session::paired_outlet() {
-  if (received_bytes_ + standing_->bytes_waiting() > paired_bytes_) return nullptr;
+  const auto waiting = received_bytes_ + standing_->bytes_waiting();
+  if (waiting > paired_bytes_ || (waiting != 0 && waiting_->is_used_up())) return nullptr;
   return std::make_shared<one_of_many>(standing_);
 }
 
@@ -136,13 +143,19 @@ bool kept_session::is_busy() const {
 
 void kept_session::end() {
   std::map<std::uint64_t, std::shared_ptr<message_stream>> streams;
+  std::vector<std::weak_ptr<message_stream>> answering;
   {
     const std::lock_guard lock(mutex_);
     has_ended_ = true;
     streams.swap(streams_);
+    answering.swap(answering_);
   }
   standing_->end();
   for (const auto& [number, one] : streams) one->end();
+  // Those that had not begun: their clients are told that the session has ended.
+  for (const auto& one : answering) {
+    if (const auto there = one.lock()) there->end();
+  }
   on_owner_([session = session_] { session->close(); });
   sent_->clear();
 }

@@ -101,6 +101,7 @@ class kept_session final : public std::enable_shared_from_this<kept_session> {
 
   mutable std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<message_stream>> streams_;  // event streams of requests, by number
+  std::vector<std::weak_ptr<message_stream>> answering_;              // of all POSTs, while somebody has them
   bool has_ended_ = false;
 };
 

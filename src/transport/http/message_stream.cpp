@@ -22,14 +22,14 @@ message_stream::~message_stream() { forget_waiting(); }
 void message_stream::answer(rpc::delivery what) {
   portion last;
   last.what = kind::answer;
-  const auto bytes = overhead + (what.content ? what.content->bytes_held() : 0);
   last.content = std::move(what);
   bool is_dropped = false;
   {
     const std::lock_guard lock(mutex_);
     if (is_over_) return;
     const bool is_lost = !is_carried_ && !is_opened_;
-    if (is_lost || !admit(std::move(last), bytes, is_carried_)) {
+    waiting_.push_back({std::move(last), 0});
+    if (is_lost || (!is_carried_ && !keep_waiting())) {
       is_dropped = !is_lost;
       is_over_ = true;
       forget_waiting();
@@ -63,13 +63,18 @@ rpc::sending message_stream::send(std::string message) {
 void message_stream::put(rpc::body message) {
   portion one;
   one.what = kind::message;
-  const auto bytes = message.bytes_held() + overhead;
-  one.content.content = std::move(message);
   one.event = is_.event;
   {
     const std::lock_guard lock(mutex_);
     if (is_over_) return;
-    (void)admit(std::move(one), bytes, true);  // an answer is never refused
+    // What waits behind another keeps nothing that was lent, but for files that are read while they are sent.
+    if (!waiting_.empty()) (void)message.settle();
+    // An answer is never refused; who asks for more is, when there is too much already.
+    const auto bytes = message.bytes_held() + overhead;
+    one.content.content = std::move(message);
+    room_->take_anyway(bytes);
+    held_ += bytes;
+    waiting_.push_back({std::move(one), bytes});
   }
   ring();
 }
@@ -94,6 +99,21 @@ void message_stream::release(std::chrono::milliseconds retry) {
     (void)admit(std::move(one), 0, true);  // it takes no room
   }
   ring();
+}
+
+/// Under the lock: nobody takes what waits for now, so it is to be kept, counted, and hold nothing that others lent. False when
+/// that cannot be.
+bool message_stream::keep_waiting() {
+  for (auto& one : waiting_) {
+    auto& content = one.what.content.content;
+    if (one.bytes != 0 || !content) continue;
+    if (held_ + content->bytes_held() > stream_cap || !content->settle()) return false;
+    const auto bytes = content->bytes_held() + overhead;
+    if (held_ + bytes > stream_cap || !room_->take(bytes)) return false;
+    held_ += bytes;
+    one.bytes = bytes;
+  }
+  return true;
 }
 
 /// Under the lock. False when there is no room for what is not a must.

@@ -39,7 +39,8 @@ struct portion {
 /// One stream: filled from any thread, emptied by one connection at a time, which pulls when it has room.
 ///
 /// Bounds: what waits counts against `room`; beyond it notifications are dropped, and the answer of a stream that nobody
-/// carries. Followed sources are asked only when somebody carries.
+/// carries. An answer that is read while it is sent holds an open file, so without a carrier it is dropped at once: who comes
+/// back asks again. Followed sources are asked only when somebody carries.
 class message_stream final : public rpc::outlet, public std::enable_shared_from_this<message_stream> {
  public:
   /// What the client takes.
@@ -106,6 +107,7 @@ class message_stream final : public rpc::outlet, public std::enable_shared_from_
   [[nodiscard]] bool has_something() const;
   [[nodiscard]] portion hand_out(portion what);
   void forget_waiting();
+  [[nodiscard]] bool keep_waiting();
   [[nodiscard]] sources finish();
   void tell_dropped();
 

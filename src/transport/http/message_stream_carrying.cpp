@@ -25,9 +25,8 @@ message_stream::carriage message_stream::carry(std::function<void()> wake, std::
     if (seen && is_.kept) {
       for (auto& one : is_.kept->after(*seen)) again_.push_back(std::move(one));
     }
-  }
-  {
-    const std::lock_guard lock(bell_);
+    // Within the lock: a carrier that lets go at the same time must not take this one's bell.
+    const std::lock_guard ringing(bell_);
     std::swap(wake, wake_);
     is_armed_ = false;
   }
@@ -37,16 +36,23 @@ message_stream::carriage message_stream::carry(std::function<void()> wake, std::
 
 void message_stream::let_go(carriage mine) {
   sources gone;
+  bool is_dropped = false;
   {
     const std::lock_guard lock(mutex_);
     if (mine != carriage_ || !is_carried_) return;
     is_carried_ = false;
     again_.clear();
-    if (!is_.kept || !is_opened_) gone = finish();
+    if (!is_.kept || !is_opened_) {
+      gone = finish();
+    } else if (!keep_waiting()) {
+      is_dropped = true;
+      gone = finish();
+    }
+    const std::lock_guard ringing(bell_);
+    wake_ = {};
   }
   for (const auto& one : gone) one.from->follow({});
-  const std::lock_guard lock(bell_);
-  wake_ = {};
+  if (is_dropped) tell_dropped();
 }
 
 std::optional<portion> message_stream::next(carriage mine) {

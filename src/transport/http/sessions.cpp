@@ -34,6 +34,16 @@ result<std::string> make_session_id() {
   return out;
 }
 
+namespace {
+
+/// What counts as one address: of IPv6 a network, since its owner has all of it.
+std::string counted(const std::string& address) {
+  const auto where = peer_address::parse(address, 0);
+  return where && where->family() == AF_INET6 ? "network " + std::to_string(where->counted().bits) : address;
+}
+
+}  // namespace
+
 sessions::sessions(const limits& with) : within_(with), room_(std::make_shared<shared_room>(with)) {}
 
 /// Behind a proxy on this machine all clients look like one.
@@ -44,7 +54,7 @@ std::size_t sessions::cap_of(const std::string& address) const {
 }
 
 result<void> sessions::keep(const std::shared_ptr<kept_session>& made, clock::time_point now) {
-  const auto& address = made->owner().address;
+  const auto address = counted(made->owner().address);
   std::vector<std::shared_ptr<kept_session>> dropped;  // and ended without the lock
   bool is_full = false;
   {
@@ -73,7 +83,7 @@ result<void> sessions::keep(const std::shared_ptr<kept_session>& made, clock::ti
 /// Under the lock. Takes out the session that has been idle longest, of one address unless that is empty.
 std::shared_ptr<kept_session> sessions::drop_idle(std::string_view address) {
   for (auto one = order_.begin(); one != order_.end(); ++one) {
-    const bool is_meant = address.empty() || one->what->owner().address == address;
+    const bool is_meant = address.empty() || counted(one->what->owner().address) == address;
     if (is_meant && !one->what->is_busy()) return remove(one);
   }
   return nullptr;
@@ -83,7 +93,7 @@ std::shared_ptr<kept_session> sessions::drop_idle(std::string_view address) {
 std::shared_ptr<kept_session> sessions::remove(order::iterator which) {
   auto gone = std::move(which->what);
   by_id_.erase(gone->id());
-  if (const auto count = of_address_.find(gone->owner().address); --count->second == 0) of_address_.erase(count);
+  if (const auto count = of_address_.find(counted(gone->owner().address)); --count->second == 0) of_address_.erase(count);
   order_.erase(which);
   return gone;
 }

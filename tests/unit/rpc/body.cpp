@@ -123,6 +123,27 @@ TEST(body, lets_go_of_a_reader_that_has_been_pulled) {
   EXPECT_EQ(reader.use_count(), 1);
 }
 
+TEST(body, that_settles_gives_back_what_was_lent_and_says_the_same) {
+  const std::string text(300'000, '"');
+  auto lent = held(text, true);
+  const auto memory = std::weak_ptr(std::get<shared_bytes>(lent.data));
+  body message("<");
+  message.append(std::move(lent), home);
+  message.text() += ">";
+  EXPECT_FALSE(message.is_whole());
+  EXPECT_TRUE(message.settle());
+  EXPECT_TRUE(memory.expired());
+  EXPECT_EQ(message.bytes_held(), 2 * text.size() + 2);
+  std::string escaped;
+  for (std::size_t i = 0; i < text.size(); ++i) escaped += "\\\"";
+  EXPECT_EQ(message.take_text(), "<" + escaped + ">");
+  body streamed;
+  streamed.append(pulled(std::make_shared<scripted_reader>("abc"), "abc", true), home);
+  EXPECT_FALSE(streamed.settle());
+  EXPECT_GT(streamed.bytes_held(), 100'000u) << "an open reader costs something";
+  EXPECT_EQ(drained(streamed), "abc");
+}
+
 TEST(body, holds_big_content_in_memory_once_and_unencoded_until_it_is_pulled) {
   const std::string bytes(1'000'001, '\x01');
   for (const bool is_text : {true, false}) {

@@ -106,7 +106,7 @@ class a_session : public testing::Test {
     auto with = std::make_shared<context>();
     with->catalog = made.value();
     with->gate = std::make_shared<const gate::gate>();
-    with->feed = std::make_shared<catalog::feed>(catalog::feed::cost_of("memo:///a"));
+    with->feed = std::make_shared<catalog::feed>(7 * catalog::feed::cost_of("memo:///a"));
     with->self = {"shelf", "1", "", "", false};
     with->self.has_subscriptions = true;
     with->requests_under_way = 3;
@@ -307,7 +307,7 @@ TEST_F(a_session, is_told_when_all_peers_together_watch_too_much) {
   watch("4", "subscribe", "memo:///b");
   ASSERT_TRUE(out_->wait_for(4));
   EXPECT_EQ(out_->answers[0], R"({"jsonrpc":"2.0","id":1,"result":{}})");
-  EXPECT_NE(out_->answers[1].find("together watch as many resources"), std::string::npos) << out_->answers[1];
+  EXPECT_NE(out_->answers[1].find("as many resources as there is room for"), std::string::npos) << out_->answers[1];
   EXPECT_EQ(out_->answers[3], R"({"jsonrpc":"2.0","id":4,"result":{}})");
 }
 

@@ -162,7 +162,6 @@ TEST(folders, with_long_listings_are_held_four_at_a_time) {
   const auto top = (*root)->find("");
   ASSERT_TRUE(top.has_value());
   reading_room room;
-  room.long_listing_wait = std::chrono::milliseconds(0);
   read_request request;
   request.asked_uri = folder.uri();
   std::vector<result<reading>> held;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -330,6 +331,46 @@ TEST(message_stream, drops_the_answer_of_a_stream_nobody_carries_when_there_is_n
   with.carry(http::event_id{4, 2});
   EXPECT_EQ(with.next(), "opening");
   EXPECT_EQ(with.next(), "end");
+}
+
+// attacks: resource exhaustion (an answer that nobody takes any more)
+TEST(message_stream, counts_what_waits_when_its_carrier_leaves) {
+  fixture with(kept(a_log()), 10'000);
+  with.carry();
+  with.stream->send("1");
+  EXPECT_EQ(with.next(), "opening id 4-1");
+  with.answer(std::string(5'000, 'x'));
+  with.stream->let_go(with.mine);
+  EXPECT_FALSE(with.budget->take(5'000)) << "it counts";
+  with.carry(http::event_id{4, 1});
+  EXPECT_EQ(with.next(), "opening");
+  EXPECT_EQ(with.next(), "message 1 id 4-2");
+  EXPECT_EQ(with.next(), "answer " + std::string(5'000, 'x') + " id 4-3");
+  EXPECT_TRUE(with.budget->take(10'000));
+}
+
+TEST(message_stream, keeps_no_file_open_for_who_has_left) {
+  class nothing final : public hondana::byte_reader {
+   public:
+    std::uint64_t size() const noexcept override { return 0; }
+    hondana::result<std::size_t> read(std::span<char>) override { return std::size_t{0}; }
+    hondana::result<void> rewind() override { return {}; }
+  };
+  fixture with(kept(a_log()), 10u << 20);
+  with.carry();
+  with.stream->send("1");
+  EXPECT_EQ(with.next(), "opening id 4-1");
+  auto reader = std::make_shared<nothing>();
+  const std::weak_ptr<nothing> open = reader;
+  rpc::body content;
+  hondana::bytes::prepared item;
+  item.data = hondana::bytes::stream{std::move(reader), {}};
+  content.append(std::move(item), nullptr);
+  with.stream->answer({200, std::move(content)});
+  EXPECT_FALSE(open.expired());
+  with.stream->let_go(with.mine);
+  EXPECT_TRUE(open.expired());
+  EXPECT_TRUE(with.stream->is_finished());
 }
 
 TEST(message_stream, ends_for_everybody_when_its_session_ends) {

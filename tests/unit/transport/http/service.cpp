@@ -282,6 +282,24 @@ TEST(http_service, drain_finishes_the_request_under_way) {
   EXPECT_EQ(drained.wait_for(hondana_test::patience), std::future_status::ready);
 }
 
+TEST(http_service, drain_ends_a_stream_of_changes_that_is_asked_for_meanwhile) {
+  library with;
+  const auto listen = hondana_test::modern("subscriptions/listen", "1", R"("notifications":{"resourcesListChanged":true},)");
+  const auto whole = post(listen);
+  client asking(with.port());
+  asking.send(whole.substr(0, whole.size() - 10));
+  client idle(with.port());
+  idle.send(post(ping));
+  EXPECT_EQ(idle.receive().status, 200);
+  auto drained = std::async(std::launch::async, [&] { with.service->drain(std::chrono::seconds(10)); });
+  EXPECT_TRUE(idle.sees_the_end());
+  asking.send(whole.substr(whole.size() - 10));
+  const auto got = asking.receive();
+  EXPECT_NE(got.body.find("acknowledged"), std::string::npos) << got.body;
+  EXPECT_NE(got.body.find("\"id\":1,\"result\""), std::string::npos) << got.body;
+  EXPECT_EQ(drained.wait_for(std::chrono::seconds(5)), std::future_status::ready);
+}
+
 TEST(http_service, drain_gives_up_at_its_limit) {
   library with;
   hondana_test::tally begun;

@@ -286,6 +286,47 @@ TEST(http_sessions, deleting_one_cancels_its_requests_and_closes_its_streams) {
   EXPECT_EQ(one.end(), 404);
 }
 
+TEST(http_sessions, a_request_of_one_that_is_deleted_is_told_so) {
+  library with;
+  gate slow(with);
+  const a_session one(with);
+  client asking(with.port());
+  asking.send(post(read("memo:///slow", "1"), one.field()));
+  ASSERT_TRUE(slow.begun.reaches(1));
+  EXPECT_EQ(one.end(), 204);
+  EXPECT_EQ(asking.receive().status, 404);
+}
+
+// attacks: resource exhaustion (answers that wait for others hold nothing that everybody needs)
+TEST(http_sessions, a_batch_of_many_large_answers_is_answered_whole) {
+  library with;
+  const auto content = std::make_shared<const std::string>(std::string(100'000, 'x'));
+  with.source->entries["memo:///large"] = [content](const auto&) {
+    hondana::reading all;
+    all.contents.emplace_back();
+    all.contents.back().data = content;
+    return all;
+  };
+  const a_session one(with, "2025-03-26");
+  const auto ask = [&](int count) {
+    std::string batch(1, '[');
+    for (int i = 1; i <= count; ++i) batch += (i == 1 ? "" : ",") + read("memo:///large", std::to_string(i));
+    client peer(with.port());
+    peer.send(post(batch + ']', one.field() + "MCP-Protocol-Version: 2025-03-26\r\n"));
+    return peer.receive();
+  };
+  const auto all = ask(100);
+  EXPECT_EQ(all.status, 200);
+  EXPECT_GT(all.body.size(), 10'000'000u);
+  EXPECT_EQ(all.body.find("\"error\""), std::string::npos);
+  // 32 MiB together, and no more.
+  with.source->entries["memo:///large"] = [](const auto&) { return hondana::text_reading(std::string(900'000, 'x')); };
+  const auto most = ask(50);
+  EXPECT_NE(most.body.find("Ask for this in a message of its own"), std::string::npos);
+  EXPECT_LT(most.body.size(), 36'000'000u);
+  EXPECT_GT(most.body.size(), 30'000'000u);
+}
+
 TEST(http_sessions, a_second_stream_takes_over_from_the_first) {
   library with;
   const a_session one(with);
