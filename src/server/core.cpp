@@ -117,6 +117,7 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   context->handlers = handlers_;
   context->sealer = sealer_;
   context->timers = timers_;
+  context->batch_bytes = batch_bytes_;
   context->self = {options.name,
                    options.version,
                    options.title,

@@ -1,6 +1,7 @@
 /// The engine behind a server: its sources, the current context, and orderly shutdown.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -75,6 +76,7 @@ class core final : public session::context_source, public std::enable_shared_fro
   std::shared_ptr<work::pool> handler_pool_;
   handler_table handlers_;  // changed under `arranging_`
   std::shared_ptr<const seal::sealer> sealer_;
+  const std::shared_ptr<std::atomic<std::size_t>> batch_bytes_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 }  // namespace hondana::inline v0

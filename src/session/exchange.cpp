@@ -7,8 +7,18 @@ namespace hondana::session {
 
 rpc::delivery nothing_to_say() { return {202, {}}; }
 
-exchange::exchange(std::shared_ptr<rpc::outlet> out, std::size_t slots, bool is_batch, int http_status)
-    : out_(std::move(out)), is_batch_(is_batch), http_status_(http_status), slots_(slots), waiting_(slots) {}
+exchange::exchange(std::shared_ptr<rpc::outlet> out, std::size_t slots, bool is_batch, int http_status,
+                   std::shared_ptr<std::atomic<std::size_t>> of_all)
+    : out_(std::move(out)),
+      is_batch_(is_batch),
+      http_status_(http_status),
+      slots_(slots),
+      waiting_(slots),
+      of_all_(std::move(of_all)) {}
+
+exchange::~exchange() {
+  if (of_all_) *of_all_ -= bytes_;
+}
 
 bool exchange::admit(rpc::delivery& what) {
   if (!is_batch_ || !what.content) return true;
@@ -20,6 +30,10 @@ bool exchange::admit(rpc::delivery& what) {
   const auto bytes = what.content->bytes_held();
   const std::lock_guard lock(mutex_);
   if (bytes_ + bytes > most_bytes) return false;
+  if (of_all_ && (*of_all_ += bytes) > most_bytes_of_all) {
+    *of_all_ -= bytes;
+    return false;
+  }
   bytes_ += bytes;
   return true;
 }

@@ -95,7 +95,8 @@ void session::receive_batch(const json::array& messages, const incoming& whole) 
   if (elements.size() > max_batch) return refuse("a batch may have at most " + std::to_string(max_batch) + " messages");
   // Without a session none of them can be taken, and each is told why.
   const bool is_refused = whole.facts.http && conversation_.settled == nullptr;
-  const auto answers = std::make_shared<exchange>(whole.answers->out(), elements.size(), true, is_refused ? 400 : 200);
+  const auto answers = std::make_shared<exchange>(whole.answers->out(), elements.size(), true, is_refused ? 400 : 200,
+                                                  contexts_->current()->batch_bytes);
   for (std::size_t slot = 0; slot < elements.size(); ++slot) receive_one(elements[slot], {whole.facts, answers, slot, true});
 }
 

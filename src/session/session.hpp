@@ -1,6 +1,7 @@
 /// One peer's conversation: era and revision, requests under way, answers. Sans-IO.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -40,6 +41,8 @@ struct context {
   std::chrono::milliseconds input_deadline{600'000};  ///< Until a client must have answered what it is asked.
   std::size_t requests_under_way = 1024;              ///< A peer with more is told so.
   std::size_t subscriptions = 10'000;                 ///< URIs a peer may watch at once on one stream.
+  /// What batches that wait for their last answer hold, of all peers; shared by all contexts of a server. May be null.
+  std::shared_ptr<std::atomic<std::size_t>> batch_bytes;
   std::function<void(std::string_view)> log;
 };
 

@@ -1,6 +1,7 @@
 /// Watches to paths, and back.
 #include "watch/folders.hpp"
 
+#include <cerrno>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@ namespace hondana::watch {
 
 int folders::add(std::size_t tree, const std::string& path, int descriptor) {
   const std::lock_guard lock(mutex_);
+  if (by_path_.size() >= most_ && !by_path_.contains({tree, path})) return ENOSPC;
   const auto watch = queue_.add(descriptor);
   if (!watch) return watch.error();
   if (const auto known = by_watch_.find(*watch); known != by_watch_.end()) {

@@ -34,10 +34,11 @@ struct happening {
 /// Which folders are watched, in both directions. Threads: any, but `read` one at a time.
 class folders {
  public:
-  explicit folders(inotify queue) : queue_(std::move(queue)) {}
+  /// At most `most` folders are watched.
+  folders(inotify queue, std::size_t most) : queue_(std::move(queue)), most_(most) {}
 
   /// Watches a folder by any descriptor of it; of one that is watched already, the path is now this one. 0, or an errno as of
-  /// `inotify::add`.
+  /// `inotify::add`, ENOSPC also at our own limit.
   [[nodiscard]] int add(std::size_t tree, const std::string& path, int descriptor);
   /// Forgets a folder and all below it.
   void forget(std::size_t tree, const std::string& path);
@@ -59,6 +60,7 @@ class folders {
             std::map<std::pair<std::size_t, std::string>, int>::iterator end);
 
   inotify queue_;
+  const std::size_t most_;
   mutable std::mutex mutex_;
   std::unordered_map<int, place> by_watch_;
   std::map<std::pair<std::size_t, std::string>, int> by_path_;

@@ -34,7 +34,7 @@ protocol_error too_many_under_way(std::size_t limit) {
 protocol_error too_much_for_a_batch(std::size_t limit) {
   return {too_large_code,
           "Too large: the answers of one batch may have " + std::to_string(limit) +
-              " bytes together. Ask for this in a message of its own.",
+              " bytes together, and those of all peers four times as much. Ask for this in a message of its own.",
           {},
           200};
 }

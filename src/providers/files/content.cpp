@@ -40,7 +40,7 @@ class attempt {
   /// A whole small file: its bytes tell everything.
   result<file_content> read_small() {
     auto buffer = room_.buffers.borrow(static_cast<std::size_t>(state_.size));
-    if (!buffer) return tl::unexpected(std::move(buffer.error()));
+    if (!buffer) return read_judged(false);  // too much memory waits for slow peers: it is read while it is sent
     auto& bytes = **buffer;
     if (auto count = read_exactly(*file_, bytes.data(), bytes.size(), 0); !count)
       return tl::unexpected(std::move(count.error()));
@@ -58,7 +58,7 @@ class attempt {
   }
 
   /// A large file or a part. The form of a part comes from a pass over the whole; that of the whole is left to its sender.
-  result<file_content> read_judged() {
+  result<file_content> read_judged(bool has_buffers = true) {
     file_content found;
     if (auto judged = judge(found); !judged) return tl::unexpected(std::move(judged.error()));
     const bool is_text = found.form == content_form::text;
@@ -70,14 +70,9 @@ class attempt {
     }
     const auto size = where.end - where.begin;
     if (size > request_.max_bytes) return too_large(size);
-    if (size > whole_bytes) {
-      auto place = room_.readers.enter(request_.who.address);
-      if (!place) return tl::unexpected(std::move(place.error()));
-      found.data = std::make_shared<file_reader>(file_, where.begin, size, std::move(*place));
-      return found;
-    }
+    if (size > whole_bytes || !has_buffers) return stream(std::move(found), where);
     auto buffer = room_.buffers.borrow(static_cast<std::size_t>(size));
-    if (!buffer) return tl::unexpected(std::move(buffer.error()));
+    if (!buffer) return stream(std::move(found), where);
     auto& bytes = **buffer;
     if (auto count = read_exactly(*file_, bytes.data(), bytes.size(), where.begin); !count) {
       return tl::unexpected(std::move(count.error()));
@@ -93,6 +88,13 @@ class attempt {
       if (auto same = matches(bytes, where.begin); !same) return tl::unexpected(std::move(same.error()));
     }
     found.data = shared_bytes(std::move(*buffer));
+    return found;
+  }
+
+  result<file_content> stream(file_content found, const extent& where) {
+    auto place = room_.readers.enter(request_.who.address);
+    if (!place) return tl::unexpected(std::move(place.error()));
+    found.data = std::make_shared<file_reader>(file_, where.begin, where.end - where.begin, std::move(*place));
     return found;
   }
 

@@ -32,6 +32,7 @@ constexpr std::size_t description_limit = 256ull << 20;  // bytes of all descrip
 constexpr std::chrono::milliseconds fresh_wait{50};
 constexpr std::chrono::milliseconds description_wait{30};
 constexpr std::chrono::seconds farewell{1};
+constexpr std::chrono::seconds retry_pause{1};
 // A walk that took long is not repeated at once: nine tenths of the time nothing is walked.
 constexpr int rest_factor = 9;
 
@@ -176,6 +177,11 @@ void indexer::state::run_walks() {
       if (growing) growing->abandon();
       growing.reset();
       next_to_describe = 0;
+      if (!is_whole_walk) {
+        // What was to be mended is not known any more: everything is walked, after a rest.
+        changed.wait_for(lock, token, retry_pause, [] { return false; });
+        wanted = true;
+      }
     }
     last_end = clock::now();
     changed.notify_all();

@@ -40,6 +40,7 @@ struct options {
   /// A list older than this starts a new walk behind it.
   std::chrono::milliseconds refresh_after{2000};
   bool watches = true;  ///< Whether the kernel is asked to tell of changes; otherwise they show when somebody asks.
+  std::size_t max_watched = 1'000'000;  ///< Folders; a root with more is looked at instead.
   std::size_t max_entries = 5'000'000;  ///< What lies beyond is not listed, and the log says so.
   std::size_t max_depth = 256;          ///< Folders within folders that are walked.
   bool portable = false;                ///< Resolve paths without `openat2`, as on kernels before 5.6.

@@ -1,10 +1,14 @@
 /// Counting open readers.
 #include "providers/files/reader_set.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -21,6 +25,18 @@ std::size_t allowed_by_descriptors() noexcept {
   return static_cast<std::size_t>(std::clamp<rlim_t>(now.rlim_cur / 8, fewest, most_of_all));
 }
 
+/// Nobody but this machine's own users, who may be many behind a proxy.
+bool is_local(std::string_view address) noexcept {
+  return address.empty() || address == "unix" || address == "::1" || address.starts_with("127.");
+}
+
+/// What counts as one address: of IPv6 a network, since its owner has all of it.
+std::string counted(const std::string& address) {
+  std::array<unsigned char, sizeof(in6_addr)> bytes{};
+  if (::inet_pton(AF_INET6, address.c_str(), bytes.data()) != 1) return address;
+  return {bytes.begin(), bytes.begin() + 8};
+}
+
 }  // namespace
 
 struct reader_set::state {
@@ -35,23 +51,25 @@ reader_set::reader_set(std::size_t most) : state_(std::make_shared<state>()) { s
 result<std::shared_ptr<void>> reader_set::enter(const std::string& address) {
   auto& s = *state_;
   const auto most = s.most != 0 ? s.most : allowed_by_descriptors();
+  const auto allowed = is_local(address) ? most : std::max<std::size_t>(most / 4, 1);
+  auto key = counted(address);
   {
     const std::lock_guard lock(s.mutex);
-    auto& mine = s.of_address[address];
-    if (s.open >= most || mine >= std::max<std::size_t>(most / 4, 1)) {
-      if (mine == 0) s.of_address.erase(address);
+    auto& mine = s.of_address[key];
+    if (s.open >= most || mine >= allowed) {
+      if (mine == 0) s.of_address.erase(key);
       return fail(
           errc::overloaded,
           "Too many large files are being sent at once. Take the answers that are on their way first, or ask for a part "
-          "of at most 1 MiB.");
+          "of at most 64 KiB.");
     }
     ++s.open;
     ++mine;
   }
-  return std::shared_ptr<void>(nullptr, [of = state_, address](void*) {
+  return std::shared_ptr<void>(nullptr, [of = state_, key = std::move(key)](void*) {
     const std::lock_guard lock(of->mutex);
     --of->open;
-    if (const auto mine = of->of_address.find(address); --mine->second == 0) of->of_address.erase(mine);
+    if (const auto mine = of->of_address.find(key); --mine->second == 0) of->of_address.erase(mine);
   });
 }
 

@@ -10,8 +10,8 @@
 namespace hondana::files {
 
 /// Places for answers that are read while they are sent, each with an open file: an eighth of the descriptors this process may
-/// open, and of those a quarter for the callers of one address, so that slow readers leave enough for everybody's small files
-/// and for connections. Threads: any.
+/// open, and of those a quarter for the callers of one address (of IPv6: one /64; those of this machine have all), so that slow
+/// readers leave enough for everybody's small files and for connections. Threads: any.
 class reader_set {
  public:
   /// `most`: instead of what the descriptor limit allows; 0: that.

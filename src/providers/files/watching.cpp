@@ -146,7 +146,7 @@ bool watching::state::start(std::unique_lock<std::mutex>& lock) {
     }
   }
   for (const auto& one : to_say) polled[one.first] = true;
-  if (queue) folders.emplace(std::move(*queue));
+  if (queue) folders.emplace(std::move(*queue), configured.max_watched);
   try {
     std::thread([self = shared_from_this()] { self->run(); }).detach();
     is_running = true;

@@ -32,7 +32,9 @@ class byte_budget {
     left_.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
     if (part_of_) part_of_->take_anyway(bytes);
   }
-  [[nodiscard]] bool is_used_up() const noexcept { return left_.load(std::memory_order_relaxed) <= 0; }
+  [[nodiscard]] bool is_used_up() const noexcept {
+    return left_.load(std::memory_order_relaxed) <= 0 || (part_of_ && part_of_->is_used_up());
+  }
   void give_back(std::size_t given) noexcept {
     const auto bytes = static_cast<std::int64_t>(given);
     left_.fetch_add(bytes, std::memory_order_relaxed);

@@ -187,7 +187,9 @@ rpc::delivery connection::receive_paired(std::string_view message, const rpc::ht
   }
   auto out = with->paired_outlet();
   if (!out) {
-    return session::refuse(503, "Service unavailable: too many answers wait on the stream of this session. Read it first.",
+    return session::refuse(503,
+                           "Service unavailable: too many requests are under way in this session, or too many answers wait on "
+                           "its stream. Read it first.",
                            headers);
   }
   with->receive(std::string(message), {facts_of(headers).who, std::nullopt}, std::move(out));

@@ -32,7 +32,9 @@ kept_session::kept_session(traits is, std::shared_ptr<session::session> with, ru
       on_owner_(std::move(on_owner)),
       streams_kept_(within.streams_kept),
       paired_bytes_(within.paired_bytes),
-      waiting_(std::make_shared<byte_budget>(within.waiting_bytes, room->waiting)),
+      paired_under_way_(within.paired_under_way),
+      waiting_(std::make_shared<byte_budget>(is_.how == manner::paired ? 4 * within.paired_bytes : within.waiting_bytes,
+                                             room->waiting)),
       sent_(std::make_shared<replay>(within.replay_bytes, room->replayed)) {
   message_stream::traits rest;
   rest.takes = message_stream::form::events;
@@ -124,7 +126,8 @@ bool kept_session::has_ended() const {
 
 std::shared_ptr<rpc::outlet> kept_session::paired_outlet() {
   const auto waiting = received_bytes_ + standing_->bytes_waiting();
-  if (waiting > paired_bytes_ || (waiting != 0 && waiting_->is_used_up())) return nullptr;
+  if (waiting > paired_bytes_ || session_->under_way() >= paired_under_way_ || received_ >= paired_under_way_) return nullptr;
+  if (waiting != 0 && waiting_->is_used_up()) return nullptr;
   return std::make_shared<one_of_many>(standing_);
 }
 

@@ -91,6 +91,7 @@ class kept_session final : public std::enable_shared_from_this<kept_session> {
   const runner on_owner_;
   const std::size_t streams_kept_;
   const std::size_t paired_bytes_;
+  const std::size_t paired_under_way_;
   const std::shared_ptr<byte_budget> waiting_;
   const std::shared_ptr<replay> sent_;
   std::shared_ptr<message_stream> standing_;

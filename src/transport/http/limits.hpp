@@ -30,9 +30,12 @@ struct limits {
   std::size_t replay_bytes = 256u << 10;        ///< What a session keeps of what it has sent; the oldest events go first.
   std::size_t replay_bytes_of_all = 64u << 20;  ///< All sessions together.
   std::size_t waiting_bytes = 16u << 20;  ///< What a session's streams hold for readers who do not read, or do not come back.
-  std::size_t waiting_bytes_of_all = 64u << 20;  ///< All sessions and stateless requests together.
-  std::size_t paired_bytes = 16u << 20;  ///< Answers that wait on the one stream of HTTP+SSE; then messages are answered 503.
-  unsigned loops = 0;                    ///< Threads; 0: as many as this process has processors, at most 4.
+  std::size_t waiting_bytes_of_all = 256u << 20;  ///< All sessions and stateless requests together.
+  /// Answers that wait on the one stream of HTTP+SSE; then messages are answered 503. At four times as many, which those under
+  /// way may become, the session ends: its client does not read.
+  std::size_t paired_bytes = 16u << 20;
+  std::size_t paired_under_way = 256;  ///< Requests of such a session; then messages are answered 503.
+  unsigned loops = 0;                  ///< Threads; 0: as many as this process has processors, at most 4.
 
   std::chrono::milliseconds header_time{10'000};      ///< From a header's first byte (or the accept) to its end.
   std::chrono::milliseconds body_idle{30'000};        ///< Between two pieces of a body.

@@ -50,7 +50,8 @@ rpc::sending message_stream::send(std::string message) {
   {
     const std::lock_guard lock(mutex_);
     if (is_over_ || (!is_carried_ && !is_opened_)) return rpc::sending::gone;
-    is_dropped = !admit(std::move(one), bytes, false);
+    is_dropped = noted_ + bytes > stream_cap || !admit(std::move(one), bytes, false);
+    if (!is_dropped) noted_ += bytes;
   }
   if (is_dropped) {
     tell_dropped();
@@ -64,18 +65,31 @@ void message_stream::put(rpc::body message) {
   portion one;
   one.what = kind::message;
   one.event = is_.event;
+  // Behind others it keeps nothing that was lent, but for files that are read while they are sent.
+  if (bytes_waiting() != 0) (void)message.settle();
+  const auto bytes = message.bytes_held() + overhead;
+  one.content.content = std::move(message);
+  bool is_dropped = false;
+  sources gone;
   {
     const std::lock_guard lock(mutex_);
     if (is_over_) return;
-    // What waits behind another keeps nothing that was lent, but for files that are read while they are sent.
-    if (!waiting_.empty()) (void)message.settle();
-    // An answer is never refused; who asks for more is, when there is too much already.
-    const auto bytes = message.bytes_held() + overhead;
-    one.content.content = std::move(message);
-    room_->take_anyway(bytes);
-    held_ += bytes;
-    waiting_.push_back({std::move(one), bytes});
+    if (room_->take(bytes)) {
+      held_ += bytes;
+      waiting_.push_back({std::move(one), bytes});
+    } else if (waiting_.empty()) {
+      // However long it is, one answer goes out.
+      room_->take_anyway(bytes);
+      held_ += bytes;
+      waiting_.push_back({std::move(one), bytes});
+    } else {
+      // A stream that lacks an answer is of no use any more.
+      is_dropped = true;
+      gone = finish();
+    }
   }
+  for (const auto& from : gone) from.from->follow({});
+  if (is_dropped) tell_dropped();
   ring();
 }
 
@@ -118,7 +132,7 @@ bool message_stream::keep_waiting() {
 
 /// Under the lock. False when there is no room for what is not a must.
 bool message_stream::admit(portion what, std::size_t bytes, bool must) {
-  if (!must && (held_ + bytes > stream_cap || !room_->take(bytes))) return false;
+  if (!must && !room_->take(bytes)) return false;
   if (must) bytes = 0;
   held_ += bytes;
   waiting_.push_back({std::move(what), bytes});
@@ -160,6 +174,7 @@ void message_stream::end() {
 
 void message_stream::forget_waiting() {
   waiting_.clear();
+  noted_ = 0;
   room_->give_back(std::exchange(held_, 0));
 }
 

@@ -115,7 +115,8 @@ class message_stream final : public rpc::outlet, public std::enable_shared_from_
   const std::shared_ptr<byte_budget> room_;
   std::mutex carrying_;  // held by a carrier that looks for the next portion; taken before `mutex_`
   mutable std::mutex mutex_;
-  std::size_t held_ = 0;  // bytes taken from `room_`
+  std::size_t held_ = 0;   // bytes taken from `room_`
+  std::size_t noted_ = 0;  // of those, of notifications and questions since all was last taken
   std::deque<entry> waiting_;
   std::deque<replay::event> again_;
   sources sources_;

@@ -124,6 +124,7 @@ std::optional<portion> message_stream::take(bool even_answer) {
   room_->give_back(first.bytes);
   auto out = std::move(first.what);
   waiting_.pop_front();
+  if (waiting_.empty()) noted_ = 0;
   if (out.what == kind::answer) {
     is_over_ = true;
     if (!is_open_here_) return out;

@@ -60,7 +60,7 @@ result<void> sessions::keep(const std::shared_ptr<kept_session>& made, clock::ti
   {
     const std::lock_guard lock(mutex_);
     const auto count = of_address_.find(address);
-    if (count != of_address_.end() && count->second >= cap_of(address)) {
+    if (count != of_address_.end() && count->second >= cap_of(made->owner().address)) {
       dropped.push_back(drop_idle(address));
     } else if (order_.size() >= within_.sessions) {
       dropped.push_back(drop_idle({}));

@@ -348,6 +348,7 @@ TEST(buffers, outlive_their_set) {
 // attacks: resource exhaustion (32 concurrent blobs, readers that never read)
 TEST(readers, have_places_for_few_and_one_address_a_quarter) {
   reader_set readers(8);
+  reader_set of_networks(8);
   std::vector<std::shared_ptr<void>> held;
   const auto enter = [&](const std::string& address) {
     auto place = readers.enter(address);
@@ -360,6 +361,17 @@ TEST(readers, have_places_for_few_and_one_address_a_quarter) {
   EXPECT_FALSE(enter("10.0.0.5"));
   held.pop_back();
   EXPECT_TRUE(enter("10.0.0.5"));
+  const auto first = of_networks.enter("2001:db8::1");
+  const auto second = of_networks.enter("2001:db8::2");
+  ASSERT_TRUE(first && second);
+  EXPECT_FALSE(of_networks.enter("2001:db8::3")) << "one network";
+  EXPECT_TRUE(of_networks.enter("2001:db8:0:1::1"));
+  std::vector<std::shared_ptr<void>> local;
+  for (int i = 0; i < 6; ++i) {
+    auto place = of_networks.enter("127.0.0.1");
+    ASSERT_TRUE(place) << i;
+    local.push_back(std::move(*place));
+  }
 }
 
 TEST(content, reads_of_the_past_deadline_and_of_the_cancelled_end) {

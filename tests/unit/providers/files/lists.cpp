@@ -137,7 +137,9 @@ TEST(lists, show_new_files_and_forget_removed_ones) {
   EXPECT_EQ(list_all(*files).size(), 2u);
   root.write("new.md", "# New\n");
   ASSERT_EQ(::unlink(root.path("old.txt").c_str()), 0);
-  const auto entries = list_until(*files, [](const auto& all) { return entry_named(all, "new.md").title == "New"; });
+  const auto entries = list_until(*files, [](const auto& all) {
+    return entry_named(all, "new.md").title == "New" && entry_named(all, "old.txt").uri.empty();
+  });
   EXPECT_EQ(entry_named(entries, "new.md").title, "New");
   EXPECT_EQ(entry_named(entries, "old.txt").uri, "");
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
@@ -334,6 +335,55 @@ TEST_F(watched_files, lists_are_those_of_a_fresh_walk_after_any_changes) {
     const auto found = list_until(*files_, [&fresh](const auto& all) { return names_of(all) == fresh; });
     ASSERT_EQ(names_of(found), fresh) << round;
     ASSERT_TRUE(is_in_order(found));
+  }
+}
+
+// attacks: resource exhaustion (inotify watch limit reached)
+TEST_F(watched_files, of_too_many_folders_are_looked_at_instead) {
+  for (int i = 0; i < 20; ++i) root_.write(numbered("folder", i) + "/a", "1");
+  std::mutex mutex;
+  std::string log;
+  open([&](options& with) {
+    with.max_watched = 5;
+    with.refresh_after = std::chrono::milliseconds(20);
+    with.log = [&](std::string_view line) {
+      const std::lock_guard lock(mutex);
+      log += std::string(line) + '\n';
+    };
+  });
+  attach("folder7/a");
+  attach("folder19");
+  (void)settle();
+  root_.write("folder7/a", "2");
+  EXPECT_TRUE(ear_->hears(root_.uri("folder7/a")));
+  const int lists = ear_->lists();
+  root_.write("folder19/new", "1");
+  EXPECT_TRUE(ear_->hears(root_.uri("folder19")));
+  EXPECT_TRUE(ear_->hears_lists(lists + 1));
+  const std::lock_guard lock(mutex);
+  EXPECT_NE(log.find("are looked for every 20 ms"), std::string::npos) << log;
+  EXPECT_NE(log.find("raise fs.inotify.max_user_watches"), std::string::npos) << log;
+}
+
+// attacks: resource exhaustion (100 000 changes in a second)
+TEST_F(watched_files, are_told_of_their_last_state_after_any_storm) {
+  open();
+  for (int i = 0; i < 4; ++i) attach(numbered("f", i));
+  (void)settle();
+  std::array<int, 4> open_files{};
+  for (int i = 0; i < 4; ++i) {
+    open_files[i] = ::open(root_.path(numbered("f", i)).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    ASSERT_GE(open_files[i], 0);
+  }
+  for (int i = 0; i < 100'000; ++i) {
+    ASSERT_EQ(::pwrite(open_files[i % 4], &i, sizeof i, i % 100), static_cast<ssize_t>(sizeof i));
+  }
+  for (const int file : open_files) ::close(file);
+  (void)settle();
+  for (int i = 0; i < 4; ++i) {
+    root_.write(numbered("f", i), "last");
+    EXPECT_TRUE(ear_->hears(root_.uri(numbered("f", i))));
+    EXPECT_EQ(read_text(*files_, root_.uri(numbered("f", i))), "last");
   }
 }
 

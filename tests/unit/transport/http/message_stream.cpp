@@ -349,6 +349,23 @@ TEST(message_stream, counts_what_waits_when_its_carrier_leaves) {
   EXPECT_TRUE(with.budget->take(10'000));
 }
 
+// attacks: resource exhaustion (a client of HTTP+SSE that posts and does not read)
+TEST(message_stream, of_many_answers_ends_when_too_much_waits) {
+  message_stream::traits is;
+  is.takes = form::events;
+  is.has_answer = false;
+  fixture with(is, 10'000);
+  with.carry();
+  with.stream->put(rpc::body(std::string(50'000, 'x')));
+  EXPECT_FALSE(with.stream->is_finished()) << "one answer goes out, however long it is";
+  EXPECT_EQ(with.next(), "opening");
+  EXPECT_EQ(with.next(), "message " + std::string(50'000, 'x'));
+  with.stream->put(rpc::body(std::string(6'000, 'y')));
+  with.stream->put(rpc::body(std::string(6'000, 'z')));
+  EXPECT_EQ(with.next(), "end");
+  EXPECT_TRUE(with.budget->take(10'000)) << "all room was given back";
+}
+
 TEST(message_stream, keeps_no_file_open_for_who_has_left) {
   class nothing final : public hondana::byte_reader {
    public:
