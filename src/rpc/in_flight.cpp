@@ -6,12 +6,13 @@
 
 namespace hondana::rpc {
 
-std::optional<reply> in_flight::open(const request_id& id, std::size_t limit, sink answer, delivery if_dropped) {
+tl::expected<reply, in_flight::refusal> in_flight::open(const request_id& id, std::size_t limit, sink answer,
+                                                        delivery if_dropped) {
   const std::lock_guard lock(mutex_);
-  if (entries_.size() >= limit) return {};
+  if (entries_.size() >= limit) return tl::unexpected(refusal::full);
   std::stop_source stop;
   const auto [place, is_new] = entries_.try_emplace(id, entry{stop, std::move(answer)});
-  if (!is_new) return {};
+  if (!is_new) return tl::unexpected(refusal::in_use);
   return reply(shared_from_this(), id, std::move(stop), std::move(if_dropped));
 }
 

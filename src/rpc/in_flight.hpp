@@ -9,6 +9,8 @@
 #include <optional>
 #include <stop_token>
 
+#include <tl/expected.hpp>
+
 #include "rpc/envelope.hpp"
 #include "rpc/outlet.hpp"
 
@@ -22,8 +24,11 @@ class in_flight : public std::enable_shared_from_this<in_flight> {
   /// Takes the answer; nothing when the request was cancelled and gets none. Called exactly once a request.
   using sink = std::function<void(std::optional<delivery>)>;
 
-  /// Registers a request. Nothing when the id is in use, or `limit` requests are under way already.
-  [[nodiscard]] std::optional<reply> open(const request_id& id, std::size_t limit, sink answer, delivery if_dropped);
+  /// Why a request cannot be registered: its id is in use, or there are as many as there may be.
+  enum class refusal { in_use, full };
+
+  /// Registers a request, of at most `limit` that are under way.
+  [[nodiscard]] tl::expected<reply, refusal> open(const request_id& id, std::size_t limit, sink answer, delivery if_dropped);
   /// Stops the request with this id: its sink is called with nothing now, whatever its handler does later.
   /// False when it is unknown or already answered.
   bool cancel(const request_id& id);

@@ -211,7 +211,7 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
       },
       refusal(id, wire::internal_error(), codec));
   if (!reply) {
-    const bool is_full = requests_->size() >= with->requests_under_way;
+    const bool is_full = reply.error() == rpc::in_flight::refusal::full;
     return from.answer(refusal(id,
                                is_full ? wire::too_many_under_way(with->requests_under_way)
                                        : wire::invalid_request("id: in use by a request that is still under way"),

@@ -76,7 +76,7 @@ TEST_F(in_flight_table, cancels_at_once_and_drops_the_late_answer) {
 TEST_F(in_flight_table, knows_ids_by_kind_and_refuses_one_in_use) {
   auto number = open(std::int64_t{1});
   outcome other;
-  EXPECT_FALSE(table->open(std::int64_t{1}, 10, other.taker(), text("x")));
+  EXPECT_EQ(table->open(std::int64_t{1}, 10, other.taker(), text("x")).error(), in_flight::refusal::in_use);
   EXPECT_TRUE(other.answers.empty());
   auto string = table->open(std::string("1"), 10, other.taker(), text("x"));
   ASSERT_TRUE(string);
@@ -103,7 +103,7 @@ TEST_F(in_flight_table, does_not_take_a_reused_id_for_the_cancelled_one) {
 TEST_F(in_flight_table, refuses_requests_beyond_its_limit) {
   auto first = table->open(std::int64_t{1}, 1, got.taker(), text("x"));
   ASSERT_TRUE(first);
-  EXPECT_FALSE(table->open(std::int64_t{2}, 1, got.taker(), text("x")));
+  EXPECT_EQ(table->open(std::int64_t{2}, 1, got.taker(), text("x")).error(), in_flight::refusal::full);
   first->send(text("one"));
   EXPECT_TRUE(table->open(std::int64_t{2}, 1, got.taker(), text("x")));
 }
