@@ -30,8 +30,9 @@ bool exchange::admit(rpc::delivery& what) {
   const auto bytes = what.content->bytes_held();
   const std::lock_guard lock(mutex_);
   if (bytes_ + bytes > most_bytes) return false;
-  if (of_all_ && (*of_all_ += bytes) > most_bytes_of_all) {
-    *of_all_ -= bytes;
+  const auto of_all = of_all_ ? of_all_->fetch_add(bytes) + bytes : bytes;
+  if (of_all > most_bytes_of_all) {
+    if (of_all_) *of_all_ -= bytes;
     return false;
   }
   bytes_ += bytes;

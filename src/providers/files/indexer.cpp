@@ -42,6 +42,7 @@ constexpr std::size_t most_mended = 4'096;
 /// Sorts stretches by their URIs, and leaves out what lies within another.
 void reduce(std::vector<stretch>& all) {
   std::vector<std::pair<std::string, stretch>> sorted;
+  sorted.reserve(all.size());
   for (auto& one : all) sorted.emplace_back(one.of->uri_of(one.path), std::move(one));
   // Of the same path the one with all below it comes first.
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
