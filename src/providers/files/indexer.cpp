@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <compare>
 #include <condition_variable>
 #include <cstdio>
 #include <deque>
@@ -15,10 +14,9 @@
 #include <thread>
 #include <utility>
 
-#include <hondana/uri.hpp>
-
 #include "providers/files/entry.hpp"
 #include "providers/files/gatherer.hpp"
+#include "providers/files/mending.hpp"
 #include "providers/files/window.hpp"
 
 namespace hondana::files {
@@ -38,27 +36,6 @@ constexpr int rest_factor = 9;
 
 // Beyond so many changes everything is walked again.
 constexpr std::size_t most_mended = 4'096;
-
-/// Sorts stretches by their URIs, and leaves out what lies within another.
-void reduce(std::vector<stretch>& all) {
-  std::vector<std::pair<std::string, stretch>> sorted;
-  sorted.reserve(all.size());
-  for (auto& one : all) sorted.emplace_back(one.of->uri_of(one.path), std::move(one));
-  // Of the same path the one with all below it comes first.
-  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-    const auto order = compare_by_segment(a.first, b.first);
-    return std::is_lt(order) || (std::is_eq(order) && !a.second.is_alone && b.second.is_alone);
-  });
-  all.clear();
-  std::string whole;  // the last with all below it
-  std::string last;
-  for (auto& [uri, one] : sorted) {
-    if (!all.empty() && (uri == last || (!whole.empty() && covers(whole, uri)))) continue;
-    if (!one.is_alone) whole = uri;
-    last = uri;
-    all.push_back(std::move(one));
-  }
-}
 
 std::string seconds_text(clock::duration time) {
   char text[32];
@@ -126,7 +103,6 @@ struct indexer::state {
   void walk_once(std::unique_lock<std::mutex>& lock);
   void walk_all(listing& into);
   void mend_once(std::unique_lock<std::mutex>& lock);
-  void walk_again(stretch& what);
   [[nodiscard]] gatherer::ears ears_of_walk();
   void run_descriptions();
   void describe_next(std::unique_lock<std::mutex>& lock);
@@ -228,7 +204,7 @@ void indexer::state::mend_once(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   reduce(stretches);
   if (stretches.empty()) return lock.lock();
-  for (auto& one : stretches) walk_again(one);
+  for (auto& one : stretches) walk_again(one, configured, stop.get_token(), ears_of_walk());
   auto mended = before->with(stretches);
   const bool has_others = !before->has_same_names(*mended);
   lock.lock();
@@ -242,21 +218,6 @@ void indexer::state::mend_once(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   ears.names_changed();
   lock.lock();
-}
-
-void indexer::state::walk_again(stretch& what) {
-  if (what.is_alone) {
-    const auto looked_at = wall_clock();
-    const auto found = what.of->find(what.path);
-    if (!found || found->path != what.path) return;
-    what.found.push_back(std::make_shared<block>(what.of));
-    what.found.back()->add(what.path, found->facts, looked_at);
-    return;
-  }
-  listing part;
-  gatherer gathering(part, configured, stop.get_token(), ears_of_walk());
-  (void)gathering.gather(what.of, what.path);  // false: the server stops, or the list is as long as it may be
-  for (std::size_t i = 0; auto next = part.block_at(i); ++i) what.found.push_back(std::move(next));
 }
 
 gatherer::ears indexer::state::ears_of_walk() {

@@ -19,7 +19,7 @@ struct row {
 };
 
 // clang-format off
-constexpr row endings[]{
+constexpr row types_by_ending[]{
     row{"1", "text/troff", sort::document}, row{"3", "text/troff", sort::document}, row{"5", "text/troff", sort::document},
     row{"7", "text/troff", sort::document}, row{"7z", "application/x-7z-compressed", sort::binary},
     row{"8", "text/troff", sort::document}, row{"a", "application/x-object", sort::binary},
@@ -194,7 +194,7 @@ constexpr row whole_names[]{
 constexpr bool is_sorted(const auto& table) {
   return std::is_sorted(std::begin(table), std::end(table), [](const row& a, const row& b) { return a.key < b.key; });
 }
-static_assert(is_sorted(endings) && is_sorted(whole_names));
+static_assert(is_sorted(types_by_ending) && is_sorted(whole_names));
 
 constexpr std::size_t longest_key = 16;
 
@@ -217,7 +217,7 @@ mime_type mime_of(std::string_view name) noexcept {
   if (found == nullptr) {
     const auto dot = name.rfind('.');
     if (dot == std::string_view::npos) return {};
-    found = find(endings, name.substr(dot + 1));
+    found = find(types_by_ending, name.substr(dot + 1));
   }
   if (found == nullptr) return {};
   return {found->type, found->what != sort::binary, found->what == sort::binary, found->what == sort::document};

@@ -1,0 +1,19 @@
+/// What of a listing is walked again after a change.
+#pragma once
+
+#include <stop_token>
+#include <vector>
+
+#include "providers/files/gatherer.hpp"
+#include "providers/files/listing.hpp"
+#include "providers/files/options.hpp"
+
+namespace hondana::files {
+
+/// Sorts stretches by their URIs, and leaves out what lies within another.
+void reduce(std::vector<stretch>& all);
+
+/// Fills `what.found` with what is there now; with nothing when nothing is, or it is not served. Throws what the ears throw.
+void walk_again(stretch& what, const options& configured, const std::stop_token& stop, gatherer::ears to);
+
+}  // namespace hondana::files
