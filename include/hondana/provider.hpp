@@ -15,6 +15,7 @@
 
 #include <hondana/error.hpp>
 #include <hondana/resource.hpp>
+#include <hondana/skill.hpp>
 #include <hondana/uri.hpp>
 
 namespace hondana::inline v0 {
@@ -97,11 +98,21 @@ struct complete_result {
   bool has_more = false;
 };
 
-/// Asks for the direct children of a folder.
+/// Asks for the direct children of a folder, as `list_request` does for all entries.
 struct children_request : call {
-  std::string uri;  ///< Canonical, without a trailing slash.
+  std::string uri;  ///< Canonical; without a trailing slash, except where the provider claims it with one.
   std::string after;
   std::size_t limit = 500;
+};
+
+struct skills_result {
+  std::vector<skill> skills;          ///< In segment order; may be short or even empty while `resume` is set.
+  std::optional<std::string> resume;  ///< The `after` of the next page; absent at the end.
+};
+
+/// Asks for one skill.
+struct skill_request : call {
+  std::string uri;  ///< Canonical, of its SKILL.md.
 };
 
 /// What a provider needs of the machine, declared before start; the sandbox is the union of all needs.
@@ -188,8 +199,20 @@ class provider {
   /// Spec: server/resources#reading-resources.
   [[nodiscard]] virtual result<reading> read(const read_request& request) = 0;
 
+  /// Whether `children` lists folders. Constant. Default: no.
+  [[nodiscard]] virtual bool lists_folders() const noexcept;
   /// Direct children of a folder in segment order. Default: unsupported.
+  /// Errors: resource_not_found, invalid_argument for what is no folder, and those of `list`.
+  /// Spec: the extension io.modelcontextprotocol/skills, #reading-directories.
   [[nodiscard]] virtual result<list_result> children(const children_request& request);
+  /// Whether it has agent skills, or may have some one day; only then it is asked for them. Constant. Default: no.
+  [[nodiscard]] virtual bool has_skills() const noexcept;
+  /// Lists a page of skills. Default: none. Errors: as `list`.
+  /// Spec: the extension io.modelcontextprotocol/skills, #listing-skills.
+  [[nodiscard]] virtual result<skills_result> skills(const list_request& request);
+  /// The skill whose SKILL.md this is, also one that `skills` does not list. Default: resource_not_found.
+  /// Errors: resource_not_found, and those of `list`. Spec: the extension io.modelcontextprotocol/skills, #getting-a-skill.
+  [[nodiscard]] virtual result<skill> find_skill(const skill_request& request);
   /// Templates; constant. Default: none. Each must compile and start with one of `claims()`.
   [[nodiscard]] virtual std::vector<resource_template> templates() const;
   /// Completes a template variable. Default: no values.

@@ -34,6 +34,9 @@ class entry_snapshot {
   [[nodiscard]] std::optional<resource> find(std::string_view uri) const;
   /// One page as `request` asks for it, through its caller's view.
   [[nodiscard]] list_result page(const list_request& request) const;
+  /// One page of the direct children of a folder: the entries one segment below `request.uri`, whether that is an entry or not.
+  /// What lies deeper is skipped, so that a page costs O(page) whatever the subtree's size.
+  [[nodiscard]] list_result children(const children_request& request) const;
 
  private:
   struct packed;

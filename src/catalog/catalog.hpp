@@ -73,6 +73,15 @@ class catalog : public std::enable_shared_from_this<catalog> {
   void templates(const call& by, const std::optional<std::string>& cursor, completion<model::template_page> done) const;
   /// `uri` is canonical, `asked_uri` what the client wrote. Errors: resource_not_found when no provider claims it.
   void read(const call& by, std::string uri, std::string asked_uri, completion<read_answer> done) const;
+  /// One page of a folder's direct children; `uri` is canonical, one trailing slash does not matter.
+  /// Errors: resource_not_found, invalid_argument for what is no folder and for a cursor that is not ours or of another folder.
+  void children(const call& by, std::string uri, const std::optional<std::string>& cursor,
+                completion<model::directory_page> done) const;
+  /// One page of all sources' skills in segment order. A caller's view hides skills, and files of the others.
+  /// Errors: invalid_argument for a cursor that is not ours.
+  void skills(const call& by, const std::optional<std::string>& cursor, completion<model::skill_page> done) const;
+  /// Errors: invalid_argument when no source has a skill there that the caller may see.
+  void find_skill(const call& by, std::string uri, std::string asked_uri, completion<model::skill_answer> done) const;
   /// Errors: invalid_argument for a template nobody offers or a variable it does not have.
   void complete(const call& by, model::complete what, completion<complete_result> done) const;
 
@@ -85,6 +94,8 @@ class catalog : public std::enable_shared_from_this<catalog> {
     return way == nullptr ? nullptr : way->to;
   }
   [[nodiscard]] bool has_templates() const noexcept { return !templates_.empty(); }
+  [[nodiscard]] bool has_skills() const;
+  [[nodiscard]] bool lists_folders() const;
 
   ~catalog();
 

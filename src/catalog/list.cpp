@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 
 #include "catalog/catalog.hpp"
 #include "catalog/cursor.hpp"
+#include "catalog/gathering.hpp"
 #include "catalog/merge.hpp"
 #include "catalog/owed.hpp"
 
@@ -23,33 +23,6 @@ namespace hondana::catalog {
 namespace {
 
 bool before(std::string_view a, std::string_view b) noexcept { return std::is_lt(compare_by_segment(a, b)); }
-
-/// Pages of several sources on their way; the first failure is the answer to all of them.
-class gathering {
- public:
-  using pages = std::vector<list_result>;
-
-  gathering(std::size_t expected, completion<pages> done) : left_(expected), pages_(expected), done_(std::move(done)) {}
-
-  void take(std::size_t place, result<list_result> page) {
-    std::unique_lock lock(mutex_);
-    if (!done_) return;
-    if (page) {
-      pages_[place] = std::move(*page);
-      if (--left_ != 0) return;
-    }
-    const auto done = std::exchange(done_, {});
-    auto gathered = page ? result<pages>(std::move(pages_)) : tl::unexpected(std::move(page.error()));
-    lock.unlock();
-    done(std::move(gathered));
-  }
-
- private:
-  std::mutex mutex_;
-  std::size_t left_;
-  pages pages_;
-  completion<pages> done_;
-};
 
 }  // namespace
 
@@ -90,8 +63,8 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
   /// Asks the sources from `first` up to `last`, then goes on in `gathered`.
   void gather(std::size_t first, std::size_t last) {
     const auto self = shared_from_this();
-    const auto pages = std::make_shared<gathering>(
-        last - first, [self, last](result<gathering::pages> found) { self->gathered(std::move(found), last); });
+    const auto pages = std::make_shared<gathering<list_result>>(
+        last - first, [self, last](result<std::vector<list_result>> found) { self->gathered(std::move(found), last); });
     for (auto index = first; index < last; ++index) {
       ask<list_result>(
           *reaches_[index].of, by_, catalog_->timers_, [self, from = reaches_[index].of] { return self->page_of(from); },
@@ -113,7 +86,7 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
     return page;
   }
 
-  void gathered(result<gathering::pages> found, std::size_t asked) {
+  void gathered(result<std::vector<list_result>> found, std::size_t asked) {
     if (!found) return done_(tl::unexpected(std::move(found.error())));
     for (auto& page : *found) pages_.push_back(std::move(page));
     if (asked < reaches_.size()) {

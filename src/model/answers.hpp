@@ -26,6 +26,23 @@ struct resource_page {
   cache_hint cache;
 };
 
+/// Children of a folder; nobody may keep it.
+struct directory_page {
+  std::vector<resource> resources;
+  std::optional<std::string> next_cursor;
+};
+
+struct skill_page {
+  std::vector<skill> skills;
+  std::optional<std::string> next_cursor;
+  cache_hint cache;
+};
+
+struct skill_answer {
+  hondana::skill skill;
+  cache_hint cache;
+};
+
 struct template_page {
   std::vector<resource_template> templates;
   std::optional<std::string> next_cursor;
@@ -65,6 +82,8 @@ struct self_description {
   bool has_logging = false;
   bool announces_tools = false;    ///< Changes of the list of tools are announced;
   bool announces_prompts = false;  ///< and of that of prompts.
+  bool has_skills = false;         ///< Some source has agent skills, or may have.
+  bool lists_folders = false;      ///< Some source lists the children of folders.
 };
 
 }  // namespace hondana::model

@@ -38,6 +38,19 @@ struct read_resource {
   std::string uri;        ///< Canonical.
   std::string asked_uri;  ///< As spelled by the peer; canonical where that has raw non-ASCII.
 };
+/// Asks for the direct children of a folder.
+struct read_directory {
+  std::string uri;        ///< Canonical.
+  std::string asked_uri;  ///< As spelled by the peer.
+  std::optional<std::string> cursor;
+};
+struct list_skills {
+  std::optional<std::string> cursor;
+};
+struct get_skill {
+  std::string uri;        ///< Canonical, of the skill's SKILL.md.
+  std::string asked_uri;  ///< As spelled by the peer.
+};
 struct complete {
   std::string template_uri;  ///< As spelled in `resources/templates/list`; empty when it is about a prompt.
   std::string argument;
@@ -91,9 +104,9 @@ struct cancel {
 /// A notification that means nothing to a resource server (progress of nothing, roots changed): accepted and dropped.
 struct no_operation {};
 
-using operation =
-    std::variant<initialize, initialized, discover, ping, list_resources, list_templates, read_resource, complete, subscribe,
-                 unsubscribe, listen, list_tools, call_tool, list_prompts, get_prompt, set_log_level, cancel, no_operation>;
+using operation = std::variant<initialize, initialized, discover, ping, list_resources, list_templates, read_resource, complete,
+                               subscribe, unsubscribe, listen, list_tools, call_tool, list_prompts, get_prompt, set_log_level,
+                               read_directory, list_skills, get_skill, cancel, no_operation>;
 
 /// An operation with what its envelope said about it.
 struct request {

@@ -7,6 +7,16 @@ result<list_result> provider::children(const children_request&) {
   return fail(errc::unsupported, "The source \"" + name() + "\" does not list folders. Use resources/list.");
 }
 
+bool provider::lists_folders() const noexcept { return false; }
+
+bool provider::has_skills() const noexcept { return false; }
+
+result<skills_result> provider::skills(const list_request&) { return skills_result{}; }
+
+result<skill> provider::find_skill(const skill_request&) {
+  return fail(errc::resource_not_found, "The source \"" + name() + "\" has no skills.");
+}
+
 std::vector<resource_template> provider::templates() const { return {}; }
 
 result<complete_result> provider::complete(const complete_request&) { return complete_result{}; }

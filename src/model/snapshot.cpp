@@ -10,6 +10,7 @@
 
 #include <hondana/uri.hpp>
 
+#include "model/folder.hpp"
 #include "model/packed.hpp"
 #include "model/visibility.hpp"
 
@@ -108,6 +109,27 @@ list_result entry_snapshot::page(const list_request& request) const {
     ++index;
   }
   if (index < size()) found.resume = std::string(packed_->uri_at(index - 1));
+  return found;
+}
+
+list_result entry_snapshot::children(const children_request& request) const {
+  const auto folder = model::folder_prefix(request.uri);
+  list_result found;
+  auto index = upper_bound(request.after.empty() ? folder : request.after);
+  std::string last = request.after;
+  for (std::size_t looks = 0; index < size(); ++looks) {
+    const auto uri = packed_->uri_at(index);
+    if (!uri.starts_with(folder)) return found;
+    if (found.entries.size() == request.limit || looks == decisions_a_page) {
+      found.resume = std::move(last);
+      return found;
+    }
+    const auto child = model::child_of(folder, uri);
+    const bool is_visible = !request.who.view || request.who.view->may_see(child);
+    if (child.size() == uri.size() && is_visible) found.entries.push_back(at(index));
+    last = child;
+    index = upper_bound(model::end_of_subtree(child));
+  }
   return found;
 }
 

@@ -125,6 +125,8 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
                    context->catalog->has_templates(),
                    options.announces_contents,
                    options.announces_lists};
+  context->self.has_skills = context->catalog->has_skills();
+  context->self.lists_folders = context->catalog->lists_folders();
   describe_handlers(*context);
   context->call_deadline = options.call_deadline;
   context->input_deadline = options.input_deadline;

@@ -26,6 +26,15 @@ struct performer {
       });
     });
   }
+  void operator()(const model::read_directory& what) const {
+    of->with->catalog->children(by, what.uri, what.cursor, [of = of](auto page) { of->finish(std::move(page)); });
+  }
+  void operator()(const model::list_skills& what) const {
+    of->with->catalog->skills(by, what.cursor, [of = of](auto page) { of->finish(std::move(page)); });
+  }
+  void operator()(const model::get_skill& what) const {
+    of->with->catalog->find_skill(by, what.uri, what.asked_uri, [of = of](auto one) { of->finish(std::move(one)); });
+  }
   void operator()(const model::complete& what) const {
     if (what.prompt) {
       of->with->handlers->complete(by, what, [of = of](auto values) { of->finish(std::move(values)); });

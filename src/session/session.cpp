@@ -25,6 +25,8 @@ constexpr std::size_t longest_note = 1000;  // bytes of one line in the log; pee
 std::string uri_of(const model::operation& what) {
   if (const auto* read = std::get_if<model::read_resource>(&what)) return read->asked_uri;
   if (const auto* subscription = std::get_if<model::subscribe>(&what)) return subscription->asked_uri;
+  if (const auto* folder = std::get_if<model::read_directory>(&what)) return folder->asked_uri;
+  if (const auto* skill = std::get_if<model::get_skill>(&what)) return skill->asked_uri;
   return {};
 }
 

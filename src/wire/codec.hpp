@@ -64,6 +64,10 @@ class codec {
   [[nodiscard]] virtual std::string encode(const model::resource_page& page, const model::self_description& self) const = 0;
   [[nodiscard]] virtual std::string encode(const model::template_page& page, const model::self_description& self) const = 0;
   [[nodiscard]] virtual std::string encode(const complete_result& values, const model::self_description& self) const = 0;
+  /// These three answer the Skills extension; eras without it are never asked.
+  [[nodiscard]] virtual std::string encode(const model::directory_page& page, const model::self_description& self) const = 0;
+  [[nodiscard]] virtual std::string encode(const model::skill_page& page, const model::self_description& self) const = 0;
+  [[nodiscard]] virtual std::string encode(const model::skill_answer& one, const model::self_description& self) const = 0;
   [[nodiscard]] virtual std::string encode(const model::tool_page& page, const model::self_description& self) const = 0;
   [[nodiscard]] virtual std::string encode(const model::prompt_page& page, const model::self_description& self) const = 0;
   [[nodiscard]] virtual std::string encode(const tool_result& result, const model::self_description& self) const = 0;

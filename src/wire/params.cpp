@@ -27,12 +27,6 @@ json::decoded<model::token> token_of(const json::value& value, const std::string
   return model::token{*number};
 }
 
-json::decoded<spelled_uri> uri_of(const json::object& params) {
-  const auto uri = params.get_string("uri");
-  if (!uri) return tl::unexpected(uri.error());
-  return spell_uri(*uri, params.path_of("uri"));
-}
-
 json::decoded<model::complete> complete_of(const json::object& params) {
   const auto ref = params.get_object("ref");
   if (!ref) return tl::unexpected(ref.error());
@@ -80,6 +74,12 @@ json::decoded<spelled_uri> spell_uri(std::string_view uri, const std::string& pa
   const bool is_ascii = std::all_of(uri.begin(), uri.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   std::string asked(is_ascii ? uri : std::string_view(*canonical));
   return spelled_uri{std::move(*canonical), std::move(asked)};
+}
+
+json::decoded<spelled_uri> uri_of(const json::object& params) {
+  const auto uri = params.get_string("uri");
+  if (!uri) return tl::unexpected(uri.error());
+  return spell_uri(*uri, params.path_of("uri"));
 }
 
 protocol_error invalid_params(std::string_view method, const json::bad_member& what) {

@@ -25,6 +25,8 @@ struct spelled_uri {
 /// -32601, naming the method.
 [[nodiscard]] protocol_error method_not_found(std::string_view method, std::string_view revision);
 
+/// `uri`, which must be there.
+[[nodiscard]] json::decoded<spelled_uri> uri_of(const json::object& params);
 /// `cursor`, when there is one.
 [[nodiscard]] json::decoded<std::optional<std::string>> cursor_of(const json::object& params);
 /// The parameters of any list: `List{cursor}`.

@@ -33,6 +33,7 @@ class files_provider final : public provider {
   [[nodiscard]] scheme_documentation documentation() const override;
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<reading> read(const read_request& request) override;
+  [[nodiscard]] bool lists_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;

@@ -15,6 +15,8 @@
 
 #include <hondana/uri.hpp>
 
+#include "model/folder.hpp"
+
 namespace hondana::inline v0 {
 namespace {
 
@@ -65,6 +67,13 @@ struct memory_provider::state {
     auto place = key.empty() ? items.begin() : items.upper_bound(key);
     for (; place != items.end() && found.size() < limit; ++place) found.push_back(place->second);
     return found;
+  }
+
+  /// The first item after a key.
+  std::shared_ptr<const item> next(std::string_view key) const {
+    const std::shared_lock lock(mutex);
+    const auto place = items.upper_bound(key);
+    return place == items.end() ? nullptr : place->second;
   }
 
   std::shared_ptr<const item> find(const std::string& uri) const {
@@ -194,6 +203,30 @@ result<reading> memory_provider::read(const read_request& request) {
     if (const auto found = state_->find_template(request.match->uriTemplate)) return found->make(request);
   }
   return fail(errc::resource_not_found, "Resource not found");
+}
+
+bool memory_provider::lists_folders() const noexcept { return true; }
+
+result<list_result> memory_provider::children(const children_request& request) {
+  const auto folder = state_->find(request.uri);
+  if (!folder) return fail(errc::resource_not_found, "Resource not found");
+  if (folder->entry.mimeType != "inode/directory") return fail(errc::invalid_argument, request.uri + " is not a folder.");
+  const auto prefix = model::folder_prefix(request.uri);
+  list_result page;
+  std::string last = request.after;
+  auto one = state_->next(last.empty() ? prefix : last);
+  for (std::size_t looks = 0; one && one->entry.uri.starts_with(prefix); ++looks) {
+    if (page.entries.size() == request.limit || looks == looks_a_page) {
+      page.resume = std::move(last);
+      return page;
+    }
+    const auto child = model::child_of(prefix, one->entry.uri);
+    const bool is_visible = !request.who.view || request.who.view->may_see(child);
+    if (child.size() == one->entry.uri.size() && is_visible) page.entries.push_back(one->entry);
+    last = child;
+    one = state_->next(model::end_of_subtree(last));
+  }
+  return page;
 }
 
 std::vector<resource_template> memory_provider::templates() const {

@@ -196,6 +196,11 @@ class legacy_codec final : public codec {
     return wire::encode_change(what, is_.has_updated_title, [](json::writer&) {});
   }
 
+  /// The Skills extension is of the other era.
+  [[nodiscard]] std::string encode(const model::directory_page&, const model::self_description&) const override { return "{}"; }
+  [[nodiscard]] std::string encode(const model::skill_page&, const model::self_description&) const override { return "{}"; }
+  [[nodiscard]] std::string encode(const model::skill_answer&, const model::self_description&) const override { return "{}"; }
+
   /// This era has no such streams.
   [[nodiscard]] std::string encode_acknowledged(const model::interests&, const rpc::request_id&) const override { return {}; }
   [[nodiscard]] std::string encode_listened(const rpc::request_id&, const model::self_description&) const override {

@@ -13,6 +13,7 @@
 #include "wire/modern/listen.hpp"
 #include "wire/params.hpp"
 #include "wire/prompts.hpp"
+#include "wire/skills/skills.hpp"
 #include "wire/tools.hpp"
 
 namespace hondana::wire::modern {
@@ -49,6 +50,9 @@ constexpr std::array methods{
     method{"tools/call", decode_call_tool},
     method{"prompts/list", decode_list_prompts},
     method{"prompts/get", decode_get_prompt},
+    method{"resources/directory/read", skills::decode_read_directory},
+    method{"skills/list", skills::decode_list},
+    method{"skills/get", skills::decode_get},
 };
 
 /// What a request says of its client.
@@ -138,7 +142,7 @@ std::string encode_members(const Result& result, const model::self_description& 
 
 template <class Entries>
 std::string encode_page(std::string_view name, const Entries& entries, const std::optional<std::string>& next_cursor,
-                        const model::cache_hint& cache, const model::self_description& self) {
+                        const std::optional<model::cache_hint>& cache, const model::self_description& self) {
   std::string text;
   json::writer to(text);
   begin_result(to);
@@ -146,7 +150,7 @@ std::string encode_page(std::string_view name, const Entries& entries, const std
   for (const auto& entry : entries) write(to, *to_address(entry), members);
   to.end_array();
   if (next_cursor) to.member("nextCursor", *next_cursor);
-  write_cache(to, cache);
+  if (cache) write_cache(to, *cache);
   end_result(to, self);
   return text;
 }
@@ -183,6 +187,7 @@ class modern_codec final : public codec {
   [[nodiscard]] std::optional<protocol_error> refuse_undeclared(const model::operation& what,
                                                                 const model::self_description& self) const override {
     if (const auto method = undeclared_method(what, self); !method.empty()) return unknown(method);
+    if (const auto method = skills::undeclared_method(what, self); !method.empty()) return unknown(method);
     if (std::holds_alternative<model::complete>(what) && !self.has_completions) return unknown("completion/complete");
     const bool announces = self.has_subscriptions || self.announces_resources;
     if (std::holds_alternative<model::listen>(what) && !announces) return unknown("subscriptions/listen");
@@ -200,6 +205,11 @@ class modern_codec final : public codec {
     write_resources_capability(to, self);
     if (self.has_completions) to.key("completions").begin_object().end_object();
     write_handler_capabilities(to, self);
+    if (skills::is_declared(self)) {
+      to.key("extensions").begin_object();
+      skills::write_setting(to, self);
+      to.end_object();
+    }
     to.end_object();
     to.member_if("instructions", self.instructions);
     write_cache(to, {});
@@ -221,6 +231,25 @@ class modern_codec final : public codec {
 
   [[nodiscard]] std::string encode(const model::template_page& page, const model::self_description& self) const override {
     return encode_page("resourceTemplates", page.templates, page.next_cursor, page.cache, self);
+  }
+
+  [[nodiscard]] std::string encode(const model::directory_page& page, const model::self_description& self) const override {
+    return encode_page("resources", page.resources, page.next_cursor, std::nullopt, self);
+  }
+
+  [[nodiscard]] std::string encode(const model::skill_page& page, const model::self_description& self) const override {
+    return encode_page("skills", page.skills, page.next_cursor, page.cache, self);
+  }
+
+  [[nodiscard]] std::string encode(const model::skill_answer& one, const model::self_description& self) const override {
+    std::string text;
+    json::writer to(text);
+    begin_result(to);
+    to.key("skill");
+    write(to, one.skill, members);
+    write_cache(to, one.cache);
+    end_result(to, self);
+    return text;
   }
 
   [[nodiscard]] std::string encode(const model::tool_page& page, const model::self_description& self) const override {

@@ -257,4 +257,60 @@ TEST(snapshot, pages_add_up_to_what_the_view_sees) {
   }
 }
 
+TEST(snapshot, children_are_the_entries_one_segment_below) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    std::vector<resource> entries;
+    for (auto count = random() % 300; count != 0; --count) {
+      std::string uri = "f:/";
+      for (auto depth = 1 + random() % 4; depth != 0; --depth) uri += "/" + std::string(1, "ab-%~"[random() % 5]);
+      entries.push_back(entry(uri));
+    }
+    const entry_snapshot made(entries);
+    const auto through = std::make_shared<counting_view>(1, [](std::string_view uri) { return !uri.ends_with("~"); });
+    for (const std::string folder : {"f:/", "f://a", "f://a/b", "f://-", "f://none"}) {
+      strings expected;
+      for (const auto& one : entries) {
+        const auto below = folder.ends_with('/') && one.uri.starts_with(folder) ? one.uri.substr(folder.size())
+                           : one.uri.starts_with(folder + '/')                  ? one.uri.substr(folder.size() + 1)
+                                                                                : "/";
+        if (below.find('/') == std::string::npos && through->may_see(one.uri)) expected.push_back(one.uri);
+      }
+      std::sort(expected.begin(), expected.end(),
+                [](const std::string& a, const std::string& b) { return std::is_lt(compare_by_segment(a, b)); });
+      expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
+      children_request next;
+      next.uri = folder;
+      next.limit = 1 + random() % 5;
+      next.who.view = through;
+      strings all;
+      for (;;) {
+        const auto page = made.children(next);
+        EXPECT_LE(page.entries.size(), next.limit);
+        for (const auto& one : page.entries) all.push_back(one.uri);
+        if (!page.resume) break;
+        next.after = *page.resume;
+      }
+      EXPECT_EQ(all, expected) << seed << ' ' << folder;
+    }
+  }
+}
+
+TEST(snapshot, children_cost_no_look_at_what_lies_deeper) {
+  std::vector<resource> entries;
+  for (const std::string folder : {"a", "b", "c"}) {
+    entries.push_back(entry("f:/" + folder));
+    for (int i = 0; i < 20'000; ++i) entries.push_back(entry("f:/" + folder + '/' + std::to_string(i)));
+  }
+  const entry_snapshot made(entries);
+  const auto through = std::make_shared<counting_view>(1, [](auto) { return true; });
+  children_request request;
+  request.uri = "f:/";
+  request.who.view = through;
+  const auto page = made.children(request);
+  EXPECT_EQ(page.entries.size(), 3);
+  EXPECT_FALSE(page.resume);
+  EXPECT_EQ(through->asked, 3);
+}
+
 }  // namespace

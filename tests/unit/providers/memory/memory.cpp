@@ -183,4 +183,35 @@ TEST_F(memory, documents_its_scheme) {
   EXPECT_EQ(memo.name(), "memo");
 }
 
+TEST_F(memory, lists_the_direct_children_of_entries_that_are_folders) {
+  auto folder = entry("memo:///f");
+  folder.mimeType = "inode/directory";
+  ASSERT_TRUE(memo.add(folder, std::string()));
+  for (const auto* uri : {"memo:///f/b", "memo:///f/a", "memo:///f/a/deep", "memo:///f/c/deep", "memo:///f-x", "memo:///g"}) {
+    ASSERT_TRUE(memo.add(entry(uri), std::string("x")));
+  }
+  EXPECT_TRUE(memo.lists_folders());
+  children_request request;
+  request.uri = "memo:///f";
+  request.limit = 1;
+  strings all;
+  for (;;) {
+    const auto page = memo.children(request);
+    ASSERT_TRUE(page);
+    EXPECT_LE(page->entries.size(), 1);
+    for (const auto& one : page->entries) all.push_back(one.uri);
+    if (!page->resume) break;
+    request.after = *page->resume;
+  }
+  EXPECT_EQ(all, (strings{"memo:///f/a", "memo:///f/b"}));
+  request.after.clear();
+  request.who.view = std::make_shared<predicate_view>([](std::string_view uri) { return uri != "memo:///f/a"; });
+  request.limit = 10;
+  EXPECT_EQ(memo.children(request)->entries.front().uri, "memo:///f/b");
+  request.uri = "memo:///g";
+  EXPECT_EQ(memo.children(request).error().code, errc::invalid_argument);
+  request.uri = "memo:///none";
+  EXPECT_EQ(memo.children(request).error().code, errc::resource_not_found);
+}
+
 }  // namespace

@@ -1,0 +1,52 @@
+/// Listing the direct children of a folder.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <hondana/provider.hpp>
+
+#include "catalog/catalog.hpp"
+#include "catalog/cursor.hpp"
+#include "catalog/merge.hpp"
+#include "catalog/owed.hpp"
+
+namespace hondana::catalog {
+
+void catalog::children(const call& by, std::string uri, const std::optional<std::string>& cursor,
+                       completion<model::directory_page> done) const {
+  const auto* way = route_of(uri);
+  if (way == nullptr) return done(fail(errc::resource_not_found, "Resource not found"));
+  if (uri.ends_with('/') && uri != way->prefix) uri.pop_back();
+  // The folder is part of what the cursor belongs to, so that a cursor of another folder is refused.
+  const auto scope = cursor_scope("children", uri, by.who.view.get());
+  std::string after;
+  if (cursor) {
+    auto key = read_cursor(*cursor, scope);
+    if (!key) return done(tl::unexpected(std::move(key.error())));
+    after = std::move(*key);
+  }
+  auto job =
+      [self = shared_from_this(), from = way->to, scope,
+       request = children_request{by, std::move(uri), std::move(after), limits_.page_size}]() -> result<model::directory_page> {
+    if (request.who.view && !request.who.view->may_see(request.uri)) {
+      return fail(errc::resource_not_found, "Resource not found");
+    }
+    auto found = from->what()->children(request);
+    if (!found) return tl::unexpected(std::move(found.error()));
+    const auto is_claimed = [&](std::string_view one) {
+      const auto* there = self->route_of(one);
+      return there != nullptr && there->to == from;
+    };
+    const list_request asked{request, request.after, request.limit};
+    const auto kept = check_page(*found, asked, from->what()->name(), is_claimed);
+    if (!kept) return tl::unexpected(kept.error());
+    apply_view(*found, request.who.view.get());
+    model::directory_page page;
+    page.resources = std::move(found->entries);
+    if (found->resume) page.next_cursor = write_cursor(scope, *found->resume);
+    return page;
+  };
+  ask<model::directory_page>(*way->to, by, timers_, std::move(job), std::move(done));
+}
+
+}  // namespace hondana::catalog
