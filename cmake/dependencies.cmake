@@ -7,6 +7,7 @@ find_package(spdlog REQUIRED)
 pkg_check_modules(nettle REQUIRED IMPORTED_TARGET nettle)
 pkg_check_modules(libmagic REQUIRED IMPORTED_TARGET libmagic)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 # Its -pthread would keep the precompiled header from being used; threads are linked anyway.
 set_target_properties(PkgConfig::re2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 find_path(HONDANA_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
@@ -57,3 +58,7 @@ hondana_consumer_finds(
   PkgConfig::libmagic
   CMAKE "find_dependency(PkgConfig)\npkg_check_modules(libmagic REQUIRED QUIET IMPORTED_TARGET libmagic)"
   REQUIRES libmagic)
+hondana_consumer_finds(
+  PkgConfig::yaml
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(yaml REQUIRED QUIET IMPORTED_TARGET yaml-0.1)"
+  REQUIRES yaml-0.1)

@@ -75,9 +75,16 @@ class Revision {
   }
 }
 
+/// What the Skills extension adds to its base revision; ours, since its specification has TypeScript only.
+function withSkills(schema) {
+  const extension = JSON.parse(readFileSync(new URL('schema-skills.json', import.meta.url), 'utf8'));
+  return { ...schema, $defs: { ...schema.$defs, ...extension.$defs } };
+}
+
 /// By revision. The schema of 2024-11-05 is our own, of the messages a resource server sends: no package has the official one.
 export function loadRevisions() {
   const schemas = schemasOfSuite();
   schemas.set('2024-11-05', JSON.parse(readFileSync(new URL('schema-2024-11-05.json', import.meta.url), 'utf8')));
+  schemas.set('2026-07-28', withSkills(schemas.get('2026-07-28')));
   return new Map(revisions.map((revision) => [revision, new Revision(revision, schemas.get(revision))]));
 }

@@ -21,6 +21,9 @@ const resultTypes = {
   'prompts/list': 'ListPromptsResult',
   'prompts/get': 'GetPromptResult',
   'logging/setLevel': 'EmptyResult',
+  'resources/directory/read': 'ReadResourceDirectoryResult',
+  'skills/list': 'ListSkillsResult',
+  'skills/get': 'GetSkillResult',
 };
 
 const notificationTypes = {
@@ -51,7 +54,7 @@ const mustBeSeen = {
   '2025-03-26': ['InitializeResult', 'EmptyResult', 'JSONRPCBatchResponse'],
   '2025-06-18': ['InitializeResult', 'EmptyResult'],
   '2025-11-25': ['InitializeResult', 'EmptyResult'],
-  '2026-07-28': ['InputRequiredResult', 'MissingRequiredClientCapabilityError', 'SubscriptionsListenResult', 'SubscriptionsAcknowledgedNotification', 'CancelledNotification', 'DiscoverResult', 'HeaderMismatchError', 'UnsupportedProtocolVersionError', 'MethodNotFoundError'],
+  '2026-07-28': ['ReadResourceDirectoryResult', 'ListSkillsResult', 'GetSkillResult', 'InputRequiredResult', 'MissingRequiredClientCapabilityError', 'SubscriptionsListenResult', 'SubscriptionsAcknowledgedNotification', 'CancelledNotification', 'DiscoverResult', 'HeaderMismatchError', 'UnsupportedProtocolVersionError', 'MethodNotFoundError'],
 };
 const seenEverywhere = [
   'ListResourcesResult',
@@ -147,6 +150,9 @@ function* spoiled(method, message) {
     'prompts/get': 'messages',
     initialize: 'serverInfo',
     'server/discover': 'supportedVersions',
+    'resources/directory/read': 'resources',
+    'skills/list': 'skills',
+    'skills/get': 'skill',
   }[method];
   if (required === undefined) return;
   const { [required]: left, ...rest } = message.result;

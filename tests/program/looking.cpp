@@ -50,6 +50,21 @@ TEST(program_check, prints_what_is_served_and_what_is_not) {
   EXPECT_TRUE(got.output.ends_with("2 served, 1 left out\n")) << got.output;
 }
 
+TEST(program_check, shows_skills_that_are_left_out_and_why) {
+  const folder what;
+  what.put("shelf.toml", "[[source]]\ntype = \"skills\"\npath = \"skills\"\n");
+  what.put("skills/good/SKILL.md", "---\nname: good\ndescription: Good.\n---\n");
+  what.put("skills/bad/SKILL.md", "---\ndescription: Bad.\n---\n");
+  const auto got = run({"check", "--config", what.path() + "/shelf.toml"});
+  EXPECT_EQ(got.how, well) << got.errors;
+  EXPECT_EQ(got.output,
+            "skills  skill://\n"
+            "  + good/SKILL.md\n"
+            "  - bad  (SKILL.md: the frontmatter has no \"name\" that is a text)\n"
+            "1 served, 1 left out\n");
+  EXPECT_NE(got.errors.find("the skill bad is left out: SKILL.md: "), std::string::npos) << got.errors;
+}
+
 TEST(program_check, prints_json_lines) {
   const folder what;
   what.put("a.txt", "hello");

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <hondana/memory.hpp>
+#include <hondana/skills.hpp>
 
 #include "providers/links/links.hpp"
 #include "server/core.hpp"
@@ -300,6 +301,34 @@ hondana::server changing(bool lists, bool contents) {
   return made;
 }
 
+/// Two skills and one nested in the first, two a page; beside them a folder that is no skill.
+hondana::server skilled() {
+  auto options = options_of({});
+  options.page_size = 2;
+  hondana::server made(std::move(options));
+  const auto source = std::make_shared<hondana::skill_provider>("skills");
+  check(source->add("git-workflow", {{"SKILL.md",
+                                      "---\nname: git-workflow\ndescription: Follow this team's Git conventions\nlicense: MIT\n"
+                                      "metadata: {version: \"1.0\", stable: true}\n---\n# Git\n"},
+                                     {"references/BRANCHES.md", "# Branches\n"},
+                                     {"references/logo.png", std::string("\x89PNG\0", 5)}}));
+  check(source->add("git-workflow/bisecting",
+                    {{"SKILL.md", "---\nname: bisecting\ndescription: Find the commit that broke something\n---\n"}}));
+  check(source->add("acme/refunds", {{"SKILL.md", "---\nname: refunds\ndescription: Process refunds\n---\n"}}));
+  check(made.add(source));
+  const auto notes = std::make_shared<memory_provider>("notes", "note:///");
+  for (const auto* uri : {"note:///day", "note:///day/empty"}) {
+    auto folder = named(uri, "folder");
+    folder.mimeType = "inode/directory";
+    check(notes->add(std::move(folder), std::string()));
+  }
+  for (const std::string uri : {"note:///day/morning", "note:///day/evening", "note:///day/evening/late", "note:///days"}) {
+    check(notes->add(named(uri, "note"), std::string("text")));
+  }
+  check(made.add(notes));
+  return made;
+}
+
 hondana::server plain() {
   auto options = options_of({});
   options.instructions.clear();
@@ -319,6 +348,7 @@ tl::expected<hondana::server, std::string> make_server(std::string_view name) {
   if (name == "hasty") return demo(std::chrono::milliseconds{50});
   if (name == "paged") return paged();
   if (name == "plain") return plain();
+  if (name == "skilled") return skilled();
   if (name == "changing") return changing(true, true);
   if (name == "listing") return changing(true, false);
   if (name == "watching") return changing(false, true);

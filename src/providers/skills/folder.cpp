@@ -1,0 +1,190 @@
+/// Walking and opening, one name at a time, each without following a link.
+#include "providers/skills/folder.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <system_error>
+
+namespace hondana::skills {
+namespace {
+
+constexpr std::size_t deepest = 32;
+constexpr std::size_t most_files = 100'000;
+constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+// Not to wait for a writer, should the name be a pipe's by now.
+constexpr int file_flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+std::string words_of(int error) { return std::error_code(error, std::generic_category()).message(); }
+
+tl::unexpected<failure> refused(int error, std::string_view path) {
+  const auto why = std::string(path) + ": " + words_of(error);
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+      return fail(errc::resource_not_found, "There is no such file.", why);
+    case EACCES:
+    case EPERM:
+      return fail(errc::access_denied, "The operating system does not let this server read it.", words_of(error));
+    default:
+      return fail(errc::source_unavailable, "The disk or network behind the skills fails. Ask again later.", why);
+  }
+}
+
+struct close_folder {
+  void operator()(DIR* one) const noexcept { ::closedir(one); }
+};
+using folder_stream = std::unique_ptr<DIR, close_folder>;
+
+std::int64_t nanoseconds_of(const timespec& time) noexcept {
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+/// One walk on its way.
+class walker {
+ public:
+  explicit walker(const call& by) : by_(by) {}
+
+  /// Goes through a folder, which it takes over. `prefix` is its path with a slash; empty for the root.
+  result<void> enter(descriptor folder, const std::string& prefix, std::size_t depth) {
+    const folder_stream names(::fdopendir(folder.get()));
+    if (!names) return refused(errno, prefix);
+    const int at = folder.release();
+    for (;;) {
+      if (auto wanted = still_wanted(by_); !wanted) return wanted;
+      errno = 0;
+      const auto* one = ::readdir(names.get());
+      if (one == nullptr && errno != 0) return refused(errno, prefix);
+      if (one == nullptr || is_full_) return {};
+      if (one->d_name[0] == '.') continue;
+      if (auto looked = look(at, prefix, one->d_name, depth); !looked) return looked;
+    }
+  }
+
+  [[nodiscard]] walked take() && { return std::move(found_); }
+
+ private:
+  result<void> look(int at, const std::string& prefix, const char* name, std::size_t depth) {
+    auto path = prefix + name;
+    struct stat facts{};
+    if (::fstatat(at, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+      if (errno == ENOENT) return {};  // it has just gone
+      if (errno == EACCES || errno == EPERM) return leave_out(std::move(path), "it cannot be looked at: " + words_of(errno));
+      return refused(errno, path);
+    }
+    if (!S_ISDIR(facts.st_mode) && found_.files.size() + found_.left_out.size() >= most_files) {
+      is_full_ = true;
+      return leave_out(std::move(path), "this and what follows is beyond the first " + std::to_string(most_files) + " files");
+    }
+    if (S_ISREG(facts.st_mode)) {
+      found_.files.push_back({std::move(path), stamp_of(facts)});
+      return {};
+    }
+    if (S_ISLNK(facts.st_mode)) return leave_out(std::move(path), "symbolic links are not followed");
+    if (!S_ISDIR(facts.st_mode)) return leave_out(std::move(path), "it is neither a file nor a folder");
+    if (depth == deepest) return leave_out(std::move(path), "it lies deeper than " + std::to_string(deepest) + " folders");
+    descriptor inner(::openat(at, name, folder_flags));
+    if (inner.is_open()) return enter(std::move(inner), path + '/', depth + 1);
+    if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return {};  // it has just been replaced
+    if (errno == EACCES || errno == EPERM) return leave_out(std::move(path), "it cannot be opened: " + words_of(errno));
+    return refused(errno, path);
+  }
+
+  result<void> leave_out(std::string path, std::string why) {
+    found_.left_out.push_back({std::move(path), std::move(why), false});
+    return {};
+  }
+
+  const call& by_;
+  walked found_;
+  bool is_full_ = false;
+};
+
+}  // namespace
+
+stamp stamp_of(const struct stat& facts) noexcept {
+  return {facts.st_dev, facts.st_ino, static_cast<std::uint64_t>(facts.st_size), nanoseconds_of(facts.st_mtim),
+          nanoseconds_of(facts.st_ctim)};
+}
+
+bool is_racy(const stamp& state) noexcept {
+  constexpr std::int64_t tick = 50'000'000;
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return state.changed > nanoseconds_of(now) - tick;
+}
+
+result<folder> folder::open(const std::string& path) {
+  descriptor root(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (root.is_open()) return folder(path, std::move(root));
+  return fail(errc::source_unavailable, "The folder of skills \"" + path + "\" cannot be opened: " + words_of(errno) +
+                                            ". Check its path and permissions.");
+}
+
+result<walked> folder::walk(const call& by) const {
+  // A descriptor of its own, since its position is that of the walk.
+  descriptor again(::openat(root_.get(), ".", folder_flags));
+  if (!again.is_open()) {
+    return fail(errc::source_unavailable, "A folder of skills cannot be read. Ask again later.",
+                path_ + ": " + words_of(errno));
+  }
+  walker one(by);
+  if (auto done = one.enter(std::move(again), {}, 1); !done) {
+    auto why = std::move(done.error());
+    // Whatever it is for a file, for the whole it is that the source does not work.
+    if (why.code == errc::resource_not_found || why.code == errc::access_denied) why.code = errc::source_unavailable;
+    return tl::unexpected(std::move(why));
+  }
+  return std::move(one).take();
+}
+
+result<opened_file> folder::open_file(std::string_view below) const {
+  descriptor above;
+  int at = root_.get();
+  for (std::string_view rest = below;;) {
+    const auto slash = rest.find('/');
+    const std::string name(rest.substr(0, slash));
+    if (name.empty() || name == "." || name == "..") return refused(ENOENT, below);
+    const bool is_last = slash == std::string_view::npos;
+    descriptor next(::openat(at, name.c_str(), is_last ? file_flags : folder_flags));
+    if (!next.is_open()) return refused(errno == ENXIO ? ENOENT : errno, below);
+    above = std::move(next);
+    at = above.get();
+    if (is_last) break;
+    rest.remove_prefix(slash + 1);
+  }
+  struct stat facts{};
+  if (::fstat(at, &facts) != 0) return refused(errno, below);
+  if (!S_ISREG(facts.st_mode)) return refused(ENOENT, below);
+  return opened_file{std::move(above), stamp_of(facts)};
+}
+
+result<void> still_wanted(const call& by) {
+  if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+  if (std::chrono::steady_clock::now() > by.deadline) {
+    return fail(errc::timed_out, "The deadline passed while the skills were being read. Ask again.");
+  }
+  return {};
+}
+
+result<std::size_t> read_at(int file, std::span<char> into, std::uint64_t offset) {
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    const auto count = ::pread(file, into.data() + filled, into.size() - filled, static_cast<off_t>(offset + filled));
+    if (count == 0) break;
+    if (count > 0) {
+      filled += static_cast<std::size_t>(count);
+    } else if (errno != EINTR) {
+      return refused(errno, "reading");
+    }
+  }
+  return filled;
+}
+
+}  // namespace hondana::skills

@@ -1,0 +1,109 @@
+/// A folder of skills on disk, looked at without ever leaving it.
+#pragma once
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/provider.hpp>
+
+#include "providers/skills/collection.hpp"
+
+namespace hondana::skills {
+
+/// A file descriptor with one owner.
+class descriptor {
+ public:
+  descriptor() = default;
+  explicit descriptor(int number) noexcept : number_(number) {}
+  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  descriptor& operator=(descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+  ~descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  [[nodiscard]] int get() const noexcept { return number_; }
+  [[nodiscard]] bool is_open() const noexcept { return number_ >= 0; }
+  [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
+
+ private:
+  int number_ = -1;
+};
+
+/// Changes whenever the file system notices a change of the file. Times are nanoseconds since 1970.
+struct stamp {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t modified = 0;
+  std::int64_t changed = 0;  ///< The inode's ctime, which no program can set.
+
+  bool operator==(const stamp&) const = default;
+};
+
+[[nodiscard]] stamp stamp_of(const struct stat& facts) noexcept;
+/// Whether the file changed within 50 ms of now (or seems to in the future), so that a further change may leave its stamp as
+/// it is: time stamps move in ticks.
+[[nodiscard]] bool is_racy(const stamp& state) noexcept;
+
+/// A regular file below a folder; the path is relative to it.
+struct seen_file {
+  std::string path;
+  stamp state;
+
+  bool operator==(const seen_file&) const = default;
+};
+
+/// What a walk found, in no order.
+struct walked {
+  std::vector<seen_file> files;
+  std::vector<omission> left_out;
+};
+
+/// An open regular file, with its state when it was opened.
+struct opened_file {
+  descriptor file;
+  stamp state;
+};
+
+/// One folder, opened once. Symbolic links below it are not followed, by no call. Threads: any.
+class folder {
+ public:
+  /// Errors: source_unavailable for what is no folder or cannot be opened.
+  [[nodiscard]] static result<folder> open(const std::string& path);
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+  /// Everything below, but names that begin with a dot. What is no file and no folder, cannot be opened, lies deeper than 32
+  /// levels or beyond the first 100 000 files is left out. Errors: cancelled, timed_out, source_unavailable.
+  [[nodiscard]] result<walked> walk(const call& by) const;
+
+  /// Errors: resource_not_found, access_denied, source_unavailable.
+  [[nodiscard]] result<opened_file> open_file(std::string_view below) const;
+
+ private:
+  folder(std::string path, descriptor root) : path_(std::move(path)), root_(std::move(root)) {}
+
+  std::string path_;
+  descriptor root_;
+};
+
+/// Errors: cancelled, timed_out.
+[[nodiscard]] result<void> still_wanted(const call& by);
+
+/// Fills `into` from `offset`; less only where the file ends. Errors: source_unavailable.
+[[nodiscard]] result<std::size_t> read_at(int file, std::span<char> into, std::uint64_t offset);
+
+}  // namespace hondana::skills

@@ -1,0 +1,103 @@
+/// The provider's calls.
+#include "providers/skills/folder_skills.hpp"
+
+#include <utility>
+
+#include <hondana/uri.hpp>
+
+#include "providers/skills/file_content.hpp"
+#include "providers/skills/naming.hpp"
+#include "providers/skills/sha256.hpp"
+
+namespace hondana::skills {
+namespace {
+
+std::string numbered(std::size_t count, const char* what) { return std::to_string(count) + ' ' + what; }
+
+}  // namespace
+
+folder_skills::folder_skills(const std::string& prefix, std::vector<folder> folders, std::function<void(std::string_view)> log)
+    : claim_(claim_of(prefix)), shelf_(prefix, std::move(folders), std::move(log)) {}
+
+result<std::shared_ptr<folder_skills>> folder_skills::open(const std::string& prefix, const std::vector<std::string>& paths,
+                                                           std::function<void(std::string_view)> log) {
+  const auto canonical = canonical_uri(claim_of(prefix));
+  const bool is_slug_first = prefix.empty() || is_slug(prefix.substr(0, prefix.find('/')));
+  if (!canonical || *canonical != claim_of(prefix) || !is_slug_first || prefix.ends_with('/') ||
+      prefix.find("//") != std::string::npos) {
+    return fail(errc::invalid_argument, "The prefix \"" + prefix +
+                                            "\" cannot begin the path of a skill. Write names separated by single slashes, the "
+                                            "first of them of a-z, 0-9 and -, such as acme/billing.");
+  }
+  if (paths.empty()) return fail(errc::invalid_argument, "There is no folder of skills. Give the path of one.");
+  std::vector<folder> folders;
+  for (const auto& path : paths) {
+    auto one = folder::open(path);
+    if (!one) return tl::unexpected(std::move(one.error()));
+    folders.push_back(std::move(*one));
+  }
+  return std::shared_ptr<folder_skills>(new folder_skills(prefix, std::move(folders), std::move(log)));
+}
+
+result<list_result> folder_skills::list(const list_request& request) {
+  return shelf_.refreshed(request).map([&request](const auto& now) { return now->list(request); });
+}
+
+result<list_result> folder_skills::children(const children_request& request) {
+  return shelf_.refreshed(request).and_then([&request](const auto& now) { return now->children(request); });
+}
+
+result<skills_result> folder_skills::skills(const list_request& request) {
+  return shelf_.refreshed(request).map([&request](const auto& now) { return now->skills(request); });
+}
+
+result<skill> folder_skills::find_skill(const skill_request& request) {
+  return shelf_.refreshed(request).and_then([&request](const auto& now) { return now->find_skill(request); });
+}
+
+result<reading> folder_skills::read(const read_request& request) {
+  auto known = shelf_.latest();
+  const std::string* path = known ? known->path_of(request.uri) : nullptr;
+  if (path == nullptr) {
+    auto now = shelf_.refreshed(request);
+    if (!now) return tl::unexpected(std::move(now.error()));
+    known = std::move(*now);
+    path = known->path_of(request.uri);
+  }
+  if (path == nullptr && known->is_folder(request.uri)) return known->read_folder(request);
+  if (path == nullptr) return fail(errc::resource_not_found, "There is no such file in any skill.");
+  auto file = shelf_.open_file(*path);
+  if (!file) return tl::unexpected(std::move(file.error()));
+  auto item = content_of(std::move(*file), *path, request);
+  if (!item) return tl::unexpected(std::move(item.error()));
+  reading answer;
+  if (const auto* whole = std::get_if<shared_bytes>(&item->data)) {
+    sha256 digest;
+    digest.feed(**whole);
+    answer.version = digest.finish();
+  }
+  answer.contents.push_back(std::move(*item));
+  return answer;
+}
+
+result<void> folder_skills::survey(const call& request, const std::function<void(const survey_item&)>& each) {
+  return shelf_.refreshed(request).map([&each](const auto& now) { now->survey(each); });
+}
+
+void folder_skills::watch(std::shared_ptr<change_listener> to) { shelf_.watch(std::move(to)); }
+
+hondana::needs folder_skills::needs() const {
+  hondana::needs all;
+  for (const auto& one : shelf_.folders()) all.folders.push_back({one.path(), false});
+  return all;
+}
+
+hondana::health folder_skills::health() const {
+  const auto now = shelf_.latest();
+  if (!now) return {true, "not asked yet"};
+  std::size_t missing = 0;
+  for (const auto& one : now->what_is_left_out()) missing += one.is_skill ? 1 : 0;
+  return {true, numbered(now->size(), "skills") + (missing == 0 ? "" : ", " + numbered(missing, "left out"))};
+}
+
+}  // namespace hondana::skills

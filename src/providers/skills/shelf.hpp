@@ -1,0 +1,82 @@
+/// Folders of skills with what is known of their files, looked at anew whenever somebody asks.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/provider.hpp>
+
+#include "providers/skills/collection.hpp"
+#include "providers/skills/folder.hpp"
+
+namespace hondana::skills {
+
+/// Keeps the newest collection. Looking anew costs a look at each file's inode; only files that changed are read. Whoever
+/// watches the folders instead can do so in front of `refreshed`, the one place where it is decided that a collection is old.
+/// Threads: any.
+class shelf {
+ public:
+  /// Of folders that have the same names at their top, the first wins. `log` receives a line for each skill that is left out.
+  shelf(std::string prefix, std::vector<folder> folders, std::function<void(std::string_view)> log);
+
+  /// The collection as the folders are now; made by one caller for all who wait. Errors: cancelled, timed_out,
+  /// source_unavailable.
+  [[nodiscard]] result<std::shared_ptr<const collection>> refreshed(const call& by);
+  /// From now on tells of changes, when a question finds them; null: to nobody.
+  void watch(std::shared_ptr<change_listener> to);
+  /// The newest one that was made; null before the first.
+  [[nodiscard]] std::shared_ptr<const collection> latest() const;
+
+  /// Opens a file of a collection by its path there. Errors: as `folder::open_file`.
+  [[nodiscard]] result<opened_file> open_file(std::string_view path) const;
+
+  [[nodiscard]] const std::vector<folder>& folders() const noexcept { return folders_; }
+
+ private:
+  /// A file with what reading it through gave.
+  struct record {
+    stamp state;
+    std::shared_ptr<const looked_at> known;
+    bool is_racy = false;  ///< It may have changed since without a trace, and is read again.
+  };
+  /// What the folders hold at one moment, by the paths of the collection.
+  struct snapshot {
+    std::map<std::string, stamp, std::less<>> files;
+    std::map<std::string, std::size_t, std::less<>> owners;  // by name at the top, the place among the folders
+    std::vector<omission> left_out;
+
+    bool operator==(const snapshot&) const = default;
+  };
+
+  [[nodiscard]] std::string with_prefix(std::string_view path) const;
+  [[nodiscard]] result<snapshot> look(const call& by) const;
+  [[nodiscard]] bool has_racy() const;
+  result<std::shared_ptr<const looked_at>> read_through(const found_file& file, const call& by);
+  void tell(const collection& made);
+
+  const std::string prefix_;
+  const std::vector<folder> folders_;
+  const std::function<void(std::string_view)> log_;
+
+  std::timed_mutex looking_;  // held while the folders are looked at
+  std::chrono::steady_clock::time_point begun_;
+  snapshot seen_;
+  std::map<std::string, record> records_;
+  std::vector<omission> told_;
+
+  mutable std::mutex mutex_;
+  std::map<std::string, std::size_t, std::less<>> owners_;  // as in the latest look
+  std::shared_ptr<const collection> latest_;
+  std::shared_ptr<change_listener> listener_;
+};
+
+/// Reads an open file to the end: its digest, and of a SKILL.md the frontmatter. Errors: as `read_at`, cancelled, timed_out.
+[[nodiscard]] result<looked_at> look_at(const opened_file& file, std::string_view path, const call& by);
+
+}  // namespace hondana::skills

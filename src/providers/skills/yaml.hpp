@@ -1,0 +1,23 @@
+/// Short YAML texts as JSON values.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include <hondana/error.hpp>
+#include <hondana/value.hpp>
+
+namespace hondana::skills {
+
+/// The longest text, in bytes, that is parsed at all.
+inline constexpr std::size_t longest_yaml = 64 * 1024;
+
+/// Parses one YAML document by the core schema of YAML 1.2: of plain scalars only null, true, false and numbers are no strings;
+/// dates and `yes` are strings as they stand. Keys are the text that was written. Anchors and aliases are resolved.
+///
+/// Errors: invalid_argument, "line 3: WHAT", for what is not well-formed, nested deeper than 32 levels, more than 256 KiB once
+/// aliases are resolved, and for what JSON cannot say: keys that are no scalars or stand twice, infinities, unknown tags.
+/// Lines count from 1. Threads: any. Source: yaml.org/spec/1.2.2, section 10.3.
+[[nodiscard]] result<value> parse_yaml(std::string_view text);
+
+}  // namespace hondana::skills
