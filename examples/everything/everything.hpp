@@ -19,6 +19,7 @@ using hondana::server;
 [[nodiscard]] result<void> add_asking_tools(server& to);
 [[nodiscard]] result<void> add_stateful_tools(server& to);
 [[nodiscard]] result<void> add_prompts(server& to);
+[[nodiscard]] result<void> add_skills(server& to);
 
 /// A grey picture of one pixel, as PNG.
 [[nodiscard]] std::string picture();

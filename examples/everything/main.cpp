@@ -25,7 +25,7 @@ int complain(const std::string& text) {
 hondana::result<void> fill(hondana::server& server) {
   using namespace everything;
   constexpr std::array parts{add_resources,    add_plain_tools,    add_talking_tools, add_form_tools,
-                             add_asking_tools, add_stateful_tools, add_prompts};
+                             add_asking_tools, add_stateful_tools, add_prompts,       add_skills};
   for (const auto add : parts) {
     if (auto added = add(server); !added) return added;
   }

@@ -9,7 +9,8 @@ export const unexplained = (listed) => listed.filter((one) => !names_what_it_wai
 
 /**
  * What is wrong with a run: every scenario must pass, but those on the list, which must fail. Scenarios that a requirement set
- * scores must pass whatever the list says, and its other scenarios may do as they like.
+ * scores must pass whatever the list says, and its other scenarios may do as they like. Scenarios of extensions that are declared
+ * must pass too, and not be skipped.
  */
 export function faults_of(run, results, listed) {
   const names = [...results.keys()];
@@ -20,6 +21,10 @@ export function faults_of(run, results, listed) {
     if (result === undefined) faults.push(`${name}: not run`);
     else if (result.verdict === 'failed' || result.verdict === 'undone') faults.push(...complaints(name, result));
     else if (run.scored && result.verdict === 'inapplicable') faults.push(`${name}: every check was skipped`);
+  }
+  for (const name of run.declared ?? []) {
+    const verdict = results.get(name)?.verdict ?? 'not run';
+    if (verdict !== 'passed') faults.push(`${name}: of an extension that is declared, but ${verdict}`);
   }
   for (const { entry, scenario } of listed) {
     const verdict = results.get(scenario)?.verdict;

@@ -75,6 +75,13 @@ await judge(80_000, async () => {
     assert.deepEqual(faults_of({ scored: new Set(['two']) }, results, []), ['two: not run']);
     assert.deepEqual(faults_of({}, new Map(), []), ['no scenario was run']);
   });
+  await check('a scenario of a declared extension that is skipped or not run is a fault', () => {
+    const results = new Map(['passed', 'inapplicable'].map((one) => [one, { checks: [], verdict: one }]));
+    assert.deepEqual(faults_of({ declared: ['passed', 'inapplicable', 'other'] }, results, []), [
+      'inapplicable: of an extension that is declared, but inapplicable',
+      'other: of an extension that is declared, but not run',
+    ]);
+  });
   await check('warnings fail a scenario, skipped checks alone do not pass it, and no check at all is no pass', () => {
     const verdict = (...statuses) => verdict_of(statuses.map((status, i) => ({ status, id: `check ${i}` })));
     assert.equal(verdict('SUCCESS', 'INFO'), 'passed');
