@@ -64,7 +64,7 @@ scheme_documentation describe() {
   return text;
 }
 
-scheme_documentation toy_provider::documentation() const { return describe(); }
+scheme_documentation toy_provider::documentation() const { return toy::describe(); }
 
 /// Makes the provider from `[[source]]` with `type = "toy"`, `names = [...]` and an optional `greeting`.
 result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>&) {

@@ -36,10 +36,12 @@ class memory_provider : public provider {
   [[nodiscard]] std::vector<std::string> claims() const override;
   [[nodiscard]] scheme_documentation documentation() const override;
   [[nodiscard]] result<list_result> list(const list_request& request) override;
+  /// A reading that `make` gave no version has that of its entry.
   [[nodiscard]] result<reading> read(const read_request& request) override;
   /// An entry whose media type is `inode/directory` is a folder; its children are the entries one segment below its URI.
   [[nodiscard]] bool lists_folders() const noexcept override;
   [[nodiscard]] result<list_result> children(const children_request& request) override;
+  [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
   /// Tells of every `add` and `remove`; what a maker gives anew, only the application knows (`server::resource_updated`).

@@ -60,7 +60,7 @@ struct call {
 
 /// Asks for entries in segment order (`compare_by_segment`) after a key.
 struct list_request : call {
-  std::string after;        ///< Entries strictly after this URI; empty: from the start.
+  std::string after;        ///< Entries strictly after this key, a URI or made by `key_before`; empty: from the start.
   std::size_t limit = 500;  ///< At most this many.
 };
 
@@ -79,9 +79,16 @@ struct read_request : call {
   std::string uri;                      ///< Canonical.
   std::string asked_uri;                ///< As the client spelled it; repeated in the answer.
   std::optional<template_match> match;  ///< Set when one of the provider's templates matches `uri`.
-  std::optional<std::string>
-      if_version;  ///< The version the caller has; a provider may answer without contents when it is current.
+  /// The version the caller has. When it is current a provider may answer with the version and without contents.
+  std::optional<std::string> if_version;
   std::uint64_t max_bytes = 64ull << 20;  ///< Content bytes, before base64.
+};
+
+/// Asks for the entry of one resource.
+struct describe_request : call {
+  std::string uri;                      ///< Canonical.
+  std::optional<template_match> match;  ///< As in `read_request`.
+  std::string known_version;            ///< Of the resource, from a read; empty: it is to be found out, if need be by reading.
 };
 
 /// Asks for completions of one template variable.
@@ -201,6 +208,9 @@ class provider {
 
   /// Whether `children` lists folders. Constant. Default: no.
   [[nodiscard]] virtual bool lists_folders() const noexcept;
+  /// The entry of one resource as it is now, also of one that is not listed, such as a part of a file. It has a version where
+  /// reads have one. Default: looks for it with `list`. Errors: as `read`.
+  [[nodiscard]] virtual result<resource> describe(const describe_request& request);
   /// Direct children of a folder in segment order. Default: unsupported.
   /// Errors: resource_not_found, invalid_argument for what is no folder, and those of `list`.
   /// Spec: the extension io.modelcontextprotocol/skills, #reading-directories.

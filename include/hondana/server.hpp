@@ -62,7 +62,9 @@ class server {
   result<void> replace(server_options options, std::vector<std::shared_ptr<provider>> sources);
 
   /// Tells subscribed peers that a resource has changed, come or gone. `title` is shown to peers of revisions that have a place
-  /// for it. Errors: invalid_argument for something that is no URI. Threads: any; returns without waiting for any peer.
+  /// for it; peers of the versioned dialect get the entry that the source then describes, so call this after the change, and
+  /// `resources_changed` as well when something has come or gone. Errors: invalid_argument for something that is no URI.
+  /// Threads: any; returns without waiting for any peer.
   result<void> resource_updated(std::string_view uri, std::string_view title = {});
   /// Tells peers that the list of resources or templates has changed; `add` and `replace` do so themselves. Threads: any.
   void resources_changed();

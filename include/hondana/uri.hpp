@@ -49,6 +49,10 @@ struct uri_parts {
 /// directly before its subtree and the subtree is contiguous (`a`, `a/b`, `a/b/c`, `a-b`).
 [[nodiscard]] std::strong_ordering compare_by_segment(std::string_view a, std::string_view b) noexcept;
 
+/// The key that sorts after every URI before `prefix` and before `prefix` itself and all URIs that start with it, by
+/// `compare_by_segment`. Not always a URI. Empty for an empty prefix.
+[[nodiscard]] std::string key_before(std::string_view prefix);
+
 /// True when `uri` is `prefix` itself, with any query and fragment, or lies below it at a segment boundary (`file:///a` covers
 /// `file:///a/b` and `file:///a?lines=1`, not `file:///ab`). A prefix that ends in `/` covers what follows it.
 [[nodiscard]] bool covers(std::string_view prefix, std::string_view uri) noexcept;

@@ -21,13 +21,6 @@ tl::unexpected<failure> not_found(std::string private_text = {}) {
   return fail(errc::resource_not_found, "Resource not found", std::move(private_text));
 }
 
-/// A resource is hidden with all its parts: a rule about a file holds for its lines and fragments too.
-bool may_see(const caller& who, std::string_view uri) {
-  if (!who.view) return true;
-  const auto whole = uri.substr(0, uri.find_first_of("?#"));
-  return who.view->may_see(uri) && (whole.size() == uri.size() || who.view->may_see(whole));
-}
-
 /// Cuts the values to what may be sent, and makes what is said about the rest true.
 complete_result capped(complete_result found) {
   const std::uint64_t count = found.values.size();
@@ -49,6 +42,12 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
+bool may_see(const view* through, std::string_view uri) {
+  if (through == nullptr) return true;
+  const auto whole = uri.substr(0, uri.find_first_of("?#"));
+  return through->may_see(uri) && (whole.size() == uri.size() || through->may_see(whole));
+}
+
 void catalog::templates(const call& by, const std::optional<std::string>& cursor, completion<model::template_page> done) const {
   const auto scope = cursor_scope("templates", "", by.who.view.get());
   auto next = templates_.begin();
@@ -67,34 +66,93 @@ void catalog::templates(const call& by, const std::optional<std::string>& cursor
 
 namespace {
 
-/// Reads and makes ready to send; a change found before the first byte is retried once.
-result<bytes::prepared_reading> read_stable(provider& from, const read_request& request) {
+bool is_unmodified(const read_request& request, const reading& found) {
+  return request.if_version && !found.version.empty() && found.version == *request.if_version;
+}
+
+/// Reads and makes ready to send, unless the caller has it already; a change found before the first byte is retried once.
+result<read_answer> read_stable(provider& from, const read_request& request) {
+  const auto ready = [&request](reading found) -> result<read_answer> {
+    if (is_unmodified(request, found)) return read_answer{{{}, std::move(found.version), found.ttl}, {}, {}, true, {}};
+    return bytes::prepare(std::move(found), request).map([](bytes::prepared_reading one) {
+      return read_answer{std::move(one), {}, {}, false, {}};
+    });
+  };
   for (bool is_last = false;; is_last = true) {
-    auto ready = from.read(request).and_then([&](reading found) { return bytes::prepare(std::move(found), request); });
-    if (ready || is_last || ready.error().code != errc::content_changed) return ready;
+    auto answer = from.read(request).and_then(ready);
+    if (answer || is_last || answer.error().code != errc::content_changed) return answer;
   }
+}
+
+/// Adds to an entry what a reading tells; an entry of nothing then says of something that is in no list what can be said.
+template <class Content>
+resource completed(resource entry, const std::string& uri, const Content& whole, const std::string& version) {
+  entry.uri = uri;
+  if (entry.name.empty()) entry.name = whole.name.empty() ? uri : whole.name;
+  if (entry.title.empty()) entry.title = whole.title;
+  if (entry.mimeType.empty()) entry.mimeType = whole.mimeType;
+  entry.version = version;
+  return entry;
+}
+
+/// The entry of what has been read.
+result<resource> entry_of(provider& from, const read_request& request, const bytes::prepared_reading& reading) {
+  auto entry = from.describe({request, request.uri, request.match, reading.version});
+  if (!entry && entry.error().code != errc::resource_not_found) return entry;
+  return completed(entry ? std::move(*entry) : resource{}, request.asked_uri, reading.contents.front(), reading.version);
+}
+
+/// The entry of something that is made from a template.
+result<resource> described_by_reading(provider& from, const read_request& request) {
+  return from.read(request).and_then([&request](const reading& found) -> result<resource> {
+    if (found.contents.empty()) return not_found("a reading without contents");
+    return completed({}, request.uri, found.contents.front(), found.version);
+  });
 }
 
 }  // namespace
 
-void catalog::read(const call& by, std::string uri, std::string asked_uri, completion<read_answer> done) const {
+void catalog::read(const call& by, std::string uri, std::string asked_uri, read_options how,
+                   completion<read_answer> done) const {
   const auto* way = route_of(uri);
   if (way == nullptr) return done(not_found());
   // The view is asked where the source is: a hidden URI then differs in nothing from one the source does not have.
-  auto job = [self = shared_from_this(), to = way->to,
-              request = read_request{
-                  by, std::move(uri), std::move(asked_uri), {}, {}, limits_.read_limit}]() mutable -> result<read_answer> {
-    if (!may_see(request.who, request.uri)) return not_found();
+  auto job =
+      [self = shared_from_this(), to = way->to, with_entry = how.with_entry,
+       request =
+           read_request{by, std::move(uri), std::move(asked_uri), {}, std::move(how.if_version), limits_.read_limit}]() mutable
+      -> result<read_answer> {
+    if (!may_see(request.who.view.get(), request.uri)) return not_found();
     request.match = self->match_of(*to, request.uri);
     auto ready = read_stable(*to->what(), request);
     if (!ready) {
       if (ready.error().code == errc::resource_not_found) return not_found(std::move(ready.error().private_text));
       return tl::unexpected(std::move(ready.error()));
     }
-    const model::cache_hint cache{ready->ttl, request.who.view != nullptr};
-    return read_answer{std::move(*ready), to->lane(), cache};
+    ready->home = to->lane();
+    ready->cache = {ready->reading.ttl, request.who.view != nullptr};
+    if (with_entry && !ready->is_unmodified) {
+      auto entry = entry_of(*to->what(), request, ready->reading);
+      if (!entry) return tl::unexpected(std::move(entry.error()));
+      ready->entry = std::move(*entry);
+    }
+    return ready;
   };
   ask<read_answer>(*way->to, by, timers_, std::move(job), std::move(done));
+}
+
+void catalog::describe(const call& by, std::string uri, completion<resource> done) const {
+  const auto* way = route_of(uri);
+  if (way == nullptr) return done(not_found());
+  auto job = [self = shared_from_this(), to = way->to,
+              request = describe_request{by, std::move(uri), {}, {}}]() mutable -> result<resource> {
+    if (!may_see(request.who.view.get(), request.uri)) return not_found();
+    request.match = self->match_of(*to, request.uri);
+    auto entry = to->what()->describe(request);
+    if (entry || entry.error().code != errc::resource_not_found || !request.match) return entry;
+    return described_by_reading(*to->what(), {request, request.uri, request.uri, request.match, {}, self->limits_.read_limit});
+  };
+  ask<resource>(*way->to, by, timers_, std::move(job), std::move(done));
 }
 
 void catalog::complete(const call& by, model::complete what, completion<complete_result> done) const {

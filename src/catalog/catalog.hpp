@@ -9,11 +9,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <hondana/provider.hpp>
 
 #include "bytes/prepare.hpp"
+#include "catalog/filter.hpp"
 #include "model/answers.hpp"
 #include "model/operation.hpp"
 #include "work/pool.hpp"
@@ -46,12 +48,24 @@ class source {
   std::shared_ptr<work::pool> pool_;  // the same object when it is a pool
 };
 
+/// What a read is asked for besides the contents.
+struct read_options {
+  std::optional<std::string> if_version{};  ///< Contents are wanted only when this is not the version.
+  bool with_entry = false;                  ///< The entry is wanted, too.
+};
+
 /// A reading and the lane where its streams may be pulled.
 struct read_answer {
   bytes::prepared_reading reading;
   std::shared_ptr<work::lane> home;
   model::cache_hint cache;
+  bool is_unmodified = false;       ///< `read_options::if_version` is the version: there are no contents.
+  std::optional<resource> entry{};  ///< When asked for, with the version of the reading.
 };
+
+/// Whether `through` (null: everything) shows a canonical URI. A resource is hidden with all its parts: a rule about a file
+/// holds for its lines and fragments too.
+[[nodiscard]] bool may_see(const view* through, std::string_view uri);
 
 template <class T>
 using completion = std::function<void(result<T>)>;
@@ -69,10 +83,21 @@ class catalog : public std::enable_shared_from_this<catalog> {
                                                                    std::shared_ptr<work::timers> timers);
 
   /// One page in segment order over all providers. Errors: invalid_argument for a cursor that is not ours.
-  void list(const call& by, const std::optional<std::string>& cursor, completion<model::resource_page> done) const;
+  void list(const call& by, const std::optional<std::string>& cursor, completion<model::resource_page> done) const {
+    list(by, cursor, std::make_shared<const filter>(), std::move(done));
+  }
+  /// The same of what passes `which`. Entries outside of its prefix are not looked at; among the others a page looks at a
+  /// bounded number, so that it may be short or empty and have a cursor. Errors: also for a cursor of another filter.
+  void list(const call& by, const std::optional<std::string>& cursor, std::shared_ptr<const filter> which,
+            completion<model::resource_page> done) const;
   void templates(const call& by, const std::optional<std::string>& cursor, completion<model::template_page> done) const;
   /// `uri` is canonical, `asked_uri` what the client wrote. Errors: resource_not_found when no provider claims it.
-  void read(const call& by, std::string uri, std::string asked_uri, completion<read_answer> done) const;
+  void read(const call& by, std::string uri, std::string asked_uri, completion<read_answer> done) const {
+    read(by, std::move(uri), std::move(asked_uri), {}, std::move(done));
+  }
+  void read(const call& by, std::string uri, std::string asked_uri, read_options how, completion<read_answer> done) const;
+  /// The entry of one resource, listed or not. `uri` is canonical. Errors: as `read`.
+  void describe(const call& by, std::string uri, completion<resource> done) const;
   /// One page of a folder's direct children; `uri` is canonical, one trailing slash does not matter.
   /// Errors: resource_not_found, invalid_argument for what is no folder and for a cursor that is not ours or of another folder.
   void children(const call& by, std::string uri, const std::optional<std::string>& cursor,

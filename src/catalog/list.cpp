@@ -1,5 +1,6 @@
 /// Listing: which sources a page needs, asked at once, and their pages merged.
 #include <algorithm>
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +23,11 @@
 namespace hondana::catalog {
 namespace {
 
+/// What one page of a filtered list may look at, of each source: entries, bytes compared by patterns, and for how long.
+constexpr std::size_t most_looks = 10'000;
+constexpr std::uint64_t most_steps = 20'000'000;
+constexpr std::chrono::milliseconds longest_look{250};
+
 bool before(std::string_view a, std::string_view b) noexcept { return std::is_lt(compare_by_segment(a, b)); }
 
 }  // namespace
@@ -33,11 +39,16 @@ bool before(std::string_view a, std::string_view b) noexcept { return std::is_lt
 class catalog::page_in_making : public std::enable_shared_from_this<page_in_making> {
  public:
   page_in_making(std::shared_ptr<const catalog> of, const call& by, std::string after, std::uint64_t scope,
-                 completion<model::resource_page> done)
-      : catalog_(std::move(of)), by_(by), after_(std::move(after)), scope_(scope), done_(std::move(done)) {}
+                 std::shared_ptr<const filter> which, completion<model::resource_page> done)
+      : catalog_(std::move(of)),
+        by_(by),
+        after_(std::move(after)),
+        scope_(scope),
+        which_(std::move(which)),
+        done_(std::move(done)) {}
 
   void start() {
-    find_reaches();
+    if (!which_->is_hopeless()) find_reaches();
     if (reaches_.empty()) return finish({});
     const bool is_apart = reaches_.size() == 1 || before(after_, reaches_[1].from);
     gather(0, is_apart ? 1 : reaches_.size());
@@ -51,7 +62,9 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
   };
 
   void find_reaches() {
+    const std::string_view prefix = which_->prefix();
     for (const auto& one : catalog_->routes_) {
+      if (!one.prefix.starts_with(prefix) && !prefix.starts_with(one.prefix)) continue;
       const bool lies_ahead = after_.empty() || before(after_, one.prefix);
       // What starts with a claim is contiguous in segment order, so a key that does not start with it has it all behind.
       if (!lies_ahead && !after_.starts_with(one.prefix)) continue;
@@ -72,8 +85,48 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
     }
   }
 
+  /// The source's next entries that pass the filter. It is asked again while they are few, until enough has been looked at.
   result<list_result> page_of(const std::shared_ptr<source>& from) const {
-    const list_request request{by_, after_, catalog_->limits_.page_size};
+    if (which_->is_open()) return checked_page_of(from, after_);
+    const auto until = work::clock::now() + longest_look;
+    list_result all;
+    std::size_t looks = 0;
+    std::uint64_t steps = 0;
+    const auto is_enough = [&] {
+      return all.entries.size() == catalog_->limits_.page_size || looks >= most_looks || steps >= most_steps;
+    };
+    for (auto after = after_;;) {
+      auto page = checked_page_of(from, after);
+      if (!page) return page;
+      for (std::size_t index = 0; index < page->entries.size(); ++index) {
+        auto& entry = page->entries[index];
+        if (is_behind(entry.uri)) return all;
+        ++looks;
+        after = entry.uri;
+        if (which_->passes(entry, steps)) all.entries.push_back(std::move(entry));
+        if (index + 1 < page->entries.size() && is_enough()) {
+          all.resume = std::move(after);
+          return all;
+        }
+      }
+      if (!page->resume || is_behind(*page->resume)) return all;
+      after = std::move(*page->resume);
+      if (is_enough() || work::clock::now() >= until) {
+        all.resume = std::move(after);
+        return all;
+      }
+      if (by_.stop.stop_requested()) return tl::unexpected(was_cancelled());
+    }
+  }
+
+  /// Whether a key lies after all that the filter's prefix allows.
+  [[nodiscard]] bool is_behind(std::string_view key) const {
+    const std::string_view prefix = which_->prefix();
+    return !key.starts_with(prefix) && before(prefix, key);
+  }
+
+  result<list_result> checked_page_of(const std::shared_ptr<source>& from, const std::string& after) const {
+    const list_request request{by_, after, catalog_->limits_.page_size};
     auto page = from->what()->list(request);
     if (!page) return page;
     const auto is_claimed = [&](std::string_view uri) {
@@ -119,20 +172,22 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
   call by_;
   std::string after_;
   std::uint64_t scope_;
+  std::shared_ptr<const filter> which_;
   completion<model::resource_page> done_;
   std::vector<reach> reaches_;  // in the order of `from`
   std::vector<list_result> pages_;
 };
 
-void catalog::list(const call& by, const std::optional<std::string>& cursor, completion<model::resource_page> done) const {
-  const auto scope = cursor_scope("resources", "", by.who.view.get());
-  std::string after;
+void catalog::list(const call& by, const std::optional<std::string>& cursor, std::shared_ptr<const filter> which,
+                   completion<model::resource_page> done) const {
+  const auto scope = cursor_scope("resources", which->digest(), by.who.view.get());
+  auto after = key_before(which->prefix());
   if (cursor) {
     auto key = read_cursor(*cursor, scope);
     if (!key) return done(tl::unexpected(std::move(key.error())));
-    after = std::move(*key);
+    if (before(after, *key)) after = std::move(*key);
   }
-  std::make_shared<page_in_making>(shared_from_this(), by, std::move(after), scope, std::move(done))->start();
+  std::make_shared<page_in_making>(shared_from_this(), by, std::move(after), scope, std::move(which), std::move(done))->start();
 }
 
 }  // namespace hondana::catalog

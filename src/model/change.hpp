@@ -1,10 +1,12 @@
 /// What can change while peers are connected.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <hondana/input.hpp>
+#include <hondana/resource.hpp>
 #include <hondana/value.hpp>
 
 namespace hondana::model {
@@ -16,10 +18,12 @@ struct change {
     tools,      ///< The list of tools.
     prompts,    ///< The list of prompts.
     content,    ///< One resource.
+    entry,      ///< The same, told with its entry to whoever wants that; made of `content`, never reported.
   };
   what kind = what::resources;
-  std::string uri{};    ///< Canonical; of `content` only.
-  std::string title{};  ///< Of that resource, for peers that are shown it; may be empty.
+  std::string uri{};                      ///< Canonical; of `content` only.
+  std::string title{};                    ///< Of that resource, for peers that are shown it; may be empty.
+  std::shared_ptr<const resource> now{};  ///< Of `entry` only: as it is now; null when it is not there any more.
 };
 
 /// A message to whoever listens, about no request.
@@ -34,7 +38,8 @@ struct interests {
   bool tools = false;
   bool prompts = false;
   bool resources = false;
-  std::vector<std::string> uris{};  ///< As the peer spelled them.
+  std::vector<std::string> uris{};     ///< As the peer spelled them.
+  std::vector<std::string> entries{};  ///< Resources whose entries are to be told.
 };
 
 }  // namespace hondana::model

@@ -12,6 +12,7 @@
 #include <hondana/value.hpp>
 
 #include "model/change.hpp"
+#include "model/filter.hpp"
 
 namespace hondana::model {
 
@@ -22,6 +23,7 @@ using token = std::variant<std::int64_t, std::string>;
 struct initialize {
   std::string revision;  ///< As asked for.
   client_abilities client;
+  bool knows_versions = false;  ///< It declares the versioned dialect.
 };
 /// The legacy peer is ready.
 struct initialized {};
@@ -30,13 +32,21 @@ struct discover {};
 struct ping {};
 struct list_resources {
   std::optional<std::string> cursor;
+  std::optional<resource_filter> filter{};  ///< Versioned dialect.
 };
 struct list_templates {
   std::optional<std::string> cursor;
 };
 struct read_resource {
-  std::string uri;        ///< Canonical.
-  std::string asked_uri;  ///< As spelled by the peer; canonical where that has raw non-ASCII.
+  std::string uri;                          ///< Canonical.
+  std::string asked_uri;                    ///< As spelled by the peer; canonical where that has raw non-ASCII.
+  std::optional<std::string> if_version{};  ///< Versioned dialect: the version the peer has.
+};
+/// Versioned dialect: a resource with its entry.
+struct get_resource {
+  std::string uri;
+  std::string asked_uri;
+  std::optional<std::string> if_version;
 };
 /// Asks for the direct children of a folder.
 struct read_directory {
@@ -91,10 +101,19 @@ struct subscribe {
 struct unsubscribe {
   std::string uri;
 };
+/// Versioned dialect: asks to be told the entries of all these when they change, or of none.
+struct subscribe_entries {
+  std::vector<std::string> uris;        ///< Canonical.
+  std::vector<std::string> asked_uris;  ///< As spelled by the peer, in the same order.
+};
+struct unsubscribe_entries {
+  std::vector<std::string> uris;
+};
 /// Opens a stream of changes, which lasts until it is cancelled.
 struct listen {
-  interests wanted;                           ///< `uris` are as spelled by the peer,
-  std::vector<std::string> canonical_uris{};  ///< and canonical, in the same order.
+  interests wanted;                              ///< `uris` are as spelled by the peer,
+  std::vector<std::string> canonical_uris{};     ///< and canonical, in the same order.
+  std::vector<std::string> canonical_entries{};  ///< The same of `interests::entries`.
 };
 /// Withdraws a request.
 struct cancel {
@@ -104,9 +123,10 @@ struct cancel {
 /// A notification that means nothing to a resource server (progress of nothing, roots changed): accepted and dropped.
 struct no_operation {};
 
-using operation = std::variant<initialize, initialized, discover, ping, list_resources, list_templates, read_resource, complete,
-                               subscribe, unsubscribe, listen, list_tools, call_tool, list_prompts, get_prompt, set_log_level,
-                               read_directory, list_skills, get_skill, cancel, no_operation>;
+using operation =
+    std::variant<initialize, initialized, discover, ping, list_resources, list_templates, read_resource, get_resource, complete,
+                 subscribe, unsubscribe, subscribe_entries, unsubscribe_entries, listen, list_tools, call_tool, list_prompts,
+                 get_prompt, set_log_level, read_directory, list_skills, get_skill, cancel, no_operation>;
 
 /// An operation with what its envelope said about it.
 struct request {
@@ -114,6 +134,7 @@ struct request {
   std::optional<token> progress_token;
   std::optional<hondana::log_level> log_level;  ///< Modern: messages about this request are wanted, from this level on.
   client_abilities client;                      ///< Modern: what the request declares. Legacy peers declared it before.
+  bool is_versioned = false;                    ///< From a peer that knows the versioned dialect.
 };
 
 }  // namespace hondana::model

@@ -1,6 +1,10 @@
 /// What a provider does when it does not say otherwise.
 #include <hondana/provider.hpp>
 
+#include <utility>
+
+#include <hondana/uri.hpp>
+
 namespace hondana::inline v0 {
 
 result<list_result> provider::children(const children_request&) {
@@ -15,6 +19,19 @@ result<skills_result> provider::skills(const list_request&) { return skills_resu
 
 result<skill> provider::find_skill(const skill_request&) {
   return fail(errc::resource_not_found, "The source \"" + name() + "\" has no skills.");
+}
+
+result<resource> provider::describe(const describe_request& request) {
+  list_request place;
+  static_cast<call&>(place) = request;
+  place.after = key_before(request.uri);
+  place.limit = 1;
+  auto listed = list(place);
+  if (!listed) return tl::unexpected(std::move(listed.error()));
+  if (listed->entries.empty() || listed->entries.front().uri != request.uri) {
+    return fail(errc::resource_not_found, "Resource not found");
+  }
+  return std::move(listed->entries.front());
 }
 
 std::vector<resource_template> provider::templates() const { return {}; }

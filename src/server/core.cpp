@@ -112,6 +112,7 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   auto context = std::make_shared<session::context>();
   context->catalog = std::move(*catalog);
   context->feed = feed_;
+  context->lookups = lookups_;
   context->gate = std::make_shared<const gate::gate>();
   handlers_ = handlers_->with_page_size(options.page_size);
   context->handlers = handlers_;
@@ -142,6 +143,7 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   const auto before = std::exchange(sources_, std::move(sources));
   const auto now = sources_;
   const auto present = context->catalog;
+  lookups_->use(context->catalog);
   options_ = std::move(options);
   context_ = std::move(context);
   lock.unlock();

@@ -17,6 +17,7 @@
 #include "catalog/catalog.hpp"
 #include "catalog/coalescer.hpp"
 #include "catalog/feed.hpp"
+#include "catalog/lookups.hpp"
 #include "handlers/table.hpp"
 #include "seal/seal.hpp"
 #include "session/session.hpp"
@@ -64,6 +65,7 @@ class core final : public session::context_source, public std::enable_shared_fro
                  const std::vector<std::shared_ptr<catalog::source>>& now);
 
   const std::shared_ptr<catalog::feed> feed_ = std::make_shared<catalog::feed>();
+  const std::shared_ptr<catalog::lookups> lookups_ = std::make_shared<catalog::lookups>();
   std::shared_ptr<work::timers> timers_;
   const std::shared_ptr<catalog::coalescer> coalescer_;
   const std::shared_ptr<catalog::attachments> attachments_;

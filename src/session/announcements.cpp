@@ -2,6 +2,8 @@
 #include "session/announcements.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "wire/logging.hpp"
@@ -47,7 +49,7 @@ bool announcements::watch(const std::string& uri, const std::string& asked, std:
     known->asked = asked;
     return true;
   }
-  if (watched_count_ >= limit) return false;
+  if (watched_count_ + entries_count_ >= limit) return false;
   ++watched_count_;
   watched_[catalog::resource_of(uri)].push_back({uri, asked, {}, false});
   return true;
@@ -72,6 +74,57 @@ void announcements::unwatch(const std::string& uri) {
   if (place->second.empty()) watched_.erase(place);
 }
 
+bool announcements::watch_entry(const std::string& uri, const std::string& asked, std::shared_ptr<const view> through,
+                                const std::shared_ptr<catalog::lookups>& by, std::size_t limit) {
+  const std::lock_guard lock(mutex_);
+  auto* one = find_entry(uri);
+  if (one == nullptr) {
+    if (watched_count_ + entries_count_ >= limit) return false;
+    ++entries_count_;
+    auto& of_resource = entries_[catalog::resource_of(uri)];
+    of_resource.emplace_back();
+    one = &of_resource.back();
+    one->uri = uri;
+  }
+  one->asked = asked;
+  one->through = std::move(through);
+  lookups_ = by;
+  return true;
+}
+
+/// Under the lock.
+announcements::entry_note* announcements::find_entry(const std::string& uri) {
+  const auto place = entries_.find(catalog::resource_of(uri));
+  if (place == entries_.end()) return nullptr;
+  const auto one =
+      std::find_if(place->second.begin(), place->second.end(), [&uri](const auto& note) { return note.uri == uri; });
+  return one == place->second.end() ? nullptr : &*one;
+}
+
+void announcements::unwatch_entry(const std::string& uri) {
+  const std::lock_guard lock(mutex_);
+  const auto place = entries_.find(catalog::resource_of(uri));
+  if (place == entries_.end()) return;
+  const auto gone = std::erase_if(place->second, [&uri](const auto& note) { return note.uri == uri; });
+  entries_count_ -= gone;
+  if (gone != 0) std::erase(found_, uri);
+  if (place->second.empty()) entries_.erase(place);
+}
+
+bool announcements::watches(const std::string& uri) {
+  const std::lock_guard lock(mutex_);
+  return find(uri) != nullptr || find_entry(uri) != nullptr;
+}
+
+bool announcements::has_room_for(const std::vector<std::string>& uris, std::size_t limit) {
+  const std::lock_guard lock(mutex_);
+  std::unordered_set<std::string_view> fresh;
+  for (const auto& uri : uris) {
+    if (find(uri) == nullptr && find_entry(uri) == nullptr) fresh.insert(uri);
+  }
+  return watched_count_ + entries_count_ + fresh.size() <= limit;
+}
+
 void announcements::close() {
   feed_->leave(*this);
   std::function<void()> wake;
@@ -83,6 +136,9 @@ void announcements::close() {
     messages_.clear();
     watched_.clear();
     watched_count_ = 0;
+    entries_.clear();
+    entries_count_ = 0;
+    found_.clear();
     wake = std::exchange(wake_, nullptr);
   }
   if (wake) wake();  // whoever follows looks once more, and lets go
@@ -90,17 +146,64 @@ void announcements::close() {
 
 std::size_t announcements::watched() const {
   const std::lock_guard lock(mutex_);
-  return watched_count_;
+  return watched_count_ + entries_count_;
 }
 
 void announcements::heard(const model::change& what) {
   std::function<void()> wake;
+  std::shared_ptr<catalog::lookups> by;
+  std::vector<std::string> asked_for;
   {
     const std::lock_guard lock(mutex_);
-    if (has_ended_ || !note(what)) return;
-    wake = due_wake();
+    if (has_ended_) return;
+    asked_for = note_entries(what);
+    if (!asked_for.empty()) by = lookups_;
+    if (note(what)) wake = due_wake();
   }
   if (wake) wake();
+  for (const auto& uri : asked_for) look_up(uri, by);
+}
+
+std::vector<std::string> announcements::note_entries(const model::change& what) {
+  std::vector<std::string> asked_for;
+  if (what.kind != model::change::what::content) return asked_for;
+  const auto place = entries_.find(catalog::resource_of(what.uri));
+  if (place == entries_.end()) return asked_for;
+  const bool is_whole = what.uri.size() == place->first.size();
+  for (auto& one : place->second) {
+    if (!is_whole && one.uri != what.uri) continue;
+    one.title = what.title;
+    one.is_stale = one.is_asked_for;
+    if (!std::exchange(one.is_asked_for, true)) asked_for.push_back(one.uri);
+  }
+  return asked_for;
+}
+
+void announcements::look_up(const std::string& uri, const std::shared_ptr<catalog::lookups>& by) {
+  by->ask(uri, [to = weak_from_this(), uri](std::shared_ptr<const resource> entry) {
+    if (const auto there = to.lock()) there->looked_up(uri, std::move(entry));
+  });
+}
+
+void announcements::looked_up(const std::string& uri, std::shared_ptr<const resource> entry) {
+  std::function<void()> wake;
+  std::shared_ptr<catalog::lookups> again;
+  {
+    const std::lock_guard lock(mutex_);
+    auto* const found = find_entry(uri);
+    if (found == nullptr) return;
+    auto& one = *found;
+    // Told even when another lookup follows: else a resource that never rests would never be told of.
+    if (catalog::may_see(one.through.get(), uri)) {
+      one.now = std::move(entry);
+      if (!std::exchange(one.is_pending, true)) found_.push_back(uri);
+      wake = due_wake();
+    }
+    one.is_asked_for = std::exchange(one.is_stale, false);
+    if (one.is_asked_for) again = lookups_;
+  }
+  if (wake) wake();
+  if (again) look_up(uri, again);
 }
 
 void announcements::told(const model::log_message& what) {
@@ -134,6 +237,7 @@ bool announcements::note(const model::change& what) {
     case kind::prompts:
       return wants_prompts_ && !std::exchange(prompts_, true);
     case kind::content:
+    case kind::entry:
       break;
   }
   const auto place = watched_.find(catalog::resource_of(what.uri));
@@ -174,11 +278,17 @@ std::optional<model::change> announcements::take() {
   if (std::exchange(resources_, false)) return model::change{kind::resources};
   if (std::exchange(tools_, false)) return model::change{kind::tools};
   if (std::exchange(prompts_, false)) return model::change{kind::prompts};
-  if (pending_.empty()) return {};
-  auto& one = *find(pending_.front());
-  pending_.pop_front();
+  if (!pending_.empty()) {
+    auto& one = *find(pending_.front());
+    pending_.pop_front();
+    one.is_pending = false;
+    return model::change{kind::content, one.asked, std::exchange(one.title, {})};
+  }
+  if (found_.empty()) return {};
+  auto& one = *find_entry(found_.front());
+  found_.pop_front();
   one.is_pending = false;
-  return model::change{kind::content, one.asked, std::exchange(one.title, {})};
+  return model::change{kind::entry, one.asked, one.title, std::exchange(one.now, {})};
 }
 
 void announcements::follow(std::function<void()> wake) {
@@ -198,8 +308,8 @@ bool announcements::has_ended() const {
 }
 
 bool announcements::has_something() const {
-  return !first_.empty() ||
-         (manners_ != nullptr && (resources_ || tools_ || prompts_ || !pending_.empty() || !messages_.empty()));
+  const bool has_changes = resources_ || tools_ || prompts_ || !pending_.empty() || !found_.empty();
+  return !first_.empty() || (manners_ != nullptr && (has_changes || !messages_.empty()));
 }
 
 std::function<void()> announcements::due_wake() {

@@ -14,17 +14,30 @@ struct performer {
   const surroundings& around;
 
   void operator()(const model::list_resources& what) const {
-    of->with->catalog->list(by, what.cursor, [of = of](auto page) { of->finish(std::move(page)); });
+    auto which = std::make_shared<const catalog::filter>(what.filter.value_or(model::resource_filter{}));
+    of->with->catalog->list(by, what.cursor, std::move(which), [of = of](auto page) { of->finish(std::move(page)); });
   }
   void operator()(const model::list_templates& what) const {
     of->with->catalog->templates(by, what.cursor, [of = of](auto page) { of->finish(std::move(page)); });
   }
   void operator()(const model::read_resource& what) const {
-    of->with->catalog->read(by, what.uri, what.asked_uri, [of = of](result<catalog::read_answer> answer) {
+    const auto done = [of = of](result<catalog::read_answer> answer) {
+      if (answer && answer->is_unmodified) return unmodified(*of, *answer);
       of->finish(std::move(answer), [&of](catalog::read_answer one) {
         return of->codec.encode(std::move(one.reading), one.home, one.cache, of->with->self);
       });
-    });
+    };
+    of->with->catalog->read(by, what.uri, what.asked_uri, {what.if_version, false}, done);
+  }
+  void operator()(const model::get_resource& what) const {
+    const auto done = [of = of](result<catalog::read_answer> answer) {
+      if (answer && answer->is_unmodified) return unmodified(*of, *answer);
+      of->finish(std::move(answer), [&of](catalog::read_answer one) {
+        // Of a folder this is its listing: what it has besides are resources of their own.
+        return of->codec.encode_got(*one.entry, std::move(one.reading.contents.front()), one.home, one.cache, of->with->self);
+      });
+    };
+    of->with->catalog->read(by, what.uri, what.asked_uri, {what.if_version, true}, done);
   }
   void operator()(const model::read_directory& what) const {
     of->with->catalog->children(by, what.uri, what.cursor, [of = of](auto page) { of->finish(std::move(page)); });
@@ -66,6 +79,9 @@ struct performer {
   }
 
  private:
+  static void unmodified(pending& of, const catalog::read_answer& answer) {
+    of.refuse(of.codec.encode_unmodified(of.uri, answer.reading.version));
+  }
   void acknowledge() const { of->succeed(rpc::body(of->codec.encode_empty(of->with->self))); }
 };
 

@@ -24,6 +24,7 @@ constexpr std::size_t longest_note = 1000;  // bytes of one line in the log; pee
 
 std::string uri_of(const model::operation& what) {
   if (const auto* read = std::get_if<model::read_resource>(&what)) return read->asked_uri;
+  if (const auto* get = std::get_if<model::get_resource>(&what)) return get->asked_uri;
   if (const auto* subscription = std::get_if<model::subscribe>(&what)) return subscription->asked_uri;
   if (const auto* folder = std::get_if<model::read_directory>(&what)) return folder->asked_uri;
   if (const auto* skill = std::get_if<model::get_skill>(&what)) return skill->asked_uri;
@@ -180,15 +181,18 @@ void session::accept(const rpc::request& request, const incoming& from) {
   }
   auto what = (*codec)->decode(request, from.facts);
   if (!what) return from.answer(refusal(request.id, what.error(), **codec));
-  if (const auto undeclared = (*codec)->refuse_undeclared(what->operation, contexts_->current()->self)) {
-    return from.answer(refusal(request.id, *undeclared, **codec));
+  const auto& manners = what->is_versioned ? (*codec)->versioned() : **codec;
+  // Whoever asks in the dialect once knows it; in the stateless era each request stands for itself.
+  if (what->is_versioned && conversation_.settled == *codec) wire::settle(conversation_, manners);
+  if (const auto undeclared = manners.refuse_undeclared(what->operation, contexts_->current()->self)) {
+    return from.answer(refusal(request.id, *undeclared, manners));
   }
   if (std::holds_alternative<model::initialize>(what->operation)) {
     if (from.in_batch) {
-      return from.answer(refusal(request.id, wire::invalid_request("initialize must not be part of a batch"), **codec));
+      return from.answer(refusal(request.id, wire::invalid_request("initialize must not be part of a batch"), manners));
     }
   }
-  dispatch(std::move(*what), request.id, **codec, from);
+  dispatch(std::move(*what), request.id, manners, from);
 }
 
 void session::dispatch(model::request what, const rpc::request_id& id, const wire::codec& codec, const incoming& from) {
@@ -236,9 +240,16 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
     const auto subscribed = subscribe(*wish, *with);
     return subscribed ? of->succeed(rpc::body(codec.encode_empty(with->self))) : of->fail(subscribed.error());
   }
+  if (const auto* wish = std::get_if<model::subscribe_entries>(&what.operation)) {
+    const auto subscribed = subscribe(*wish, by.who, *with);
+    return subscribed ? of->succeed(rpc::body(codec.encode_empty(with->self))) : of->fail(subscribed.error());
+  }
   if (const auto* wish = std::get_if<model::unsubscribe>(&what.operation)) {
-    with->feed->unwatch(*standing_, wish->uri);
-    standing_->unwatch(wish->uri);
+    unsubscribe(wish->uri, *with);
+    return of->succeed(rpc::body(codec.encode_empty(with->self)));
+  }
+  if (const auto* wish = std::get_if<model::unsubscribe_entries>(&what.operation)) {
+    for (const auto& uri : wish->uris) unsubscribe(uri, *with);
     return of->succeed(rpc::body(codec.encode_empty(with->self)));
   }
   if (const auto* wish = std::get_if<model::listen>(&what.operation)) return listen(*wish, of, from);
@@ -261,6 +272,7 @@ result<void> session::subscribe(const model::subscribe& what, const context& wit
                 "This peer, or all peers of this server together, watch as many resources as there is room for. Subscribe to "
                 "fewer, or try again later.");
   }
+  standing_->unwatch_entry(what.uri);  // from now on it is told in this way
   return {};
 }
 
@@ -285,6 +297,17 @@ void session::listen(const model::listen& what, const std::shared_ptr<pending>& 
       break;
     }
     honoured.uris.push_back(what.wanted.uris[i]);
+  }
+  for (std::size_t i = 0; with.self.has_subscriptions && i < what.canonical_entries.size(); ++i) {
+    const auto& uri = what.canonical_entries[i];
+    const auto& asked = what.wanted.entries[i];
+    if (!with.catalog->could_serve(uri)) continue;
+    if (!stream->watch_entry(uri, asked, from.facts.who.view, with.lookups, with.subscriptions)) continue;
+    if (!with.feed->watch(stream, uri)) {
+      stream->unwatch_entry(uri);
+      break;
+    }
+    honoured.entries.push_back(asked);
   }
   // Before anything can be heard: the acknowledgment is the first message of its stream.
   stream->say_first(of->codec.encode_acknowledged(honoured, of->id));

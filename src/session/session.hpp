@@ -11,6 +11,7 @@
 
 #include "catalog/catalog.hpp"
 #include "catalog/feed.hpp"
+#include "catalog/lookups.hpp"
 #include "gate/gate.hpp"
 #include "handlers/table.hpp"
 #include "model/answers.hpp"
@@ -33,6 +34,7 @@ struct context {
   std::shared_ptr<const catalog::catalog> catalog;
   std::shared_ptr<const gate::gate> gate;
   std::shared_ptr<catalog::feed> feed;
+  std::shared_ptr<catalog::lookups> lookups;
   std::shared_ptr<const handlers::table> handlers;
   std::shared_ptr<const seal::sealer> sealer;
   std::shared_ptr<work::timers> timers;
@@ -93,6 +95,8 @@ class session : public std::enable_shared_from_this<session> {
   void accept(const rpc::notification& notification, const incoming& from);
   void dispatch(model::request what, const rpc::request_id& id, const wire::codec& codec, const incoming& from);
   [[nodiscard]] result<void> subscribe(const model::subscribe& what, const context& with);
+  [[nodiscard]] result<void> subscribe(const model::subscribe_entries& what, const caller& who, const context& with);
+  void unsubscribe(const std::string& uri, const context& with);
   void listen(const model::listen& what, const std::shared_ptr<pending>& of, const incoming& from);
   void note(const std::string& line) const;
 

@@ -36,6 +36,19 @@ std::strong_ordering compare_by_segment(std::string_view a, std::string_view b) 
   return rank(*x) <=> rank(*y);
 }
 
+std::string key_before(std::string_view prefix) {
+  // No URI has a byte this high, so that nothing lies between it and the next greater byte in the place before it.
+  constexpr char beyond_all = static_cast<char>(0xFF);
+  if (prefix.empty()) return {};
+  const char last = prefix.back();
+  std::string key(prefix.substr(0, prefix.size() - 1));
+  if (last == '/') return key;  // `a/` and what starts with it come directly after `a`
+  if (last == '\0') return key += '/', key += beyond_all;
+  const char before = static_cast<char>(last - 1);
+  key += before == '/' ? static_cast<char>(before - 1) : before;
+  return key += beyond_all;
+}
+
 bool covers(std::string_view prefix, std::string_view uri) noexcept {
   if (!uri.starts_with(prefix)) return false;
   if (uri.size() == prefix.size() || prefix.ends_with('/')) return true;

@@ -4,8 +4,11 @@
 #include <string>
 #include <string_view>
 
+#include <hondana/resource.hpp>
+
 #include "json/writer.hpp"
 #include "model/change.hpp"
+#include "wire/entries.hpp"
 
 namespace hondana::wire {
 
@@ -17,16 +20,33 @@ namespace hondana::wire {
       return "notifications/tools/list_changed";
     case model::change::what::prompts:
       return "notifications/prompts/list_changed";
+    case model::change::what::entry:
+      return "notifications/resources/content_changed";
     case model::change::what::content:
       break;
   }
   return "notifications/resources/updated";
 }
 
+/// The `resource` of a `content_changed`: without a version, and with no more than a name, when it is not there any more.
+inline void write_entry(json::writer& to, const model::change& what, entry_members members) {
+  members.versioned = true;
+  resource entry;
+  if (what.now) {
+    entry = *what.now;
+  } else {
+    entry.name = what.title.empty() ? what.uri : what.title;
+  }
+  entry.uri = what.uri;
+  to.key("resource");
+  write(to, entry, members);
+}
+
 /// The whole message; `write_meta` adds the members its era has besides.
-/// Spec: server/resources#list-changed-notification and #subscriptions, all revisions.
+/// Spec: server/resources#list-changed-notification and #subscriptions, all revisions; docs/dialect.md.
 template <class Write>
-[[nodiscard]] std::string encode_change(const model::change& what, bool with_title, Write&& write_meta) {
+[[nodiscard]] std::string encode_change(const model::change& what, bool with_title, const entry_members& members,
+                                        Write&& write_meta) {
   std::string text;
   json::writer to(text);
   to.begin_object().member("jsonrpc", "2.0").member("method", method_of(what.kind)).key("params").begin_object();
@@ -35,6 +55,7 @@ template <class Write>
     to.member("uri", what.uri);
     if (with_title) to.member_if("title", what.title);
   }
+  if (what.kind == model::change::what::entry) write_entry(to, what, members);
   to.end_object().end_object();
   return text;
 }

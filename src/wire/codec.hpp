@@ -48,6 +48,9 @@ class codec {
   /// Whether peers take an event without data, and come back for the rest of a stream that was closed on purpose.
   [[nodiscard]] virtual bool may_poll() const noexcept = 0;
 
+  /// The same revision with the members of the versioned dialect, for peers that know it; may be this codec.
+  [[nodiscard]] virtual const codec& versioned() const noexcept = 0;
+
   /// Errors: method not found, wrong parameters (naming the member's path), and disagreement with the facts.
   [[nodiscard]] virtual decoded<model::request> decode(const rpc::request& from, const rpc::facts& facts) const = 0;
   /// Unknown notifications are no operations. Errors: malformed parameters; they are logged, never answered.
@@ -74,6 +77,11 @@ class codec {
   [[nodiscard]] virtual std::string encode(const prompt_result& result, const model::self_description& self) const = 0;
   [[nodiscard]] virtual rpc::body encode(bytes::prepared_reading reading, const std::shared_ptr<work::lane>& home,
                                          const model::cache_hint& cache, const model::self_description& self) const = 0;
+  /// The versioned dialect: a resource with its entry, and that there is nothing newer than `version`.
+  [[nodiscard]] virtual rpc::body encode_got(const resource& entry, bytes::prepared content,
+                                             const std::shared_ptr<work::lane>& home, const model::cache_hint& cache,
+                                             const model::self_description& self) const = 0;
+  [[nodiscard]] virtual protocol_error encode_unmodified(std::string_view uri, std::string_view version) const = 0;
   /// The notification about a change, as a whole message; tagged with the stream's id where the era has such streams.
   [[nodiscard]] virtual std::string encode_change(const model::change& what,
                                                   const std::optional<rpc::request_id>& stream) const = 0;

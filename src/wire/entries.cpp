@@ -1,9 +1,12 @@
 /// Entries and contents as JSON.
 #include "wire/entries.hpp"
 
+#include <cstdint>
 #include <cstdio>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace hondana::wire {
 namespace {
@@ -21,6 +24,31 @@ void write_described(json::writer& to, const Entry& entry, const entry_members& 
   to.member_if("description", entry.description).member_if("mimeType", entry.mimeType);
   write_annotations(to, entry.annotations, members);
   write_icons(to, entry.icons, members);
+}
+
+void write_versioned(json::writer& to, const resource& entry, const entry_members& members) {
+  if (!members.title) to.member_if("title", entry.title);
+  to.member_if("kind", entry.kind).member_if("version", entry.version);
+  if (entry.metadata.empty()) return;
+  to.key("metadata").begin_object();
+  for (const auto& [name, held] : entry.metadata) {
+    to.key(name);
+    std::visit(
+        [&to](const auto& scalar) {
+          using type = std::decay_t<decltype(scalar)>;
+          if constexpr (std::is_same_v<type, bool>) {
+            to.boolean(scalar);
+          } else if constexpr (std::is_same_v<type, std::int64_t>) {
+            to.integer(scalar);
+          } else if constexpr (std::is_same_v<type, double>) {
+            to.number(scalar);
+          } else {
+            to.string(scalar);
+          }
+        },
+        held);
+  }
+  to.end_object();
 }
 
 }  // namespace
@@ -58,6 +86,7 @@ void write(json::writer& to, const resource& entry, const entry_members& members
   to.begin_object().member("uri", entry.uri);
   write_described(to, entry, members);
   if (entry.size) to.key("size").unsigned_integer(*entry.size);
+  if (members.versioned) write_versioned(to, entry, members);
   if (members.meta && !entry.version.empty()) write_version(to, entry.version);
   to.end_object();
 }

@@ -24,6 +24,7 @@ struct entry_members {
   bool audio_and_hints = false;   ///< Audio blocks, annotations of tools.
   bool structure = false;         ///< Structured content, output schemas, links to resources in results.
   bool any_structure = false;     ///< Structured content may be any value, not only an object.
+  bool versioned = false;         ///< Entries have the members of the versioned dialect: title, kind, version, metadata.
 };
 
 void write(json::writer& to, const resource& entry, const entry_members& members);

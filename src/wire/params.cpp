@@ -82,6 +82,29 @@ json::decoded<spelled_uri> uri_of(const json::object& params) {
   return spell_uri(*uri, params.path_of("uri"));
 }
 
+json::decoded<std::vector<spelled_uri>> spell_uris(const json::object& from, std::string_view member, std::size_t most,
+                                                   std::string_view whole) {
+  std::vector<spelled_uri> uris;
+  const auto found = from.find(member);
+  if (!found) return tl::unexpected(found.error());
+  if (!*found) return uris;
+  const auto path = from.path_of(member);
+  const auto list = (*found)->as_array(path);
+  if (!list) return tl::unexpected(list.error());
+  if (list->size() > most) {
+    return tl::unexpected(json::bad_member{path, "at most " + std::to_string(most) + " URIs " + std::string(whole)});
+  }
+  for (const auto& element : list->elements()) {
+    const auto place = path + "[" + std::to_string(uris.size()) + "]";
+    const auto text = element.as_string(place);
+    if (!text) return tl::unexpected(text.error());
+    auto uri = spell_uri(*text, place);
+    if (!uri) return tl::unexpected(std::move(uri.error()));
+    uris.push_back(std::move(*uri));
+  }
+  return uris;
+}
+
 protocol_error invalid_params(std::string_view method, const json::bad_member& what) {
   return {-32602, "Invalid params for " + std::string(method.substr(0, shown_method)) + ": " + what.text(), {}, 200};
 }
@@ -98,10 +121,6 @@ json::decoded<std::optional<std::string>> cursor_of(const json::object& params) 
   if (!cursor) return tl::unexpected(cursor.error());
   if (!*cursor) return std::optional<std::string>{};
   return std::optional<std::string>{std::string(**cursor)};
-}
-
-decoded<model::operation> decode_list_resources(std::string_view method, const json::object& params) {
-  return decode_list<model::list_resources>(method, params);
 }
 
 decoded<model::operation> decode_list_templates(std::string_view method, const json::object& params) {

@@ -1,10 +1,12 @@
 /// Decodes the parameters that all revisions share.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "json/reader.hpp"
 #include "json/writer.hpp"
@@ -19,6 +21,10 @@ struct spelled_uri {
   std::string asked;
 };
 [[nodiscard]] json::decoded<spelled_uri> spell_uri(std::string_view uri, const std::string& path);
+/// The URIs of the array `member`, which may be absent. Errors: also for more than `most`; `whole` is what these are too many
+/// for.
+[[nodiscard]] json::decoded<std::vector<spelled_uri>> spell_uris(const json::object& from, std::string_view member,
+                                                                 std::size_t most, std::string_view whole);
 
 /// "Invalid params for METHOD: PATH: WHAT", -32602.
 [[nodiscard]] protocol_error invalid_params(std::string_view method, const json::bad_member& what);
@@ -36,7 +42,6 @@ template <class List>
   if (!cursor) return tl::unexpected(invalid_params(method, cursor.error()));
   return model::operation{List{std::move(*cursor)}};
 }
-[[nodiscard]] decoded<model::operation> decode_list_resources(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_list_templates(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_read(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_complete(std::string_view method, const json::object& params);

@@ -3,6 +3,9 @@
 import { readFileSync, readdirSync, existsSync } from 'node:fs';
 import path from 'node:path';
 
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
 import { loadRevisions } from './schemas.mjs';
 
 const resultTypes = {
@@ -12,6 +15,7 @@ const resultTypes = {
   'resources/list': 'ListResourcesResult',
   'resources/templates/list': 'ListResourceTemplatesResult',
   'resources/read': 'ReadResourceResult',
+  'resources/get': 'GetResourceResult',
   'completion/complete': 'CompleteResult',
   'resources/subscribe': 'EmptyResult',
   'resources/unsubscribe': 'EmptyResult',
@@ -30,6 +34,7 @@ const notificationTypes = {
   'notifications/progress': 'ProgressNotification',
   'notifications/resources/list_changed': 'ResourceListChangedNotification',
   'notifications/resources/updated': 'ResourceUpdatedNotification',
+  'notifications/resources/content_changed': 'ResourceContentChangedNotification',
   'notifications/subscriptions/acknowledged': 'SubscriptionsAcknowledgedNotification',
   'notifications/cancelled': 'CancelledNotification',
   'notifications/message': 'LoggingMessageNotification',
@@ -46,7 +51,72 @@ const errorTypes = {
   '-32020': 'HeaderMismatchError',
   '-32021': 'MissingRequiredClientCapabilityError',
   '-32022': 'UnsupportedProtocolVersionError',
+  304: 'NotModifiedError',
 };
+
+/// The versioned dialect: what its messages have besides what the revision's own schema says of their parts. Entries are
+/// judged as a Resource by that schema as well.
+const scalar = { type: ['string', 'number', 'boolean'] };
+const resource = {
+  type: 'object',
+  required: ['uri', 'name'],
+  properties: {
+    title: { type: 'string', minLength: 1 },
+    kind: { type: 'string', minLength: 1 },
+    version: { type: 'string', minLength: 1 },
+    metadata: { type: 'object', minProperties: 1, additionalProperties: scalar },
+  },
+};
+const textContents = {
+  type: 'object',
+  required: ['contentType', 'content'],
+  properties: { contentType: { type: 'string', minLength: 1 }, content: { type: 'string' } },
+  additionalProperties: false,
+};
+const blobContents = {
+  type: 'object',
+  required: ['contentType', 'blob'],
+  properties: { contentType: { type: 'string', minLength: 1 }, blob: { type: 'string', format: 'byte' } },
+  additionalProperties: false,
+};
+const dialectSchemas = {
+  Resource: resource,
+  GetResourceResult: {
+    type: 'object',
+    required: ['resource', 'contents'],
+    properties: { resource, contents: { oneOf: [textContents, blobContents] } },
+  },
+  ResourceContentChangedNotification: {
+    type: 'object',
+    required: ['method', 'params'],
+    properties: {
+      method: { const: 'notifications/resources/content_changed' },
+      params: { type: 'object', required: ['resource'], properties: { resource, _meta: { type: 'object' } }, additionalProperties: false },
+    },
+  },
+  NotModifiedError: {
+    type: 'object',
+    required: ['code', 'message', 'data'],
+    properties: {
+      code: { const: 304 },
+      message: { const: 'Not Modified' },
+      data: {
+        type: 'object',
+        required: ['uri', 'version'],
+        properties: { uri: { type: 'string' }, version: { type: 'string', minLength: 1 } },
+        additionalProperties: false,
+      },
+    },
+    additionalProperties: false,
+  },
+};
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+addFormats.default(ajv);
+const dialect = new Map(Object.entries(dialectSchemas).map(([name, schema]) => [name, ajv.compile(schema)]));
+
+/// The members that no schema of a revision knows; titles came with 2025-06-18.
+const dialectMembers = ['kind', 'version', 'metadata'];
+const isOfDialect = (entry) => dialectMembers.some((name) => name in Object(entry));
 
 /// What the transcripts must have made the server say, so that nothing passes by not being there.
 const mustBeSeen = {
@@ -69,6 +139,10 @@ const seenEverywhere = [
   'ProgressNotification',
   'ResourceListChangedNotification',
   'ResourceUpdatedNotification',
+  'Resource of the dialect',
+  'GetResourceResult',
+  'ResourceContentChangedNotification',
+  'NotModifiedError',
   'error',
 ];
 
@@ -92,7 +166,34 @@ export class Checker {
 
   #check(name, value) {
     this.seen.add(name);
+    if (dialect.has(name) && name !== 'Resource') return this.#faultsOfDialect(name, value);
     return this.types.faults(name, value);
+  }
+
+  /// By the dialect's schema, and what is a Resource by that of the revision, too.
+  #faultsOfDialect(name, value) {
+    const entry = value.resource ?? value.params?.resource;
+    const faults = name === 'NotModifiedError' ? [] : this.types.faults('Resource', this.#withoutDialect(entry));
+    const validate = dialect.get(name);
+    if (!validate(value)) faults.push(...validate.errors.map((error) => `${name}${error.instancePath}: ${error.message}`));
+    return faults;
+  }
+
+  #withoutDialect(entry) {
+    if (!isOfDialect(entry)) return entry;
+    const left = Object.fromEntries(Object.entries(entry).filter(([name]) => !dialectMembers.includes(name)));
+    if (this.revision < '2025-06-18') delete left.title;
+    return left;
+  }
+
+  #faultsOfEntries(entries) {
+    const faults = [];
+    for (const entry of entries.filter(isOfDialect)) {
+      this.seen.add('Resource of the dialect');
+      const validate = dialect.get('Resource');
+      if (!validate(entry)) faults.push(...validate.errors.map((error) => `Resource${error.instancePath}: ${error.message}`));
+    }
+    return faults;
   }
 
   #withId(message) {
@@ -117,7 +218,9 @@ export class Checker {
     const envelope = this.types.has('JSONRPCErrorResponse') ? 'JSONRPCErrorResponse' : 'JSONRPCError';
     const faults = this.#check(envelope, this.#withId(message));
     const name = errorTypes[message.error.code];
-    if (name !== undefined && this.types.has(name)) {
+    if (dialect.has(name)) {
+      faults.push(...this.#check(name, message.error));
+    } else if (name !== undefined && this.types.has(name)) {
       const isEnvelope = this.types.defined[name].properties?.jsonrpc !== undefined;
       faults.push(...this.#check(name, isEnvelope ? message : message.error));
     }
@@ -133,7 +236,10 @@ export class Checker {
     const envelope = this.types.has('JSONRPCResultResponse') ? 'JSONRPCResultResponse' : 'JSONRPCResponse';
     const name = message.result.resultType === 'input_required' ? 'InputRequiredResult' : resultTypes[method];
     if (name === undefined) return [`a result for ${method || 'an id that was not asked'}`];
-    return [...this.#check(envelope, message), ...this.#check(name, message.result)];
+    const listed = method === 'resources/list' ? message.result.resources : undefined;
+    if (!Array.isArray(listed)) return [...this.#check(envelope, message), ...this.#check(name, message.result)];
+    const plain = { ...message.result, resources: listed.map((one) => this.#withoutDialect(one)) };
+    return [...this.#check(envelope, message), ...this.#check(name, plain), ...this.#faultsOfEntries(listed)];
   }
 }
 
@@ -144,6 +250,7 @@ function* spoiled(method, message) {
     'resources/list': 'resources',
     'resources/templates/list': 'resourceTemplates',
     'resources/read': 'contents',
+    'resources/get': 'resource',
     'completion/complete': 'completion',
     'tools/list': 'tools',
     'prompts/list': 'prompts',

@@ -12,6 +12,7 @@
 #include "providers/files/folder_reading.hpp"
 #include "providers/files/mime.hpp"
 #include "providers/files/sniff.hpp"
+#include "providers/files/stamp.hpp"
 #include "providers/files/walk.hpp"
 #include "providers/files/window.hpp"
 
@@ -142,7 +143,7 @@ std::vector<std::string> files_provider::claims() const {
   return uris;
 }
 
-scheme_documentation files_provider::documentation() const { return describe(); }
+scheme_documentation files_provider::documentation() const { return files::describe(); }
 
 std::shared_ptr<const root> files_provider::root_of(std::string_view uri) const {
   const auto found = std::find_if(roots_.begin(), roots_.end(), [uri](const auto& one) { return covers(one->uri(), uri); });
@@ -162,48 +163,109 @@ result<list_result> files_provider::list(const list_request& request) {
   return answer;
 }
 
-result<reading> files_provider::read(const read_request& request) {
-  const auto missing = [&request](std::string why) {
-    return tl::unexpected(failure_of({obstacle::missing, 0, std::move(why)}, request.asked_uri));
+/// A file or folder, or the part of a file.
+struct files_provider::target {
+  std::shared_ptr<const root> of;
+  std::string path;
+  located place;
+  std::optional<range> part;
+
+  [[nodiscard]] bool is_folder() const noexcept { return S_ISDIR(place.facts.st_mode); }
+};
+
+result<files_provider::target> files_provider::target_of(const std::string& asked, const std::string& asked_uri,
+                                                         const call& by) const {
+  const auto missing = [&asked_uri](std::string why) {
+    return tl::unexpected(failure_of({obstacle::missing, 0, std::move(why)}, asked_uri));
   };
-  const auto parts = split_uri(request.uri);
+  const auto parts = split_uri(asked);
   if (parts.fragment) return missing("it has a fragment");
-  const auto uri = std::string_view(request.uri).substr(0, request.uri.find('?'));
+  const auto uri = std::string_view(asked).substr(0, asked.find('?'));
   const auto of = root_of(uri);
   if (of == nullptr) return missing("it is below no root");
   auto part = parse_range(parts.query.value_or(std::string_view()));
   if (!part) return tl::unexpected(std::move(part.error()));
-  const auto path = of->path_of(uri);
+  auto path = of->path_of(uri);
   if (!path) return missing("no file can have that name");
-  const auto found = look_up(*of, *path, request, request.asked_uri);
-  if (!found) return tl::unexpected(found.error());
+  auto found = look_up(*of, *path, by, asked_uri);
+  if (!found) return tl::unexpected(std::move(found.error()));
   const auto mode = found->facts.st_mode;
   if (S_ISDIR(mode)) {
     if (*part)
       return fail(errc::invalid_argument,
-                  "The parameters \"lines\" and \"bytes\" are for files; " + request.asked_uri + " is a folder.");
-    return read_folder(*of, *found, options_.folder_budget, request, room_);
-  }
-  if (uri.ends_with('/')) return missing("it is no folder");
-  if (!S_ISREG(mode)) {
-    return fail(errc::invalid_argument, request.asked_uri + " is " + std::string(name_of_special(mode)) +
+                  "The parameters \"lines\" and \"bytes\" are for files; " + asked_uri + " is a folder.");
+  } else if (uri.ends_with('/')) {
+    return missing("it is no folder");
+  } else if (!S_ISREG(mode)) {
+    return fail(errc::invalid_argument, asked_uri + " is " + std::string(name_of_special(mode)) +
                                             ", which has no content to read. Only regular files and folders can be read.");
   }
-  return read_file(*of, *found, request, *part);
+  return target{of, std::string(*path), std::move(*found), *part};
+}
+
+result<reading> files_provider::read(const read_request& request) {
+  const auto what = target_of(request.uri, request.asked_uri, request);
+  if (!what) return tl::unexpected(what.error());
+  if (what->is_folder()) return read_folder(*what->of, what->place, options_.folder_budget, request, room_);
+  return read_file(*what->of, what->place, request, what->part);
+}
+
+result<resource> files_provider::describe(const describe_request& request) {
+  const auto looked_at = wall_clock();
+  const auto what = target_of(request.uri, request.uri, request);
+  if (!what) return tl::unexpected(what.error());
+  auto entry = entry_of(*what->of, what->path, what->place.facts, looked_at);
+  if (what->part) {
+    entry.uri = request.uri;
+    entry.size.reset();
+  }
+  if (!request.known_version.empty()) {
+    entry.version = request.known_version;
+  } else if (entry.version.empty()) {
+    auto version = version_of_content(*what, request);
+    if (!version) return tl::unexpected(std::move(version.error()));
+    entry.version = std::move(*version);
+  }
+  return entry;
+}
+
+/// The version that a read would answer with, where the entry has none: of a folder, and of a file that has just changed.
+result<std::string> files_provider::version_of_content(const target& what, const describe_request& request) {
+  constexpr off_t most_read = 1 << 20;
+  const read_request whole{request, request.uri, request.uri, {}, {}};
+  if (what.is_folder()) {
+    return read_folder(*what.of, what.place, options_.folder_budget, whole, room_).map([](reading found) {
+      return std::move(found.version);
+    });
+  }
+  // No read ever answers with this one, so that nothing is taken for unmodified because of it.
+  if (what.place.facts.st_size > most_read) return "~" + version_of(stamp_of(what.place.facts));
+  auto file = what.of->below().open_file(what.place);
+  if (!file) return tl::unexpected(failure_of(refusal_of(file.error()), request.uri));
+  return read_content(std::make_shared<open_file>(std::move(*file)), {}, whole, room_).map([](file_content found) {
+    return std::move(found.version);
+  });
 }
 
 result<reading> files_provider::read_file(const root& of, const located& what, const read_request& request,
                                           const std::optional<range>& part) {
   auto file = of.below().open_file(what);
   if (!file) return tl::unexpected(failure_of(refusal_of(file.error()), request.asked_uri));
-  auto read = read_content(std::make_shared<open_file>(std::move(*file)), part, request, room_);
+  const auto opened = std::make_shared<open_file>(std::move(*file));
+  if (request.if_version) {
+    const auto now = wall_clock();
+    const auto state = opened->state();
+    if (!state) return tl::unexpected(state.error());
+    if (!is_racy(*state, now) && version_of(*state) == *request.if_version) return reading{{}, *request.if_version, {}};
+  }
+  auto read = read_content(opened, part, request, room_);
   if (!read) return tl::unexpected(std::move(read.error()));
   const auto name = std::string_view(what.path).substr(what.path.rfind('/') + 1);
   content item;
   item.name = of.name_of(what.path);
   item.mimeType = agreed_type(name, read->front, read->form);
   const bool is_front_whole = read->front.size() < head_bytes;
-  if (read->form != content_form::blob) item.title = describe(item.mimeType, read->front, is_front_whole).title;
+  if (read->form != content_form::blob) item.title = files::describe(item.mimeType, read->front, is_front_whole).title;
   item.form = read->form;
   item.data = std::move(read->data);
   reading answer;

@@ -34,6 +34,8 @@ class files_provider final : public provider {
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<reading> read(const read_request& request) override;
   [[nodiscard]] bool lists_folders() const noexcept override { return true; }
+  /// Of a part of a file, the entry of the file under the URI of the part, without a size.
+  [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
@@ -50,6 +52,10 @@ class files_provider final : public provider {
 
   /// The root a canonical URI belongs to; null when it is of none.
   [[nodiscard]] std::shared_ptr<const root> root_of(std::string_view uri) const;
+  struct target;
+  /// What `uri` (canonical) names; the failures of reads where it names nothing that has content.
+  [[nodiscard]] result<target> target_of(const std::string& uri, const std::string& asked_uri, const call& by) const;
+  [[nodiscard]] result<std::string> version_of_content(const target& what, const describe_request& request);
   [[nodiscard]] result<reading> read_file(const root& of, const located& what, const read_request& request,
                                           const std::optional<range>& part);
 

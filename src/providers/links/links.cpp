@@ -79,6 +79,12 @@ result<reading> links_provider::read(const read_request& request) {
               "This server does not fetch web pages. Fetch " + request.asked_uri + " directly over HTTPS.");
 }
 
+result<resource> links_provider::describe(const describe_request& request) {
+  auto found = links_.find(request.uri);
+  if (!found) return fail(errc::resource_not_found, "Resource not found");
+  return std::move(*found);
+}
+
 bool links_provider::never_blocks() const noexcept { return true; }
 
 }  // namespace hondana::links

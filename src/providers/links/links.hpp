@@ -29,6 +29,7 @@ class links_provider final : public provider {
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   /// Always an error: fetch_directly for a link, resource_not_found for what lies below one.
   [[nodiscard]] result<reading> read(const read_request& request) override;
+  [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] bool never_blocks() const noexcept override;
 
  private:

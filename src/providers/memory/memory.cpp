@@ -198,7 +198,11 @@ result<list_result> memory_provider::list(const list_request& request) {
 }
 
 result<reading> memory_provider::read(const read_request& request) {
-  if (const auto found = state_->find(request.uri)) return found->make(request);
+  if (const auto found = state_->find(request.uri)) {
+    auto made = found->make(request);
+    if (made && made->version.empty()) made->version = found->entry.version;
+    return made;
+  }
   if (request.match) {
     if (const auto found = state_->find_template(request.match->uriTemplate)) return found->make(request);
   }
@@ -227,6 +231,11 @@ result<list_result> memory_provider::children(const children_request& request) {
     one = state_->next(model::end_of_subtree(last));
   }
   return page;
+}
+
+result<resource> memory_provider::describe(const describe_request& request) {
+  if (const auto found = state_->find(request.uri)) return found->entry;
+  return fail(errc::resource_not_found, "Resource not found");
 }
 
 std::vector<resource_template> memory_provider::templates() const {

@@ -24,7 +24,7 @@ class folder_skills final : public provider {
 
   [[nodiscard]] std::string name() const override { return "skills"; }
   [[nodiscard]] std::vector<std::string> claims() const override { return {claim_}; }
-  [[nodiscard]] scheme_documentation documentation() const override { return describe(); }
+  [[nodiscard]] scheme_documentation documentation() const override { return skills::describe(); }
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<reading> read(const read_request& request) override;
   [[nodiscard]] bool lists_folders() const noexcept override { return true; }

@@ -8,27 +8,15 @@
 #include "wire/changes.hpp"
 #include "wire/entries.hpp"
 #include "wire/inputs.hpp"
+#include "wire/legacy/differences.hpp"
 #include "wire/logging.hpp"
 #include "wire/params.hpp"
 #include "wire/prompts.hpp"
 #include "wire/tools.hpp"
+#include "wire/versioned/dialect.hpp"
 
 namespace hondana::wire::legacy {
 namespace {
-
-/// How one revision differs from its neighbours.
-struct differences {
-  std::string_view revision;
-  bool has_batches;
-  bool writes_null_ids;
-  bool has_completions_capability;
-  bool has_server_title;
-  bool has_updated_title;
-  bool misfits_are_results;
-  entry_members members;
-  input_members inputs;
-  bool may_poll = false;
-};
 
 using decoder = decoded<model::operation> (*)(std::string_view method, const json::object& params);
 
@@ -43,7 +31,7 @@ decoded<model::operation> decode_initialize(std::string_view method, const json:
   if (!info) return tl::unexpected(invalid_params(method, info.error()));
   const auto can = abilities_of(*capabilities);
   if (!can) return tl::unexpected(invalid_params(method, can.error()));
-  return model::operation{model::initialize{std::string(*revision), *can}};
+  return model::operation{model::initialize{std::string(*revision), *can, versioned::is_declared_by(*capabilities)}};
 }
 
 decoded<model::operation> decode_ping(std::string_view, const json::object&) { return model::operation{model::ping{}}; }
@@ -54,12 +42,19 @@ struct method {
 };
 
 constexpr std::array methods{
-    method{"initialize", decode_initialize},         method{"ping", decode_ping},
-    method{"resources/list", decode_list_resources}, method{"resources/templates/list", decode_list_templates},
-    method{"resources/read", decode_read},           method{"completion/complete", decode_complete},
-    method{"resources/subscribe", decode_subscribe}, method{"resources/unsubscribe", decode_unsubscribe},
-    method{"tools/list", decode_list_tools},         method{"tools/call", decode_call_tool},
-    method{"prompts/list", decode_list_prompts},     method{"prompts/get", decode_get_prompt},
+    method{"initialize", decode_initialize},
+    method{"ping", decode_ping},
+    method{"resources/list", versioned::decode_list},
+    method{"resources/templates/list", decode_list_templates},
+    method{"resources/read", decode_read},
+    method{"completion/complete", decode_complete},
+    method{"resources/get", versioned::decode_get},
+    method{"resources/subscribe", versioned::decode_subscribe},
+    method{"resources/unsubscribe", versioned::decode_unsubscribe},
+    method{"tools/list", decode_list_tools},
+    method{"tools/call", decode_call_tool},
+    method{"prompts/list", decode_list_prompts},
+    method{"prompts/get", decode_get_prompt},
     method{"logging/setLevel", decode_set_level},
 };
 
@@ -71,15 +66,21 @@ class legacy_codec final : public codec {
   [[nodiscard]] bool has_batches() const noexcept override { return is_.has_batches; }
   [[nodiscard]] bool writes_null_ids() const noexcept override { return is_.writes_null_ids; }
   [[nodiscard]] bool may_poll() const noexcept override { return is_.may_poll; }
+  [[nodiscard]] const codec& versioned() const noexcept override;
 
   [[nodiscard]] decoded<model::request> decode(const rpc::request& from, const rpc::facts&) const override {
     for (const auto& known : methods) {
       if (known.name != from.method) continue;
       auto operation = known.decode(from.method, from.params);
       if (!operation) return tl::unexpected(std::move(operation.error()));
+      const bool is_versioned = is_.members.versioned || versioned::is_shaped(*operation);
+      if (is_versioned) {
+        const auto taken = versioned::take_version(from.params, *operation);
+        if (!taken) return tl::unexpected(invalid_params(from.method, taken.error()));
+      }
       auto token = progress_token(from.params);
       if (!token) return tl::unexpected(invalid_params(from.method, token.error()));
-      return model::request{std::move(*operation), std::move(*token), {}, {}};
+      return model::request{std::move(*operation), std::move(*token), {}, {}, is_versioned};
     }
     return tl::unexpected(method_not_found(from.method, is_.revision));
   }
@@ -97,8 +98,12 @@ class legacy_codec final : public codec {
       return method_not_found("completion/complete", is_.revision);
     }
     if (self.has_subscriptions) return std::nullopt;
-    if (std::holds_alternative<model::subscribe>(what)) return method_not_found("resources/subscribe", is_.revision);
-    if (std::holds_alternative<model::unsubscribe>(what)) return method_not_found("resources/unsubscribe", is_.revision);
+    const bool subscribes =
+        std::holds_alternative<model::subscribe>(what) || std::holds_alternative<model::subscribe_entries>(what);
+    const bool unsubscribes =
+        std::holds_alternative<model::unsubscribe>(what) || std::holds_alternative<model::unsubscribe_entries>(what);
+    if (subscribes) return method_not_found("resources/subscribe", is_.revision);
+    if (unsubscribes) return method_not_found("resources/unsubscribe", is_.revision);
     return std::nullopt;
   }
 
@@ -110,6 +115,9 @@ class legacy_codec final : public codec {
     write_resources_capability(to, self);
     if (is_.has_completions_capability && self.has_completions) to.key("completions").begin_object().end_object();
     write_handler_capabilities(to, self);
+    to.key("experimental").begin_object();
+    versioned::write_setting(to);
+    to.end_object();
     to.end_object();
     to.key("serverInfo").begin_object().member("name", self.name);
     if (is_.has_server_title) to.member_if("title", self.title);
@@ -192,8 +200,20 @@ class legacy_codec final : public codec {
     return body;
   }
 
+  [[nodiscard]] rpc::body encode_got(const resource& entry, bytes::prepared content, const std::shared_ptr<work::lane>& home,
+                                     const model::cache_hint&, const model::self_description&) const override {
+    rpc::body body("{");
+    versioned::append_got(body, entry, std::move(content), home, is_.members);
+    body.text() += '}';
+    return body;
+  }
+
+  [[nodiscard]] protocol_error encode_unmodified(std::string_view uri, std::string_view version) const override {
+    return versioned::not_modified(uri, version);
+  }
+
   [[nodiscard]] std::string encode_change(const model::change& what, const std::optional<rpc::request_id>&) const override {
-    return wire::encode_change(what, is_.has_updated_title, [](json::writer&) {});
+    return wire::encode_change(what, is_.has_updated_title, is_.members, [](json::writer&) {});
   }
 
   /// The Skills extension is of the other era.
@@ -254,54 +274,19 @@ class legacy_codec final : public codec {
   differences is_;
 };
 
-// Columns as in the specification's changelogs: batches came and went with 2025-03-26, which brought audio and hints about
-// tools; title, lastModified, _meta, structured content, links and forms came with 2025-06-18, whose page alone shows names
-// beside contents; icons, links for the user and sampling with tools came with 2025-11-25, which also made error ids optional
-// misfitting arguments something for the model, and let clients poll.
-constexpr entry_members members_2025_11_25{true, true, true, true, false, true, true, false};
-constexpr entry_members members_2025_06_18{true, true, false, true, true, true, true, false};
-constexpr entry_members members_2025_03_26{false, false, false, false, false, true, false, false};
-constexpr entry_members members_2024_11_05{};
+static_assert(revisions_of_era.size() == 4);
+const std::array codecs{legacy_codec(revisions_of_era[0]), legacy_codec(revisions_of_era[1]), legacy_codec(revisions_of_era[2]),
+                        legacy_codec(revisions_of_era[3])};
+const std::array versioned_codecs{
+    legacy_codec(with_dialect(revisions_of_era[0])), legacy_codec(with_dialect(revisions_of_era[1])),
+    legacy_codec(with_dialect(revisions_of_era[2])), legacy_codec(with_dialect(revisions_of_era[3]))};
 
-const std::array codecs{
-    legacy_codec({"2025-11-25",
-                  false,
-                  false,
-                  true,
-                  true,
-                  false,
-                  true,
-                  members_2025_11_25,
-                  {true, true, true, true, true, members_2025_11_25},
-                  true}),
-    legacy_codec({"2025-06-18",
-                  false,
-                  true,
-                  true,
-                  true,
-                  true,
-                  false,
-                  members_2025_06_18,
-                  {true, false, false, false, false, members_2025_06_18}}),
-    legacy_codec({"2025-03-26",
-                  true,
-                  true,
-                  true,
-                  false,
-                  false,
-                  false,
-                  members_2025_03_26,
-                  {false, false, false, false, false, members_2025_03_26}}),
-    legacy_codec({"2024-11-05",
-                  false,
-                  true,
-                  false,
-                  false,
-                  false,
-                  false,
-                  members_2024_11_05,
-                  {false, false, false, false, false, members_2024_11_05}}),
-};
+const codec& legacy_codec::versioned() const noexcept {
+  for (const auto& one : versioned_codecs) {
+    if (one.revision() == is_.revision) return one;
+  }
+  return *this;
+}
 
 constexpr std::array<std::string_view, 4> names{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
 

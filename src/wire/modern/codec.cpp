@@ -15,6 +15,7 @@
 #include "wire/prompts.hpp"
 #include "wire/skills/skills.hpp"
 #include "wire/tools.hpp"
+#include "wire/versioned/dialect.hpp"
 
 namespace hondana::wire::modern {
 namespace {
@@ -27,8 +28,9 @@ constexpr std::string_view capabilities_key = "io.modelcontextprotocol/clientCap
 constexpr std::string_view client_key = "io.modelcontextprotocol/clientInfo";
 constexpr std::string_view server_key = "io.modelcontextprotocol/serverInfo";
 
-constexpr entry_members members{true, true, true, true, false, true, true, true};
-constexpr input_members inputs{true, true, true, false, true, members};
+constexpr entry_members plain_members{true, true, true, true, false, true, true, true};
+constexpr entry_members versioned_members{true, true, true, true, false, true, true, true, true};
+constexpr input_members inputs{true, true, true, false, true, plain_members};
 
 using decoder = decoded<model::operation> (*)(std::string_view method, const json::object& params);
 
@@ -40,25 +42,20 @@ struct method {
 };
 
 constexpr std::array methods{
-    method{"server/discover", decode_discover},
-    method{"resources/list", decode_list_resources},
-    method{"resources/templates/list", decode_list_templates},
-    method{"resources/read", decode_read},
-    method{"completion/complete", decode_complete},
-    method{"subscriptions/listen", decode_listen},
-    method{"tools/list", decode_list_tools},
-    method{"tools/call", decode_call_tool},
-    method{"prompts/list", decode_list_prompts},
-    method{"prompts/get", decode_get_prompt},
-    method{"resources/directory/read", skills::decode_read_directory},
-    method{"skills/list", skills::decode_list},
-    method{"skills/get", skills::decode_get},
+    method{"server/discover", decode_discover},     method{"resources/list", versioned::decode_list},
+    method{"resources/get", versioned::decode_get}, method{"resources/templates/list", decode_list_templates},
+    method{"resources/read", decode_read},          method{"completion/complete", decode_complete},
+    method{"subscriptions/listen", decode_listen},  method{"tools/list", decode_list_tools},
+    method{"tools/call", decode_call_tool},         method{"prompts/list", decode_list_prompts},
+    method{"prompts/get", decode_get_prompt},       method{"resources/directory/read", skills::decode_read_directory},
+    method{"skills/list", skills::decode_list},     method{"skills/get", skills::decode_get},
 };
 
 /// What a request says of its client.
 struct declarations {
   client_abilities client;
   std::optional<log_level> least;
+  bool knows_versions = false;
 };
 
 /// The request's own declarations. A request without them is malformed, and on HTTP a bad request.
@@ -83,7 +80,7 @@ json::decoded<declarations> declared_by(const json::object& params) {
   if (!can) return tl::unexpected(can.error());
   const auto level = wanted_level(*meta);
   if (!level) return tl::unexpected(level.error());
-  return declarations{*can, *level};
+  return declarations{*can, *level, versioned::is_declared_by(*capabilities)};
 }
 
 protocol_error unknown(std::string_view method) {
@@ -131,7 +128,8 @@ const Entry* to_address(const std::shared_ptr<const Entry>& entry) {
 }
 
 template <class Result>
-std::string encode_members(const Result& result, const model::self_description& self, const value& meta) {
+std::string encode_members(const Result& result, const model::self_description& self, const value& meta,
+                           const entry_members& members) {
   std::string text;
   json::writer to(text);
   begin_result(to);
@@ -142,7 +140,8 @@ std::string encode_members(const Result& result, const model::self_description& 
 
 template <class Entries>
 std::string encode_page(std::string_view name, const Entries& entries, const std::optional<std::string>& next_cursor,
-                        const std::optional<model::cache_hint>& cache, const model::self_description& self) {
+                        const std::optional<model::cache_hint>& cache, const model::self_description& self,
+                        const entry_members& members) {
   std::string text;
   json::writer to(text);
   begin_result(to);
@@ -157,10 +156,13 @@ std::string encode_page(std::string_view name, const Entries& entries, const std
 
 class modern_codec final : public codec {
  public:
+  explicit modern_codec(const entry_members& members) noexcept : members_(members) {}
+
   [[nodiscard]] std::string_view revision() const noexcept override { return this_revision; }
   [[nodiscard]] bool has_batches() const noexcept override { return false; }
   [[nodiscard]] bool writes_null_ids() const noexcept override { return false; }
   [[nodiscard]] bool may_poll() const noexcept override { return false; }
+  [[nodiscard]] const codec& versioned() const noexcept override;
 
   [[nodiscard]] decoded<model::request> decode(const rpc::request& from, const rpc::facts& facts) const override {
     const auto declared = declared_by(from.params);
@@ -172,9 +174,14 @@ class modern_codec final : public codec {
       if (known.name != from.method) continue;
       auto operation = known.decode(from.method, from.params);
       if (!operation) return tl::unexpected(std::move(operation.error()));
+      const bool is_versioned = declared->knows_versions || versioned::is_shaped(*operation);
+      if (is_versioned) {
+        const auto taken = versioned::take_version(from.params, *operation);
+        if (!taken) return tl::unexpected(invalid_params(from.method, taken.error()));
+      }
       auto token = progress_token(from.params);
       if (!token) return tl::unexpected(invalid_params(from.method, token.error()));
-      return model::request{std::move(*operation), std::move(*token), declared->least, declared->client};
+      return model::request{std::move(*operation), std::move(*token), declared->least, declared->client, is_versioned};
     }
     return tl::unexpected(unknown(from.method));
   }
@@ -205,11 +212,10 @@ class modern_codec final : public codec {
     write_resources_capability(to, self);
     if (self.has_completions) to.key("completions").begin_object().end_object();
     write_handler_capabilities(to, self);
-    if (skills::is_declared(self)) {
-      to.key("extensions").begin_object();
-      skills::write_setting(to, self);
-      to.end_object();
-    }
+    to.key("extensions").begin_object();
+    versioned::write_setting(to);
+    if (skills::is_declared(self)) skills::write_setting(to, self);
+    to.end_object();
     to.end_object();
     to.member_if("instructions", self.instructions);
     write_cache(to, {});
@@ -226,19 +232,19 @@ class modern_codec final : public codec {
   }
 
   [[nodiscard]] std::string encode(const model::resource_page& page, const model::self_description& self) const override {
-    return encode_page("resources", page.resources, page.next_cursor, page.cache, self);
+    return encode_page("resources", page.resources, page.next_cursor, page.cache, self, members_);
   }
 
   [[nodiscard]] std::string encode(const model::template_page& page, const model::self_description& self) const override {
-    return encode_page("resourceTemplates", page.templates, page.next_cursor, page.cache, self);
+    return encode_page("resourceTemplates", page.templates, page.next_cursor, page.cache, self, members_);
   }
 
   [[nodiscard]] std::string encode(const model::directory_page& page, const model::self_description& self) const override {
-    return encode_page("resources", page.resources, page.next_cursor, std::nullopt, self);
+    return encode_page("resources", page.resources, page.next_cursor, std::nullopt, self, members_);
   }
 
   [[nodiscard]] std::string encode(const model::skill_page& page, const model::self_description& self) const override {
-    return encode_page("skills", page.skills, page.next_cursor, page.cache, self);
+    return encode_page("skills", page.skills, page.next_cursor, page.cache, self, members_);
   }
 
   [[nodiscard]] std::string encode(const model::skill_answer& one, const model::self_description& self) const override {
@@ -246,26 +252,26 @@ class modern_codec final : public codec {
     json::writer to(text);
     begin_result(to);
     to.key("skill");
-    write(to, one.skill, members);
+    write(to, one.skill, members_);
     write_cache(to, one.cache);
     end_result(to, self);
     return text;
   }
 
   [[nodiscard]] std::string encode(const model::tool_page& page, const model::self_description& self) const override {
-    return encode_page("tools", page.tools, page.next_cursor, page.cache, self);
+    return encode_page("tools", page.tools, page.next_cursor, page.cache, self, members_);
   }
 
   [[nodiscard]] std::string encode(const model::prompt_page& page, const model::self_description& self) const override {
-    return encode_page("prompts", page.prompts, page.next_cursor, page.cache, self);
+    return encode_page("prompts", page.prompts, page.next_cursor, page.cache, self, members_);
   }
 
   [[nodiscard]] std::string encode(const tool_result& result, const model::self_description& self) const override {
-    return encode_members(result, self, result.meta);
+    return encode_members(result, self, result.meta, members_);
   }
 
   [[nodiscard]] std::string encode(const prompt_result& result, const model::self_description& self) const override {
-    return encode_members(result, self, value());
+    return encode_members(result, self, value(), members_);
   }
 
   [[nodiscard]] bool misfits_are_results() const noexcept override { return true; }
@@ -319,20 +325,26 @@ class modern_codec final : public codec {
   [[nodiscard]] rpc::body encode(bytes::prepared_reading reading, const std::shared_ptr<work::lane>& home,
                                  const model::cache_hint& cache, const model::self_description& self) const override {
     rpc::body body(R"({"resultType":"complete",)");
-    append_contents(body, std::move(reading), home, members);
-    std::string tail;
-    json::writer to(tail);
-    to.begin_object();
-    write_cache(to, cache);
-    end_result(to, self);
-    tail.front() = ',';  // continues the object that the contents began
-    body.text() += tail;
+    append_contents(body, std::move(reading), home, members_);
+    body.text() += cached_tail(cache, self);
     return body;
+  }
+
+  [[nodiscard]] rpc::body encode_got(const resource& entry, bytes::prepared content, const std::shared_ptr<work::lane>& home,
+                                     const model::cache_hint& cache, const model::self_description& self) const override {
+    rpc::body body(R"({"resultType":"complete",)");
+    versioned::append_got(body, entry, std::move(content), home, members_);
+    body.text() += cached_tail(cache, self);
+    return body;
+  }
+
+  [[nodiscard]] protocol_error encode_unmodified(std::string_view uri, std::string_view version) const override {
+    return versioned::not_modified(uri, version);
   }
 
   [[nodiscard]] std::string encode_change(const model::change& what,
                                           const std::optional<rpc::request_id>& stream) const override {
-    return wire::encode_change(what, false, [&stream](json::writer& to) {
+    return wire::encode_change(what, false, members_, [&stream](json::writer& to) {
       if (stream) write_stream_tag(to, *stream);
     });
   }
@@ -361,12 +373,31 @@ class modern_codec final : public codec {
     }
     return error;
   }
+
+ private:
+  /// The end of a result whose contents may have to be pulled.
+  static std::string cached_tail(const model::cache_hint& cache, const model::self_description& self) {
+    std::string tail;
+    json::writer to(tail);
+    to.begin_object();
+    write_cache(to, cache);
+    end_result(to, self);
+    tail.front() = ',';  // continues the object that the contents began
+    return tail;
+  }
+
+  entry_members members_;
 };
+
+const codec& modern_codec::versioned() const noexcept {
+  static const modern_codec only(versioned_members);
+  return only;
+}
 
 }  // namespace
 
 const codec& current() noexcept {
-  static const modern_codec only;
+  static const modern_codec only(plain_members);
   return only;
 }
 

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "wire/params.hpp"
+#include "wire/versioned/dialect.hpp"
 
 namespace hondana::wire::modern {
 namespace {
@@ -22,27 +24,22 @@ constexpr std::array flags{
 };
 constexpr std::string_view uris_name = "resourceSubscriptions";
 
-json::decoded<void> read_uris(const json::object& filter, model::listen& into) {
-  const auto member = filter.find(uris_name);
-  if (!member) return tl::unexpected(member.error());
-  if (!*member) return {};
-  const auto path = filter.path_of(uris_name);
-  const auto list = (*member)->as_array(path);
-  if (!list) return tl::unexpected(list.error());
-  const auto elements = list->elements();
-  if (elements.size() > most_listened) {
-    return tl::unexpected(json::bad_member{path, "at most " + std::to_string(most_listened) + " URIs a stream"});
-  }
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    const auto place = path + "[" + std::to_string(i) + "]";
-    const auto text = elements[i].as_string(place);
-    if (!text) return tl::unexpected(text.error());
-    auto uri = spell_uri(*text, place);
-    if (!uri) return tl::unexpected(uri.error());
-    into.wanted.uris.push_back(std::move(uri->asked));
-    into.canonical_uris.push_back(std::move(uri->canonical));
+json::decoded<void> read_uris(const json::object& filter, std::string_view name, std::vector<std::string>& asked,
+                              std::vector<std::string>& canonical) {
+  auto uris = spell_uris(filter, name, most_listened, "a stream");
+  if (!uris) return tl::unexpected(std::move(uris.error()));
+  for (auto& one : *uris) {
+    asked.push_back(std::move(one.asked));
+    canonical.push_back(std::move(one.canonical));
   }
   return {};
+}
+
+void write_uris(json::writer& to, std::string_view name, const std::vector<std::string>& uris) {
+  if (uris.empty()) return;
+  to.key(name).begin_array();
+  for (const auto& uri : uris) to.string(uri);
+  to.end_array();
 }
 
 json::decoded<model::listen> read_filter(const json::object& params) {
@@ -57,7 +54,11 @@ json::decoded<model::listen> read_filter(const json::object& params) {
     if (!wanted) return tl::unexpected(wanted.error());
     what.wanted.*one.member = *wanted;
   }
-  if (const auto uris = read_uris(*filter, what); !uris) return tl::unexpected(uris.error());
+  auto& wanted = what.wanted;
+  if (auto read = read_uris(*filter, uris_name, wanted.uris, what.canonical_uris); !read) return tl::unexpected(read.error());
+  if (auto read = read_uris(*filter, versioned::listen_member, wanted.entries, what.canonical_entries); !read) {
+    return tl::unexpected(read.error());
+  }
   return what;
 }
 
@@ -87,11 +88,8 @@ std::string acknowledge(const model::interests& honoured, const rpc::request_id&
   for (const auto& one : flags) {
     if (honoured.*one.member) to.key(one.name).boolean(true);
   }
-  if (!honoured.uris.empty()) {
-    to.key(uris_name).begin_array();
-    for (const auto& uri : honoured.uris) to.string(uri);
-    to.end_array();
-  }
+  write_uris(to, uris_name, honoured.uris);
+  write_uris(to, versioned::listen_member, honoured.entries);
   to.end_object().end_object().end_object();
   return text;
 }

@@ -1,4 +1,5 @@
 /// What a provider does without being told, and the two shortest readings.
+#include <compare>
 #include <memory>
 #include <string>
 #include <variant>
@@ -6,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <hondana/provider.hpp>
+#include <hondana/uri.hpp>
 
 namespace {
 
@@ -32,6 +34,29 @@ TEST(provider, without_overrides_blocks_on_four_threads_and_offers_nothing) {
   ASSERT_FALSE(children);
   EXPECT_EQ(children.error().code, errc::unsupported);
   EXPECT_NE(children.error().public_text.find("\"small\""), std::string::npos);
+}
+
+class listing_provider final : public smallest_provider {
+ public:
+  [[nodiscard]] result<list_result> list(const list_request& request) override {
+    EXPECT_EQ(request.limit, 1u);
+    list_result found;
+    resource entry;
+    entry.uri = "small:///b";
+    if (std::is_lt(compare_by_segment(request.after, entry.uri))) found.entries.push_back(entry);
+    return found;
+  }
+};
+
+TEST(provider, describes_what_it_lists) {
+  listing_provider listing;
+  describe_request request;
+  request.uri = "small:///b";
+  EXPECT_EQ(listing.describe(request)->uri, "small:///b");
+  for (const auto* other : {"small:///a", "small:///b/c", "small:///c"}) {
+    request.uri = other;
+    EXPECT_EQ(listing.describe(request).error().code, errc::resource_not_found) << other;
+  }
 }
 
 TEST(text_reading, is_one_text_in_plain_text_unless_told) {

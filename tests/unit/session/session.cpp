@@ -296,6 +296,33 @@ TEST_F(a_session, an_initialize_that_is_refused_settles_nothing) {
   EXPECT_NE(out_->answers[1].find(R"("protocolVersion":"2025-06-18")"), std::string::npos) << out_->answers[1];
 }
 
+TEST_F(a_session, subscribes_to_all_of_a_list_or_to_nothing) {
+  shake_hands("2025-06-18");
+  const auto ask = [this](const std::string& id, const std::string& method, const std::string& uris) {
+    send(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"resources/)" + method + R"(","params":{"uris":[)" + uris + "]}}");
+  };
+  // There is room for one URI of all peers; see the feed's budget above.
+  ask("1", "subscribe", R"("memo:///a","memo:///b")");
+  EXPECT_NE(out_->answers.at(0).find("\"code\":503"), std::string::npos) << out_->answers.at(0);
+  ask("2", "subscribe", R"("memo:///b","memo:///b")");
+  EXPECT_EQ(out_->answers.at(1), R"({"jsonrpc":"2.0","id":2,"result":{}})");
+  ask("3", "subscribe", R"("memo:///b","memo:///a")");
+  EXPECT_NE(out_->answers.at(2).find("\"code\":503"), std::string::npos) << out_->answers.at(2);
+  ask("4", "unsubscribe", R"("memo:///a","memo:///b","memo:///c")");
+  EXPECT_EQ(out_->answers.at(3), R"({"jsonrpc":"2.0","id":4,"result":{}})");
+  ask("5", "subscribe", R"("memo:///a")");
+  EXPECT_EQ(out_->answers.at(4), R"({"jsonrpc":"2.0","id":5,"result":{}})");
+}
+
+TEST_F(a_session, takes_no_list_of_a_million_uris) {
+  shake_hands("2025-06-18");
+  std::string uris;
+  for (int i = 0; i < 1'000'000; ++i) uris += (i == 0 ? "\"memo:" : ",\"memo:") + std::to_string(i) + '"';
+  send(R"({"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uris":[)" + uris + "]}}");
+  ASSERT_EQ(out_->answers.size(), 1u);
+  EXPECT_NE(out_->answers[0].find("params.uris: at most 10000 URIs a request"), std::string::npos) << out_->answers[0];
+}
+
 TEST_F(a_session, is_told_when_all_peers_together_watch_too_much) {
   shake_hands("2025-11-25");
   const auto watch = [this](const std::string& id, const std::string& method, const std::string& uri) {

@@ -160,4 +160,21 @@ TEST(percent_decode, inverts_percent_encode_for_every_byte) {
   EXPECT_EQ(percent_decode(percent_encode(bytes, true)).value(), bytes);
 }
 
+TEST(key_before, lies_between_what_starts_with_the_prefix_and_everything_before_it) {
+  const std::string letters = "/-.0a";
+  std::vector<std::string> all{""};
+  for (std::size_t i = 0; i < all.size() && all[i].size() < 4; ++i) {
+    for (const char c : letters) all.push_back(all[i] + c);
+  }
+  for (const std::string prefix : {"/", "0", ".", "a", "a/", "a0", "a/0", "a//", "-.", "a-"}) {
+    const auto key = hondana::key_before(prefix);
+    for (const auto& uri : all) {
+      const bool is_after = std::is_gt(compare_by_segment(uri, key));
+      const bool is_from_there_on = uri.starts_with(prefix) || std::is_gt(compare_by_segment(uri, prefix));
+      EXPECT_EQ(is_after, is_from_there_on) << prefix << " " << uri;
+    }
+  }
+  EXPECT_EQ(hondana::key_before(""), "");
+}
+
 }  // namespace

@@ -82,19 +82,23 @@ TEST(legacy_codec, an_entry_has_just_the_members_of_its_revision) {
 
 TEST(legacy_codec, the_completions_capability_came_with_2025_03_26) {
   EXPECT_EQ(find("2024-11-05")->encode_greeting(self()),
-            R"({"protocolVersion":"2024-11-05","capabilities":{"resources":{}},)"
+            R"({"protocolVersion":"2024-11-05","capabilities":{"resources":{},"experimental":)"
+            R"({"dev.hondana/versioned-resources":{}}},)"
             R"("serverInfo":{"name":"shelf","version":"1.2.3"},"instructions":"Read me."})");
   EXPECT_EQ(find("2025-03-26")->encode_greeting(self()),
-            R"({"protocolVersion":"2025-03-26","capabilities":{"resources":{},"completions":{}},)"
+            R"({"protocolVersion":"2025-03-26","capabilities":{"resources":{},"completions":{},"experimental":)"
+            R"({"dev.hondana/versioned-resources":{}}},)"
             R"("serverInfo":{"name":"shelf","version":"1.2.3"},"instructions":"Read me."})");
   EXPECT_EQ(find("2025-06-18")->encode_greeting(self()),
-            R"({"protocolVersion":"2025-06-18","capabilities":{"resources":{},"completions":{}},)"
+            R"({"protocolVersion":"2025-06-18","capabilities":{"resources":{},"completions":{},"experimental":)"
+            R"({"dev.hondana/versioned-resources":{}}},)"
             R"("serverInfo":{"name":"shelf","title":"The shelf","version":"1.2.3"},"instructions":"Read me."})");
 }
 
 TEST(legacy_codec, a_server_without_templates_claims_no_completions) {
   EXPECT_EQ(find("2025-11-25")->encode_greeting({"s", "1", "", "", false}),
-            R"({"protocolVersion":"2025-11-25","capabilities":{"resources":{}},"serverInfo":{"name":"s","version":"1"}})");
+            R"({"protocolVersion":"2025-11-25","capabilities":{"resources":{},"experimental":)"
+            R"({"dev.hondana/versioned-resources":{}}},"serverInfo":{"name":"s","version":"1"}})");
 }
 
 TEST(legacy_codec, contents_show_name_and_title_to_2025_06_18_only) {

@@ -74,7 +74,8 @@ TEST(modern_codec, a_missing_resource_is_invalid_params_with_the_uri_and_nothing
 TEST(modern_codec, every_result_is_typed_cacheable_and_signed) {
   const model::self_description self{"shelf", "1.2.3", "", "", true};
   EXPECT_EQ(current().encode_greeting(self),
-            R"({"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"resources":{},"completions":{}},)"
+            R"({"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"resources":{},"completions":{},)"
+            R"("extensions":{"dev.hondana/versioned-resources":{}}},)"
             R"("ttlMs":0,"cacheScope":"public",)"
             R"("_meta":{"io.modelcontextprotocol/serverInfo":{"name":"shelf","version":"1.2.3"}}})");
   EXPECT_EQ(current().encode(model::resource_page{{}, "", {std::chrono::milliseconds(2000), true}}, self),

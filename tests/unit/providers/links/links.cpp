@@ -108,4 +108,13 @@ TEST(links, do_not_answer_for_what_lies_below_them) {
   EXPECT_EQ(provider.read(request).error().code, errc::resource_not_found);
 }
 
+TEST(links, are_described_without_being_fetched) {
+  auto provider = two_links();
+  describe_request request;
+  request.uri = "https://example.com/a";
+  EXPECT_EQ(provider.describe(request)->kind, "link");
+  request.uri = "https://example.com/nothing";
+  EXPECT_EQ(provider.describe(request).error().code, errc::resource_not_found);
+}
+
 }  // namespace

@@ -214,4 +214,18 @@ TEST_F(memory, lists_the_direct_children_of_entries_that_are_folders) {
   EXPECT_EQ(memo.children(request).error().code, errc::resource_not_found);
 }
 
+TEST_F(memory, describes_its_entries_and_reads_with_their_versions) {
+  auto one = entry("memo:///a");
+  one.version = "v1";
+  ASSERT_TRUE(memo.add(one, [](const read_request&) -> result<reading> { return text_reading("made"); }));
+  ASSERT_TRUE(memo.add(entry("memo:///b"), "x"));
+  EXPECT_EQ(memo.read(reading_of("memo:///a"))->version, "v1");
+  EXPECT_EQ(memo.read(reading_of("memo:///b"))->version, "");
+  describe_request request;
+  request.uri = "memo:///a";
+  EXPECT_EQ(memo.describe(request)->version, "v1");
+  request.uri = "memo:///c";
+  EXPECT_EQ(memo.describe(request).error().code, errc::resource_not_found);
+}
+
 }  // namespace

@@ -1,0 +1,46 @@
+/// Filters from peers: what is refused names its member, what is taken has one digest and bounded cost.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "catalog/filter.hpp"
+#include "json/reader.hpp"
+#include "wire/versioned/filter.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace hondana;
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const auto document = json::document::parse(input);
+  if (!document) return 0;
+  const auto object = document->root().as_object("params.filter");
+  if (!object) return 0;
+  const auto decoded = wire::versioned::filter_of(*object);
+  if (!decoded) {
+    if (!decoded.error().path.starts_with("params.filter.") || decoded.error().text().size() > 1000) std::abort();
+    return 0;
+  }
+
+  const catalog::filter made(*decoded);
+  if (made.digest() != catalog::filter(*decoded).digest()) std::abort();
+  if (made.is_open() != made.digest().empty() || made.is_open() != (*decoded == model::resource_filter{})) std::abort();
+
+  resource entry;
+  entry.uri = made.prefix() + "src/main.rs";
+  entry.name = input.substr(0, 300);
+  entry.mimeType = "text/x-rust; charset=utf-8";
+  entry.kind = "file";
+  entry.annotations = {{role::user}, 0.5, std::chrono::sys_time<std::chrono::milliseconds>{}};
+  std::uint64_t steps = 0;
+  const bool passes = made.passes(entry, steps);
+  if (steps > 1 + 3 * 257 * (entry.uri.size() + entry.name.size() + 2) + 16 * (entry.uri.size() + entry.name.size() + 3)) {
+    std::abort();
+  }
+  if (passes && made.is_hopeless()) std::abort();
+
+  // Outside of the prefix nothing passes.
+  entry.uri = "elsewhere:" + entry.uri;
+  if (!made.prefix().empty() && !entry.uri.starts_with(made.prefix()) && made.passes(entry, steps)) std::abort();
+  return 0;
+}

@@ -1,0 +1,105 @@
+/// Asking entries whether they pass.
+#include "catalog/filter.hpp"
+
+#include <string.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "bytes/digest.hpp"
+
+namespace hondana::catalog {
+namespace {
+
+char folded(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+std::string folded(std::string_view text) {
+  std::string all(text);
+  std::transform(all.begin(), all.end(), all.begin(), [](char c) { return folded(c); });
+  return all;
+}
+
+bool holds(std::string_view text, std::string_view part) {
+  // Linear, however both are made, which std::string_view::find does not promise.
+  return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  constexpr std::string_view spaces = " \t\r\n";
+  std::vector<std::string> words;
+  for (auto from = text.find_first_not_of(spaces); from != std::string_view::npos;) {
+    const auto to = std::min(text.find_first_of(spaces, from), text.size());
+    words.push_back(folded(text.substr(from, to - from)));
+    from = text.find_first_not_of(spaces, to);
+  }
+  return words;
+}
+
+/// `wanted` ends in a slash where every subtype will do.
+bool is_of_type(std::string_view stated, std::string_view wanted) {
+  auto essence = stated.substr(0, stated.find(';'));
+  while (essence.ends_with(' ') || essence.ends_with('\t')) essence.remove_suffix(1);
+  if (wanted.ends_with('/') ? essence.size() <= wanted.size() : essence.size() != wanted.size()) return false;
+  return std::equal(wanted.begin(), wanted.end(), essence.begin(), [](char a, char b) { return a == folded(b); });
+}
+
+/// Every part with its length, so that no two filters give the same text.
+std::string spelled(const model::resource_filter& what) {
+  std::string all;
+  const auto add = [&all](std::string_view part) {
+    all += std::to_string(part.size());
+    all += ':';
+    all += part;
+  };
+  for (const auto* part : {&what.uri_prefix, &what.uri_pattern, &what.name_pattern, &what.mime_type, &what.kind, &what.text}) {
+    add(*part);
+  }
+  add(!what.audience ? "" : *what.audience == role::user ? "user" : "assistant");
+  add(what.min_priority ? std::to_string(std::bit_cast<std::uint64_t>(*what.min_priority)) : "");
+  add(what.modified_since ? std::to_string(what.modified_since->time_since_epoch().count()) : "");
+  return all;
+}
+
+}  // namespace
+
+filter::filter(model::resource_filter what) : what_(std::move(what)), prefix_(what_.uri_prefix) {
+  is_open_ = what_ == model::resource_filter{};
+  if (is_open_) return;
+  digest_ = bytes::to_hex(bytes::digest_of(spelled(what_)));
+  words_ = words_of(what_.text);
+  if (!what_.name_pattern.empty()) name_pattern_ = ignore::glob::for_name(what_.name_pattern);
+  if (what_.uri_pattern.empty()) return;
+  uri_pattern_ = ignore::glob::for_path(what_.uri_pattern);
+  const auto start = ignore::literal_start(what_.uri_pattern);
+  is_hopeless_ = !start.starts_with(prefix_) && !prefix_.starts_with(start);
+  if (start.size() > prefix_.size()) prefix_ = start;
+}
+
+bool filter::passes(const resource& entry, std::uint64_t& steps) const {
+  ++steps;
+  if (is_open_) return true;
+  if (is_hopeless_ || !entry.uri.starts_with(prefix_)) return false;
+  if (!what_.kind.empty() && entry.kind != what_.kind) return false;
+  if (!what_.mime_type.empty() && !is_of_type(entry.mimeType, what_.mime_type)) return false;
+  const auto& hints = entry.annotations;
+  if (what_.audience && std::find(hints.audience.begin(), hints.audience.end(), *what_.audience) == hints.audience.end()) {
+    return false;
+  }
+  if (what_.min_priority && !(hints.priority && *hints.priority >= *what_.min_priority)) return false;
+  if (what_.modified_since && !(hints.lastModified && *hints.lastModified >= *what_.modified_since)) return false;
+  if (name_pattern_ && !name_pattern_->matches(entry.name, steps)) return false;
+  if (uri_pattern_ && !uri_pattern_->matches(entry.uri, steps)) return false;
+  return words_.empty() || holds_words(entry, steps);
+}
+
+bool filter::holds_words(const resource& entry, std::uint64_t& steps) const {
+  // A word is looked for in each part by itself: the line ends keep it from being found across two of them.
+  const auto all = folded(entry.name + '\n' + entry.title + '\n' + entry.description + '\n' + entry.uri);
+  return std::all_of(words_.begin(), words_.end(), [&](const std::string& word) {
+    steps += all.size();
+    return holds(all, word);
+  });
+}
+
+}  // namespace hondana::catalog
