@@ -2,11 +2,9 @@
 #include "providers/files/watching.hpp"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include <algorithm>
 #include <array>
@@ -27,6 +25,7 @@
 #include "providers/files/attached.hpp"
 #include "providers/files/handle.hpp"
 #include "watch/folders.hpp"
+#include "watch/network.hpp"
 #include "watch/settling.hpp"
 
 namespace hondana::files {
@@ -40,18 +39,6 @@ constexpr std::chrono::seconds longest_sleep{60};
 
 /// Names of files that say which others are served.
 constexpr std::array<std::string_view, 2> rule_files{".gitignore", ".hondanaignore"};
-
-bool on_network(int descriptor) noexcept {
-  // From linux/magic.h, where it names them.
-  constexpr std::array<std::uint64_t, 10> kinds{
-      NFS_SUPER_MAGIC,       SMB_SUPER_MAGIC, 0xFE534D42 /* smb2 */, 0xFF534D42 /* cifs */,
-      CODA_SUPER_MAGIC,      AFS_SUPER_MAGIC, AFS_FS_MAGIC,          V9FS_MAGIC,
-      0x65735546 /* fuse */, 0x00C36400 /* ceph */};
-  struct statfs about{};
-  if (::fstatfs(descriptor, &about) != 0) return false;
-  // Of some, f_type has its sign extended.
-  return std::find(kinds.begin(), kinds.end(), static_cast<std::uint64_t>(about.f_type) & 0xFFFFFFFF) != kinds.end();
-}
 
 struct pair_hash {
   std::size_t operator()(const std::pair<std::size_t, std::string>& of) const noexcept {
@@ -141,7 +128,7 @@ bool watching::state::start(std::unique_lock<std::mutex>& lock) {
     if (::fstat(roots[i]->below().descriptor(), &facts) == 0) device[i] = facts.st_dev;
     if (!queue) {
       to_say.emplace_back(i, queue.error().public_text);
-    } else if (on_network(roots[i]->below().descriptor())) {
+    } else if (watch::is_on_network(roots[i]->below().descriptor())) {
       to_say.emplace_back(i, "it is on a network file system, whose changes by others the kernel does not hear of");
     }
   }
@@ -360,7 +347,7 @@ void watching::cover(const root& of, const std::string& path) {
   }
   const auto found = of.below().locate(path);
   if (!found || found->path != path || !S_ISDIR(found->facts.st_mode)) return;  // it has just gone, which is heard too
-  if (found->facts.st_dev != s.device[*which] && on_network(found->at.get())) {
+  if (found->facts.st_dev != s.device[*which] && watch::is_on_network(found->at.get())) {
     return s.look_from_now_on(*which, of.path() + "/" + path + " is on a network file system");
   }
   if (const int error = s.folders->add(*which, path, found->at.get()); error == ENOSPC) {

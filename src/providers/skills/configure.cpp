@@ -19,8 +19,10 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   for (auto& one : *paths) one = from.path_from(one);
   const auto prefix = from.string("prefix");
   if (!prefix) return tl::unexpected(prefix.error());
+  const auto watches = from.boolean("watch");
+  if (!watches) return tl::unexpected(watches.error());
   if (auto done = from.finish(); !done) return tl::unexpected(std::move(done.error()));
-  auto opened = folder_skills::open(prefix->value_or(""), *paths, log);
+  auto opened = folder_skills::open(prefix->value_or(""), *paths, log, watches->value_or(true));
   if (!opened) return tl::unexpected(std::move(opened.error()));
   return std::shared_ptr<provider>(std::move(*opened));
 }

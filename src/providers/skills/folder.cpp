@@ -49,13 +49,14 @@ std::int64_t nanoseconds_of(const timespec& time) noexcept {
 /// One walk on its way.
 class walker {
  public:
-  explicit walker(const call& by) : by_(by) {}
+  walker(const call& by, const std::function<void(const std::string&, int)>& entering) : by_(by), entering_(entering) {}
 
   /// Goes through a folder, which it takes over. `prefix` is its path with a slash; empty for the root.
   result<void> enter(descriptor folder, const std::string& prefix, std::size_t depth) {
     const folder_stream names(::fdopendir(folder.get()));
     if (!names) return refused(errno, prefix);
     const int at = folder.release();
+    if (entering_) entering_(prefix.substr(0, prefix.size() - (prefix.empty() ? 0 : 1)), at);
     for (;;) {
       if (auto wanted = still_wanted(by_); !wanted) return wanted;
       errno = 0;
@@ -102,6 +103,7 @@ class walker {
   }
 
   const call& by_;
+  const std::function<void(const std::string&, int)>& entering_;
   walked found_;
   bool is_full_ = false;
 };
@@ -127,14 +129,14 @@ result<folder> folder::open(const std::string& path) {
                                             ". Check its path and permissions.");
 }
 
-result<walked> folder::walk(const call& by) const {
+result<walked> folder::walk(const call& by, const std::function<void(const std::string&, int)>& entering) const {
   // A descriptor of its own, since its position is that of the walk.
   descriptor again(::openat(root_.get(), ".", folder_flags));
   if (!again.is_open()) {
     return fail(errc::source_unavailable, "A folder of skills cannot be read. Ask again later.",
                 path_ + ": " + words_of(errno));
   }
-  walker one(by);
+  walker one(by, entering);
   if (auto done = one.enter(std::move(again), {}, 1); !done) {
     auto why = std::move(done.error());
     // Whatever it is for a file, for the whole it is that the source does not work.

@@ -88,7 +88,8 @@ class folder {
 
   /// Everything below, but names that begin with a dot. What is no file and no folder, cannot be opened, lies deeper than 32
   /// levels or beyond the first 100 000 files is left out. Errors: cancelled, timed_out, source_unavailable.
-  [[nodiscard]] result<walked> walk(const call& by) const;
+  /// `entering` (may be empty) is called with each folder's path and a descriptor of it before it is read.
+  [[nodiscard]] result<walked> walk(const call& by, const std::function<void(const std::string&, int)>& entering = {}) const;
 
   /// Errors: resource_not_found, access_denied, source_unavailable.
   [[nodiscard]] result<opened_file> open_file(std::string_view below) const;

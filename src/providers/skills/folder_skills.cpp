@@ -16,11 +16,27 @@ std::string numbered(std::size_t count, const char* what) { return std::to_strin
 
 }  // namespace
 
-folder_skills::folder_skills(const std::string& prefix, std::vector<folder> folders, std::function<void(std::string_view)> log)
-    : claim_(claim_of(prefix)), shelf_(prefix, std::move(folders), std::move(log)) {}
+folder_skills::folder_skills(const std::string& prefix, std::vector<folder> folders, std::function<void(std::string_view)> log,
+                             bool watches)
+    : claim_(claim_of(prefix)), shelf_(std::make_shared<shelf>(prefix, std::move(folders), log)) {
+  if (!watches) return;
+  std::vector<std::string> paths;
+  for (const auto& one : shelf_->folders()) paths.push_back(one.path());
+  watching_options with;
+  with.log = std::move(log);
+  const auto look = [of = std::weak_ptr(shelf_)](const call& by) {
+    if (const auto there = of.lock()) (void)there->refreshed(by);  // what fails, the next who asks is told
+  };
+  watching_ = std::make_shared<watching>(std::move(paths), look, std::move(with));
+  shelf_->cover_with([to = std::weak_ptr(watching_)](std::size_t which, const std::string& path, int descriptor) {
+    if (const auto there = to.lock()) there->cover(which, path, descriptor);
+  });
+}
+
+folder_skills::~folder_skills() { shelf_->be_silent(); }
 
 result<std::shared_ptr<folder_skills>> folder_skills::open(const std::string& prefix, const std::vector<std::string>& paths,
-                                                           std::function<void(std::string_view)> log) {
+                                                           std::function<void(std::string_view)> log, bool watches) {
   const auto canonical = canonical_uri(claim_of(prefix));
   const bool is_slug_first = prefix.empty() || is_slug(prefix.substr(0, prefix.find('/')));
   if (!canonical || *canonical != claim_of(prefix) || !is_slug_first || prefix.ends_with('/') ||
@@ -36,37 +52,37 @@ result<std::shared_ptr<folder_skills>> folder_skills::open(const std::string& pr
     if (!one) return tl::unexpected(std::move(one.error()));
     folders.push_back(std::move(*one));
   }
-  return std::shared_ptr<folder_skills>(new folder_skills(prefix, std::move(folders), std::move(log)));
+  return std::shared_ptr<folder_skills>(new folder_skills(prefix, std::move(folders), std::move(log), watches));
 }
 
 result<list_result> folder_skills::list(const list_request& request) {
-  return shelf_.refreshed(request).map([&request](const auto& now) { return now->list(request); });
+  return refreshed(request).map([&request](const auto& now) { return now->list(request); });
 }
 
 result<list_result> folder_skills::children(const children_request& request) {
-  return shelf_.refreshed(request).and_then([&request](const auto& now) { return now->children(request); });
+  return refreshed(request).and_then([&request](const auto& now) { return now->children(request); });
 }
 
 result<skills_result> folder_skills::skills(const list_request& request) {
-  return shelf_.refreshed(request).map([&request](const auto& now) { return now->skills(request); });
+  return refreshed(request).map([&request](const auto& now) { return now->skills(request); });
 }
 
 result<skill> folder_skills::find_skill(const skill_request& request) {
-  return shelf_.refreshed(request).and_then([&request](const auto& now) { return now->find_skill(request); });
+  return refreshed(request).and_then([&request](const auto& now) { return now->find_skill(request); });
 }
 
 result<reading> folder_skills::read(const read_request& request) {
-  auto known = shelf_.latest();
+  auto known = shelf_->latest();
   const std::string* path = known ? known->path_of(request.uri) : nullptr;
   if (path == nullptr) {
-    auto now = shelf_.refreshed(request);
+    auto now = refreshed(request);
     if (!now) return tl::unexpected(std::move(now.error()));
     known = std::move(*now);
     path = known->path_of(request.uri);
   }
   if (path == nullptr && known->is_folder(request.uri)) return known->read_folder(request);
   if (path == nullptr) return fail(errc::resource_not_found, "There is no such file in any skill.");
-  auto file = shelf_.open_file(*path);
+  auto file = shelf_->open_file(*path);
   if (!file) return tl::unexpected(std::move(file.error()));
   auto item = content_of(std::move(*file), *path, request);
   if (!item) return tl::unexpected(std::move(item.error()));
@@ -81,19 +97,31 @@ result<reading> folder_skills::read(const read_request& request) {
 }
 
 result<void> folder_skills::survey(const call& request, const std::function<void(const survey_item&)>& each) {
-  return shelf_.refreshed(request).map([&each](const auto& now) { now->survey(each); });
+  return refreshed(request).map([&each](const auto& now) { now->survey(each); });
 }
 
-void folder_skills::watch(std::shared_ptr<change_listener> to) { shelf_.watch(std::move(to)); }
+void folder_skills::watch(std::shared_ptr<change_listener> to) {
+  has_listener_ = to != nullptr;
+  shelf_->watch(std::move(to));
+}
+
+void folder_skills::attach(const std::string&) {
+  if (watching_ && has_listener_) watching_->start();
+}
+
+result<std::shared_ptr<const collection>> folder_skills::refreshed(const call& by) {
+  if (watching_ && has_listener_) watching_->start();
+  return shelf_->refreshed(by);
+}
 
 hondana::needs folder_skills::needs() const {
   hondana::needs all;
-  for (const auto& one : shelf_.folders()) all.folders.push_back({one.path(), false});
+  for (const auto& one : shelf_->folders()) all.folders.push_back({one.path(), false});
   return all;
 }
 
 hondana::health folder_skills::health() const {
-  const auto now = shelf_.latest();
+  const auto now = shelf_->latest();
   if (!now) return {true, "not asked yet"};
   std::size_t missing = 0;
   for (const auto& one : now->what_is_left_out()) missing += one.is_skill ? 1 : 0;

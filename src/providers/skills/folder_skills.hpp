@@ -1,6 +1,7 @@
 /// The provider that serves folders of skills.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include <hondana/provider.hpp>
 
 #include "providers/skills/shelf.hpp"
+#include "providers/skills/watching.hpp"
 
 namespace hondana::skills {
 
@@ -17,10 +19,13 @@ namespace hondana::skills {
 class folder_skills final : public provider {
  public:
   /// `prefix`: a path, such as `acme/billing`, that all skills are served below; may be empty. Errors: invalid_argument for a
-  /// prefix that cannot be part of a URI, source_unavailable for a folder that cannot be opened.
+  /// prefix that cannot be part of a URI, source_unavailable for a folder that cannot be opened. Unless `watches`, changes are
+  /// told when somebody's question finds them.
   [[nodiscard]] static result<std::shared_ptr<folder_skills>> open(const std::string& prefix,
                                                                    const std::vector<std::string>& paths,
-                                                                   std::function<void(std::string_view)> log);
+                                                                   std::function<void(std::string_view)> log,
+                                                                   bool watches = true);
+  ~folder_skills() override;
 
   [[nodiscard]] std::string name() const override { return "skills"; }
   [[nodiscard]] std::vector<std::string> claims() const override { return {claim_}; }
@@ -33,16 +38,21 @@ class folder_skills final : public provider {
   [[nodiscard]] result<skills_result> skills(const list_request& request) override;
   [[nodiscard]] result<skill> find_skill(const skill_request& request) override;
   [[nodiscard]] result<void> survey(const call& request, const std::function<void(const survey_item&)>& each) override;
-  /// Folders are not watched: a change is told when somebody's question finds it.
   void watch(std::shared_ptr<change_listener> to) override;
+  void attach(const std::string& uri) override;
   [[nodiscard]] hondana::needs needs() const override;
   [[nodiscard]] hondana::health health() const override;
 
  private:
-  folder_skills(const std::string& prefix, std::vector<folder> folders, std::function<void(std::string_view)> log);
+  folder_skills(const std::string& prefix, std::vector<folder> folders, std::function<void(std::string_view)> log,
+                bool watches);
+  /// The collection as the folders are now; changes are heard from then on.
+  [[nodiscard]] result<std::shared_ptr<const collection>> refreshed(const call& by);
 
   std::string claim_;
-  shelf shelf_;
+  std::shared_ptr<shelf> shelf_;        // shared with a thread that may be stuck
+  std::shared_ptr<watching> watching_;  // null: not watched
+  std::atomic<bool> has_listener_{false};
 };
 
 }  // namespace hondana::skills

@@ -45,7 +45,9 @@ result<shelf::snapshot> shelf::look(const call& by) const {
   snapshot now;
   std::set<std::string> mentioned;
   for (std::size_t place = 0; place < folders_.size(); ++place) {
-    auto found = folders_[place].walk(by);
+    auto found = folders_[place].walk(by, [this, place](const std::string& path, int descriptor) {
+      if (entering_) entering_(place, path, descriptor);
+    });
     if (!found) return tl::unexpected(std::move(found.error()));
     const auto is_its_own = [&](std::string_view path) {
       const std::string name(first_name(path));
@@ -132,7 +134,7 @@ result<std::shared_ptr<const looked_at>> shelf::read_through(const found_file& f
 
 void shelf::tell(const collection& made) {
   for (const auto& one : made.what_is_left_out()) {
-    if (!one.is_skill || !log_ || std::find(told_.begin(), told_.end(), one) != told_.end()) continue;
+    if (!one.is_skill || !log_ || is_silent_ || std::find(told_.begin(), told_.end(), one) != told_.end()) continue;
     log_("the skill " + one.path + " is left out: " + one.reason);
   }
   told_ = made.what_is_left_out();

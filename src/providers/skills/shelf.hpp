@@ -1,6 +1,7 @@
 /// Folders of skills with what is known of their files, looked at anew whenever somebody asks.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -17,8 +18,7 @@
 
 namespace hondana::skills {
 
-/// Keeps the newest collection. Looking anew costs a look at each file's inode; only files that changed are read. Whoever
-/// watches the folders instead can do so in front of `refreshed`, the one place where it is decided that a collection is old.
+/// Keeps the newest collection. Looking anew costs a look at each file's inode; only files that changed are read.
 /// Threads: any.
 class shelf {
  public:
@@ -28,8 +28,13 @@ class shelf {
   /// The collection as the folders are now; made by one caller for all who wait. Errors: cancelled, timed_out,
   /// source_unavailable.
   [[nodiscard]] result<std::shared_ptr<const collection>> refreshed(const call& by);
-  /// From now on tells of changes, when a question finds them; null: to nobody.
+  /// From now on tells of changes, when looking anew finds them; null: to nobody.
   void watch(std::shared_ptr<change_listener> to);
+  /// `entering` is called for every folder that is looked at, with its place among the folders, its path below that and a
+  /// descriptor, before it is read. Call before anything else.
+  void cover_with(std::function<void(std::size_t, const std::string&, int)> entering) { entering_ = std::move(entering); }
+  /// The log may be gone: nothing is written to it any more.
+  void be_silent() noexcept { is_silent_ = true; }
   /// The newest one that was made; null before the first.
   [[nodiscard]] std::shared_ptr<const collection> latest() const;
 
@@ -63,6 +68,8 @@ class shelf {
   const std::string prefix_;
   const std::vector<folder> folders_;
   const std::function<void(std::string_view)> log_;
+  std::function<void(std::size_t, const std::string&, int)> entering_;
+  std::atomic<bool> is_silent_{false};
 
   std::timed_mutex looking_;  // held while the folders are looked at
   std::chrono::steady_clock::time_point begun_;

@@ -36,10 +36,11 @@ struct skill_folders : testing::Test {
     fs::create_directories((root / below).parent_path());
     std::ofstream(root / below, std::ios::binary) << bytes;
   }
+  /// Not watched, so that changes are told by questions.
   std::shared_ptr<folder_skills> open(const std::string& prefix = {}, const std::vector<std::string>& below = {""}) {
     std::vector<std::string> paths;
     for (const auto& one : below) paths.push_back((root / one).string());
-    auto opened = folder_skills::open(prefix, paths, [this](std::string_view line) { log.emplace_back(line); });
+    auto opened = folder_skills::open(prefix, paths, [this](std::string_view line) { log.emplace_back(line); }, false);
     if (!opened) throw std::runtime_error(opened.error().public_text);
     return *opened;
   }

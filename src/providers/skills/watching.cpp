@@ -1,0 +1,186 @@
+/// The thread that listens and looks.
+#include "providers/skills/watching.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "watch/folders.hpp"
+#include "watch/network.hpp"
+
+namespace hondana::skills {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds quiet{50};
+constexpr std::chrono::milliseconds latest{500};
+constexpr std::chrono::seconds farewell{1};
+constexpr std::chrono::seconds longest_sleep{60};
+constexpr std::chrono::minutes look_time{1};
+
+}  // namespace
+
+struct watching::state {
+  state(std::vector<std::string> all, std::function<void(const call&)> how, watching_options what)
+      : paths(std::move(all)), look(std::move(how)), with(std::move(what)), polled(paths.size(), false) {}
+  ~state() {
+    if (bell >= 0) ::close(bell);
+  }
+  state(const state&) = delete;
+  state& operator=(const state&) = delete;
+
+  const std::vector<std::string> paths;
+  const std::function<void(const call&)> look;
+  const watching_options with;
+  const int bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  std::stop_source stop;
+
+  mutable std::mutex mutex;
+  std::condition_variable left;
+  bool is_started = false;
+  bool is_running = false;
+  std::vector<bool> polled;  // folders that the kernel does not watch for us
+  std::mutex log_mutex;
+
+  // Set before the thread starts; shared with walks.
+  std::optional<watch::folders> folders;
+  // Of the thread alone.
+  std::optional<clock::time_point> first, last;  // of what has happened and was not looked at
+  clock::time_point next_look = clock::now();    // at the latest; `max` when the kernel tells of everything
+
+  void ring() const noexcept { (void)::eventfd_write(bell, 1); }
+  void say(const std::string& line) {
+    const std::lock_guard lock(log_mutex);
+    if (with.log && !stop.stop_requested()) with.log(line);
+  }
+  void look_from_now_on(std::size_t which, const std::string& why) {
+    {
+      const std::lock_guard lock(mutex);
+      if (polled[which]) return;
+      polled[which] = true;
+    }
+    say("changes of the skills in " + paths[which] + " are looked for every " + std::to_string(with.look_after.count()) +
+        " ms: " + why);
+    ring();
+  }
+  [[nodiscard]] bool is_polled() const {
+    const std::lock_guard lock(mutex);
+    return std::find(polled.begin(), polled.end(), true) != polled.end();
+  }
+  [[nodiscard]] clock::time_point due() const { return first ? std::min(*last + quiet, *first + latest) : next_look; }
+
+  void note() {
+    last = clock::now();
+    if (!first) first = last;
+  }
+  void hear(const watch::happening& what) {
+    // Of folders that come and go the next walk tells what is to be watched.
+    if (what.is_folder && what.what == watch::happening::kind::gone) folders->forget(what.tree, what.path);
+    if (what.what == watch::happening::kind::tree_gone) {
+      folders->forget(what.tree);
+      look_from_now_on(what.tree, "the folder itself has been moved or deleted");
+    }
+    note();
+  }
+  void turn() {
+    std::array<pollfd, 2> sources{pollfd{bell, POLLIN, 0}, pollfd{folders ? folders->descriptor() : -1, POLLIN, 0}};
+    if (next_look == clock::time_point::max() && is_polled()) next_look = clock::now() + with.look_after;
+    const auto until = std::min(due(), clock::now() + longest_sleep);
+    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
+    (void)::poll(sources.data(), sources.size(), static_cast<int>(std::max<std::int64_t>(rest, 0)));
+    std::uint64_t rung = 0;
+    (void)::eventfd_read(bell, &rung);
+    constexpr int reads_a_turn = 16;
+    for (int i = 0; folders && i < reads_a_turn; ++i) {
+      if (!folders->read([this](const watch::happening& what) { hear(what); }, [this] { note(); })) break;
+    }
+    if (clock::now() < due() || stop.stop_requested()) return;
+    first.reset();
+    last.reset();
+    call by;
+    by.stop = stop.get_token();
+    by.deadline = clock::now() + look_time;
+    look(by);
+    next_look = clock::time_point::max();
+  }
+  void run() {
+    while (!stop.stop_requested()) {
+      try {
+        turn();
+      } catch (const std::exception& error) {
+        say(std::string("watching skills went on after: ") + error.what());
+      }
+    }
+    const std::lock_guard lock(mutex);
+    is_running = false;
+    left.notify_all();
+  }
+};
+
+watching::watching(std::vector<std::string> folders, std::function<void(const call&)> look, watching_options with)
+    : state_(std::make_shared<state>(std::move(folders), std::move(look), std::move(with))) {}
+
+watching::~watching() {
+  state_->stop.request_stop();
+  state_->ring();
+  {
+    const std::lock_guard lock(state_->log_mutex);  // who logs now has done so, and nobody will again
+  }
+  std::unique_lock lock(state_->mutex);
+  state_->left.wait_for(lock, farewell, [this] { return !state_->is_running; });
+}
+
+void watching::start() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->is_started) return;
+  }
+  auto queue = watch::inotify::open();
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->is_started) return;
+    state_->is_started = true;
+    if (queue) state_->folders.emplace(std::move(*queue), state_->with.max_watched);
+    try {
+      std::thread([self = state_] { self->run(); }).detach();
+      state_->is_running = true;
+    } catch (const std::system_error&) {
+      state_->is_started = false;  // the next one tries again
+      return;
+    }
+  }
+  for (std::size_t i = 0; !queue && i < state_->paths.size(); ++i) state_->look_from_now_on(i, queue.error().public_text);
+}
+
+void watching::cover(std::size_t which, const std::string& path, int descriptor) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->folders || state_->polled[which]) return;
+  }
+  if (path.empty() && watch::is_on_network(descriptor)) {
+    return state_->look_from_now_on(which,
+                                    "they are on a network file system, whose changes by others the kernel does not hear of");
+  }
+  if (const int error = state_->folders->add(which, path, descriptor); error != 0) {
+    state_->look_from_now_on(which, "a folder cannot be watched: " + std::error_code(error, std::generic_category()).message());
+  }
+}
+
+bool watching::is_complete() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->folders && std::find(state_->polled.begin(), state_->polled.end(), true) == state_->polled.end();
+}
+
+}  // namespace hondana::skills

@@ -1,0 +1,141 @@
+/// Folders of skills that are watched.
+#include "providers/skills/watching.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/providers/skills/skill_folders.hpp"
+
+namespace {
+
+using namespace hondana;
+using namespace hondana::skills;
+using testing::Contains;
+using testing::ElementsAre;
+
+constexpr std::chrono::seconds patience{10};
+
+/// Notes what it is told, and waits for it.
+class ear final : public change_listener {
+ public:
+  void list_changed() override { note("list"); }
+  void content_changed(std::string_view uri, std::string_view) override { note(std::string(uri)); }
+  [[nodiscard]] bool hears(const std::string& what) {
+    std::unique_lock lock(mutex_);
+    const bool heard =
+        changed_.wait_for(lock, patience, [&] { return std::find(told_.begin(), told_.end(), what) != told_.end(); });
+    told_.clear();
+    return heard;
+  }
+
+ private:
+  void note(std::string what) {
+    const std::lock_guard lock(mutex_);
+    told_.push_back(std::move(what));
+    changed_.notify_all();
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> told_;
+};
+
+struct watched_skills : skill_folders {
+  std::shared_ptr<ear> told = std::make_shared<ear>();
+  std::shared_ptr<folder_skills> from;
+
+  /// Watched from the first question on.
+  void serve() {
+    auto opened = folder_skills::open("", {root.string()}, {});
+    ASSERT_TRUE(opened);
+    from = *opened;
+    from->watch(told);
+  }
+};
+
+TEST_F(watched_skills, tell_of_changes_that_nobody_asks_for) {
+  write("a/SKILL.md", skill_text("a"));
+  serve();
+  EXPECT_THAT(skill_uris(*from), ElementsAre("skill://a/SKILL.md"));
+  write("a/x", "1");
+  EXPECT_TRUE(told->hears("skill://a/x"));
+  write("a/x", "2");
+  EXPECT_TRUE(told->hears("skill://a/x"));
+  // In folders that were not there when the watch began, several levels deep.
+  write("b/SKILL.md", skill_text("b"));
+  EXPECT_TRUE(told->hears("list"));
+  write("b/one/two/three.md", "deep");
+  EXPECT_TRUE(told->hears("skill://b/one/two/three.md"));
+  write("b/one/two/three.md", "deeper");
+  EXPECT_TRUE(told->hears("skill://b/one/two/three.md"));
+  fs::rename(root / "b", root / "c");
+  EXPECT_TRUE(told->hears("list"));
+  write("c/SKILL.md", skill_text("c"));
+  EXPECT_TRUE(told->hears("list"));
+  fs::remove_all(root / "a");
+  EXPECT_TRUE(told->hears("list"));
+  EXPECT_THAT(skill_uris(*from), ElementsAre("skill://c/SKILL.md"));
+}
+
+TEST_F(watched_skills, tell_of_a_folder_that_was_deleted_and_made_again) {
+  write("a/SKILL.md", skill_text("a"));
+  serve();
+  ASSERT_THAT(skill_uris(*from), ElementsAre("skill://a/SKILL.md"));
+  for (int round = 0; round < 5; ++round) {
+    fs::remove_all(root / "a");
+    EXPECT_TRUE(told->hears("list")) << round;
+    write("a/SKILL.md", skill_text("a"));
+    EXPECT_TRUE(told->hears("list")) << round;
+  }
+}
+
+TEST_F(watched_skills, are_watched_from_the_first_subscription_on) {
+  write("a/SKILL.md", skill_text("a"));
+  serve();
+  from->attach("skill://a/SKILL.md");
+  // Until the first look has been made there is nothing to compare with.
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (from->health().detail == "not asked yet" && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  write("a/SKILL.md", skill_text("a") + "more");
+  EXPECT_TRUE(told->hears("skill://a/SKILL.md"));
+}
+
+TEST_F(watched_skills, that_cannot_be_watched_are_looked_at) {
+  write("a/SKILL.md", skill_text("a"));
+  std::mutex mutex;
+  std::condition_variable changed;
+  int looks = 0;
+  std::vector<std::string> lines;
+  watching_options with;
+  with.look_after = std::chrono::milliseconds(1);
+  with.max_watched = 1;
+  with.log = [&](std::string_view line) {
+    const std::lock_guard lock(mutex);
+    lines.emplace_back(line);
+  };
+  watching watched(
+      {root.string()},
+      [&](const call&) {
+        const std::lock_guard lock(mutex);
+        ++looks;
+        changed.notify_all();
+      },
+      with);
+  EXPECT_FALSE(watched.is_complete());
+  watched.start();
+  auto opened = folder::open(root.string());
+  ASSERT_TRUE(opened);
+  ASSERT_TRUE(opened->walk({}, [&](const std::string& path, int descriptor) { watched.cover(0, path, descriptor); }));
+  EXPECT_FALSE(watched.is_complete());
+  std::unique_lock lock(mutex);
+  EXPECT_TRUE(changed.wait_for(lock, patience, [&] { return looks > 3; }));
+  EXPECT_THAT(lines, ElementsAre(testing::HasSubstr("are looked for every 1 ms")));
+}
+
+}  // namespace
