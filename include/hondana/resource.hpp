@@ -114,6 +114,8 @@ struct reading {
   std::string version{};            ///< Of the resource as read; empty when unknown.
   /// For how long a client may take the answer as fresh; zero when unknown, long for immutable content only.
   std::chrono::milliseconds ttl{0};
+  /// Read so soon after a change, or during one, that another change might leave the version as it is: it is not kept.
+  bool is_racy = false;
 };
 
 /// A reading of one text, the commonest answer of small providers. `mime_type` empty means text/plain.

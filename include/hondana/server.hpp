@@ -25,9 +25,11 @@ struct server_options {
   std::string name = "hondana";
   std::string version = "0.1.0";
   std::string title{};
-  std::string instructions{};                         ///< For models: how to use these resources. Empty: not sent.
-  std::size_t page_size = 500;                        ///< Entries a page.
-  std::uint64_t read_limit = 64ull << 20;             ///< Content bytes a read.
+  std::string instructions{};              ///< For models: how to use these resources. Empty: not sent.
+  std::size_t page_size = 500;             ///< Entries a page.
+  std::uint64_t read_limit = 64ull << 20;  ///< Content bytes a read.
+  /// Bytes of contents kept for reads of what has not changed since; 0: none. What is longer than an eighth of it is not kept.
+  std::size_t read_cache = 32u << 20;
   std::chrono::milliseconds call_deadline{30'000};    ///< Until a request is answered with an error.
   std::chrono::milliseconds input_deadline{600'000};  ///< Until a client must have answered what a handler asks of it.
   std::size_t handler_threads = 4;                    ///< Handlers of tools and prompts that run at once.
@@ -41,6 +43,15 @@ struct server_options {
   bool announces_contents = true;
   /// Receives one line a noteworthy event; may be empty. Threads: any.
   std::function<void(std::string_view)> log{};
+};
+
+/// What the read cache holds, and what it has done since the server was made.
+struct read_cache_counts {
+  std::uint64_t hits = 0;       ///< Reads answered from it, after the source said that the version still holds.
+  std::uint64_t misses = 0;     ///< Reads of sources that could be kept, answered by the source.
+  std::uint64_t evictions = 0;  ///< Contents dropped to make room.
+  std::size_t entries = 0;      ///< Contents held now.
+  std::size_t bytes = 0;        ///< Memory they take.
 };
 
 class core;
@@ -92,6 +103,9 @@ class server {
   /// peers have none: what concerns their requests is sent by `handler_call::log`). A peer that does not read loses the oldest
   /// beyond a hundred. Nothing secret may be in it. Threads: any; returns without waiting for any peer.
   void log(log_level level, std::string_view logger, const value& data);
+
+  /// How well reads are answered without reading again. Threads: any.
+  [[nodiscard]] read_cache_counts cached_reads() const;
 
   /// For transports: the engine behind this server. Never null.
   [[nodiscard]] const std::shared_ptr<hondana::core>& engine() const noexcept;

@@ -33,6 +33,7 @@ struct prepared_reading {
   std::vector<prepared> contents;
   std::string version;
   std::chrono::milliseconds ttl{0};
+  bool is_racy = false;  ///< As of the reading.
 };
 
 /// Decides every content's form and takes the digest of pulled ones (their first pass); reports progress over the bytes.

@@ -22,16 +22,17 @@ tl::unexpected<failure> refuse(std::string text) { return fail(errc::invalid_arg
 
 }  // namespace
 
-catalog::catalog(std::vector<std::shared_ptr<source>> sources, limits limits, std::shared_ptr<work::timers> timers)
-    : sources_(std::move(sources)), limits_(limits), timers_(std::move(timers)) {
+catalog::catalog(std::vector<std::shared_ptr<source>> sources, limits limits, std::shared_ptr<work::timers> timers,
+                 std::shared_ptr<read_cache> cache)
+    : sources_(std::move(sources)), limits_(limits), timers_(std::move(timers)), cache_(std::move(cache)) {
   limits_.page_size = std::max<std::size_t>(limits_.page_size, 1);
 }
 
 catalog::~catalog() = default;
 
 result<std::shared_ptr<const catalog>> catalog::make(std::vector<std::shared_ptr<source>> sources, limits limits,
-                                                     std::shared_ptr<work::timers> timers) {
-  const std::shared_ptr<catalog> made(new catalog(std::move(sources), limits, std::move(timers)));
+                                                     std::shared_ptr<work::timers> timers, std::shared_ptr<read_cache> cache) {
+  const std::shared_ptr<catalog> made(new catalog(std::move(sources), limits, std::move(timers), std::move(cache)));
   for (const auto& one : made->sources_) {
     if (auto taken = made->take_claims(one); !taken) return tl::unexpected(std::move(taken.error()));
   }

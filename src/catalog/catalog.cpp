@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "bytes/prepare.hpp"
 #include "catalog/cursor.hpp"
@@ -73,7 +74,7 @@ bool is_unmodified(const read_request& request, const reading& found) {
 /// Reads and makes ready to send, unless the caller has it already; a change found before the first byte is retried once.
 result<read_answer> read_stable(provider& from, const read_request& request) {
   const auto ready = [&request](reading found) -> result<read_answer> {
-    if (is_unmodified(request, found)) return read_answer{{{}, std::move(found.version), found.ttl}, {}, {}, true, {}};
+    if (is_unmodified(request, found)) return read_answer{{{}, std::move(found.version), found.ttl, false}, {}, {}, true, {}};
     return bytes::prepare(std::move(found), request).map([](bytes::prepared_reading one) {
       return read_answer{std::move(one), {}, {}, false, {}};
     });
@@ -82,6 +83,39 @@ result<read_answer> read_stable(provider& from, const read_request& request) {
     auto answer = from.read(request).and_then(ready);
     if (answer || is_last || answer.error().code != errc::content_changed) return answer;
   }
+}
+
+/// Whether what was kept under a greater limit may still be sent.
+bool is_within(std::uint64_t limit, const bytes::prepared_reading& kept) {
+  std::uint64_t total = 0;
+  for (const auto& one : kept.contents) total += std::get<shared_bytes>(one.data)->size();
+  return total <= limit;
+}
+
+/// Reads, or sends again what was read before when the source says that its version still holds.
+result<read_answer> read_through(read_cache& cache, const source& from, read_request request) {
+  const read_cache::key place{from.id(), request.uri, request.asked_uri, request.who.view};
+  auto kept = cache.find(place);
+  if (kept && !is_within(request.max_bytes, *kept)) kept = nullptr;
+  const auto had = request.if_version;
+  if (kept) request.if_version = kept->version;
+  auto answer = read_stable(*from.what(), request);
+  if (!answer) return answer;
+  if (!answer->is_unmodified) {
+    cache.missed();
+    if (!answer->reading.is_racy) cache.keep(place, answer->reading);
+  } else if (kept && had != kept->version) {
+    cache.confirmed();
+    const auto ttl = answer->reading.ttl;
+    answer->reading = *kept;
+    answer->reading.ttl = ttl;
+    answer->is_unmodified = false;
+    return answer;
+  }
+  if (had && !answer->reading.version.empty() && answer->reading.version == *had) {
+    return read_answer{{{}, std::move(answer->reading.version), answer->reading.ttl, false}, {}, {}, true, {}};
+  }
+  return answer;
 }
 
 /// Adds to an entry what a reading tells; an entry of nothing then says of something that is in no list what can be said.
@@ -124,7 +158,9 @@ void catalog::read(const call& by, std::string uri, std::string asked_uri, read_
       -> result<read_answer> {
     if (!may_see(request.who.view.get(), request.uri)) return not_found();
     request.match = self->match_of(*to, request.uri);
-    auto ready = read_stable(*to->what(), request);
+    // What never blocks is in memory already.
+    auto ready =
+        self->cache_ && !to->never_blocks() ? read_through(*self->cache_, *to, request) : read_stable(*to->what(), request);
     if (!ready) {
       if (ready.error().code == errc::resource_not_found) return not_found(std::move(ready.error().private_text));
       return tl::unexpected(std::move(ready.error()));

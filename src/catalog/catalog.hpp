@@ -16,6 +16,7 @@
 
 #include "bytes/prepare.hpp"
 #include "catalog/filter.hpp"
+#include "catalog/read_cache.hpp"
 #include "model/answers.hpp"
 #include "model/operation.hpp"
 #include "work/pool.hpp"
@@ -35,6 +36,8 @@ class source {
  public:
   source(std::shared_ptr<provider> what, std::size_t queue_limit);
 
+  /// Unlike that of any other source of this process, now or ever.
+  [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   [[nodiscard]] const std::shared_ptr<provider>& what() const noexcept { return provider_; }
   [[nodiscard]] const std::shared_ptr<work::lane>& lane() const noexcept { return lane_; }
   /// Whether calls run before `submit` returns, without a deadline of ours.
@@ -43,6 +46,7 @@ class source {
   bool close(work::clock::time_point until);
 
  private:
+  const std::uint64_t id_;
   std::shared_ptr<provider> provider_;
   std::shared_ptr<work::lane> lane_;
   std::shared_ptr<work::pool> pool_;  // the same object when it is a pool
@@ -79,8 +83,10 @@ class catalog : public std::enable_shared_from_this<catalog> {
  public:
   /// Checks the whole arrangement. Errors: invalid_argument for malformed claims and templates, for a template outside its
   /// provider's claims, and for claims that cover each other (naming both providers).
+  /// `cache` (null: none) may be that of an earlier arrangement.
   [[nodiscard]] static result<std::shared_ptr<const catalog>> make(std::vector<std::shared_ptr<source>> sources, limits limits,
-                                                                   std::shared_ptr<work::timers> timers);
+                                                                   std::shared_ptr<work::timers> timers,
+                                                                   std::shared_ptr<read_cache> cache = nullptr);
 
   /// One page in segment order over all providers. Errors: invalid_argument for a cursor that is not ours.
   void list(const call& by, const std::optional<std::string>& cursor, completion<model::resource_page> done) const {
@@ -136,7 +142,8 @@ class catalog : public std::enable_shared_from_this<catalog> {
   };
   class page_in_making;
 
-  catalog(std::vector<std::shared_ptr<source>> sources, limits limits, std::shared_ptr<work::timers> timers);
+  catalog(std::vector<std::shared_ptr<source>> sources, limits limits, std::shared_ptr<work::timers> timers,
+          std::shared_ptr<read_cache> cache);
   result<void> take_claims(const std::shared_ptr<source>& from);
   result<void> check_overlaps() const;
   result<void> take_templates(const std::shared_ptr<source>& from);
@@ -148,6 +155,7 @@ class catalog : public std::enable_shared_from_this<catalog> {
   std::vector<std::shared_ptr<source>> sources_;
   limits limits_;
   std::shared_ptr<work::timers> timers_;
+  std::shared_ptr<read_cache> cache_;
   std::vector<route> routes_;  // by segment order of the prefix
   std::size_t longest_prefix_ = 0;
   std::vector<offered_template> templates_;  // by template text

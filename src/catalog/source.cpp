@@ -1,4 +1,6 @@
 /// A provider with its lane, and what is said when it is the reason for a failure.
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,7 +10,16 @@
 
 namespace hondana::catalog {
 
-source::source(std::shared_ptr<provider> what, std::size_t queue_limit) : provider_(std::move(what)) {
+namespace {
+
+std::uint64_t next_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+source::source(std::shared_ptr<provider> what, std::size_t queue_limit) : id_(next_id()), provider_(std::move(what)) {
   if (provider_->never_blocks()) {
     lane_ = std::make_shared<work::inline_lane>();
   } else {

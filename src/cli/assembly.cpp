@@ -48,6 +48,9 @@ server_options options_of(const config::settings& settings, const log_function& 
   options.instructions = settings.instructions;
   options.page_size = settings.page_size;
   options.read_limit = settings.read_limit;
+  options.read_cache = settings.read_cache;
+  options.announces_lists = settings.announces_lists;
+  options.announces_contents = settings.announces_contents;
   options.call_deadline = settings.call_deadline;
   options.stall_limit = settings.stall_limit;
   options.log = log;

@@ -76,6 +76,13 @@ class reloadable {
   hondana::server& server() noexcept { return server_; }
   const log_function& log() const noexcept { return log_; }
 
+  void say_how_reads_went() {
+    const auto reads = server_.cached_reads();
+    if (reads.hits + reads.misses == 0) return;
+    log_("reads: " + std::to_string(reads.misses) + " of sources, " + std::to_string(reads.hits) +
+         " of what was kept and had not changed");
+  }
+
   /// Ends the process when a source is stuck in a call that cannot be interrupted; otherwise returns.
   void close(int exit_code) {
     if (server_.engine()->close(std::chrono::steady_clock::now() + std::chrono::seconds(1))) return;
@@ -163,6 +170,7 @@ int run(const serve_command& what) {
   serving.log()("stopping; requests under way have at most " + std::to_string(patience.count()) +
                 " ms; a second signal ends them at once");
   service->drain(patience);
+  serving.say_how_reads_went();
   serving.close(exit_ok);
   return exit_ok;
 }

@@ -30,6 +30,9 @@ struct settings {
   std::string instructions;
   std::size_t page_size = 500;
   std::uint64_t read_limit = 64ull << 20;
+  std::size_t read_cache = 32u << 20;
+  bool announces_lists = true;
+  bool announces_contents = true;
   std::chrono::milliseconds call_deadline{30'000};
   std::chrono::milliseconds stall_limit{60'000};
   http_settings http;

@@ -107,7 +107,7 @@ result<void> core::replace(server_options options, std::vector<std::shared_ptr<p
 }
 
 result<void> core::arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources) {
-  auto catalog = catalog::catalog::make(sources, limits_of(options), timers_);
+  auto catalog = catalog::catalog::make(sources, limits_of(options), timers_, read_cache_);
   if (!catalog) return tl::unexpected(std::move(catalog.error()));
   auto context = std::make_shared<session::context>();
   context->catalog = std::move(*catalog);
@@ -144,6 +144,7 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   const auto now = sources_;
   const auto present = context->catalog;
   lookups_->use(context->catalog);
+  read_cache_->limit_to(options.read_cache);
   options_ = std::move(options);
   context_ = std::move(context);
   lock.unlock();

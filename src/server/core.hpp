@@ -44,6 +44,7 @@ class core final : public session::context_source, public std::enable_shared_fro
   result<void> add_prompt(prompt entry, prompt_handler handler);
   bool remove_prompt(std::string_view name);
 
+  [[nodiscard]] read_cache_counts cached_reads() const { return read_cache_->counts(); }
   /// How each provider says it is, by name.
   [[nodiscard]] std::vector<std::pair<std::string, hondana::health>> health() const;
   /// Waits for calls under way until `until`, then abandons them. True when none was abandoned.
@@ -65,6 +66,7 @@ class core final : public session::context_source, public std::enable_shared_fro
                  const std::vector<std::shared_ptr<catalog::source>>& now);
 
   const std::shared_ptr<catalog::feed> feed_ = std::make_shared<catalog::feed>();
+  const std::shared_ptr<catalog::read_cache> read_cache_ = std::make_shared<catalog::read_cache>(0);
   const std::shared_ptr<catalog::lookups> lookups_ = std::make_shared<catalog::lookups>();
   std::shared_ptr<work::timers> timers_;
   const std::shared_ptr<catalog::coalescer> coalescer_;

@@ -39,6 +39,8 @@ void server::log(log_level level, std::string_view logger, const value& data) {
   core_->announce(model::log_message{level, std::string(logger), data});
 }
 
+read_cache_counts server::cached_reads() const { return core_->cached_reads(); }
+
 const std::shared_ptr<core>& server::engine() const noexcept { return core_; }
 
 }  // namespace hondana::inline v0

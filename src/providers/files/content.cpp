@@ -53,6 +53,7 @@ class attempt {
     found.form = bytes::form_of(bytes);
     found.front = bytes.substr(0, head_bytes);
     found.version = *stable ? version_of(state_) : bytes::to_hex(bytes::digest_of(bytes));
+    found.is_racy = !*stable;
     found.data = shared_bytes(std::move(*buffer));
     return found;
   }
@@ -87,6 +88,7 @@ class attempt {
       }
       if (auto same = matches(bytes, where.begin); !same) return tl::unexpected(std::move(same.error()));
     }
+    found.is_racy = !*stable;
     found.data = shared_bytes(std::move(*buffer));
     return found;
   }

@@ -25,8 +25,9 @@ struct file_content {
   std::variant<shared_bytes, std::shared_ptr<byte_reader>> data;
   /// Of the whole file, or of its first 256 MiB, also where this is a part; `detect` for large whole ones.
   content_form form = content_form::detect;
-  std::string front;    ///< The first 4 KiB of the whole file.
-  std::string version;  ///< Of the whole file; empty where it changes too fast, and is too large, for one.
+  std::string front;     ///< The first 4 KiB of the whole file.
+  std::string version;   ///< Of the whole file; empty where it changes too fast, and is too large, for one.
+  bool is_racy = false;  ///< It changed so lately that another change might not show, or while it was being read.
 };
 
 /// What reads share. Threads: any, at once.

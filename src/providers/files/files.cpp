@@ -249,15 +249,13 @@ result<std::string> files_provider::version_of_content(const target& what, const
 
 result<reading> files_provider::read_file(const root& of, const located& what, const read_request& request,
                                           const std::optional<range>& part) {
+  if (request.if_version) {
+    const auto state = stamp_of(what.facts);
+    if (!is_racy(state, wall_clock()) && version_of(state) == *request.if_version) return reading{{}, *request.if_version};
+  }
   auto file = of.below().open_file(what);
   if (!file) return tl::unexpected(failure_of(refusal_of(file.error()), request.asked_uri));
   const auto opened = std::make_shared<open_file>(std::move(*file));
-  if (request.if_version) {
-    const auto now = wall_clock();
-    const auto state = opened->state();
-    if (!state) return tl::unexpected(state.error());
-    if (!is_racy(*state, now) && version_of(*state) == *request.if_version) return reading{{}, *request.if_version, {}};
-  }
   auto read = read_content(opened, part, request, room_);
   if (!read) return tl::unexpected(std::move(read.error()));
   const auto name = std::string_view(what.path).substr(what.path.rfind('/') + 1);
@@ -271,6 +269,7 @@ result<reading> files_provider::read_file(const root& of, const located& what, c
   reading answer;
   answer.contents.push_back(std::move(item));
   answer.version = std::move(read->version);
+  answer.is_racy = read->is_racy;
   return answer;
 }
 

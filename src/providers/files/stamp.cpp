@@ -2,6 +2,7 @@
 #include "providers/files/stamp.hpp"
 
 #include <array>
+#include <atomic>
 #include <limits>
 #include <string_view>
 
@@ -19,11 +20,21 @@ std::int64_t nanoseconds(const timespec& time) noexcept {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
+std::atomic<std::int64_t> tick{1};
+
+std::int64_t in_ticks(std::int64_t time) noexcept {
+  const auto length = tick.load(std::memory_order_relaxed);
+  return length == 1 ? time : time - time % length;
+}
+
 }  // namespace
+
+void coarsen_times_for_tests(std::int64_t length) noexcept { tick = length; }
 
 stamp stamp_of(const struct stat& facts) noexcept {
   return {static_cast<std::uint64_t>(facts.st_dev), static_cast<std::uint64_t>(facts.st_ino),
-          static_cast<std::uint64_t>(facts.st_size), nanoseconds(facts.st_mtim), nanoseconds(facts.st_ctim)};
+          static_cast<std::uint64_t>(facts.st_size), in_ticks(nanoseconds(facts.st_mtim)),
+          in_ticks(nanoseconds(facts.st_ctim))};
 }
 
 bytes::digest digest_of(const stamp& state) {

@@ -28,6 +28,10 @@ struct stamp {
 
 [[nodiscard]] stamp stamp_of(const struct stat& facts) noexcept;
 
+/// For tests: the times of all stamps made from now on are rounded down to multiples of so many nanoseconds, so that quick
+/// changes leave equal ones. 1: as the system gives them. Threads: any.
+void coarsen_times_for_tests(std::int64_t length) noexcept;
+
 [[nodiscard]] bytes::digest digest_of(const stamp& state);
 
 /// The version of a file that is not racy: its stamp's digest in hexadecimal.

@@ -15,6 +15,9 @@ TEST(settings, an_empty_file_means_the_defaults) {
   EXPECT_EQ(made->name, "hondana");
   EXPECT_EQ(made->page_size, 500u);
   EXPECT_EQ(made->read_limit, 67108864u);
+  EXPECT_EQ(made->read_cache, 33554432u);
+  EXPECT_TRUE(made->announces_lists);
+  EXPECT_TRUE(made->announces_contents);
   EXPECT_EQ(made->http.port, 7325);
   EXPECT_EQ(made->http.address, "127.0.0.1");
   EXPECT_TRUE(made->sources.empty());
@@ -27,6 +30,9 @@ title = "The shelf"
 instructions = "Read the README first."
 page_size = 100
 read_limit = "1GiB"
+read_cache = 0
+announce_lists = false
+announce_contents = false
 call_deadline_ms = 1000
 stall_limit_ms = 2000
 
@@ -50,6 +56,9 @@ priority = 0.5
   EXPECT_EQ(made->instructions, "Read the README first.");
   EXPECT_EQ(made->page_size, 100u);
   EXPECT_EQ(made->read_limit, 1073741824u);
+  EXPECT_EQ(made->read_cache, 0u);
+  EXPECT_FALSE(made->announces_lists);
+  EXPECT_FALSE(made->announces_contents);
   EXPECT_EQ(made->call_deadline.count(), 1000);
   EXPECT_EQ(made->stall_limit.count(), 2000);
   EXPECT_EQ(made->http.address, "::1");

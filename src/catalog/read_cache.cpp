@@ -1,0 +1,108 @@
+/// The least recently used order, and what counts.
+#include "catalog/read_cache.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <variant>
+
+namespace hondana::catalog {
+namespace {
+
+/// What a place costs besides contents and URIs: the nodes of map and list, and the headers of their allocations.
+constexpr std::size_t bookkeeping_bytes = 320;
+constexpr std::size_t share_of_one = 8;
+
+/// Zero when something of it is only pulled.
+std::size_t bytes_of(const bytes::prepared_reading& what) {
+  std::size_t total = what.version.size();
+  for (const auto& one : what.contents) {
+    const auto* whole = std::get_if<shared_bytes>(&one.data);
+    if (whole == nullptr) return 0;
+    total += sizeof one + one.uri.size() + one.name.size() + one.title.size() + one.mimeType.size() + (*whole)->size();
+  }
+  return total;
+}
+
+/// A copy with bytes of its own: those of a source may be lent, and must go back.
+read_cache::kept copy_of(const bytes::prepared_reading& what) {
+  auto copy = std::make_shared<bytes::prepared_reading>(what);
+  for (auto& one : copy->contents) {
+    auto& whole = std::get<shared_bytes>(one.data);
+    whole = std::make_shared<const std::string>(*whole);
+  }
+  return copy;
+}
+
+}  // namespace
+
+std::size_t read_cache::hasher::operator()(const key& of) const noexcept {
+  const std::hash<std::string_view> text;
+  const auto mixed = text(of.uri) * 31 + (of.asked_uri == of.uri ? 0 : text(of.asked_uri));
+  return mixed * 31 + of.source * 0x9E3779B97F4A7C15u + (of.through ? of.through->id() + 1 : 0);
+}
+
+read_cache::kept read_cache::find(const key& of) {
+  const std::lock_guard lock(mutex_);
+  const auto place = places_.find(of);
+  if (place == places_.end()) return nullptr;
+  order_.splice(order_.begin(), order_, place->second.in_order);
+  return place->second.what;
+}
+
+void read_cache::keep(const key& of, const bytes::prepared_reading& what) {
+  const auto content = what.version.empty() ? 0 : bytes_of(what);
+  if (content == 0) return;
+  const auto cost = content + of.uri.size() + of.asked_uri.size() + bookkeeping_bytes;
+  {
+    const std::lock_guard lock(mutex_);
+    if (cost > most_bytes_ / share_of_one) return;
+  }
+  auto copy = copy_of(what);
+  const std::lock_guard lock(mutex_);
+  if (cost > most_bytes_ / share_of_one) return;
+  if (const auto before = places_.find(of); before != places_.end()) drop(before);
+  shrink_to(most_bytes_ - cost);
+  const auto place = places_.emplace(of, shelf_place{std::move(copy), cost, {}}).first;
+  order_.push_front(&place->first);
+  place->second.in_order = order_.begin();
+  counts_.bytes += cost;
+  counts_.entries += 1;
+}
+
+void read_cache::confirmed() {
+  const std::lock_guard lock(mutex_);
+  counts_.hits += 1;
+}
+
+void read_cache::missed() {
+  const std::lock_guard lock(mutex_);
+  counts_.misses += 1;
+}
+
+void read_cache::limit_to(std::size_t most_bytes) {
+  const std::lock_guard lock(mutex_);
+  most_bytes_ = most_bytes;
+  shrink_to(most_bytes_);
+}
+
+read_cache_counts read_cache::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+void read_cache::shrink_to(std::size_t most) {
+  while (counts_.bytes > most) {
+    drop(places_.find(*order_.back()));
+    counts_.evictions += 1;
+  }
+}
+
+void read_cache::drop(std::unordered_map<key, shelf_place, hasher>::iterator place) {
+  counts_.bytes -= place->second.bytes;
+  counts_.entries -= 1;
+  order_.erase(place->second.in_order);
+  places_.erase(place);
+}
+
+}  // namespace hondana::catalog

@@ -1,0 +1,198 @@
+/// What is kept of reads, when it is sent again, and what goes first.
+#include "catalog/read_cache.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "unit/catalog/scripted_provider.hpp"
+
+namespace {
+
+using namespace hondana;
+using catalog::read_answer;
+using catalog::read_cache;
+using test::answer;
+using test::by;
+using test::hiding_view;
+using test::scripted_provider;
+
+bytes::prepared_reading text_of(std::string text, std::string version = "v") {
+  bytes::prepared one;
+  one.uri = "memo:///a";
+  one.is_text = true;
+  one.data = std::make_shared<const std::string>(std::move(text));
+  return {{std::move(one)}, std::move(version)};
+}
+
+read_cache::key key_of(std::string uri, std::shared_ptr<const view> through = nullptr, std::uint64_t source = 1) {
+  return {source, uri, uri, std::move(through)};
+}
+
+const std::string& text_in(const bytes::prepared_reading& found) {
+  return *std::get<shared_bytes>(found.contents.front().data);
+}
+
+TEST(a_read_cache, drops_what_was_used_longest_ago_and_counts_it) {
+  read_cache cache(64 * 1024);
+  const std::string text(6000, 'x');
+  for (int i = 0; i < 8; ++i) cache.keep(key_of("memo:///" + std::to_string(i)), text_of(text));
+  EXPECT_EQ(cache.counts().entries, 8);
+  ASSERT_TRUE(cache.find(key_of("memo:///0")));
+  for (int i = 8; i < 12; ++i) cache.keep(key_of("memo:///" + std::to_string(i)), text_of(text));
+  EXPECT_TRUE(cache.find(key_of("memo:///0")));
+  EXPECT_FALSE(cache.find(key_of("memo:///1")));
+  const auto counts = cache.counts();
+  EXPECT_LE(counts.bytes, 64 * 1024);
+  EXPECT_GE(counts.bytes, counts.entries * text.size());
+  EXPECT_EQ(counts.evictions + counts.entries, 12);
+  cache.limit_to(8 * 1024);
+  EXPECT_LE(cache.counts().bytes, 8 * 1024);
+  EXPECT_TRUE(cache.find(key_of("memo:///0")));
+  cache.limit_to(0);
+  EXPECT_EQ(cache.counts().bytes, 0);
+  EXPECT_EQ(cache.counts().entries, 0);
+}
+
+TEST(a_read_cache, holds_nothing_without_a_version_nothing_pulled_and_nothing_too_long) {
+  read_cache cache(64 * 1024);
+  cache.keep(key_of("memo:///a"), text_of("text", ""));
+  auto pulled = text_of("text");
+  pulled.contents.front().data = bytes::stream{};
+  cache.keep(key_of("memo:///b"), pulled);
+  cache.keep(key_of("memo:///c"), text_of(std::string(8 * 1024, 'x')));
+  EXPECT_EQ(cache.counts().entries, 0);
+  cache.keep(key_of("memo:///c"), text_of(std::string(7 * 1024, 'x')));
+  EXPECT_EQ(cache.counts().entries, 1);
+}
+
+TEST(a_read_cache, has_bytes_of_its_own) {
+  read_cache cache(64 * 1024);
+  const auto lent = text_of("lent");
+  cache.keep(key_of("memo:///a"), lent);
+  EXPECT_EQ(std::get<shared_bytes>(lent.contents.front().data).use_count(), 1);
+  EXPECT_EQ(text_in(*cache.find(key_of("memo:///a"))), "lent");
+  cache.keep(key_of("memo:///a"), text_of("newer", "w"));
+  EXPECT_EQ(text_in(*cache.find(key_of("memo:///a"))), "newer");
+  EXPECT_EQ(cache.counts().entries, 1);
+}
+
+TEST(a_read_cache, keeps_views_sources_and_spellings_apart) {
+  read_cache cache(64 * 1024);
+  const auto some = std::make_shared<hiding_view>(7, [](std::string_view) { return false; });
+  cache.keep(key_of("memo:///a"), text_of("everything"));
+  cache.keep(key_of("memo:///a", some), text_of("some"));
+  cache.keep(key_of("memo:///a", nullptr, 2), text_of("elsewhere"));
+  cache.keep({1, "memo:///a", "MEMO:///a", nullptr}, text_of("loud"));
+  EXPECT_EQ(text_in(*cache.find(key_of("memo:///a"))), "everything");
+  EXPECT_EQ(text_in(*cache.find(key_of("memo:///a", some))), "some");
+  EXPECT_EQ(text_in(*cache.find(key_of("memo:///a", nullptr, 2))), "elsewhere");
+  EXPECT_EQ(text_in(*cache.find({1, "memo:///a", "MEMO:///a", nullptr})), "loud");
+  EXPECT_FALSE(cache.find(key_of("memo:///a?x=1")));
+}
+
+/// A source with one text, that says when the caller has its version.
+struct one_text {
+  std::string text = "one";
+  std::string version = "v1";
+  bool is_racy = false;
+  int readings = 0;  // with contents
+  std::shared_ptr<read_cache> cache = std::make_shared<read_cache>(64 * 1024);
+  std::shared_ptr<scripted_provider> source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
+  std::shared_ptr<const catalog::catalog> made;
+
+  explicit one_text(catalog::limits limits = {}) {
+    source->on_read = [this](const read_request& request) -> result<reading> {
+      if (request.if_version == version && !is_racy) return reading{{}, version};
+      ++readings;
+      auto found = text_reading(text);
+      found.version = version;
+      found.is_racy = is_racy;
+      return found;
+    };
+    arrange(limits);
+  }
+  void arrange(catalog::limits limits) {
+    auto arranged = catalog::catalog::make({std::make_shared<catalog::source>(source, 100)}, limits,
+                                           std::make_shared<work::timers>(), cache);
+    if (arranged) made = *arranged;
+  }
+  [[nodiscard]] read_answer read(std::optional<std::string> if_version = {}, const call& caller = {}) const {
+    const answer<read_answer> found;
+    made->read(caller, "memo:///a", "memo:///a", {std::move(if_version), false}, found.taker());
+    auto got = found.wait();
+    return got ? std::move(*got) : read_answer{};
+  }
+};
+
+TEST(cached_reads, are_sent_again_only_while_the_source_says_that_the_version_holds) {
+  one_text one;
+  EXPECT_EQ(text_in(one.read().reading), "one");
+  EXPECT_EQ(text_in(one.read().reading), "one");
+  EXPECT_EQ(one.readings, 1);
+  one.text = "two";
+  one.version = "v2";
+  EXPECT_EQ(text_in(one.read().reading), "two");
+  EXPECT_EQ(text_in(one.read().reading), "two");
+  EXPECT_EQ(one.readings, 2);
+  EXPECT_EQ(one.cache->counts().hits, 2);
+  EXPECT_EQ(one.cache->counts().misses, 2);
+}
+
+TEST(cached_reads, leave_a_caller_its_own_version) {
+  one_text one;
+  EXPECT_TRUE(one.read("v1").is_unmodified);  // nothing kept
+  EXPECT_FALSE(one.read("v0").is_unmodified);
+  const auto again = one.read("v0");  // kept, and what the caller has is not it
+  EXPECT_FALSE(again.is_unmodified);
+  EXPECT_EQ(text_in(again.reading), "one");
+  EXPECT_TRUE(one.read("v1").is_unmodified);
+  one.text = "two";
+  one.version = "v2";
+  EXPECT_TRUE(one.read("v2").is_unmodified);  // what is kept is older than what the caller has
+  EXPECT_EQ(text_in(one.read("v1").reading), "two");
+}
+
+TEST(cached_reads, keep_nothing_racy) {
+  one_text one;
+  one.is_racy = true;
+  (void)one.read();
+  one.text = "won";  // under the same version
+  EXPECT_EQ(text_in(one.read().reading), "won");
+  EXPECT_EQ(one.cache->counts().entries, 0);
+}
+
+TEST(cached_reads, of_one_view_are_not_those_of_another) {
+  one_text one;
+  const auto some = std::make_shared<hiding_view>(7, [](std::string_view) { return false; });
+  (void)one.read();
+  (void)one.read({}, by(some));
+  EXPECT_EQ(one.readings, 2);
+  const auto none = std::make_shared<hiding_view>(8, [](std::string_view) { return true; });
+  EXPECT_TRUE(one.read({}, by(none)).reading.contents.empty());
+}
+
+TEST(cached_reads, obey_a_lower_limit) {
+  one_text one;
+  one.text = std::string(100, 'x');
+  EXPECT_FALSE(one.read().reading.contents.empty());
+  catalog::limits low;
+  low.read_limit = 99;
+  one.arrange(low);
+  EXPECT_TRUE(one.read().reading.contents.empty());
+}
+
+TEST(cached_reads, of_a_source_in_memory_are_not_kept_twice) {
+  one_text one;
+  one.source->is_inline = true;
+  one.arrange({});
+  (void)one.read();
+  (void)one.read();
+  EXPECT_EQ(one.readings, 2);
+  EXPECT_EQ(one.cache->counts().entries, 0);
+}
+
+}  // namespace
