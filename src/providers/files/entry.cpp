@@ -4,6 +4,8 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "bytes/digest.hpp"
@@ -40,7 +42,46 @@ resource entry_of(const root& of, std::string_view path, const record& facts) {
   return entry;
 }
 
+/// The media type by name, and whether only the content can tell it.
+struct named_type {
+  std::string_view name;
+  bool is_unknown = false;
+};
+
+named_type type_of(std::string_view path, mode_t mode) {
+  const auto name = S_ISREG(mode) ? mime_of(last_name(path)).name : std::string_view();
+  return {name, S_ISREG(mode) && name.empty()};
+}
+
+/// What the front of a file tells.
+struct front_told {
+  description about;
+  std::string_view sniffed;
+};
+
+/// Nothing for what has gone, or is not for us: a read will say so.
+std::optional<front_told> look_at_front(const root& of, const located& place, const named_type& type, std::uint64_t size,
+                                        std::span<char> front) {
+  const auto file = place.links.empty() ? of.below().open_file(place) : tl::unexpected(not_found{});
+  const auto count = file ? read_at(file->get(), front.data(), front.size(), 0) : tl::unexpected(0);
+  if (!count) return std::nullopt;
+  const std::string_view seen(front.data(), *count);
+  const auto sniffed = type.is_unknown ? sniff(seen, content_form::detect) : std::string_view();
+  return front_told{describe(type.is_unknown ? sniffed : type.name, seen, *count == size), sniffed};
+}
+
 }  // namespace
+
+void describe_entry(resource& entry, const root& of, std::string_view path, const located& place) {
+  const auto type = type_of(path, place.facts.st_mode);
+  if (!type.is_unknown && !is_describable(type.name)) return;
+  std::array<char, head_bytes> front;
+  const auto told = look_at_front(of, place, type, static_cast<std::uint64_t>(place.facts.st_size), front);
+  if (!told) return;
+  entry.title = told->about.title;
+  entry.description = told->about.summary;
+  if (entry.mimeType.empty()) entry.mimeType = place.facts.st_size == 0 ? "text/plain" : told->sniffed;
+}
 
 std::string_view kind_of(mode_t mode) noexcept {
   if (S_ISREG(mode)) return "file";
@@ -77,10 +118,9 @@ std::unique_ptr<const block_descriptions> describe_block(const block& what, cons
   for (std::size_t i = 0; i < what.size(); ++i) {
     const auto& facts = what.at(i);
     const auto path = what.path(i);
-    auto type = S_ISREG(facts.mode) ? mime_of(last_name(path)) : mime_type{};
-    const bool is_unknown = S_ISREG(facts.mode) && type.name.empty();
-    if ((!is_unknown && !is_describable(type.name)) || facts.size == 0) {
-      found->add({}, is_unknown ? "text/plain" : "");
+    const auto type = type_of(path, facts.mode);
+    if ((!type.is_unknown && !is_describable(type.name)) || facts.size == 0) {
+      found->add({}, type.is_unknown ? "text/plain" : "");
       continue;
     }
     if (previous != nullptr && facts.has_version()) {
@@ -91,17 +131,13 @@ std::unique_ptr<const block_descriptions> describe_block(const block& what, cons
         continue;
       }
     }
-    const auto& below = what.of().below();
-    const auto at = below.locate(path);
-    const auto file = at && at->links.empty() ? below.open_file(*at) : tl::unexpected(not_found{});
-    const auto count = file ? read_at(file->get(), front.data(), front.size(), 0) : tl::unexpected(0);
-    if (!count) {  // gone or not for us: a read will say so
+    const auto at = what.of().below().locate(path);
+    const auto told = at ? look_at_front(what.of(), *at, type, facts.size, front) : std::nullopt;
+    if (told) {
+      found->add(told->about, told->sniffed);
+    } else {
       found->add({}, "");
-      continue;
     }
-    const std::string_view seen(front.data(), *count);
-    const auto sniffed = is_unknown ? sniff(seen, content_form::detect) : std::string_view();
-    found->add(describe(is_unknown ? sniffed : type.name, seen, *count == facts.size), sniffed);
   }
   return found;
 }

@@ -27,6 +27,10 @@ namespace hondana::files {
 /// The entry of something on the way, before anything was read from it. `looked_at` as for `record_of`.
 [[nodiscard]] resource entry_of(const root& of, std::string_view path, const struct stat& facts, std::int64_t looked_at);
 
+/// Adds what the front of a file tells: title, description and, where the name does not tell it, type. What cannot be read
+/// adds nothing. Reads at most 4 KiB.
+void describe_entry(resource& entry, const root& of, std::string_view path, const located& place);
+
 /// The second pass over a block: opens each file whose front says something, and lets `previous` (may be null) spare it that
 /// for files of the same version. Reads at most 4 KiB a file.
 [[nodiscard]] std::unique_ptr<const block_descriptions> describe_block(const block& what, const listing* previous);

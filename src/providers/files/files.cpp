@@ -215,6 +215,7 @@ result<resource> files_provider::describe(const describe_request& request) {
   const auto what = target_of(request.uri, request.uri, request);
   if (!what) return tl::unexpected(what.error());
   auto entry = entry_of(*what->of, what->path, what->place.facts, looked_at);
+  describe_entry(entry, *what->of, what->path, what->place);
   if (what->part) {
     entry.uri = request.uri;
     entry.size.reset();

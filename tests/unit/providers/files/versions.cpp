@@ -36,6 +36,26 @@ std::string settled_version(files_provider& files, const std::string& uri) {
   return last;
 }
 
+TEST(versions, come_with_the_entry_that_a_list_would_give) {
+  const scratch_folder root;
+  root.write("a.md", "# The title\n\nWhat it is about.\n");
+  root.write("README", "plain words\n");
+  root.write("script", "#!/bin/sh\necho\n");
+  root.write("empty", "");
+  const auto files = open_provider(root);
+  const auto listed = list_all(*files);
+  for (const std::string name : {"a.md", "README", "script", "empty"}) {
+    const auto one = describe(*files, root.uri(name));
+    const auto of_list = entry_named(listed, name);
+    ASSERT_TRUE(one) << name;
+    EXPECT_EQ(one->title, of_list.title) << name;
+    EXPECT_EQ(one->description, of_list.description) << name;
+    EXPECT_EQ(one->mimeType, of_list.mimeType) << name;
+    EXPECT_EQ(one->annotations.priority, of_list.annotations.priority) << name;
+  }
+  EXPECT_EQ(describe(*files, root.uri("a.md"))->title, "The title");
+}
+
 TEST(versions, of_files_that_have_just_changed_come_from_their_bytes) {
   const scratch_folder root;
   root.write("a.txt", "alpha");
