@@ -1,4 +1,4 @@
-/// The in-memory provider: an ordered map that may change while it is paged through.
+/// The in-memory provider: an ordered set that may change while it is paged through.
 #include <hondana/memory.hpp>
 
 #include <algorithm>
@@ -11,11 +11,13 @@
 #include <shared_mutex>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <hondana/uri.hpp>
 
 #include "model/folder.hpp"
+#include "model/packed.hpp"
 
 namespace hondana::inline v0 {
 namespace {
@@ -23,15 +25,40 @@ namespace {
 /// How many entries one page may look at through a view.
 constexpr std::size_t looks_a_page = 10'000;
 
-struct by_segment {
-  using is_transparent = void;
-  bool operator()(std::string_view a, std::string_view b) const noexcept { return std::is_lt(compare_by_segment(a, b)); }
+/// An entry, packed since there may be a million of them, and where its content comes from.
+struct item {
+  std::string packed;
+  std::variant<memory_provider::maker, shared_bytes> content;
+
+  [[nodiscard]] std::string_view uri() const noexcept { return model::packed_uri(packed); }
 };
 
-struct item {
-  resource entry;
-  memory_provider::maker make;
+struct by_segment {
+  using is_transparent = void;
+  static std::string_view key(const item& one) noexcept { return one.uri(); }
+  static std::string_view key(std::string_view uri) noexcept { return uri; }
+  template <class A, class B>
+  bool operator()(const A& a, const B& b) const noexcept {
+    return std::is_lt(compare_by_segment(key(a), key(b)));
+  }
 };
+
+std::string packed(const resource& entry) {
+  std::string grown;
+  model::pack(grown, entry);
+  return {grown.data(), grown.size()};  // in memory of its size
+}
+
+/// Its fixed content as a reading.
+reading whole(const resource& entry, shared_bytes bytes) {
+  content only;
+  only.mimeType = entry.mimeType;
+  only.data = std::move(bytes);
+  reading made;
+  made.contents.push_back(std::move(only));
+  made.version = entry.version;
+  return made;
+}
 
 struct offered {
   resource_template entry;
@@ -46,7 +73,7 @@ struct memory_provider::state {
   std::string prefix;
 
   mutable std::shared_mutex mutex;
-  std::map<std::string, std::shared_ptr<const item>, by_segment> items;
+  std::set<item, by_segment> items;
   std::map<std::string, std::shared_ptr<const offered>> templates;
   std::shared_ptr<change_listener> listener;
 
@@ -60,26 +87,46 @@ struct memory_provider::state {
     to->list_changed();
   }
 
-  /// Up to `limit` items after a key. Shared, so that no lock is held while a view is asked.
-  std::vector<std::shared_ptr<const item>> after(const std::string& key, std::size_t limit) const {
-    std::vector<std::shared_ptr<const item>> found;
+  /// Up to `limit` packed entries after a key. Copies, so that no lock is held while a view is asked.
+  std::vector<std::string> after(std::string_view key, std::size_t limit) const {
+    std::vector<std::string> found;
     const std::shared_lock lock(mutex);
     auto place = key.empty() ? items.begin() : items.upper_bound(key);
-    for (; place != items.end() && found.size() < limit; ++place) found.push_back(place->second);
+    for (; place != items.end() && found.size() < limit; ++place) found.push_back(place->packed);
     return found;
   }
 
-  /// The first item after a key.
-  std::shared_ptr<const item> next(std::string_view key) const {
+  /// The first after a key.
+  std::optional<std::string> next(std::string_view key) const {
     const std::shared_lock lock(mutex);
     const auto place = items.upper_bound(key);
-    return place == items.end() ? nullptr : place->second;
+    return place == items.end() ? std::nullopt : std::optional(place->packed);
   }
 
-  std::shared_ptr<const item> find(const std::string& uri) const {
+  std::optional<item> find(std::string_view uri) const {
     const std::shared_lock lock(mutex);
     const auto place = items.find(uri);
-    return place == items.end() ? nullptr : place->second;
+    return place == items.end() ? std::nullopt : std::optional(*place);
+  }
+
+  /// Errors: as `memory_provider::add`.
+  result<void> add(resource entry, decltype(item::content) from) {
+    auto uri = canonical_uri(entry.uri);
+    if (!uri) return tl::unexpected(std::move(uri.error()));
+    if (!covers(prefix, *uri)) {
+      return fail(errc::invalid_argument, "The entry " + *uri + " does not lie below " + prefix +
+                                              ", the prefix of the source \"" + name + "\". Change its URI.");
+    }
+    if (entry.name.empty()) return fail(errc::invalid_argument, "The entry " + *uri + " has no name. Give it one.");
+    entry.uri = std::move(*uri);
+    item added{packed(entry), std::move(from)};
+    {
+      const std::unique_lock lock(mutex);
+      if (const auto before = items.find(std::string_view(entry.uri)); before != items.end()) items.erase(before);
+      items.insert(std::move(added));
+    }
+    tell(entry.uri, entry.title);
+    return {};
   }
 
   std::shared_ptr<const offered> find_template(const std::string& text) const {
@@ -97,33 +144,13 @@ memory_provider::memory_provider(std::string name, std::string prefix) : state_(
 memory_provider::~memory_provider() = default;
 
 result<void> memory_provider::add(resource entry, maker make) {
-  auto uri = canonical_uri(entry.uri);
-  if (!uri) return tl::unexpected(std::move(uri.error()));
-  if (!covers(state_->prefix, *uri)) {
-    return fail(errc::invalid_argument, "The entry " + *uri + " does not lie below " + state_->prefix +
-                                            ", the prefix of the source \"" + state_->name + "\". Change its URI.");
-  }
-  if (entry.name.empty()) return fail(errc::invalid_argument, "The entry " + *uri + " has no name. Give it one.");
-  if (!make) return fail(errc::invalid_argument, "The entry " + *uri + " has no function that makes its content.");
-  entry.uri = *uri;
-  auto added = std::make_shared<const item>(item{std::move(entry), std::move(make)});
-  {
-    const std::unique_lock lock(state_->mutex);
-    state_->items.insert_or_assign(*uri, added);
-  }
-  state_->tell(*uri, added->entry.title);
-  return {};
+  if (!make) return fail(errc::invalid_argument, "The entry " + entry.uri + " has no function that makes its content.");
+  return state_->add(std::move(entry), std::move(make));
 }
 
 result<void> memory_provider::add(resource entry, std::string bytes) {
   if (!entry.size) entry.size = bytes.size();
-  content fixed;
-  fixed.mimeType = entry.mimeType;
-  fixed.data = std::make_shared<const std::string>(std::move(bytes));
-  reading whole;
-  whole.contents.push_back(std::move(fixed));
-  whole.version = entry.version;
-  return add(std::move(entry), [whole = std::move(whole)](const read_request&) -> result<reading> { return whole; });
+  return state_->add(std::move(entry), std::make_shared<const std::string>(std::move(bytes)));
 }
 
 result<void> memory_provider::add_template(resource_template entry, maker make, completer complete) {
@@ -147,7 +174,9 @@ bool memory_provider::remove(const std::string& uri) {
   if (!canonical) return false;
   {
     const std::unique_lock lock(state_->mutex);
-    if (state_->items.erase(*canonical) == 0) return false;
+    const auto place = state_->items.find(std::string_view(*canonical));
+    if (place == state_->items.end()) return false;
+    state_->items.erase(place);
   }
   state_->tell(*canonical, {});
   return true;
@@ -169,8 +198,8 @@ scheme_documentation memory_provider::documentation() const {
   document.forms.push_back({state_->prefix, "What entries of the source \"" + state_->name + "\" start with."});
   std::set<std::string> kinds;
   const std::shared_lock lock(state_->mutex);
-  for (const auto& [uri, one] : state_->items) {
-    if (!one->entry.kind.empty()) kinds.insert(one->entry.kind);
+  for (const auto& one : state_->items) {
+    if (auto kind = model::unpack(one.packed).kind; !kind.empty()) kinds.insert(std::move(kind));
   }
   for (const auto& kind : kinds) document.kinds.push_back({kind, "As the program that added it defines."});
   for (const auto& [text, one] : state_->templates) {
@@ -187,11 +216,11 @@ result<list_result> memory_provider::list(const list_request& request) {
     const auto wanted = std::min(request.limit - page.entries.size(), looks_a_page - looks);
     const auto found = state_->after(last, wanted);
     for (const auto& one : found) {
-      if (!request.who.view || request.who.view->may_see(one->entry.uri)) page.entries.push_back(one->entry);
+      if (!request.who.view || request.who.view->may_see(model::packed_uri(one))) page.entries.push_back(model::unpack(one));
     }
     if (found.size() < wanted) return page;
     looks += found.size();
-    last = found.back()->entry.uri;
+    last = model::packed_uri(found.back());
   }
   if (!state_->after(last, 1).empty()) page.resume = std::move(last);
   return page;
@@ -199,8 +228,10 @@ result<list_result> memory_provider::list(const list_request& request) {
 
 result<reading> memory_provider::read(const read_request& request) {
   if (const auto found = state_->find(request.uri)) {
-    auto made = found->make(request);
-    if (made && made->version.empty()) made->version = found->entry.version;
+    const auto entry = model::unpack(found->packed);
+    if (const auto* bytes = std::get_if<shared_bytes>(&found->content)) return whole(entry, *bytes);
+    auto made = std::get<maker>(found->content)(request);
+    if (made && made->version.empty()) made->version = entry.version;
     return made;
   }
   if (request.match) {
@@ -214,19 +245,21 @@ bool memory_provider::lists_folders() const noexcept { return true; }
 result<list_result> memory_provider::children(const children_request& request) {
   const auto folder = state_->find(request.uri);
   if (!folder) return fail(errc::resource_not_found, "Resource not found");
-  if (folder->entry.mimeType != "inode/directory") return fail(errc::invalid_argument, request.uri + " is not a folder.");
+  if (model::unpack(folder->packed).mimeType != "inode/directory")
+    return fail(errc::invalid_argument, request.uri + " is not a folder.");
   const auto prefix = model::folder_prefix(request.uri);
   list_result page;
   std::string last = request.after;
   auto one = state_->next(last.empty() ? prefix : last);
-  for (std::size_t looks = 0; one && one->entry.uri.starts_with(prefix); ++looks) {
+  for (std::size_t looks = 0; one && model::packed_uri(*one).starts_with(prefix); ++looks) {
     if (page.entries.size() == request.limit || looks == looks_a_page) {
       page.resume = std::move(last);
       return page;
     }
-    const auto child = model::child_of(prefix, one->entry.uri);
+    const auto uri = model::packed_uri(*one);
+    const auto child = model::child_of(prefix, uri);
     const bool is_visible = !request.who.view || request.who.view->may_see(child);
-    if (child.size() == one->entry.uri.size() && is_visible) page.entries.push_back(one->entry);
+    if (child.size() == uri.size() && is_visible) page.entries.push_back(model::unpack(*one));
     last = child;
     one = state_->next(model::end_of_subtree(last));
   }
@@ -234,7 +267,7 @@ result<list_result> memory_provider::children(const children_request& request) {
 }
 
 result<resource> memory_provider::describe(const describe_request& request) {
-  if (const auto found = state_->find(request.uri)) return found->entry;
+  if (const auto found = state_->find(request.uri)) return model::unpack(found->packed);
   return fail(errc::resource_not_found, "Resource not found");
 }
 
