@@ -126,7 +126,8 @@ void converse(std::string_view bytes, std::size_t piece, const std::shared_ptr<h
   small.linger_bytes = 1024;
   host asked;
   small.uncounted_bytes = 32;
-  http::dialogue talk(asked, small, std::make_shared<const http::site>("127.0.0.1"), bodies, bodies);
+  http::dialogue talk(asked, std::make_shared<const http::limits>(small), std::make_shared<const http::site>("127.0.0.1"),
+                      bodies, bodies);
   while (!bytes.empty() && !talk.has_ended()) {
     talk.receive(bytes.substr(0, piece));
     bytes.remove_prefix(std::min(piece, bytes.size()));

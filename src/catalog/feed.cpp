@@ -1,13 +1,102 @@
 /// Who hears of what.
 #include "catalog/feed.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include "work/fetch.hpp"
 
 namespace hondana::catalog {
 
+namespace {
+
+// Of listeners that are told at a time; a few microseconds each, with what their transport does then.
+constexpr std::size_t slice = 64;
+// How far ahead of its turn a listener's memory is asked for, and then what that leads to.
+constexpr std::size_t far = 8;
+constexpr std::size_t near = 4;
+// Of a listener; more than it has does no harm.
+struct memory {
+  char bytes[320];
+};
+void fetch(const listener* who) { work::fetch(reinterpret_cast<const memory*>(who)); }
+
+}  // namespace
+
+/// Those concerned by one change, by where they want to hear of it. They are told without the lock: a listener may be leaving
+/// meanwhile, and its last reference may be ours.
+class feed::audience {
+ public:
+  void add(const listener* who, const membership& one) { expected_.emplace_back(who, &one); }
+
+  /// While nobody can leave yet.
+  void gather() {
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      if (i + far < expected_.size()) {
+        work::fetch(expected_[i + far].second);
+        __builtin_prefetch(reinterpret_cast<const char*>(expected_[i + far].first) - sizeof(std::shared_ptr<listener>));
+      }
+      take(*expected_[i].second);
+    }
+    expected_.clear();
+  }
+
+  void tell(const model::change& what) {
+    for (auto& part : all_) {
+      const auto place = part.place.lock();
+      if (!place) {
+        // Nobody there, or everywhere.
+        if (part.name != nullptr) continue;
+        for (const auto& one : part.who) one->heard(what);
+        continue;
+      }
+      place->take_turns([what, who = std::make_shared<listeners>(std::move(part.who)), next = std::size_t{0}]() mutable {
+        for (const auto until = std::min(who->size(), next + slice); next < until;) {
+          if (next + far < who->size()) fetch((*who)[next + far].get());
+          if (next + near < who->size()) (*who)[next + near]->come_near();
+          const auto one = std::move((*who)[next++]);
+          one->heard(what);
+        }
+        return next < who->size();
+      });
+    }
+  }
+
+ private:
+  using listeners = std::vector<std::shared_ptr<listener>>;
+  struct group {
+    const work::turns* name;
+    std::weak_ptr<work::turns> place;
+    listeners who;
+  };
+
+  void take(const membership& one) {
+    auto there = one.who.lock();
+    if (!there) return;
+    if (all_.empty() || all_[last_].name != one.place_name) find(one);
+    all_[last_].who.push_back(std::move(there));
+  }
+
+  void find(const membership& one) {
+    const auto found = std::find_if(all_.begin(), all_.end(), [&one](const auto& part) { return part.name == one.place_name; });
+    last_ = static_cast<std::size_t>(found - all_.begin());
+    if (found == all_.end()) all_.push_back({one.place_name, one.place, {}});
+  }
+
+  std::vector<std::pair<const listener*, const membership*>> expected_;
+  std::vector<group> all_;
+  std::size_t last_ = 0;
+};
+
 feed::membership& feed::member(const std::shared_ptr<listener>& who) {
-  auto& one = members_[who.get()];
-  one.who = who;
+  const auto [place, is_new] = members_.try_emplace(who.get());
+  auto& one = place->second;
+  if (is_new) {
+    one.who = who;
+    const auto where = who->place();
+    one.place = where;
+    one.place_name = where.get();
+  }
   return one;
 }
 
@@ -32,7 +121,9 @@ bool feed::watch(const std::shared_ptr<listener>& who, const std::string& uri) {
     one.uris.insert(uri);
     auto& watching = by_resource_[resource];
     is_first = watching.empty();
-    ++watching[who.get()];
+    auto& mine_there = watching[who.get()];
+    ++mine_there.spellings;
+    mine_there.of = &one;
   }
   if (is_first) tell(resource);
   return true;
@@ -44,7 +135,7 @@ bool feed::forget(const listener* who, const std::string& uri) {
   const auto place = by_resource_.find(resource_of(uri));
   if (place == by_resource_.end()) return false;
   const auto count = place->second.find(who);
-  if (count != place->second.end() && --count->second == 0) place->second.erase(count);
+  if (count != place->second.end() && --count->second.spellings == 0) place->second.erase(count);
   if (!place->second.empty()) return false;
   by_resource_.erase(place);
   return true;
@@ -82,25 +173,21 @@ void feed::tell(const std::string& resource) const {
 }
 
 void feed::publish(const model::change& what) {
-  // Called without the lock: a listener may be leaving meanwhile, and its last reference may be ours.
-  std::vector<std::shared_ptr<listener>> concerned;
+  audience concerned;
   {
     const std::lock_guard lock(mutex_);
     if (what.kind == model::change::what::content) {
       const auto watching = by_resource_.find(resource_of(what.uri));
       if (watching == by_resource_.end()) return;
-      concerned.reserve(watching->second.size());
-      for (const auto& [who, parts] : watching->second) {
-        if (auto there = members_[who].who.lock()) concerned.push_back(std::move(there));
-      }
+      for (const auto& [who, entry] : watching->second) concerned.add(who, *entry.of);
     } else {
       for (const auto& [who, one] : members_) {
-        if (!one.hears_lists) continue;
-        if (auto there = one.who.lock()) concerned.push_back(std::move(there));
+        if (one.hears_lists) concerned.add(who, one);
       }
     }
+    concerned.gather();
   }
-  for (const auto& one : concerned) one->heard(what);
+  concerned.tell(what);
 }
 
 void feed::publish(const model::log_message& what) {

@@ -5,20 +5,25 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "model/change.hpp"
+#include "work/turns.hpp"
 
 namespace hondana::catalog {
 
 /// A URI without its query: what a part of a resource is a part of.
-[[nodiscard]] inline std::string resource_of(std::string_view uri) { return std::string(uri.substr(0, uri.find('?'))); }
+[[nodiscard]] inline std::string_view resource_in(std::string_view uri) { return uri.substr(0, uri.find('?')); }
+[[nodiscard]] inline std::string resource_of(std::string_view uri) { return std::string(resource_in(uri)); }
+/// The rest of it: empty, or the query with its mark.
+[[nodiscard]] inline std::string_view part_in(std::string_view uri) { return uri.substr(resource_in(uri).size()); }
 
-/// Hears of changes. Called from any thread while the change is passed on, so it only takes a note and returns.
+/// Hears of changes. Called from any thread while the change is passed on, or at its place, so it only takes a note and
+/// returns.
 class listener {
  public:
   listener() = default;
@@ -26,6 +31,10 @@ class listener {
   listener& operator=(const listener&) = delete;
   virtual ~listener() = default;
   virtual void heard(const model::change& what) = 0;
+  /// Begins to fetch what `heard` will need, when many are told one after the other. Its own memory has been asked for before.
+  virtual void come_near() const noexcept {}
+  /// Where it wants to hear of changes, asked when it begins to listen. Empty: wherever they come from.
+  [[nodiscard]] virtual std::shared_ptr<work::turns> place() const { return nullptr; }
   /// A log message. Whoever does not pass them on ignores them.
   virtual void told(const model::log_message& what) { (void)what; }
 };
@@ -52,7 +61,8 @@ class feed {
   /// Forgets `who` with all it watches.
   void leave(const listener& who);
 
-  /// Tells everybody concerned, before it returns: of content those who watch that URI, and, when it has no query, those who
+  /// Tells everybody concerned, before it returns, but for those who have a place: each place is told once, and tells its
+  /// listeners in slices. Of content those are who watch that URI, and, when it has no query, those who
   /// watch a part of it.
   void publish(const model::change& what);
   /// Whether anybody watches a resource (a URI without query) or a part of it.
@@ -72,12 +82,19 @@ class feed {
  private:
   struct membership {
     std::weak_ptr<listener> who;
+    std::weak_ptr<work::turns> place;
+    const work::turns* place_name = nullptr;  // for comparing only
     bool hears_lists = false;
-    std::unordered_set<std::string> uris;
+    std::set<std::string> uris;  // mostly one, for which a table by hash is large
     std::size_t bytes = 0;
   };
   /// Who watches a resource, and how many spellings of parts each.
-  using watchers = std::unordered_map<const listener*, std::size_t>;
+  struct watcher {
+    std::size_t spellings = 0;
+    const membership* of = nullptr;  // whose address is the same until it is erased
+  };
+  using watchers = std::unordered_map<const listener*, watcher>;
+  class audience;
 
   membership& member(const std::shared_ptr<listener>& who);
   /// True when nobody watches the resource of `uri` any more.

@@ -59,6 +59,9 @@ class reply {
 
   /// Answers. What comes after the first call, or after a cancellation, is dropped.
   void send(delivery what);
+  /// Gives back the answer made for being dropped, after which dropping answers nothing: for a request that is under way as
+  /// long as its peer is there, and which nothing but its answer ends.
+  void settle_in() { if_dropped_.reset(); }
   /// Requested when the request is cancelled.
   [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
 

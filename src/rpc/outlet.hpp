@@ -2,12 +2,13 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "rpc/body.hpp"
+#include "work/fetch.hpp"
+#include "work/turns.hpp"
 
 namespace hondana::rpc {
 
@@ -31,6 +32,25 @@ enum class sending {
   gone,     ///< Nobody is there any more to take it.
 };
 
+/// Who sends what a source has. Threads: any.
+class follower {
+ public:
+  follower() = default;
+  follower(const follower&) = delete;
+  follower& operator=(const follower&) = delete;
+  virtual ~follower() = default;
+  /// There is something to send. Takes a note and returns: nothing is asked of whoever calls.
+  virtual void wake() = 0;
+};
+
+/// Begins to bring a follower into the cache, which may have gone.
+inline void fetch(const follower* who) noexcept {
+  struct memory {
+    char bytes[512];
+  };
+  work::fetch(reinterpret_cast<const memory*>(who));
+}
+
 /// Messages that are made when there is room for them; until then whoever makes them keeps coalesced state, not a queue.
 ///
 /// Threads: any. One transport stream follows a source at a time.
@@ -41,11 +61,17 @@ class message_source {
   message_source& operator=(const message_source&) = delete;
   virtual ~message_source() = default;
 
-  /// The next message, without its framing. Nothing: there is none now, and `wake` is called once there is one again.
+  /// The next message, without its framing. Nothing: there is none now, and the follower is woken once there is one again.
   [[nodiscard]] virtual std::optional<std::string> next() = 0;
-  /// Sets what is called, from any thread and once, when `next` has something again after it had nothing; at once when it has
-  /// something now. `wake` must not call back. Empty: nobody follows any more. Replaces the follower before.
-  virtual void follow(std::function<void()> wake) = 0;
+  /// The same, telling also whether asking again may bring another; when not, that counts as having had nothing.
+  [[nodiscard]] virtual std::optional<std::string> next_of(bool& has_more) {
+    auto made = next();
+    has_more = made.has_value();
+    return made;
+  }
+  /// From now on `who` is woken, from any thread and once, when `next` has something again after it had nothing; at once when
+  /// it has something now. Empty: nobody follows any more. Replaces the follower before.
+  virtual void follow(std::weak_ptr<follower> who) = 0;
   /// Nothing will come any more: whoever follows may let go.
   [[nodiscard]] virtual bool has_ended() const = 0;
 };
@@ -68,6 +94,8 @@ class outlet {
   /// Sends what `from` has, whenever there is room, until it has ended or the peer has gone. Over HTTP the answer is an event
   /// stream from here on.
   virtual void follow(std::shared_ptr<message_source> from) = 0;
+  /// Where sources that are followed here had best make their messages: the thread that sends them. Empty: anywhere.
+  [[nodiscard]] virtual std::shared_ptr<work::turns> place() const { return nullptr; }
   /// Closes the connection that waits for this answer, where the peer knows to come back for it after `retry`; does nothing
   /// anywhere else.
   virtual void release(std::chrono::milliseconds retry) { (void)retry; }

@@ -17,23 +17,23 @@ announcements::announcements(std::shared_ptr<catalog::feed> from, const wire::co
 announcements::~announcements() { feed_->leave(*this); }
 
 void announcements::begin(const wire::codec& manners) {
-  std::function<void()> wake;
+  std::shared_ptr<rpc::follower> woken;
   {
     const std::lock_guard lock(mutex_);
     manners_ = &manners;
-    wake = due_wake();
+    woken = due_wake();
   }
-  if (wake) wake();
+  if (woken) woken->wake();
 }
 
 void announcements::say_first(std::string message) {
-  std::function<void()> wake;
+  std::shared_ptr<rpc::follower> woken;
   {
     const std::lock_guard lock(mutex_);
     first_.push_back(std::move(message));
-    wake = due_wake();
+    woken = due_wake();
   }
-  if (wake) wake();
+  if (woken) woken->wake();
 }
 
 void announcements::want_lists(bool resources, bool tools, bool prompts) {
@@ -45,70 +45,39 @@ void announcements::want_lists(bool resources, bool tools, bool prompts) {
 
 bool announcements::watch(const std::string& uri, const std::string& asked, std::size_t limit) {
   const std::lock_guard lock(mutex_);
+  auto spelled = asked == uri ? std::string() : asked;
   if (auto* known = find(uri)) {
-    known->asked = asked;
+    known->asked = std::move(spelled);
     return true;
   }
-  if (watched_count_ + entries_count_ >= limit) return false;
+  if (count() >= limit) return false;
   ++watched_count_;
-  watched_[catalog::resource_of(uri)].push_back({uri, asked, {}, false});
+  auto resource = catalog::resource_of(uri);
+  auto part = uri.substr(resource.size());
+  auto& all = watched_[std::move(resource)];
+  all.reserve(all.size() + 1);
+  all.push_back({std::move(part), std::move(spelled), {}, false});
   return true;
 }
 
 /// Under the lock.
 announcements::watch_note* announcements::find(const std::string& uri) {
-  const auto place = watched_.find(catalog::resource_of(uri));
+  const auto place = watched_.find(catalog::resource_in(uri));
   if (place == watched_.end()) return nullptr;
-  const auto one =
-      std::find_if(place->second.begin(), place->second.end(), [&uri](const auto& note) { return note.uri == uri; });
+  const auto one = std::find_if(place->second.begin(), place->second.end(),
+                                [part = catalog::part_in(uri)](const auto& note) { return note.part == part; });
   return one == place->second.end() ? nullptr : &*one;
 }
 
 void announcements::unwatch(const std::string& uri) {
   const std::lock_guard lock(mutex_);
-  const auto place = watched_.find(catalog::resource_of(uri));
+  const auto place = watched_.find(catalog::resource_in(uri));
   if (place == watched_.end()) return;
-  const auto gone = std::erase_if(place->second, [&uri](const auto& note) { return note.uri == uri; });
-  watched_count_ -= gone;
-  if (gone != 0) std::erase(pending_, uri);
+  watched_count_ -=
+      std::erase_if(place->second, [part = catalog::part_in(uri)](const auto& note) { return note.part == part; });
+  const auto is_pending = [](const auto& note) { return note.is_pending; };
+  if (std::none_of(place->second.begin(), place->second.end(), is_pending)) pending_.remove(&*place);
   if (place->second.empty()) watched_.erase(place);
-}
-
-bool announcements::watch_entry(const std::string& uri, const std::string& asked, std::shared_ptr<const view> through,
-                                const std::shared_ptr<catalog::lookups>& by, std::size_t limit) {
-  const std::lock_guard lock(mutex_);
-  auto* one = find_entry(uri);
-  if (one == nullptr) {
-    if (watched_count_ + entries_count_ >= limit) return false;
-    ++entries_count_;
-    auto& of_resource = entries_[catalog::resource_of(uri)];
-    of_resource.emplace_back();
-    one = &of_resource.back();
-    one->uri = uri;
-  }
-  one->asked = asked;
-  one->through = std::move(through);
-  lookups_ = by;
-  return true;
-}
-
-/// Under the lock.
-announcements::entry_note* announcements::find_entry(const std::string& uri) {
-  const auto place = entries_.find(catalog::resource_of(uri));
-  if (place == entries_.end()) return nullptr;
-  const auto one =
-      std::find_if(place->second.begin(), place->second.end(), [&uri](const auto& note) { return note.uri == uri; });
-  return one == place->second.end() ? nullptr : &*one;
-}
-
-void announcements::unwatch_entry(const std::string& uri) {
-  const std::lock_guard lock(mutex_);
-  const auto place = entries_.find(catalog::resource_of(uri));
-  if (place == entries_.end()) return;
-  const auto gone = std::erase_if(place->second, [&uri](const auto& note) { return note.uri == uri; });
-  entries_count_ -= gone;
-  if (gone != 0) std::erase(found_, uri);
-  if (place->second.empty()) entries_.erase(place);
 }
 
 bool announcements::watches(const std::string& uri) {
@@ -122,12 +91,12 @@ bool announcements::has_room_for(const std::vector<std::string>& uris, std::size
   for (const auto& uri : uris) {
     if (find(uri) == nullptr && find_entry(uri) == nullptr) fresh.insert(uri);
   }
-  return watched_count_ + entries_count_ + fresh.size() <= limit;
+  return count() + fresh.size() <= limit;
 }
 
 void announcements::close() {
   feed_->leave(*this);
-  std::function<void()> wake;
+  std::shared_ptr<rpc::follower> woken;
   {
     const std::lock_guard lock(mutex_);
     has_ended_ = true;
@@ -136,74 +105,40 @@ void announcements::close() {
     messages_.clear();
     watched_.clear();
     watched_count_ = 0;
-    entries_.clear();
-    entries_count_ = 0;
-    found_.clear();
-    wake = std::exchange(wake_, nullptr);
+    entries_.reset();
+    woken = std::exchange(follower_, {}).lock();
   }
-  if (wake) wake();  // whoever follows looks once more, and lets go
+  if (woken) woken->wake();  // whoever follows looks once more, and lets go
 }
 
 std::size_t announcements::watched() const {
   const std::lock_guard lock(mutex_);
-  return watched_count_ + entries_count_;
+  return count();
+}
+
+void announcements::stay_at(const std::shared_ptr<work::turns>& where) {
+  const std::lock_guard lock(mutex_);
+  place_ = where;
+}
+
+std::shared_ptr<work::turns> announcements::place() const {
+  const std::lock_guard lock(mutex_);
+  return place_.lock();
 }
 
 void announcements::heard(const model::change& what) {
-  std::function<void()> wake;
+  std::shared_ptr<rpc::follower> woken;
   std::shared_ptr<catalog::lookups> by;
   std::vector<std::string> asked_for;
   {
     const std::lock_guard lock(mutex_);
     if (has_ended_) return;
-    asked_for = note_entries(what);
-    if (!asked_for.empty()) by = lookups_;
-    if (note(what)) wake = due_wake();
+    if (entries_) asked_for = note_entries(what);
+    if (!asked_for.empty()) by = entries_->from;
+    if (note(what)) woken = due_wake();
   }
-  if (wake) wake();
+  if (woken) woken->wake();
   for (const auto& uri : asked_for) look_up(uri, by);
-}
-
-std::vector<std::string> announcements::note_entries(const model::change& what) {
-  std::vector<std::string> asked_for;
-  if (what.kind != model::change::what::content) return asked_for;
-  const auto place = entries_.find(catalog::resource_of(what.uri));
-  if (place == entries_.end()) return asked_for;
-  const bool is_whole = what.uri.size() == place->first.size();
-  for (auto& one : place->second) {
-    if (!is_whole && one.uri != what.uri) continue;
-    one.title = what.title;
-    one.is_stale = one.is_asked_for;
-    if (!std::exchange(one.is_asked_for, true)) asked_for.push_back(one.uri);
-  }
-  return asked_for;
-}
-
-void announcements::look_up(const std::string& uri, const std::shared_ptr<catalog::lookups>& by) {
-  by->ask(uri, [to = weak_from_this(), uri](std::shared_ptr<const resource> entry) {
-    if (const auto there = to.lock()) there->looked_up(uri, std::move(entry));
-  });
-}
-
-void announcements::looked_up(const std::string& uri, std::shared_ptr<const resource> entry) {
-  std::function<void()> wake;
-  std::shared_ptr<catalog::lookups> again;
-  {
-    const std::lock_guard lock(mutex_);
-    auto* const found = find_entry(uri);
-    if (found == nullptr) return;
-    auto& one = *found;
-    // Told even when another lookup follows: else a resource that never rests would never be told of.
-    if (catalog::may_see(one.through.get(), uri)) {
-      one.now = std::move(entry);
-      if (!std::exchange(one.is_pending, true)) found_.push_back(uri);
-      wake = due_wake();
-    }
-    one.is_asked_for = std::exchange(one.is_stale, false);
-    if (one.is_asked_for) again = lookups_;
-  }
-  if (wake) wake();
-  if (again) look_up(uri, again);
 }
 
 void announcements::told(const model::log_message& what) {
@@ -211,15 +146,15 @@ void announcements::told(const model::log_message& what) {
   constexpr std::size_t longest = 64 * 1024;
   auto text = wire::log_notification(what.level, what.logger, what.data);
   if (text.size() > longest) text = wire::log_notification(what.level, what.logger, "[a message of more than 64 KiB left out]");
-  std::function<void()> wake;
+  std::shared_ptr<rpc::follower> woken;
   {
     const std::lock_guard lock(mutex_);
     if (has_ended_ || !least_ || what.level < *least_) return;
     if (messages_.size() == most_messages) messages_.pop_front();
     messages_.push_back(std::move(text));
-    wake = due_wake();
+    woken = due_wake();
   }
-  if (wake) wake();
+  if (woken) woken->wake();
 }
 
 void announcements::want_messages(log_level least) {
@@ -240,37 +175,49 @@ bool announcements::note(const model::change& what) {
     case kind::entry:
       break;
   }
-  const auto place = watched_.find(catalog::resource_of(what.uri));
+  const auto place = watched_.find(catalog::resource_in(what.uri));
   if (place == watched_.end()) return false;
-  const bool is_whole = what.uri.size() == place->first.size();
+  const auto part = catalog::part_in(what.uri);
+  bool was_pending = false;
   bool is_new = false;
   for (auto& one : place->second) {
-    if (!is_whole && one.uri != what.uri) continue;
-    one.title = what.title;
-    if (std::exchange(one.is_pending, true)) continue;
-    pending_.push_back(one.uri);
-    is_new = true;
+    was_pending = was_pending || one.is_pending;
+    if (!part.empty() && one.part != part) continue;
+    one.title = what.title.empty() ? nullptr : std::make_unique<std::string>(what.title);
+    if (!std::exchange(one.is_pending, true)) is_new = true;
   }
+  if (is_new && !was_pending) pending_.push_back(&*place);
   return is_new;
 }
 
 std::optional<std::string> announcements::next() {
   const std::lock_guard lock(mutex_);
+  auto message = make_next();
+  if (!message) is_asleep_ = true;
+  return message;
+}
+
+std::optional<std::string> announcements::next_of(bool& has_more) {
+  const std::lock_guard lock(mutex_);
+  auto message = make_next();
+  has_more = has_something();
+  if (!has_more) is_asleep_ = true;
+  return message;
+}
+
+/// Under the lock.
+std::optional<std::string> announcements::make_next() {
   if (!first_.empty()) {
     auto message = std::move(first_.front());
     first_.pop_front();
     return message;
   }
-  if (manners_ != nullptr) {
-    if (const auto what = take()) return manners_->encode_change(*what, tag_);
-    if (!messages_.empty()) {
-      auto message = std::move(messages_.front());
-      messages_.pop_front();
-      return message;
-    }
-  }
-  is_asleep_ = true;
-  return {};
+  if (manners_ == nullptr) return {};
+  if (const auto what = take()) return manners_->encode_change(*what, tag_);
+  if (messages_.empty()) return {};
+  auto message = std::move(messages_.front());
+  messages_.pop_front();
+  return message;
 }
 
 std::optional<model::change> announcements::take() {
@@ -278,44 +225,52 @@ std::optional<model::change> announcements::take() {
   if (std::exchange(resources_, false)) return model::change{kind::resources};
   if (std::exchange(tools_, false)) return model::change{kind::tools};
   if (std::exchange(prompts_, false)) return model::change{kind::prompts};
-  if (!pending_.empty()) {
-    auto& one = *find(pending_.front());
-    pending_.pop_front();
-    one.is_pending = false;
-    return model::change{kind::content, one.asked, std::exchange(one.title, {})};
-  }
-  if (found_.empty()) return {};
-  auto& one = *find_entry(found_.front());
-  found_.pop_front();
+  if (!pending_.empty()) return take_content();
+  if (!entries_ || entries_->found.empty()) return {};
+  auto& one = *find_entry(entries_->found.front());
+  entries_->found.pop_front();
   one.is_pending = false;
   return model::change{kind::entry, one.asked, one.title, std::exchange(one.now, {})};
 }
 
-void announcements::follow(std::function<void()> wake) {
-  std::function<void()> now;
+/// Of the resource whose turn it is, one note.
+model::change announcements::take_content() {
+  auto& [resource, all] = *pending_.front();
+  const auto is_pending = [](const auto& note) { return note.is_pending; };
+  const auto one = std::find_if(all.begin(), all.end(), is_pending);
+  one->is_pending = false;
+  if (std::none_of(one, all.end(), is_pending)) pending_.pop_front();
+  const auto title = std::exchange(one->title, nullptr);
+  return {model::change::what::content, one->asked.empty() ? resource + one->part : one->asked,
+          title ? std::move(*title) : std::string()};
+}
+
+void announcements::come_near() const noexcept { rpc::fetch(near_.load(std::memory_order_relaxed)); }
+
+void announcements::follow(std::weak_ptr<rpc::follower> who) {
+  std::shared_ptr<rpc::follower> woken;
   {
     const std::lock_guard lock(mutex_);
-    wake_ = std::move(wake);
+    near_ = who.lock().get();
+    follower_ = std::move(who);
     is_asleep_ = true;
-    now = has_ended_ ? std::exchange(wake_, nullptr) : due_wake();
+    woken = has_ended_ ? std::exchange(follower_, {}).lock() : due_wake();
   }
-  if (now) now();
+  if (woken) woken->wake();
 }
 
-bool announcements::has_ended() const {
-  const std::lock_guard lock(mutex_);
-  return has_ended_;
-}
+bool announcements::has_ended() const { return has_ended_; }
 
 bool announcements::has_something() const {
-  const bool has_changes = resources_ || tools_ || prompts_ || !pending_.empty() || !found_.empty();
+  const bool has_changes = resources_ || tools_ || prompts_ || !pending_.empty() || (entries_ && !entries_->found.empty());
   return !first_.empty() || (manners_ != nullptr && (has_changes || !messages_.empty()));
 }
 
-std::function<void()> announcements::due_wake() {
-  if (!wake_ || !is_asleep_ || !has_something()) return nullptr;
-  is_asleep_ = false;
-  return wake_;
+std::shared_ptr<rpc::follower> announcements::due_wake() {
+  if (!is_asleep_ || !has_something()) return nullptr;
+  auto who = follower_.lock();
+  if (who) is_asleep_ = false;
+  return who;
 }
 
 }  // namespace hondana::session

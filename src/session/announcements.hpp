@@ -1,15 +1,14 @@
 /// What one stream still has to tell its peer about changes, coalesced until the stream has room.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
-#include <deque>
-#include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include <hondana/error.hpp>
@@ -58,23 +57,30 @@ class announcements final : public rpc::message_source,
   /// Watched URIs; those watched in both ways twice.
   [[nodiscard]] std::size_t watched() const;
 
+  /// Hears of changes at `where`; to be said before it listens to the feed.
+  void stay_at(const std::shared_ptr<work::turns>& where);
+  [[nodiscard]] std::shared_ptr<work::turns> place() const override;
   void heard(const model::change& what) override;
+  void come_near() const noexcept override;
   /// Kept when it is as severe as `want_messages` says; the oldest of more than a hundred is lost.
   void told(const model::log_message& what) override;
   /// Log messages of this level and above are told from now on; before the first call, none are.
   void want_messages(log_level least);
   [[nodiscard]] std::optional<std::string> next() override;
-  void follow(std::function<void()> wake) override;
+  [[nodiscard]] std::optional<std::string> next_of(bool& has_more) override;
+  void follow(std::weak_ptr<rpc::follower> who) override;
   [[nodiscard]] bool has_ended() const override;
 
  private:
+  // There may be very many streams, most of which watch one URI and wait: what is rarely wanted takes no memory until it is.
   struct watch_note {
-    std::string uri;  // canonical
-    std::string asked;
-    std::string title;
+    std::string part;                    // of the resource: empty, or a query with its mark
+    std::string asked;                   // empty: as canonical
+    std::unique_ptr<std::string> title;  // null: none
     bool is_pending = false;
   };
   using notes = std::vector<watch_note>;  // of one resource: itself and its parts
+  using notes_by_resource = std::map<std::string, notes, std::less<>>;
   struct entry_note {
     std::string uri;
     std::string asked;
@@ -85,37 +91,47 @@ class announcements final : public rpc::message_source,
     bool is_asked_for = false;  // a lookup is under way,
     bool is_stale = false;      // and will be too old
   };
+  struct entry_notes {
+    std::map<std::string, std::vector<entry_note>, std::less<>> by_resource;
+    std::size_t count = 0;
+    std::list<std::string> found;  // in the order of the lookups
+    std::shared_ptr<catalog::lookups> from;
+  };
   [[nodiscard]] bool has_something() const;
   [[nodiscard]] watch_note* find(const std::string& uri);
+  [[nodiscard]] entry_notes& entries();
+  [[nodiscard]] std::size_t count() const noexcept { return watched_count_ + (entries_ ? entries_->count : 0); }
   [[nodiscard]] entry_note* find_entry(const std::string& uri);
   /// The URIs to ask a lookup for.
   [[nodiscard]] std::vector<std::string> note_entries(const model::change& what);
   void look_up(const std::string& uri, const std::shared_ptr<catalog::lookups>& by);
   void looked_up(const std::string& uri, std::shared_ptr<const resource> entry);
   [[nodiscard]] bool note(const model::change& what);
+  [[nodiscard]] std::optional<std::string> make_next();
   [[nodiscard]] std::optional<model::change> take();
-  /// What to call now that there may be something; called without the lock.
-  [[nodiscard]] std::function<void()> due_wake();
+  [[nodiscard]] model::change take_content();
+  /// Who is to be woken now that there may be something; woken without the lock.
+  [[nodiscard]] std::shared_ptr<rpc::follower> due_wake();
 
   const std::shared_ptr<catalog::feed> feed_;
   const std::optional<rpc::request_id> tag_;
   mutable std::mutex mutex_;
   const wire::codec* manners_;
-  std::deque<std::string> first_;
+  std::weak_ptr<work::turns> place_;
+  std::weak_ptr<rpc::follower> follower_;
+  std::atomic<const rpc::follower*> near_{nullptr};  // where it is or was, for fetching only
+  // Empty lists take no memory of their own.
+  std::list<std::string> first_;
+  std::list<std::string> messages_;
+  std::list<notes_by_resource::value_type*> pending_;  // those with a note to tell, in the order of the changes
+  notes_by_resource watched_;
+  std::size_t watched_count_ = 0;
+  std::unique_ptr<entry_notes> entries_;  // null until there is one
+  std::optional<log_level> least_;
   bool wants_resources_ = false, wants_tools_ = false, wants_prompts_ = false;
   bool resources_ = false, tools_ = false, prompts_ = false;  // changed and not told
-  std::optional<log_level> least_;
-  std::deque<std::string> messages_;
-  std::unordered_map<std::string, notes> watched_;  // by resource
-  std::size_t watched_count_ = 0;
-  std::deque<std::string> pending_;                                   // of `watched_`, in the order of the changes
-  std::unordered_map<std::string, std::vector<entry_note>> entries_;  // by resource
-  std::size_t entries_count_ = 0;
-  std::list<std::string> found_;  // of `entries_`, in the order of the lookups; takes no memory while it is empty
-  std::shared_ptr<catalog::lookups> lookups_;
-  std::function<void()> wake_;
-  bool is_asleep_ = true;  // the follower was told that there is nothing
-  bool has_ended_ = false;
+  bool is_asleep_ = true;                                     // the follower was told that there is nothing
+  std::atomic<bool> has_ended_{false};
 };
 
 }  // namespace hondana::session

@@ -43,13 +43,11 @@ struct session::incoming {
 };
 
 session::session(std::shared_ptr<const context_source> contexts)
-    : contexts_(std::move(contexts)),
-      requests_(std::make_shared<rpc::in_flight>()),
-      asked_(std::make_shared<asked>()),
-      standing_(std::make_shared<announcements>(contexts_->current()->feed, nullptr, std::nullopt)),
-      streams_(std::make_shared<streams>()) {}
+    : contexts_(std::move(contexts)), requests_(std::make_shared<rpc::in_flight>()), streams_(std::make_shared<streams>()) {}
 
-session::~session() { standing_->close(); }
+session::~session() {
+  if (standing_) standing_->close();
+}
 
 std::shared_ptr<session> session::open(std::shared_ptr<const context_source> contexts) {
   return std::shared_ptr<session>(new session(std::move(contexts)));
@@ -139,7 +137,8 @@ void session::take(const rpc::response& response) {
   } else {
     what.error = response.error;
   }
-  if (!response.id || !asked_->answer(*response.id, std::move(what))) note("ignored a response to nothing that was asked");
+  if (!asked_ || !response.id || !asked_->answer(*response.id, std::move(what)))
+    note("ignored a response to nothing that was asked");
 }
 
 void session::refuse(const rpc::malformed& what, const incoming& from) {
@@ -165,10 +164,12 @@ void session::accept(const rpc::notification& notification, const incoming& from
     if (requests_->cancel(cancel->id) && !cancel->reason.empty()) note("cancelled by the peer: " + cancel->reason);
   } else if (std::holds_alternative<model::initialized>(*what) && conversation_.settled != nullptr) {
     const auto with = contexts_->current();
-    standing_->want_lists(with->self.announces_resources, with->self.announces_tools, with->self.announces_prompts);
-    if (with->self.has_logging) standing_->want_messages(level_);
-    standing_->begin(*conversation_.settled);
-    with->feed->join(standing_);
+    const auto notes = own_notes();
+    notes->want_lists(with->self.announces_resources, with->self.announces_tools, with->self.announces_prompts);
+    if (with->self.has_logging) notes->want_messages(level_);
+    notes->begin(*conversation_.settled);
+    notes->stay_at(from.answers->out()->place());
+    with->feed->join(notes);
   }
   from.answer(nothing_to_say());
 }
@@ -205,11 +206,14 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
   const bool is_legacy = codec.asks_by_requests();
   const auto level = is_legacy ? std::optional(level_) : what.log_level;
   const auto log = level ? std::make_shared<log_line>(*level, answers->out()) : nullptr;
+  // One pointer, since a stream of changes keeps this for as long as it is open.
+  const auto lines =
+      progress || log ? std::make_shared<const std::pair<decltype(progress), decltype(log)>>(progress, log) : nullptr;
   auto reply = requests_->open(
       id, with->requests_under_way,
-      [answers, slot, progress, log, id, &codec, open = std::weak_ptr(streams_)](std::optional<rpc::delivery> answer) {
-        if (progress) progress->close();
-        if (log) log->close();
+      [answers, slot, lines, id, &codec, open = std::weak_ptr(streams_)](std::optional<rpc::delivery> answer) {
+        if (lines && lines->first) lines->first->close();
+        if (lines && lines->second) lines->second->close();
         if (const auto there = open.lock()) there->close(id);
         auto said = answer ? std::move(*answer) : nothing_to_say();
         if (!answers->admit(said)) said = refusal(id, wire::too_much_for_a_batch(exchange::most_bytes), codec);
@@ -234,7 +238,7 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
   }
   if (const auto* least = std::get_if<model::set_log_level>(&what.operation)) {
     level_ = least->least;
-    standing_->want_messages(level_);
+    own_notes()->want_messages(level_);
   }
   if (const auto* wish = std::get_if<model::subscribe>(&what.operation)) {
     const auto subscribed = subscribe(*wish, *with);
@@ -253,6 +257,7 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
     return of->succeed(rpc::body(codec.encode_empty(with->self)));
   }
   if (const auto* wish = std::get_if<model::listen>(&what.operation)) return listen(*wish, of, from);
+  if (is_legacy && !asked_) asked_ = std::make_shared<asked>();
   const surroundings around{is_legacy ? client_ : what.client, log, answers->out(), asked_};
   perform(std::move(of), by, from.facts, std::move(what.operation), around);
 }
@@ -261,18 +266,19 @@ result<void> session::subscribe(const model::subscribe& what, const context& wit
   if (!with.catalog->could_serve(what.uri)) {
     return fail(errc::invalid_argument, "No source of this server could ever serve this URI, so nothing can be subscribed to.");
   }
-  if (!standing_->watch(what.uri, what.asked_uri, with.subscriptions)) {
+  const auto notes = own_notes();
+  if (!notes->watch(what.uri, what.asked_uri, with.subscriptions)) {
     return fail(errc::overloaded, "This peer watches " + std::to_string(with.subscriptions) +
                                       " resources already. Unsubscribe from some before subscribing to more.");
   }
-  if (conversation_.settled != nullptr) standing_->begin(*conversation_.settled);
-  if (!with.feed->watch(standing_, what.uri)) {
-    standing_->unwatch(what.uri);
+  if (conversation_.settled != nullptr) notes->begin(*conversation_.settled);
+  if (!with.feed->watch(notes, what.uri)) {
+    notes->unwatch(what.uri);
     return fail(errc::overloaded,
                 "This peer, or all peers of this server together, watch as many resources as there is room for. Subscribe to "
                 "fewer, or try again later.");
   }
-  standing_->unwatch_entry(what.uri);  // from now on it is told in this way
+  notes->unwatch_entry(what.uri);  // from now on it is told in this way
   return {};
 }
 
@@ -284,6 +290,7 @@ void session::listen(const model::listen& what, const std::shared_ptr<pending>& 
         406, "Not acceptable: this request is answered by a stream. Send Accept: application/json, text/event-stream."));
   }
   const auto stream = std::make_shared<announcements>(with.feed, &of->codec, of->id);
+  stream->stay_at(from.answers->out()->place());
   model::interests honoured;
   honoured.resources = what.wanted.resources && with.self.announces_resources;
   honoured.tools = what.wanted.tools && with.self.announces_tools;
@@ -313,23 +320,39 @@ void session::listen(const model::listen& what, const std::shared_ptr<pending>& 
   stream->say_first(of->codec.encode_acknowledged(honoured, of->id));
   if (honoured.resources || honoured.tools || honoured.prompts) with.feed->join(stream);
 
+  of->reply.settle_in();
   const auto out = from.answers->out();
-  const bool tells_twice = !from.facts.http.has_value();
   // On one shared channel the stream ends with a notification and a result, over HTTP with a result alone.
   // Spec: 2026-07-28 basic/patterns/cancellation and basic/patterns/subscriptions#graceful-closure.
-  streams_->open(of->id, stream, [of, out, tells_twice] {
-    if (tells_twice) out->send(wire::cancelled_notification(of->id, "the server is stopping"));
-    of->succeed(rpc::body(of->codec.encode_listened(of->id, of->with->self)));
-  });
+  const auto end = [of] { of->succeed(rpc::body(of->codec.encode_listened(of->id, of->with->self))); };
+  if (from.facts.http) {
+    streams_->open(of->id, stream, end);
+  } else {
+    streams_->open(of->id, stream, [of, out, end] {
+      out->send(wire::cancelled_notification(of->id, "the server is stopping"));
+      end();
+    });
+  }
   out->follow(stream);
 }
 
-std::shared_ptr<rpc::message_source> session::standing() const { return standing_; }
+std::shared_ptr<rpc::message_source> session::standing() { return own_notes(); }
+
+std::shared_ptr<announcements> session::own_notes() {
+  const std::lock_guard lock(making_);
+  if (!standing_) standing_ = std::make_shared<announcements>(contexts_->current()->feed, nullptr, std::nullopt);
+  return standing_;
+}
 
 void session::finish() { streams_->finish(); }
 
 void session::close() {
-  standing_->close();
+  std::shared_ptr<announcements> notes;
+  {
+    const std::lock_guard lock(making_);
+    notes = standing_;
+  }
+  if (notes) notes->close();
   requests_->cancel_all();
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -74,7 +75,7 @@ class session : public std::enable_shared_from_this<session> {
   void refuse_oversized(std::size_t limit, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out);
 
   /// What belongs to no request of the peer, for whatever stream it has for that. Never null. Threads: any.
-  [[nodiscard]] std::shared_ptr<rpc::message_source> standing() const;
+  [[nodiscard]] std::shared_ptr<rpc::message_source> standing();
   /// The server will be gone soon: ends the peer's streams of changes as the era wants. Threads: any.
   void finish();
   /// The peer has gone: stops everything under way.
@@ -98,16 +99,19 @@ class session : public std::enable_shared_from_this<session> {
   [[nodiscard]] result<void> subscribe(const model::subscribe_entries& what, const caller& who, const context& with);
   void unsubscribe(const std::string& uri, const context& with);
   void listen(const model::listen& what, const std::shared_ptr<pending>& of, const incoming& from);
+  [[nodiscard]] std::shared_ptr<announcements> own_notes();
   void note(const std::string& line) const;
 
   std::shared_ptr<const context_source> contexts_;
   std::shared_ptr<rpc::in_flight> requests_;
-  std::shared_ptr<asked> asked_;
+  // Made when it is first wanted: a request that stands for itself needs none, and may be a stream, of which there are many.
+  std::mutex making_;
   std::shared_ptr<announcements> standing_;
   std::shared_ptr<streams> streams_;
   // Touched by `receive` only:
   wire::conversation conversation_;
   client_abilities client_;            // of a legacy peer, as declared by `initialize`
+  std::shared_ptr<asked> asked_;       // of a legacy peer, once it calls something that may ask it
   log_level level_ = log_level::info;  // of a legacy peer; until it sets one, ours to choose
 };
 

@@ -17,35 +17,37 @@ result<void> session::subscribe(const model::subscribe_entries& what, const call
                                             "]: No source of this server could ever serve this URI, so nothing of the list "
                                             "was subscribed to.");
   }
-  if (!standing_->has_room_for(what.uris, with.subscriptions)) {
+  const auto notes = own_notes();
+  if (!notes->has_room_for(what.uris, with.subscriptions)) {
     return fail(errc::overloaded, "A peer may watch " + std::to_string(with.subscriptions) +
                                       " resources, and with these it would watch more. Nothing of the list was subscribed to.");
   }
-  if (conversation_.settled != nullptr) standing_->begin(*conversation_.settled);
+  if (conversation_.settled != nullptr) notes->begin(*conversation_.settled);
   std::vector<std::string_view> fresh;
   for (const auto& uri : what.uris) {
-    if (standing_->watches(uri)) continue;
-    if (with.feed->watch(standing_, uri)) {
+    if (notes->watches(uri)) continue;
+    if (with.feed->watch(notes, uri)) {
       fresh.emplace_back(uri);
       continue;
     }
-    for (const auto one : fresh) with.feed->unwatch(*standing_, std::string(one));
+    for (const auto one : fresh) with.feed->unwatch(*notes, std::string(one));
     return fail(errc::overloaded,
                 "The peers of this server together watch as many resources as it can. Nothing of the list was subscribed to: "
                 "subscribe to fewer, or try again later.");
   }
   for (std::size_t i = 0; i < what.uris.size(); ++i) {
-    standing_->unwatch(what.uris[i]);
-    if (standing_->watch_entry(what.uris[i], what.asked_uris[i], who.view, with.lookups, with.subscriptions)) continue;
+    notes->unwatch(what.uris[i]);
+    if (notes->watch_entry(what.uris[i], what.asked_uris[i], who.view, with.lookups, with.subscriptions)) continue;
     return fail(errc::internal, "Internal error", "there was room for URIs, and then there was none");
   }
   return {};
 }
 
 void session::unsubscribe(const std::string& uri, const context& with) {
-  with.feed->unwatch(*standing_, uri);
-  standing_->unwatch(uri);
-  standing_->unwatch_entry(uri);
+  const auto notes = own_notes();
+  with.feed->unwatch(*notes, uri);
+  notes->unwatch(uri);
+  notes->unwatch_entry(uri);
 }
 
 }  // namespace hondana::session

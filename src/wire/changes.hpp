@@ -48,6 +48,7 @@ template <class Write>
 [[nodiscard]] std::string encode_change(const model::change& what, bool with_title, const entry_members& members,
                                         Write&& write_meta) {
   std::string text;
+  text.reserve(200 + what.uri.size() + what.title.size());
   json::writer to(text);
   to.begin_object().member("jsonrpc", "2.0").member("method", method_of(what.kind)).key("params").begin_object();
   write_meta(to);

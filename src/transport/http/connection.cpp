@@ -12,8 +12,12 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/socket_base.hpp>
+#include <cerrno>
 #include <exception>
 #include <utility>
+
+#include "transport/http/answer_head.hpp"
+#include "work/fetch.hpp"
 
 namespace hondana::transport::http {
 namespace {
@@ -25,6 +29,8 @@ using boost::system::error_code;
 constexpr int reads_in_a_row = 4;
 // Portions of a stream, likewise.
 constexpr int portions_in_a_row = 64;
+// For the line before a chunk, which is written when its size is known.
+constexpr std::size_t chunk_room = 24;
 
 /// Lanes want jobs that do not throw.
 result<bool> pull_piece(outgoing& what) {
@@ -38,24 +44,30 @@ result<bool> pull_piece(outgoing& what) {
 }  // namespace
 
 connection::connection(std::shared_ptr<loop> on, socket with, std::shared_ptr<void> place, std::shared_ptr<core> engine,
-                       const limits& within, std::shared_ptr<const site> at, std::string peer)
+                       std::shared_ptr<const limits> within, std::shared_ptr<const site> at, std::string peer)
     : place_(std::move(place)),
       loop_(std::move(on)),
       socket_(std::move(with)),
       timer_(loop_->io.get_executor()),
       engine_(std::move(engine)),
-      site_(std::move(at)),
       peer_(std::move(peer)),
-      dialogue_(*this, within, site_, loop_->bodies, loop_->unsent) {}
+      dialogue_(*this, std::move(within), std::move(at), loop_->bodies, loop_->unsent) {}
 
 connection::~connection() = default;
 
 template <class Work>
 void connection::guarded(Work work) {
+  guarded_alone([&] {
+    work();
+    if (!closed_) pump();
+  });
+}
+
+template <class Work>
+void connection::guarded_alone(Work work) {
   if (closed_) return;
   try {
     work();
-    if (!closed_) pump();
   } catch (const std::exception& error) {
     log(std::string("an HTTP connection was closed: ") + error.what());
     close();
@@ -97,7 +109,39 @@ void connection::close() {
 }
 
 void connection::wake() {
-  guarded([] {});
+  work::fetch(this);
+  loop_->ring(weak_from_this());
+}
+
+void connection::look() {
+  bool is_done = false;
+  guarded_alone([&] { is_done = dialogue_.is_resting() && carried_ && send_events(); });
+  if (!is_done) guarded([] {});
+}
+
+/// The short way for events on a stream that has been waiting: straight from the loop's own buffer into the socket. False when
+/// something is left for the long way.
+bool connection::send_events() {
+  auto& text = loop_->events;
+  text.assign(chunk_room, ' ');
+  const auto rest = carried_->next_events(carriage_, text);
+  if (text.size() == chunk_room) return rest == message_stream::rest::none;
+  std::size_t begin = chunk_room;
+  if (dialogue_.is_chunked()) {
+    std::string size;
+    append_chunk_size(size, text.size() - chunk_room);
+    begin -= size.size();
+    text.replace(begin, size.size(), size);
+    text += "\r\n";
+  }
+  const auto left = std::string_view(text).substr(begin);
+  const auto count = ::send(socket_.native_handle(), left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
+    close();
+    return true;
+  }
+  dialogue_.sent_events(left.substr(static_cast<std::size_t>(std::max<ssize_t>(count, 0))));
+  return dialogue_.is_resting() && rest == message_stream::rest::none;
 }
 
 /// Writes, lets the dialogue go on, and waits for whatever it needs next.
@@ -112,7 +156,7 @@ void connection::pump() {
     if (closed_) return;
     if (++turns > portions_in_a_row) {
       // Others have their turn before the rest.
-      asio::post(loop_->io, [self = shared_from_this()] { self->wake(); });
+      asio::post(loop_->io, [self = shared_from_this()] { self->look(); });
       break;
     }
   } while (dialogue_.output().empty() && carry_on());

@@ -22,12 +22,12 @@ namespace hondana::transport::http {
 /// Threads: its loop's, from `start` on. Owned by its loop until it has ended.
 ///
 /// Reads and writes are tried when the socket is ready, so that an idle connection owns no buffer.
-class connection final : public dialogue_host, public std::enable_shared_from_this<connection> {
+class connection final : public dialogue_host, public rpc::follower, public std::enable_shared_from_this<connection> {
  public:
   /// `place` is let go when the connection is gone. `at`: where it arrived. `peer`: the client's address,
   /// for the log.
   connection(std::shared_ptr<loop> on, socket with, std::shared_ptr<void> place, std::shared_ptr<core> engine,
-             const limits& within, std::shared_ptr<const site> at, std::string peer);
+             std::shared_ptr<const limits> within, std::shared_ptr<const site> at, std::string peer);
   ~connection() override;
 
   /// Begins to serve, or only tells the peer that there is no room.
@@ -36,8 +36,12 @@ class connection final : public dialogue_host, public std::enable_shared_from_th
   void drain();
   /// Ends at once; what is under way is cancelled.
   void close();
+  /// Sends what there is to send, when its loop has its turn. Threads: any.
+  void wake() override;
+  /// Sends it now.
+  void look();
   /// Where it arrived.
-  [[nodiscard]] const site& at() const noexcept { return *site_; }
+  [[nodiscard]] const site& at() const noexcept { return dialogue_.at(); }
 
   void receive(std::string_view message, const rpc::http_headers& headers, ticket of) override;
   void refuse_oversized(const rpc::http_headers& headers, ticket of) override;
@@ -54,7 +58,10 @@ class connection final : public dialogue_host, public std::enable_shared_from_th
   /// Runs one event's work; an exception ends this connection and nothing else.
   template <class Work>
   void guarded(Work work);
-  void wake();
+  /// The same without writing and waiting afterwards.
+  template <class Work>
+  void guarded_alone(Work work);
+  [[nodiscard]] bool send_events();
   void pump();
   [[nodiscard]] bool write();
   void read();
@@ -76,7 +83,6 @@ class connection final : public dialogue_host, public std::enable_shared_from_th
   socket socket_;
   timer timer_;
   std::shared_ptr<core> engine_;
-  std::shared_ptr<const site> site_;
   std::string peer_;
   dialogue dialogue_;
   std::shared_ptr<session::session> session_;  // of a request that stands for itself

@@ -1,6 +1,5 @@
 /// What a connection does with messages, sessions and streams.
 #include <boost/asio/dispatch.hpp>
-#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "session/refusal.hpp"
@@ -34,14 +33,7 @@ message_stream::form form_of(const rpc::http_headers& headers) {
 void connection::carry(std::shared_ptr<message_stream> on, ticket of, std::optional<event_id> seen) {
   carried_ = std::move(on);
   carried_for_ = of;
-  carriage_ = carried_->carry(
-      [on_loop = loop_, to = weak_from_this()] {
-        // The connection is locked on its own thread only, since whoever holds it last destroys it.
-        asio::post(on_loop->io, [to] {
-          if (const auto there = to.lock()) there->wake();
-        });
-      },
-      seen);
+  carriage_ = carried_->carry(weak_from_this(), seen);
 }
 
 void connection::let_go() {
@@ -113,7 +105,7 @@ void connection::receive(std::string_view message, const rpc::http_headers& head
     carry(alone, of);
     return alone->answer(session::refuse(404, no_such_session, headers));
   }
-  const auto stream = with->stream_for(form_of(headers), reporter(engine_));
+  const auto stream = with->stream_for(form_of(headers), reporter(engine_), loop_);
   carry(stream, of);
   with->receive(std::string(message), facts_of(headers), stream);
 }
@@ -123,6 +115,7 @@ void connection::receive_alone(std::string_view message, const rpc::http_headers
   message_stream::traits is;
   is.when_dropped = reporter(engine_);
   is.takes = form_of(headers);
+  is.place = loop_;
   const auto stream = std::make_shared<message_stream>(std::move(is), loop_->kept->room()->waiting);
   carry(stream, of);
   session_ = session::session::open(engine_);
@@ -150,6 +143,7 @@ std::optional<rpc::delivery> connection::open_stream(const rpc::http_headers& he
   }
   const auto with = find_session(headers, kept_session::manner::streamable);
   if (!with) return session::refuse(404, no_such_session, headers);
+  with->settle_in();
   if (!headers.last_event_id) {
     carry(with->standing(), of);
     return std::nullopt;

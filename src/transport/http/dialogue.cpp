@@ -8,33 +8,33 @@
 
 namespace hondana::transport::http {
 
-dialogue::dialogue(dialogue_host& host, const limits& with, std::shared_ptr<const site> at, std::shared_ptr<byte_budget> bodies,
-                   std::shared_ptr<byte_budget> unsent)
+dialogue::dialogue(dialogue_host& host, std::shared_ptr<const limits> with, std::shared_ptr<const site> at,
+                   std::shared_ptr<byte_budget> bodies, std::shared_ptr<byte_budget> unsent)
     : host_(host),
-      with_(with),
+      with_(std::move(with)),
       site_(std::move(at)),
-      parser_({with.header_bytes, with.body_bytes}),
+      parser_({with_->header_bytes, with_->body_bytes}),
       held_(std::move(bodies)),
       waiting_(std::move(unsent)),
-      deadline_(clock::now() + with.header_time) {}
+      deadline_(clock::now() + with_->header_time) {}
 
 void dialogue::enter(state next) {
   now_ = next;
   switch (next) {
     case state::idle:
-      return set_deadline(with_.keep_alive);
+      return set_deadline(with_->keep_alive);
     case state::heading:
-      return set_deadline(with_.header_time);
+      return set_deadline(with_->header_time);
     case state::body:
-      return set_deadline(with_.body_idle);
+      return set_deadline(with_->body_idle);
     case state::sending:
       return set_sending_deadline();
     case state::streaming:
-      return set_deadline(with_.comment_time);
+      return set_deadline(with_->comment_time);
     case state::pulling:
-      return set_deadline(with_.pull_time);
+      return set_deadline(with_->pull_time);
     case state::lingering:
-      return set_deadline(with_.linger);
+      return set_deadline(with_->linger);
     case state::working:
     case state::ended:
       deadline_ = clock::time_point::max();
@@ -50,7 +50,7 @@ bool dialogue::wants_input() const noexcept {
       return true;
     case state::working:
     case state::streaming:
-      return input_.size() < with_.pipelined_bytes;
+      return input_.size() < with_->pipelined_bytes;
     default:
       return false;
   }
@@ -59,7 +59,7 @@ bool dialogue::wants_input() const noexcept {
 void dialogue::receive(std::string_view bytes) {
   if (now_ == state::lingering) {
     discarded_ += bytes.size();
-    if (discarded_ > with_.linger_bytes) enter(state::ended);
+    if (discarded_ > with_->linger_bytes) enter(state::ended);
     return;
   }
   if (now_ == state::ended) return;
@@ -113,20 +113,22 @@ void dialogue::accept_head(std::size_t bytes_behind) {
   body_pending_ = head.has_body;
   closes_ = !head.keep_alive || draining_;
   is_oversized_ = false;
-  verdict_ = decide(head, *site_);
-  if (verdict_.what == verdict::kind::answer) {
-    send_plain(std::move(verdict_.answer));
-  } else if (verdict_.what == verdict::kind::health || verdict_.what == verdict::kind::ready) {
-    send_plain(host_.report(verdict_.what));
-  } else if (is_endless()) {
+  is_http_1_0_ = head.is_http_1_0;
+  verdict_ = std::make_unique<verdict>(decide(head, *site_));
+  is_endless_ = verdict_->what == verdict::kind::stream || verdict_->what == verdict::kind::pair;
+  if (verdict_->what == verdict::kind::answer) {
+    send_plain(std::move(verdict_->answer));
+  } else if (verdict_->what == verdict::kind::health || verdict_->what == verdict::kind::ready) {
+    send_plain(host_.report(verdict_->what));
+  } else if (is_endless_) {
     open_stream();
-  } else if (verdict_.what == verdict::kind::leave) {
+  } else if (verdict_->what == verdict::kind::leave) {
     leave();
-  } else if (head.content_length.value_or(0) > with_.body_bytes) {
+  } else if (head.content_length.value_or(0) > with_->body_bytes) {
     hand_in_oversized();
   } else {
     enter(state::body);
-    body_until_ = clock::now() + with_.body_time;
+    body_until_ = clock::now() + with_->body_time;
     if (head.has_body && bytes_behind == 0 && !head.is_http_1_0 && head.find("Expect").count == 1) {
       output_.head += "HTTP/1.1 100 Continue\r\n\r\n";
     }
@@ -135,13 +137,13 @@ void dialogue::accept_head(std::size_t bytes_behind) {
 
 void dialogue::await_body() {
   const auto size = parser_.body().size();
-  if (size > with_.uncounted_bytes && !held_.grow_to(size - with_.uncounted_bytes)) {
+  if (size > with_->uncounted_bytes && !held_.grow_to(size - with_->uncounted_bytes)) {
     closes_ = true;
     plain_answer busy = refuse(503, "Service unavailable: too many large messages are arriving at once. Try again later.");
     busy.fields = "Retry-After: 1\r\n";
     return send_plain(std::move(busy));
   }
-  set_deadline(with_.body_idle);
+  set_deadline(with_->body_idle);
   deadline_ = std::min(deadline_, body_until_);
 }
 
@@ -157,7 +159,7 @@ void dialogue::refuse_defect() {
     case request_parser::defect::header_too_large:
       closes_ = true;
       return send_plain(refuse(431, "Request header fields too large: the request line and the header may have at most " +
-                                        std::to_string(with_.header_bytes) + " bytes together."));
+                                        std::to_string(with_->header_bytes) + " bytes together."));
     default:
       closes_ = true;
       return send_plain(refuse(400, "Bad request: " + std::string(parser_.why_failed()) + "."));
@@ -167,10 +169,10 @@ void dialogue::refuse_defect() {
 void dialogue::hand_in() {
   enter(state::working);
   ++ticket_;
-  if (verdict_.what == verdict::kind::paired_message) {
-    answered(ticket_, host_.receive_paired(parser_.body(), verdict_.headers));
+  if (verdict_->what == verdict::kind::paired_message) {
+    answered(ticket_, host_.receive_paired(parser_.body(), verdict_->headers));
   } else {
-    host_.receive(parser_.body(), verdict_.headers, ticket_);
+    host_.receive(parser_.body(), verdict_->headers, ticket_);
   }
   forget_body();
 }
@@ -180,12 +182,7 @@ void dialogue::hand_in_oversized() {
   is_oversized_ = true;
   forget_body();
   enter(state::working);
-  host_.refuse_oversized(verdict_.headers, ++ticket_);
-}
-
-/// Whether the answer is a stream that has no end of its own.
-bool dialogue::is_endless() const noexcept {
-  return verdict_.what == verdict::kind::stream || verdict_.what == verdict::kind::pair;
+  host_.refuse_oversized(verdict_->headers, ++ticket_);
 }
 
 /// A request whose head is all of it; a body that comes nevertheless ends the connection afterwards.
@@ -193,7 +190,8 @@ void dialogue::open_stream() {
   if (body_pending_) closes_ = true;
   enter(state::working);
   ++ticket_;
-  auto refused = verdict_.what == verdict::kind::pair ? host_.open_pair(ticket_) : host_.open_stream(verdict_.headers, ticket_);
+  auto refused =
+      verdict_->what == verdict::kind::pair ? host_.open_pair(ticket_) : host_.open_stream(verdict_->headers, ticket_);
   if (refused) answered(ticket_, std::move(*refused));
 }
 
@@ -201,7 +199,7 @@ void dialogue::leave() {
   if (body_pending_) closes_ = true;
   enter(state::working);
   ++ticket_;
-  answered(ticket_, host_.leave(verdict_.headers));
+  answered(ticket_, host_.leave(verdict_->headers));
 }
 
 void dialogue::end_of_input() {
@@ -246,7 +244,7 @@ void dialogue::drain() {
   draining_ = true;
   if (now_ == state::idle || now_ == state::lingering) {
     enter(state::ended);
-  } else if (now_ == state::streaming && is_endless()) {
+  } else if (now_ == state::streaming && is_endless_) {
     end_stream();
   } else {
     closes_ = true;
@@ -262,7 +260,8 @@ void dialogue::turn_away() {
 
 void dialogue::next_request() {
   parser_.reset();
-  verdict_ = {};
+  verdict_.reset();
+  is_endless_ = false;
   is_events_ = false;
   ends_events_ = false;
   in_request_ = false;

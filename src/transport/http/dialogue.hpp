@@ -23,6 +23,8 @@ namespace hondana::transport::http {
 struct outgoing {
   rpc::body rest;
   std::string piece;
+  int status = 200;    // of an answer whose head is sent with the first piece
+  std::string fields;  // further lines of that head
 };
 
 /// What a dialogue asks of the connection that drives it. Nothing here may call back before it returns.
@@ -68,8 +70,8 @@ class dialogue {
 
   /// `at`: where the connection arrived. `bodies` (of unfinished messages) and `unsent` (of answers) are shared with
   /// the other connections of the server.
-  dialogue(dialogue_host& host, const limits& with, std::shared_ptr<const site> at, std::shared_ptr<byte_budget> bodies,
-           std::shared_ptr<byte_budget> unsent);
+  dialogue(dialogue_host& host, std::shared_ptr<const limits> with, std::shared_ptr<const site> at,
+           std::shared_ptr<byte_budget> bodies, std::shared_ptr<byte_budget> unsent);
 
   void receive(std::string_view bytes);
   /// The peer sends no more. Taken as the peer having gone, also when only its sending side was closed.
@@ -82,6 +84,12 @@ class dialogue {
   [[nodiscard]] bool wants_messages() const noexcept { return now_ == state::working || now_ == state::streaming; }
   /// One portion of it; only while it is wanted. `fields`: further header lines of the answer, each ending with CR LF.
   void take(ticket of, portion what, std::string_view fields = {});
+  /// Whether all that was to be sent of a stream of events has been, so that the driver may send more itself.
+  [[nodiscard]] bool is_resting() const noexcept { return now_ == state::streaming && !draining_; }
+  /// Whether what is sent then needs the framing of chunks.
+  [[nodiscard]] bool is_chunked() const noexcept { return !is_http_1_0_; }
+  /// The driver has sent events itself, all but `rest` of them.
+  void sent_events(std::string_view rest);
   /// The whole of it.
   void answered(ticket of, rpc::delivery what);
   void pulled(ticket of, const result<bool>& more);
@@ -103,9 +111,11 @@ class dialogue {
   [[nodiscard]] bool has_said_all() const noexcept { return now_ == state::lingering; }
   [[nodiscard]] bool has_ended() const noexcept { return now_ == state::ended; }
   /// Bytes a message may have.
-  [[nodiscard]] std::size_t message_limit() const noexcept { return with_.body_bytes; }
+  [[nodiscard]] std::size_t message_limit() const noexcept { return with_->body_bytes; }
+  /// Where the connection arrived.
+  [[nodiscard]] const site& at() const noexcept { return *site_; }
   /// How long the peer may take no byte.
-  [[nodiscard]] std::chrono::milliseconds patience() const noexcept { return with_.stall; }
+  [[nodiscard]] std::chrono::milliseconds patience() const noexcept { return with_->stall; }
   /// Ended in the middle of an answer, which the peer must not take for complete.
   [[nodiscard]] bool was_cut_off() const noexcept { return cut_off_; }
 
@@ -136,8 +146,8 @@ class dialogue {
   void hand_in();
   void hand_in_oversized();
   void open_stream();
-  [[nodiscard]] bool is_endless() const noexcept;
   void await_message();
+  void rest();
   void end_stream();
   void leave();
   void next_request();
@@ -153,7 +163,7 @@ class dialogue {
   void cut_off();
 
   dialogue_host& host_;
-  limits with_;
+  const std::shared_ptr<const limits> with_;
   std::shared_ptr<const site> site_;
   request_parser parser_;
   byte_share held_;    // for the parser's body
@@ -163,17 +173,17 @@ class dialogue {
   state now_ = state::idle;
   clock::time_point deadline_;
   clock::time_point body_until_;
-  verdict verdict_;
+  std::unique_ptr<verdict> verdict_;  // on the request under way, until its answer has become a stream of events
   ticket ticket_ = 0;
   std::shared_ptr<outgoing> stream_;
-  int stream_status_ = 200;
-  std::string stream_fields_;
   std::size_t discarded_ = 0;
   std::size_t taken_ = 0;      // since the deadline for taking was set
   bool in_request_ = false;    // the parser knows a head
   bool body_pending_ = false;  // of this request; unread
   bool closes_ = false;        // after the present answer
   bool is_oversized_ = false;
+  bool is_http_1_0_ = false;  // the peer, by this request
+  bool is_endless_ = false;   // the answer is a stream that has no end of its own
   bool head_sent_ = false;
   bool is_events_ = false;    // the answer is an event stream
   bool ends_events_ = false;  // with the present event

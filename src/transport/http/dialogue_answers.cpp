@@ -27,7 +27,7 @@ void dialogue::send_plain(plain_answer what) {
 }
 
 void dialogue::send_head(int status, std::string_view type, bool is_streamed, std::uint64_t length, std::string_view fields) {
-  const bool is_old = in_request_ && parser_.head().is_http_1_0;
+  const bool is_old = in_request_ && is_http_1_0_;
   answer_head head;
   head.status = status;
   head.how = status == 204 ? framing::none : !is_streamed ? framing::length : is_old ? framing::close : framing::chunked;
@@ -35,7 +35,7 @@ void dialogue::send_head(int status, std::string_view type, bool is_streamed, st
   head.content_length = length;
   head.content_type = type;
   head.is_events = is_events_;
-  head.allowed_origin = verdict_.allowed_origin;
+  if (verdict_) head.allowed_origin = verdict_->allowed_origin;
   head.fields = fields;
   head.closes = closes_;
   head.is_http_1_0 = is_old;
@@ -79,9 +79,7 @@ void dialogue::send_answer(rpc::delivery what, std::string_view fields) {
     set_body(std::move(content));
     return;
   }
-  stream_ = std::make_shared<outgoing>(outgoing{std::move(*what.content), {}});
-  stream_status_ = status;
-  stream_fields_ = fields;
+  stream_ = std::make_shared<outgoing>(outgoing{std::move(*what.content), {}, status, std::string(fields)});
   head_sent_ = false;
   pull_next();
 }
@@ -96,9 +94,16 @@ void dialogue::send_event(portion what, bool is_last) {
   if (!what.content.content) return send_text({}, is_last);
   auto event = write_event({what.event, what.id}, std::move(*what.content.content));
   if (event.is_whole()) return send_text(event.take_text(), is_last);
-  stream_ = std::make_shared<outgoing>(outgoing{std::move(event), {}});
+  stream_ = std::make_shared<outgoing>(outgoing{std::move(event), {}, 200, {}});
   ends_events_ = is_last;
   pull_next();
+}
+
+void dialogue::sent_events(std::string_view rest) {
+  if (rest.empty()) return enter(state::streaming);
+  set_body(std::string(rest));
+  last_piece_ = false;
+  enter(state::sending);
 }
 
 /// Sends text of an event stream at once.
@@ -131,8 +136,19 @@ void dialogue::pulled(ticket of, const result<bool>& more) {
 }
 
 void dialogue::await_message() {
-  if (draining_ && is_endless()) return end_stream();
+  if (draining_ && is_endless_) return end_stream();
+  rest();
   enter(state::streaming);
+}
+
+/// A stream that waits may wait for hours, and there may be very many: it keeps nothing of its request.
+void dialogue::rest() {
+  // Assigning an empty string would keep the memory.
+  std::string().swap(output_.head);
+  std::string().swap(output_.body);
+  if (!verdict_) return;
+  verdict_.reset();
+  parser_.rest();
 }
 
 /// Ends a stream that has no end of its own.
@@ -143,8 +159,8 @@ void dialogue::end_stream() {
 }
 
 void dialogue::send_piece(bool is_last) {
-  if (!head_sent_) send_head(stream_status_, "application/json", true, 0, std::exchange(stream_fields_, {}));
-  const bool is_chunked = !parser_.head().is_http_1_0;
+  if (!head_sent_) send_head(stream_->status, "application/json", true, 0, std::exchange(stream_->fields, {}));
+  const bool is_chunked = !is_http_1_0_;
   auto piece = std::move(stream_->piece);
   if (is_chunked && !piece.empty()) {
     append_chunk_size(output_.head, piece.size());
@@ -176,7 +192,7 @@ void dialogue::cut_off() {
 
 void dialogue::progressed(std::size_t bytes) {
   taken_ += bytes;
-  if (now_ == state::sending && taken_ >= with_.taken_at_least) set_sending_deadline();
+  if (now_ == state::sending && taken_ >= with_->taken_at_least) set_sending_deadline();
 }
 
 void dialogue::set_body(std::string what) {
@@ -188,7 +204,7 @@ void dialogue::set_body(std::string what) {
 void dialogue::set_sending_deadline() {
   taken_ = 0;
   const auto held = output_.body.size() + (stream_ ? stream_->rest.bytes_held() : 0);
-  set_deadline(waiting_.grow_to(held) ? with_.stall : std::min(with_.stall, with_.stall_when_crowded));
+  set_deadline(waiting_.grow_to(held) ? with_->stall : std::min(with_->stall, with_->stall_when_crowded));
 }
 
 void dialogue::drained() {

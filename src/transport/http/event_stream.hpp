@@ -17,6 +17,8 @@ struct event_names {
 
 /// One event with `data`. Spec: HTML, server-sent events#parsing-an-event-stream.
 [[nodiscard]] std::string write_event(const event_names& names, std::string_view data);
+/// The same, appended to `out`.
+void append_event(std::string& out, const event_names& names, std::string_view data);
 /// The same around a message that may have to be pulled; content is escaped and has no line breaks.
 [[nodiscard]] rpc::body write_event(const event_names& names, rpc::body message);
 /// Tells the client how long to wait before it comes back.

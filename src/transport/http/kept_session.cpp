@@ -54,10 +54,12 @@ std::shared_ptr<message_stream> kept_session::make_stream(message_stream::traits
   return std::make_shared<message_stream>(std::move(is), waiting_);
 }
 
-std::shared_ptr<message_stream> kept_session::stream_for(message_stream::form takes, std::function<void()> when_dropped) {
+std::shared_ptr<message_stream> kept_session::stream_for(message_stream::form takes, std::function<void()> when_dropped,
+                                                         const std::shared_ptr<work::turns>& place) {
   message_stream::traits is;
   is.when_dropped = std::move(when_dropped);
   is.takes = takes;
+  is.place = place;
   is.kept = sent_;
   is.may_poll = is_.may_poll;
   is.when_opened = [weak = weak_from_this()](const std::shared_ptr<message_stream>& opened) {
@@ -75,6 +77,12 @@ std::shared_ptr<message_stream> kept_session::stream_for(message_stream::form ta
   }
   if (is_late) made->end();
   return made;
+}
+
+void kept_session::settle_in() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(answering_, [](const auto& one) { return one.expired(); });
+  answering_.shrink_to_fit();
 }
 
 /// An event stream may lose its connection and be asked for again.

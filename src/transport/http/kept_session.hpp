@@ -63,12 +63,15 @@ class kept_session final : public std::enable_shared_from_this<kept_session> {
   [[nodiscard]] manner how() const noexcept { return is_.how; }
 
   /// The stream for one POST; it must be carried before the message is received. `when_dropped`: see there.
-  [[nodiscard]] std::shared_ptr<message_stream> stream_for(message_stream::form takes, std::function<void()> when_dropped = {});
+  [[nodiscard]] std::shared_ptr<message_stream> stream_for(message_stream::form takes, std::function<void()> when_dropped = {},
+                                                           const std::shared_ptr<work::turns>& place = {});
   /// Hands a message to the conversation, which answers on `out`.
   void receive(std::string message, rpc::facts facts, std::shared_ptr<rpc::outlet> out);
   /// The outlet of a message of a paired session; nothing when too many messages or answers wait.
   [[nodiscard]] std::shared_ptr<rpc::outlet> paired_outlet();
 
+  /// Gives back what answered POSTs have left: a session that now waits on its stream may wait for long.
+  void settle_in();
   /// The stream of what belongs to no request: one for the whole session.
   [[nodiscard]] const std::shared_ptr<message_stream>& standing() const noexcept { return standing_; }
   /// The stream of an event; nothing when it is not known any more.

@@ -8,13 +8,18 @@
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "transport/http/byte_budget.hpp"
 #include "transport/http/reports.hpp"
 #include "transport/http/sessions.hpp"
+#include "work/turns.hpp"
 
 namespace hondana::transport::http {
 
@@ -27,13 +32,19 @@ using timer =
     boost::asio::basic_waitable_timer<std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, executor>;
 
 /// Shared with the outlets of its connections, which may answer after its thread has ended; such answers are dropped.
-struct loop {
+struct loop final : work::turns {
   loop(std::shared_ptr<byte_budget> bodies_of_all, std::shared_ptr<byte_budget> unsent_of_all,
        std::shared_ptr<http::reports> reports_of_all, std::shared_ptr<sessions> sessions_of_all)
       : bodies(std::move(bodies_of_all)),
         unsent(std::move(unsent_of_all)),
         reports(std::move(reports_of_all)),
         kept(std::move(sessions_of_all)) {}
+
+  /// Has `who` look for what its stream has, soon. However many do so at once, the loop is told once, and looks after them in
+  /// slices between which requests have their turn. Threads: any; nothing is called, and no lock of a caller is taken.
+  void ring(std::weak_ptr<connection> who);
+
+  void take_turns(std::function<bool()> step) override;
 
   // All loops' and thread-safe.
   const std::shared_ptr<byte_budget> bodies;
@@ -43,7 +54,18 @@ struct loop {
   boost::asio::io_context io{1};
   // Only the loop's own thread touches what follows.
   std::array<char, 64u << 10> scratch;
+  std::string events;  // what a stream is being told
   std::unordered_set<std::shared_ptr<connection>> connections;
+
+ private:
+  void answer_rings();
+  void take_turn(const std::shared_ptr<std::function<bool()>>& step);
+  std::vector<std::weak_ptr<connection>> answering_;  // taken from `rung_`
+  std::size_t answered_ = 0;                          // of those
+
+  std::mutex ringing_;
+  std::vector<std::weak_ptr<connection>> rung_;
+  bool is_told_ = false;
 };
 
 }  // namespace hondana::transport::http

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "work/fetch.hpp"
+
 namespace hondana::transport::http {
 namespace {
 
@@ -88,7 +90,7 @@ void message_stream::put(rpc::body message) {
       gone = finish();
     }
   }
-  for (const auto& from : gone) from.from->follow({});
+  for (const auto& from : gone) from->follow({});
   if (is_dropped) tell_dropped();
   ring();
 }
@@ -141,16 +143,18 @@ bool message_stream::admit(portion what, std::size_t bytes, bool must) {
 
 void message_stream::follow(std::shared_ptr<rpc::message_source> from) {
   if (is_.takes == form::json) return;
-  const auto flag = std::make_shared<std::atomic<bool>>(false);
   {
     const std::lock_guard lock(mutex_);
     if (is_over_) return;
-    sources_.push_back({from, flag});
+    sources_.push_back(from);
   }
-  from->follow([weak = weak_from_this(), flag] {
-    *flag = true;
-    if (const auto there = weak.lock()) there->ring();
-  });
+  from->follow(weak_from_this());
+  ring();
+}
+
+void message_stream::wake() {
+  work::fetch(this);  // for its carrier, which will ask soon
+  any_ready_ = true;
   ring();
 }
 
@@ -158,7 +162,7 @@ void message_stream::follow(std::shared_ptr<rpc::message_source> from) {
 message_stream::sources message_stream::finish() {
   is_over_ = true;
   forget_waiting();
-  again_.clear();
+  again_.reset();
   return std::exchange(sources_, {});
 }
 
@@ -168,7 +172,7 @@ void message_stream::end() {
     const std::lock_guard lock(mutex_);
     gone = finish();
   }
-  for (const auto& one : gone) one.from->follow({});
+  for (const auto& one : gone) one->follow({});
   ring();
 }
 
@@ -183,13 +187,13 @@ void message_stream::tell_dropped() {
 }
 
 void message_stream::ring() {
-  std::function<void()> wake;
+  std::shared_ptr<rpc::follower> carrier;
   {
+    if (!is_armed_.exchange(false)) return;
     const std::lock_guard lock(bell_);
-    if (!std::exchange(is_armed_, false)) return;
-    wake = wake_;
+    carrier = carrier_.lock();
   }
-  if (wake) wake();
+  if (carrier) carrier->wake();
 }
 
 bool message_stream::is_carried() const {

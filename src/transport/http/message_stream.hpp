@@ -5,12 +5,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -41,17 +42,18 @@ struct portion {
 /// Bounds: what waits counts against `room`; beyond it notifications are dropped, and the answer of a stream that nobody
 /// carries. An answer that is read while it is sent holds an open file, so without a carrier it is dropped at once: who comes
 /// back asks again. Followed sources are asked only when somebody carries.
-class message_stream final : public rpc::outlet, public std::enable_shared_from_this<message_stream> {
+class message_stream final : public rpc::outlet, public rpc::follower, public std::enable_shared_from_this<message_stream> {
  public:
   /// What the client takes.
   enum class form { json, either, events };
   struct traits {
     form takes = form::either;
-    bool has_answer = true;        ///< It answers a POST; otherwise it goes on until it is ended.
-    std::string event;             ///< The name of its events.
-    std::uint64_t number = 0;      ///< In its session.
-    std::shared_ptr<replay> kept;  ///< Outlives its connection, and keeps what it has sent here. Null: it does not.
-    bool may_poll = false;         ///< Opens with an event without data, and may be released.
+    bool has_answer = true;            ///< It answers a POST; otherwise it goes on until it is ended.
+    std::string_view event;            ///< The name of its events, as a literal.
+    std::uint64_t number = 0;          ///< In its session.
+    std::shared_ptr<replay> kept;      ///< Outlives its connection, and keeps what it has sent here. Null: it does not.
+    std::weak_ptr<work::turns> place;  ///< Where its first carrier is.
+    bool may_poll = false;             ///< Opens with an event without data, and may be released.
     /// Called once, when it has become an event stream.
     std::function<void(const std::shared_ptr<message_stream>&)> when_opened;
     std::function<void()> when_dropped;  ///< Called once, when a message had to be dropped.
@@ -65,7 +67,10 @@ class message_stream final : public rpc::outlet, public std::enable_shared_from_
   void answer(rpc::delivery what) override;
   rpc::sending send(std::string message) override;
   void follow(std::shared_ptr<rpc::message_source> from) override;
+  [[nodiscard]] std::shared_ptr<work::turns> place() const override { return is_.place.lock(); }
   void release(std::chrono::milliseconds retry) override;
+  /// A followed source has something.
+  void wake() override;
   /// One message of many answers that share this stream.
   void put(rpc::body message);
   /// The first event, before anything else is put: its name and data.
@@ -73,11 +78,19 @@ class message_stream final : public rpc::outlet, public std::enable_shared_from_
   /// Whatever waits is dropped, and whoever carries is told.
   void end();
 
-  /// From now on the caller carries, and asks `next`; once that had nothing, `wake` is called, from any thread, when it has
+  /// From now on the caller carries, and asks `next`; once that had nothing, `who` is woken, from any thread, when it has
   /// something again. With `seen`, what was sent after that event comes again.
-  [[nodiscard]] carriage carry(std::function<void()> wake, std::optional<event_id> seen = {});
+  [[nodiscard]] carriage carry(std::weak_ptr<rpc::follower> who, std::optional<event_id> seen = {});
   /// The next portion, when there is one now.
   [[nodiscard]] std::optional<portion> next(carriage mine);
+  /// What `next_events` has left to do.
+  enum class rest {
+    none,  ///< Nothing more for now: the carrier is woken, as after `next` had nothing.
+    some,  ///< `next` knows more.
+  };
+  /// Appends the events that a followed source has now, ready to be sent, as far as it is the only one who has something here:
+  /// the short way for one change that many streams are told. All else is left to `next`.
+  [[nodiscard]] rest next_events(carriage mine, std::string& to);
   /// The caller's client has gone. A stream that does not outlive its connection is over.
   void let_go(carriage mine);
 
@@ -93,11 +106,7 @@ class message_stream final : public rpc::outlet, public std::enable_shared_from_
     portion what;
     std::size_t bytes = 0;  // taken from `room_`
   };
-  struct followed {
-    std::shared_ptr<rpc::message_source> from;
-    std::shared_ptr<std::atomic<bool>> is_ready;
-  };
-  using sources = std::vector<followed>;
+  using sources = std::vector<std::shared_ptr<rpc::message_source>>;
 
   [[nodiscard]] bool admit(portion what, std::size_t bytes, bool must);
   void ring();
@@ -106,6 +115,7 @@ class message_stream final : public rpc::outlet, public std::enable_shared_from_
   [[nodiscard]] bool opens_now() const;
   [[nodiscard]] bool has_something() const;
   [[nodiscard]] portion hand_out(portion what);
+  [[nodiscard]] std::string keep(std::string_view message);
   void forget_waiting();
   [[nodiscard]] bool keep_waiting();
   [[nodiscard]] sources finish();
@@ -117,8 +127,9 @@ class message_stream final : public rpc::outlet, public std::enable_shared_from_
   mutable std::mutex mutex_;
   std::size_t held_ = 0;   // bytes taken from `room_`
   std::size_t noted_ = 0;  // of those, of notifications and questions since all was last taken
-  std::deque<entry> waiting_;
-  std::deque<replay::event> again_;
+  // A list, since it is empty most of the time.
+  std::list<entry> waiting_;
+  std::unique_ptr<std::list<replay::event>> again_;  // null: none
   sources sources_;
   carriage carriage_ = 0;
   std::uint64_t last_number_ = 0;
@@ -128,10 +139,11 @@ class message_stream final : public rpc::outlet, public std::enable_shared_from_
   bool is_open_here_ = false;  // and its present carrier knows
   bool is_over_ = false;
   std::atomic<bool> has_dropped_{false};
+  std::atomic<bool> any_ready_{false};  // of the sources
 
   std::mutex bell_;  // a leaf: nothing is locked or called under it
-  std::function<void()> wake_;
-  bool is_armed_ = false;
+  std::weak_ptr<rpc::follower> carrier_;
+  std::atomic<bool> is_armed_{false};
 };
 
 }  // namespace hondana::transport::http

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "transport/http/event_stream.hpp"
 #include "transport/http/message_stream.hpp"
 
 namespace hondana::transport::http {
@@ -10,9 +11,12 @@ namespace {
 
 using kind = portion::kind;
 
+// Of events, what is taken at a time.
+constexpr std::size_t enough_events = 16 * 1024;
+
 }  // namespace
 
-message_stream::carriage message_stream::carry(std::function<void()> wake, std::optional<event_id> seen) {
+message_stream::carriage message_stream::carry(std::weak_ptr<rpc::follower> who, std::optional<event_id> seen) {
   carriage mine = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -21,16 +25,20 @@ message_stream::carriage message_stream::carry(std::function<void()> wake, std::
     is_open_here_ = false;
     // Who comes back after an event has an id to come back with.
     primes_ = is_.kept && is_.may_poll && !seen;
-    again_.clear();
+    again_.reset();
     if (seen && is_.kept) {
-      for (auto& one : is_.kept->after(*seen)) again_.push_back(std::move(one));
+      auto missed = is_.kept->after(*seen);
+      if (!missed.empty()) {
+        again_ = std::make_unique<std::list<replay::event>>(std::make_move_iterator(missed.begin()),
+                                                            std::make_move_iterator(missed.end()));
+      }
     }
     // Within the lock: a carrier that lets go at the same time must not take this one's bell.
     const std::lock_guard ringing(bell_);
-    std::swap(wake, wake_);
+    carrier_.swap(who);
     is_armed_ = false;
   }
-  if (wake) wake();  // the carrier before learns that it has lost the stream
+  if (const auto before = who.lock()) before->wake();  // which learns that it has lost the stream
   return mine;
 }
 
@@ -41,7 +49,7 @@ void message_stream::let_go(carriage mine) {
     const std::lock_guard lock(mutex_);
     if (mine != carriage_ || !is_carried_) return;
     is_carried_ = false;
-    again_.clear();
+    again_.reset();
     if (!is_.kept || !is_opened_) {
       gone = finish();
     } else if (!keep_waiting()) {
@@ -49,9 +57,9 @@ void message_stream::let_go(carriage mine) {
       gone = finish();
     }
     const std::lock_guard ringing(bell_);
-    wake_ = {};
+    carrier_.reset();
   }
-  for (const auto& one : gone) one.from->follow({});
+  for (const auto& one : gone) one->follow({});
   if (is_dropped) tell_dropped();
 }
 
@@ -86,19 +94,37 @@ std::optional<portion> message_stream::next(carriage mine) {
       if (mine != carriage_) return portion{};
       if (auto last = take(true)) return last;
     }
-    {
-      const std::lock_guard lock(bell_);
-      is_armed_ = true;
-    }
+    is_armed_ = true;
     const std::lock_guard lock(mutex_);
     if (mine == carriage_ && !has_something()) return std::nullopt;
   }
 }
 
+message_stream::rest message_stream::next_events(carriage mine, std::string& to) {
+  const std::lock_guard one_carrier(carrying_);
+  const std::lock_guard lock(mutex_);
+  if (mine != carriage_ || !is_open_here_ || sources_.size() != 1 || is_over_ || !waiting_.empty() || again_) {
+    return rest::some;
+  }
+  // Asked under the lock, unlike in `next`: making a notification takes less than locking does.
+  auto& only = *sources_.front();
+  is_armed_ = true;  // before it is asked, so that what comes meanwhile is not missed
+  if (!any_ready_.exchange(false)) return rest::none;
+  bool has_more = true;
+  while (to.size() < enough_events) {
+    const auto message = only.next_of(has_more);
+    if (!message) break;
+    append_event(to, {is_.event, is_.kept ? keep(*message) : std::string()}, *message);
+    if (!has_more) break;
+  }
+  if (has_more) any_ready_ = true;
+  return has_more || only.has_ended() ? rest::some : rest::none;
+}
+
 /// Under the lock: whether its carrier must now be told that the answer is an event stream.
 bool message_stream::opens_now() const {
   if (is_.takes == form::json) return false;
-  if (!is_.has_answer || is_opened_ || !again_.empty() || !sources_.empty()) return true;
+  if (!is_.has_answer || is_opened_ || again_ || !sources_.empty()) return true;
   if (waiting_.empty()) return false;
   const auto& first = waiting_.front().what;
   if (first.what != kind::answer) return true;
@@ -108,13 +134,14 @@ bool message_stream::opens_now() const {
 
 /// Under the lock.
 std::optional<portion> message_stream::take(bool even_answer) {
-  if (!again_.empty()) {
+  if (again_) {
     portion out;
     out.what = kind::message;
-    out.id = to_text(again_.front().id);
+    out.id = to_text(again_->front().id);
     out.event = is_.event;
-    out.content.content = rpc::body(*again_.front().message);
-    again_.pop_front();
+    out.content.content = rpc::body(*again_->front().message);
+    again_->pop_front();
+    if (again_->empty()) again_.reset();
     return out;
   }
   if (waiting_.empty()) return is_over_ ? std::optional<portion>(portion{}) : std::nullopt;
@@ -135,48 +162,54 @@ std::optional<portion> message_stream::take(bool even_answer) {
 /// Under the lock: gives an event its number, and keeps it where events are kept.
 portion message_stream::hand_out(portion what) {
   if (!is_.kept || what.what == kind::retry || !what.content.content) return what;
-  const event_id id{is_.number, ++last_number_};
-  what.id = to_text(id);
   if (what.content.content->is_whole()) {
     auto text = what.content.content->take_text();
-    is_.kept->keep(id, text);
+    what.id = keep(text);
     what.content.content = rpc::body(std::move(text));
+  } else {
+    what.id = to_text({is_.number, ++last_number_});
   }
   return what;
 }
 
-/// Asks the sources that are ready, without the lock: they have locks of their own.
+/// Under the lock: gives the text of an event its number, and keeps it.
+std::string message_stream::keep(std::string_view message) {
+  const event_id id{is_.number, ++last_number_};
+  is_.kept->keep(id, message);
+  return to_text(id);
+}
+
+/// Asks the sources when one is ready, without the lock: they have locks of their own.
 std::optional<portion> message_stream::pull(carriage mine) {
-  sources ready;
-  {
-    const std::lock_guard lock(mutex_);
-    std::copy_if(sources_.begin(), sources_.end(), std::back_inserter(ready),
-                 [](const auto& one) { return one.is_ready->load(); });
-  }
-  for (const auto& one : ready) {
-    *one.is_ready = false;
-    auto message = one.from->next();
-    if (!message) continue;
-    *one.is_ready = true;
-    portion out;
-    out.what = kind::message;
-    out.content.content = rpc::body(std::move(*message));
-    out.event = is_.event;
-    const std::lock_guard lock(mutex_);
-    if (mine == carriage_) return hand_out(std::move(out));
-    // Somebody else carries now, and is to have it.
-    waiting_.push_front({std::move(out), 0});
-    return portion{};
+  if (any_ready_.exchange(false)) {
+    sources all;
+    {
+      const std::lock_guard lock(mutex_);
+      all = sources_;
+    }
+    for (const auto& one : all) {
+      auto message = one->next();
+      if (!message) continue;
+      any_ready_ = true;
+      portion out;
+      out.what = kind::message;
+      out.content.content = rpc::body(std::move(*message));
+      out.event = is_.event;
+      const std::lock_guard lock(mutex_);
+      if (mine == carriage_) return hand_out(std::move(out));
+      // Somebody else carries now, and is to have it.
+      waiting_.push_front({std::move(out), 0});
+      return portion{};
+    }
   }
   const std::lock_guard lock(mutex_);
-  std::erase_if(sources_, [](const auto& one) { return !one.is_ready->load() && one.from->has_ended(); });
+  if (!any_ready_) std::erase_if(sources_, [](const auto& one) { return one->has_ended(); });
   return std::nullopt;
 }
 
 /// Under the lock.
 bool message_stream::has_something() const {
-  return is_over_ || !waiting_.empty() || !again_.empty() || (!is_open_here_ && opens_now()) ||
-         std::any_of(sources_.begin(), sources_.end(), [](const auto& one) { return one.is_ready->load(); });
+  return is_over_ || !waiting_.empty() || again_ || (!is_open_here_ && opens_now()) || any_ready_;
 }
 
 }  // namespace hondana::transport::http

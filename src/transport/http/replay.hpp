@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -53,7 +53,7 @@ class replay {
   const std::size_t cap_;
   const std::shared_ptr<byte_budget> shared_;
   mutable std::mutex mutex_;
-  std::deque<event> events_;
+  std::list<event> events_;
   std::size_t bytes_ = 0;
 
  public:

@@ -175,10 +175,13 @@ struct request_parser::state {
   }
 };
 
-request_parser::request_parser(caps limits) : state_(std::make_unique<state>(limits)) { reset(); }
+request_parser::request_parser(caps limits) : caps_(limits) { reset(); }
 request_parser::~request_parser() = default;
 
+void request_parser::rest() noexcept { state_.reset(); }
+
 void request_parser::reset() {
+  if (!state_) state_ = std::make_unique<state>(caps_);
   auto& kept = state_->storage;
   kept.text.clear();
   kept.fields.clear();
@@ -218,6 +221,7 @@ request_parser::step request_parser::put(std::string_view bytes) {
 const request_head& request_parser::head() const noexcept { return state_->head; }
 std::string_view request_parser::body() const noexcept { return state_->storage.body; }
 void request_parser::forget_body() {
+  if (!state_) return;
   auto& body = state_->storage.body;
   body.clear();
   if (body.capacity() > kept_bytes) body.shrink_to_fit();

@@ -42,6 +42,8 @@ class request_parser {
   [[nodiscard]] std::string_view body() const noexcept;
   /// Gives the body's memory back before `reset`, but for a bound.
   void forget_body();
+  /// Gives all memory back, the head too; nothing but `reset` may follow.
+  void rest() noexcept;
   /// What `failed` means.
   [[nodiscard]] defect what_failed() const noexcept;
   /// For people, safe to send.
@@ -49,6 +51,7 @@ class request_parser {
 
  private:
   struct state;
+  const caps caps_;
   std::unique_ptr<state> state_;
 };
 

@@ -100,6 +100,7 @@ struct service::state {
 
   std::shared_ptr<core> engine;
   limits within;
+  std::shared_ptr<const limits> present;  // of connections that come now; of the thread that admits
   std::shared_ptr<reports> about;
   admission messages;
   admission watchers;
@@ -169,10 +170,13 @@ void service::state::admit(int descriptor, const peer_address& from, const std::
   auto entry = (at->offers_messages() ? messages : watchers).enter(from.counted());
   if (entry.how == admission::welcome::closed) return;
   const auto options = engine->options();
-  auto limits_now = within;
-  limits_now.stall = options.stall_limit;
-  limits_now.pull_time = options.call_deadline;
-  auto one = std::make_shared<connection>(on, std::move(accepted), std::move(entry.place), engine, limits_now, at, from.text());
+  if (!present || present->stall != options.stall_limit || present->pull_time != options.call_deadline) {
+    auto now = within;
+    now.stall = options.stall_limit;
+    now.pull_time = options.call_deadline;
+    present = std::make_shared<const limits>(now);
+  }
+  auto one = std::make_shared<connection>(on, std::move(accepted), std::move(entry.place), engine, present, at, from.text());
   const bool is_welcome = entry.how == admission::welcome::served;
   asio::post(on->io, [on, one = std::move(one), is_welcome] {
     on->connections.insert(one);

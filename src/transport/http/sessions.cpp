@@ -101,7 +101,7 @@ std::shared_ptr<kept_session> sessions::remove(order::iterator which) {
 std::shared_ptr<kept_session> sessions::find(std::string_view id, const caller& who, kept_session::manner how,
                                              clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  const auto found = by_id_.find(std::string(id));
+  const auto found = by_id_.find(id);
   if (found == by_id_.end()) return nullptr;
   const auto& what = found->second->what;
   if (what->owner().identity != who.identity || what->how() != how) return nullptr;

@@ -59,7 +59,7 @@ class sessions {
   const std::shared_ptr<shared_room> room_;
   mutable std::mutex mutex_;
   order order_;
-  std::unordered_map<std::string, order::iterator> by_id_;
+  std::unordered_map<std::string_view, order::iterator> by_id_;  // by the sessions' own strings
   std::unordered_map<std::string, std::size_t> of_address_;
 };
 

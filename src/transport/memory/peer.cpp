@@ -29,15 +29,12 @@ class mailbox final : public rpc::outlet, public std::enable_shared_from_this<ma
   void follow(std::shared_ptr<rpc::message_source> from) override {
     const auto one = std::make_shared<followed>();
     one->from = std::move(from);
+    one->by = weak_from_this();
     {
       const std::lock_guard lock(mutex_);
       sources_.push_back(one);
     }
-    one->from->follow([weak = weak_from_this(), one = std::weak_ptr(one)] {
-      const auto there = weak.lock();
-      const auto ready = one.lock();
-      if (there && ready) there->wake(*ready);
-    });
+    one->from->follow(one);
   }
 
   std::shared_ptr<rpc::body> take(std::chrono::steady_clock::time_point deadline) {
@@ -63,8 +60,12 @@ class mailbox final : public rpc::outlet, public std::enable_shared_from_this<ma
   }
 
  private:
-  struct followed {
+  struct followed final : rpc::follower {
+    void wake() override {
+      if (const auto there = by.lock()) there->wake(*this);
+    }
     std::shared_ptr<rpc::message_source> from;
+    std::weak_ptr<mailbox> by;
     bool is_ready = false;
   };
 

@@ -32,8 +32,12 @@ struct line_writer::state : std::enable_shared_from_this<state> {
     std::shared_ptr<rpc::body> message;
     std::size_t bytes;
   };
-  struct followed {
+  struct followed final : rpc::follower {
+    void wake() override {
+      if (const auto there = by.lock()) there->wake(*this);
+    }
     std::shared_ptr<rpc::message_source> from;
+    std::weak_ptr<state> by;
     bool is_ready = false;
   };
 
@@ -83,16 +87,13 @@ struct line_writer::state : std::enable_shared_from_this<state> {
   void follow(std::shared_ptr<rpc::message_source> from) {
     const auto one = std::make_shared<followed>();
     one->from = std::move(from);
+    one->by = weak_from_this();
     {
       const std::lock_guard lock(mutex);
       if (failed || closing) return;
       sources.push_back(one);
     }
-    one->from->follow([weak = weak_from_this(), one = std::weak_ptr(one)] {
-      const auto there = weak.lock();
-      const auto ready = one.lock();
-      if (there && ready) there->wake(*ready);
-    });
+    one->from->follow(one);
   }
 
   void wake(followed& one) {

@@ -26,9 +26,12 @@ struct stream {
     ASSERT_TRUE(notes->watch(uri, uri, 100));
     ASSERT_TRUE(feed->watch(notes, uri));
   }
-  void follow() {
-    notes->follow([this] { ++wakes; });
-  }
+  struct counter final : rpc::follower {
+    void wake() override { ++count; }
+    int count = 0;
+  };
+  void follow() { notes->follow(woken); }
+  [[nodiscard]] int wakes() const { return woken->count; }
   std::vector<std::string> all() {
     std::vector<std::string> messages;
     while (auto one = notes->next()) messages.push_back(std::move(*one));
@@ -37,7 +40,7 @@ struct stream {
 
   std::shared_ptr<catalog::feed> feed = std::make_shared<catalog::feed>();
   std::shared_ptr<announcements> notes;
-  int wakes = 0;
+  std::shared_ptr<counter> woken = std::make_shared<counter>();
 };
 
 TEST(announcements, keep_one_note_a_list_and_a_uri_however_many_changes_there_are) {
@@ -60,13 +63,13 @@ TEST(announcements, wake_their_follower_once_until_it_has_found_nothing) {
   stream one;
   one.watch("memo:///a");
   one.follow();
-  EXPECT_EQ(one.wakes, 0);
+  EXPECT_EQ(one.wakes(), 0);
   one.notes->heard({kind::content, "memo:///a", {}});
   one.notes->heard({kind::resources});
-  EXPECT_EQ(one.wakes, 1);
+  EXPECT_EQ(one.wakes(), 1);
   EXPECT_EQ(one.all().size(), 2u);
   one.notes->heard({kind::resources});
-  EXPECT_EQ(one.wakes, 2);
+  EXPECT_EQ(one.wakes(), 2);
 }
 
 TEST(announcements, wake_a_late_follower_at_once) {
@@ -74,7 +77,7 @@ TEST(announcements, wake_a_late_follower_at_once) {
   one.watch("memo:///a");
   one.notes->heard({kind::content, "memo:///a", {}});
   one.follow();
-  EXPECT_EQ(one.wakes, 1);
+  EXPECT_EQ(one.wakes(), 1);
 }
 
 TEST(announcements, say_nothing_before_they_know_how) {
@@ -82,10 +85,10 @@ TEST(announcements, say_nothing_before_they_know_how) {
   one.watch("memo:///a");
   one.follow();
   one.notes->heard({kind::content, "memo:///a", {}});
-  EXPECT_EQ(one.wakes, 0);
+  EXPECT_EQ(one.wakes(), 0);
   EXPECT_TRUE(one.all().empty());
   one.notes->begin(manners_of("2024-11-05"));
-  EXPECT_EQ(one.wakes, 1);
+  EXPECT_EQ(one.wakes(), 1);
   EXPECT_EQ(one.all().size(), 1u);
 }
 
@@ -120,7 +123,7 @@ TEST(announcements, end_for_good) {
   one.watch("memo:///a");
   one.follow();
   one.notes->close();
-  EXPECT_EQ(one.wakes, 1);  // so that the follower lets go
+  EXPECT_EQ(one.wakes(), 1);  // so that the follower lets go
   EXPECT_TRUE(one.notes->has_ended());
   one.notes->heard({kind::resources});
   EXPECT_TRUE(one.all().empty());

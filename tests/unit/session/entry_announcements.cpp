@@ -88,17 +88,23 @@ class entries : public testing::Test {
     auto made = std::make_shared<announcements>(feed, &manners(), std::nullopt);
     EXPECT_TRUE(made->watch_entry("memo:///a", "MEMO:///a", std::move(through), lookups, 100));
     EXPECT_TRUE(feed->watch(made, "memo:///a"));
-    made->follow([this] {
-      const std::lock_guard lock(mutex_);
-      ++wakes_;
-      changed_.notify_all();
-    });
+    made->follow(woken);
     return made;
   }
   void change() { feed->publish({kind::content, "memo:///a", {}}); }
-  bool wait_for_wakes(int count) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 10s, [&] { return wakes_ >= count; });
+  struct follower final : rpc::follower {
+    void wake() override {
+      const std::lock_guard lock(mutex);
+      ++wakes;
+      changed.notify_all();
+    }
+    std::mutex mutex;
+    std::condition_variable changed;
+    int wakes = 0;
+  };
+  bool wait_for_wakes(int count) const {
+    std::unique_lock lock(woken->mutex);
+    return woken->changed.wait_for(lock, 10s, [&] { return woken->wakes >= count; });
   }
   static std::vector<std::string> all(announcements& from) {
     std::vector<std::string> messages;
@@ -113,9 +119,7 @@ class entries : public testing::Test {
   std::shared_ptr<slow_source> source = std::make_shared<slow_source>();
   std::shared_ptr<catalog::feed> feed = std::make_shared<catalog::feed>();
   std::shared_ptr<catalog::lookups> lookups = std::make_shared<catalog::lookups>();
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int wakes_ = 0;
+  std::shared_ptr<follower> woken = std::make_shared<follower>();
 };
 
 TEST_F(entries, are_told_once_they_have_been_looked_up) {

@@ -29,23 +29,31 @@ class well final : public rpc::message_source {
     messages.pop_front();
     return out;
   }
-  void follow(std::function<void()> wake) override {
-    wake_ = std::move(wake);
-    if (wake_ && !messages.empty()) wake_();
+  void follow(std::weak_ptr<rpc::follower> who) override {
+    follower_ = std::move(who);
+    if (!messages.empty()) wake();
   }
   bool has_ended() const override { return ended; }
   void pour(std::string message) {
     messages.push_back(std::move(message));
-    if (wake_) wake_();
+    wake();
   }
-  bool is_followed() const { return static_cast<bool>(wake_); }
+  bool is_followed() const { return !follower_.expired(); }
 
   std::deque<std::string> messages;
   int asked = 0;
   bool ended = false;
 
  private:
-  std::function<void()> wake_;
+  void wake() const {
+    if (const auto there = follower_.lock()) there->wake();
+  }
+  std::weak_ptr<rpc::follower> follower_;
+};
+
+struct counting_carrier final : rpc::follower {
+  void wake() override { ++woken; }
+  int woken = 0;
 };
 
 /// A stream with a carrier that counts how often it is woken.
@@ -53,9 +61,7 @@ struct fixture {
   explicit fixture(message_stream::traits is = {}, std::size_t room = 1u << 20)
       : budget(std::make_shared<http::byte_budget>(room)), stream(std::make_shared<message_stream>(std::move(is), budget)) {}
 
-  void carry(std::optional<http::event_id> seen = {}) {
-    mine = stream->carry([this] { ++woken; }, seen);
-  }
+  void carry(std::optional<http::event_id> seen = {}) { mine = stream->carry(carrier, seen); }
   /// The next portion in words.
   std::string next() {
     auto what = stream->next(mine);
@@ -81,7 +87,7 @@ struct fixture {
   std::shared_ptr<http::byte_budget> budget;
   std::shared_ptr<message_stream> stream;
   message_stream::carriage mine = 0;
-  int woken = 0;
+  std::shared_ptr<counting_carrier> carrier = std::make_shared<counting_carrier>();
 };
 
 /// What a session of 2025-11-25 has.
@@ -102,7 +108,7 @@ TEST(message_stream, an_answer_alone_opens_nothing) {
   with.carry();
   EXPECT_EQ(with.next(), "nothing");
   with.answer("{}");
-  EXPECT_EQ(with.woken, 1);
+  EXPECT_EQ(with.carrier->woken, 1);
   EXPECT_EQ(with.next(), "answer {}");
   EXPECT_EQ(with.next(), "end");
 }
@@ -150,13 +156,13 @@ TEST(message_stream, wakes_its_carrier_once_after_it_had_nothing) {
   fixture with;
   with.carry();
   with.stream->send("1");
-  EXPECT_EQ(with.woken, 0) << "its carrier asks by itself first";
+  EXPECT_EQ(with.carrier->woken, 0) << "its carrier asks by itself first";
   EXPECT_EQ(with.next(), "opening");
   EXPECT_EQ(with.next(), "message 1");
   EXPECT_EQ(with.next(), "nothing");
   with.stream->send("2");
   with.stream->send("3");
-  EXPECT_EQ(with.woken, 1);
+  EXPECT_EQ(with.carrier->woken, 1);
 }
 
 TEST(message_stream, asks_its_sources_only_when_its_carrier_has_room) {
@@ -168,7 +174,7 @@ TEST(message_stream, asks_its_sources_only_when_its_carrier_has_room) {
   EXPECT_EQ(with.next(), "nothing");
   from->pour("1");
   from->pour("2");
-  EXPECT_EQ(with.woken, 1);
+  EXPECT_EQ(with.carrier->woken, 1);
   const auto before = from->asked;
   EXPECT_EQ(with.next(), "message 1");
   EXPECT_EQ(from->asked, before + 1);
@@ -295,9 +301,9 @@ TEST(message_stream, a_second_carrier_takes_over_and_no_message_comes_twice) {
   EXPECT_EQ(with.next(), "opening id 1-1");
   EXPECT_EQ(with.next(), "nothing");
   const auto first = with.mine;
-  const auto woken = with.woken;
+  const auto woken = with.carrier->woken;
   with.carry();
-  EXPECT_EQ(with.woken, woken + 1) << "the first one learns of it";
+  EXPECT_EQ(with.carrier->woken, woken + 1) << "the first one learns of it";
   from->pour("changed");
   const auto lost = with.stream->next(first);
   ASSERT_TRUE(lost);
@@ -399,7 +405,7 @@ TEST(message_stream, ends_for_everybody_when_its_session_ends) {
   EXPECT_EQ(with.next(), "opening id 4-1");
   EXPECT_EQ(with.next(), "nothing");
   with.stream->end();
-  EXPECT_EQ(with.woken, 1);
+  EXPECT_EQ(with.carrier->woken, 1);
   EXPECT_EQ(with.next(), "end");
   EXPECT_FALSE(from->is_followed());
   with.answer("late");

@@ -75,8 +75,8 @@ class host final : public http::dialogue_host {
 struct script {
   explicit script(http::limits with = {}) : script(with, std::make_shared<http::byte_budget>(with.unfinished_bytes)) {}
   script(http::limits with, std::shared_ptr<http::byte_budget> shared)
-      : talk(asked, with, std::make_shared<const http::site>("127.0.0.1"), std::move(shared),
-             std::make_shared<http::byte_budget>(with.unsent_bytes)) {}
+      : talk(asked, std::make_shared<const http::limits>(with), std::make_shared<const http::site>("127.0.0.1"),
+             std::move(shared), std::make_shared<http::byte_budget>(with.unsent_bytes)) {}
 
   /// Takes all output, again and again until there is none.
   std::string taken() {

@@ -102,7 +102,7 @@ TEST_F(a_table, who_is_in_use_is_not_dropped_and_then_the_new_one_is_refused) {
   for (const auto* id : {"a", "b", "c"}) {
     used.push_back(make(id));
     ASSERT_TRUE(table_.keep(used.back(), now_));
-    (void)used.back()->standing()->carry([] {});
+    (void)used.back()->standing()->carry({});
   }
   const auto refused = table_.keep(make("d"), now_);
   ASSERT_FALSE(refused);
@@ -116,7 +116,7 @@ TEST_F(a_table, who_is_idle_for_too_long_ends_and_who_is_in_use_does_not) {
   const auto open = make("open");
   ASSERT_TRUE(table_.keep(idle, now_));
   ASSERT_TRUE(table_.keep(open, now_));
-  const auto mine = open->standing()->carry([] {});
+  const auto mine = open->standing()->carry({});
   table_.expire(now_ + seconds(59));
   EXPECT_EQ(table_.size(), 2u);
   table_.expire(now_ + seconds(61));
@@ -133,7 +133,7 @@ TEST_F(a_table, a_session_that_ends_closes_its_streams_and_gives_back_what_it_ke
   const auto one = make("a");
   ASSERT_TRUE(table_.keep(one, now_));
   const auto stream = one->stream_for(http::message_stream::form::either);
-  const auto mine = stream->carry([] {});
+  const auto mine = stream->carry({});
   stream->send(std::string(1'000, 'x'));
   ASSERT_TRUE(stream->next(mine));  // the opening
   ASSERT_TRUE(stream->next(mine));
@@ -152,7 +152,7 @@ TEST_F(a_table, answers_nobody_comes_back_for_are_forgotten_the_oldest_first) {
   std::vector<std::uint64_t> numbers;
   for (std::size_t i = 0; i < 3 * most; ++i) {
     const auto stream = one->stream_for(http::message_stream::form::either);
-    const auto mine = stream->carry([] {});
+    const auto mine = stream->carry({});
     stream->send("begun");
     ASSERT_TRUE(stream->next(mine));
     stream->let_go(mine);
@@ -170,7 +170,7 @@ TEST_F(a_table, one_session_cannot_use_up_what_may_wait_for_the_readers_of_all) 
   const auto modest = make("b");
   const auto lose = [](const std::shared_ptr<kept_session>& of, std::size_t bytes) {
     const auto stream = of->stream_for(http::message_stream::form::either);
-    const auto mine = stream->carry([] {});
+    const auto mine = stream->carry({});
     stream->send("begun");
     EXPECT_TRUE(stream->next(mine));
     stream->let_go(mine);
@@ -192,7 +192,7 @@ TEST_F(a_table, a_message_on_its_way_when_its_session_ends_is_told_so) {
       std::move(is), hondana::session::session::open(server_.engine()),
       [&later](std::function<void()> work) { later.push_back(std::move(work)); }, table_.within(), table_.room());
   const auto stream = one->stream_for(http::message_stream::form::either);
-  const auto mine = stream->carry([] {});
+  const auto mine = stream->carry({});
   one->end();
   one->receive(R"({"jsonrpc":"2.0","id":1,"method":"ping"})", {}, stream);
   for (const auto& work : later) work();
@@ -212,7 +212,7 @@ TEST_F(a_table, a_session_knows_only_so_many_finished_streams) {
   for (int i = 0; i < 1'000; ++i) {
     const auto stream = one->stream_for(http::message_stream::form::either);
     if (i == 0) first = stream->number();
-    const auto mine = stream->carry([] {});
+    const auto mine = stream->carry({});
     stream->send("1");
     stream->answer({200, rpc::body("2")});
     while (stream->next(mine)->what != http::portion::kind::answer) {

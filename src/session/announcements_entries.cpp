@@ -1,0 +1,96 @@
+/// Changes that are told as entries: noted, looked up, and ready when that is done.
+#include <algorithm>
+#include <utility>
+
+#include "session/announcements.hpp"
+
+namespace hondana::session {
+
+/// Under the lock.
+announcements::entry_notes& announcements::entries() {
+  if (!entries_) entries_ = std::make_unique<entry_notes>();
+  return *entries_;
+}
+
+bool announcements::watch_entry(const std::string& uri, const std::string& asked, std::shared_ptr<const view> through,
+                                const std::shared_ptr<catalog::lookups>& by, std::size_t limit) {
+  const std::lock_guard lock(mutex_);
+  auto* one = find_entry(uri);
+  if (one == nullptr) {
+    if (count() >= limit) return false;
+    ++entries().count;
+    auto& of_resource = entries().by_resource[catalog::resource_of(uri)];
+    of_resource.emplace_back();
+    one = &of_resource.back();
+    one->uri = uri;
+  }
+  one->asked = asked;
+  one->through = std::move(through);
+  entries().from = by;
+  return true;
+}
+
+/// Under the lock.
+announcements::entry_note* announcements::find_entry(const std::string& uri) {
+  if (!entries_) return nullptr;
+  const auto place = entries_->by_resource.find(catalog::resource_in(uri));
+  if (place == entries_->by_resource.end()) return nullptr;
+  const auto one =
+      std::find_if(place->second.begin(), place->second.end(), [&uri](const auto& note) { return note.uri == uri; });
+  return one == place->second.end() ? nullptr : &*one;
+}
+
+void announcements::unwatch_entry(const std::string& uri) {
+  const std::lock_guard lock(mutex_);
+  if (!entries_) return;
+  const auto place = entries_->by_resource.find(catalog::resource_in(uri));
+  if (place == entries_->by_resource.end()) return;
+  const auto gone = std::erase_if(place->second, [&uri](const auto& note) { return note.uri == uri; });
+  entries_->count -= gone;
+  if (gone != 0) std::erase(entries_->found, uri);
+  if (place->second.empty()) entries_->by_resource.erase(place);
+}
+
+std::vector<std::string> announcements::note_entries(const model::change& what) {
+  std::vector<std::string> asked_for;
+  if (what.kind != model::change::what::content) return asked_for;
+  const auto place = entries_->by_resource.find(catalog::resource_in(what.uri));
+  if (place == entries_->by_resource.end()) return asked_for;
+  const bool is_whole = what.uri.size() == place->first.size();
+  for (auto& one : place->second) {
+    if (!is_whole && one.uri != what.uri) continue;
+    one.title = what.title;
+    one.is_stale = one.is_asked_for;
+    if (!std::exchange(one.is_asked_for, true)) asked_for.push_back(one.uri);
+  }
+  return asked_for;
+}
+
+void announcements::look_up(const std::string& uri, const std::shared_ptr<catalog::lookups>& by) {
+  by->ask(uri, [to = weak_from_this(), uri](std::shared_ptr<const resource> entry) {
+    if (const auto there = to.lock()) there->looked_up(uri, std::move(entry));
+  });
+}
+
+void announcements::looked_up(const std::string& uri, std::shared_ptr<const resource> entry) {
+  std::shared_ptr<rpc::follower> woken;
+  std::shared_ptr<catalog::lookups> again;
+  {
+    const std::lock_guard lock(mutex_);
+    auto* const found = find_entry(uri);
+    if (found == nullptr) return;
+    auto& one = *found;
+    // Told even when another lookup follows: else a resource that never rests would never be told of.
+    if (catalog::may_see(one.through.get(), uri)) {
+      one.now = std::move(entry);
+      if (!std::exchange(one.is_pending, true)) entries_->found.push_back(uri);
+      woken = due_wake();
+    }
+    one.is_asked_for = std::exchange(one.is_stale, false);
+    if (one.is_asked_for) again = entries_->from;
+  }
+  if (woken) woken->wake();
+  if (again) look_up(uri, again);
+}
+
+}  // namespace hondana::session

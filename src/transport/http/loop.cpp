@@ -1,0 +1,63 @@
+/// Waking connections that have something to send, in slices.
+#include "transport/http/loop.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "transport/http/connection.hpp"
+
+namespace hondana::transport::http {
+namespace {
+
+// A third of a millisecond or so.
+constexpr std::size_t slice = 64;
+
+}  // namespace
+
+void loop::ring(std::weak_ptr<connection> who) {
+  {
+    const std::lock_guard lock(ringing_);
+    rung_.push_back(std::move(who));
+    if (std::exchange(is_told_, true)) return;
+  }
+  boost::asio::post(io, [this] { answer_rings(); });
+}
+
+void loop::take_turns(std::function<bool()> step) {
+  boost::asio::post(io, [this, step = std::make_shared<std::function<bool()>>(std::move(step))] { take_turn(step); });
+}
+
+void loop::take_turn(const std::shared_ptr<std::function<bool()>>& step) {
+  const auto again = [this, &step] { boost::asio::post(io, [this, step = step] { take_turn(step); }); };
+  bool has_more = false;
+  try {
+    has_more = (*step)();
+  } catch (...) {
+    again();  // the rest is not to suffer
+    throw;    // and the loop says so
+  }
+  if (has_more) again();
+}
+
+void loop::answer_rings() {
+  if (answered_ == answering_.size()) {
+    answered_ = 0;
+    // What very many have used is given back.
+    std::vector<std::weak_ptr<connection>>().swap(answering_);
+    const std::lock_guard lock(ringing_);
+    if (rung_.empty()) {
+      is_told_ = false;
+      return;
+    }
+    answering_.swap(rung_);
+  }
+  const auto until = std::min(answering_.size(), answered_ + slice);
+  while (answered_ < until) {
+    // Locked on the loop's own thread only, since whoever holds a connection last destroys it.
+    if (const auto there = answering_[answered_++].lock()) there->look();
+  }
+  boost::asio::post(io, [this] { answer_rings(); });
+}
+
+}  // namespace hondana::transport::http
