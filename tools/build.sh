@@ -92,6 +92,16 @@ run_http_bench() {
   "$root/build/release/bench/http_bench" "$root/build/release/hondana" "$@" </dev/null
 }
 
+# run_feed_bench [STREAMS [REPETITIONS [CHANGES]]]: pins as well.
+run_feed_bench() {
+  "$root/build/release/bench/feed_bench" "$root/build/release/hondana" "$@" </dev/null
+}
+
+# run_list_bench [ENTRIES]
+run_list_bench() {
+  "$root/build/release/bench/list_bench" "$@" </dev/null
+}
+
 # run_bench [arguments]: every benchmark of a room, pinned to one core, and then what the whole program costs.
 run_bench() {
   local program count=0
