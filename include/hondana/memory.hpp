@@ -26,7 +26,8 @@ class memory_provider : public provider {
   result<void> add(resource entry, maker make);
   /// Adds or replaces an entry with fixed content: text when it is well-formed UTF-8 without NUL, else a blob.
   result<void> add(resource entry, std::string bytes);
-  /// Adds a template whose URIs are read by `make` and whose variables are completed by `complete` (may be empty).
+  /// Adds a template whose URIs are read by `make` and whose variables are completed by `complete`; without
+  /// it, from the entries that the template fits.
   /// Errors: invalid_argument for a template that does not compile. Call before the server starts.
   result<void> add_template(resource_template entry, maker make, completer complete = {});
   /// Removes an entry; false when there was none.

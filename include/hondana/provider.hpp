@@ -225,7 +225,10 @@ class provider {
   [[nodiscard]] virtual result<skill> find_skill(const skill_request& request);
   /// Templates; constant. Default: none. Each must compile and start with one of `claims()`.
   [[nodiscard]] virtual std::vector<resource_template> templates() const;
-  /// Completes a template variable. Default: no values.
+  /// Completes a template variable; see `complete_from` for the usual way to choose and rank. Nothing that the caller may not
+  /// list may show in the values or their number. Default: unsupported, and then the values are those that the variable has in
+  /// the URIs of listed entries, as far as 100 000 of them and 250 ms go.
+  /// Errors: unsupported, and those of `list`. Spec: server/utilities/completion.
   [[nodiscard]] virtual result<complete_result> complete(const complete_request& request);
   /// Goes through everything once, in no particular order, and says what is served and what is left out and why; what lies
   /// inside something left out is not mentioned. Default: every listed entry. Errors: as `list`.

@@ -11,6 +11,7 @@
 
 #include "bytes/prepare.hpp"
 #include "catalog/cursor.hpp"
+#include "catalog/entry_values.hpp"
 #include "catalog/owed.hpp"
 
 namespace hondana::catalog {
@@ -47,6 +48,11 @@ bool may_see(const view* through, std::string_view uri) {
   if (through == nullptr) return true;
   const auto whole = uri.substr(0, uri.find_first_of("?#"));
   return through->may_see(uri) && (whole.size() == uri.size() || through->may_see(whole));
+}
+
+bool catalog::has_variables() const noexcept {
+  return std::any_of(templates_.begin(), templates_.end(),
+                     [](const offered_template& one) { return !one.compiled.variables().empty(); });
 }
 
 void catalog::templates(const call& by, const std::optional<std::string>& cursor, completion<model::template_page> done) const {
@@ -204,10 +210,17 @@ void catalog::complete(const call& by, model::complete what, completion<complete
     return done(fail(errc::invalid_argument, "argument.name: the template " + place->entry.uriTemplate +
                                                  " has no such variable. Its variables: " + listed(names) + "."));
   }
-  auto job = [to = place->to,
+  auto job = [self = shared_from_this(), to = place->to, compiled = place->compiled,
               request = complete_request{by, std::move(what.template_uri), std::move(what.argument), std::move(what.value),
                                          std::move(what.context)}]() -> result<complete_result> {
-    return to->what()->complete(request).map(capped);
+    auto found = to->what()->complete(request);
+    if (!found && found.error().code == errc::unsupported) {
+      found = values_of_entries(*to->what(), compiled, request, [&](std::string_view uri) {
+        const auto* way = self->route_of(uri);
+        return way != nullptr && way->to == to;
+      });
+    }
+    return std::move(found).map(capped);
   };
   ask<complete_result>(*place->to, by, timers_, std::move(job), std::move(done));
 }

@@ -113,7 +113,8 @@ class catalog : public std::enable_shared_from_this<catalog> {
   void skills(const call& by, const std::optional<std::string>& cursor, completion<model::skill_page> done) const;
   /// Errors: invalid_argument when no source has a skill there that the caller may see.
   void find_skill(const call& by, std::string uri, std::string asked_uri, completion<model::skill_answer> done) const;
-  /// Errors: invalid_argument for a template nobody offers or a variable it does not have.
+  /// What the source says, or `values_of_entries` where it leaves that to us. At most 100 values.
+  /// Errors: invalid_argument for a template nobody offers or a variable it does not have; the source's.
   void complete(const call& by, model::complete what, completion<complete_result> done) const;
 
   [[nodiscard]] const std::vector<std::shared_ptr<source>>& sources() const noexcept { return sources_; }
@@ -124,7 +125,8 @@ class catalog : public std::enable_shared_from_this<catalog> {
     const auto* way = route_of(uri);
     return way == nullptr ? nullptr : way->to;
   }
-  [[nodiscard]] bool has_templates() const noexcept { return !templates_.empty(); }
+  /// Whether some template has a variable, so that there is something to complete.
+  [[nodiscard]] bool has_variables() const noexcept;
   [[nodiscard]] bool has_skills() const;
   [[nodiscard]] bool lists_folders() const;
 

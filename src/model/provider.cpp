@@ -36,7 +36,9 @@ result<resource> provider::describe(const describe_request& request) {
 
 std::vector<resource_template> provider::templates() const { return {}; }
 
-result<complete_result> provider::complete(const complete_request&) { return complete_result{}; }
+result<complete_result> provider::complete(const complete_request&) {
+  return fail(errc::unsupported, "The source \"" + name() + "\" leaves completion to the server.");
+}
 
 result<void> provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {
   list_request page;

@@ -19,7 +19,7 @@ void describe_handlers(session::context& of) {
   of.self.announces_tools = of.self.has_tools && of.self.announces_resources;
   of.self.announces_prompts = of.self.has_prompts && of.self.announces_resources;
   of.self.has_logging = of.self.has_tools || of.self.has_prompts;
-  of.self.has_completions = of.catalog->has_templates() || of.handlers->has_completions();
+  of.self.has_completions = of.catalog->has_variables() || of.handlers->has_completions();
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
                    options.version,
                    options.title,
                    options.instructions,
-                   context->catalog->has_templates(),
+                   context->catalog->has_variables(),
                    options.announces_contents,
                    options.announces_lists};
   context->self.has_skills = context->catalog->has_skills();

@@ -27,7 +27,16 @@ json::decoded<model::token> token_of(const json::value& value, const std::string
   return model::token{*number};
 }
 
-json::decoded<model::complete> complete_of(const json::object& params) {
+/// What a completion of a template's variable may bring along; prompts take what their handlers take.
+constexpr std::size_t longest_value = max_uri_bytes;
+constexpr std::size_t most_context = 256;
+
+json::decoded<void> check_length(std::string_view value, bool is_prompt, const std::string& path) {
+  if (is_prompt || value.size() <= longest_value) return {};
+  return tl::unexpected(json::bad_member{path, "longer than " + std::to_string(longest_value) + " bytes"});
+}
+
+json::decoded<model::complete> complete_of(const json::object& params, bool has_context) {
   const auto ref = params.get_object("ref");
   if (!ref) return tl::unexpected(ref.error());
   const auto type = ref->get_string("type");
@@ -44,6 +53,7 @@ json::decoded<model::complete> complete_of(const json::object& params) {
   if (!name) return tl::unexpected(name.error());
   const auto value = argument->get_string("value");
   if (!value) return tl::unexpected(value.error());
+  if (auto fits = check_length(*value, is_prompt, argument->path_of("value")); !fits) return tl::unexpected(fits.error());
 
   model::complete what{{}, std::string(*name), std::string(*value), {}, {}};
   if (is_prompt) {
@@ -51,6 +61,7 @@ json::decoded<model::complete> complete_of(const json::object& params) {
   } else {
     what.template_uri = std::string(*target);
   }
+  if (!has_context) return what;
   const auto context = params.find_object("context");
   if (!context) return tl::unexpected(context.error());
   if (!*context) return what;
@@ -60,6 +71,11 @@ json::decoded<model::complete> complete_of(const json::object& params) {
   for (const auto& [key, chosen] : (*arguments)->members()) {
     const auto text = chosen.as_string((*arguments)->path_of(key));
     if (!text) return tl::unexpected(text.error());
+    if (auto fits = check_length(*text, is_prompt, (*arguments)->path_of(key)); !fits) return tl::unexpected(fits.error());
+    if (!is_prompt && what.context.size() == most_context) {
+      return tl::unexpected(
+          json::bad_member{(*context)->path_of("arguments"), "more than " + std::to_string(most_context) + " members"});
+    }
     what.context.emplace_back(std::string(key), std::string(*text));
   }
   return what;
@@ -146,7 +162,13 @@ decoded<model::operation> decode_unsubscribe(std::string_view method, const json
 }
 
 decoded<model::operation> decode_complete(std::string_view method, const json::object& params) {
-  auto what = complete_of(params);
+  auto what = complete_of(params, true);
+  if (!what) return tl::unexpected(invalid_params(method, what.error()));
+  return model::operation{std::move(*what)};
+}
+
+decoded<model::operation> decode_complete_alone(std::string_view method, const json::object& params) {
+  auto what = complete_of(params, false);
   if (!what) return tl::unexpected(invalid_params(method, what.error()));
   return model::operation{std::move(*what)};
 }

@@ -44,7 +44,10 @@ template <class List>
 }
 [[nodiscard]] decoded<model::operation> decode_list_templates(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_read(std::string_view method, const json::object& params);
+/// At most 8192 bytes a value and 256 variables in the context, when it is about a template.
 [[nodiscard]] decoded<model::operation> decode_complete(std::string_view method, const json::object& params);
+/// Of the revisions without `context`: what is called so means nothing there.
+[[nodiscard]] decoded<model::operation> decode_complete_alone(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_subscribe(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_unsubscribe(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_cancelled(std::string_view method, const json::object& params);

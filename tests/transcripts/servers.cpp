@@ -406,6 +406,25 @@ hondana::server dialect() {
   return made;
 }
 
+/// A template that nobody completes but its entries.
+hondana::server shelved() {
+  hondana::server made(options_of({}));
+  const auto source = std::make_shared<memory_provider>("books", "book:///");
+  for (const std::string path : {"history/japan", "history/jam-and-marmalade", "history/the_jar", "novels/kokoro",
+                                 "novels/%E5%9D%8A%E3%81%A3%E3%81%A1%E3%82%83%E3%82%93", "novels/JuniperAndMoss"}) {
+    check(source->add(named("book:///" + path, path), std::string("text")));
+  }
+  auto preferred = named("book:///novels/jot", "jot");
+  preferred.annotations.priority = 0.9;
+  check(source->add(std::move(preferred), std::string("text")));
+  check(source->add(named("book:///novels/joy", "joy"), std::string("text")));
+  check(source->add_template(
+      template_of("book:///{genre}/{title}", "books"),
+      [](const read_request& request) -> result<reading> { return hondana::text_reading(variable(request, "title")); }));
+  check(made.add(source));
+  return made;
+}
+
 hondana::server plain() {
   auto options = options_of({});
   options.instructions.clear();
@@ -426,6 +445,7 @@ tl::expected<hondana::server, std::string> make_server(std::string_view name) {
   if (name == "paged") return paged();
   if (name == "plain") return plain();
   if (name == "skilled") return skilled();
+  if (name == "shelved") return shelved();
   if (name == "changing") return changing(true, true);
   if (name == "listing") return changing(true, false);
   if (name == "watching") return changing(false, true);

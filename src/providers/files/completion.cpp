@@ -3,55 +3,174 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <hondana/uri.hpp>
 
 #include "json/utf8.hpp"
+#include "match/ranking.hpp"
 #include "providers/files/folder.hpp"
+#include "providers/files/stamp.hpp"
 #include "providers/files/window.hpp"
 
 namespace hondana::files {
 namespace {
 
+using clock = std::chrono::steady_clock;
+
 constexpr std::size_t value_limit = 100;
-constexpr std::size_t name_limit = 1'000'000;
-constexpr std::size_t look_limit = 1'000;  // names after the last value that are looked at for one more
+constexpr std::size_t compared_limit = 1'000;  // so many of the best fits are compared by how much they matter
+constexpr std::size_t names_read = 1'000'000;
+constexpr std::chrono::milliseconds longest_wait{100};
+constexpr std::chrono::milliseconds longest_look{100};
+constexpr std::size_t looks_between_checks = 4096;
 
-char folded(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
-/// How well a name fits, the smaller the better; nothing when it does not.
-std::optional<std::uint32_t> rank(std::string_view name, std::string_view typed) {
-  if (name.starts_with(typed)) return 0;
-  const auto same = [](char a, char b) { return folded(a) == folded(b); };
-  if (name.size() >= typed.size() && std::equal(typed.begin(), typed.end(), name.begin(), same)) return 1;
-  // Letters in order; the closer together they stand and the earlier they begin, the better.
-  std::size_t at = 0;
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < typed.size(); ++i, ++at) {
-    while (at < name.size() && !same(name[at], typed[i])) ++at;
-    if (at == name.size()) return std::nullopt;
-    if (i == 0) first = at;
-  }
-  const auto gaps = at - first - typed.size();
-  return static_cast<std::uint32_t>(2 + gaps * 256 + std::min<std::size_t>(first, 255));
-}
-
-/// A name that fits.
+/// Something that fits.
 struct candidate {
-  std::uint32_t rank;
-  std::string name;
+  match::rank how;
+  std::string path;  // below the root, where it really is
+  bool is_folder = false;
+  bool is_link = false;
+
+  bool operator<(const candidate& other) const noexcept {
+    if (how < other.how) return true;
+    return !(other.how < how) && path < other.path;
+  }
 };
 
-bool is_better(const candidate& a, const candidate& b) noexcept {
-  if (a.rank != b.rank) return a.rank < b.rank;
-  // Names that begin alike stay in the order of the listing; among loose matches the shorter says more.
-  if (a.rank > 1 && a.name.size() != b.name.size()) return a.name.size() < b.name.size();
-  return a.name < b.name;
+/// What was typed, taken apart.
+struct question {
+  std::string folder;  ///< As typed, without the slash at its end.
+  located at;          ///< Where that really is.
+  std::string wanted;  ///< What is looked for below it.
+};
+
+match::recency recency_of(std::int64_t modified, std::chrono::system_clock::time_point now) {
+  if (modified == time_beyond_count || modified == -time_beyond_count) return match::recency::older;
+  return match::recency_of(std::chrono::sys_time<std::chrono::milliseconds>(
+                               std::chrono::floor<std::chrono::milliseconds>(std::chrono::nanoseconds(modified))),
+                           now);
+}
+
+double priority_of(const root& of, const candidate& one) {
+  annotations weighed;
+  of.weights().weigh(one.path, one.is_folder, weighed);
+  return weighed.priority.value_or(0.5);
+}
+
+std::string typed_path(std::string_view typed) {
+  // What is typed may have come from an earlier value, and then has escapes; what is no escape is a character of a name.
+  const auto decoded = percent_decode(typed);
+  return decoded ? *decoded : std::string(typed);
+}
+
+/// The folder typed so far, when it is there for the caller.
+std::optional<located> shown_folder(const root& of, std::string_view path, const call& by) {
+  auto folder = of.find(path, &by);
+  if (!folder || !S_ISDIR(folder->facts.st_mode) || !of.is_visible(path, *folder, by.who)) return std::nullopt;
+  return std::move(*folder);
+}
+
+/// The best of what fits, and how many do.
+struct gathered {
+  std::vector<candidate> best;
+  std::uint64_t count = 0;
+  bool is_all = true;
+};
+
+/// Looks for what fits in a whole listing.
+result<gathered> gather_listed(const root& of, const listing& listed, const question& asked, const call& by) {
+  const auto now = std::chrono::system_clock::now();
+  match::matcher fits(asked.wanted, match::reach::last_segment);
+  match::best<candidate> best(compared_limit);
+  const auto begin = asked.at.path.empty() ? 0 : asked.at.path.size() + 1;
+  std::size_t looks = 0;
+  result<void> wanted;
+  listed.for_each_below(of, asked.at.path, [&](const block& in, std::size_t index) {
+    if (++looks % looks_between_checks == 0) {
+      wanted = still_wanted(by);
+      if (!wanted) return false;
+    }
+    const auto path = in.path(index);
+    const auto below = path.substr(begin);
+    // As long as nothing is looked for, only what lies directly in the folder is offered.
+    if (asked.wanted.empty() && below.find('/') != std::string_view::npos) return true;
+    const auto how = fits(below);
+    if (!how || (by.who.view && !by.who.view->may_see(in.uri(index)))) return true;
+    const auto& facts = in.at(index);
+    best.add({{*how, 0.5, recency_of(facts.modified, now)}, std::string(path), S_ISDIR(facts.mode), S_ISLNK(facts.mode)});
+    return true;
+  });
+  if (!wanted) return tl::unexpected(std::move(wanted.error()));
+  gathered found;
+  found.count = best.count();
+  found.best = best.take();
+  return found;
+}
+
+/// Looks at the names in the folder itself.
+result<gathered> gather_names(const root& of, const question& asked, const call& by) {
+  gathered found;
+  const auto open = of.below().open_folder(asked.at);
+  if (!open) return found;
+  const auto ignored_by = of.stack_at(asked.at.path);
+  const auto names = folder_names::read(open->get(), names_read);
+  if (!ignored_by || !names) return found;
+
+  const auto now = std::chrono::system_clock::now();
+  match::matcher fits(asked.wanted);
+  std::vector<std::pair<match::fit, std::string>> fitting;
+  for (std::size_t i = 0; i < names->size(); ++i) {
+    auto name = names->at(i);
+    if (const auto how = fits(name)) fitting.emplace_back(*how, std::move(name));
+  }
+  std::sort(fitting.begin(), fitting.end());
+  found.is_all = !names->is_cut();
+  const std::string real = asked.at.path.empty() ? std::string() : asked.at.path + '/';
+  const auto until = clock::now() + longest_look;
+  match::best<candidate> best(compared_limit);
+  for (const auto& [how, name] : fitting) {
+    if (auto still = still_wanted(by); !still) return tl::unexpected(std::move(still.error()));
+    if (clock::now() >= until) {
+      found.is_all = false;
+      break;
+    }
+    auto path = real + name;
+    const auto about = examine(of, open->get(), path, name.c_str(), *ignored_by, &by);
+    if (!about.is_served) continue;
+    const auto mode = about.facts.st_mode;
+    best.add({{how, 0.5, recency_of(stamp_of(about.facts).modified, now)}, std::move(path), S_ISDIR(mode), S_ISLNK(mode)});
+  }
+  found.count = best.count();
+  found.best = best.take();
+  return found;
+}
+
+bool leads_to_folder(const root& of, const candidate& one, const call& by) {
+  if (!one.is_link) return one.is_folder;
+  const auto target = of.find(one.path, &by);
+  return target && S_ISDIR(target->facts.st_mode) && of.is_visible(one.path, *target, by.who);
+}
+
+complete_result answer_of(const root& of, const question& asked, gathered found, const call& by) {
+  for (auto& one : found.best) one.how.priority = priority_of(of, one);
+  std::sort(found.best.begin(), found.best.end());
+  if (found.best.size() > value_limit) found.best.resize(value_limit);
+  const auto begin = asked.at.path.empty() ? 0 : asked.at.path.size() + 1;
+  const std::string shown = asked.folder.empty() ? std::string() : asked.folder + '/';
+  complete_result answer;
+  for (const auto& one : found.best) {
+    answer.values.push_back(template_value(shown + one.path.substr(begin)) + (leads_to_folder(of, one, by) ? "/" : ""));
+  }
+  if (found.is_all) answer.total = found.count;
+  answer.has_more = !found.is_all || found.count > answer.values.size();
+  return answer;
 }
 
 }  // namespace
@@ -79,59 +198,26 @@ std::string template_value(std::string_view path) {
   return value;
 }
 
-result<complete_result> complete_path(const root& of, std::string_view typed, const call& by) {
-  // What is typed may have come from an earlier value, and then has escapes; what is no escape is a character of a name.
-  const auto decoded = percent_decode(typed);
-  const std::string wanted = decoded ? *decoded : std::string(typed);
-  const auto slash = wanted.rfind('/');
-  const auto folder_path = slash == std::string::npos ? std::string() : wanted.substr(0, slash);
-  const auto last = std::string_view(wanted).substr(slash == std::string::npos ? 0 : slash + 1);
-
-  complete_result found;
-  found.total = 0;
-  const auto folder = of.find(folder_path, &by);
-  if (!folder || !of.is_visible(folder_path, *folder, by.who)) return found;
-  const auto open = of.below().open_folder(*folder);
-  if (!open) return found;
-  const auto ignored_by = of.stack_at(folder->path);
-  const auto names = folder_names::read(open->get(), name_limit);
-  if (!ignored_by || !names) return found;
-
-  std::vector<candidate> candidates;
-  for (std::size_t i = 0; i < names->size(); ++i) {
-    auto name = names->at(i);
-    if (const auto fits = rank(name, last)) candidates.push_back({*fits, std::move(name)});
+result<complete_result> complete_path(const root& of, const listing* listed, std::string_view typed, const call& by) {
+  const auto path = typed_path(typed);
+  const auto slash = path.rfind('/');
+  question asked;
+  if (slash != std::string::npos) asked.folder = path.substr(0, slash);
+  auto folder = shown_folder(of, asked.folder, by);
+  asked.wanted = path.substr(slash == std::string::npos ? 0 : slash + 1);
+  const bool is_whole = listed != nullptr && listed->await_whole(std::min(clock::now() + longest_wait, by.deadline), by);
+  if (!folder) {
+    // `s/m` for `src/main.cpp`: no such folder, but names that are made of these letters.
+    folder = is_whole && !asked.folder.empty() ? shown_folder(of, {}, by) : std::nullopt;
+    if (!folder) return complete_result{{}, 0, false};
+    asked.folder.clear();
+    asked.wanted = path;
   }
-  std::sort(candidates.begin(), candidates.end(), is_better);
-
-  const std::string real = folder->path.empty() ? std::string() : folder->path + '/';
-  const std::string shown = folder_path.empty() ? std::string() : folder_path + '/';
-  std::size_t looked_further = 0;
-  for (const auto& one : candidates) {
-    if (auto still = still_wanted(by); !still) return tl::unexpected(std::move(still.error()));
-    const auto path = real + one.name;
-    const auto about = examine(of, open->get(), path, one.name.c_str(), *ignored_by, &by);
-    const bool is_full = found.values.size() == value_limit;
-    if (is_full && (about.is_served || ++looked_further == look_limit)) {
-      found.total.reset();  // how many of the rest are served is not worth finding out
-      found.has_more = true;
-      return found;
-    }
-    if (!about.is_served) continue;
-    const auto leads_on = [&] {
-      if (!S_ISLNK(about.facts.st_mode)) return S_ISDIR(about.facts.st_mode);
-      const auto target = of.find(path, &by);
-      return target && S_ISDIR(target->facts.st_mode);
-    };
-    found.values.push_back(template_value(shown + one.name) + (leads_on() ? "/" : ""));
-  }
-  if (names->is_cut()) {
-    found.total.reset();
-    found.has_more = true;
-  } else {
-    found.total = found.values.size();
-  }
-  return found;
+  asked.at = std::move(*folder);
+  auto found = is_whole ? gather_listed(of, *listed, asked, by) : gather_names(of, asked, by);
+  if (!found) return tl::unexpected(std::move(found.error()));
+  if (auto still = still_wanted(by); !still) return tl::unexpected(std::move(still.error()));
+  return answer_of(of, asked, std::move(*found), by);
 }
 
 }  // namespace hondana::files

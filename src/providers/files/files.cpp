@@ -303,8 +303,16 @@ result<complete_result> files_provider::complete(const complete_request& request
   const auto of =
       std::find_if(roots_.begin(), roots_.end(), [&](const auto& one) { return template_of(*one) == request.uriTemplate; });
   if (of == roots_.end()) return fail(errc::invalid_argument, "No such template: " + request.uriTemplate);
-  if (request.argument != "path") return complete_result{};
-  return complete_path(**of, request.value, request);
+  if (request.argument == "path") {
+    const auto listed = indexer_->current(request);
+    const bool is_late = !listed && (listed.error().code == errc::cancelled || listed.error().code == errc::timed_out);
+    if (is_late) return tl::unexpected(listed.error());
+    return complete_path(**of, listed ? listed->get() : nullptr, request.value, request);  // without a list, the folder itself
+  }
+  const auto path =
+      std::find_if(request.context.begin(), request.context.end(), [](const auto& one) { return one.first == "path"; });
+  if (path == request.context.end()) return complete_result{{}, 0, false};
+  return complete_range(**of, path->second, request.argument == "lines", request.value, request);
 }
 
 result<void> files_provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {

@@ -245,6 +245,11 @@ result<place_page> listing::page(const std::string& key, std::size_t limit, cons
   return page;
 }
 
+bool listing::await_whole(std::chrono::steady_clock::time_point until, const call& by) const {
+  auto lock = lock_unless_whole();
+  return is_whole() || (grew_.wait_until(lock, by.stop, until, [&] { return is_abandoned_ || is_whole(); }) && is_whole());
+}
+
 std::optional<place> listing::find(std::string_view uri) const {
   const auto lock = lock_unless_whole();
   auto at = after(uri);

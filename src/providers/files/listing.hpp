@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -136,6 +137,21 @@ class listing {
   /// waits for as many; the page is shorter when the deadline comes near, or when too many had to be passed over.
   /// Errors: cancelled; source_unavailable once it was abandoned.
   [[nodiscard]] result<place_page> page(const std::string& after, std::size_t limit, const call& by) const;
+
+  /// Waits until the walk has ended; false when it has not before `until`, or never will, or `by` is cancelled.
+  [[nodiscard]] bool await_whole(std::chrono::steady_clock::time_point until, const call& by) const;
+  /// Calls `each` with a block and a position in it for all that lies below a folder, in order, until it returns false.
+  /// Call it once the listing is whole.
+  template <class Each>
+  void for_each_below(const root& of, std::string_view folder, Each&& each) const {
+    const std::string prefix = folder.empty() ? std::string() : std::string(folder) + '/';
+    for (auto at = normal(after(of.uri_of(folder))); at.block < blocks_.size(); at = {at.block + 1, 0}) {
+      const auto& in = *blocks_[at.block];
+      for (auto index = at.index; index < in.size(); ++index) {
+        if (&in.of() != &of || !in.path(index).starts_with(prefix) || !each(in, index)) return;
+      }
+    }
+  }
 
   /// The place with exactly this URI.
   [[nodiscard]] std::optional<place> find(std::string_view uri) const;

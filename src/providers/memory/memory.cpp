@@ -281,7 +281,7 @@ std::vector<resource_template> memory_provider::templates() const {
 
 result<complete_result> memory_provider::complete(const complete_request& request) {
   const auto found = state_->find_template(request.uriTemplate);
-  if (!found || !found->complete) return complete_result{};
+  if (!found || !found->complete) return provider::complete(request);
   return found->complete(request);
 }
 

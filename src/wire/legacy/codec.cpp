@@ -71,7 +71,8 @@ class legacy_codec final : public codec {
   [[nodiscard]] decoded<model::request> decode(const rpc::request& from, const rpc::facts&) const override {
     for (const auto& known : methods) {
       if (known.name != from.method) continue;
-      auto operation = known.decode(from.method, from.params);
+      const bool is_alone = known.decode == decode_complete && !is_.has_completion_context;
+      auto operation = (is_alone ? decode_complete_alone : known.decode)(from.method, from.params);
       if (!operation) return tl::unexpected(std::move(operation.error()));
       const bool is_versioned = is_.members.versioned || versioned::is_shaped(*operation);
       if (is_versioned) {

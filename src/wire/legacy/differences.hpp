@@ -18,6 +18,7 @@ struct differences {
   bool has_server_title;
   bool has_updated_title;
   bool misfits_are_results;
+  bool has_completion_context;
   entry_members members;
   input_members inputs;
   bool may_poll = false;
@@ -30,9 +31,9 @@ struct differences {
 }
 
 // Columns as in the specification's changelogs: batches came and went with 2025-03-26, which brought audio and hints about
-// tools; title, lastModified, _meta, structured content, links and forms came with 2025-06-18, whose page alone shows names
-// beside contents; icons, links for the user and sampling with tools came with 2025-11-25, which also made error ids optional
-// misfitting arguments something for the model, and let clients poll.
+// tools; title, lastModified, _meta, structured content, links, forms and what completions know of came with 2025-06-18, whose
+// page alone shows names beside contents; icons, links for the user and sampling with tools came with 2025-11-25, which also
+// made error ids optional misfitting arguments something for the model, and let clients poll.
 inline constexpr entry_members members_2025_11_25{true, true, true, true, false, true, true, false};
 inline constexpr entry_members members_2025_06_18{true, true, false, true, true, true, true, false};
 inline constexpr entry_members members_2025_03_26{false, false, false, false, false, true, false, false};
@@ -46,6 +47,7 @@ inline constexpr std::array revisions_of_era{
                 true,
                 false,
                 true,
+                true,
                 members_2025_11_25,
                 {true, true, true, true, true, members_2025_11_25},
                 true},
@@ -56,6 +58,7 @@ inline constexpr std::array revisions_of_era{
                 true,
                 true,
                 false,
+                true,
                 members_2025_06_18,
                 {true, false, false, false, false, members_2025_06_18}},
     differences{"2025-03-26",
@@ -65,11 +68,13 @@ inline constexpr std::array revisions_of_era{
                 false,
                 false,
                 false,
+                false,
                 members_2025_03_26,
                 {false, false, false, false, false, members_2025_03_26}},
     differences{"2024-11-05",
                 false,
                 true,
+                false,
                 false,
                 false,
                 false,

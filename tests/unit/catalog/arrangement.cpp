@@ -89,7 +89,7 @@ TEST(arrangement, of_nothing_answers_empty_lists) {
   ASSERT_TRUE(page.wait());
   EXPECT_TRUE(page.wait()->resources.empty());
   EXPECT_FALSE(page.wait()->next_cursor);
-  EXPECT_FALSE((*made)->has_templates());
+  EXPECT_FALSE((*made)->has_variables());
 }
 
 }  // namespace

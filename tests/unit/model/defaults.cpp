@@ -29,7 +29,9 @@ TEST(provider, without_overrides_blocks_on_four_threads_and_offers_nothing) {
   EXPECT_TRUE(small.templates().empty());
   EXPECT_TRUE(small.needs().folders.empty());
   EXPECT_TRUE(small.health().ok);
-  EXPECT_TRUE(small.complete({})->values.empty());
+  const auto values = small.complete({});
+  ASSERT_FALSE(values);
+  EXPECT_EQ(values.error().code, errc::unsupported);
   const auto children = small.children({});
   ASSERT_FALSE(children);
   EXPECT_EQ(children.error().code, errc::unsupported);

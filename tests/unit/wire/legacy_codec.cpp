@@ -175,6 +175,44 @@ TEST(legacy_codec, completion_keeps_the_chosen_arguments) {
   EXPECT_EQ(what.context, (std::vector<std::pair<std::string, std::string>>{{"b", "y"}}));
 }
 
+TEST(legacy_codec, completion_has_context_from_2025_06_18_on) {
+  const auto from = request_of(
+      R"({"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/resource","uri":"t:///{a}{?b}"},)"
+      R"("argument":{"name":"a","value":"x"},"context":{"arguments":{"b":7}}}})");
+  for (const auto* revision : {"2024-11-05", "2025-03-26"}) {
+    const auto decoded = find(revision)->decode(from.request, {});
+    ASSERT_TRUE(decoded) << revision;  // a member that means nothing there
+    EXPECT_TRUE(std::get<model::complete>(decoded->operation).context.empty());
+  }
+  for (const auto* revision : {"2025-06-18", "2025-11-25"}) {
+    const auto decoded = find(revision)->decode(from.request, {});
+    ASSERT_FALSE(decoded) << revision;
+    EXPECT_EQ(decoded.error().code, -32602);
+    EXPECT_EQ(decoded.error().message,
+              "Invalid params for completion/complete: params.context.arguments.b: expected a string, got a number");
+  }
+}
+
+TEST(legacy_codec, what_is_completed_is_bounded) {
+  const auto request = [](const std::string& ref, std::size_t value, const std::string& context) {
+    return R"({"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":)" + ref +
+           R"(,"argument":{"name":"a","value":")" + std::string(value, 'x') + R"("},"context":{"arguments":{)" + context +
+           "}}}}";
+  };
+  const std::string resource = R"({"type":"ref/resource","uri":"t:///{a}"})";
+  const std::string prompt = R"({"type":"ref/prompt","name":"p"})";
+  std::string many = R"("v":"x")";
+  for (int i = 0; i < 256; ++i) many += ",\"v" + std::to_string(i) + "\":\"x\"";
+  const std::string invalid = "Invalid params for completion/complete: ";
+  EXPECT_EQ(refusal_of(request(resource, 8193, "")).message, invalid + "params.argument.value: longer than 8192 bytes");
+  EXPECT_EQ(refusal_of(request(resource, 1, R"("b":")" + std::string(8193, 'x') + '"')).message,
+            invalid + "params.context.arguments.b: longer than 8192 bytes");
+  EXPECT_EQ(refusal_of(request(resource, 1, many)).message, invalid + "params.context.arguments: more than 256 members");
+  for (const auto& fits : {request(resource, 8192, ""), request(prompt, 8193, many)}) {
+    EXPECT_TRUE(newest().decode(request_of(fits).request, {}));
+  }
+}
+
 TEST(legacy_codec, at_most_a_hundred_completions_are_sent) {
   complete_result many;
   many.values.assign(150, "v");
