@@ -41,6 +41,10 @@ struct server_options {
   /// `subscribe`. An application that never calls `resources_changed` and `resource_updated` says so here.
   bool announces_lists = true;
   bool announces_contents = true;
+  /// Whether there are the tools `list_resources`, `read_resource` and `search_resources`, by which models of clients that only
+  /// call tools reach every resource (docs/tools.md). Then the application's tools have other names. Off, since tools are an
+  /// application's own to choose; the program `hondana` turns it on.
+  bool resource_tools = false;
   /// Receives one line a noteworthy event; may be empty. Threads: any.
   std::function<void(std::string_view)> log{};
 };

@@ -55,6 +55,10 @@ void add_what(CLI::App& to, what_to_serve& what) {
   to.add_flag("--hidden", what.hidden, "Serve names that begin with a dot too; secrets and .git stay out");
 }
 
+void add_tools(CLI::App& to, what_to_serve& what) {
+  to.add_flag("--no-tools", what.no_tools, "Serve resources only, without the tools that list, read and search them");
+}
+
 }  // namespace
 
 command parse_arguments(int count, const char* const* arguments) {
@@ -67,10 +71,12 @@ command parse_arguments(int count, const char* const* arguments) {
   stdio_command stdio;
   auto* stdio_app = app.add_subcommand("stdio", "Serve one client over standard input and output");
   add_what(*stdio_app, stdio.what);
+  add_tools(*stdio_app, stdio.what);
 
   serve_command serve;
   auto* serve_app = app.add_subcommand("serve", "Serve over HTTP, on this machine unless told otherwise");
   add_what(*serve_app, serve.what);
+  add_tools(*serve_app, serve.what);
   serve_app->add_option("-p,--port", serve.port, "Port; 0 takes any free one (default 7325)")
       ->type_name("N")
       ->check(CLI::Range(0, 65535).description(""));

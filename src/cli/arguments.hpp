@@ -15,6 +15,7 @@ struct what_to_serve {
   std::string config;              ///< Empty: no file.
   std::vector<std::string> allow;  ///< gitignore patterns, for the paths given here.
   bool hidden = false;
+  bool no_tools = false;  ///< Serve resources only, whatever the configuration says.
 };
 
 struct stdio_command {

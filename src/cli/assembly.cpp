@@ -46,6 +46,7 @@ server_options options_of(const config::settings& settings, const log_function& 
   options.version = HONDANA_VERSION;
   options.title = settings.title;
   options.instructions = settings.instructions;
+  options.resource_tools = settings.tools;
   options.page_size = settings.page_size;
   options.read_limit = settings.read_limit;
   options.read_cache = settings.read_cache;
@@ -68,6 +69,7 @@ result<config::settings> assembly::read_settings() const {
     if (!loaded) return loaded;
     settings = std::move(*loaded);
   }
+  if (what_.no_tools) settings.tools = false;
   if (!what_.paths.empty()) {
     settings.sources.push_back(source_of(what_, what_.paths));
   } else if (what_.config.empty()) {

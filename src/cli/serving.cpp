@@ -33,6 +33,7 @@ std::vector<std::string> stdio_arguments(const what_to_serve& what) {
   std::vector<std::string> arguments{"stdio"};
   if (!what.config.empty()) arguments.insert(arguments.end(), {"--config", absolute(what.config)});
   if (what.hidden) arguments.emplace_back("--hidden");
+  if (what.no_tools) arguments.emplace_back("--no-tools");
   for (const auto& one : what.allow) arguments.insert(arguments.end(), {"--allow", one});
   for (const auto& one : what.paths) arguments.push_back(absolute(one));
   if (what.paths.empty() && what.config.empty()) arguments.push_back(absolute("."));

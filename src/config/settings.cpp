@@ -61,6 +61,7 @@ result<settings> parse(std::string_view text, const std::string& file) {
   errors.take(root->string("name"), made.name);
   errors.take(root->string("title"), made.title);
   errors.take(root->string("instructions"), made.instructions);
+  errors.take(root->boolean("tools"), made.tools);
   errors.take(root->integer("page_size", 1, 10'000), made.page_size);
   errors.take(root->bytes("read_limit"), made.read_limit);
   errors.take(root->bytes("read_cache"), made.read_cache);

@@ -28,6 +28,7 @@ struct settings {
   std::string name = "hondana";
   std::string title;
   std::string instructions;
+  bool tools = true;  ///< Whether resources can be reached by tools, too.
   std::size_t page_size = 500;
   std::uint64_t read_limit = 64ull << 20;
   std::size_t read_cache = 32u << 20;

@@ -64,6 +64,7 @@ void table::call(tool_call what, call_manners how, completion<tool_outcome> done
   if (found == tools_.end()) return done(unknown("tool", what.name));
   const auto by = static_cast<const hondana::call&>(what);  // all of it but the arguments
   const auto name = what.name;
+  auto& pool = found->second->manners.pool ? *found->second->manners.pool : *where_.pool;
   auto job = [to = found->second, what = std::move(what), how = std::move(how)]() -> result<tool_outcome> {
     const auto note = [&](const std::string& why) {
       if (how.complain && !why.empty()) how.complain("tool " + what.name + ": " + why);
@@ -92,7 +93,7 @@ void table::call(tool_call what, call_manners how, completion<tool_outcome> done
     }
     return error_result("The tool failed; the reason is in the server's log.");
   };
-  catalog::ask_on<tool_outcome>(*where_.pool, name, by, where_.timers, std::move(job), std::move(done));
+  catalog::ask_on<tool_outcome>(pool, name, by, where_.timers, std::move(job), std::move(done));
 }
 
 void table::get(prompt_call what, completion<prompt_outcome> done) const {

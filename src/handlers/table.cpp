@@ -60,8 +60,14 @@ std::shared_ptr<const table> table::empty(workshop where, std::size_t page_size)
   return std::shared_ptr<const table>(new table(std::move(where), std::max<std::size_t>(page_size, 1)));
 }
 
-result<std::shared_ptr<const table>> table::with(tool entry, tool_handler handler) const {
+result<std::shared_ptr<const table>> table::with(tool entry, tool_handler handler, tool_manners how) const {
   const auto name = entry.name;
+  if (const auto* present = find_tool(name); present != nullptr && present->manners.is_built_in != how.is_built_in) {
+    return refuse("tool", name,
+                  "the server's own tool \"" + name +
+                      "\" for resources (server_options::resource_tools) and the application's \"" + name +
+                      "\" have one name. Give the application's another, or leave the server's out.");
+  }
   if (!is_tool_name(name)) {
     return refuse("tool", name, "its name must be 1 to 128 of A-Z, a-z, 0-9, '_', '-', '.' and '/'.");
   }
@@ -83,9 +89,10 @@ result<std::shared_ptr<const table>> table::with(tool entry, tool_handler handle
     output = std::move(*compiled);
   }
   auto shown = std::make_shared<const tool>(std::move(entry));
-  auto offered = std::make_shared<offered_tool>(
-      offered_tool{std::move(shown), std::move(handler), std::move(*mirrored), std::move(*input), std::move(output)});
+  auto offered = std::make_shared<offered_tool>(offered_tool{std::move(shown), std::move(handler), std::move(how),
+                                                             std::move(*mirrored), std::move(*input), std::move(output)});
   const std::shared_ptr<table> made(new table(*this));
+  made->may_log_ = may_log_ || !offered->manners.is_built_in;
   made->tools_[name] = std::move(offered);
   made->has_tools_ = true;
   return std::shared_ptr<const table>(made);
@@ -104,7 +111,7 @@ result<std::shared_ptr<const table>> table::with(prompt entry, prompt_handler ha
     }
   }
   const std::shared_ptr<table> made(new table(*this));
-  made->has_prompts_ = true;
+  made->has_prompts_ = made->may_log_ = true;
   made->has_completions_ = has_completions_ || std::any_of(entry.arguments.begin(), entry.arguments.end(),
                                                            [](const prompt_argument& one) { return bool(one.complete); });
   auto offered = std::make_shared<offered_prompt>();
@@ -115,9 +122,16 @@ result<std::shared_ptr<const table>> table::with(prompt entry, prompt_handler ha
 }
 
 std::shared_ptr<const table> table::without_tool(std::string_view name) const {
-  if (find_tool(name) == nullptr) return nullptr;
+  const auto* present = find_tool(name);
+  if (present == nullptr || present->manners.is_built_in) return nullptr;
   const std::shared_ptr<table> made(new table(*this));
   made->tools_.erase(std::string(name));
+  return made;
+}
+
+std::shared_ptr<const table> table::without_built_in_tools() const {
+  const std::shared_ptr<table> made(new table(*this));
+  std::erase_if(made->tools_, [](const auto& one) { return one.second->manners.is_built_in; });
   return made;
 }
 

@@ -27,9 +27,16 @@ struct workshop {
   std::shared_ptr<work::timers> timers;
 };
 
+/// What sets tools of the server's own apart from those of the application.
+struct tool_manners {
+  std::shared_ptr<work::pool> pool{};  ///< Where it runs; null: in the workshop.
+  bool is_built_in = false;            ///< It writes no log messages, and cannot be taken away or replaced by name.
+};
+
 struct offered_tool {
   std::shared_ptr<const tool> entry;
   tool_handler handler;
+  tool_manners manners;
   std::vector<model::mirrored_argument> mirrored;
   schema::schema input;
   std::optional<schema::schema> output;
@@ -53,16 +60,21 @@ class table : public std::enable_shared_from_this<table> {
 
   /// A copy with a tool more, or with it instead of the one of its name. Errors: invalid_argument for a bad name, schema,
   /// `_meta` or `x-mcp-header`; the text names the tool and what to change.
-  [[nodiscard]] result<std::shared_ptr<const table>> with(tool entry, tool_handler handler) const;
+  /// A tool of the server's own and one of the application never take each other's place: that is refused, too.
+  [[nodiscard]] result<std::shared_ptr<const table>> with(tool entry, tool_handler handler, tool_manners how = {}) const;
   [[nodiscard]] result<std::shared_ptr<const table>> with(prompt entry, prompt_handler handler) const;
   /// A copy without; null when there is none of that name.
   [[nodiscard]] std::shared_ptr<const table> without_tool(std::string_view name) const;
+  /// A copy without the server's own tools.
+  [[nodiscard]] std::shared_ptr<const table> without_built_in_tools() const;
   [[nodiscard]] std::shared_ptr<const table> without_prompt(std::string_view name) const;
   [[nodiscard]] std::shared_ptr<const table> with_page_size(std::size_t entries) const;
 
   /// Whether there is a tool, a prompt, an argument with completion; or has been one in a table that this is a copy of.
   [[nodiscard]] bool has_tools() const noexcept { return has_tools_; }
   [[nodiscard]] bool has_prompts() const noexcept { return has_prompts_; }
+  /// The same of tools and prompts of the application, which are what writes log messages.
+  [[nodiscard]] bool may_log() const noexcept { return may_log_; }
   [[nodiscard]] bool has_completions() const noexcept { return has_completions_; }
 
   /// One page. Errors: invalid_argument for a cursor that is not ours.
@@ -97,6 +109,7 @@ class table : public std::enable_shared_from_this<table> {
   std::map<std::string, std::shared_ptr<const offered_prompt>, std::less<>> prompts_;
   bool has_tools_ = false;
   bool has_prompts_ = false;
+  bool may_log_ = false;
   bool has_completions_ = false;
 };
 

@@ -5,20 +5,24 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bridge/scan.hpp"
+#include "bridge/tools.hpp"
+
 namespace hondana::inline v0 {
 namespace {
 
 constexpr std::size_t queue_limit = 4096;
+constexpr std::size_t bridge_threads = 4;  // they wait for sources, so that the application's handlers do not wait for them
 
 catalog::limits limits_of(const server_options& options) { return {options.page_size, options.read_limit, queue_limit}; }
 
-/// What the server says of its handlers. They are what writes log messages.
+/// What the server says of its handlers.
 void describe_handlers(session::context& of) {
   of.self.has_tools = of.handlers->has_tools();
   of.self.has_prompts = of.handlers->has_prompts();
   of.self.announces_tools = of.self.has_tools && of.self.announces_resources;
   of.self.announces_prompts = of.self.has_prompts && of.self.announces_resources;
-  of.self.has_logging = of.self.has_tools || of.self.has_prompts;
+  of.self.has_logging = of.handlers->may_log();
   of.self.has_completions = of.catalog->has_variables() || of.handlers->has_completions();
 }
 
@@ -43,6 +47,7 @@ core::core(server_options options)
       attachments_(std::make_shared<catalog::attachments>(feed_, options.log)),
       hearer_(std::make_shared<hearer>(coalescer_)),
       handler_pool_(std::make_shared<work::pool>("handlers", std::max<std::size_t>(options.handler_threads, 1), queue_limit)),
+      bridge_pool_(std::make_shared<work::pool>("resource tools", bridge_threads, queue_limit)),
       handlers_(handlers::table::empty({handler_pool_, timers_}, options.page_size)) {
   auto sealer = options.state_key.empty() ? seal::sealer::with_random_key() : seal::sealer::with_key(options.state_key);
   if (!sealer) throw std::invalid_argument(sealer.error().public_text);
@@ -106,16 +111,34 @@ result<void> core::replace(server_options options, std::vector<std::shared_ptr<p
   return arrange(std::move(options), std::move(sources));
 }
 
+result<core::handler_table> core::handlers_for(const server_options& options) const {
+  auto next = handlers_->with_page_size(options.page_size);
+  const bool has_them = next->find_tool(bridge::tool_names.front()) != nullptr &&
+                        next->find_tool(bridge::tool_names.front())->manners.is_built_in;
+  if (has_them == options.resource_tools) return next;
+  if (has_them) return next->without_built_in_tools();
+  for (auto& one : bridge::tools(bridge_place_, std::make_shared<const bridge::scanning_engine>())) {
+    auto more = next->with(std::move(one.entry), std::move(one.handler), {bridge_pool_, true});
+    if (!more) return more;
+    next = std::move(*more);
+  }
+  return next;
+}
+
 result<void> core::arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources) {
   auto catalog = catalog::catalog::make(sources, limits_of(options), timers_, read_cache_);
   if (!catalog) return tl::unexpected(std::move(catalog.error()));
+  auto handlers = handlers_for(options);
+  if (!handlers) return tl::unexpected(std::move(handlers.error()));
   auto context = std::make_shared<session::context>();
   context->catalog = std::move(*catalog);
   context->feed = feed_;
   context->lookups = lookups_;
   context->gate = std::make_shared<const gate::gate>();
-  handlers_ = handlers_->with_page_size(options.page_size);
+  const bool has_other_tools = options.resource_tools != options_.resource_tools;
+  handlers_ = std::move(*handlers);
   context->handlers = handlers_;
+  bridge_place_->put({context->catalog, context->gate, timers_});
   context->sealer = sealer_;
   context->timers = timers_;
   context->batch_bytes = batch_bytes_;
@@ -150,7 +173,9 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   lock.unlock();
   listen_to(before, now);
   attachments_->rearrange(present);
-  if (!is_first) announce({model::change::what::resources});
+  if (is_first) return {};
+  announce({model::change::what::resources});
+  if (has_other_tools) tools_changed();
   return {};
 }
 
@@ -218,6 +243,7 @@ bool core::close(std::chrono::steady_clock::time_point until) {
   lock.unlock();
   bool all_left = true;
   for (const auto& one : sources) all_left = one->close(until) && all_left;
+  all_left = bridge_pool_->close(until) && all_left;
   all_left = handler_pool_->close(until) && all_left;
   return all_left;
 }

@@ -13,6 +13,7 @@
 
 #include <hondana/server.hpp>
 
+#include "bridge/place.hpp"
 #include "catalog/attachments.hpp"
 #include "catalog/catalog.hpp"
 #include "catalog/coalescer.hpp"
@@ -57,6 +58,8 @@ class core final : public session::context_source, public std::enable_shared_fro
   void exchange_handlers(handler_table next);
   void tools_changed();
   void prompts_changed();
+  /// `handlers_` with or without the server's own tools. Errors: invalid_argument when the application has one of their names.
+  [[nodiscard]] result<handler_table> handlers_for(const server_options& options) const;
   result<void> arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources);
 
   class hearer;  // what sources tell
@@ -78,6 +81,8 @@ class core final : public session::context_source, public std::enable_shared_fro
   std::vector<std::shared_ptr<catalog::source>> sources_;
   std::shared_ptr<const session::context> context_;
   std::shared_ptr<work::pool> handler_pool_;
+  std::shared_ptr<work::pool> bridge_pool_;
+  const std::shared_ptr<bridge::place> bridge_place_ = std::make_shared<bridge::place>();
   handler_table handlers_;  // changed under `arranging_`
   std::shared_ptr<const seal::sealer> sealer_;
   const std::shared_ptr<std::atomic<std::size_t>> batch_bytes_ = std::make_shared<std::atomic<std::size_t>>(0);

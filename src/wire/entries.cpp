@@ -2,7 +2,6 @@
 #include "wire/entries.hpp"
 
 #include <cstdint>
-#include <cstdio>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -115,24 +114,6 @@ void append_contents(rpc::body& to, bytes::prepared_reading reading, const std::
     to.text() += "\"}";
   }
   to.text() += ']';
-}
-
-std::string iso_8601(std::chrono::sys_time<std::chrono::milliseconds> when) {
-  const auto day = std::chrono::floor<std::chrono::days>(when);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss time(when - day);
-  char text[48];
-  const auto ms = static_cast<int>(time.subseconds().count());
-  const int length = std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
-                                   static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                                   static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                                   static_cast<int>(time.seconds().count()));
-  std::string iso(text, static_cast<std::size_t>(length));
-  if (ms != 0) {
-    const int fraction = std::snprintf(text, sizeof text, ".%03d", ms);
-    iso.append(text, static_cast<std::size_t>(fraction));
-  }
-  return iso + 'Z';
 }
 
 }  // namespace hondana::wire

@@ -1,7 +1,6 @@
 /// Writes resources, templates and contents with the members a revision has.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 
 #include "bytes/prepare.hpp"
 #include "json/writer.hpp"
+#include "model/times.hpp"
 #include "rpc/body.hpp"
 
 namespace hondana::wire {
@@ -38,7 +38,6 @@ void write_annotations(json::writer& to, const annotations& hints, const entry_m
 void append_contents(rpc::body& to, bytes::prepared_reading reading, const std::shared_ptr<work::lane>& home,
                      const entry_members& members);
 
-/// ISO 8601 in UTC with milliseconds only when there are any: 2025-01-12T15:00:58Z.
-[[nodiscard]] std::string iso_8601(std::chrono::sys_time<std::chrono::milliseconds> when);
+using model::iso_8601;
 
 }  // namespace hondana::wire

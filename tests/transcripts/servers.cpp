@@ -425,6 +425,30 @@ hondana::server shelved() {
   return made;
 }
 
+/// Resources with the tools for them, and nothing else that is a tool.
+hondana::server bridged() {
+  auto options = options_of({});
+  options.resource_tools = true;
+  hondana::server made(std::move(options));
+  const auto source = std::make_shared<memory_provider>("shelf", "shelf:///");
+  const auto add = [&](const char* path, const char* mime_type, std::string bytes) {
+    auto entry = named(std::string("shelf:///") + path, path);
+    entry.mimeType = mime_type;
+    if (entry.name == "notes.md") {
+      entry.title = "Notes";
+      entry.annotations.priority = 0.75;
+    }
+    check(source->add(std::move(entry), std::move(bytes)));
+  };
+  add("notes.md", "text/markdown", "# Notes\n\nThe key is under the mat.\n");
+  add("logo.png", "image/png", std::string("\x89PNG\0", 5));
+  add("chime.wav", "audio/wav", std::string("RIFF\0", 5));
+  add("archive.zip", "application/zip", std::string("PK\0", 3));
+  add("long.txt", "text/plain", std::string(1500, 'x'));
+  check(made.add(source));
+  return made;
+}
+
 hondana::server plain() {
   auto options = options_of({});
   options.instructions.clear();
@@ -446,6 +470,7 @@ tl::expected<hondana::server, std::string> make_server(std::string_view name) {
   if (name == "plain") return plain();
   if (name == "skilled") return skilled();
   if (name == "shelved") return shelved();
+  if (name == "bridged") return bridged();
   if (name == "changing") return changing(true, true);
   if (name == "listing") return changing(true, false);
   if (name == "watching") return changing(false, true);

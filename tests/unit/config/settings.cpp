@@ -21,6 +21,7 @@ TEST(settings, an_empty_file_means_the_defaults) {
   EXPECT_EQ(made->http.port, 7325);
   EXPECT_EQ(made->http.address, "127.0.0.1");
   EXPECT_TRUE(made->sources.empty());
+  EXPECT_TRUE(made->tools);
 }
 
 TEST(settings, everything_the_file_can_say_is_read) {
@@ -28,6 +29,7 @@ TEST(settings, everything_the_file_can_say_is_read) {
 name = "shelf"
 title = "The shelf"
 instructions = "Read the README first."
+tools = false
 page_size = 100
 read_limit = "1GiB"
 read_cache = 0
@@ -54,6 +56,7 @@ priority = 0.5
   ASSERT_TRUE(made) << made.error().public_text;
   EXPECT_EQ(made->title, "The shelf");
   EXPECT_EQ(made->instructions, "Read the README first.");
+  EXPECT_FALSE(made->tools);
   EXPECT_EQ(made->page_size, 100u);
   EXPECT_EQ(made->read_limit, 1073741824u);
   EXPECT_EQ(made->read_cache, 0u);
