@@ -10,6 +10,7 @@
 #include "rpc/envelope.hpp"
 #include "session/announcements.hpp"
 #include "session/exchange.hpp"
+#include "session/incoming.hpp"
 #include "session/performer.hpp"
 #include "session/progress_line.hpp"
 #include "session/streams.hpp"
@@ -32,15 +33,6 @@ std::string uri_of(const model::operation& what) {
 }
 
 }  // namespace
-
-struct session::incoming {
-  const rpc::facts& facts;
-  std::shared_ptr<exchange> answers;
-  std::size_t slot;
-  bool in_batch;
-
-  void answer(rpc::delivery what) const { answers->fill(slot, std::move(what)); }
-};
 
 session::session(std::shared_ptr<const context_source> contexts)
     : contexts_(std::move(contexts)), requests_(std::make_shared<rpc::in_flight>()), streams_(std::make_shared<streams>()) {}
@@ -260,88 +252,6 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
   if (is_legacy && !asked_) asked_ = std::make_shared<asked>();
   const surroundings around{is_legacy ? client_ : what.client, log, answers->out(), asked_};
   perform(std::move(of), by, from.facts, std::move(what.operation), around);
-}
-
-result<void> session::subscribe(const model::subscribe& what, const context& with) {
-  if (!with.catalog->could_serve(what.uri)) {
-    return fail(errc::invalid_argument, "No source of this server could ever serve this URI, so nothing can be subscribed to.");
-  }
-  const auto notes = own_notes();
-  if (!notes->watch(what.uri, what.asked_uri, with.subscriptions)) {
-    return fail(errc::overloaded, "This peer watches " + std::to_string(with.subscriptions) +
-                                      " resources already. Unsubscribe from some before subscribing to more.");
-  }
-  if (conversation_.settled != nullptr) notes->begin(*conversation_.settled);
-  if (!with.feed->watch(notes, what.uri)) {
-    notes->unwatch(what.uri);
-    return fail(errc::overloaded,
-                "This peer, or all peers of this server together, watch as many resources as there is room for. Subscribe to "
-                "fewer, or try again later.");
-  }
-  notes->unwatch_entry(what.uri);  // from now on it is told in this way
-  return {};
-}
-
-/// Spec: 2026-07-28 basic/patterns/subscriptions. What cannot be served, or is not announced here, is not honoured.
-void session::listen(const model::listen& what, const std::shared_ptr<pending>& of, const incoming& from) {
-  const auto& with = *of->with;
-  if (from.facts.http && !from.facts.http->accepts_stream) {
-    return of->refuse(wire::refused_by_http(
-        406, "Not acceptable: this request is answered by a stream. Send Accept: application/json, text/event-stream."));
-  }
-  const auto stream = std::make_shared<announcements>(with.feed, &of->codec, of->id);
-  stream->stay_at(from.answers->out()->place());
-  model::interests honoured;
-  honoured.resources = what.wanted.resources && with.self.announces_resources;
-  honoured.tools = what.wanted.tools && with.self.announces_tools;
-  honoured.prompts = what.wanted.prompts && with.self.announces_prompts;
-  stream->want_lists(honoured.resources, honoured.tools, honoured.prompts);
-  for (std::size_t i = 0; with.self.has_subscriptions && i < what.canonical_uris.size(); ++i) {
-    const auto& uri = what.canonical_uris[i];
-    if (!with.catalog->could_serve(uri) || !stream->watch(uri, what.wanted.uris[i], with.subscriptions)) continue;
-    if (!with.feed->watch(stream, uri)) {
-      stream->unwatch(uri);
-      break;
-    }
-    honoured.uris.push_back(what.wanted.uris[i]);
-  }
-  for (std::size_t i = 0; with.self.has_subscriptions && i < what.canonical_entries.size(); ++i) {
-    const auto& uri = what.canonical_entries[i];
-    const auto& asked = what.wanted.entries[i];
-    if (!with.catalog->could_serve(uri)) continue;
-    if (!stream->watch_entry(uri, asked, from.facts.who.view, with.lookups, with.subscriptions)) continue;
-    if (!with.feed->watch(stream, uri)) {
-      stream->unwatch_entry(uri);
-      break;
-    }
-    honoured.entries.push_back(asked);
-  }
-  // Before anything can be heard: the acknowledgment is the first message of its stream.
-  stream->say_first(of->codec.encode_acknowledged(honoured, of->id));
-  if (honoured.resources || honoured.tools || honoured.prompts) with.feed->join(stream);
-
-  of->reply.settle_in();
-  const auto out = from.answers->out();
-  // On one shared channel the stream ends with a notification and a result, over HTTP with a result alone.
-  // Spec: 2026-07-28 basic/patterns/cancellation and basic/patterns/subscriptions#graceful-closure.
-  const auto end = [of] { of->succeed(rpc::body(of->codec.encode_listened(of->id, of->with->self))); };
-  if (from.facts.http) {
-    streams_->open(of->id, stream, end);
-  } else {
-    streams_->open(of->id, stream, [of, out, end] {
-      out->send(wire::cancelled_notification(of->id, "the server is stopping"));
-      end();
-    });
-  }
-  out->follow(stream);
-}
-
-std::shared_ptr<rpc::message_source> session::standing() { return own_notes(); }
-
-std::shared_ptr<announcements> session::own_notes() {
-  const std::lock_guard lock(making_);
-  if (!standing_) standing_ = std::make_shared<announcements>(contexts_->current()->feed, nullptr, std::nullopt);
-  return standing_;
 }
 
 void session::finish() { streams_->finish(); }

@@ -1,4 +1,4 @@
-/// Method table and answers of the stateless era.
+/// Answers of the stateless era.
 #include "wire/modern/codec.hpp"
 
 #include <array>
@@ -11,6 +11,7 @@
 #include "wire/logging.hpp"
 #include "wire/modern/headers.hpp"
 #include "wire/modern/listen.hpp"
+#include "wire/modern/requests.hpp"
 #include "wire/params.hpp"
 #include "wire/prompts.hpp"
 #include "wire/skills/skills.hpp"
@@ -20,79 +21,13 @@
 namespace hondana::wire::modern {
 namespace {
 
-constexpr std::string_view this_revision = "2026-07-28";
 constexpr std::array<std::string_view, 1> names{this_revision};
 
-constexpr std::string_view revision_key = "io.modelcontextprotocol/protocolVersion";
-constexpr std::string_view capabilities_key = "io.modelcontextprotocol/clientCapabilities";
-constexpr std::string_view client_key = "io.modelcontextprotocol/clientInfo";
 constexpr std::string_view server_key = "io.modelcontextprotocol/serverInfo";
 
 constexpr entry_members plain_members{true, true, true, true, false, true, true, true};
 constexpr entry_members versioned_members{true, true, true, true, false, true, true, true, true};
 constexpr input_members inputs{true, true, true, false, true, plain_members};
-
-using decoder = decoded<model::operation> (*)(std::string_view method, const json::object& params);
-
-decoded<model::operation> decode_discover(std::string_view, const json::object&) { return model::operation{model::discover{}}; }
-
-struct method {
-  std::string_view name;
-  decoder decode;
-};
-
-constexpr std::array methods{
-    method{"server/discover", decode_discover},     method{"resources/list", versioned::decode_list},
-    method{"resources/get", versioned::decode_get}, method{"resources/templates/list", decode_list_templates},
-    method{"resources/read", decode_read},          method{"completion/complete", decode_complete},
-    method{"subscriptions/listen", decode_listen},  method{"tools/list", decode_list_tools},
-    method{"tools/call", decode_call_tool},         method{"prompts/list", decode_list_prompts},
-    method{"prompts/get", decode_get_prompt},       method{"resources/directory/read", skills::decode_read_directory},
-    method{"skills/list", skills::decode_list},     method{"skills/get", skills::decode_get},
-};
-
-/// What a request says of its client.
-struct declarations {
-  client_abilities client;
-  std::optional<log_level> least;
-  bool knows_versions = false;
-};
-
-/// The request's own declarations. A request without them is malformed, and on HTTP a bad request.
-json::decoded<declarations> declared_by(const json::object& params) {
-  const auto meta = params.get_object("_meta");
-  if (!meta) {
-    // Most likely a client of the other era without its handshake, or a person at a terminal.
-    auto why = meta.error();
-    why.what +=
-        "; declare " + std::string(revision_key) + " and " + std::string(capabilities_key) + " in it, or open with initialize";
-    return tl::unexpected(std::move(why));
-  }
-  if (const auto revision = meta->get_string(revision_key); !revision) return tl::unexpected(revision.error());
-  const auto capabilities = meta->get_object(capabilities_key);
-  if (!capabilities) return tl::unexpected(capabilities.error());
-  const auto client = meta->find_object(client_key);
-  if (!client) return tl::unexpected(client.error());
-  if (*client) {
-    if (const auto info = check_implementation(**client); !info) return tl::unexpected(info.error());
-  }
-  const auto can = abilities_of(*capabilities);
-  if (!can) return tl::unexpected(can.error());
-  const auto level = wanted_level(*meta);
-  if (!level) return tl::unexpected(level.error());
-  return declarations{*can, *level, versioned::is_declared_by(*capabilities)};
-}
-
-protocol_error unknown(std::string_view method) {
-  auto error = method_not_found(method, this_revision);
-  error.http_status = 404;
-  return error;
-}
-
-protocol_error bad_request(protocol_error error) {
-  error.http_status = 400;
-  return error;
-}
 
 void begin_result(json::writer& to) { to.begin_object().member("resultType", "complete"); }
 
@@ -165,25 +100,7 @@ class modern_codec final : public codec {
   [[nodiscard]] const codec& versioned() const noexcept override;
 
   [[nodiscard]] decoded<model::request> decode(const rpc::request& from, const rpc::facts& facts) const override {
-    const auto declared = declared_by(from.params);
-    if (!declared) return tl::unexpected(bad_request(invalid_params(from.method, declared.error())));
-    if (facts.http) {
-      if (auto mismatch = header_mismatch(from, this_revision, *facts.http)) return tl::unexpected(std::move(*mismatch));
-    }
-    for (const auto& known : methods) {
-      if (known.name != from.method) continue;
-      auto operation = known.decode(from.method, from.params);
-      if (!operation) return tl::unexpected(std::move(operation.error()));
-      const bool is_versioned = declared->knows_versions || versioned::is_shaped(*operation);
-      if (is_versioned) {
-        const auto taken = versioned::take_version(from.params, *operation);
-        if (!taken) return tl::unexpected(invalid_params(from.method, taken.error()));
-      }
-      auto token = progress_token(from.params);
-      if (!token) return tl::unexpected(invalid_params(from.method, token.error()));
-      return model::request{std::move(*operation), std::move(*token), declared->least, declared->client, is_versioned};
-    }
-    return tl::unexpected(unknown(from.method));
+    return decode_request(from, facts);
   }
 
   [[nodiscard]] decoded<model::operation> decode(const rpc::notification& from) const override {
@@ -402,12 +319,5 @@ const codec& current() noexcept {
 }
 
 std::span<const std::string_view> revisions() noexcept { return names; }
-
-json::decoded<std::optional<std::string_view>> declared_revision(const json::object& params) {
-  const auto meta = params.find_object("_meta");
-  if (!meta) return tl::unexpected(meta.error());
-  if (!*meta) return std::optional<std::string_view>{};
-  return (*meta)->find_string(revision_key);
-}
 
 }  // namespace hondana::wire::modern
