@@ -130,7 +130,7 @@ resource completed(resource entry, const std::string& uri, const Content& whole,
   entry.uri = uri;
   if (entry.name.empty()) entry.name = whole.name.empty() ? uri : whole.name;
   if (entry.title.empty()) entry.title = whole.title;
-  if (entry.mimeType.empty()) entry.mimeType = whole.mimeType;
+  if (!whole.mimeType.empty()) entry.mimeType = whole.mimeType;  // as its bytes turned out to be
   entry.version = version;
   return entry;
 }

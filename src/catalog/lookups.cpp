@@ -1,12 +1,16 @@
 /// Asking once for many.
 #include "catalog/lookups.hpp"
 
+#include <iterator>
 #include <utility>
 
 namespace hondana::catalog {
 namespace {
 
 constexpr std::chrono::seconds patience{5};
+constexpr int most_tries = 3;
+
+result<resource> not_there() { return fail(errc::resource_not_found, "Resource not found"); }
 
 }  // namespace
 
@@ -15,58 +19,81 @@ void lookups::use(std::shared_ptr<const catalog> from) {
   from_.swap(from);  // the former goes when the lock is free again
 }
 
-void lookups::ask(const std::string& uri, taker done) {
+void lookups::ask(const std::string& uri, std::shared_ptr<const view> through, taker done) {
+  std::uint64_t source = 0;
   {
     const std::lock_guard lock(mutex_);
-    const auto [place, is_new] = jobs_.try_emplace(uri);
+    const auto [place, is_new] = jobs_.try_emplace(key{uri, std::move(through)});
     auto& one = place->second;
-    if (is_new) next_.push_back(uri);
+    if (is_new) {
+      const auto asked = from_ ? from_->source_of(uri) : nullptr;
+      one.source = asked ? asked->id() : 0;
+      lines_[one.source].next.push_back(place);
+    }
+    source = one.source;
     // Not begun: what it will find is newer than whatever it is asked for.
     const bool has_begun = !is_new && one.asked.empty();
     (has_begun ? one.waiting : one.asked).push_back(std::move(done));
+    if (!is_new) return;
   }
-  go_on();
+  if (!timers_) return go_on(source);
+  timers_->at(work::clock::now(), [self = shared_from_this(), source] { self->go_on(source); });
 }
 
-void lookups::go_on() {
+void lookups::go_on(std::uint64_t source) {
   std::unique_lock lock(mutex_);
-  if (std::exchange(is_going_on_, true)) return;
-  while (!next_.empty() && begun_ < at_once_) {
-    ++begun_;
-    const auto uri = std::move(next_.front());
-    next_.pop_front();
-    auto takers = std::make_shared<std::vector<taker>>(std::exchange(jobs_[uri].asked, {}));
+  const auto place = lines_.find(source);
+  if (place == lines_.end() || std::exchange(place->second.is_going_on, true)) return;
+  auto& of_source = place->second;
+  while (!of_source.next.empty() && of_source.begun < at_once_) {
+    ++of_source.begun;
+    const auto which = of_source.next.front();
+    of_source.next.pop_front();
+    const auto takers = std::make_shared<const std::vector<taker>>(std::exchange(which->second.asked, {}));
     const auto from = from_;
+    call by{{"hondana", {}, which->first.through}, work::clock::now() + patience, {}, {}};
     lock.unlock();
-    const auto done = [self = shared_from_this(), uri, takers](const result<resource>& found) {
-      const auto entry = found ? std::make_shared<const resource>(*found) : nullptr;
-      for (const auto& one : *takers) one(entry);
-      self->finish(uri);
+    const auto done = [self = shared_from_this(), which, takers](const result<resource>& found) {
+      self->finish(which, *takers, found);
     };
     if (from) {
-      from->describe({{"hondana", {}, {}}, work::clock::now() + patience, {}, {}}, uri, done);
+      from->describe(by, which->first.uri, done);
     } else {
-      done(tl::unexpected(failure{}));
+      done(not_there());
     }
     lock.lock();
   }
-  is_going_on_ = false;
+  of_source.is_going_on = false;
+  if (of_source.next.empty() && of_source.begun == 0) lines_.erase(place);
 }
 
-void lookups::finish(const std::string& uri) {
-  {
-    const std::lock_guard lock(mutex_);
-    --begun_;
-    const auto place = jobs_.find(uri);
-    auto& one = place->second;
-    if (one.waiting.empty()) {
-      jobs_.erase(place);
-    } else {
-      one.asked = std::exchange(one.waiting, {});
-      next_.push_back(uri);
-    }
+void lookups::finish(jobs::iterator which, const std::vector<taker>& takers, const result<resource>& found) {
+  const bool is_answer = found || found.error().code == errc::resource_not_found || found.error().code == errc::timed_out;
+  std::unique_lock lock(mutex_);
+  auto& one = which->second;
+  // A source that is busy or unwell says nothing about whether the resource is there.
+  const bool is_tried_again = !is_answer && ++one.failures < most_tries;
+  if (is_tried_again) one.asked.insert(one.asked.end(), takers.begin(), takers.end());
+  lock.unlock();
+  if (!is_tried_again) {
+    const auto entry = found ? std::make_shared<const resource>(*found) : nullptr;
+    for (const auto& each : takers) each(entry);
   }
-  go_on();
+  lock.lock();
+  const auto source = one.source;
+  auto& of_source = lines_.at(source);
+  --of_source.begun;
+  std::move(one.waiting.begin(), one.waiting.end(), std::back_inserter(one.asked));
+  one.waiting.clear();
+  if (one.asked.empty()) {
+    jobs_.erase(which);
+    if (of_source.next.empty() && of_source.begun == 0 && !of_source.is_going_on) lines_.erase(source);
+  } else {
+    if (!is_tried_again) one.failures = 0;
+    of_source.next.push_back(which);
+  }
+  lock.unlock();
+  go_on(source);
 }
 
 std::size_t lookups::under_way() const {

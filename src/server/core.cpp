@@ -43,6 +43,7 @@ class core::hearer final : public change_listener {
 
 core::core(server_options options)
     : timers_(std::make_shared<work::timers>()),
+      lookups_(std::make_shared<catalog::lookups>(16, timers_)),
       coalescer_(std::make_shared<catalog::coalescer>(feed_, timers_, catalog::coalescer::windows())),
       attachments_(std::make_shared<catalog::attachments>(feed_, options.log)),
       hearer_(std::make_shared<hearer>(coalescer_)),

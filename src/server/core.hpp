@@ -70,8 +70,8 @@ class core final : public session::context_source, public std::enable_shared_fro
 
   const std::shared_ptr<catalog::feed> feed_ = std::make_shared<catalog::feed>();
   const std::shared_ptr<catalog::read_cache> read_cache_ = std::make_shared<catalog::read_cache>(0);
-  const std::shared_ptr<catalog::lookups> lookups_ = std::make_shared<catalog::lookups>();
   std::shared_ptr<work::timers> timers_;
+  const std::shared_ptr<catalog::lookups> lookups_;
   const std::shared_ptr<catalog::coalescer> coalescer_;
   const std::shared_ptr<catalog::attachments> attachments_;
   const std::shared_ptr<hearer> hearer_;

@@ -69,15 +69,41 @@ announcements::watch_note* announcements::find(const std::string& uri) {
   return one == place->second.end() ? nullptr : &*one;
 }
 
-void announcements::unwatch(const std::string& uri) {
+bool announcements::unwatch(const std::string& uri) {
   const std::lock_guard lock(mutex_);
   const auto place = watched_.find(catalog::resource_in(uri));
-  if (place == watched_.end()) return;
+  if (place == watched_.end()) return false;
+  const auto* known = find(uri);
+  const bool is_owed = known != nullptr && known->is_pending;
   watched_count_ -=
       std::erase_if(place->second, [part = catalog::part_in(uri)](const auto& note) { return note.part == part; });
   const auto is_pending = [](const auto& note) { return note.is_pending; };
   if (std::none_of(place->second.begin(), place->second.end(), is_pending)) pending_.remove(&*place);
   if (place->second.empty()) watched_.erase(place);
+  return is_owed;
+}
+
+void announcements::owe(const std::string& uri) {
+  std::shared_ptr<rpc::follower> woken;
+  std::shared_ptr<catalog::lookups> by;
+  std::shared_ptr<const view> through;
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto* one = find(uri)) {
+      const auto place = watched_.find(catalog::resource_in(uri));
+      const auto is_pending = [](const auto& note) { return note.is_pending; };
+      if (std::none_of(place->second.begin(), place->second.end(), is_pending)) pending_.push_back(&*place);
+      one->is_pending = true;
+      woken = due_wake();
+    }
+    if (auto* entry = find_entry(uri)) {
+      entry->is_stale = entry->is_asked_for;
+      through = entry->through;
+      if (!std::exchange(entry->is_asked_for, true)) by = entries_->from;
+    }
+  }
+  if (woken) woken->wake();
+  if (by) look_up(uri, through, by);
 }
 
 bool announcements::watches(const std::string& uri) {
@@ -129,7 +155,7 @@ std::shared_ptr<work::turns> announcements::place() const {
 void announcements::heard(const model::change& what) {
   std::shared_ptr<rpc::follower> woken;
   std::shared_ptr<catalog::lookups> by;
-  std::vector<std::string> asked_for;
+  std::vector<wanted_entry> asked_for;
   {
     const std::lock_guard lock(mutex_);
     if (has_ended_) return;
@@ -138,7 +164,7 @@ void announcements::heard(const model::change& what) {
     if (note(what)) woken = due_wake();
   }
   if (woken) woken->wake();
-  for (const auto& uri : asked_for) look_up(uri, by);
+  for (const auto& [uri, through] : asked_for) look_up(uri, through, by);
 }
 
 void announcements::told(const model::log_message& what) {

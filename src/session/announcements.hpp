@@ -43,11 +43,14 @@ class announcements final : public rpc::message_source,
   void want_lists(bool resources, bool tools, bool prompts);
   /// Adds a watched URI: canonical, and as the peer spells it. False when there would be more than `limit`.
   [[nodiscard]] bool watch(const std::string& uri, const std::string& asked, std::size_t limit);
-  void unwatch(const std::string& uri);
+  /// True when a change of it was still to be told.
+  bool unwatch(const std::string& uri);
   /// The same with changes told as entries, which come from `by` and are left out where `through` (may be null) hides the URI.
   [[nodiscard]] bool watch_entry(const std::string& uri, const std::string& asked, std::shared_ptr<const view> through,
                                  const std::shared_ptr<catalog::lookups>& by, std::size_t limit);
-  void unwatch_entry(const std::string& uri);
+  bool unwatch_entry(const std::string& uri);
+  /// A change that was to be told of a URI which was watched in the other way is told in this one.
+  void owe(const std::string& uri);
   /// Whether a URI is watched in either way.
   [[nodiscard]] bool watches(const std::string& uri);
   /// Whether all of `uris` can be watched together with what is.
@@ -102,9 +105,13 @@ class announcements final : public rpc::message_source,
   [[nodiscard]] entry_notes& entries();
   [[nodiscard]] std::size_t count() const noexcept { return watched_count_ + (entries_ ? entries_->count : 0); }
   [[nodiscard]] entry_note* find_entry(const std::string& uri);
-  /// The URIs to ask a lookup for.
-  [[nodiscard]] std::vector<std::string> note_entries(const model::change& what);
-  void look_up(const std::string& uri, const std::shared_ptr<catalog::lookups>& by);
+  struct wanted_entry {
+    std::string uri;
+    std::shared_ptr<const view> through;
+  };
+  /// What to ask a lookup for.
+  [[nodiscard]] std::vector<wanted_entry> note_entries(const model::change& what);
+  void look_up(const std::string& uri, const std::shared_ptr<const view>& through, const std::shared_ptr<catalog::lookups>& by);
   void looked_up(const std::string& uri, std::shared_ptr<const resource> entry);
   [[nodiscard]] bool note(const model::change& what);
   [[nodiscard]] std::optional<std::string> make_next();

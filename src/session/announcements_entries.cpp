@@ -40,19 +40,22 @@ announcements::entry_note* announcements::find_entry(const std::string& uri) {
   return one == place->second.end() ? nullptr : &*one;
 }
 
-void announcements::unwatch_entry(const std::string& uri) {
+bool announcements::unwatch_entry(const std::string& uri) {
   const std::lock_guard lock(mutex_);
-  if (!entries_) return;
+  if (!entries_) return false;
   const auto place = entries_->by_resource.find(catalog::resource_in(uri));
-  if (place == entries_->by_resource.end()) return;
+  if (place == entries_->by_resource.end()) return false;
+  const auto* known = find_entry(uri);
+  const bool is_owed = known != nullptr && (known->is_pending || known->is_asked_for);
   const auto gone = std::erase_if(place->second, [&uri](const auto& note) { return note.uri == uri; });
   entries_->count -= gone;
   if (gone != 0) std::erase(entries_->found, uri);
   if (place->second.empty()) entries_->by_resource.erase(place);
+  return is_owed;
 }
 
-std::vector<std::string> announcements::note_entries(const model::change& what) {
-  std::vector<std::string> asked_for;
+std::vector<announcements::wanted_entry> announcements::note_entries(const model::change& what) {
+  std::vector<wanted_entry> asked_for;
   if (what.kind != model::change::what::content) return asked_for;
   const auto place = entries_->by_resource.find(catalog::resource_in(what.uri));
   if (place == entries_->by_resource.end()) return asked_for;
@@ -61,13 +64,14 @@ std::vector<std::string> announcements::note_entries(const model::change& what) 
     if (!is_whole && one.uri != what.uri) continue;
     one.title = what.title;
     one.is_stale = one.is_asked_for;
-    if (!std::exchange(one.is_asked_for, true)) asked_for.push_back(one.uri);
+    if (!std::exchange(one.is_asked_for, true)) asked_for.push_back({one.uri, one.through});
   }
   return asked_for;
 }
 
-void announcements::look_up(const std::string& uri, const std::shared_ptr<catalog::lookups>& by) {
-  by->ask(uri, [to = weak_from_this(), uri](std::shared_ptr<const resource> entry) {
+void announcements::look_up(const std::string& uri, const std::shared_ptr<const view>& through,
+                            const std::shared_ptr<catalog::lookups>& by) {
+  by->ask(uri, through, [to = weak_from_this(), uri](std::shared_ptr<const resource> entry) {
     if (const auto there = to.lock()) there->looked_up(uri, std::move(entry));
   });
 }
@@ -75,6 +79,7 @@ void announcements::look_up(const std::string& uri, const std::shared_ptr<catalo
 void announcements::looked_up(const std::string& uri, std::shared_ptr<const resource> entry) {
   std::shared_ptr<rpc::follower> woken;
   std::shared_ptr<catalog::lookups> again;
+  std::shared_ptr<const view> through;
   {
     const std::lock_guard lock(mutex_);
     auto* const found = find_entry(uri);
@@ -88,9 +93,10 @@ void announcements::looked_up(const std::string& uri, std::shared_ptr<const reso
     }
     one.is_asked_for = std::exchange(one.is_stale, false);
     if (one.is_asked_for) again = entries_->from;
+    through = one.through;
   }
   if (woken) woken->wake();
-  if (again) look_up(uri, again);
+  if (again) look_up(uri, through, again);
 }
 
 }  // namespace hondana::session

@@ -29,6 +29,7 @@ result<void> session::subscribe(const model::subscribe& what, const context& wit
     return fail(errc::invalid_argument, "No source of this server could ever serve this URI, so nothing can be subscribed to.");
   }
   const auto notes = own_notes();
+  const bool is_owed = notes->unwatch_entry(what.uri);  // from now on it is told in this way
   if (!notes->watch(what.uri, what.asked_uri, with.subscriptions)) {
     return fail(errc::overloaded, "This peer watches " + std::to_string(with.subscriptions) +
                                       " resources already. Unsubscribe from some before subscribing to more.");
@@ -40,7 +41,7 @@ result<void> session::subscribe(const model::subscribe& what, const context& wit
                 "This peer, or all peers of this server together, watch as many resources as there is room for. Subscribe to "
                 "fewer, or try again later.");
   }
-  notes->unwatch_entry(what.uri);  // from now on it is told in this way
+  if (is_owed) notes->owe(what.uri);
   return {};
 }
 
@@ -121,13 +122,15 @@ result<void> session::subscribe(const model::subscribe_entries& what, const call
     }
     for (const auto one : fresh) with.feed->unwatch(*notes, std::string(one));
     return fail(errc::overloaded,
-                "The peers of this server together watch as many resources as it can. Nothing of the list was subscribed to: "
-                "subscribe to fewer, or try again later.");
+                "This peer, or all peers of this server together, watch as many resources as there is room for. Nothing of the "
+                "list was subscribed to: subscribe to fewer, or try again later.");
   }
   for (std::size_t i = 0; i < what.uris.size(); ++i) {
-    notes->unwatch(what.uris[i]);
-    if (notes->watch_entry(what.uris[i], what.asked_uris[i], who.view, with.lookups, with.subscriptions)) continue;
-    return fail(errc::internal, "Internal error", "there was room for URIs, and then there was none");
+    const bool is_owed = notes->unwatch(what.uris[i]);
+    if (!notes->watch_entry(what.uris[i], what.asked_uris[i], who.view, with.lookups, with.subscriptions)) {
+      return fail(errc::internal, "Internal error", "there was room for URIs, and then there was none");
+    }
+    if (is_owed) notes->owe(what.uris[i]);
   }
   return {};
 }

@@ -240,12 +240,14 @@ result<std::string> files_provider::version_of_content(const target& what, const
     });
   }
   // No read ever answers with this one, so that nothing is taken for unmodified because of it.
-  if (what.place.facts.st_size > most_read) return "~" + version_of(stamp_of(what.place.facts));
+  const auto passing = "~" + version_of(stamp_of(what.place.facts));
+  if (what.place.facts.st_size > most_read) return passing;
   auto file = what.of->below().open_file(what.place);
   if (!file) return tl::unexpected(failure_of(refusal_of(file.error()), request.uri));
-  return read_content(std::make_shared<open_file>(std::move(*file)), {}, whole, room_).map([](file_content found) {
-    return std::move(found.version);
-  });
+  auto read = read_content(std::make_shared<open_file>(std::move(*file)), {}, whole, room_);
+  if (read) return std::move(read->version);
+  if (read.error().code == errc::content_changed) return passing;
+  return tl::unexpected(std::move(read.error()));
 }
 
 result<reading> files_provider::read_file(const root& of, const located& what, const read_request& request,

@@ -241,14 +241,19 @@ result<list_result> list_children(const root& of, const located& folder, const c
   const auto inside = opened_folder::open(of, folder, request.uri);
   if (!inside) return tl::unexpected(inside.error());
   list_result page;
-  auto next = inside->first_after(request.after);
-  const auto end = next + std::min(most_passed, inside->size() - next);
-  for (; next < end && page.entries.size() < request.limit; ++next) {
+  const auto first = inside->first_after(request.after);
+  auto next = first;
+  std::string last_sent;
+  for (; next < inside->size() && page.entries.size() < request.limit; ++next) {
+    // The page goes on after what was sent, since the key of what is hidden would say its name; so there must be something.
+    if (next - first >= most_passed && !page.entries.empty()) break;
     if (auto wanted = still_wanted(request); !wanted) return tl::unexpected(std::move(wanted.error()));
     const auto one = inside->look(next, request);
-    if (one) page.entries.push_back(entry_of(of, one->path, one->facts, one->looked_at));
+    if (!one) continue;
+    page.entries.push_back(entry_of(of, one->path, one->facts, one->looked_at));
+    last_sent = inside->uri(next);
   }
-  if (next < inside->size()) page.resume = next == 0 ? request.after : inside->uri(next - 1);
+  if (next < inside->size()) page.resume = page.entries.empty() ? request.after : std::move(last_sent);
   return page;
 }
 

@@ -24,8 +24,8 @@ namespace hondana::files {
 [[nodiscard]] result<reading> read_folder(const root& of, const located& folder, std::uint64_t budget,
                                           const read_request& request, reading_room& room);
 
-/// A page of a folder's direct children that the caller may see. Goes through at most `most_passed` names: a page may be short
-/// or empty while `resume` is set, which may then name a child that is not listed. Errors: as `read_folder`.
+/// A page of a folder's direct children that the caller may see. A page may be short while `resume` is set, which names a child
+/// of the page: once it has some, it ends after `most_passed` names. Errors: as `read_folder`.
 [[nodiscard]] result<list_result> list_children(const root& of, const located& folder, const children_request& request,
                                                 std::size_t most_passed = 20'000);
 

@@ -10,6 +10,7 @@ namespace hondana::files {
 namespace {
 
 constexpr std::int64_t racy_nanoseconds = 50'000'000;
+constexpr std::int64_t coarse_nanoseconds = 2'100'000'000;
 
 constexpr std::int64_t last_second = std::numeric_limits<std::int64_t>::max() / 1'000'000'000 - 1;
 
@@ -45,7 +46,11 @@ bytes::digest digest_of(const stamp& state) {
 
 std::string version_of(const stamp& state) { return bytes::to_hex(digest_of(state)); }
 
-bool is_racy(const stamp& state, std::int64_t now) noexcept { return state.changed > now - racy_nanoseconds; }
+bool is_racy(const stamp& state, std::int64_t now) noexcept {
+  // Whole seconds are most likely those of a file system that keeps no parts of them, or two at a time.
+  const bool is_coarse = state.changed % 1'000'000'000 == 0;
+  return state.changed > now - (is_coarse ? coarse_nanoseconds : racy_nanoseconds);
+}
 
 std::int64_t wall_clock() noexcept {
   timespec now{};

@@ -38,7 +38,8 @@ void coarsen_times_for_tests(std::int64_t length) noexcept;
 [[nodiscard]] std::string version_of(const stamp& state);
 
 /// Whether the file changed within 50 ms of now (or seems to in the future): a further change may leave the stamp as it is,
-/// since time stamps move in ticks. `now` is what `wall_clock` says.
+/// since time stamps move in ticks. On file systems that keep whole seconds, within two seconds. `now` is what `wall_clock`
+/// says.
 [[nodiscard]] bool is_racy(const stamp& state, std::int64_t now) noexcept;
 
 /// Nanoseconds since 1970.

@@ -87,9 +87,9 @@ TEST(lookups, answer_everybody_who_asked_before_it_began_with_one_and_the_rest_w
   const auto all = std::make_shared<lookups>();
   all->use(*made);
   outcomes found;
-  all->ask("memo:///a", found.taker());
+  all->ask("memo:///a", nullptr, found.taker());
   source.wait_for(1);
-  for (int i = 0; i < 1000; ++i) all->ask("memo:///a", found.taker());
+  for (int i = 0; i < 1000; ++i) all->ask("memo:///a", nullptr, found.taker());
   source.allow(2);
   const auto versions = found.wait_for(1001);
   EXPECT_EQ(versions.front(), "1");
@@ -115,7 +115,7 @@ TEST(lookups, begin_a_bounded_number_at_once_and_finish_all) {
   const auto all = std::make_shared<lookups>(2);
   all->use(*made);
   outcomes found;
-  for (int i = 0; i < 5000; ++i) all->ask("memo:///" + std::to_string(i), found.taker());
+  for (int i = 0; i < 5000; ++i) all->ask("memo:///" + std::to_string(i), nullptr, found.taker());
   EXPECT_EQ(found.wait_for(5000).back(), "none");
   EXPECT_LE(most, 2);
 }
@@ -131,7 +131,7 @@ TEST(lookups, of_sources_that_answer_at_once_do_not_nest) {
   source->on_list = [&](const list_request&) {
     deepest = std::max(deepest, ++depth);
     if (std::exchange(is_first, false)) {
-      for (int i = 0; i < 10'000; ++i) all->ask("memo:///" + std::to_string(i), found.taker());
+      for (int i = 0; i < 10'000; ++i) all->ask("memo:///" + std::to_string(i), nullptr, found.taker());
     }
     --depth;
     return list_result{};
@@ -139,19 +139,103 @@ TEST(lookups, of_sources_that_answer_at_once_do_not_nest) {
   const auto made = arrange({source});
   ASSERT_TRUE(made);
   all->use(*made);
-  all->ask("memo:///first", found.taker());
+  all->ask("memo:///first", nullptr, found.taker());
   found.wait_for(10'001);
   EXPECT_EQ(deepest, 1);
+}
+
+TEST(lookups, of_one_source_do_not_wait_for_those_of_another) {
+  counting_source stuck;
+  const auto quick = std::make_shared<scripted_provider>("note", std::vector<std::string>{"note:///"});
+  const auto made = arrange({stuck.what, quick});
+  ASSERT_TRUE(made);
+  const auto all = std::make_shared<lookups>(1);
+  all->use(*made);
+  outcomes never;
+  outcomes found;
+  for (int i = 0; i < 10; ++i) all->ask("memo:///" + std::to_string(i), nullptr, never.taker());
+  stuck.wait_for(1);
+  all->ask("note:///a", nullptr, found.taker());
+  EXPECT_EQ(found.wait_for(1).size(), 1u);
+  stuck.allow(100);
+  never.wait_for(10);
+}
+
+TEST(lookups, that_fail_are_tried_again_and_a_source_that_is_unwell_is_not_taken_for_gone) {
+  const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
+  std::atomic<int> asked = 0;
+  source->on_list = [&](const list_request&) -> result<list_result> {
+    if (++asked < 3) return fail(errc::overloaded, "busy");
+    resource entry;
+    entry.uri = entry.name = "memo:///a";
+    entry.version = "v1";
+    return list_result{{entry}, {}};
+  };
+  const auto made = arrange({source});
+  ASSERT_TRUE(made);
+  const auto all = std::make_shared<lookups>();
+  all->use(*made);
+  outcomes found;
+  all->ask("memo:///a", nullptr, found.taker());
+  EXPECT_EQ(found.wait_for(1).front(), "v1");
+  EXPECT_EQ(asked, 3);
+  source->on_list = [&](const list_request&) -> result<list_result> {
+    ++asked;
+    return fail(errc::overloaded, "busy for good");
+  };
+  all->ask("memo:///b", nullptr, found.taker());
+  EXPECT_EQ(found.wait_for(2).back(), "none");
+  EXPECT_EQ(asked, 6);
+}
+
+TEST(lookups, see_what_the_asker_may_see) {
+  const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
+  source->on_list = [](const list_request& request) -> result<list_result> {
+    resource entry;
+    entry.uri = entry.name = "memo:///a";
+    entry.version = request.who.view ? "of " + std::to_string(request.who.view->id()) : "of all";
+    return list_result{{entry}, {}};
+  };
+  const auto made = arrange({source});
+  ASSERT_TRUE(made);
+  const auto all = std::make_shared<lookups>();
+  all->use(*made);
+  outcomes found;
+  const auto some = std::make_shared<test::hiding_view>(7, [](std::string_view) { return false; });
+  all->ask("memo:///a", some, found.taker());
+  EXPECT_EQ(found.wait_for(1).back(), "of 7");
+  all->ask("memo:///a", nullptr, found.taker());
+  EXPECT_EQ(found.wait_for(2).back(), "of all");
+}
+
+TEST(lookups, with_timers_never_ask_a_source_before_they_return) {
+  const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
+  source->is_inline = true;
+  std::mutex of_application;
+  source->on_list = [&of_application](const list_request&) {
+    const std::lock_guard lock(of_application);
+    return list_result{};
+  };
+  const auto made = arrange({source});
+  ASSERT_TRUE(made);
+  const auto all = std::make_shared<lookups>(16, std::make_shared<work::timers>());
+  all->use(*made);
+  outcomes found;
+  {
+    const std::lock_guard lock(of_application);
+    all->ask("memo:///a", nullptr, found.taker());
+  }
+  EXPECT_EQ(found.wait_for(1).back(), "none");
 }
 
 TEST(lookups, without_a_source_for_it_find_nothing) {
   const auto all = std::make_shared<lookups>();
   outcomes found;
-  all->ask("memo:///a", found.taker());
+  all->ask("memo:///a", nullptr, found.taker());
   const auto made = arrange({});
   ASSERT_TRUE(made);
   all->use(*made);
-  all->ask("memo:///a", found.taker());
+  all->ask("memo:///a", nullptr, found.taker());
   EXPECT_EQ(found.wait_for(2), (std::vector<std::string>{"none", "none"}));
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -150,6 +151,9 @@ TEST_F(entries, are_told_in_their_last_state_however_many_changes_there_are) {
   }
   EXPECT_LE(messages.size(), 2u);
   EXPECT_EQ(source->begun(), 2);
+  // The outcome is handed over before the lookup is taken down.
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  while (lookups->under_way() != 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
   EXPECT_EQ(lookups->under_way(), 0u);
 }
 
@@ -218,6 +222,26 @@ TEST_F(entries, and_updates_of_one_uri_are_both_told_to_whoever_asks_for_both) {
   }
   EXPECT_NE(messages[0].find("notifications/resources/updated"), std::string::npos);
   EXPECT_NE(messages[1].find("content_changed"), std::string::npos);
+}
+
+TEST_F(entries, that_were_still_to_be_told_are_told_in_the_other_way_after_a_switch) {
+  const auto stream = watch();
+  change();
+  ASSERT_TRUE(wait_for_wakes(1));
+  EXPECT_TRUE(stream->unwatch_entry("memo:///a"));
+  ASSERT_TRUE(stream->watch("memo:///a", "memo:///a", 100));
+  stream->owe("memo:///a");
+  const auto updates = all(*stream);
+  ASSERT_EQ(updates.size(), 1u);
+  EXPECT_NE(updates.front().find("notifications/resources/updated"), std::string::npos);
+  change();
+  EXPECT_TRUE(stream->unwatch("memo:///a"));
+  EXPECT_FALSE(stream->unwatch("memo:///a"));
+  EXPECT_TRUE(all(*stream).empty());
+  ASSERT_TRUE(stream->watch_entry("memo:///a", "MEMO:///a", nullptr, lookups, 100));
+  stream->owe("memo:///a");
+  ASSERT_TRUE(wait_for_wakes(3));
+  EXPECT_EQ(all(*stream), std::vector<std::string>{told(R"("name":"a","version":"v1")")});
 }
 
 TEST(room_for_uris, counts_each_once_and_those_watched_already_not_at_all) {
