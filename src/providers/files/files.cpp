@@ -40,6 +40,10 @@ result<located> look_up(const root& of, std::string_view path, const call& by, c
   return std::move(*found);
 }
 
+std::string deleted(const std::string& path) {
+  return "the folder " + path + " has been deleted; start again to serve what is made in its place";
+}
+
 /// Passes a walk on to a survey.
 class surveyor final : public walk_listener {
  public:
@@ -151,6 +155,9 @@ std::shared_ptr<const root> files_provider::root_of(std::string_view uri) const 
 }
 
 result<list_result> files_provider::list(const list_request& request) {
+  for (const auto& one : roots_) {
+    if (one->is_deleted() && options_.log && !told_of_deletion_.exchange(true)) options_.log(deleted(one->path()));
+  }
   const auto listed = indexer_->current(request);
   if (!listed) return tl::unexpected(listed.error());
   auto page = (*listed)->page(request.after, request.limit, request);
@@ -333,7 +340,11 @@ hondana::needs files_provider::needs() const {
   return all;
 }
 
-hondana::health files_provider::health() const { return indexer_->state_of_health(); }
+hondana::health files_provider::health() const {
+  const auto gone = std::find_if(roots_.begin(), roots_.end(), [](const auto& one) { return one->is_deleted(); });
+  if (gone != roots_.end()) return {false, deleted((*gone)->path())};
+  return indexer_->state_of_health();
+}
 
 scheme_documentation describe() {
   return {"file",

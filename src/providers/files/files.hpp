@@ -1,6 +1,7 @@
 /// The provider that serves folders of files as `file://` resources.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -62,6 +63,7 @@ class files_provider final : public provider {
   options options_;
   root_list roots_;
   reading_room room_;
+  std::atomic<bool> told_of_deletion_{false};
   // Each tells the other, as long as it is there.
   std::shared_ptr<indexer> indexer_;
   std::shared_ptr<watching> watching_;

@@ -213,6 +213,11 @@ std::optional<std::string> root::judge(std::string_view path, bool is_folder, pa
   }
 }
 
+bool root::is_deleted() const noexcept {
+  struct stat facts{};
+  return ::fstat(below_.descriptor(), &facts) == 0 && facts.st_nlink == 0;
+}
+
 tl::expected<ignore::stack, refusal> root::stack_at(std::string_view folder) const {
   if (!rules_.obey_ignore_files()) return ignore::stack();
   auto stack = ignored_.at_root(below_.descriptor());

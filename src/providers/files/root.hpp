@@ -58,6 +58,8 @@ class root {
   [[nodiscard]] const beneath& below() const noexcept { return below_; }
   [[nodiscard]] const rules& decisions() const noexcept { return rules_; }
   [[nodiscard]] const priorities& weights() const noexcept { return priorities_; }
+  /// Whether the folder has been deleted; what was made in its place since is another one, which this is not.
+  [[nodiscard]] bool is_deleted() const noexcept;
   [[nodiscard]] ignore_files& ignored() const noexcept { return ignored_; }
 
  private:
