@@ -21,9 +21,9 @@ namespace hondana::catalog {
 /// Keeps what the last reads gave, by bytes; the least recently used go first.
 ///
 /// It answers nothing by itself: a source is asked at every read whether the version that is kept still holds, and what is kept
-/// is sent only when it does. So there is nothing to be told of changes, and it is never older than what the source itself takes
-/// for unmodified. Contents are kept unencoded, checked and with their form decided: all codecs write the same ones, and writing
-/// them costs about as much as copying. Threads: any.
+/// is sent only when it does. So there is nothing to be told of changes, and it is never older than what the source itself
+/// takes for unmodified. Contents are kept unencoded, checked and with their form decided: all codecs write the same ones, and
+/// writing them costs about as much as copying. Threads: any.
 class read_cache {
  public:
   /// Whose contents: those of a resource with its parameters, as one source answers them to callers with one view.
