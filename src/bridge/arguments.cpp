@@ -17,11 +17,10 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// `text/plain` as it is, `text/` for `text/*` and `text`; empty for what is neither.
+/// `text/plain` as it is, `text/` for `text/*`; empty for what is neither.
 std::string type_of(std::string_view asked) {
   auto type = lower(asked);
-  const auto slash = type.find('/');
-  if (slash == std::string::npos) type += '/';
+  if (type.ends_with('/')) return {};
   if (type.ends_with("/*")) type.pop_back();
   const bool is_plain =
       std::all_of(type.begin(), type.end(), [](char c) { return c > ' ' && c <= '~' && c != ';' && c != '*'; });

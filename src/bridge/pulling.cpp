@@ -98,6 +98,8 @@ class cutter {
       if (newline != std::string::npos && newline >= bytes.size() / 2) bytes.resize(newline + 1);
     }
     bytes.resize(bytes.size() - json::incomplete_tail(bytes));
+    // What was asked for may end inside of a character; then it ends before that.
+    if (!is_cut) out_.end = out_.begin + bytes.size();
   }
 
   const std::optional<part>& wanted_;

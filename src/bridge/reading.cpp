@@ -15,6 +15,7 @@
 #include "bridge/arguments.hpp"
 #include "bridge/pulling.hpp"
 #include "bridge/tools.hpp"
+#include "bytes/digest.hpp"
 #include "catalog/cursor.hpp"
 #include "json/base64.hpp"
 
@@ -51,6 +52,7 @@ struct question {
   std::string asked;
   std::string range;
   std::optional<part> wanted;
+  bool is_of_source = false;  ///< The source gives the range, which `uri` names by now.
   std::size_t most = usual_page;
   std::uint64_t scope = 0;
 };
@@ -115,6 +117,14 @@ result<position> read_position(const question& asked, const std::string& cursor)
   return at;
 }
 
+/// What changes when the content does: the version, or where the source knows none the digest of the bytes.
+std::string state_of(const bytes::prepared_reading& from, std::size_t content) {
+  if (!from.version.empty() || content >= from.contents.size()) return from.version;
+  const auto& data = from.contents[content].data;
+  const auto* whole = std::get_if<shared_bytes>(&data);
+  return bytes::to_hex(whole != nullptr ? bytes::digest_of(**whole) : std::get<bytes::stream>(data).expected);
+}
+
 /// One page of a reading, made content by content.
 class page {
  public:
@@ -153,11 +163,12 @@ class page {
     if (!found) return tl::unexpected(std::move(found.error()));
     if (found->begin + found->bytes.size() < found->end) return leave_out(one, found->end - found->begin, most);
     if (is_picture) {
-      answer_.content.emplace_back(image_block{std::move(found->bytes), one.mimeType, hints()});
+      answer_.content.emplace_back(image_block{std::move(found->bytes), one.mimeType, hints(one)});
     } else if (is_sound) {
-      answer_.content.emplace_back(audio_block{std::move(found->bytes), one.mimeType, hints()});
+      answer_.content.emplace_back(audio_block{std::move(found->bytes), one.mimeType, hints(one)});
     } else {
-      answer_.content.emplace_back(embedded_block{one.uri, one.mimeType, std::move(found->bytes), content_form::blob, hints()});
+      answer_.content.emplace_back(
+          embedded_block{one.uri, one.mimeType, std::move(found->bytes), content_form::blob, hints(one)});
     }
     left_ = 0;  // what follows has a page of its own
     return std::nullopt;
@@ -174,7 +185,8 @@ class page {
     }
     const bool is_stuck = found->bytes.empty() && next < found->end;  // no whole character fits any more
     if (!found->bytes.empty() || next == found->end) {
-      answer_.content.emplace_back(embedded_block{one.uri, one.mimeType, std::move(found->bytes), content_form::text, hints()});
+      answer_.content.emplace_back(
+          embedded_block{one.uri, one.mimeType, std::move(found->bytes), content_form::text, hints(one)});
     }
     if (is_stuck) left_ = 0;
     if (next < found->end) return extent{next, found->end};
@@ -182,7 +194,7 @@ class page {
   }
 
   result<std::optional<extent>> leave_out(const bytes::prepared& one, std::uint64_t size, std::size_t most) {
-    resource link = from_.entry.value_or(resource{});
+    resource link = is_of_entry(one) ? *from_.entry : resource{};
     link.uri = one.uri;
     if (link.name.empty()) link.name = one.name.empty() ? one.uri : one.name;
     if (link.mimeType.empty()) link.mimeType = one.mimeType;
@@ -199,13 +211,18 @@ class page {
 
   void note(std::string text) { notes_ += (notes_.empty() ? "" : "\n") + std::move(text); }
 
-  annotations hints() const { return from_.entry ? from_.entry->annotations : annotations{}; }
+  /// Whether the entry is that of this content, and not of a folder it is in.
+  bool is_of_entry(const bytes::prepared& one) const { return from_.entry && from_.entry->uri == one.uri; }
+
+  annotations hints(const bytes::prepared& one) const { return is_of_entry(one) ? from_.entry->annotations : annotations{}; }
 
   tool_result finish(std::optional<position> next) {
     if (next) {
-      next->version = from_.reading.version;
-      value::object again{{"uri", asked_.asked}};
+      next->version = state_of(from_.reading, next->content);
+      value::object again{
+          {"uri", asked_.asked.substr(0, asked_.asked.size() - (asked_.is_of_source ? asked_.range.size() + 1 : 0))}};
       if (!asked_.range.empty()) again.emplace_back("range", asked_.range);
+      if (asked_.most != usual_page) again.emplace_back("maxBytes", static_cast<std::int64_t>(asked_.most));
       again.emplace_back("cursor", write_position(asked_, *next));
       note("There is more. next: call read_resource again with " + value(std::move(again)).to_text());
     }
@@ -223,6 +240,9 @@ class page {
 };
 
 failure explained(failure why, const question& asked) {
+  if (why.code == errc::response_too_large && asked.range.empty()) {
+    why.public_text += " With this tool, give a range such as lines=1-200 or bytes=0-65535.";
+  }
   if (why.code != errc::resource_not_found && why.code != errc::access_denied) return why;
   why.public_text = "There is no resource " + asked.asked +
                     ", or it is not served to you. list_resources and search_resources give the URIs of what there is.";
@@ -230,7 +250,7 @@ failure explained(failure why, const question& asked) {
 }
 
 result<tool_outcome> read(const tool_call& call, const surroundings& in) {
-  const auto asked = question_of(call);
+  auto asked = question_of(call);
   if (!asked) return tl::unexpected(asked.error());
   position at;
   if (const auto* cursor = call.arguments.find("cursor")) {
@@ -244,12 +264,26 @@ result<tool_outcome> read(const tool_call& call, const surroundings& in) {
   auto found = await<catalog::read_answer>(call, [&](catalog::completion<catalog::read_answer> done) {
     in.catalog->read(call, asked->uri, asked->asked, {{}, true}, std::move(done));
   });
-  if (!found) return tl::unexpected(explained(std::move(found.error()), *asked));
-  if (call.arguments.find("cursor") != nullptr && at.version != found->reading.version) {
-    return fail(errc::content_changed, asked->asked + " has changed since the page before. Read it again without a cursor.");
+  const bool is_part_of_source = asked->wanted && asked->uri.find_first_of("?#") == std::string::npos;
+  if (!found && found.error().code == errc::response_too_large && is_part_of_source) {
+    // The whole is more than a read may bring; the source may have the part by itself.
+    asked->uri += '?' + asked->range;
+    asked->asked += '?' + asked->range;
+    asked->wanted.reset();
+    asked->is_of_source = true;
+    if (auto admitted = in.gate->admit(call.who, model::read_resource{asked->uri, asked->asked}); !admitted) {
+      return tl::unexpected(explained(std::move(admitted.error()), *asked));
+    }
+    found = await<catalog::read_answer>(call, [&](catalog::completion<catalog::read_answer> done) {
+      in.catalog->read(call, asked->uri, asked->asked, {{}, true}, std::move(done));
+    });
   }
+  if (!found) return tl::unexpected(explained(std::move(found.error()), *asked));
   if (at.content >= found->reading.contents.size()) {
     return fail(errc::content_changed, asked->asked + " has fewer contents than before. Read it again without a cursor.");
+  }
+  if (call.arguments.find("cursor") != nullptr && at.version != state_of(found->reading, at.content)) {
+    return fail(errc::content_changed, asked->asked + " has changed since the page before. Read it again without a cursor.");
   }
   return page(call, in, *asked, *found).make(std::move(at)).map([](tool_result made) { return tool_outcome(std::move(made)); });
 }

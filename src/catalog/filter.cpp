@@ -68,7 +68,7 @@ filter::filter(model::resource_filter what) : what_(std::move(what)), prefix_(wh
   if (is_open_) return;
   digest_ = bytes::to_hex(bytes::digest_of(spelled(what_)));
   words_ = words_of(what_.text);
-  if (!what_.name_pattern.empty()) name_pattern_ = ignore::glob::for_name(what_.name_pattern);
+  if (!what_.name_pattern.empty()) name_pattern_ = ignore::glob::for_text(what_.name_pattern);
   if (what_.uri_pattern.empty()) return;
   uri_pattern_ = ignore::glob::for_path(what_.uri_pattern);
   const auto start = ignore::literal_start(what_.uri_pattern);

@@ -107,6 +107,12 @@ glob glob::for_name(std::string_view pattern) {
   return made;
 }
 
+glob glob::for_text(std::string_view pattern) {
+  auto made = for_name(pattern);
+  made.is_of_text_ = true;
+  return made;
+}
+
 glob glob::for_path(std::string_view pattern) {
   glob made;
   made.literal_start_ = ignore::literal_start(pattern);
@@ -159,6 +165,7 @@ bool glob::matches_segment(const segment& one, std::string_view text, std::uint6
 bool glob::matches(std::string_view text, std::uint64_t& steps, std::uint64_t most) const noexcept {
   if (!fault_.empty() || !text.starts_with(literal_start_)) return false;
   text.remove_prefix(literal_start_.size());
+  if (is_of_text_) return matches_segment(segments_.front(), text, steps, most);
 
   // The same idea one level up: only the last `**` is retried, one folder further each time, so each pair of a pattern
   // segment and a text segment is compared once at most.

@@ -21,6 +21,9 @@ class glob {
   /// A pattern matched against one name, which holds no `/`; `**` means the same as `*`.
   [[nodiscard]] static glob for_name(std::string_view pattern);
 
+  /// A pattern matched against any text, in which `/` is a byte like others.
+  [[nodiscard]] static glob for_text(std::string_view pattern);
+
   /// A pattern matched against a whole path, given without its anchoring `/`. `*`, `?` and `[...]` never match a `/`; `**`
   /// spans folders where it stands alone between slashes, and also, as git does, right after a start free of wildcards:
   /// `src/gen**` matches `src/gen/a/b`.
@@ -65,6 +68,7 @@ class glob {
   std::vector<segment> segments_;
   std::vector<byte_set> sets_;
   std::string_view fault_;
+  bool is_of_text_ = false;
 };
 
 /// The bytes of `pattern` before its first `*`, `?`, `[` or `\`.

@@ -13,7 +13,7 @@ namespace hondana::model {
 struct resource_filter {
   std::string uri_prefix{};    ///< The canonical URI starts with these characters, be they whole segments or not.
   std::string uri_pattern{};   ///< Matches the whole canonical URI; see `ignore::glob::for_path`.
-  std::string name_pattern{};  ///< Matches the whole name; see `ignore::glob::for_name`.
+  std::string name_pattern{};  ///< Matches the whole name; see `ignore::glob::for_text`.
   std::string mime_type{};     ///< `type/subtype`, or `type/` for all of a type; in lower case, without parameters.
   std::string kind{};
   std::optional<role> audience{};

@@ -28,14 +28,15 @@ namespace hondana::wire {
   return "notifications/resources/updated";
 }
 
-/// The `resource` of a `content_changed`: without a version, and with no more than a name, when it is not there any more.
+/// The `resource` of a `content_changed`: without a version, and named by its URI, when it is not there any more.
 inline void write_entry(json::writer& to, const model::change& what, entry_members members) {
   members.versioned = true;
   resource entry;
   if (what.now) {
     entry = *what.now;
   } else {
-    entry.name = what.title.empty() ? what.uri : what.title;
+    entry.name = what.uri;
+    entry.title = what.title;
   }
   entry.uri = what.uri;
   to.key("resource");

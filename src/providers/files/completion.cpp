@@ -29,7 +29,8 @@ constexpr std::size_t compared_limit = 1'000;  // so many of the best fits are c
 constexpr std::size_t names_read = 1'000'000;
 constexpr std::chrono::milliseconds longest_wait{100};
 constexpr std::chrono::milliseconds longest_look{100};
-constexpr std::size_t looks_between_checks = 4096;
+constexpr std::chrono::milliseconds longest_listed_look{400};
+constexpr std::size_t looks_between_checks = 256;
 
 /// Something that fits.
 struct candidate {
@@ -92,10 +93,14 @@ result<gathered> gather_listed(const root& of, const listing& listed, const ques
   const auto begin = asked.at.path.empty() ? 0 : asked.at.path.size() + 1;
   std::size_t looks = 0;
   result<void> wanted;
+  // Long values cost much at every name: the source's threads are for reads too.
+  const auto until = clock::now() + longest_listed_look;
+  bool is_late = false;
   listed.for_each_below(of, asked.at.path, [&](const block& in, std::size_t index) {
     if (++looks % looks_between_checks == 0) {
       wanted = still_wanted(by);
-      if (!wanted) return false;
+      is_late = clock::now() >= until;
+      if (!wanted || is_late) return false;
     }
     const auto path = in.path(index);
     const auto below = path.substr(begin);
@@ -111,12 +116,14 @@ result<gathered> gather_listed(const root& of, const listing& listed, const ques
   gathered found;
   found.count = best.count();
   found.best = best.take();
+  found.is_all = !is_late;
   return found;
 }
 
 /// Looks at the names in the folder itself.
 result<gathered> gather_names(const root& of, const question& asked, const call& by) {
   gathered found;
+  found.is_all = false;
   const auto open = of.below().open_folder(asked.at);
   if (!open) return found;
   const auto ignored_by = of.stack_at(asked.at.path);
@@ -131,7 +138,8 @@ result<gathered> gather_names(const root& of, const question& asked, const call&
     if (const auto how = fits(name)) fitting.emplace_back(*how, std::move(name));
   }
   std::sort(fitting.begin(), fitting.end());
-  found.is_all = !names->is_cut();
+  // What fits deeper down is not looked for.
+  found.is_all = !names->is_cut() && asked.wanted.empty();
   const std::string real = asked.at.path.empty() ? std::string() : asked.at.path + '/';
   const auto until = clock::now() + longest_look;
   match::best<candidate> best(compared_limit);
@@ -209,6 +217,7 @@ result<complete_result> complete_path(const root& of, const listing* listed, std
   if (!folder) {
     // `s/m` for `src/main.cpp`: no such folder, but names that are made of these letters.
     folder = is_whole && !asked.folder.empty() ? shown_folder(of, {}, by) : std::nullopt;
+    if (!folder && !is_whole) return complete_result{{}, std::nullopt, true};
     if (!folder) return complete_result{{}, 0, false};
     asked.folder.clear();
     asked.wanted = path;

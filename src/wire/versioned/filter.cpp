@@ -32,7 +32,7 @@ checked read_text(const json::value& from, const std::string& path, std::size_t 
 
 checked read_pattern(const json::value& from, const std::string& path, bool is_path, std::string& into) {
   if (auto read = read_text(from, path, longest_text, into); !read) return read;
-  const auto compiled = is_path ? ignore::glob::for_path(into) : ignore::glob::for_name(into);
+  const auto compiled = is_path ? ignore::glob::for_path(into) : ignore::glob::for_text(into);
   if (!compiled.fault().empty()) return bad(path, "a pattern that matches nothing: " + std::string(compiled.fault()));
   return {};
 }

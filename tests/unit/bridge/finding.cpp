@@ -42,7 +42,8 @@ TEST_F(list_resources, filters) {
   };
   EXPECT_EQ(uris(R"({"uriPrefix":"memo:///docs/"})"), (strings{"docs/a.md", "docs/b.png"}));
   EXPECT_EQ(uris(R"({"mimeType":"text/*"})"), (strings{"docs/a.md", "src/c"}));
-  EXPECT_EQ(uris(R"({"mimeType":"image"})"), strings{"docs/b.png"});
+  EXPECT_EQ(uris(R"({"mimeType":"image/*"})"), strings{"docs/b.png"});
+  EXPECT_TRUE(refusal("list_resources", R"({"mimeType":"image"})").public_text.starts_with("mimeType: "));
   EXPECT_EQ(uris(R"({"mimeType":"Text/Markdown"})"), strings{"docs/a.md"});
   EXPECT_EQ(uris(R"({"minPriority":0.5})"), strings{"docs/a.md"});
   EXPECT_EQ(uris(R"({"modifiedSince":"2025-05-01"})"), strings{"src/c"});

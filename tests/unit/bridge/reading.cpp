@@ -21,7 +21,7 @@ class read_resource : public bridged {
         if (const auto* one = std::get_if<embedded_block>(&block)) text += one->bytes;
         if (const auto* one = std::get_if<text_block>(&block)) next = arguments_of(one->text);
       }
-      if (next) next->insert(next->size() - 1, R"(,"maxBytes":1024)");
+      if (next && next->find("maxBytes") == std::string::npos) next->insert(next->size() - 1, R"(,"maxBytes":1024)");
     }
     return text;
   }
@@ -118,6 +118,39 @@ TEST_F(read_resource, gives_lines_and_bytes) {
                           "lines=99999999999999999999"}) {
     EXPECT_TRUE(why(bad).starts_with("range: expected lines=10-40")) << bad;
   }
+}
+
+TEST_F(read_resource, ends_a_range_before_a_character_that_is_only_half_in_it) {
+  add("a", "\u3042\u3044\u3046 and more");
+  EXPECT_EQ(only_block(call("read_resource", R"({"uri":"memo:///a","range":"bytes=0-3"})")).bytes, "\u3042");
+  int pages = 0;
+  EXPECT_EQ(all_pages(R"({"uri":"memo:///a","range":"bytes=0-4"})", pages), "\u3042");
+  EXPECT_EQ(pages, 1);
+  EXPECT_EQ(all_pages(R"({"uri":"memo:///a","range":"bytes=0-1"})", pages), "");
+  EXPECT_EQ(pages, 1);
+}
+
+TEST_F(read_resource, asks_the_source_for_a_part_of_what_is_too_large) {
+  add("a?lines=2-3", "two\nthree\n");
+  const auto all = source->on_read;
+  source->on_read = [all](const read_request& request) -> result<reading> {
+    if (request.uri == "memo:///a") return fail(errc::response_too_large, "Too large.");
+    return all(request);
+  };
+  const auto answer = call("read_resource", R"({"uri":"memo:///a","range":"lines=2-3"})");
+  EXPECT_EQ(only_block(answer).bytes, "two\nthree\n");
+  EXPECT_NE(refusal("read_resource", R"({"uri":"memo:///a"})").public_text.find("give a range"), std::string::npos);
+}
+
+TEST_F(read_resource, notices_a_change_of_what_has_no_version) {
+  add("a", std::string(3000, 'a')).version.clear();
+  const auto first = call("read_resource", R"({"uri":"memo:///a","maxBytes":1024})");
+  const auto next = arguments_of(std::get<text_block>(first.content.back()).text);
+  ASSERT_TRUE(next);
+  EXPECT_NE(next->find("\"maxBytes\":1024"), std::string::npos);
+  EXPECT_EQ(only_block(call("read_resource", *next)).bytes, std::string(1024, 'a'));
+  add("a", std::string(3000, 'b')).version.clear();
+  EXPECT_EQ(refusal("read_resource", *next).code, errc::content_changed);
 }
 
 TEST_F(read_resource, pages_within_a_range) {

@@ -92,6 +92,22 @@ TEST(filter, that_is_open_lets_everything_pass_and_shares_the_cursors_of_the_who
   EXPECT_TRUE(passes({}, {}));
 }
 
+TEST(filter, of_names_reaches_over_slashes) {
+  resource entry;
+  entry.uri = "file:///r/src/main.cpp";
+  entry.name = "src/main.cpp";
+  const auto passes = [&entry](std::string pattern) {
+    resource_filter what;
+    what.name_pattern = std::move(pattern);
+    std::uint64_t steps = 0;
+    return filter(what).passes(entry, steps);
+  };
+  for (const auto* pattern : {"src/main.cpp", "*.cpp", "src/*", "*main*", "src?main.cpp", "**/*.cpp"}) {
+    EXPECT_TRUE(passes(pattern)) << pattern;
+  }
+  for (const auto* pattern : {"main.cpp", "*.hpp", "src", "src/?", "*/*/*"}) EXPECT_FALSE(passes(pattern)) << pattern;
+}
+
 TEST(filter, has_a_digest_of_its_own) {
   std::vector<resource_filter> all(12);
   all[0].uri_prefix = "a";

@@ -174,7 +174,7 @@ TEST_F(entries, that_have_gone_have_no_version) {
   source->put("");
   feed->publish({kind::content, "memo:///a", "Was a"});
   ASSERT_TRUE(wait_for_wakes(1));
-  EXPECT_EQ(all(*stream), std::vector<std::string>{told(R"("name":"Was a")")});
+  EXPECT_EQ(all(*stream), std::vector<std::string>{told(R"("name":"MEMO:///a","title":"Was a")")});
 }
 
 TEST_F(entries, that_the_view_hides_are_not_told_of) {
