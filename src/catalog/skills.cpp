@@ -22,6 +22,8 @@ namespace {
 
 /// A page of skills has at most so many files, about a megabyte of digests, unless its only skill has more.
 constexpr std::size_t files_a_page = 8192;
+/// And its frontmatter has at most so many bytes of JSON, unless that of its only skill has more.
+constexpr std::size_t frontmatter_bytes_a_page = 1u << 20;
 
 /// Leaves out the files the caller may not see; false when that is true of the skill itself.
 bool show(skill& one, const view* through) {
@@ -54,9 +56,12 @@ skills_result merge_skills(std::vector<skills_result> pages, std::size_t limit) 
   all.resize(order.entries.size());
   skills_result merged{std::move(all), std::move(order.resume)};
   std::size_t files = 0;
+  std::size_t frontmatter_bytes = 0;
   for (std::size_t i = 0; i < merged.skills.size(); ++i) {
-    files += merged.skills[i].files ? merged.skills[i].files->size() : 0;
-    if (files <= files_a_page || i == 0) continue;
+    const auto& one = merged.skills[i];
+    files += one.files ? one.files->size() : 0;
+    frontmatter_bytes += one.frontmatter.to_text().size();
+    if ((files <= files_a_page && frontmatter_bytes <= frontmatter_bytes_a_page) || i == 0) continue;
     merged.resume = merged.skills[i - 1].uri;
     merged.skills.resize(i);
   }

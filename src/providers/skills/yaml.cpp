@@ -3,6 +3,7 @@
 
 #include <yaml.h>
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,13 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "json/writer.hpp"
 #include "providers/skills/scalar.hpp"
 
 namespace hondana::skills {
 namespace {
 
 constexpr std::size_t deepest = 32;
-constexpr std::size_t most_cost = 256 * 1024;
+constexpr std::size_t most_cost = 2 * longest_yaml;
 constexpr std::string_view core_tag = "tag:yaml.org,2002:";
 
 tl::unexpected<failure> wrong(std::size_t line, const std::string& what) {
@@ -27,10 +29,16 @@ std::string text_of(const yaml_char_t* from) { return from == nullptr ? "" : rei
 
 std::string_view text_of(const yaml_char_t* from, std::size_t size) { return {reinterpret_cast<const char*>(from), size}; }
 
-/// A finished value; its cost is a byte for each value in it, and the bytes of its texts.
+// What it costs to have a value or a key: the bytes it is written with, a control character six, and those it is held in.
+// Aliases make many of one.
+std::size_t cost_of(const value& scalar) { return scalar.to_text().size() + sizeof(",") - 1 + sizeof(value); }
+std::size_t cost_of_key(std::string_view key) { return json::quoted(key).size() + sizeof(":") - 1 + sizeof(std::string); }
+constexpr std::size_t cost_of_container = sizeof("[],") - 1 + sizeof(value);
+
+/// A finished value, with the cost of all that is in it.
 struct node {
   value what;
-  std::size_t cost = 1;
+  std::size_t cost = 0;
 };
 
 /// A mapping or sequence that is not finished.
@@ -41,7 +49,7 @@ struct open_node {
   value::array items;
   std::set<std::string> keys;
   std::optional<std::string> key;  // of the member whose value comes next
-  std::size_t cost = 1;
+  std::size_t cost = cost_of_container;
 };
 
 /// One event of the parser, released when it dies.
@@ -129,7 +137,7 @@ class parser {
     auto done = std::move(open_.back());
     open_.pop_back();
     auto what = done.is_mapping ? value(std::move(done.members)) : value(std::move(done.items));
-    return place({std::move(what), done.cost}, done.anchor, 1, line);
+    return place({std::move(what), done.cost}, done.anchor, cost_of_container, line);
   }
 
   result<void> scalar(const yaml_event_t& from, std::size_t line) {
@@ -137,11 +145,12 @@ class parser {
     const auto text = text_of(given.value, given.length);
     auto what = meaning(given, text, line);
     if (!what) return tl::unexpected(std::move(what.error()));
+    const auto cost = cost_of(*what);
     if (expects_key()) {
-      if (given.anchor != nullptr) anchors_[text_of(given.anchor)] = {*what, 1 + text.size()};
+      if (given.anchor != nullptr) anchors_[text_of(given.anchor)] = {*what, cost};
       return take_key(std::string(text), line);
     }
-    return place({std::move(*what), 1 + text.size()}, text_of(given.anchor), 1 + text.size(), line);
+    return place({std::move(*what), cost}, text_of(given.anchor), cost, line);
   }
 
   template <class Scalar>
@@ -174,9 +183,10 @@ class parser {
   result<void> take_key(std::string key, std::size_t line) {
     auto& mapping = open_.back();
     if (!mapping.keys.insert(key).second) return wrong(line, "the key \"" + key.substr(0, 80) + "\" stands twice");
-    mapping.cost += key.size();
+    const auto cost = cost_of_key(key);
+    mapping.cost += cost;
     mapping.key = std::move(key);
-    return spend(mapping.key->size(), line);
+    return spend(cost, line);
   }
 
   /// `price` is what of the cost has not been paid yet: a container's members were paid one by one, an alias's were not.
@@ -201,7 +211,7 @@ class parser {
   result<void> spend(std::size_t cost, std::size_t line) {
     spent_ += cost;
     if (spent_ <= most_cost) return {};
-    return wrong(line, "more than " + std::to_string(most_cost / 1024) + " KiB once aliases are resolved");
+    return wrong(line, "more than " + std::to_string(most_cost / 1024) + " KiB as JSON in memory, aliases resolved");
   }
 
   yaml_parser_t parser_{};

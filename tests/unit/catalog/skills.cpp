@@ -117,6 +117,26 @@ TEST_F(skill_catalog, never_splits_a_skill_and_ends_a_page_after_some_thousand_f
   EXPECT_EQ(list(*from)->skills.size(), 1);
 }
 
+// requires: 2026-07-28/skills.entry_atomic
+TEST_F(skill_catalog, ends_a_page_after_a_megabyte_of_frontmatter_as_it_is_written) {
+  for (int i = 0; i < 5; ++i) {
+    first->put("a://x/" + std::to_string(i));
+    // 480 000 bytes of JSON each, since a control character is written as six.
+    first->all.back().frontmatter = value::object{{"name", std::string(80'000, '\x01')}};
+  }
+  const auto from = arranged();
+  const auto page = list(*from);
+  ASSERT_TRUE(page && page->next_cursor);
+  EXPECT_EQ(page->skills.size(), 2);
+  EXPECT_EQ(walk(*from).size(), 5);
+  first->all.clear();
+  first->put("a://x/huge");
+  first->all.back().frontmatter = value::object{{"name", std::string(2'000'000, 'x')}};
+  first->put("a://x/next");
+  EXPECT_EQ(list(*from)->skills.size(), 1);
+  EXPECT_EQ(walk(*from).size(), 2);
+}
+
 TEST_F(skill_catalog, refuses_cursors_of_other_lists) {
   first->put("a://x/1");
   first->put("a://x/2");

@@ -123,8 +123,28 @@ TEST(yaml, what_would_cost_too_much_is_refused) {
     for (int i = 0; i < 10; ++i) laughs += (i == 0 ? "*" : ", *") + std::string(1, static_cast<char>(c - 1));
     laughs += "]\n";
   }
-  EXPECT_NE(json_of(laughs).find("more than 256 KiB once aliases are resolved"), std::string::npos);
+  EXPECT_NE(json_of(laughs).find("more than 128 KiB as JSON in memory, aliases resolved"), std::string::npos);
   EXPECT_EQ(json_of("a: " + std::string(64 * 1024, 'x')), "error: line 1: longer than 64 KiB");
+}
+
+TEST(yaml, costs_what_its_json_has_in_bytes_and_in_memory) {
+  const auto is_refused = [](const std::string& text) {
+    return json_of(text).find("more than 128 KiB as JSON in memory") != std::string::npos;
+  };
+  const auto repeated = [](const std::string& what, std::size_t count) {
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) all += what;
+    return all;
+  };
+  // The longest text that is one word, with a quote in every line, is taken whole.
+  EXPECT_FALSE(is_refused("a: |\n" + repeated("  " + std::string(76, 'x') + "\"\n", 800)));
+  // Four bytes each in the file, six in JSON.
+  EXPECT_FALSE(is_refused("a: \"" + repeated("\\x01", 10'000) + '"'));
+  EXPECT_TRUE(is_refused("a: &a \"" + repeated("\\x01", 10'000) + "\"\nb: [*a, *a]"));
+  // Two bytes each in the file, and a value in memory.
+  EXPECT_FALSE(is_refused("a: [" + repeated("1,", 2'000) + "]"));
+  EXPECT_TRUE(is_refused("a: [" + repeated("1,", 30'000) + "]"));
+  EXPECT_TRUE(is_refused("a: [" + repeated("[],", 20'000) + "]"));
 }
 
 }  // namespace
