@@ -3,6 +3,7 @@
 
 #include <yaml.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -39,6 +40,7 @@ constexpr std::size_t cost_of_container = sizeof("[],") - 1 + sizeof(value);
 struct node {
   value what;
   std::size_t cost = 0;
+  std::size_t depth = 0;  ///< Mappings and sequences from this one to the innermost.
 };
 
 /// A mapping or sequence that is not finished.
@@ -50,6 +52,7 @@ struct open_node {
   std::set<std::string> keys;
   std::optional<std::string> key;  // of the member whose value comes next
   std::size_t cost = cost_of_container;
+  std::size_t depth = 1;
 };
 
 /// One event of the parser, released when it dies.
@@ -119,11 +122,15 @@ class parser {
     }
   }
 
+  static tl::unexpected<failure> too_deep(std::size_t line) {
+    return wrong(line, "nested deeper than " + std::to_string(deepest) + " levels");
+  }
+
   [[nodiscard]] bool expects_key() const { return !open_.empty() && open_.back().is_mapping && !open_.back().key; }
 
   result<void> begin(bool is_mapping, std::string anchor, const std::string& tag, std::size_t line) {
     if (expects_key()) return wrong(line, "a key that is a list or a mapping, which JSON does not have");
-    if (open_.size() == deepest) return wrong(line, "nested deeper than " + std::to_string(deepest) + " levels");
+    if (open_.size() == deepest) return too_deep(line);
     const auto usual = std::string(core_tag) + (is_mapping ? "map" : "seq");
     if (!tag.empty() && tag != "!" && tag != usual) return wrong(line, "the tag " + tag + ", which JSON has no word for");
     open_node one;
@@ -137,7 +144,7 @@ class parser {
     auto done = std::move(open_.back());
     open_.pop_back();
     auto what = done.is_mapping ? value(std::move(done.members)) : value(std::move(done.items));
-    return place({std::move(what), done.cost}, done.anchor, cost_of_container, line);
+    return place({std::move(what), done.cost, done.depth}, done.anchor, cost_of_container, line);
   }
 
   result<void> scalar(const yaml_event_t& from, std::size_t line) {
@@ -174,7 +181,10 @@ class parser {
   result<void> alias(const std::string& anchor, std::size_t line) {
     const auto known = anchors_.find(anchor);
     if (known == anchors_.end()) return wrong(line, "*" + anchor + " refers to nothing that ends before it");
-    if (!expects_key()) return place(known->second, {}, known->second.cost, line);
+    if (!expects_key()) {
+      if (open_.size() + known->second.depth > deepest) return too_deep(line);
+      return place(known->second, {}, known->second.cost, line);
+    }
     const auto* text = known->second.what.as_string();
     if (text == nullptr) return wrong(line, "a key that is no text");
     return take_key(*text, line);
@@ -199,6 +209,7 @@ class parser {
     }
     auto& into = open_.back();
     into.cost += what.cost;
+    into.depth = std::max(into.depth, what.depth + 1);
     if (into.is_mapping) {
       into.members.emplace_back(std::move(*into.key), std::move(what.what));
       into.key.reset();

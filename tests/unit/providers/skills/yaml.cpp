@@ -127,6 +127,25 @@ TEST(yaml, what_would_cost_too_much_is_refused) {
   EXPECT_EQ(json_of("a: " + std::string(64 * 1024, 'x')), "error: line 1: longer than 64 KiB");
 }
 
+TEST(yaml, aliases_do_not_nest_deeper_than_brackets) {
+  // The mapping is a level, and so is each sequence.
+  const auto chain = [](int levels) {
+    std::string text = "a1: &a1 []\n";
+    for (int i = 2; i <= levels; ++i) {
+      const auto own = std::to_string(i);
+      text += "a" + own + ": &a" + own + " [*a" + std::to_string(i - 1) + "]\n";
+    }
+    return text;
+  };
+  EXPECT_TRUE(parse_yaml(chain(31)));
+  EXPECT_EQ(json_of(chain(32)), "error: line 32: nested deeper than 32 levels");
+  EXPECT_EQ(json_of("a: &a " + std::string(20, '[') + std::string(20, ']') + "\nb: " + std::string(12, '[') + "*a" +
+                    std::string(12, ']')),
+            "error: line 2: nested deeper than 32 levels");
+  // The deepest member counts, not the last.
+  EXPECT_FALSE(parse_yaml("a: &a [" + std::string(30, '[') + std::string(30, ']') + ", 1]\nb: [*a]"));
+}
+
 TEST(yaml, costs_what_its_json_has_in_bytes_and_in_memory) {
   const auto is_refused = [](const std::string& text) {
     return json_of(text).find("more than 128 KiB as JSON in memory") != std::string::npos;
