@@ -42,6 +42,23 @@ bool is_decimal(std::string_view text) noexcept {
   return drop_digits(text) != 0 && text.empty();
 }
 
+/// Whether a decimal that is not zero, and beyond what a double can be, is too small and not too large.
+bool is_tiny(std::string_view text) noexcept {
+  const auto mark = text.find_first_of("eE");
+  const auto digits = text.substr(0, mark);
+  std::int64_t exponent = 0;
+  if (mark != std::string_view::npos) {
+    auto written = text.substr(mark + 1);
+    if (written.starts_with('+')) written.remove_prefix(1);
+    const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), exponent);
+    // No text that is parsed has as many digits as would make up for it.
+    if (error != std::errc{}) return written.starts_with('-');
+  }
+  const auto point = static_cast<std::int64_t>(std::min(digits.find('.'), digits.size()));
+  const auto first = static_cast<std::int64_t>(std::min(digits.find_first_not_of("0."), digits.size()));
+  return (point - first) + exponent < 0;
+}
+
 std::optional<value> number_of(std::string_view text, bool is_negative) {
   if (std::all_of(text.begin(), text.end(), is_digit)) {
     std::int64_t whole = 0;
@@ -50,7 +67,11 @@ std::optional<value> number_of(std::string_view text, bool is_negative) {
   }
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || !std::isfinite(number)) return std::nullopt;
+  // An underflow and an overflow are reported alike; the one is as good as zero, the other is nothing.
+  if (error == std::errc::result_out_of_range && is_tiny(text))
+    number = 0;
+  else if (error != std::errc{} || !std::isfinite(number))
+    return std::nullopt;
   return value(is_negative ? -number : number);
 }
 

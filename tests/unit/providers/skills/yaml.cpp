@@ -34,6 +34,7 @@ TEST(yaml, plain_scalars_are_those_of_the_core_schema) {
       {"0o17", "15"},
       {"0x1F", "31"},
       {"0b11", "\"0b11\""},
+      {"0.1e-309", "1e-310"},
       {"0x", "\"0x\""},
       {"-0x1F", "\"-0x1F\""},
       {"1_000", "\"1_000\""},
@@ -42,6 +43,12 @@ TEST(yaml, plain_scalars_are_those_of_the_core_schema) {
       {".5", "0.5"},
       {"-2.50", "-2.5"},
       {"1e3", "1000.0"},
+      {"1e-400", "0.0"},
+      {"-1e-400", "-0.0"},
+      {"0.1e-400", "0.0"},
+      {"0." + std::string(400, '0') + "1", "0.0"},
+      {std::string(400, '1') + "e-800", "0.0"},
+      {"1e-99999999999999999999", "0.0"},
       {"1.5E-1", "0.15"},
       {"1e", "\"1e\""},
       {".", "\".\""},
@@ -97,6 +104,9 @@ TEST(yaml, what_json_cannot_say_is_refused_with_its_line) {
   EXPECT_EQ(json_of("a: -.INF"), "error: line 1: -.INF is a number that JSON cannot say");
   EXPECT_EQ(json_of("a: 1\nb: .nan"), "error: line 2: .nan is a number that JSON cannot say");
   EXPECT_EQ(json_of("a: 1e999"), "error: line 1: 1e999 is a number that JSON cannot say");
+  EXPECT_EQ(json_of("a: -0.1e400"), "error: line 1: -0.1e400 is a number that JSON cannot say");
+  EXPECT_EQ(json_of("a: 1e99999999999999999999"), "error: line 1: 1e99999999999999999999 is a number that JSON cannot say");
+  EXPECT_EQ(json_of("a: 0.00001e+400"), "error: line 1: 0.00001e+400 is a number that JSON cannot say");
   EXPECT_EQ(json_of("a: 1\nb: 2\na: 3\n"), "error: line 3: the key \"a\" stands twice");
   EXPECT_EQ(json_of("? [a]\n: b\n"), "error: line 1: a key that is a list or a mapping, which JSON does not have");
   EXPECT_EQ(json_of("a: 1\n---\nb: 2\n"), "error: line 2: a second document begins; only one is allowed");
