@@ -84,6 +84,7 @@ result<reading> folder_skills::read(const read_request& request) {
   if (path == nullptr) return fail(errc::resource_not_found, "There is no such file in any skill.");
   auto file = shelf_->open_file(*path);
   if (!file) return tl::unexpected(std::move(file.error()));
+  const auto state = file->state;
   auto item = content_of(std::move(*file), *path, request);
   if (!item) return tl::unexpected(std::move(item.error()));
   reading answer;
@@ -91,9 +92,19 @@ result<reading> folder_skills::read(const read_request& request) {
     sha256 digest;
     digest.feed(**whole);
     answer.version = digest.finish();
+  } else {
+    answer.version = digest_of(*path, state, request);
+    if (!answer.version.empty() && answer.version == request.if_version) return reading{{}, std::move(answer.version)};
   }
   answer.contents.push_back(std::move(*item));
   return answer;
+}
+
+std::string folder_skills::digest_of(const std::string& path, const stamp& state, const call& by) {
+  auto digest = shelf_->digest_of(path, state);
+  if (!digest.empty() || is_racy(state)) return digest;
+  // It was digested so soon after a change, or has changed since, that it is to be read through again.
+  return refreshed(by) ? shelf_->digest_of(path, state) : digest;
 }
 
 result<void> folder_skills::survey(const call& request, const std::function<void(const survey_item&)>& each) {

@@ -48,6 +48,8 @@ class folder_skills final : public provider {
                 bool watches);
   /// The collection as the folders are now; changes are heard from then on.
   [[nodiscard]] result<std::shared_ptr<const collection>> refreshed(const call& by);
+  /// The digest of a file in this state; empty when it may change without a trace, or is changing.
+  [[nodiscard]] std::string digest_of(const std::string& path, const stamp& state, const call& by);
 
   std::string claim_;
   std::shared_ptr<shelf> shelf_;        // shared with a thread that may be stuck

@@ -92,12 +92,12 @@ result<std::shared_ptr<const collection>> shelf::refreshed(const call& by) {
   std::vector<found_file> files;
   files.reserve(now->files.size());
   for (const auto& [path, when] : now->files) files.push_back({path, when.size, time_of(when)});
-  std::erase_if(records_, [&now](const auto& one) { return !now->files.contains(one.first); });
   // Arranging reads with the stamps of this look, so that what was read for it is found again by the next.
   seen_ = std::move(*now);
   {
     const std::lock_guard lock(mutex_);
     owners_ = seen_.owners;
+    std::erase_if(records_, [this](const auto& one) { return !seen_.files.contains(one.first); });
   }
   auto made = collection::arrange(
       prefix_, std::move(files), [this, &by](const found_file& file) { return read_through(file, by); }, seen_.left_out);
@@ -128,6 +128,7 @@ result<std::shared_ptr<const looked_at>> shelf::read_through(const found_file& f
   const bool is_same = ::fstat(opened->file.get(), &after) == 0 && stamp_of(after) == opened->state;
   auto shared = std::make_shared<const looked_at>(std::move(*read));
   // What changed while it was read, or may change without a trace, is read again by the next who asks.
+  const std::lock_guard lock(mutex_);
   records_.insert_or_assign(file.path, record{opened->state, shared, !is_same || is_racy(opened->state)});
   return std::shared_ptr<const looked_at>(std::move(shared));
 }
@@ -147,6 +148,12 @@ result<opened_file> shelf::open_file(std::string_view path) const {
   const auto place = owner == owners_.end() ? 0 : owner->second;
   lock.unlock();
   return folders_[place].open_file(path);
+}
+
+std::string shelf::digest_of(const std::string& path, const stamp& state) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = records_.find(path);
+  return known != records_.end() && !known->second.is_racy && known->second.state == state ? known->second.known->digest : "";
 }
 
 result<looked_at> look_at(const opened_file& file, std::string_view path, const call& by) {

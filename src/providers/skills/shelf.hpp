@@ -41,6 +41,9 @@ class shelf {
   /// Opens a file of a collection by its path there. Errors: as `folder::open_file`.
   [[nodiscard]] result<opened_file> open_file(std::string_view path) const;
 
+  /// The digest of a file of a collection, when it is known and cannot have changed since; else empty.
+  [[nodiscard]] std::string digest_of(const std::string& path, const stamp& state) const;
+
   [[nodiscard]] const std::vector<folder>& folders() const noexcept { return folders_; }
 
  private:
@@ -74,11 +77,11 @@ class shelf {
   std::timed_mutex looking_;  // held while the folders are looked at
   std::chrono::steady_clock::time_point begun_;
   snapshot seen_;
-  std::map<std::string, record> records_;
   std::vector<omission> told_;
 
   mutable std::mutex mutex_;
   std::map<std::string, std::size_t, std::less<>> owners_;  // as in the latest look
+  std::map<std::string, record> records_;                   // changed only while `looking_` is held, too
   std::shared_ptr<const collection> latest_;
   std::shared_ptr<change_listener> listener_;
 };

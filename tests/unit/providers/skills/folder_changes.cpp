@@ -1,6 +1,4 @@
 /// Folders of skills while they change, and while many ask.
-#include <sys/stat.h>
-
 #include <atomic>
 #include <chrono>
 #include <stop_token>
@@ -104,14 +102,7 @@ TEST_F(skill_folders, are_not_read_again_as_long_as_nothing_changes) {
   std::vector<folder> folders;
   folders.push_back(std::move(*opened));
   shelf books({}, std::move(folders), {});
-  // Older than the time in which a change may leave no trace, so that what is read is remembered.
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  const auto is_settled = [this] {
-    struct stat facts{};
-    return ::stat((root / "a/SKILL.md").c_str(), &facts) == 0 && !is_racy(stamp_of(facts));
-  };
-  while (!is_settled() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-  ASSERT_TRUE(is_settled());
+  wait_until_settled("a/SKILL.md");  // so that what is read is remembered
   const auto first = books.refreshed({});
   const auto second = books.refreshed({});
   ASSERT_TRUE(first && second);

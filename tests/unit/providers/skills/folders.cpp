@@ -127,6 +127,31 @@ TEST_F(skill_folders, large_files_are_pulled_and_those_beyond_the_limit_refused)
   EXPECT_EQ(read(*from, "skill://a", 5).error().code, errc::response_too_large);
 }
 
+TEST_F(skill_folders, large_files_have_the_version_of_their_entry_and_are_not_sent_to_who_has_it) {
+  write("a/SKILL.md", skill_text("a"));
+  write("a/large", std::string(2u << 20, 'x'));
+  const auto from = open();
+  ASSERT_THAT(skill_uris(*from), ElementsAre("skill://a/SKILL.md"));
+  wait_until_settled("a/large");
+  read_request request;
+  request.uri = request.asked_uri = "skill://a/large";
+  const auto found = from->read(request);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->version, look_at("a/large", std::string(2u << 20, 'x')).digest);
+  request.if_version = found->version;
+  const auto again = from->read(request);
+  ASSERT_TRUE(again);
+  EXPECT_THAT(again->contents, testing::SizeIs(0));
+  EXPECT_EQ(again->version, found->version);
+  write("a/large", std::string(2u << 20, 'y'));
+  const auto other = from->read(request);
+  ASSERT_TRUE(other);
+  EXPECT_THAT(other->contents, testing::SizeIs(1));
+  EXPECT_NE(other->version, found->version);
+  wait_until_settled("a/large");
+  EXPECT_EQ(from->read(request)->version, look_at("a/large", std::string(2u << 20, 'y')).digest);
+}
+
 TEST_F(skill_folders, of_several_folders_the_first_wins_a_name) {
   write("one/a/SKILL.md", skill_text("a", "from: one\n"));
   write("two/a/SKILL.md", skill_text("a", "from: two\n"));

@@ -1,6 +1,9 @@
 /// A folder of skills on disk for each test, and a provider that serves it.
 #pragma once
 
+#include <sys/stat.h>
+
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -35,6 +39,16 @@ struct skill_folders : testing::Test {
   void write(const std::string& below, const std::string& bytes) const {
     fs::create_directories((root / below).parent_path());
     std::ofstream(root / below, std::ios::binary) << bytes;
+  }
+  /// Until the file is older than the time in which a change may leave no trace.
+  void wait_until_settled(const std::string& below) const {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    struct stat facts{};
+    do {
+      if (::stat((root / below).c_str(), &facts) == 0 && !is_racy(stamp_of(facts))) return;
+      std::this_thread::yield();
+    } while (std::chrono::steady_clock::now() < deadline);
+    ADD_FAILURE() << below << " does not settle";
   }
   /// Not watched, so that changes are told by questions.
   std::shared_ptr<folder_skills> open(const std::string& prefix = {}, const std::vector<std::string>& below = {""}) {
