@@ -38,6 +38,7 @@ class skill_provider : public provider {
   [[nodiscard]] scheme_documentation documentation() const override;
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<reading> read(const read_request& request) override;
+  [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] bool lists_folders() const noexcept override;
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] bool has_skills() const noexcept override;

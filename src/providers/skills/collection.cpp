@@ -89,6 +89,19 @@ result<skill> collection::find_skill(const skill_request& request) const {
   return *found;
 }
 
+result<resource> collection::describe(const describe_request& request) const {
+  auto entry = entries_.find(request.uri);
+  if (!entry) return fail(errc::resource_not_found, "There is no such file in any skill.");
+  if (path_of(request.uri) == nullptr) {
+    read_request content;
+    static_cast<call&>(content) = request;
+    content.uri = content.asked_uri = request.uri;
+    // What is too large to be read has no version either.
+    if (auto read = read_folder(content)) entry->version = std::move(read->version);
+  }
+  return std::move(*entry);
+}
+
 void collection::tell_changes_since(const collection& before, change_listener& to) const {
   const auto then = versions_of(before.entries_);
   const auto now = versions_of(entries_);

@@ -63,6 +63,8 @@ class collection {
   [[nodiscard]] result<list_result> children(const children_request& request) const;
   [[nodiscard]] skills_result skills(const list_request& request) const;
   [[nodiscard]] result<skill> find_skill(const skill_request& request) const;
+  /// As `provider::describe`; a folder has the version of its content.
+  [[nodiscard]] result<resource> describe(const describe_request& request) const;
   void survey(const std::function<void(const survey_item&)>& each) const;
 
   /// Tells what has come, gone or changed since `before` was the newest.

@@ -146,7 +146,7 @@ result<walked> folder::walk(const call& by, const std::function<void(const std::
   return std::move(one).take();
 }
 
-result<opened_file> folder::open_file(std::string_view below) const {
+result<descriptor> folder::open_at(std::string_view below, int flags) const {
   descriptor above;
   int at = root_.get();
   for (std::string_view rest = below;;) {
@@ -154,17 +154,27 @@ result<opened_file> folder::open_file(std::string_view below) const {
     const std::string name(rest.substr(0, slash));
     if (name.empty() || name == "." || name == "..") return refused(ENOENT, below);
     const bool is_last = slash == std::string_view::npos;
-    descriptor next(::openat(at, name.c_str(), is_last ? file_flags : folder_flags));
+    descriptor next(::openat(at, name.c_str(), is_last ? flags : folder_flags));
     if (!next.is_open()) return refused(errno == ENXIO ? ENOENT : errno, below);
     above = std::move(next);
     at = above.get();
-    if (is_last) break;
+    if (is_last) return above;
     rest.remove_prefix(slash + 1);
   }
+}
+
+result<opened_file> folder::open_file(std::string_view below) const {
+  auto file = open_at(below, file_flags);
+  if (!file) return tl::unexpected(std::move(file.error()));
   struct stat facts{};
-  if (::fstat(at, &facts) != 0) return refused(errno, below);
+  if (::fstat(file->get(), &facts) != 0) return refused(errno, below);
   if (!S_ISREG(facts.st_mode)) return refused(ENOENT, below);
-  return opened_file{std::move(above), stamp_of(facts)};
+  return opened_file{std::move(*file), stamp_of(facts)};
+}
+
+bool folder::may_hold(std::string_view below) const {
+  const auto found = open_at(below, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  return found || found.error().code != errc::resource_not_found;
 }
 
 result<void> still_wanted(const call& by) {

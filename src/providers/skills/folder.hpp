@@ -93,8 +93,11 @@ class folder {
 
   /// Errors: resource_not_found, access_denied, source_unavailable.
   [[nodiscard]] result<opened_file> open_file(std::string_view below) const;
+  /// Whether there is anything of this name, or that cannot be told.
+  [[nodiscard]] bool may_hold(std::string_view below) const;
 
  private:
+  [[nodiscard]] result<descriptor> open_at(std::string_view below, int flags) const;
   folder(std::string path, descriptor root) : path_(std::move(path)), root_(std::move(root)) {}
 
   std::string path_;

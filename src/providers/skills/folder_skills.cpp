@@ -12,7 +12,12 @@
 namespace hondana::skills {
 namespace {
 
+/// For how long a folder is taken to be as it was seen when its entry is asked for: by those who were told of a change.
+constexpr std::chrono::milliseconds told_lately{100};
+
 std::string numbered(std::size_t count, const char* what) { return std::to_string(count) + ' ' + what; }
+
+tl::unexpected<failure> no_such_file() { return fail(errc::resource_not_found, "There is no such file in any skill."); }
 
 }  // namespace
 
@@ -75,13 +80,15 @@ result<reading> folder_skills::read(const read_request& request) {
   auto known = shelf_->latest();
   const std::string* path = known ? known->path_of(request.uri) : nullptr;
   if (path == nullptr) {
+    // Unknown names are many, and a walk for each would be dear.
+    if (known && !is_there(*known, request.uri)) return no_such_file();
     auto now = refreshed(request);
     if (!now) return tl::unexpected(std::move(now.error()));
     known = std::move(*now);
     path = known->path_of(request.uri);
   }
   if (path == nullptr && known->is_folder(request.uri)) return known->read_folder(request);
-  if (path == nullptr) return fail(errc::resource_not_found, "There is no such file in any skill.");
+  if (path == nullptr) return no_such_file();
   auto file = shelf_->open_file(*path);
   if (!file) return tl::unexpected(std::move(file.error()));
   const auto state = file->state;
@@ -98,6 +105,30 @@ result<reading> folder_skills::read(const read_request& request) {
   }
   answer.contents.push_back(std::move(*item));
   return answer;
+}
+
+bool folder_skills::is_there(const collection& known, const std::string& uri) const {
+  if (known.path_of(uri) != nullptr || known.is_folder(uri)) return true;
+  constexpr std::string_view scheme = "skill://";
+  if (!uri.starts_with(scheme)) return false;
+  const auto path = percent_decode(std::string_view(uri).substr(scheme.size()));
+  return path && shelf_->may_hold(*path);
+}
+
+bool folder_skills::is_as_known(const collection& known, const resource& entry) const {
+  const auto* path = known.path_of(entry.uri);
+  if (path == nullptr) return std::chrono::steady_clock::now() - shelf_->looked_at_last() < told_lately;
+  const auto file = shelf_->open_file(*path);
+  return file && shelf_->digest_of(*path, file->state) == entry.version;
+}
+
+result<resource> folder_skills::describe(const describe_request& request) {
+  if (const auto known = shelf_->latest()) {
+    if (!is_there(*known, request.uri)) return no_such_file();
+    auto entry = known->describe(request);
+    if (entry && is_as_known(*known, *entry)) return entry;
+  }
+  return refreshed(request).and_then([&request](const auto& now) { return now->describe(request); });
 }
 
 std::string folder_skills::digest_of(const std::string& path, const stamp& state, const call& by) {

@@ -32,6 +32,8 @@ class folder_skills final : public provider {
   [[nodiscard]] scheme_documentation documentation() const override { return skills::describe(); }
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<reading> read(const read_request& request) override;
+  /// Walks the folders only when what is known may have changed.
+  [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] bool lists_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] bool has_skills() const noexcept override { return true; }
@@ -48,6 +50,9 @@ class folder_skills final : public provider {
                 bool watches);
   /// The collection as the folders are now; changes are heard from then on.
   [[nodiscard]] result<std::shared_ptr<const collection>> refreshed(const call& by);
+  /// Whether a URI is known, or something is on disk where it would be.
+  [[nodiscard]] bool is_there(const collection& known, const std::string& uri) const;
+  [[nodiscard]] bool is_as_known(const collection& known, const resource& entry) const;
   /// The digest of a file in this state; empty when it may change without a trace, or is changing.
   [[nodiscard]] std::string digest_of(const std::string& path, const stamp& state, const call& by);
 

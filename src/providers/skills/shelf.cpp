@@ -87,6 +87,8 @@ result<std::shared_ptr<const collection>> shelf::refreshed(const call& by) {
   if (!now) return tl::unexpected(std::move(now.error()));
   if (auto made = latest(); made && *now == seen_ && !has_racy()) {
     begun_ = begun;
+    const std::lock_guard lock(mutex_);
+    looked_at_ = clock::now();
     return made;
   }
   std::vector<found_file> files;
@@ -109,6 +111,7 @@ result<std::shared_ptr<const collection>> shelf::refreshed(const call& by) {
   begun_ = begun;
   std::unique_lock lock(mutex_);
   const auto before = std::exchange(latest_, *made);
+  looked_at_ = clock::now();
   const auto to = listener_;
   lock.unlock();
   if (before && to) (*made)->tell_changes_since(*before, *to);
@@ -148,6 +151,24 @@ result<opened_file> shelf::open_file(std::string_view path) const {
   const auto place = owner == owners_.end() ? 0 : owner->second;
   lock.unlock();
   return folders_[place].open_file(path);
+}
+
+bool shelf::may_hold(std::string_view path) const {
+  if (!prefix_.empty()) {
+    if (path == prefix_) return true;
+    if (!lies_in(path, prefix_)) return false;
+    path.remove_prefix(prefix_.size() + 1);
+  }
+  if (path.empty()) return true;
+  // What a path cannot have, and what is never served.
+  if (path.find('\0') != std::string_view::npos || path.starts_with('.') || path.find("/.") != std::string_view::npos)
+    return false;
+  return std::any_of(folders_.begin(), folders_.end(), [path](const folder& one) { return one.may_hold(path); });
+}
+
+clock::time_point shelf::looked_at_last() const {
+  const std::lock_guard lock(mutex_);
+  return looked_at_;
 }
 
 std::string shelf::digest_of(const std::string& path, const stamp& state) const {

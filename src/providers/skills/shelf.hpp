@@ -41,6 +41,10 @@ class shelf {
   /// Opens a file of a collection by its path there. Errors: as `folder::open_file`.
   [[nodiscard]] result<opened_file> open_file(std::string_view path) const;
 
+  /// Whether something that could be served at a path of a collection is there; does without a walk.
+  [[nodiscard]] bool may_hold(std::string_view path) const;
+  /// When the newest collection was last found to be what the folders hold.
+  [[nodiscard]] std::chrono::steady_clock::time_point looked_at_last() const;
   /// The digest of a file of a collection, when it is known and cannot have changed since; else empty.
   [[nodiscard]] std::string digest_of(const std::string& path, const stamp& state) const;
 
@@ -83,6 +87,7 @@ class shelf {
   std::map<std::string, std::size_t, std::less<>> owners_;  // as in the latest look
   std::map<std::string, record> records_;                   // changed only while `looking_` is held, too
   std::shared_ptr<const collection> latest_;
+  std::chrono::steady_clock::time_point looked_at_;
   std::shared_ptr<change_listener> listener_;
 };
 

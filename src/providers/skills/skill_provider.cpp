@@ -156,6 +156,8 @@ result<reading> skill_provider::read(const read_request& request) {
   return answer;
 }
 
+result<resource> skill_provider::describe(const describe_request& request) { return state_->current()->describe(request); }
+
 bool skill_provider::lists_folders() const noexcept { return true; }
 
 result<list_result> skill_provider::children(const children_request& request) { return state_->current()->children(request); }

@@ -114,6 +114,48 @@ TEST_F(skill_folders, are_not_read_again_as_long_as_nothing_changes) {
   EXPECT_NE(*third, *first);
 }
 
+TEST_F(skill_folders, describe_files_and_folders_as_they_are) {
+  write("a/SKILL.md", skill_text("a"));
+  write("a/x", "1");
+  const auto from = open();
+  const auto version_of = [&](const std::string& uri) {
+    const auto entry = describe(*from, uri);
+    return entry ? entry->version : std::string(name_of(entry.error().code));
+  };
+  EXPECT_EQ(version_of("skill://a/x"), look_at("a/x", "1").digest);
+  EXPECT_EQ(version_of("skill://a"), read(*from, "skill://a")->version);
+  wait_until_settled("a/x");
+  ASSERT_THAT(skill_uris(*from), ElementsAre("skill://a/SKILL.md"));
+  // Changed, gone and come again since the last look.
+  write("a/x", "2");
+  EXPECT_EQ(version_of("skill://a/x"), look_at("a/x", "2").digest);
+  fs::remove(root / "a/x");
+  EXPECT_EQ(version_of("skill://a/x"), "resource_not_found");
+  write("a/y", "3");
+  EXPECT_EQ(version_of("skill://a/y"), look_at("a/y", "3").digest);
+  EXPECT_EQ(version_of("skill://a/none"), "resource_not_found");
+  EXPECT_EQ(version_of("skill://none/at/all"), "resource_not_found");
+}
+
+TEST_F(skill_folders, are_not_walked_for_what_is_known_nor_for_what_is_not_there) {
+  write("a/SKILL.md", skill_text("a"));
+  write("a/x", "1");
+  wait_until_settled("a/x");
+  const auto from = open();
+  const auto told = std::make_shared<recorder>();
+  from->watch(told);
+  ASSERT_THAT(skill_uris(*from), ElementsAre("skill://a/SKILL.md"));
+  // A walk would find this, and tell.
+  write("a/new", "1");
+  EXPECT_TRUE(describe(*from, "skill://a/x"));
+  EXPECT_FALSE(describe(*from, "skill://a/none"));
+  for (const std::string uri : {"skill://a/none", "skill://none", "skill://a/.env", "skill://a/x/deeper", "skill://a/%00"})
+    EXPECT_EQ(read_text(*from, uri), "error: resource_not_found") << uri;
+  EXPECT_THAT(told->heard, IsEmpty());
+  EXPECT_EQ(read_text(*from, "skill://a/new"), "1");
+  EXPECT_THAT(told->heard, ElementsAre("skill://a/new", "skill://a", "list"));
+}
+
 TEST_F(skill_folders, give_up_when_nobody_waits) {
   write("a/SKILL.md", skill_text("a"));
   const auto from = open();

@@ -49,6 +49,18 @@ TEST_F(skills_in_memory, list_every_file_once_with_size_and_sha256) {
   EXPECT_EQ(one->files->at(2).digest, "sha256:cc42155088fca5730758db72b2a5bca33112a941dfaa2d43098ec422ce4ea213");
 }
 
+TEST_F(skills_in_memory, describe_folders_with_the_version_that_a_read_gives) {
+  EXPECT_EQ(added("acme/refunds", {{"SKILL.md", skill_text("refunds")}}), "added");
+  const auto before = describe(books, "skill://acme/refunds");
+  ASSERT_TRUE(before);
+  EXPECT_EQ(before->kind, "folder");
+  EXPECT_FALSE(before->version.empty());
+  EXPECT_EQ(before->version, read(books, "skill://acme/refunds")->version);
+  EXPECT_EQ(added("acme/refunds", {{"SKILL.md", skill_text("refunds")}, {"x", "1"}}), "added");
+  EXPECT_NE(describe(books, "skill://acme/refunds")->version, before->version);
+  EXPECT_EQ(describe(books, "skill://none").error().code, errc::resource_not_found);
+}
+
 TEST_F(skills_in_memory, are_ordinary_resources_too) {
   EXPECT_EQ(added("acme/refunds", {{"SKILL.md", skill_text("refunds")}, {"examples/mail.md", "Dear"}}), "added");
   const auto page = books.list({});

@@ -66,6 +66,12 @@ inline result<reading> read(provider& from, const std::string& uri, std::uint64_
   return from.read(request);
 }
 
+inline result<resource> describe(provider& from, const std::string& uri) {
+  describe_request request;
+  request.uri = uri;
+  return from.describe(request);
+}
+
 /// Writes down what it hears.
 class recorder final : public change_listener {
  public:
