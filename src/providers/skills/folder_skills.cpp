@@ -30,7 +30,8 @@ folder_skills::folder_skills(const std::string& prefix, std::vector<folder> fold
   watching_options with;
   with.log = std::move(log);
   const auto look = [of = std::weak_ptr(shelf_)](const call& by) {
-    if (const auto there = of.lock()) (void)there->refreshed(by);  // what fails, the next who asks is told
+    const auto there = of.lock();
+    return !there || there->refreshed(by).has_value();  // why not, the next who asks is told
   };
   watching_ = std::make_shared<watching>(std::move(paths), look, std::move(with));
   shelf_->cover_with([to = std::weak_ptr(watching_)](std::size_t which, const std::string& path, int descriptor) {

@@ -33,7 +33,7 @@ constexpr std::chrono::minutes look_time{1};
 }  // namespace
 
 struct watching::state {
-  state(std::vector<std::string> all, std::function<void(const call&)> how, watching_options what)
+  state(std::vector<std::string> all, std::function<bool(const call&)> how, watching_options what)
       : paths(std::move(all)), look(std::move(how)), with(std::move(what)), polled(paths.size(), false) {}
   ~state() {
     if (bell >= 0) ::close(bell);
@@ -42,7 +42,7 @@ struct watching::state {
   state& operator=(const state&) = delete;
 
   const std::vector<std::string> paths;
-  const std::function<void(const call&)> look;
+  const std::function<bool(const call&)> look;
   const watching_options with;
   const int bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   std::stop_source stop;
@@ -112,8 +112,9 @@ struct watching::state {
     call by;
     by.stop = stop.get_token();
     by.deadline = clock::now() + look_time;
-    look(by);
-    next_look = clock::time_point::max();
+    // What happened is not forgotten by a look that fails or throws.
+    next_look = clock::now() + with.look_after;
+    if (look(by)) next_look = clock::time_point::max();
   }
   void run() {
     while (!stop.stop_requested()) {
@@ -129,7 +130,7 @@ struct watching::state {
   }
 };
 
-watching::watching(std::vector<std::string> folders, std::function<void(const call&)> look, watching_options with)
+watching::watching(std::vector<std::string> folders, std::function<bool(const call&)> look, watching_options with)
     : state_(std::make_shared<state>(std::move(folders), std::move(look), std::move(with))) {}
 
 watching::~watching() {

@@ -14,7 +14,7 @@ namespace hondana::skills {
 
 /// How the folders are watched.
 struct watching_options {
-  /// Between two looks at folders that the kernel does not watch for us.
+  /// Between two looks at folders that the kernel does not watch for us, or that could not be looked at.
   std::chrono::milliseconds look_after{2000};
   std::size_t max_watched = 100'000;  ///< Folders.
   std::function<void(std::string_view)> log{};
@@ -24,12 +24,12 @@ struct watching_options {
 ///
 /// Folders that are walked are covered. What happens in them has `look` called when it has been quiet for 50 ms, and at the
 /// latest half a second after it began. On a network file system, and when this user may watch no more folders, `look` is
-/// called every `look_after` instead; the log says so once.
+/// called every `look_after` instead; the log says so once. After a look that failed, the next comes after `look_after`.
 class watching {
  public:
-  /// `folders`: the paths, for the log. `look` walks all folders; it is called by the thread, which gives it its own stop token
-  /// and a deadline of a minute.
-  watching(std::vector<std::string> folders, std::function<void(const call&)> look, watching_options with);
+  /// `folders`: the paths, for the log. `look` walks all folders, and says whether it could; it is called by the thread, which
+  /// gives it its own stop token and a deadline of a minute.
+  watching(std::vector<std::string> folders, std::function<bool(const call&)> look, watching_options with);
   /// Ends the thread; leaves it behind when it is stuck in a system call for more than a second.
   ~watching();
   watching(const watching&) = delete;

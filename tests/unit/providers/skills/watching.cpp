@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -125,6 +126,7 @@ TEST_F(watched_skills, that_cannot_be_watched_are_looked_at) {
         const std::lock_guard lock(mutex);
         ++looks;
         changed.notify_all();
+        return true;
       },
       with);
   EXPECT_FALSE(watched.is_complete());
@@ -136,6 +138,33 @@ TEST_F(watched_skills, that_cannot_be_watched_are_looked_at) {
   std::unique_lock lock(mutex);
   EXPECT_TRUE(changed.wait_for(lock, patience, [&] { return looks > 3; }));
   EXPECT_THAT(lines, ElementsAre(testing::HasSubstr("are looked for every 1 ms")));
+}
+
+TEST_F(watched_skills, that_could_not_be_looked_at_are_looked_at_again) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int looks = 0;
+  watching_options with;
+  with.look_after = std::chrono::milliseconds(1);
+  watching watched(
+      {root.string()},
+      [&](const call&) {
+        const std::lock_guard lock(mutex);
+        ++looks;
+        changed.notify_all();
+        if (looks == 2) throw std::runtime_error("out of something");
+        return looks == 4;
+      },
+      with);
+  watched.start();
+  auto opened = folder::open(root.string());
+  ASSERT_TRUE(opened);
+  ASSERT_TRUE(opened->walk({}, [&](const std::string& path, int descriptor) { watched.cover(0, path, descriptor); }));
+  EXPECT_TRUE(watched.is_complete());
+  std::unique_lock lock(mutex);
+  // Nothing happens in the folder: these are made up for by themselves.
+  EXPECT_TRUE(changed.wait_for(lock, patience, [&] { return looks >= 4; }));
+  EXPECT_FALSE(changed.wait_for(lock, std::chrono::milliseconds(50), [&] { return looks > 4; }));
 }
 
 }  // namespace
