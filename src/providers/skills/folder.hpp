@@ -55,7 +55,7 @@ struct stamp {
 
 [[nodiscard]] stamp stamp_of(const struct stat& facts) noexcept;
 /// Whether the file changed within 50 ms of now (or seems to in the future), so that a further change may leave its stamp as
-/// it is: time stamps move in ticks.
+/// it is: time stamps move in ticks. Within 2 s when its stamp is of a whole second: some file systems have no others.
 [[nodiscard]] bool is_racy(const stamp& state) noexcept;
 
 /// A regular file below a folder; the path is relative to it.

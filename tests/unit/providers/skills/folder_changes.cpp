@@ -1,6 +1,9 @@
 /// Folders of skills while they change, and while many ask.
+#include <time.h>
+
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -154,6 +157,21 @@ TEST_F(skill_folders, are_not_walked_for_what_is_known_nor_for_what_is_not_there
   EXPECT_THAT(told->heard, IsEmpty());
   EXPECT_EQ(read_text(*from, "skill://a/new"), "1");
   EXPECT_THAT(told->heard, ElementsAre("skill://a/new", "skill://a", "list"));
+}
+
+TEST(stamps, are_racy_for_a_tick_of_their_file_system) {
+  timespec time{};
+  ASSERT_EQ(::clock_gettime(CLOCK_REALTIME, &time), 0);
+  constexpr std::int64_t second = 1'000'000'000;
+  const auto now = static_cast<std::int64_t>(time.tv_sec) * second + time.tv_nsec;
+  const auto changed_at = [](std::int64_t when) { return stamp{1, 2, 3, when, when}; };
+  EXPECT_TRUE(is_racy(changed_at(now)));
+  EXPECT_TRUE(is_racy(changed_at(now + 3600 * second)));
+  // A nanosecond may be added, so that neither is of a whole second.
+  EXPECT_FALSE(is_racy(changed_at((now - second) | 1)));
+  const auto whole = static_cast<std::int64_t>(time.tv_sec) * second;
+  EXPECT_TRUE(is_racy(changed_at(whole)));
+  EXPECT_FALSE(is_racy(changed_at(whole - 3 * second)));
 }
 
 TEST_F(skill_folders, give_up_when_nobody_waits) {
