@@ -46,6 +46,18 @@ std::int64_t nanoseconds_of(const timespec& time) noexcept {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
+descriptor open_root(const std::string& path) { return descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); }
+
+/// Whether an open folder is the one its path names. When that cannot be told, as by rights taken away since, it is.
+bool is_still_at(int open, const std::string& path) {
+  struct stat mine{};
+  struct stat there{};
+  if (::fstat(open, &mine) != 0) return true;
+  if (mine.st_nlink == 0) return false;  // deleted
+  if (::stat(path.c_str(), &there) != 0) return errno != ENOENT && errno != ENOTDIR;
+  return mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+}
+
 /// One walk on its way.
 class walker {
  public:
@@ -124,16 +136,34 @@ bool is_racy(const stamp& state) noexcept {
   return state.changed > nanoseconds_of(now) - tick;
 }
 
+folder::folder(std::string path, descriptor root) : path_(std::move(path)), top_(std::make_unique<top>()) {
+  top_->now = std::make_shared<const descriptor>(std::move(root));
+}
+
 result<folder> folder::open(const std::string& path) {
-  descriptor root(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  auto root = open_root(path);
   if (root.is_open()) return folder(path, std::move(root));
   return fail(errc::source_unavailable, "The folder of skills \"" + path + "\" cannot be opened: " + words_of(errno) +
                                             ". Check its path and permissions.");
 }
 
+result<std::shared_ptr<const descriptor>> folder::root() const {
+  const std::lock_guard lock(top_->mutex);
+  if (is_still_at(top_->now->get(), path_)) return top_->now;
+  auto again = open_root(path_);
+  if (!again.is_open()) {
+    return fail(errc::source_unavailable, "A folder of skills is gone. Ask again when it is there.",
+                path_ + ": " + words_of(errno));
+  }
+  top_->now = std::make_shared<const descriptor>(std::move(again));
+  return top_->now;
+}
+
 result<walked> folder::walk(const call& by, const std::function<void(const std::string&, int)>& entering) const {
+  const auto held = root();
+  if (!held) return tl::unexpected(held.error());
   // A descriptor of its own, since its position is that of the walk.
-  descriptor again(::openat(root_.get(), ".", folder_flags));
+  descriptor again(::openat((*held)->get(), ".", folder_flags));
   if (!again.is_open()) {
     return fail(errc::source_unavailable, "A folder of skills cannot be read. Ask again later.",
                 path_ + ": " + words_of(errno));
@@ -149,8 +179,10 @@ result<walked> folder::walk(const call& by, const std::function<void(const std::
 }
 
 result<descriptor> folder::open_at(std::string_view below, int flags) const {
+  const auto held = root();
+  if (!held) return tl::unexpected(held.error());
   descriptor above;
-  int at = root_.get();
+  int at = (*held)->get();
   for (std::string_view rest = below;;) {
     const auto slash = rest.find('/');
     const std::string name(rest.substr(0, slash));

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -78,7 +79,8 @@ struct opened_file {
   stamp state;
 };
 
-/// One folder, opened once. Symbolic links below it are not followed, by no call. Threads: any.
+/// One folder, opened once, and again when its path has come to name another. Symbolic links below it are not followed, by no
+/// call. While there is no folder at its path, all calls fail with source_unavailable. Threads: any.
 class folder {
  public:
   /// Errors: source_unavailable for what is no folder or cannot be opened.
@@ -97,11 +99,17 @@ class folder {
   [[nodiscard]] bool may_hold(std::string_view below) const;
 
  private:
+  /// What is open; shared with calls that began before it was opened again.
+  struct top {
+    std::mutex mutex;
+    std::shared_ptr<const descriptor> now;
+  };
+  folder(std::string path, descriptor root);
+  [[nodiscard]] result<std::shared_ptr<const descriptor>> root() const;
   [[nodiscard]] result<descriptor> open_at(std::string_view below, int flags) const;
-  folder(std::string path, descriptor root) : path_(std::move(path)), root_(std::move(root)) {}
 
   std::string path_;
-  descriptor root_;
+  std::unique_ptr<top> top_;
 };
 
 /// Errors: cancelled, timed_out.

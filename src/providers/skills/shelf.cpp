@@ -25,7 +25,10 @@ std::chrono::sys_time<std::chrono::milliseconds> time_of(const stamp& state) {
 }  // namespace
 
 shelf::shelf(std::string prefix, std::vector<folder> folders, std::function<void(std::string_view)> log)
-    : prefix_(std::move(prefix)), folders_(std::move(folders)), log_(std::move(log)) {}
+    : prefix_(std::move(prefix)),
+      folders_(std::move(folders)),
+      log_(std::move(log)),
+      is_out_of_reach_(folders_.size(), false) {}
 
 void shelf::watch(std::shared_ptr<change_listener> to) {
   const std::lock_guard lock(mutex_);
@@ -41,13 +44,26 @@ std::string shelf::with_prefix(std::string_view path) const {
   return prefix_.empty() ? std::string(path) : prefix_ + '/' + std::string(path);
 }
 
-result<shelf::snapshot> shelf::look(const call& by) const {
+void shelf::say(const std::string& line) {
+  if (log_ && !is_silent_) log_(line);
+}
+
+void shelf::tell_of(std::size_t place, const result<walked>& found) {
+  if (!found && found.error().code != errc::source_unavailable) return;  // the caller gave up
+  if (is_out_of_reach_[place] == !found) return;
+  is_out_of_reach_[place] = !found;
+  const auto what = "the skills in " + folders_[place].path();
+  say(found ? what + " are there again" : what + " cannot be looked at: " + found.error().private_text);
+}
+
+result<shelf::snapshot> shelf::look(const call& by) {
   snapshot now;
   std::set<std::string> mentioned;
   for (std::size_t place = 0; place < folders_.size(); ++place) {
     auto found = folders_[place].walk(by, [this, place](const std::string& path, int descriptor) {
       if (entering_) entering_(place, path, descriptor);
     });
+    tell_of(place, found);
     if (!found) return tl::unexpected(std::move(found.error()));
     const auto is_its_own = [&](std::string_view path) {
       const std::string name(first_name(path));
@@ -138,8 +154,8 @@ result<std::shared_ptr<const looked_at>> shelf::read_through(const found_file& f
 
 void shelf::tell(const collection& made) {
   for (const auto& one : made.what_is_left_out()) {
-    if (!one.is_skill || !log_ || is_silent_ || std::find(told_.begin(), told_.end(), one) != told_.end()) continue;
-    log_("the skill " + one.path + " is left out: " + one.reason);
+    if (!one.is_skill || std::find(told_.begin(), told_.end(), one) != told_.end()) continue;
+    say("the skill " + one.path + " is left out: " + one.reason);
   }
   told_ = made.what_is_left_out();
 }

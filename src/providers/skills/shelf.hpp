@@ -67,10 +67,13 @@ class shelf {
   };
 
   [[nodiscard]] std::string with_prefix(std::string_view path) const;
-  [[nodiscard]] result<snapshot> look(const call& by) const;
+  [[nodiscard]] result<snapshot> look(const call& by);
+  /// Tells once of each folder that it cannot be looked at, and then that it can.
+  void tell_of(std::size_t place, const result<walked>& found);
   [[nodiscard]] bool has_racy() const;
   result<std::shared_ptr<const looked_at>> read_through(const found_file& file, const call& by);
   void tell(const collection& made);
+  void say(const std::string& line);
 
   const std::string prefix_;
   const std::vector<folder> folders_;
@@ -82,6 +85,7 @@ class shelf {
   std::chrono::steady_clock::time_point begun_;
   snapshot seen_;
   std::vector<omission> told_;
+  std::vector<bool> is_out_of_reach_;  // by the folder's place
 
   mutable std::mutex mutex_;
   std::map<std::string, std::size_t, std::less<>> owners_;  // as in the latest look

@@ -89,8 +89,8 @@ struct watching::state {
     // Of folders that come and go the next walk tells what is to be watched.
     if (what.is_folder && what.what == watch::happening::kind::gone) folders->forget(what.tree, what.path);
     if (what.what == watch::happening::kind::tree_gone) {
+      // A walk that finds another in its place covers that.
       folders->forget(what.tree);
-      look_from_now_on(what.tree, "the folder itself has been moved or deleted");
     }
     note();
   }

@@ -159,6 +159,29 @@ TEST_F(skill_folders, are_not_walked_for_what_is_known_nor_for_what_is_not_there
   EXPECT_THAT(told->heard, ElementsAre("skill://a/new", "skill://a", "list"));
 }
 
+TEST_F(skill_folders, of_a_folder_that_was_replaced_are_those_at_its_path) {
+  write("one/a/SKILL.md", skill_text("a"));
+  write("two/b/SKILL.md", skill_text("b"));
+  fs::create_directory_symlink("one", root / "now");
+  const auto from = open("", {"now"});
+  ASSERT_THAT(skill_uris(*from), ElementsAre("skill://a/SKILL.md"));
+  // As deployments do it: the link is exchanged in one step.
+  fs::create_directory_symlink("two", root / "next");
+  fs::rename(root / "next", root / "now");
+  EXPECT_EQ(read_text(*from, "skill://a/SKILL.md"), "error: resource_not_found");
+  EXPECT_THAT(skill_uris(*from), ElementsAre("skill://b/SKILL.md"));
+  fs::rename(root / "two", root / "away");
+  EXPECT_EQ(from->skills({}).error().code, errc::source_unavailable);
+  EXPECT_EQ(from->skills({}).error().code, errc::source_unavailable);
+  EXPECT_THAT(log, ElementsAre(testing::HasSubstr("cannot be looked at")));
+  write("two", "no folder");
+  EXPECT_EQ(from->skills({}).error().code, errc::source_unavailable);
+  fs::remove(root / "two");
+  fs::rename(root / "away", root / "two");
+  EXPECT_THAT(skill_uris(*from), ElementsAre("skill://b/SKILL.md"));
+  EXPECT_THAT(log, ElementsAre(testing::HasSubstr("cannot be looked at"), testing::HasSubstr("are there again")));
+}
+
 TEST(stamps, are_racy_for_a_tick_of_their_file_system) {
   timespec time{};
   ASSERT_EQ(::clock_gettime(CLOCK_REALTIME, &time), 0);

@@ -96,6 +96,38 @@ TEST_F(watched_skills, tell_of_a_folder_that_was_deleted_and_made_again) {
   }
 }
 
+TEST_F(watched_skills, of_a_folder_that_was_deleted_and_made_again_are_listed_and_watched) {
+  write("skills/one/SKILL.md", skill_text("one"));
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  auto opened = folder_skills::open("", {(root / "skills").string()}, [&](std::string_view line) {
+    const std::lock_guard lock(mutex);
+    lines.emplace_back(line);
+  });
+  ASSERT_TRUE(opened);
+  from = *opened;
+  from->watch(told);
+  ASSERT_THAT(skill_uris(*from), ElementsAre("skill://one/SKILL.md"));
+  fs::remove_all(root / "skills");
+  EXPECT_THAT(skill_uris(*from), ElementsAre(testing::HasSubstr("error: A folder of skills is gone")));
+  EXPECT_EQ(read_text(*from, "skill://one/SKILL.md"), "error: source_unavailable");
+  // Nobody asks: it is found by looking.
+  fs::create_directories(root / "elsewhere/two");
+  std::ofstream(root / "elsewhere/two/SKILL.md") << skill_text("two");
+  fs::rename(root / "elsewhere", root / "skills");
+  EXPECT_TRUE(told->hears("list"));
+  EXPECT_THAT(skill_uris(*from), ElementsAre("skill://two/SKILL.md"));
+  EXPECT_EQ(read_text(*from, "skill://two/SKILL.md"), skill_text("two"));
+  // And what happens in it is heard.
+  write("skills/three/SKILL.md", skill_text("three"));
+  EXPECT_TRUE(told->hears("list"));
+  EXPECT_THAT(skill_uris(*from), ElementsAre("skill://three/SKILL.md", "skill://two/SKILL.md"));
+  from.reset();
+  const auto path = (root / "skills").string();
+  EXPECT_THAT(lines, ElementsAre("the skills in " + path + " cannot be looked at: " + path + ": No such file or directory",
+                                 "the skills in " + path + " are there again"));
+}
+
 TEST_F(watched_skills, are_watched_from_the_first_subscription_on) {
   write("a/SKILL.md", skill_text("a"));
   serve();
