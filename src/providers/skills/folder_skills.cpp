@@ -33,10 +33,9 @@ folder_skills::folder_skills(const std::string& prefix, std::vector<folder> fold
     const auto there = of.lock();
     return !there || there->refreshed(by).has_value();  // why not, the next who asks is told
   };
-  watching_ = std::make_shared<watching>(std::move(paths), look, std::move(with));
-  shelf_->cover_with([to = std::weak_ptr(watching_)](std::size_t which, const std::string& path, int descriptor) {
-    if (const auto there = to.lock()) there->cover(which, path, descriptor);
-  });
+  watching_ = std::make_unique<watching>(std::move(paths), look, std::move(with));
+  // Not the watching itself: a thread that is within a walk must not become its last owner.
+  shelf_->cover_with(watching_->coverer());
 }
 
 folder_skills::~folder_skills() { shelf_->be_silent(); }

@@ -58,7 +58,7 @@ class folder_skills final : public provider {
 
   std::string claim_;
   std::shared_ptr<shelf> shelf_;        // shared with a thread that may be stuck
-  std::shared_ptr<watching> watching_;  // null: not watched
+  std::unique_ptr<watching> watching_;  // null: not watched
   std::atomic<bool> has_listener_{false};
 };
 

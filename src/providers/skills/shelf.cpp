@@ -44,7 +44,13 @@ std::string shelf::with_prefix(std::string_view path) const {
   return prefix_.empty() ? std::string(path) : prefix_ + '/' + std::string(path);
 }
 
+void shelf::be_silent() {
+  const std::lock_guard lock(log_mutex_);
+  is_silent_ = true;
+}
+
 void shelf::say(const std::string& line) {
+  const std::lock_guard lock(log_mutex_);
   if (log_ && !is_silent_) log_(line);
 }
 

@@ -1,7 +1,6 @@
 /// Folders of skills with what is known of their files, looked at anew whenever somebody asks.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -33,8 +32,8 @@ class shelf {
   /// `entering` is called for every folder that is looked at, with its place among the folders, its path below that and a
   /// descriptor, before it is read. Call before anything else.
   void cover_with(std::function<void(std::size_t, const std::string&, int)> entering) { entering_ = std::move(entering); }
-  /// The log may be gone: nothing is written to it any more.
-  void be_silent() noexcept { is_silent_ = true; }
+  /// The log may be gone from now on: nothing is written to it any more, when this returns.
+  void be_silent();
   /// The newest one that was made; null before the first.
   [[nodiscard]] std::shared_ptr<const collection> latest() const;
 
@@ -79,7 +78,8 @@ class shelf {
   const std::vector<folder> folders_;
   const std::function<void(std::string_view)> log_;
   std::function<void(std::size_t, const std::string&, int)> entering_;
-  std::atomic<bool> is_silent_{false};
+  std::mutex log_mutex_;
+  bool is_silent_ = false;
 
   std::timed_mutex looking_;  // held while the folders are looked at
   std::chrono::steady_clock::time_point begun_;

@@ -75,6 +75,18 @@ struct watching::state {
         " ms: " + why);
     ring();
   }
+  void cover(std::size_t which, const std::string& path, int descriptor) {
+    {
+      const std::lock_guard lock(mutex);
+      if (!folders || polled[which] || stop.stop_requested()) return;
+    }
+    if (path.empty() && watch::is_on_network(descriptor)) {
+      return look_from_now_on(which, "they are on a network file system, whose changes by others the kernel does not hear of");
+    }
+    if (const int error = folders->add(which, path, descriptor); error != 0) {
+      look_from_now_on(which, "a folder cannot be watched: " + std::error_code(error, std::generic_category()).message());
+    }
+  }
   [[nodiscard]] bool is_polled() const {
     const std::lock_guard lock(mutex);
     return std::find(polled.begin(), polled.end(), true) != polled.end();
@@ -165,18 +177,8 @@ void watching::start() {
   for (std::size_t i = 0; !queue && i < state_->paths.size(); ++i) state_->look_from_now_on(i, queue.error().public_text);
 }
 
-void watching::cover(std::size_t which, const std::string& path, int descriptor) {
-  {
-    const std::lock_guard lock(state_->mutex);
-    if (!state_->folders || state_->polled[which]) return;
-  }
-  if (path.empty() && watch::is_on_network(descriptor)) {
-    return state_->look_from_now_on(which,
-                                    "they are on a network file system, whose changes by others the kernel does not hear of");
-  }
-  if (const int error = state_->folders->add(which, path, descriptor); error != 0) {
-    state_->look_from_now_on(which, "a folder cannot be watched: " + std::error_code(error, std::generic_category()).message());
-  }
+std::function<void(std::size_t, const std::string&, int)> watching::coverer() const {
+  return [to = state_](std::size_t which, const std::string& path, int descriptor) { to->cover(which, path, descriptor); };
 }
 
 bool watching::is_complete() const {

@@ -38,7 +38,9 @@ class watching {
   /// Begins with a look, unless it has begun already.
   void start();
   /// A folder is about to be read: what happens in it from now on is heard. Before `start` it does nothing.
-  void cover(std::size_t which, const std::string& path, int descriptor);
+  void cover(std::size_t which, const std::string& path, int descriptor) { coverer()(which, path, descriptor); }
+  /// `cover`, for who may outlive this; it does nothing then.
+  [[nodiscard]] std::function<void(std::size_t, const std::string&, int)> coverer() const;
   /// Whether every folder is watched by the kernel; false before `start`.
   [[nodiscard]] bool is_complete() const;
 

@@ -1,8 +1,10 @@
 /// Folders of skills that are watched.
 #include "providers/skills/watching.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -197,6 +199,50 @@ TEST_F(watched_skills, that_could_not_be_looked_at_are_looked_at_again) {
   // Nothing happens in the folder: these are made up for by themselves.
   EXPECT_TRUE(changed.wait_for(lock, patience, [&] { return looks >= 4; }));
   EXPECT_FALSE(changed.wait_for(lock, std::chrono::milliseconds(50), [&] { return looks > 4; }));
+}
+
+TEST_F(watched_skills, may_go_while_a_folder_is_being_covered) {
+  write("a/SKILL.md", skill_text("a"));
+  watching_options with;
+  std::atomic<bool> is_gone{false};
+  std::atomic<int> lines_after{0};
+  with.max_watched = 0;  // so that covering has something to say
+  with.log = [&](std::string_view) { lines_after += is_gone ? 1 : 0; };
+  auto watched = std::make_unique<watching>(std::vector{root.string()}, [](const call&) { return true; }, with);
+  const auto cover = watched->coverer();
+  watched->start();
+  auto opened = folder::open(root.string());
+  ASSERT_TRUE(opened);
+  const auto begun = std::chrono::steady_clock::now();
+  ASSERT_TRUE(opened->walk({}, [&](const std::string& path, int descriptor) {
+    // The owner lets go of it in the middle of a walk, as a program that ends does.
+    if (path.empty()) {
+      watched.reset();
+      is_gone = true;
+    }
+    cover(0, path, descriptor);
+  }));
+  // Its thread was waited for, and was not this one.
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(900));
+  EXPECT_EQ(lines_after, 0);
+}
+
+TEST_F(watched_skills, end_at_once_while_the_folders_are_being_looked_at) {
+  for (int i = 0; i < 50; ++i) write("s" + std::to_string(i) + "/SKILL.md", "# bad");
+  for (int round = 0; round < 20; ++round) {
+    const auto is_there = std::make_shared<std::atomic<bool>>(true);
+    const auto lines_after = std::make_shared<std::atomic<int>>(0);
+    auto opened = folder_skills::open("", {root.string()},
+                                      [is_there, lines_after](std::string_view) { *lines_after += *is_there ? 0 : 1; });
+    ASSERT_TRUE(opened);
+    (*opened)->watch(told);
+    (*opened)->attach("skill://s0/SKILL.md");
+    const auto begun = std::chrono::steady_clock::now();
+    opened->reset();
+    *is_there = false;
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(900)) << round;
+    EXPECT_EQ(*lines_after, 0) << round;
+  }
 }
 
 }  // namespace
