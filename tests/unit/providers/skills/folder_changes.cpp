@@ -182,6 +182,37 @@ TEST_F(skill_folders, of_a_folder_that_was_replaced_are_those_at_its_path) {
   EXPECT_THAT(log, ElementsAre(testing::HasSubstr("cannot be looked at"), testing::HasSubstr("are there again")));
 }
 
+TEST_F(skill_folders, answer_many_at_once_while_their_folder_is_replaced) {
+  write("one/a/SKILL.md", skill_text("a", "from: one\n"));
+  write("two/a/SKILL.md", skill_text("a", "from: two\n"));
+  fs::create_directory_symlink("one", root / "now");
+  const auto from = open("", {"now"});
+  std::vector<std::jthread> askers;
+  std::atomic<int> wrong{0};
+  std::atomic<int> answers{0};
+  for (int i = 0; i < 4; ++i) {
+    askers.emplace_back([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        if (skill_uris(*from) != std::vector<std::string>{"skill://a/SKILL.md"}) ++wrong;
+        if (read_text(*from, "skill://a/SKILL.md").find("from: ") == std::string::npos) ++wrong;
+        if (!describe(*from, "skill://a/SKILL.md")) ++wrong;
+        ++answers;
+      }
+    });
+  }
+  for (int i = 0; i < 100; ++i) {
+    const std::string other = i % 2 == 0 ? "two" : "one";
+    fs::create_directory_symlink(other, root / "next");
+    fs::rename(root / "next", root / "now");
+    EXPECT_EQ(read_text(*from, "skill://a/SKILL.md"), skill_text("a", "from: " + other + "\n")) << i;
+    EXPECT_EQ(*skill_at(*from, "skill://a/SKILL.md")->frontmatter.find("from")->as_string(), other) << i;
+  }
+  askers.clear();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(answers, 0);
+  EXPECT_THAT(log, IsEmpty());
+}
+
 TEST(stamps, are_racy_for_a_tick_of_their_file_system) {
   timespec time{};
   ASSERT_EQ(::clock_gettime(CLOCK_REALTIME, &time), 0);
