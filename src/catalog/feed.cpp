@@ -12,6 +12,9 @@ namespace {
 
 // Of listeners that are told at a time; a few microseconds each, with what their transport does then.
 constexpr std::size_t slice = 64;
+// Of listeners that places are to tell, over all changes: 8 MiB. When places fall so far behind, whoever publishes tells by
+// itself.
+constexpr std::size_t most_queued = 512u << 10;
 // How far ahead of its turn a listener's memory is asked for, and then what that leads to.
 constexpr std::size_t far = 8;
 constexpr std::size_t near = 4;
@@ -41,7 +44,7 @@ class feed::audience {
     expected_.clear();
   }
 
-  void tell(const model::change& what) {
+  void tell(const model::change& what, const std::shared_ptr<std::atomic<std::size_t>>& queued) {
     for (auto& part : all_) {
       const auto place = part.place.lock();
       if (!place) {
@@ -50,15 +53,24 @@ class feed::audience {
         for (const auto& one : part.who) one->heard(what);
         continue;
       }
-      place->take_turns([what, who = std::make_shared<listeners>(std::move(part.who)), next = std::size_t{0}]() mutable {
-        for (const auto until = std::min(who->size(), next + slice); next < until;) {
-          if (next + far < who->size()) fetch((*who)[next + far].get());
-          if (next + near < who->size()) (*who)[next + near]->come_near();
-          const auto one = std::move((*who)[next++]);
-          one->heard(what);
-        }
-        return next < who->size();
-      });
+      const auto count = part.who.size();
+      if (queued->load(std::memory_order_relaxed) > most_queued) {
+        for (const auto& one : part.who) one->heard(what);
+        continue;
+      }
+      queued->fetch_add(count, std::memory_order_relaxed);
+      const std::shared_ptr<void> counted(nullptr,
+                                          [queued, count](void*) { queued->fetch_sub(count, std::memory_order_relaxed); });
+      place->take_turns(
+          [what, counted, who = std::make_shared<listeners>(std::move(part.who)), next = std::size_t{0}]() mutable {
+            for (const auto until = std::min(who->size(), next + slice); next < until;) {
+              if (next + far < who->size()) fetch((*who)[next + far].get());
+              if (next + near < who->size()) (*who)[next + near]->come_near();
+              const auto one = std::move((*who)[next++]);
+              one->heard(what);
+            }
+            return next < who->size();
+          });
     }
   }
 
@@ -187,7 +199,7 @@ void feed::publish(const model::change& what) {
     }
     concerned.gather();
   }
-  concerned.tell(what);
+  concerned.tell(what, queued_);
 }
 
 void feed::publish(const model::log_message& what) {

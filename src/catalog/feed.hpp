@@ -1,6 +1,7 @@
 /// Passes changes from sources to whoever listens.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -102,6 +103,8 @@ class feed {
   void tell(const std::string& resource) const;
 
   const std::size_t byte_cap_;
+  // Listeners that places are still to tell; shared with those places.
+  const std::shared_ptr<std::atomic<std::size_t>> queued_ = std::make_shared<std::atomic<std::size_t>>(0);
   mutable std::mutex mutex_;
   std::size_t bytes_ = 0;
   std::unordered_map<const listener*, membership> members_;

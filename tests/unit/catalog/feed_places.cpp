@@ -133,5 +133,24 @@ TEST(feed_places, keep_a_listener_until_it_has_been_told) {
   EXPECT_TRUE(first.expired());
 }
 
+TEST(feed_places, that_fall_far_behind_hold_a_bounded_number_of_changes) {
+  feed all;
+  const auto stuck = std::make_shared<stepped>();
+  const auto some = watching(all, 1'000, stuck);
+  std::size_t changes = 0;
+  while (told(some) == 0 && changes < 10'000) {
+    all.publish({kind::content, "memo:///a", {}});
+    ++changes;
+  }
+  EXPECT_EQ(told(some), 1'000u) << "by the thread that publishes";
+  const auto queued = stuck->jobs.size();
+  all.publish({kind::content, "memo:///a", {}});
+  EXPECT_EQ(stuck->jobs.size(), queued);
+  while (!stuck->jobs.empty()) stuck->turn();
+  EXPECT_EQ(told(some), (changes + 1) * 1'000u);
+  all.publish({kind::content, "memo:///a", {}});
+  EXPECT_EQ(stuck->jobs.size(), 1u) << "there is room again";
+}
+
 }  // namespace
 }  // namespace hondana::catalog
