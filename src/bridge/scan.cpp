@@ -160,14 +160,20 @@ result<std::vector<candidate>> gather(const call& by, const surroundings& in, co
   const auto until = work::clock::now() + longest_list;
   match::best<candidate> best(most_candidates);
   std::optional<std::string> cursor;
+  std::size_t looked_at = 0;
   for (;;) {
     auto page = await<model::resource_page>(
         by, [&](catalog::completion<model::resource_page> done) { in.catalog->list(by, cursor, filter, std::move(done)); });
     if (!page) return tl::unexpected(std::move(page.error()));
-    for (auto& entry : page->resources) best.add(candidate_of(std::move(entry), words));
+    for (auto& entry : page->resources) {
+      ++looked_at;
+      auto one = candidate_of(std::move(entry), words);
+      // What neither fits nor has a text to look into leaves its place to others.
+      if (one.score > 0 || is_small_text(one.entry)) best.add(std::move(one));
+    }
     if (!page->next_cursor) break;
     cursor = std::move(page->next_cursor);
-    if (best.count() >= most_entries || work::clock::now() >= until) {
+    if (looked_at >= most_entries || work::clock::now() >= until) {
       is_all = false;
       break;
     }

@@ -22,11 +22,16 @@ std::vector<std::size_t> line_starts(std::string_view text) {
   return starts;
 }
 
-std::string cut(std::string_view text) {
-  if (text.size() <= longest_passage) return std::string(text);
-  auto shorter = text.substr(0, longest_passage);
+/// What fits of a line, with the byte at `around` in it.
+std::string cut(std::string_view line, std::size_t around) {
+  if (line.size() <= longest_passage) return std::string(line);
+  constexpr std::size_t before = 100;
+  auto begin = around > before ? around - before : 0;
+  while (begin < around && (static_cast<unsigned char>(line[begin]) & 0xC0) == 0x80) ++begin;
+  auto shorter = line.substr(begin, longest_passage);
+  const bool has_more = begin + shorter.size() < line.size();
   shorter.remove_suffix(json::incomplete_tail(shorter));
-  return std::string(shorter) + "…";
+  return (begin == 0 ? "" : "…") + std::string(shorter) + (has_more ? "…" : "");
 }
 
 }  // namespace
@@ -70,17 +75,22 @@ passage best_passage(std::string_view text, const std::vector<std::string>& word
   const auto starts = line_starts(text);
   std::size_t most = 0;
   std::size_t best_line = 0;
+  std::size_t first_in_line = 0;
   for (std::size_t line = 0; line + 1 < starts.size(); ++line) {
     const auto here = folded(text.substr(starts[line], starts[line + 1] - starts[line]));
     std::size_t count = 0;
+    std::size_t first_word = here.size();
     for (std::size_t i = 0; i < words.size(); ++i) {
-      if (here.find(words[i]) == std::string::npos) continue;
+      const auto at = here.find(words[i]);
+      if (at == std::string::npos) continue;
+      first_word = std::min(first_word, at);
       best.in_text[i] = true;
       ++count;
     }
     if (count > most) {
       most = count;
       best_line = line;
+      first_in_line = first_word;
     }
   }
   best.in_one_line = most;
@@ -91,8 +101,9 @@ passage best_passage(std::string_view text, const std::vector<std::string>& word
   best.last_line = last + 1;
   const auto whole = text.substr(starts[first], starts[last + 1] - starts[first]);
   // A long line before the one that matters would fill the passage.
-  best.text = whole.size() <= longest_passage ? std::string(whole)
-                                              : cut(text.substr(starts[best_line], starts[best_line + 1] - starts[best_line]));
+  best.text = whole.size() <= longest_passage
+                  ? std::string(whole)
+                  : cut(text.substr(starts[best_line], starts[best_line + 1] - starts[best_line]), first_in_line);
   if (whole.size() > longest_passage) best.first_line = best.last_line = best_line + 1;
   while (!best.text.empty() && best.text.back() == '\n') best.text.pop_back();
   return best;

@@ -165,7 +165,28 @@ TEST(words, passages_are_short_and_whole) {
   EXPECT_EQ(cut.first_line, 2u);
   EXPECT_EQ(cut.last_line, 2u);
   EXPECT_LE(cut.text.size(), 403u);
-  EXPECT_TRUE(cut.text.ends_with("…"));
+  EXPECT_TRUE(cut.text.starts_with("…語"));
+  EXPECT_TRUE(cut.text.ends_with(" gate"));
+}
+
+TEST_F(search_resources, shows_the_match_in_a_long_line) {
+  std::string line;
+  for (int i = 0; i < 2000; ++i) line += "\u3042";
+  add("long", line + " needle " + line);
+  const auto passage = strings_at(call("search_resources", R"({"q":"needle"})"), "results", "passage");
+  ASSERT_EQ(passage.size(), 1u);
+  EXPECT_NE(passage.front().find("needle"), std::string::npos);
+  EXPECT_LE(passage.front().size(), 410u);
+  EXPECT_TRUE(passage.front().starts_with("…\u3042"));
+  EXPECT_TRUE(passage.front().ends_with("\u3042…"));
+}
+
+TEST_F(search_resources, of_what_cannot_fit_may_be_any_number) {
+  for (int i = 0; i < 6000; ++i) add("e" + std::to_string(i), "", "application/octet-stream");
+  add("z", "a needle in it");
+  const auto found = call("search_resources", R"({"q":"needle"})");
+  EXPECT_EQ(strings_at(found, "results", "name"), strings{"z"});
+  EXPECT_EQ(*found.structuredContent->find("isComplete"), value(true));
 }
 
 }  // namespace
