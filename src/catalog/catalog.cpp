@@ -137,7 +137,7 @@ resource completed(resource entry, const std::string& uri, const Content& whole,
 
 /// The entry of what has been read.
 result<resource> entry_of(provider& from, const read_request& request, const bytes::prepared_reading& reading) {
-  auto entry = from.describe({request, request.uri, request.match, reading.version});
+  auto entry = from.describe({static_cast<const call&>(request), request.uri, request.match, reading.version});
   if (!entry && entry.error().code != errc::resource_not_found) return entry;
   return completed(entry ? std::move(*entry) : resource{}, request.asked_uri, reading.contents.front(), reading.version);
 }
@@ -192,7 +192,9 @@ void catalog::describe(const call& by, std::string uri, completion<resource> don
     request.match = self->match_of(*to, request.uri);
     auto entry = to->what()->describe(request);
     if (entry || entry.error().code != errc::resource_not_found || !request.match) return entry;
-    return described_by_reading(*to->what(), {request, request.uri, request.uri, request.match, {}, self->limits_.read_limit});
+    return described_by_reading(
+        *to->what(),
+        {static_cast<const call&>(request), request.uri, request.uri, request.match, {}, self->limits_.read_limit});
   };
   ask<resource>(*way->to, by, timers_, std::move(job), std::move(done));
 }

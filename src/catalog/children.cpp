@@ -37,7 +37,7 @@ void catalog::children(const call& by, std::string uri, const std::optional<std:
       const auto* there = self->route_of(one);
       return there != nullptr && there->to == from;
     };
-    const list_request asked{request, request.after, request.limit};
+    const list_request asked{static_cast<const call&>(request), request.after, request.limit};
     const auto kept = check_page(*found, asked, from->what()->name(), is_claimed);
     if (!kept) return tl::unexpected(kept.error());
     apply_view(*found, request.who.view.get());

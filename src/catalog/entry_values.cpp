@@ -96,7 +96,7 @@ result<complete_result> values_of_entries(provider& from, const uri_template& of
   };
   gatherer values(of, request);
   // All that starts with the prefix comes behind it, and in one piece; what is the prefix itself has no value to give.
-  list_request page_wanted{request, std::string(prefix), entries_at_once};
+  list_request page_wanted{static_cast<const call&>(request), std::string(prefix), entries_at_once};
   for (std::size_t looks = 0;;) {
     auto page = from.list(page_wanted);
     if (!page) return tl::unexpected(std::move(page.error()));

@@ -23,7 +23,7 @@ result<skill> provider::find_skill(const skill_request&) {
 
 result<resource> provider::describe(const describe_request& request) {
   list_request place;
-  static_cast<call&>(place) = request;
+  static_cast<call&>(place) = static_cast<const call&>(request);
   place.after = key_before(request.uri);
   place.limit = 1;
   auto listed = list(place);
@@ -42,7 +42,7 @@ result<complete_result> provider::complete(const complete_request&) {
 
 result<void> provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {
   list_request page;
-  static_cast<call&>(page) = request;
+  static_cast<call&>(page) = static_cast<const call&>(request);
   for (;;) {
     const auto listed = list(page);
     if (!listed) return tl::unexpected(listed.error());

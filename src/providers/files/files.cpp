@@ -240,14 +240,14 @@ result<resource> files_provider::describe(const describe_request& request) {
 /// The version that a read would answer with, where the entry has none: of a folder, and of a file that has just changed.
 result<std::string> files_provider::version_of_content(const target& what, const describe_request& request) {
   constexpr off_t most_read = 1 << 20;
-  const read_request whole{request, request.uri, request.uri, {}, {}};
+  const read_request whole{static_cast<const call&>(request), request.uri, request.uri, {}, {}};
   if (what.is_folder()) {
     return read_folder(*what.of, what.place, options_.folder_budget, whole, room_).map([](reading found) {
       return std::move(found.version);
     });
   }
   // No read ever answers with this one, so that nothing is taken for unmodified because of it.
-  const auto passing = "~" + version_of(stamp_of(what.place.facts));
+  auto passing = "~" + version_of(stamp_of(what.place.facts));
   if (what.place.facts.st_size > most_read) return passing;
   auto file = what.of->below().open_file(what.place);
   if (!file) return tl::unexpected(failure_of(refusal_of(file.error()), request.uri));

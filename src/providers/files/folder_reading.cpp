@@ -253,7 +253,7 @@ result<list_result> list_children(const root& of, const located& folder, const c
     page.entries.push_back(entry_of(of, one->path, one->facts, one->looked_at));
     last_sent = inside->uri(next);
   }
-  if (next < inside->size()) page.resume = page.entries.empty() ? request.after : std::move(last_sent);
+  if (next < inside->size()) page.resume = page.entries.empty() ? request.after : last_sent;
   return page;
 }
 

@@ -103,7 +103,7 @@ result<std::optional<extremes>> lines_of(const open_file& file, std::uint64_t si
 
 result<complete_result> complete_range(const root& of, std::string_view path, bool is_lines, std::string_view typed,
                                        const call& by) {
-  const complete_result none{{}, 0, false};
+  complete_result none{{}, 0, false};
   const auto decoded = percent_decode(path);
   const std::string asked = decoded ? *decoded : std::string(path);
   const auto found = of.find(asked, &by);

@@ -94,7 +94,7 @@ result<resource> collection::describe(const describe_request& request) const {
   if (!entry) return fail(errc::resource_not_found, "There is no such file in any skill.");
   if (path_of(request.uri) == nullptr) {
     read_request content;
-    static_cast<call&>(content) = request;
+    static_cast<call&>(content) = static_cast<const call&>(request);
     content.uri = content.asked_uri = request.uri;
     // What is too large to be read has no version either.
     if (auto read = read_folder(content)) entry->version = std::move(read->version);
@@ -135,7 +135,7 @@ void collection::survey(const std::function<void(const survey_item&)>& each) con
 
 result<reading> collection::read_folder(const read_request& request) const {
   children_request next;
-  static_cast<call&>(next) = request;
+  static_cast<call&>(next) = static_cast<const call&>(request);
   next.uri = request.uri;
   std::string text;
   for (;;) {
