@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "bytes/form.hpp"
+#include "disk/stamp.hpp"
 #include "json/utf8.hpp"
 #include "providers/files/ranges.hpp"
 
@@ -18,7 +19,7 @@ using namespace hondana;
 class file_in_memory final : public files::open_file {
  public:
   explicit file_in_memory(std::string_view bytes) : bytes_(bytes) {}
-  [[nodiscard]] result<files::stamp> state() const override { return files::stamp{1, 1, bytes_.size(), 0, 0}; }
+  [[nodiscard]] result<disk::stamp> state() const override { return disk::stamp{1, 1, bytes_.size(), 0, 0}; }
   [[nodiscard]] result<std::size_t> read(char* into, std::size_t size, std::uint64_t offset) const override {
     if (offset > bytes_.size()) std::abort();
     const auto count = std::min<std::size_t>(size, bytes_.size() - offset);

@@ -12,10 +12,10 @@ namespace {
 constexpr std::int64_t tick_nanoseconds = 20'000'000;
 
 /// The nearest folder above a path that is there.
-std::optional<stamp> state_above(const root& of, std::string path) {
+std::optional<disk::stamp> state_above(const root& of, std::string path) {
   while (!path.empty()) {
     path = folder_of(path);
-    if (const auto found = of.find(path)) return stamp_of(found->facts);
+    if (const auto found = of.find(path)) return disk::stamp_of(found->facts);
   }
   return std::nullopt;
 }
@@ -56,7 +56,7 @@ void attached::look(const std::string& uri, entry& one) {
     ways.insert(ways.end(), found->links.begin(), found->links.end());
     std::sort(ways.begin(), ways.end());
     ways.erase(std::unique(ways.begin(), ways.end()), ways.end());
-    one.state = stamp_of(found->facts);
+    one.state = disk::stamp_of(found->facts);
     one.is_folder = S_ISDIR(found->facts.st_mode);
   } else {
     one.state.reset();
@@ -101,7 +101,7 @@ bool attached::has_changed(const std::string& uri) {
   const auto before = one.state;
   look(uri, one);
   if (one.state != before) return true;
-  return one.state && is_racy(*one.state, wall_clock());
+  return one.state && is_racy(*one.state, disk::wall_clock());
 }
 
 bool attached::shows(const std::string& uri, const root& of, const std::string& path) const {

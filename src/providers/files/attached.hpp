@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "disk/stamp.hpp"
 #include "providers/files/root.hpp"
-#include "providers/files/stamp.hpp"
 
 namespace hondana::files {
 
@@ -42,7 +42,7 @@ class attached {
   struct entry {
     std::shared_ptr<const root> of;
     std::string path;
-    std::optional<stamp> state;  // absent: there was nothing
+    std::optional<disk::stamp> state;  // absent: there was nothing
     bool is_folder = false;
     std::vector<std::string> ways;  // its path, the links on it, and where it really is
   };

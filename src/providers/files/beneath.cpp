@@ -30,7 +30,7 @@ int open_beneath(int folder, const std::string& path, int flags) noexcept {
 
 /// Containers may answer EPERM for system calls they do not know.
 bool kernel_can(int folder) noexcept {
-  const handle probe(open_beneath(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const disk::handle probe(open_beneath(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
   return probe.is_open();
 }
 
@@ -91,7 +91,7 @@ not_found obstacle_of(int error) noexcept {
   }
 }
 
-beneath::beneath(handle folder, std::vector<std::string> spellings, bool portable)
+beneath::beneath(disk::handle folder, std::vector<std::string> spellings, bool portable)
     : folder_(std::move(folder)), spellings_(std::move(spellings)), portable_(portable || !kernel_can(folder_.get())) {
   struct stat facts{};
   if (::fstat(folder_.get(), &facts) == 0) device_ = facts.st_dev;
@@ -121,14 +121,14 @@ tl::expected<located, not_found> beneath::locate_by_kernel(std::string_view path
     has_links = errno == ELOOP;
     return tl::unexpected(obstacle_of(errno));
   }
-  found.at = handle(descriptor);
+  found.at = disk::handle(descriptor);
   if (::fstat(descriptor, &found.facts) != 0) return tl::unexpected(obstacle_of(errno));
   has_links = S_ISLNK(found.facts.st_mode);
   if (is_kernel_data(descriptor, found.facts)) return tl::unexpected(not_found{obstacle::kernel_data, 0});
   return found;
 }
 
-tl::expected<handle, not_found> beneath::open_file(const located& what) const {
+tl::expected<disk::handle, not_found> beneath::open_file(const located& what) const {
   if (!S_ISREG(what.facts.st_mode)) return tl::unexpected(not_found{});
   int descriptor = -1;
   if (!portable_) {
@@ -150,18 +150,18 @@ tl::expected<handle, not_found> beneath::open_file(const located& what) const {
     descriptor = ::openat(holder->at.get(), name.c_str(), for_reading | O_NOFOLLOW);
     if (descriptor < 0) return tl::unexpected(obstacle_of(errno));
   }
-  handle opened(descriptor);
+  disk::handle opened(descriptor);
   struct stat facts{};
   if (::fstat(opened.get(), &facts) != 0) return tl::unexpected(obstacle_of(errno));
   if (!S_ISREG(facts.st_mode) || !is_same(facts, what.facts)) return tl::unexpected(not_found{});
   return opened;
 }
 
-tl::expected<handle, not_found> beneath::open_folder(const located& what) const {
+tl::expected<disk::handle, not_found> beneath::open_folder(const located& what) const {
   if (!S_ISDIR(what.facts.st_mode)) return tl::unexpected(not_found{obstacle::missing, ENOTDIR});
   const int descriptor = ::openat(what.at.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return tl::unexpected(obstacle_of(errno));
-  return handle(descriptor);
+  return disk::handle(descriptor);
 }
 
 }  // namespace hondana::files

@@ -10,7 +10,7 @@
 
 #include <tl/expected.hpp>
 
-#include "providers/files/handle.hpp"
+#include "disk/handle.hpp"
 
 namespace hondana::files {
 
@@ -34,7 +34,7 @@ struct not_found {
 
 /// Something found beneath the folder.
 struct located {
-  handle at;                       ///< O_PATH: a handle on the thing itself, which has not been opened.
+  disk::handle at;                 ///< O_PATH: a handle on the thing itself, which has not been opened.
   struct stat facts{};             ///< Of the thing itself, never of a link.
   std::string path;                ///< Where it really is, relative to the folder, free of links; empty for the folder.
   std::vector<std::string> links;  ///< Every link on the way, by where each really is.
@@ -54,17 +54,17 @@ class beneath {
  public:
   /// `folder` is an O_PATH handle on a directory. `spellings` are absolute paths that name it, so that absolute links into
   /// it can be followed. `portable` does without `openat2`.
-  beneath(handle folder, std::vector<std::string> spellings, bool portable);
+  beneath(disk::handle folder, std::vector<std::string> spellings, bool portable);
 
   /// Finds what a plain path leads to, following links as far as they stay beneath the folder.
   [[nodiscard]] tl::expected<located, not_found> locate(std::string_view path) const;
 
   /// Opens a regular file for reading. The result is the very file that was located, or an error; a FIFO, socket or device
   /// is never opened.
-  [[nodiscard]] tl::expected<handle, not_found> open_file(const located& what) const;
+  [[nodiscard]] tl::expected<disk::handle, not_found> open_file(const located& what) const;
 
   /// Opens a located folder for listing.
-  [[nodiscard]] tl::expected<handle, not_found> open_folder(const located& what) const;
+  [[nodiscard]] tl::expected<disk::handle, not_found> open_folder(const located& what) const;
 
   [[nodiscard]] int descriptor() const noexcept { return folder_.get(); }
   [[nodiscard]] bool is_portable() const noexcept { return portable_; }
@@ -75,7 +75,7 @@ class beneath {
   [[nodiscard]] tl::expected<located, not_found> locate_by_kernel(std::string_view path, bool& has_links) const;
   [[nodiscard]] tl::expected<located, not_found> locate_by_steps(std::string_view path) const;
 
-  handle folder_;
+  disk::handle folder_;
   std::vector<std::string> spellings_;
   dev_t device_ = 0;
   bool portable_;

@@ -13,11 +13,11 @@
 
 #include <hondana/uri.hpp>
 
+#include "disk/stamp.hpp"
 #include "json/utf8.hpp"
 #include "match/ranking.hpp"
+#include "model/still_wanted.hpp"
 #include "providers/files/folder.hpp"
-#include "providers/files/stamp.hpp"
-#include "providers/files/window.hpp"
 
 namespace hondana::files {
 namespace {
@@ -53,7 +53,7 @@ struct question {
 };
 
 match::recency recency_of(std::int64_t modified, std::chrono::system_clock::time_point now) {
-  if (modified == time_beyond_count || modified == -time_beyond_count) return match::recency::older;
+  if (modified == disk::time_beyond_count || modified == -disk::time_beyond_count) return match::recency::older;
   return match::recency_of(std::chrono::sys_time<std::chrono::milliseconds>(
                                std::chrono::floor<std::chrono::milliseconds>(std::chrono::nanoseconds(modified))),
                            now);
@@ -153,7 +153,8 @@ result<gathered> gather_names(const root& of, const question& asked, const call&
     const auto about = examine(of, open->get(), path, name.c_str(), *ignored_by, &by);
     if (!about.is_served) continue;
     const auto mode = about.facts.st_mode;
-    best.add({{how, 0.5, recency_of(stamp_of(about.facts).modified, now)}, std::move(path), S_ISDIR(mode), S_ISLNK(mode)});
+    best.add(
+        {{how, 0.5, recency_of(disk::stamp_of(about.facts).modified, now)}, std::move(path), S_ISDIR(mode), S_ISLNK(mode)});
   }
   found.count = best.count();
   found.best = best.take();

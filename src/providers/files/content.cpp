@@ -27,7 +27,7 @@ class attempt {
     auto before = file_->state();
     if (!before) return tl::unexpected(std::move(before.error()));
     state_ = *before;
-    is_racy_ = is_racy(state_, wall_clock());
+    is_racy_ = is_racy(state_, disk::wall_clock());
     if (!wanted_ && state_.size > request_.max_bytes) return too_large(state_.size);
     return !wanted_ && state_.size <= whole_bytes ? read_small() : read_judged();
   }
@@ -155,7 +155,7 @@ class attempt {
   const std::optional<range>& wanted_;
   const read_request& request_;
   reading_room& room_;
-  stamp state_;
+  disk::stamp state_;
   bool is_racy_ = false;
 };
 

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "bytes/digest.hpp"
+#include "disk/read_at.hpp"
+#include "disk/stamp.hpp"
 #include "providers/files/describe.hpp"
 #include "providers/files/mime.hpp"
-#include "providers/files/pread.hpp"
 #include "providers/files/sniff.hpp"
-#include "providers/files/stamp.hpp"
 
 namespace hondana::files {
 namespace {
@@ -34,7 +34,7 @@ resource entry_of(const root& of, std::string_view path, const record& facts) {
     entry.size = facts.size;
     if (facts.has_version()) entry.version = bytes::to_hex(facts.version);
   }
-  if (facts.modified != time_beyond_count && facts.modified != -time_beyond_count) {
+  if (facts.modified != disk::time_beyond_count && facts.modified != -disk::time_beyond_count) {
     entry.annotations.lastModified = std::chrono::sys_time<std::chrono::milliseconds>(
         std::chrono::floor<std::chrono::milliseconds>(std::chrono::nanoseconds(facts.modified)));
   }
@@ -63,7 +63,7 @@ struct front_told {
 std::optional<front_told> look_at_front(const root& of, const located& place, const named_type& type, std::uint64_t size,
                                         std::span<char> front) {
   const auto file = place.links.empty() ? of.below().open_file(place) : tl::unexpected(not_found{});
-  const auto count = file ? read_at(file->get(), front.data(), front.size(), 0) : tl::unexpected(0);
+  const auto count = file ? disk::read_at(file->get(), front.data(), front.size(), 0) : tl::unexpected(0);
   if (!count) return std::nullopt;
   const std::string_view seen(front.data(), *count);
   const auto sniffed = type.is_unknown ? sniff(seen, content_form::detect) : std::string_view();
@@ -98,7 +98,7 @@ resource entry_of(const block& in, std::size_t index) {
   auto facts = in.at(index);
   if (S_ISREG(facts.mode) && !facts.has_version()) {
     // It had just changed when it was walked; by now its stamp may tell.
-    const auto looked_at = wall_clock();
+    const auto looked_at = disk::wall_clock();
     const auto now = in.of().below().locate(in.path(index));
     if (now && now->links.empty() && S_ISREG(now->facts.st_mode)) facts = record_of(now->facts, looked_at);
   }

@@ -6,15 +6,15 @@
 
 #include <hondana/uri.hpp>
 
+#include "disk/stamp.hpp"
+#include "model/still_wanted.hpp"
 #include "providers/files/completion.hpp"
 #include "providers/files/describe.hpp"
 #include "providers/files/entry.hpp"
 #include "providers/files/folder_reading.hpp"
 #include "providers/files/mime.hpp"
 #include "providers/files/sniff.hpp"
-#include "providers/files/stamp.hpp"
 #include "providers/files/walk.hpp"
-#include "providers/files/window.hpp"
 
 namespace hondana::files {
 namespace {
@@ -218,7 +218,7 @@ result<reading> files_provider::read(const read_request& request) {
 }
 
 result<resource> files_provider::describe(const describe_request& request) {
-  const auto looked_at = wall_clock();
+  const auto looked_at = disk::wall_clock();
   const auto what = target_of(request.uri, request.uri, request);
   if (!what) return tl::unexpected(what.error());
   auto entry = entry_of(*what->of, what->path, what->place.facts, looked_at);
@@ -247,7 +247,7 @@ result<std::string> files_provider::version_of_content(const target& what, const
     });
   }
   // No read ever answers with this one, so that nothing is taken for unmodified because of it.
-  auto passing = "~" + version_of(stamp_of(what.place.facts));
+  auto passing = "~" + version_of(disk::stamp_of(what.place.facts));
   if (what.place.facts.st_size > most_read) return passing;
   auto file = what.of->below().open_file(what.place);
   if (!file) return tl::unexpected(failure_of(refusal_of(file.error()), request.uri));
@@ -260,8 +260,9 @@ result<std::string> files_provider::version_of_content(const target& what, const
 result<reading> files_provider::read_file(const root& of, const located& what, const read_request& request,
                                           const std::optional<range>& part) {
   if (request.if_version) {
-    const auto state = stamp_of(what.facts);
-    if (!is_racy(state, wall_clock()) && version_of(state) == *request.if_version) return reading{{}, *request.if_version};
+    const auto state = disk::stamp_of(what.facts);
+    if (!is_racy(state, disk::wall_clock()) && version_of(state) == *request.if_version)
+      return reading{{}, *request.if_version};
   }
   auto file = of.below().open_file(what);
   if (!file) return tl::unexpected(failure_of(refusal_of(file.error()), request.asked_uri));

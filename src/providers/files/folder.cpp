@@ -36,7 +36,7 @@ folder_names folder_names::of(std::string_view name) {
 }
 
 tl::expected<folder_names, int> folder_names::read(int folder, std::size_t limit) {
-  handle own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));  // closedir closes what it was given
+  disk::handle own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));  // closedir closes what it was given
   if (!own.is_open()) return tl::unexpected(errno);
   const std::unique_ptr<DIR, closer> stream(::fdopendir(own.get()));
   if (!stream) return tl::unexpected(errno);
@@ -103,7 +103,7 @@ examined examine(const root& of, int folder, const std::string& path, const char
       return found;
     }
   } else if (is_folder) {
-    const handle inside(::openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const disk::handle inside(::openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (inside.is_open() && is_bare_repository(inside.get()) && !of.decisions().allows(path, true)) {
       found.decision.why = denial::version_control;
       return found;

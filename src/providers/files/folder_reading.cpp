@@ -15,13 +15,13 @@
 
 #include "bytes/digest.hpp"
 #include "bytes/prepare.hpp"
+#include "disk/stamp.hpp"
+#include "model/still_wanted.hpp"
 #include "providers/files/describe.hpp"
 #include "providers/files/entry.hpp"
 #include "providers/files/folder.hpp"
 #include "providers/files/mime.hpp"
 #include "providers/files/sniff.hpp"
-#include "providers/files/stamp.hpp"
-#include "providers/files/window.hpp"
 
 namespace hondana::files {
 namespace {
@@ -77,7 +77,7 @@ class opened_folder {
   /// What is there, when it is served and the caller's view shows it.
   [[nodiscard]] std::optional<child> look(std::size_t index, const call& by) const {
     const auto name = names_.at(index);
-    child one{prefix_ + name, {}, {}, wall_clock()};
+    child one{prefix_ + name, {}, {}, disk::wall_clock()};
     one.uri = of_.uri_of(one.path);
     if (by.who.view && !by.who.view->may_see(one.uri)) return std::nullopt;  // costs no look at the disk
     const auto found = examine(of_, folder_.get(), one.path, name.c_str(), ignored_by_, &by);
@@ -87,7 +87,7 @@ class opened_folder {
   }
 
  private:
-  opened_folder(const root& of, const located& folder, handle opened, ignore::stack ignored_by, folder_names names)
+  opened_folder(const root& of, const located& folder, disk::handle opened, ignore::stack ignored_by, folder_names names)
       : of_(of),
         prefix_(folder.path.empty() ? std::string() : folder.path + '/'),
         folder_(std::move(opened)),
@@ -96,7 +96,7 @@ class opened_folder {
 
   const root& of_;
   std::string prefix_;
-  handle folder_;
+  disk::handle folder_;
   ignore::stack ignored_by_;
   folder_names names_;
 };

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <utility>
 
+#include "disk/stamp.hpp"
 #include "providers/files/listing.hpp"
 #include "providers/files/options.hpp"
 #include "providers/files/root.hpp"
-#include "providers/files/stamp.hpp"
 #include "providers/files/walk.hpp"
 
 namespace hondana::files {
@@ -40,7 +40,7 @@ class gatherer final : public walk_listener {
   /// Walks a root, or what a path in it names and what is below. False when nothing more is to be walked.
   bool gather(const std::shared_ptr<const root>& of, const std::string& below = {}) {
     root_ = of;
-    looked_at_ = wall_clock();
+    looked_at_ = disk::wall_clock();
     open_ = std::make_shared<block>(root_);
     const bool all = walk_below(*of, below, {configured_.max_depth, configured_.max_entries}, *this);
     flush();
@@ -61,10 +61,10 @@ class gatherer final : public walk_listener {
     if (++count_ % progress_step == 0) {
       to_.progress("indexed " + std::to_string(count_) + " entries so far, at " + of.path() + "/" + std::string(path));
     }
-    looked_at_ = wall_clock();
+    looked_at_ = disk::wall_clock();
     return true;
   }
-  void left_out(const root&, std::string_view, const examined&) override { looked_at_ = wall_clock(); }
+  void left_out(const root&, std::string_view, const examined&) override { looked_at_ = disk::wall_clock(); }
   void trouble(const root& of, std::string_view path, const std::string& what) override {
     to_.trouble(of.path() + "/" + std::string(path) + " " + what);
   }

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "providers/files/handle.hpp"
-#include "providers/files/stamp.hpp"
+#include "disk/handle.hpp"
+#include "disk/stamp.hpp"
 
 namespace hondana::files {
 namespace {
@@ -22,8 +22,8 @@ constexpr std::size_t stack_limit = 32 << 20;
 constexpr std::size_t base_cost = 1024;
 constexpr std::size_t told_limit = 1000;
 
-handle folder_in(int folder, const char* name) {
-  return handle(::openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+disk::handle folder_in(int folder, const char* name) {
+  return disk::handle(::openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ ignore::list_pointer ignore_files::load(int folder, const char* name, std::strin
   }
   if (S_ISLNK(facts.st_mode)) return nullptr;
   if (!S_ISREG(facts.st_mode)) return unusable(std::move(source), "it is no regular file");
-  const auto state = stamp_of(facts);
+  const auto state = disk::stamp_of(facts);
   const std::string key = version_of(state) + source;
   {
     const std::lock_guard lock(mutex_);
@@ -78,7 +78,7 @@ ignore::list_pointer ignore_files::load(int folder, const char* name, std::strin
       return at->second->list;
     }
   }
-  const handle file(::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const disk::handle file(::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat opened{};
   if (!file.is_open() || ::fstat(file.get(), &opened) != 0) {
     if (errno == ENOENT) return nullptr;
@@ -87,7 +87,7 @@ ignore::list_pointer ignore_files::load(int folder, const char* name, std::strin
   if (!S_ISREG(opened.st_mode)) return unusable(std::move(source), "it is no regular file");
   auto list = compile_ignore_file(file.get(), std::move(source));
   report(*list);
-  if (stamp_of(opened) != state || is_racy(state, wall_clock())) return list;
+  if (disk::stamp_of(opened) != state || is_racy(state, disk::wall_clock())) return list;
 
   const std::size_t cost = base_cost + key.size() + list->bytes();
   const std::lock_guard lock(mutex_);

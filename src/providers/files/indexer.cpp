@@ -14,10 +14,10 @@
 #include <thread>
 #include <utility>
 
+#include "model/still_wanted.hpp"
 #include "providers/files/entry.hpp"
 #include "providers/files/gatherer.hpp"
 #include "providers/files/mending.hpp"
-#include "providers/files/window.hpp"
 
 namespace hondana::files {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "providers/files/stamp.hpp"
+#include "disk/stamp.hpp"
 
 namespace hondana::files {
 namespace {
@@ -33,7 +33,7 @@ description block_descriptions::at(std::size_t index) const {
 }
 
 record record_of(const struct stat& facts, std::int64_t looked_at) {
-  const auto state = stamp_of(facts);
+  const auto state = disk::stamp_of(facts);
   return {0,
           0,
           static_cast<std::uint16_t>(facts.st_mode),

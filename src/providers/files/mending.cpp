@@ -10,7 +10,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "providers/files/stamp.hpp"
+#include "disk/stamp.hpp"
 
 namespace hondana::files {
 
@@ -36,7 +36,7 @@ void reduce(std::vector<stretch>& all) {
 
 void walk_again(stretch& what, const options& configured, const std::stop_token& stop, gatherer::ears to) {
   if (what.is_alone) {
-    const auto looked_at = wall_clock();
+    const auto looked_at = disk::wall_clock();
     const auto found = what.of->find(what.path);
     if (!found || found->path != what.path) return;
     what.found.push_back(std::make_shared<block>(what.of));

@@ -6,20 +6,20 @@
 #include <cerrno>
 #include <cstring>
 
-#include "providers/files/pread.hpp"
+#include "disk/read_at.hpp"
 
 namespace hondana::files {
 
-result<stamp> open_file::state() const {
+result<disk::stamp> open_file::state() const {
   struct stat facts{};
   if (::fstat(file_.get(), &facts) != 0) {
     return fail(errc::source_unavailable, "The file's state cannot be found out.", std::strerror(errno));
   }
-  return stamp_of(facts);
+  return disk::stamp_of(facts);
 }
 
 result<std::size_t> open_file::read(char* into, std::size_t size, std::uint64_t offset) const {
-  const auto count = read_at(file_.get(), into, size, offset);
+  const auto count = disk::read_at(file_.get(), into, size, offset);
   if (!count)
     return fail(errc::source_unavailable, "The file cannot be read: the disk or network behind it fails.",
                 std::strerror(count.error()));

@@ -6,8 +6,8 @@
 
 #include <hondana/error.hpp>
 
-#include "providers/files/handle.hpp"
-#include "providers/files/stamp.hpp"
+#include "disk/handle.hpp"
+#include "disk/stamp.hpp"
 
 namespace hondana::files {
 
@@ -15,18 +15,18 @@ namespace hondana::files {
 class open_file {
  public:
   open_file() = default;
-  explicit open_file(handle file) noexcept : file_(std::move(file)) {}
+  explicit open_file(disk::handle file) noexcept : file_(std::move(file)) {}
   open_file(const open_file&) = delete;
   open_file& operator=(const open_file&) = delete;
   virtual ~open_file() = default;
 
   /// As it is now. Errors: source_unavailable.
-  [[nodiscard]] virtual result<stamp> state() const;
+  [[nodiscard]] virtual result<disk::stamp> state() const;
   /// Fills `into` with up to `size` bytes from `offset`; fewer only where the file ends. Errors: source_unavailable.
   [[nodiscard]] virtual result<std::size_t> read(char* into, std::size_t size, std::uint64_t offset) const;
 
  private:
-  handle file_;
+  disk::handle file_;
 };
 
 }  // namespace hondana::files

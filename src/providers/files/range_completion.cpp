@@ -10,6 +10,7 @@
 #include <hondana/uri.hpp>
 
 #include "bytes/form.hpp"
+#include "model/still_wanted.hpp"
 #include "providers/files/completion.hpp"
 #include "providers/files/open_file.hpp"
 #include "providers/files/window.hpp"

@@ -15,7 +15,7 @@
 #include <hondana/uri.hpp>
 
 #include "json/utf8.hpp"
-#include "providers/files/window.hpp"
+#include "model/still_wanted.hpp"
 #include "uri/escapes.hpp"
 
 namespace hondana::files {
@@ -84,7 +84,7 @@ result<std::shared_ptr<root>> root::open(const root_options& from, const options
   std::string path(resolved);
   std::free(resolved);  // realpath allocates with malloc
 
-  handle folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  disk::handle folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder.is_open()) return cannot_serve(from.path, advice_for(errno));
   if (::faccessat(folder.get(), ".", R_OK | X_OK, AT_EACCESS) != 0) return cannot_serve(from.path, advice_for(errno));
   if (on_kernel_file_system(folder.get())) {
@@ -188,7 +188,7 @@ std::optional<std::string> root::judge(std::string_view path, bool is_folder, pa
   if (path.empty()) return std::nullopt;
   const bool obey = rules_.obey_ignore_files();
   ignore::stack ignored_by = obey ? ignored_.at_root(below_.descriptor()) : ignore::stack();
-  handle folder;
+  disk::handle folder;
   bool is_in_reach = true;  // what lies below a folder that may not be searched cannot be had anyway; its names still count
   for (std::size_t begin = 0;;) {
     if (left.by != nullptr && !still_wanted(*left.by)) return "it was not looked at in time";
@@ -201,8 +201,8 @@ std::optional<std::string> root::judge(std::string_view path, bool is_folder, pa
     if (!decision.is_served()) return to_text(decision);
     if (is_entered && is_in_reach) {
       const std::string name(path.substr(begin, end - begin));
-      folder = handle(::openat(folder.is_open() ? folder.get() : below_.descriptor(), name.c_str(),
-                               O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      folder = disk::handle(::openat(folder.is_open() ? folder.get() : below_.descriptor(), name.c_str(),
+                                     O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       is_in_reach = folder.is_open();
       if (!is_in_reach && errno != EACCES) return "it has just gone";
       if (is_in_reach && is_bare_repository(folder.get()) && !rules_.allows(here, true)) return "version control data";
@@ -221,11 +221,11 @@ bool root::is_deleted() const noexcept {
 tl::expected<ignore::stack, refusal> root::stack_at(std::string_view folder) const {
   if (!rules_.obey_ignore_files()) return ignore::stack();
   auto stack = ignored_.at_root(below_.descriptor());
-  handle at;
+  disk::handle at;
   while (!folder.empty()) {
     const auto end = std::min(folder.find('/'), folder.size());
     const std::string name(folder.substr(0, end));
-    handle next(
+    disk::handle next(
         ::openat(at.is_open() ? at.get() : below_.descriptor(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!next.is_open()) return tl::unexpected(refusal_of(obstacle_of(errno)));
     stack = ignored_.below(stack, next.get(), name);

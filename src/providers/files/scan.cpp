@@ -26,7 +26,7 @@ result<scan_result> scan(const open_file& file, std::uint64_t size, bool want_di
                      want_digest ? std::optional(digest.value()) : std::nullopt};
 }
 
-std::optional<content_form> form_memory::find(const stamp& state) {
+std::optional<content_form> form_memory::find(const disk::stamp& state) {
   const auto key = digest_of(state);
   const std::lock_guard lock(mutex_);
   const auto at = by_key_.find(key);
@@ -35,7 +35,7 @@ std::optional<content_form> form_memory::find(const stamp& state) {
   return at->second->second;
 }
 
-void form_memory::remember(const stamp& state, content_form form) {
+void form_memory::remember(const disk::stamp& state, content_form form) {
   const auto key = digest_of(state);
   const std::lock_guard lock(mutex_);
   if (by_key_.contains(key)) return;

@@ -14,8 +14,8 @@
 #include <hondana/resource.hpp>
 
 #include "bytes/digest.hpp"
+#include "disk/stamp.hpp"
 #include "providers/files/open_file.hpp"
-#include "providers/files/stamp.hpp"
 
 namespace hondana::files {
 
@@ -37,9 +37,9 @@ class form_memory {
  public:
   explicit form_memory(std::size_t limit = 4096) : limit_(limit) {}
 
-  [[nodiscard]] std::optional<content_form> find(const stamp& state);
+  [[nodiscard]] std::optional<content_form> find(const disk::stamp& state);
   /// A racy stamp must not be remembered.
-  void remember(const stamp& state, content_form form);
+  void remember(const disk::stamp& state, content_form form);
 
  private:
   using entry = std::pair<bytes::digest, content_form>;

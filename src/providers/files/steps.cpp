@@ -32,7 +32,7 @@ void push_segments(std::vector<std::string>& pending, std::string_view path) {
 
 /// One folder or file on the way.
 struct step {
-  handle at;
+  disk::handle at;
   struct stat facts{};
   std::string name;
 };
@@ -80,7 +80,7 @@ tl::expected<located, not_found> beneath::locate_by_steps(std::string_view path)
       continue;
     }
     const int folder = way.empty() ? folder_.get() : way.back().at.get();
-    step next{handle(::openat(folder, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)), {}, name};
+    step next{disk::handle(::openat(folder, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)), {}, name};
     if (!next.at.is_open() || ::fstat(next.at.get(), &next.facts) != 0) return tl::unexpected(obstacle_of(errno));
     if (is_kernel_data(next.at.get(), next.facts)) return tl::unexpected(not_found{obstacle::kernel_data, 0});
     if (!S_ISLNK(next.facts.st_mode)) {
@@ -106,7 +106,7 @@ tl::expected<located, not_found> beneath::locate_by_steps(std::string_view path)
     if (pending.size() > pending_limit) return tl::unexpected(not_found{obstacle::loop, ELOOP});
   }
   if (way.empty()) {
-    found.at = handle(::openat(folder_.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    found.at = disk::handle(::openat(folder_.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!found.at.is_open() || ::fstat(found.at.get(), &found.facts) != 0) return tl::unexpected(obstacle_of(errno));
     return found;
   }

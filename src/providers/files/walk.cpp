@@ -14,7 +14,7 @@ namespace {
 
 /// An open folder and how far it has been gone through.
 struct level {
-  handle folder;
+  disk::handle folder;
   folder_names names;
   ignore::stack ignored_by;
   std::size_t path_size;
@@ -26,7 +26,7 @@ class walker {
   walker(const root& of, const walk_bounds& bounds, walk_listener& listener) : of_(of), bounds_(bounds), listener_(listener) {}
 
   bool run() {
-    handle top(::openat(of_.below().descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    disk::handle top(::openat(of_.below().descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     struct stat facts{};
     if (!top.is_open() || ::fstat(top.get(), &facts) != 0) {
       listener_.trouble(of_, {}, std::string("cannot be opened: ") + std::strerror(errno));
@@ -68,7 +68,7 @@ class walker {
     return true;
   }
 
-  void enter(handle folder, ignore::stack ignored_by) {
+  void enter(disk::handle folder, ignore::stack ignored_by) {
     auto names = folder_names::read(folder.get(), bounds_.max_names);
     if (!names) {
       listener_.trouble(of_, path_, std::string("cannot be listed: ") + std::strerror(names.error()));
@@ -93,7 +93,7 @@ class walker {
       listener_.trouble(of_, path_, "is " + std::to_string(way_.size()) + " folders deep; what is in it is left out");
       return true;
     }
-    handle inside(::openat(here.folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    disk::handle inside(::openat(here.folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!inside.is_open()) {
       listener_.trouble(of_, path_, std::string("cannot be listed: ") + std::strerror(errno));
       return true;

@@ -22,10 +22,10 @@
 #include <utility>
 #include <vector>
 
+#include "disk/network.hpp"
+#include "disk/stamp.hpp"
 #include "providers/files/attached.hpp"
-#include "providers/files/handle.hpp"
 #include "watch/folders.hpp"
-#include "watch/network.hpp"
 #include "watch/settling.hpp"
 
 namespace hondana::files {
@@ -128,7 +128,7 @@ bool watching::state::start(std::unique_lock<std::mutex>& lock) {
     if (::fstat(roots[i]->below().descriptor(), &facts) == 0) device[i] = facts.st_dev;
     if (!queue) {
       to_say.emplace_back(i, queue.error().public_text);
-    } else if (watch::is_on_network(roots[i]->below().descriptor())) {
+    } else if (disk::is_on_network(roots[i]->below().descriptor())) {
       to_say.emplace_back(i, "it is on a network file system, whose changes by others the kernel does not hear of");
     }
   }
@@ -323,7 +323,7 @@ void watching::tell(std::shared_ptr<change_listener> to) {
 }
 
 void watching::attach(const std::string& uri, std::shared_ptr<const root> of, std::string path) {
-  const auto since = wall_clock();
+  const auto since = disk::wall_clock();
   std::unique_lock lock(state_->mutex);
   state_->errands.push_back({state::errand::kind::attach, uri, std::move(of), std::move(path), since});
   ++state_->attached_count;
@@ -347,7 +347,7 @@ void watching::cover(const root& of, const std::string& path) {
   }
   const auto found = of.below().locate(path);
   if (!found || found->path != path || !S_ISDIR(found->facts.st_mode)) return;  // it has just gone, which is heard too
-  if (found->facts.st_dev != s.device[*which] && watch::is_on_network(found->at.get())) {
+  if (found->facts.st_dev != s.device[*which] && disk::is_on_network(found->at.get())) {
     return s.look_from_now_on(*which, of.path() + "/" + path + " is on a network file system");
   }
   if (const int error = s.folders->add(*which, path, found->at.get()); error == ENOSPC) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,20 +10,12 @@
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 
+#include "model/still_wanted.hpp"
 #include "providers/files/open_file.hpp"
 
 namespace hondana::files {
 
 inline constexpr std::size_t window_bytes = 256 * 1024;
-
-/// Errors: cancelled, timed_out.
-[[nodiscard]] inline result<void> still_wanted(const call& by) {
-  if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-  if (std::chrono::steady_clock::now() > by.deadline) {
-    return fail(errc::timed_out, "The deadline passed while the file was being read.");
-  }
-  return {};
-}
 
 /// Fills all of `into`. Errors: content_changed when the file ends before, source_unavailable when the disk fails.
 [[nodiscard]] inline result<std::size_t> read_exactly(const open_file& file, char* into, std::size_t size,

@@ -13,16 +13,16 @@
 #include <string_view>
 #include <utility>
 
-#include "providers/files/handle.hpp"
-#include "providers/files/pread.hpp"
+#include "disk/handle.hpp"
+#include "disk/read_at.hpp"
 
 namespace hondana::files {
 namespace {
 
 constexpr std::size_t text_limit = (1 << 20) + 1;  // one byte more than is compiled, so that the compiler says what it left out
 
-handle open_quietly(const std::string& path) {
-  return handle(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+disk::handle open_quietly(const std::string& path) {
+  return disk::handle(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
 std::string joined(const std::string& folder, std::string_view name) {
@@ -55,7 +55,7 @@ std::string line_of(const std::string& path) {
   struct stat facts{};
   if (!file.is_open() || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return {};
   std::array<char, 4096> text;
-  const auto size = read_at(file.get(), text.data(), text.size(), 0);
+  const auto size = disk::read_at(file.get(), text.data(), text.size(), 0);
   if (!size) return {};
   const std::string_view seen(text.data(), *size);
   return std::string(seen.substr(0, seen.find_first_of(std::string_view("\r\n\0", 3))));
@@ -96,7 +96,7 @@ std::string parent_of(const std::string& path) {
 
 ignore::list_pointer compile_ignore_file(int file, std::string source) {
   const auto text = std::make_unique_for_overwrite<char[]>(text_limit);
-  const auto size = read_at(file, text.get(), text_limit, 0);
+  const auto size = disk::read_at(file, text.get(), text_limit, 0);
   auto list = size ? ignore::pattern_list::parse(std::string_view(text.get(), *size), std::move(source))
                    : ignore::pattern_list::unusable(std::move(source),
                                                     std::string("it cannot be read: ") + std::strerror(size.error()));

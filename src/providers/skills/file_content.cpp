@@ -47,7 +47,7 @@ result<std::string> read_whole(const opened_file& file) {
   const auto count = read_at(file.file.get(), bytes, 0);
   if (!count) return tl::unexpected(count.error());
   struct stat after{};
-  if (*count < bytes.size() || ::fstat(file.file.get(), &after) != 0 || stamp_of(after) != file.state) return changed();
+  if (*count < bytes.size() || ::fstat(file.file.get(), &after) != 0 || disk::stamp_of(after) != file.state) return changed();
   return bytes;
 }
 
@@ -65,7 +65,7 @@ result<content> content_of(opened_file file, std::string_view path, const read_r
     return item;
   }
   auto bytes = read_whole(file);
-  if (bytes && is_racy(file.state)) {
+  if (bytes && is_racy(file.state, disk::wall_clock())) {
     const auto again = read_whole(file);
     if (!again) return tl::unexpected(again.error());
     if (*again != *bytes) return changed();

@@ -3,12 +3,17 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <system_error>
+
+#include "disk/in_place.hpp"
+#include "disk/read_at.hpp"
+#include "model/still_wanted.hpp"
 
 namespace hondana::skills {
 namespace {
@@ -42,20 +47,8 @@ struct close_folder {
 };
 using folder_stream = std::unique_ptr<DIR, close_folder>;
 
-std::int64_t nanoseconds_of(const timespec& time) noexcept {
-  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
-
-descriptor open_root(const std::string& path) { return descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); }
-
-/// Whether an open folder is the one its path names. When that cannot be told, as by rights taken away since, it is.
-bool is_still_at(int open, const std::string& path) {
-  struct stat mine{};
-  struct stat there{};
-  if (::fstat(open, &mine) != 0) return true;
-  if (mine.st_nlink == 0) return false;  // deleted
-  if (::stat(path.c_str(), &there) != 0) return errno != ENOENT && errno != ENOTDIR;
-  return mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+disk::handle open_root(const std::string& path) {
+  return disk::handle(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 /// One walk on its way.
@@ -64,7 +57,7 @@ class walker {
   walker(const call& by, const std::function<void(const std::string&, int)>& entering) : by_(by), entering_(entering) {}
 
   /// Goes through a folder, which it takes over. `prefix` is its path with a slash; empty for the root.
-  result<void> enter(descriptor folder, const std::string& prefix, std::size_t depth) {
+  result<void> enter(disk::handle folder, const std::string& prefix, std::size_t depth) {
     const folder_stream names(::fdopendir(folder.get()));
     if (!names) return refused(errno, prefix);
     const int at = folder.release();
@@ -96,13 +89,13 @@ class walker {
       return leave_out(std::move(path), "this and what follows is beyond the first " + std::to_string(most_files) + " files");
     }
     if (S_ISREG(facts.st_mode)) {
-      found_.files.push_back({std::move(path), stamp_of(facts)});
+      found_.files.push_back({std::move(path), disk::stamp_of(facts)});
       return {};
     }
     if (S_ISLNK(facts.st_mode)) return leave_out(std::move(path), "symbolic links are not followed");
     if (!S_ISDIR(facts.st_mode)) return leave_out(std::move(path), "it is neither a file nor a folder");
     if (depth == deepest) return leave_out(std::move(path), "it lies deeper than " + std::to_string(deepest) + " folders");
-    descriptor inner(::openat(at, name, folder_flags));
+    disk::handle inner(::openat(at, name, folder_flags));
     if (inner.is_open()) return enter(std::move(inner), path + '/', depth + 1);
     if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return {};  // it has just been replaced
     if (errno == EACCES || errno == EPERM) return leave_out(std::move(path), "it cannot be opened: " + words_of(errno));
@@ -122,22 +115,8 @@ class walker {
 
 }  // namespace
 
-stamp stamp_of(const struct stat& facts) noexcept {
-  return {facts.st_dev, facts.st_ino, static_cast<std::uint64_t>(facts.st_size), nanoseconds_of(facts.st_mtim),
-          nanoseconds_of(facts.st_ctim)};
-}
-
-bool is_racy(const stamp& state) noexcept {
-  constexpr std::int64_t second = 1'000'000'000;
-  // FAT counts by two seconds, ext4 with small inodes by one; elsewhere a whole second is one case in many millions.
-  const std::int64_t tick = state.changed % second == 0 ? 2 * second : second / 20;
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return state.changed > nanoseconds_of(now) - tick;
-}
-
-folder::folder(std::string path, descriptor root) : path_(std::move(path)), top_(std::make_unique<top>()) {
-  top_->now = std::make_shared<const descriptor>(std::move(root));
+folder::folder(std::string path, disk::handle root) : path_(std::move(path)), top_(std::make_unique<top>()) {
+  top_->now = std::make_shared<const disk::handle>(std::move(root));
 }
 
 result<folder> folder::open(const std::string& path) {
@@ -147,15 +126,15 @@ result<folder> folder::open(const std::string& path) {
                                             ". Check its path and permissions.");
 }
 
-result<std::shared_ptr<const descriptor>> folder::root() const {
+result<std::shared_ptr<const disk::handle>> folder::root() const {
   const std::lock_guard lock(top_->mutex);
-  if (is_still_at(top_->now->get(), path_)) return top_->now;
+  if (disk::is_in_place(top_->now->get(), path_)) return top_->now;
   auto again = open_root(path_);
   if (!again.is_open()) {
     return fail(errc::source_unavailable, "A folder of skills is gone. Ask again when it is there.",
                 path_ + ": " + words_of(errno));
   }
-  top_->now = std::make_shared<const descriptor>(std::move(again));
+  top_->now = std::make_shared<const disk::handle>(std::move(again));
   return top_->now;
 }
 
@@ -163,7 +142,7 @@ result<walked> folder::walk(const call& by, const std::function<void(const std::
   const auto held = root();
   if (!held) return tl::unexpected(held.error());
   // A descriptor of its own, since its position is that of the walk.
-  descriptor again(::openat((*held)->get(), ".", folder_flags));
+  disk::handle again(::openat((*held)->get(), ".", folder_flags));
   if (!again.is_open()) {
     return fail(errc::source_unavailable, "A folder of skills cannot be read. Ask again later.",
                 path_ + ": " + words_of(errno));
@@ -178,17 +157,17 @@ result<walked> folder::walk(const call& by, const std::function<void(const std::
   return std::move(one).take();
 }
 
-result<descriptor> folder::open_at(std::string_view below, int flags) const {
+result<disk::handle> folder::open_at(std::string_view below, int flags) const {
   const auto held = root();
   if (!held) return tl::unexpected(held.error());
-  descriptor above;
+  disk::handle above;
   int at = (*held)->get();
   for (std::string_view rest = below;;) {
     const auto slash = rest.find('/');
     const std::string name(rest.substr(0, slash));
     if (name.empty() || name == "." || name == "..") return refused(ENOENT, below);
     const bool is_last = slash == std::string_view::npos;
-    descriptor next(::openat(at, name.c_str(), is_last ? flags : folder_flags));
+    disk::handle next(::openat(at, name.c_str(), is_last ? flags : folder_flags));
     if (!next.is_open()) return refused(errno == ENXIO ? ENOENT : errno, below);
     above = std::move(next);
     at = above.get();
@@ -203,7 +182,7 @@ result<opened_file> folder::open_file(std::string_view below) const {
   struct stat facts{};
   if (::fstat(file->get(), &facts) != 0) return refused(errno, below);
   if (!S_ISREG(facts.st_mode)) return refused(ENOENT, below);
-  return opened_file{std::move(*file), stamp_of(facts)};
+  return opened_file{std::move(*file), disk::stamp_of(facts)};
 }
 
 bool folder::may_hold(std::string_view below) const {
@@ -211,26 +190,10 @@ bool folder::may_hold(std::string_view below) const {
   return found || found.error().code != errc::resource_not_found;
 }
 
-result<void> still_wanted(const call& by) {
-  if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-  if (std::chrono::steady_clock::now() > by.deadline) {
-    return fail(errc::timed_out, "The deadline passed while the skills were being read. Ask again.");
-  }
-  return {};
-}
-
 result<std::size_t> read_at(int file, std::span<char> into, std::uint64_t offset) {
-  std::size_t filled = 0;
-  while (filled < into.size()) {
-    const auto count = ::pread(file, into.data() + filled, into.size() - filled, static_cast<off_t>(offset + filled));
-    if (count == 0) break;
-    if (count > 0) {
-      filled += static_cast<std::size_t>(count);
-    } else if (errno != EINTR) {
-      return refused(errno, "reading");
-    }
-  }
-  return filled;
+  const auto count = disk::read_at(file, into.data(), into.size(), offset);
+  if (!count) return refused(count.error(), "reading");
+  return *count;
 }
 
 }  // namespace hondana::skills

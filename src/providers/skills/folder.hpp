@@ -1,9 +1,6 @@
 /// A folder of skills on disk, looked at without ever leaving it.
 #pragma once
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -16,53 +13,16 @@
 
 #include <hondana/provider.hpp>
 
+#include "disk/handle.hpp"
+#include "disk/stamp.hpp"
 #include "providers/skills/collection.hpp"
 
 namespace hondana::skills {
 
-/// A file descriptor with one owner.
-class descriptor {
- public:
-  descriptor() = default;
-  explicit descriptor(int number) noexcept : number_(number) {}
-  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  ~descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  [[nodiscard]] int get() const noexcept { return number_; }
-  [[nodiscard]] bool is_open() const noexcept { return number_ >= 0; }
-  [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
-
- private:
-  int number_ = -1;
-};
-
-/// Changes whenever the file system notices a change of the file. Times are nanoseconds since 1970.
-struct stamp {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::uint64_t size = 0;
-  std::int64_t modified = 0;
-  std::int64_t changed = 0;  ///< The inode's ctime, which no program can set.
-
-  bool operator==(const stamp&) const = default;
-};
-
-[[nodiscard]] stamp stamp_of(const struct stat& facts) noexcept;
-/// Whether the file changed within 50 ms of now (or seems to in the future), so that a further change may leave its stamp as
-/// it is: time stamps move in ticks. Within 2 s when its stamp is of a whole second: some file systems have no others.
-[[nodiscard]] bool is_racy(const stamp& state) noexcept;
-
 /// A regular file below a folder; the path is relative to it.
 struct seen_file {
   std::string path;
-  stamp state;
+  disk::stamp state;
 
   bool operator==(const seen_file&) const = default;
 };
@@ -75,8 +35,8 @@ struct walked {
 
 /// An open regular file, with its state when it was opened.
 struct opened_file {
-  descriptor file;
-  stamp state;
+  disk::handle file;
+  disk::stamp state;
 };
 
 /// One folder, opened once, and again when its path has come to name another. Symbolic links below it are not followed, by no
@@ -102,18 +62,15 @@ class folder {
   /// What is open; shared with calls that began before it was opened again.
   struct top {
     std::mutex mutex;
-    std::shared_ptr<const descriptor> now;
+    std::shared_ptr<const disk::handle> now;
   };
-  folder(std::string path, descriptor root);
-  [[nodiscard]] result<std::shared_ptr<const descriptor>> root() const;
-  [[nodiscard]] result<descriptor> open_at(std::string_view below, int flags) const;
+  folder(std::string path, disk::handle root);
+  [[nodiscard]] result<std::shared_ptr<const disk::handle>> root() const;
+  [[nodiscard]] result<disk::handle> open_at(std::string_view below, int flags) const;
 
   std::string path_;
   std::unique_ptr<top> top_;
 };
-
-/// Errors: cancelled, timed_out.
-[[nodiscard]] result<void> still_wanted(const call& by);
 
 /// Fills `into` from `offset`; less only where the file ends. Errors: source_unavailable.
 [[nodiscard]] result<std::size_t> read_at(int file, std::span<char> into, std::uint64_t offset);

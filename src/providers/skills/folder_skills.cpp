@@ -131,9 +131,9 @@ result<resource> folder_skills::describe(const describe_request& request) {
   return refreshed(request).and_then([&request](const auto& now) { return now->describe(request); });
 }
 
-std::string folder_skills::digest_of(const std::string& path, const stamp& state, const call& by) {
+std::string folder_skills::digest_of(const std::string& path, const disk::stamp& state, const call& by) {
   auto digest = shelf_->digest_of(path, state);
-  if (!digest.empty() || is_racy(state)) return digest;
+  if (!digest.empty() || is_racy(state, disk::wall_clock())) return digest;
   // It was digested so soon after a change, or has changed since, that it is to be read through again.
   return refreshed(by) ? shelf_->digest_of(path, state) : digest;
 }

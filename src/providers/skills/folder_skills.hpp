@@ -10,6 +10,7 @@
 
 #include <hondana/provider.hpp>
 
+#include "disk/stamp.hpp"
 #include "providers/skills/shelf.hpp"
 #include "providers/skills/watching.hpp"
 
@@ -54,7 +55,7 @@ class folder_skills final : public provider {
   [[nodiscard]] bool is_there(const collection& known, const std::string& uri) const;
   [[nodiscard]] bool is_as_known(const collection& known, const resource& entry) const;
   /// The digest of a file in this state; empty when it may change without a trace, or is changing.
-  [[nodiscard]] std::string digest_of(const std::string& path, const stamp& state, const call& by);
+  [[nodiscard]] std::string digest_of(const std::string& path, const disk::stamp& state, const call& by);
 
   std::string claim_;
   std::shared_ptr<shelf> shelf_;        // shared with a thread that may be stuck

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "model/still_wanted.hpp"
 #include "providers/skills/frontmatter.hpp"
 #include "providers/skills/naming.hpp"
 #include "providers/skills/sha256.hpp"
@@ -17,7 +18,7 @@ using clock = std::chrono::steady_clock;
 
 std::string_view first_name(std::string_view path) noexcept { return path.substr(0, path.find('/')); }
 
-std::chrono::sys_time<std::chrono::milliseconds> time_of(const stamp& state) {
+std::chrono::sys_time<std::chrono::milliseconds> time_of(const disk::stamp& state) {
   return std::chrono::sys_time<std::chrono::milliseconds>(
       std::chrono::floor<std::chrono::milliseconds>(std::chrono::nanoseconds(state.modified)));
 }
@@ -150,11 +151,11 @@ result<std::shared_ptr<const looked_at>> shelf::read_through(const found_file& f
   auto read = look_at(*opened, file.path, by);
   if (!read) return tl::unexpected(std::move(read.error()));
   struct stat after{};
-  const bool is_same = ::fstat(opened->file.get(), &after) == 0 && stamp_of(after) == opened->state;
+  const bool is_same = ::fstat(opened->file.get(), &after) == 0 && disk::stamp_of(after) == opened->state;
   auto shared = std::make_shared<const looked_at>(std::move(*read));
   // What changed while it was read, or may change without a trace, is read again by the next who asks.
   const std::lock_guard lock(mutex_);
-  records_.insert_or_assign(file.path, record{opened->state, shared, !is_same || is_racy(opened->state)});
+  records_.insert_or_assign(file.path, record{opened->state, shared, !is_same || is_racy(opened->state, disk::wall_clock())});
   return std::shared_ptr<const looked_at>(std::move(shared));
 }
 
@@ -193,7 +194,7 @@ clock::time_point shelf::looked_at_last() const {
   return looked_at_;
 }
 
-std::string shelf::digest_of(const std::string& path, const stamp& state) const {
+std::string shelf::digest_of(const std::string& path, const disk::stamp& state) const {
   const std::lock_guard lock(mutex_);
   const auto known = records_.find(path);
   return known != records_.end() && !known->second.is_racy && known->second.state == state ? known->second.known->digest : "";

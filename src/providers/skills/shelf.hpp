@@ -12,6 +12,7 @@
 
 #include <hondana/provider.hpp>
 
+#include "disk/stamp.hpp"
 #include "providers/skills/collection.hpp"
 #include "providers/skills/folder.hpp"
 
@@ -45,20 +46,20 @@ class shelf {
   /// When the newest collection was last found to be what the folders hold.
   [[nodiscard]] std::chrono::steady_clock::time_point looked_at_last() const;
   /// The digest of a file of a collection, when it is known and cannot have changed since; else empty.
-  [[nodiscard]] std::string digest_of(const std::string& path, const stamp& state) const;
+  [[nodiscard]] std::string digest_of(const std::string& path, const disk::stamp& state) const;
 
   [[nodiscard]] const std::vector<folder>& folders() const noexcept { return folders_; }
 
  private:
   /// A file with what reading it through gave.
   struct record {
-    stamp state;
+    disk::stamp state;
     std::shared_ptr<const looked_at> known;
     bool is_racy = false;  ///< It may have changed since without a trace, and is read again.
   };
   /// What the folders hold at one moment, by the paths of the collection.
   struct snapshot {
-    std::map<std::string, stamp, std::less<>> files;
+    std::map<std::string, disk::stamp, std::less<>> files;
     std::map<std::string, std::size_t, std::less<>> owners;  // by name at the top, the place among the folders
     std::vector<omission> left_out;
 

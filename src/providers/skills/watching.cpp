@@ -16,8 +16,8 @@
 #include <thread>
 #include <utility>
 
+#include "disk/network.hpp"
 #include "watch/folders.hpp"
-#include "watch/network.hpp"
 
 namespace hondana::skills {
 namespace {
@@ -80,7 +80,7 @@ struct watching::state {
       const std::lock_guard lock(mutex);
       if (!folders || polled[which] || stop.stop_requested()) return;
     }
-    if (path.empty() && watch::is_on_network(descriptor)) {
+    if (path.empty() && disk::is_on_network(descriptor)) {
       return look_from_now_on(which, "they are on a network file system, whose changes by others the kernel does not hear of");
     }
     if (const int error = folders->add(which, path, descriptor); error != 0) {

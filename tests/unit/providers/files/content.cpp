@@ -35,10 +35,10 @@ class changing_file final : public open_file {
   }
   /// As if time stamps had not moved on since the last change.
   void become_unnoticed(std::string bytes) { bytes_ = std::move(bytes); }
-  void be_recent() { changed_ = wall_clock(); }
+  void be_recent() { changed_ = disk::wall_clock(); }
   [[nodiscard]] int reads() const noexcept { return reads_; }
 
-  [[nodiscard]] result<stamp> state() const override { return stamp{1, 2, bytes_.size(), changed_, changed_}; }
+  [[nodiscard]] result<disk::stamp> state() const override { return disk::stamp{1, 2, bytes_.size(), changed_, changed_}; }
   [[nodiscard]] result<std::size_t> read(char* into, std::size_t size, std::uint64_t offset) const override {
     auto& self = const_cast<changing_file&>(*this);
     ++self.reads_;
@@ -156,7 +156,7 @@ class endless_file final : public open_file {
   explicit endless_file(std::uint64_t text_end = bytes) : text_end_(text_end) {}
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_read_; }
 
-  [[nodiscard]] result<stamp> state() const override { return stamp{1, 2, bytes, 1'000'000'000, 1'000'000'000}; }
+  [[nodiscard]] result<disk::stamp> state() const override { return disk::stamp{1, 2, bytes, 1'000'000'000, 1'000'000'000}; }
   [[nodiscard]] result<std::size_t> read(char* into, std::size_t size, std::uint64_t offset) const override {
     const_cast<endless_file&>(*this).bytes_read_ += size;
     const auto text = static_cast<std::size_t>(std::min<std::uint64_t>(size, text_end_ - std::min(text_end_, offset)));

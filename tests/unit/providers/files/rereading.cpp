@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "catalog/catalog.hpp"
-#include "providers/files/stamp.hpp"
+#include "disk/stamp.hpp"
 #include "unit/catalog/scripted_provider.hpp"
 #include "unit/providers/files/scratch_folder.hpp"
 
@@ -37,7 +37,7 @@ class rereading : public testing::Test {
     auto made = catalog::catalog::make(std::move(sources), {}, std::make_shared<work::timers>(), cache);
     if (made) shelf = *made;
   }
-  ~rereading() override { coarsen_times_for_tests(1); }
+  ~rereading() override { disk::coarsen_times_for_tests(1); }
 
   [[nodiscard]] std::string read(int number) const {
     const auto uri = folder.uri(name(number));
@@ -90,7 +90,7 @@ TEST_F(rereading, brings_the_newest_bytes_in_a_thousand_rounds) {
 
 TEST_F(rereading, brings_the_newest_bytes_in_a_thousand_rounds_where_time_stamps_are_the_same) {
   ASSERT_TRUE(shelf);
-  coarsen_times_for_tests(40'000'000);  // many rewrites in one tick have equal stat data
+  disk::coarsen_times_for_tests(40'000'000);  // many rewrites in one tick have equal stat data
   rounds(0, 20);
   EXPECT_GE(cache->counts().hits, 500);
 }

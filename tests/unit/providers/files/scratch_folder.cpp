@@ -52,7 +52,7 @@ void scratch_folder::make_folders_to(std::string_view below) const {
 
 void scratch_folder::write(std::string_view below, std::string_view bytes) const {
   make_folders_to(below);
-  const handle file(::open(path(below).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  const disk::handle file(::open(path(below).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   must(file.is_open(), below);
   must(::write(file.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()), below);
 }
@@ -71,7 +71,7 @@ void scratch_folder::make_fifo(std::string_view below) const {
 
 void scratch_folder::make_socket(std::string_view below) const {
   make_folders_to(below);
-  const handle socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const disk::handle socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const auto where = path(below);

@@ -5,7 +5,6 @@
 #include <string>
 #include <thread>
 
-#include "providers/files/stamp.hpp"
 #include "scratch_folder.hpp"
 
 namespace hondana::files {
@@ -35,17 +34,6 @@ std::string settled_version(files_provider& files, const std::string& uri) {
     last = describe(files, uri)->version;
   }
   return last;
-}
-
-TEST(versions, of_file_systems_that_keep_whole_seconds_are_not_trusted_for_two) {
-  constexpr std::int64_t second = 1'000'000'000;
-  stamp state;
-  state.changed = 1'700'000'000 * second;
-  EXPECT_TRUE(is_racy(state, state.changed + 2 * second));
-  EXPECT_FALSE(is_racy(state, state.changed + 3 * second));
-  state.changed += 1;
-  EXPECT_TRUE(is_racy(state, state.changed + 40'000'000));
-  EXPECT_FALSE(is_racy(state, state.changed + 60'000'000));
 }
 
 TEST(versions, come_with_the_entry_that_a_list_would_give) {

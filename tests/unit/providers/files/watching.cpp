@@ -184,12 +184,12 @@ TEST_F(watched_files, opened_and_closed_without_a_change_are_not_told) {
   open();
   attach("a");
   // Until its last change is long enough ago for its stamp to tell the next one.
-  while (is_racy(stamp_of([&] {
+  while (is_racy(disk::stamp_of([&] {
                    struct stat facts{};
                    EXPECT_EQ(::stat(root_.path("a").c_str(), &facts), 0);
                    return facts;
                  }()),
-                 wall_clock())) {
+                 disk::wall_clock())) {
   }
   flush();
   std::ofstream(root_.path("a"), std::ios::app).close();

@@ -1,9 +1,6 @@
 /// Folders of skills while they change, and while many ask.
-#include <time.h>
-
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -211,21 +208,6 @@ TEST_F(skill_folders, answer_many_at_once_while_their_folder_is_replaced) {
   EXPECT_EQ(wrong, 0);
   EXPECT_GT(answers, 0);
   EXPECT_THAT(log, IsEmpty());
-}
-
-TEST(stamps, are_racy_for_a_tick_of_their_file_system) {
-  timespec time{};
-  ASSERT_EQ(::clock_gettime(CLOCK_REALTIME, &time), 0);
-  constexpr std::int64_t second = 1'000'000'000;
-  const auto now = static_cast<std::int64_t>(time.tv_sec) * second + time.tv_nsec;
-  const auto changed_at = [](std::int64_t when) { return stamp{1, 2, 3, when, when}; };
-  EXPECT_TRUE(is_racy(changed_at(now)));
-  EXPECT_TRUE(is_racy(changed_at(now + 3600 * second)));
-  // A nanosecond may be added, so that neither is of a whole second.
-  EXPECT_FALSE(is_racy(changed_at((now - second) | 1)));
-  const auto whole = static_cast<std::int64_t>(time.tv_sec) * second;
-  EXPECT_TRUE(is_racy(changed_at(whole)));
-  EXPECT_FALSE(is_racy(changed_at(whole - 3 * second)));
 }
 
 TEST_F(skill_folders, give_up_when_nobody_waits) {

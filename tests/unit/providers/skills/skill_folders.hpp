@@ -45,7 +45,7 @@ struct skill_folders : testing::Test {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     struct stat facts{};
     do {
-      if (::stat((root / below).c_str(), &facts) == 0 && !is_racy(stamp_of(facts))) return;
+      if (::stat((root / below).c_str(), &facts) == 0 && !is_racy(disk::stamp_of(facts), disk::wall_clock())) return;
       std::this_thread::yield();
     } while (std::chrono::steady_clock::now() < deadline);
     ADD_FAILURE() << below << " does not settle";

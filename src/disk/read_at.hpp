@@ -9,7 +9,7 @@
 
 #include <tl/expected.hpp>
 
-namespace hondana::files {
+namespace hondana::disk {
 
 /// Fills `into` with up to `size` bytes from `offset`; fewer only where the file ends. Errors: errno.
 [[nodiscard]] inline tl::expected<std::size_t, int> read_at(int file, char* into, std::size_t size, std::uint64_t offset) {
@@ -27,4 +27,4 @@ namespace hondana::files {
   return filled;
 }
 
-}  // namespace hondana::files
+}  // namespace hondana::disk

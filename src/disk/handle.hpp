@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace hondana::files {
+namespace hondana::disk {
 
 /// Closes its descriptor when it dies. Threads: one at a time; the descriptor itself may be used by several.
 class handle {
@@ -32,4 +32,4 @@ class handle {
   int descriptor_ = -1;
 };
 
-}  // namespace hondana::files
+}  // namespace hondana::disk

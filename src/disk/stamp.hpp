@@ -10,7 +10,7 @@
 
 #include "bytes/digest.hpp"
 
-namespace hondana::files {
+namespace hondana::disk {
 
 /// The time of what lies further from 1970 than 64 bits of nanoseconds reach; negative for the past.
 inline constexpr std::int64_t time_beyond_count = std::numeric_limits<std::int64_t>::max();
@@ -45,4 +45,4 @@ void coarsen_times_for_tests(std::int64_t length) noexcept;
 /// Nanoseconds since 1970.
 [[nodiscard]] std::int64_t wall_clock() noexcept;
 
-}  // namespace hondana::files
+}  // namespace hondana::disk

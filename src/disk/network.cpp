@@ -1,5 +1,5 @@
 /// Kinds of file systems.
-#include "watch/network.hpp"
+#include "disk/network.hpp"
 
 #include <linux/magic.h>
 #include <sys/vfs.h>
@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdint>
 
-namespace hondana::watch {
+namespace hondana::disk {
 
 bool is_on_network(int descriptor) noexcept {
   // From linux/magic.h, where it names them.
@@ -22,4 +22,4 @@ bool is_on_network(int descriptor) noexcept {
   return std::find(kinds.begin(), kinds.end(), static_cast<std::uint64_t>(about.f_type) & 0xFFFFFFFF) != kinds.end();
 }
 
-}  // namespace hondana::watch
+}  // namespace hondana::disk

@@ -1,12 +1,12 @@
 /// Stamps from stat, and their digests.
-#include "providers/files/stamp.hpp"
+#include "disk/stamp.hpp"
 
 #include <array>
 #include <atomic>
 #include <limits>
 #include <string_view>
 
-namespace hondana::files {
+namespace hondana::disk {
 namespace {
 
 constexpr std::int64_t racy_nanoseconds = 50'000'000;
@@ -58,4 +58,4 @@ std::int64_t wall_clock() noexcept {
   return nanoseconds(now);
 }
 
-}  // namespace hondana::files
+}  // namespace hondana::disk
