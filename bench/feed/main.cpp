@@ -143,13 +143,14 @@ void measure_streams(const char* name, const std::string& program, const amounts
   const auto uri = "file://" + folder.path("served/watched.txt");
   int edits = 0;
   const auto change = [&] { folder.replace("served/watched.txt", "text " + std::to_string(++edits) + '\n'); };
+  const auto sockets = server.process.open_sockets();
   {
     // What the first streams and the first change need is not what one more costs.
     auto few = start_peers(server.port, 16, how(uri), {}, on.of_peers);
     if (few.line() != "open") throw std::runtime_error("no peers");
     (void)one_round(server.process, few, 'e', change, nullptr);
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  server.process.await_sockets(sockets);
   const auto before = server.process.private_kib();
   auto peers = start_peers(server.port, of.streams, how(uri), folder.path("texts"), on.of_peers);
   if (peers.line(std::chrono::seconds(300)) != "open") throw std::runtime_error("no peers");

@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <thread>
 
 namespace feed_bench {
 namespace {
@@ -173,6 +174,24 @@ long child::private_kib() const {
     if (line.starts_with("Private_Dirty:")) return std::strtol(line.c_str() + sizeof("Private_Dirty:"), nullptr, 10);
   }
   throw std::runtime_error("no smaps_rollup of a child");
+}
+
+std::size_t child::open_sockets() const {
+  std::size_t count = 0;
+  for (const auto& one : std::filesystem::directory_iterator("/proc/" + std::to_string(pid_) + "/fd")) {
+    std::error_code closed_meanwhile;
+    const auto target = std::filesystem::read_symlink(one, closed_meanwhile);
+    if (!closed_meanwhile && target.string().starts_with("socket:")) ++count;
+  }
+  return count;
+}
+
+void child::await_sockets(std::size_t count, std::chrono::seconds patience) const {
+  const auto until = clock::now() + patience;
+  for (auto now = open_sockets(); now > count; now = open_sockets()) {
+    if (clock::now() >= until) throw std::runtime_error("a child keeps " + std::to_string(now) + " sockets open");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 double child::processor_milliseconds() const {

@@ -56,6 +56,9 @@ class child {
 
   /// Private memory in KiB: what smaps_rollup calls Private_Dirty, which nobody else shares.
   [[nodiscard]] long private_kib() const;
+  /// Waits until it has at most `count` sockets open; throws after `patience`.
+  void await_sockets(std::size_t count, std::chrono::seconds patience = std::chrono::seconds(10)) const;
+  [[nodiscard]] std::size_t open_sockets() const;
   /// Processor time, user and system, in milliseconds.
   [[nodiscard]] double processor_milliseconds() const;
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
