@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "transcripts/entries.hpp"
+
 namespace transcripts {
 namespace {
 
@@ -13,16 +15,12 @@ using hondana::tool_call;
 using hondana::tool_outcome;
 using hondana::value;
 
-void check(const result<void>& done) {
-  if (!done) throw std::logic_error(done.error().public_text);
-}
-
 struct echo_arguments {
   std::string text;
   int times = 0;
 };
 
-hondana::tool named(std::string name, std::string description) {
+hondana::tool tool_named(std::string name, std::string description) {
   hondana::tool entry;
   entry.name = std::move(name);
   entry.description = std::move(description);
@@ -30,7 +28,7 @@ hondana::tool named(std::string name, std::string description) {
 }
 
 void add_echo(hondana::server& made) {
-  auto echo = named("echo", "Says it again");
+  auto echo = tool_named("echo", "Says it again");
   echo.title = "Echo";
   echo.annotations.readOnlyHint = true;
   echo.icons.push_back({"https://example.com/echo.png", "image/png", {"48x48"}, {}});
@@ -45,7 +43,7 @@ void add_echo(hondana::server& made) {
 }
 
 void add_weather(hondana::server& made) {
-  auto weather = named("weather", "Tells the temperature");
+  auto weather = tool_named("weather", "Tells the temperature");
   weather.outputSchema = value::object{{"type", "object"},
                                        {"properties", value::object{{"celsius", value::object{{"type", "number"}}}}},
                                        {"required", value::array{"celsius"}}};
@@ -59,7 +57,7 @@ void add_weather(hondana::server& made) {
 }
 
 void add_blocks(hondana::server& made) {
-  check(made.add_tool(named("blocks", "One of every block"), [](const tool_call&) -> result<tool_outcome> {
+  check(made.add_tool(tool_named("blocks", "One of every block"), [](const tool_call&) -> result<tool_outcome> {
     auto out = hondana::text_result("text");
     out.content.emplace_back(hondana::image_block{"image", "image/png", {{hondana::role::user}, 0.9, {}}});
     out.content.emplace_back(hondana::audio_block{"audio", "audio/wav", {}});
@@ -75,7 +73,7 @@ void add_blocks(hondana::server& made) {
 }
 
 void add_region(hondana::server& made) {
-  auto region = named("region", "Takes arguments that HTTP clients repeat in headers");
+  auto region = tool_named("region", "Takes arguments that HTTP clients repeat in headers");
   region.inputSchema = value::object{
       {"type", "object"},
       {"properties",
@@ -90,17 +88,17 @@ void add_region(hondana::server& made) {
 }
 
 void add_others(hondana::server& made) {
-  check(made.add_tool(named("talk", "Logs and reports"), [](const tool_call& call) -> result<tool_outcome> {
+  check(made.add_tool(tool_named("talk", "Logs and reports"), [](const tool_call& call) -> result<tool_outcome> {
     call.log(hondana::log_level::debug, "details", "talk");
     call.log(hondana::log_level::warning, value::object{{"text", "careful"}}, "talk");
     if (call.report) call.report({1, 2, "half way"});
     return hondana::text_result("done");
   }));
-  check(made.add_tool(named("fail", "Fails"), [](const tool_call& call) -> result<tool_outcome> {
+  check(made.add_tool(tool_named("fail", "Fails"), [](const tool_call& call) -> result<tool_outcome> {
     if (call.arguments.find("throw") != nullptr) throw std::runtime_error("a secret of the host");
     return hondana::fail(hondana::errc::source_unavailable, "The service behind this is away.", "a secret of the host");
   }));
-  check(made.add_tool(named("ask", "Needs a name"), [](const tool_call& call) -> result<tool_outcome> {
+  check(made.add_tool(tool_named("ask", "Needs a name"), [](const tool_call& call) -> result<tool_outcome> {
     if (const auto name = call.answers.text("name", "name")) return hondana::text_result("Hello, " + *name);
     hondana::form fields;
     fields.text("name", {.is_required = true});

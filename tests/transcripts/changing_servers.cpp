@@ -1,0 +1,122 @@
+/// Changes made by reads, so that a transcript decides when.
+#include "transcripts/changing_servers.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <hondana/memory.hpp>
+
+#include "server/core.hpp"
+#include "transcripts/entries.hpp"
+
+namespace transcripts {
+namespace {
+
+using hondana::memory_provider;
+using hondana::read_request;
+using hondana::reading;
+using hondana::resource;
+using hondana::result;
+
+resource note_of(std::string version) {
+  auto note = named("shelf:///note", "note");
+  note.title = "A Note";
+  note.description = "What to remember";
+  note.mimeType = "text/markdown";
+  note.kind = "note";
+  note.version = std::move(version);
+  note.metadata = {{"author", std::string("aki")}, {"pages", std::int64_t{3}}, {"draft", false}, {"weight", 0.5}};
+  return note;
+}
+
+void add_shelf(memory_provider& source) {
+  using std::chrono::year;
+  check(source.add(note_of("v1"), std::string("# One")));
+  auto picture = named("shelf:///picture.png", "picture.png");
+  picture.mimeType = "image/png";
+  picture.kind = "picture";
+  picture.version = "p1";
+  check(source.add(std::move(picture), std::string("\x89PNG\r\n\x1a\n", 8)));
+  check(source.add(named("shelf:///plain", "plain"), std::string("no version, no type")));
+  auto folder = named("shelf:///folder", "folder");
+  folder.mimeType = "inode/directory";
+  folder.kind = "folder";
+  folder.version = "f1";
+  check(source.add(std::move(folder), [](const read_request& request) -> result<reading> {
+    auto found = hondana::text_reading("shelf:///folder/a\nshelf:///folder/b\n", "inode/directory");
+    found.contents.push_back(hondana::text_reading("A").contents.front());
+    found.contents.back().uri = request.asked_uri + "/a";
+    return found;
+  }));
+  auto first = named("shelf:///folder/a", "a");
+  first.annotations = {{hondana::role::assistant}, 0.9, std::chrono::sys_days{year{2025} / 1 / 12}};
+  first.mimeType = "text/plain; charset=utf-8";
+  check(source.add(std::move(first), std::string("A")));
+  auto second = named("shelf:///folder/b", "b");
+  second.annotations = {{hondana::role::user}, 0.1, std::chrono::sys_days{year{2025} / 1 / 10}};
+  second.mimeType = "text/plain";
+  check(source.add(std::move(second), std::string("B")));
+  check(source.add_template(template_of("shelf:///made/{name}", "made"), [](const read_request& request) -> result<reading> {
+    auto made = hondana::text_reading("made of " + variable(request, "name"), "text/x-made");
+    made.version = "m1";
+    return made;
+  }));
+}
+
+}  // namespace
+
+hondana::server changing(bool lists, bool contents) {
+  auto options = options_of({});
+  options.announces_lists = lists;
+  options.announces_contents = contents;
+  hondana::server made(std::move(options));
+  const auto source = std::make_shared<memory_provider>("news", "news:///");
+  const auto add = [&](const char* uri, hondana::model::change what) {
+    check(source->add(named(uri, uri), [of = std::weak_ptr(made.engine()), what](const read_request&) -> result<reading> {
+      if (const auto there = of.lock()) there->announce(what);
+      return hondana::text_reading("done");
+    }));
+  };
+  check(source->add(named("news:///item", "item"), std::string("new")));
+  add("news:///touch", {hondana::model::change::what::content, "news:///item", "The Item"});
+  add("news:///touch-later", {hondana::model::change::what::content, "news:///later", {}});
+  add("news:///shuffle", {hondana::model::change::what::resources});
+  check(made.add(source));
+  return made;
+}
+
+hondana::server dialect() {
+  auto options = options_of({});
+  options.instructions.clear();
+  options.page_size = 3;
+  options.announces_lists = options.announces_contents = true;
+  hondana::server made(std::move(options));
+  const auto source = std::make_shared<memory_provider>("shelf", "shelf:///");
+  add_shelf(*source);
+  const auto add = [&](const char* uri, auto act) {
+    check(source->add(
+        named(uri, uri),
+        [to = std::weak_ptr(made.engine()), of = std::weak_ptr(source), act](const read_request&) -> result<reading> {
+          const auto engine = to.lock();
+          const auto shelf = of.lock();
+          if (engine && shelf) act(*engine, *shelf);
+          return hondana::text_reading("done");
+        }));
+  };
+  add("shelf:///edit", [](hondana::core& engine, memory_provider& shelf) {
+    check(shelf.add(note_of("v2"), std::string("# Two")));
+    engine.announce({hondana::model::change::what::content, "shelf:///note", {}});
+  });
+  add("shelf:///discard", [](hondana::core& engine, memory_provider& shelf) {
+    shelf.remove("shelf:///note");
+    engine.announce({hondana::model::change::what::resources});
+    engine.announce({hondana::model::change::what::content, "shelf:///note", {}});
+  });
+  check(made.add(source));
+  return made;
+}
+
+}  // namespace transcripts

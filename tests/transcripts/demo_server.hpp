@@ -1,0 +1,13 @@
+/// The fixture server with contents of every form, and reads that are slow or fail.
+#pragma once
+
+#include <chrono>
+
+#include <hondana/server.hpp>
+
+namespace transcripts {
+
+/// Two sources with files, images, templates, slow and failing reads, and a link. Every call has `deadline`.
+[[nodiscard]] hondana::server demo(std::chrono::milliseconds deadline);
+
+}  // namespace transcripts
