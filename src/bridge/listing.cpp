@@ -8,7 +8,6 @@
 
 #include "bridge/arguments.hpp"
 #include "bridge/tools.hpp"
-#include "catalog/cursor.hpp"
 #include "catalog/filter.hpp"
 
 namespace hondana::bridge {
@@ -48,30 +47,20 @@ value list_output_schema() {
       {"required", value::array{"resources"}}};
 }
 
-/// What has been gathered of a page that is as long as the caller asked for.
-struct page_so_far {
-  std::vector<resource> resources;
-  std::optional<std::string> next_cursor;
-};
-
-result<page_so_far> gather(const tool_call& call, const surroundings& in, const std::shared_ptr<const catalog::filter>& which,
-                           std::size_t limit) {
-  page_so_far page;
+/// As many entries as the caller wants, of several pages where one has fewer.
+result<model::resource_page> gather(const tool_call& call, const surroundings& in,
+                                    const std::shared_ptr<const catalog::filter>& which, std::size_t limit) {
+  model::resource_page page;
   if (const auto* cursor = call.arguments.find("cursor")) page.next_cursor = *cursor->as_string();
   const auto until = work::clock::now() + longest_listing;
   do {
     auto next = await<model::resource_page>(call, [&](catalog::completion<model::resource_page> done) {
-      in.catalog->list(call, page.next_cursor, which, std::move(done));
+      in.catalog->list(call, page.next_cursor, which, limit - page.resources.size(), std::move(done));
     });
     if (!next) return tl::unexpected(std::move(next.error()));
     for (auto& one : next->resources) page.resources.push_back(std::move(one));
     page.next_cursor = std::move(next->next_cursor);
   } while (page.next_cursor && page.resources.size() < limit && work::clock::now() < until);
-  if (page.resources.size() > limit) {
-    page.resources.resize(limit);
-    const auto scope = catalog::cursor_scope("resources", which->digest(), call.who.view.get());
-    page.next_cursor = catalog::write_cursor(scope, page.resources.back().uri);
-  }
   return page;
 }
 

@@ -95,6 +95,12 @@ class catalog : public std::enable_shared_from_this<catalog> {
   /// The same of what passes `which`. Entries outside of its prefix are not looked at; among the others a page looks at a
   /// bounded number, so that it may be short or empty and have a cursor. Errors: also for a cursor of another filter.
   void list(const call& by, const std::optional<std::string>& cursor, std::shared_ptr<const filter> which,
+            completion<model::resource_page> done) const {
+    list(by, cursor, std::move(which), limits_.page_size, std::move(done));
+  }
+  /// The same of at most `limit` entries, from 1 to those of a page; what is beyond counts as the nearer of the two. The cursor
+  /// goes on after the last entry, with whatever limit.
+  void list(const call& by, const std::optional<std::string>& cursor, std::shared_ptr<const filter> which, std::size_t limit,
             completion<model::resource_page> done) const;
   void templates(const call& by, const std::optional<std::string>& cursor, completion<model::template_page> done) const;
   /// `uri` is canonical, `asked_uri` what the client wrote. Errors: resource_not_found when no provider claims it.

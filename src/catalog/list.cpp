@@ -39,12 +39,13 @@ bool before(std::string_view a, std::string_view b) noexcept { return std::is_lt
 class catalog::page_in_making : public std::enable_shared_from_this<page_in_making> {
  public:
   page_in_making(std::shared_ptr<const catalog> of, const call& by, std::string after, std::uint64_t scope,
-                 std::shared_ptr<const filter> which, completion<model::resource_page> done)
+                 std::shared_ptr<const filter> which, std::size_t limit, completion<model::resource_page> done)
       : catalog_(std::move(of)),
         by_(by),
         after_(std::move(after)),
         scope_(scope),
         which_(std::move(which)),
+        limit_(limit),
         done_(std::move(done)) {}
 
   void start() {
@@ -92,9 +93,7 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
     list_result all;
     std::size_t looks = 0;
     std::uint64_t steps = 0;
-    const auto is_enough = [&] {
-      return all.entries.size() == catalog_->limits_.page_size || looks >= most_looks || steps >= most_steps;
-    };
+    const auto is_enough = [&] { return all.entries.size() == limit_ || looks >= most_looks || steps >= most_steps; };
     for (auto after = after_;;) {
       auto page = checked_page_of(from, after);
       if (!page) return page;
@@ -126,7 +125,8 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
   }
 
   result<list_result> checked_page_of(const std::shared_ptr<source>& from, const std::string& after) const {
-    const list_request request{by_, after, catalog_->limits_.page_size};
+    // Of what has still to pass the filter a source gives whole pages.
+    const list_request request{by_, after, which_->is_open() ? limit_ : catalog_->limits_.page_size};
     auto page = from->what()->list(request);
     if (!page) return page;
     const auto is_claimed = [&](std::string_view uri) {
@@ -145,7 +145,7 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
     if (asked < reaches_.size()) {
       if (!fills_the_page(pages_.front(), reaches_[asked].from)) return gather(asked, reaches_.size());
     }
-    finish(merge(std::move(pages_), catalog_->limits_.page_size));
+    finish(merge(std::move(pages_), limit_));
   }
 
   /// Whether the first source's page is the answer without those whose entries start at `bound`; then it goes on before them.
@@ -153,7 +153,7 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
     const auto end = std::find_if(page.entries.begin(), page.entries.end(),
                                   [bound](const resource& entry) { return !before(entry.uri, bound); });
     const auto usable = static_cast<std::size_t>(end - page.entries.begin());
-    const bool is_full = usable >= catalog_->limits_.page_size;
+    const bool is_full = usable >= limit_;
     const bool stops_short = page.resume && before(*page.resume, bound);
     if (!is_full && !stops_short) return false;
     if (!stops_short) page.resume = page.entries.back().uri;
@@ -173,13 +173,14 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
   std::string after_;
   std::uint64_t scope_;
   std::shared_ptr<const filter> which_;
+  std::size_t limit_;
   completion<model::resource_page> done_;
   std::vector<reach> reaches_;  // in the order of `from`
   std::vector<list_result> pages_;
 };
 
 void catalog::list(const call& by, const std::optional<std::string>& cursor, std::shared_ptr<const filter> which,
-                   completion<model::resource_page> done) const {
+                   std::size_t limit, completion<model::resource_page> done) const {
   const auto scope = cursor_scope("resources", which->digest(), by.who.view.get());
   auto after = key_before(which->prefix());
   if (cursor) {
@@ -187,7 +188,9 @@ void catalog::list(const call& by, const std::optional<std::string>& cursor, std
     if (!key) return done(tl::unexpected(std::move(key.error())));
     if (before(after, *key)) after = std::move(*key);
   }
-  std::make_shared<page_in_making>(shared_from_this(), by, std::move(after), scope, std::move(which), std::move(done))->start();
+  limit = std::clamp<std::size_t>(limit, 1, limits_.page_size);
+  std::make_shared<page_in_making>(shared_from_this(), by, std::move(after), scope, std::move(which), limit, std::move(done))
+      ->start();
 }
 
 }  // namespace hondana::catalog

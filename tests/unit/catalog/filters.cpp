@@ -56,23 +56,23 @@ struct watched_shelf {
 };
 
 result<model::resource_page> filtered_page(const catalog::catalog& from, const resource_filter& which,
-                                           const std::optional<std::string>& cursor = {}) {
+                                           const std::optional<std::string>& cursor = {}, std::size_t limit = 10'000) {
   const answer<model::resource_page> found;
-  from.list({}, cursor, std::make_shared<const filter>(which), found.taker());
+  from.list({}, cursor, std::make_shared<const filter>(which), limit, found.taker());
   return found.wait();
 }
 
-strings filtered_walk(const catalog::catalog& from, const resource_filter& which, int* pages = nullptr) {
+strings filtered_walk(const catalog::catalog& from, const resource_filter& which, std::size_t limit = 10'000) {
   strings all;
   std::optional<std::string> cursor;
   for (int count = 1; count < 10'000; ++count) {
-    const auto one = filtered_page(from, which, cursor);
+    const auto one = filtered_page(from, which, cursor, limit);
     if (!one) {
       ADD_FAILURE() << one.error().public_text << one.error().private_text;
       return all;
     }
     for (const auto& entry : one->resources) all.push_back(entry.uri);
-    if (pages != nullptr) *pages = count;
+    EXPECT_LE(one->resources.size(), limit);
     if (!one->next_cursor) return all;
     cursor = one->next_cursor;
   }
@@ -250,7 +250,9 @@ TEST(a_filtered_list, is_what_passes_of_the_whole_list_in_its_order_whatever_the
       entry.uri = uri;
       if (passes(which, entry)) expected.push_back(uri);
     }
+    const auto limit = 1 + random() % 7;
     EXPECT_EQ(filtered_walk(**made, which), expected) << which.uri_prefix << " " << which.uri_pattern;
+    EXPECT_EQ(filtered_walk(**made, which, limit), expected) << which.uri_prefix << " " << which.uri_pattern << " " << limit;
   }
 }
 
@@ -283,6 +285,20 @@ TEST(a_filtered_list, looks_at_a_bounded_number_of_entries_a_page) {
   const auto second = filtered_page(**made, rare, first->next_cursor);
   ASSERT_TRUE(second);
   EXPECT_NE(second->next_cursor, first->next_cursor);
+}
+
+TEST(a_filtered_list, asks_for_whole_pages_where_few_are_wanted) {
+  strings uris;
+  for (int i = 100; i < 200; ++i) uris.push_back("memo:///" + std::to_string(i));
+  watched_shelf memo("memo", {"memo:///"}, uris);
+  const auto made = arrange({memo.what}, {.page_size = 100});
+  ASSERT_TRUE(made);
+  resource_filter last;
+  last.uri_pattern = "memo:///*99";
+  const auto found = filtered_page(**made, last, {}, 1);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->resources.size(), 1u);
+  EXPECT_EQ(memo.asked.size(), 1u);
 }
 
 TEST(a_filtered_list, takes_no_cursor_of_another_filter) {

@@ -94,6 +94,31 @@ TEST(list, pages_several_sources_in_segment_order) {
   EXPECT_EQ(third->cache.ttl, std::chrono::milliseconds(0));
 }
 
+TEST(list, has_no_more_than_its_caller_wants_and_goes_on_with_another_limit) {
+  const shelved first("first", {"file:///a"}, {"file:///a/1", "file:///a/2", "file:///a/3"});
+  const shelved second("second", {"file:///b"}, {"file:///b/1", "file:///b/2", "file:///b/3"});
+  std::vector<std::size_t> wanted;
+  first.what->on_list = [&wanted, of = first.of](const list_request& request) {
+    wanted.push_back(request.limit);
+    return of->page(request);
+  };
+  const auto catalog = arrange({first.what, second.what}, {.page_size = 4});
+  ASSERT_TRUE(catalog);
+  const auto page_of = [&](std::size_t limit, const std::optional<std::string>& cursor) {
+    const answer<model::resource_page> found;
+    (*catalog)->list({}, cursor, std::make_shared<const catalog::filter>(), limit, found.taker());
+    return found.wait();
+  };
+  const auto one = page_of(2, {});
+  EXPECT_EQ(uris_of(*one), (strings{"file:///a/1", "file:///a/2"}));
+  EXPECT_EQ(wanted, (std::vector<std::size_t>{2}));
+  const auto two = page_of(3, one->next_cursor);
+  EXPECT_EQ(uris_of(*two), (strings{"file:///a/3", "file:///b/1", "file:///b/2"}));
+  EXPECT_EQ(uris_of(*page(**catalog, two->next_cursor)), strings{"file:///b/3"});
+  EXPECT_EQ(page_of(5, {})->resources.size(), 4u);
+  EXPECT_EQ(page_of(0, {})->resources.size(), 1u);
+}
+
 TEST(list, asks_only_the_sources_a_page_needs) {
   const shelved first("first", {"file:///a"}, {"file:///a/1", "file:///a/2", "file:///a/3"});
   const shelved second("second", {"file:///b"}, {"file:///b/1", "file:///b/2", "file:///b/3"});
