@@ -45,6 +45,13 @@ finished usage_error(const std::string& what, const std::string& command) {
   return {exit_usage, "hondana: " + what + "\nTry 'hondana " + (command.empty() ? "" : command + ' ') + "--help'.\n"};
 }
 
+/// What is wrong with flags that each are right.
+std::optional<std::string> contradiction(const serve_command& asked) {
+  if (asked.socket.empty() || (!asked.port && !asked.address)) return {};
+  const std::string other = asked.port ? "--port" : "--address";
+  return "--socket listens on a Unix socket and " + other + " on TCP, but a server listens on one of them; leave one out";
+}
+
 void add_what(CLI::App& to, what_to_serve& what) {
   to.add_option("paths", what.paths, "Folders to serve")->type_name("PATH");
   to.add_option("-c,--config", what.config, "A TOML file with sources, links and limits")->type_name("FILE");
@@ -114,7 +121,10 @@ command parse_arguments(int count, const char* const* arguments) {
     return usage_error(error.what(), arguments[1]);
   }
   if (stdio_app->parsed()) return stdio;
-  if (serve_app->parsed()) return serve;
+  if (serve_app->parsed()) {
+    if (const auto wrong = contradiction(serve)) return usage_error(*wrong, "serve");
+    return serve;
+  }
   if (check_app->parsed()) return check;
   return schemes;
 }

@@ -1,10 +1,14 @@
 /// Reading and checking the configuration file.
 #include "config/settings.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <hondana/uri.hpp>
@@ -28,9 +32,24 @@ void read_sources(section& root, std::vector<source>& into, collector& errors) {
   }
 }
 
+/// Why a link cannot be served; nothing when it can. Never repeats the address, which may have a password in it.
+std::optional<std::string> fault_of_link(const std::optional<std::string>& uri) {
+  const std::string remedy = " Give the https:// address that clients are to fetch, e.g. uri = \"https://example.com/manual\"";
+  if (!uri || uri->empty()) return "missing." + remedy;
+  std::string scheme(split_uri(*uri).scheme);
+  std::transform(scheme.begin(), scheme.end(), scheme.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (scheme == "http") {
+    return "begins with http://, so that whoever is on the way could read and change what is fetched. Write https://";
+  }
+  if (scheme != "https") return "does not begin with https://; other schemes are served by sources." + remedy;
+  const auto canonical = canonical_uri(*uri);
+  return canonical ? std::nullopt : std::optional(canonical.error().public_text);
+}
+
 void read_link(section& from, std::vector<resource>& into, collector& errors) {
   resource link;
-  errors.take(from.string("uri"), link.uri);
+  std::optional<std::string> uri;
+  errors.take(from.string("uri"), uri);
   errors.take(from.string("name"), link.name);
   errors.take(from.string("title"), link.title);
   errors.take(from.string("description"), link.description);
@@ -42,11 +61,8 @@ void read_link(section& from, std::vector<resource>& into, collector& errors) {
     link.annotations.priority = *priority;
   }
   errors.check(from.finish());
-  auto canonical = canonical_uri(link.uri);
-  if (!canonical || !canonical->starts_with("https://")) {
-    return errors.note(from.wrong("uri", "expected an https:// address; other schemes are served by sources"));
-  }
-  link.uri = std::move(*canonical);
+  if (auto fault = fault_of_link(uri)) return errors.note(from.wrong("uri", *fault));
+  link.uri = *canonical_uri(*uri);
   if (link.name.empty()) link.name = link.uri;
   into.push_back(std::move(link));
 }

@@ -52,6 +52,16 @@ TEST(arguments, a_port_out_of_range_is_refused) {
   EXPECT_EQ(std::get<finished>(parsed({"serve", "--port", "x"})).exit_code, 1);
 }
 
+TEST(arguments, a_socket_together_with_a_port_or_an_address_is_refused) {
+  EXPECT_EQ(std::get<finished>(parsed({"serve", "--socket", "s", "--port", "1"})).text,
+            "hondana: --socket listens on a Unix socket and --port on TCP, but a server listens on one of them; leave one out\n"
+            "Try 'hondana serve --help'.\n");
+  const auto address = std::get<finished>(parsed({"serve", "--address", "127.0.0.1", "--socket", "s"}));
+  EXPECT_EQ(address.exit_code, 1);
+  EXPECT_NE(address.text.find("--address on TCP"), std::string::npos);
+  EXPECT_EQ(std::get<serve_command>(parsed({"serve", "--socket", "s"})).socket, "s");
+}
+
 TEST(arguments, an_unknown_command_is_named_with_the_known_ones) {
   EXPECT_EQ(std::get<finished>(parsed({"srve"})).text,
             "hondana: there is no command \"srve\"; there are stdio, serve, check, schemes\n"

@@ -73,9 +73,24 @@ priority = 0.5
   EXPECT_EQ(made->links[0].annotations.priority, 0.5);
 }
 
-TEST(settings, a_link_that_is_not_https_is_refused_with_its_line) {
-  EXPECT_EQ(parse("[[link]]\nuri = \"http://example.com/\"\n", "t.toml").error().public_text,
-            "t.toml:2: link.uri: expected an https:// address; other schemes are served by sources");
+TEST(settings, a_link_that_cannot_be_served_is_refused_with_its_line_and_what_is_wrong) {
+  const auto refusal = [](const std::string& uri) {
+    return parse("[[link]]\nname = \"a\"\n" + uri, "t.toml").error().public_text;
+  };
+  const std::string way_on = " Give the https:// address that clients are to fetch, e.g. uri = \"https://example.com/manual\"";
+  EXPECT_EQ(refusal(""), "t.toml:1: link.uri: missing." + way_on);
+  EXPECT_EQ(refusal("uri = \"\"\n"), "t.toml:3: link.uri: missing." + way_on);
+  EXPECT_EQ(
+      refusal("uri = \"HTTP://example.com/\"\n"),
+      "t.toml:3: link.uri: begins with http://, so that whoever is on the way could read and change what is fetched. Write "
+      "https://");
+  EXPECT_EQ(refusal("uri = \"https://example.com/a b\"\n"),
+            "t.toml:3: link.uri: the URI has a space in its path at byte 21; write it as %20");
+  for (const auto* other : {"ftp://example.com/", "example.com", " https://example.com/"}) {
+    EXPECT_EQ(refusal(std::string("uri = \"") + other + "\"\n"),
+              "t.toml:3: link.uri: does not begin with https://; other schemes are served by sources." + way_on);
+  }
+  EXPECT_EQ(refusal("uri = 1\n"), "t.toml:3: link.uri: expected a string in quotes");
 }
 
 TEST(settings, a_source_without_a_type_is_refused) {
