@@ -124,7 +124,7 @@ result<gathered> gather_listed(const root& of, const listing& listed, const ques
 result<gathered> gather_names(const root& of, const question& asked, const call& by) {
   gathered found;
   found.is_all = false;
-  const auto open = of.below().open_folder(asked.at);
+  const auto open = of.below()->open_folder(asked.at);
   if (!open) return found;
   const auto ignored_by = of.stack_at(asked.at.path);
   const auto names = folder_names::read(open->get(), names_read);

@@ -62,7 +62,7 @@ struct front_told {
 /// Nothing for what has gone, or is not for us: a read will say so.
 std::optional<front_told> look_at_front(const root& of, const located& place, const named_type& type, std::uint64_t size,
                                         std::span<char> front) {
-  const auto file = place.links.empty() ? of.below().open_file(place) : tl::unexpected(not_found{});
+  const auto file = place.links.empty() ? of.below()->open_file(place) : tl::unexpected(not_found{});
   const auto count = file ? disk::read_at(file->get(), front.data(), front.size(), 0) : tl::unexpected(0);
   if (!count) return std::nullopt;
   const std::string_view seen(front.data(), *count);
@@ -99,7 +99,7 @@ resource entry_of(const block& in, std::size_t index) {
   if (S_ISREG(facts.mode) && !facts.has_version()) {
     // It had just changed when it was walked; by now its stamp may tell.
     const auto looked_at = disk::wall_clock();
-    const auto now = in.of().below().locate(in.path(index));
+    const auto now = in.of().below()->locate(in.path(index));
     if (now && now->links.empty() && S_ISREG(now->facts.st_mode)) facts = record_of(now->facts, looked_at);
   }
   auto entry = entry_of(in.of(), in.path(index), facts);
@@ -131,7 +131,7 @@ std::unique_ptr<const block_descriptions> describe_block(const block& what, cons
         continue;
       }
     }
-    const auto at = what.of().below().locate(path);
+    const auto at = what.of().below()->locate(path);
     const auto told = at ? look_at_front(what.of(), *at, type, facts.size, front) : std::nullopt;
     if (told) {
       found->add(told->about, told->sniffed);

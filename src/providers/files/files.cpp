@@ -40,10 +40,6 @@ result<located> look_up(const root& of, std::string_view path, const call& by, c
   return std::move(*found);
 }
 
-std::string deleted(const std::string& path) {
-  return "the folder " + path + " has been deleted; start again to serve what is made in its place";
-}
-
 /// Passes a walk on to a survey.
 class surveyor final : public walk_listener {
  public:
@@ -151,13 +147,13 @@ scheme_documentation files_provider::documentation() const { return files::descr
 
 std::shared_ptr<const root> files_provider::root_of(std::string_view uri) const {
   const auto found = std::find_if(roots_.begin(), roots_.end(), [uri](const auto& one) { return covers(one->uri(), uri); });
-  return found == roots_.end() ? nullptr : *found;
+  if (found == roots_.end()) return nullptr;
+  watching_->follow(**found);
+  return *found;
 }
 
 result<list_result> files_provider::list(const list_request& request) {
-  for (const auto& one : roots_) {
-    if (one->is_deleted() && options_.log && !told_of_deletion_.exchange(true)) options_.log(deleted(one->path()));
-  }
+  for (const auto& one : roots_) watching_->follow(*one);
   const auto listed = indexer_->current(request);
   if (!listed) return tl::unexpected(listed.error());
   auto page = (*listed)->page(request.after, request.limit, request);
@@ -249,7 +245,7 @@ result<std::string> files_provider::version_of_content(const target& what, const
   // No read ever answers with this one, so that nothing is taken for unmodified because of it.
   auto passing = "~" + version_of(disk::stamp_of(what.place.facts));
   if (what.place.facts.st_size > most_read) return passing;
-  auto file = what.of->below().open_file(what.place);
+  auto file = what.of->below()->open_file(what.place);
   if (!file) return tl::unexpected(failure_of(refusal_of(file.error()), request.uri));
   auto read = read_content(std::make_shared<open_file>(std::move(*file)), {}, whole, room_);
   if (read) return std::move(read->version);
@@ -264,7 +260,7 @@ result<reading> files_provider::read_file(const root& of, const located& what, c
     if (!is_racy(state, disk::wall_clock()) && version_of(state) == *request.if_version)
       return reading{{}, *request.if_version};
   }
-  auto file = of.below().open_file(what);
+  auto file = of.below()->open_file(what);
   if (!file) return tl::unexpected(failure_of(refusal_of(file.error()), request.asked_uri));
   const auto opened = std::make_shared<open_file>(std::move(*file));
   auto read = read_content(opened, part, request, room_);
@@ -313,6 +309,7 @@ result<complete_result> files_provider::complete(const complete_request& request
   const auto of =
       std::find_if(roots_.begin(), roots_.end(), [&](const auto& one) { return template_of(*one) == request.uriTemplate; });
   if (of == roots_.end()) return fail(errc::invalid_argument, "No such template: " + request.uriTemplate);
+  watching_->follow(**of);
   if (request.argument == "path") {
     const auto listed = indexer_->current(request);
     const bool is_late = !listed && (listed.error().code == errc::cancelled || listed.error().code == errc::timed_out);
@@ -342,8 +339,10 @@ hondana::needs files_provider::needs() const {
 }
 
 hondana::health files_provider::health() const {
-  const auto gone = std::find_if(roots_.begin(), roots_.end(), [](const auto& one) { return one->is_deleted(); });
-  if (gone != roots_.end()) return {false, deleted((*gone)->path())};
+  for (const auto& one : roots_) {
+    watching_->follow(*one);
+    if (one->is_gone()) return {false, "the folder " + one->path() + " is gone"};
+  }
   return indexer_->state_of_health();
 }
 

@@ -1,7 +1,6 @@
 /// The provider that serves folders of files as `file://` resources.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,8 +21,8 @@ namespace hondana::files {
 /// Threads: any. No thread is started before the first list, or the first file that somebody watches.
 class files_provider final : public provider {
  public:
-  /// Opens every root, once. Errors: source_unavailable for a root that cannot be served, invalid_argument for options and for
-  /// roots that are equal or lie within each other, naming both.
+  /// Opens every root; one that is deleted or moved, and made again, is opened again. Errors: source_unavailable for a root
+  /// that cannot be served, invalid_argument for options and for roots that are equal or lie within each other, naming both.
   [[nodiscard]] static result<std::shared_ptr<files_provider>> open(options from);
 
   /// Walks the roots again, for instance when asked to reload.
@@ -63,7 +62,6 @@ class files_provider final : public provider {
   options options_;
   root_list roots_;
   reading_room room_;
-  std::atomic<bool> told_of_deletion_{false};
   // Each tells the other, as long as it is there.
   std::shared_ptr<indexer> indexer_;
   std::shared_ptr<watching> watching_;

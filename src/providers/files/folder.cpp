@@ -108,7 +108,7 @@ examined examine(const root& of, int folder, const std::string& path, const char
       found.decision.why = denial::version_control;
       return found;
     }
-    if (inside.is_open() && of.below().is_kernel_data(inside.get(), found.facts)) {
+    if (inside.is_open() && of.below()->is_kernel_data(inside.get(), found.facts)) {
       found.other_reason = "kernel file system";
       return found;
     }

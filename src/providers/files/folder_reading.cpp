@@ -42,7 +42,7 @@ class opened_folder {
  public:
   /// Errors: those of finding, and response_too_large for more names than can be held.
   static result<opened_folder> open(const root& of, const located& folder, const std::string& asked) {
-    auto opened = of.below().open_folder(folder);
+    auto opened = of.below()->open_folder(folder);
     if (!opened) return tl::unexpected(failure_of(refusal_of(opened.error()), asked));
     auto ignored_by = of.stack_at(folder.path);
     if (!ignored_by) return tl::unexpected(failure_of(ignored_by.error(), asked));
@@ -143,9 +143,9 @@ class listing_text {
 /// A file's content when it is text of at most `room_left` bytes.
 std::optional<content> small_text(const root& of, const child& what, std::uint64_t room_left, const read_request& request,
                                   reading_room& room, std::string& version) {
-  const auto at = of.below().locate(what.path);
+  const auto at = of.below()->locate(what.path);
   if (!at || !at->links.empty()) return std::nullopt;
-  auto file = of.below().open_file(*at);
+  auto file = of.below()->open_file(*at);
   if (!file) return std::nullopt;
   auto bounded = request;
   bounded.max_bytes = room_left;

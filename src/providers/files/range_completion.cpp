@@ -110,7 +110,7 @@ result<complete_result> complete_range(const root& of, std::string_view path, bo
   const auto found = of.find(asked, &by);
   if (auto still = still_wanted(by); !still) return tl::unexpected(std::move(still.error()));
   if (!found || !S_ISREG(found->facts.st_mode) || !of.is_visible(asked, *found, by.who)) return none;
-  auto opened = of.below().open_file(*found);
+  auto opened = of.below()->open_file(*found);
   if (!opened) return none;
   const open_file file(std::move(*opened));
   const auto state = file.state();

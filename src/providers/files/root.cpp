@@ -68,10 +68,11 @@ refusal refusal_of(const not_found& why) {
   return {why.why, why.error, std::strerror(why.error)};
 }
 
-root::root(std::string path, beneath below, rules decisions, priorities weights, log_line log)
+root::root(std::string path, disk::handle folder, std::vector<std::string> spellings, bool portable, rules decisions,
+           priorities weights, log_line log)
     : path_(std::move(path)),
       uri_("file://" + uri::escaped_file_path(path_)),
-      below_(std::move(below)),
+      top_(path_, std::move(folder), std::move(spellings), portable),
       rules_(std::move(decisions)),
       priorities_(std::move(weights)),
       ignored_(path_, rules_.obey_ignore_files(), std::move(log)) {}
@@ -86,8 +87,8 @@ result<std::shared_ptr<root>> root::open(const root_options& from, const options
 
   disk::handle folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder.is_open()) return cannot_serve(from.path, advice_for(errno));
-  if (::faccessat(folder.get(), ".", R_OK | X_OK, AT_EACCESS) != 0) return cannot_serve(from.path, advice_for(errno));
-  if (on_kernel_file_system(folder.get())) {
+  if (!is_servable(folder.get())) {
+    if (errno != 0) return cannot_serve(from.path, advice_for(errno));
     return cannot_serve(from.path,
                         "it is on a file system of the kernel's own (such as /proc or /sys), whose files are no files.");
   }
@@ -101,7 +102,7 @@ result<std::shared_ptr<root>> root::open(const root_options& from, const options
     auto given = without_trailing_slashes(from.path);
     if (given != path) spellings.push_back(std::move(given));
   }
-  auto made = std::shared_ptr<root>(new root(std::move(path), beneath(std::move(folder), std::move(spellings), all.portable),
+  auto made = std::shared_ptr<root>(new root(std::move(path), std::move(folder), std::move(spellings), all.portable,
                                              std::move(*decisions), std::move(*weights), all.log));
   if (made->uri().size() > max_uri_bytes / 2) return cannot_serve(from.path, "its URI would be too long to be used.");
   return made;
@@ -147,11 +148,13 @@ std::string root::name_of(std::string_view path) const {
 tl::expected<located, refusal> root::find(std::string_view path, const call* by) const {
   const auto left_out = [](std::string reason) { return tl::unexpected(refusal{obstacle::missing, 0, std::move(reason)}); };
   patience left{by, most_steps_a_lookup};
-  auto found = below_.locate(path);
+  // What is found in one folder is not judged by the rules of the next.
+  const auto in = below();
+  auto found = in->locate(path);
   if (!found) {
     // What may not be known to be there must not be given away by the way it cannot be had.
     if (found.error().why != obstacle::missing && is_plain_path(path)) {
-      if (auto reason = judge(path, false, left)) return left_out(std::move(*reason));
+      if (auto reason = judge(*in, path, false, left)) return left_out(std::move(*reason));
     }
     return tl::unexpected(refusal_of(found.error()));
   }
@@ -160,9 +163,9 @@ tl::expected<located, refusal> root::find(std::string_view path, const call* by)
     if (auto reason = judge_spelling(spelling, is_folder)) return left_out(std::move(*reason));
   }
   for (const auto& link : found->links) {
-    if (auto reason = judge(link, false, left)) return left_out(std::move(*reason));
+    if (auto reason = judge(*in, link, false, left)) return left_out(std::move(*reason));
   }
-  if (auto reason = judge(found->path, is_folder, left)) return left_out(std::move(*reason));
+  if (auto reason = judge(*in, found->path, is_folder, left)) return left_out(std::move(*reason));
   return std::move(*found);
 }
 
@@ -184,10 +187,10 @@ std::optional<std::string> root::judge_spelling(std::string_view path, bool is_f
   return std::nullopt;
 }
 
-std::optional<std::string> root::judge(std::string_view path, bool is_folder, patience& left) const {
+std::optional<std::string> root::judge(const beneath& in, std::string_view path, bool is_folder, patience& left) const {
   if (path.empty()) return std::nullopt;
   const bool obey = rules_.obey_ignore_files();
-  ignore::stack ignored_by = obey ? ignored_.at_root(below_.descriptor()) : ignore::stack();
+  ignore::stack ignored_by = obey ? ignored_.at_root(in.descriptor()) : ignore::stack();
   disk::handle folder;
   bool is_in_reach = true;  // what lies below a folder that may not be searched cannot be had anyway; its names still count
   for (std::size_t begin = 0;;) {
@@ -201,7 +204,7 @@ std::optional<std::string> root::judge(std::string_view path, bool is_folder, pa
     if (!decision.is_served()) return to_text(decision);
     if (is_entered && is_in_reach) {
       const std::string name(path.substr(begin, end - begin));
-      folder = disk::handle(::openat(folder.is_open() ? folder.get() : below_.descriptor(), name.c_str(),
+      folder = disk::handle(::openat(folder.is_open() ? folder.get() : in.descriptor(), name.c_str(),
                                      O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       is_in_reach = folder.is_open();
       if (!is_in_reach && errno != EACCES) return "it has just gone";
@@ -213,20 +216,16 @@ std::optional<std::string> root::judge(std::string_view path, bool is_folder, pa
   }
 }
 
-bool root::is_deleted() const noexcept {
-  struct stat facts{};
-  return ::fstat(below_.descriptor(), &facts) == 0 && facts.st_nlink == 0;
-}
-
 tl::expected<ignore::stack, refusal> root::stack_at(std::string_view folder) const {
   if (!rules_.obey_ignore_files()) return ignore::stack();
-  auto stack = ignored_.at_root(below_.descriptor());
+  const auto in = below();
+  auto stack = ignored_.at_root(in->descriptor());
   disk::handle at;
   while (!folder.empty()) {
     const auto end = std::min(folder.find('/'), folder.size());
     const std::string name(folder.substr(0, end));
     disk::handle next(
-        ::openat(at.is_open() ? at.get() : below_.descriptor(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        ::openat(at.is_open() ? at.get() : in->descriptor(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!next.is_open()) return tl::unexpected(refusal_of(obstacle_of(errno)));
     stack = ignored_.below(stack, next.get(), name);
     at = std::move(next);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
@@ -16,6 +17,7 @@
 #include "providers/files/options.hpp"
 #include "providers/files/priority.hpp"
 #include "providers/files/rules.hpp"
+#include "providers/files/top.hpp"
 
 namespace hondana::files {
 
@@ -26,11 +28,11 @@ struct refusal {
   std::string reason;  ///< "hidden", "link leaves the root", "Permission denied".
 };
 
-/// Immutable but for its cache of ignore files. Threads: any, at once. Paths are relative to the folder, in the file system's
-/// bytes, without `.`, `..` and empty segments; the empty path is the folder itself.
+/// Immutable but for its cache of ignore files and the folder that is open. Threads: any, at once. Paths are relative to the
+/// folder, in the file system's bytes, without `.`, `..` and empty segments; the empty path is the folder itself.
 class root {
  public:
-  /// Opens the folder, once. Errors: source_unavailable naming the path, why not and what to do; invalid_argument for options.
+  /// Opens the folder. Errors: source_unavailable naming the path, why not and what to do; invalid_argument for options.
   [[nodiscard]] static result<std::shared_ptr<root>> open(const root_options& from, const options& all);
 
   /// Where it is, free of links.
@@ -55,15 +57,19 @@ class root {
   /// The ignore files down to a served folder. Errors: as `find`, when it has gone.
   [[nodiscard]] tl::expected<ignore::stack, refusal> stack_at(std::string_view folder) const;
 
-  [[nodiscard]] const beneath& below() const noexcept { return below_; }
+  /// The folder that is open now.
+  [[nodiscard]] std::shared_ptr<const beneath> below() const { return top_.now(); }
   [[nodiscard]] const rules& decisions() const noexcept { return rules_; }
   [[nodiscard]] const priorities& weights() const noexcept { return priorities_; }
-  /// Whether the folder has been deleted; what was made in its place since is another one, which this is not.
-  [[nodiscard]] bool is_deleted() const noexcept;
+  /// See `top::look_again`.
+  [[nodiscard]] top::news look_again() const { return top_.look_again(); }
+  /// Whether the path named no folder that can be served when it was looked at last.
+  [[nodiscard]] bool is_gone() const noexcept { return top_.is_gone(); }
   [[nodiscard]] ignore_files& ignored() const noexcept { return ignored_; }
 
  private:
-  root(std::string path, beneath below, rules decisions, priorities weights, log_line log);
+  root(std::string path, disk::handle folder, std::vector<std::string> spellings, bool portable, rules decisions,
+       priorities weights, log_line log);
 
   /// What one lookup may still take.
   struct patience {
@@ -71,13 +77,14 @@ class root {
     std::uint64_t steps;
   };
   /// Decides about a path free of links, folder by folder from the top; the reason it is left out, or nothing.
-  [[nodiscard]] std::optional<std::string> judge(std::string_view path, bool is_folder, patience& left) const;
+  [[nodiscard]] std::optional<std::string> judge(const beneath& in, std::string_view path, bool is_folder,
+                                                 patience& left) const;
   /// Decides about a path as it was asked for, by names alone, up to its first `..`.
   [[nodiscard]] std::optional<std::string> judge_spelling(std::string_view path, bool is_folder) const;
 
   std::string path_;
   std::string uri_;
-  beneath below_;
+  mutable top top_;
   rules rules_;
   priorities priorities_;
   mutable ignore_files ignored_;

@@ -26,7 +26,8 @@ class walker {
   walker(const root& of, const walk_bounds& bounds, walk_listener& listener) : of_(of), bounds_(bounds), listener_(listener) {}
 
   bool run() {
-    disk::handle top(::openat(of_.below().descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const auto in = of_.below();
+    disk::handle top(::openat(in->descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     struct stat facts{};
     if (!top.is_open() || ::fstat(top.get(), &facts) != 0) {
       listener_.trouble(of_, {}, std::string("cannot be opened: ") + std::strerror(errno));
@@ -34,7 +35,7 @@ class walker {
     }
     if (!listener_.served(of_, {}, facts)) return false;
     const bool obey = of_.decisions().obey_ignore_files();
-    enter(std::move(top), obey ? of_.ignored().at_root(of_.below().descriptor()) : ignore::stack());
+    enter(std::move(top), obey ? of_.ignored().at_root(in->descriptor()) : ignore::stack());
     return go();
   }
 
@@ -46,7 +47,7 @@ class walker {
     // A path over a link is not where anything is.
     if (!folder || folder->path != above || !S_ISDIR(folder->facts.st_mode)) return true;
     auto ignored_by = of_.stack_at(above);
-    auto open = of_.below().open_folder(*folder);
+    auto open = of_.below()->open_folder(*folder);
     if (!ignored_by || !open) return true;
     path_ = above;
     const auto name = std::string_view(path).substr(slash == std::string::npos ? 0 : slash + 1);

@@ -36,6 +36,7 @@ using happening = watch::happening;
 
 constexpr std::chrono::seconds farewell{1};
 constexpr std::chrono::seconds longest_sleep{60};
+constexpr std::chrono::milliseconds shortest_sleep{10};  // between two looks at all roots
 
 /// Names of files that say which others are served.
 constexpr std::array<std::string_view, 2> rule_files{".gitignore", ".hondanaignore"};
@@ -90,6 +91,7 @@ struct watching::state : std::enable_shared_from_this<state> {
   attached watched;
   watch::settling<std::pair<std::size_t, std::string>, pair_hash> settling;
   clock::time_point next_look = clock::time_point::max();
+  clock::time_point next_follow = clock::now();
 
   void say(const std::string& line) {
     const std::lock_guard lock(log_mutex);
@@ -103,6 +105,7 @@ struct watching::state : std::enable_shared_from_this<state> {
   }
 
   bool start(std::unique_lock<std::mutex>& lock);
+  void follow(std::size_t which);
   void look_from_now_on(std::size_t which, const std::string& why);
   void say_polled(std::size_t which, const std::string& why);
   void run();
@@ -125,10 +128,10 @@ bool watching::state::start(std::unique_lock<std::mutex>& lock) {
   auto queue = watch::inotify::open();
   for (std::size_t i = 0; i < roots.size(); ++i) {
     struct stat facts{};
-    if (::fstat(roots[i]->below().descriptor(), &facts) == 0) device[i] = facts.st_dev;
+    if (::fstat(roots[i]->below()->descriptor(), &facts) == 0) device[i] = facts.st_dev;
     if (!queue) {
       to_say.emplace_back(i, queue.error().public_text);
-    } else if (disk::is_on_network(roots[i]->below().descriptor())) {
+    } else if (disk::is_on_network(roots[i]->below()->descriptor())) {
       to_say.emplace_back(i, "it is on a network file system, whose changes by others the kernel does not hear of");
     }
   }
@@ -158,6 +161,25 @@ void watching::state::look_from_now_on(std::size_t which, const std::string& why
   ring();
 }
 
+void watching::state::follow(std::size_t which) {
+  const auto& of = roots[which];
+  const auto what = of->look_again();
+  if (what == top::news::none) return;
+  const bool is_back = what == top::news::back;
+  say("the folder " + of->path() +
+      (is_back ? " is there again, or another in its place" : " is gone; what is made in its place will be served"));
+  watch::folders* heard = nullptr;
+  {
+    const std::lock_guard lock(mutex);
+    if (folders) heard = &*folders;
+    if (attached_count != 0) errands.push_back({errand::kind::look_below, {}, of, {}, 0});
+  }
+  // The walk covers what it finds.
+  if (heard != nullptr) heard->forget(which);
+  if (to.lost) to.lost();
+  ring();
+}
+
 void watching::state::say_polled(std::size_t which, const std::string& why) {
   say("changes of " + roots[which]->path() + " are looked for every " + std::to_string(configured.refresh_after.count()) +
       " ms: " + why);
@@ -179,7 +201,7 @@ void watching::state::run() {
 }
 
 clock::time_point watching::state::next_turn() const {
-  auto when = std::min(clock::now() + longest_sleep, next_look);
+  auto when = std::min({clock::now() + longest_sleep, next_look, next_follow});
   if (const auto due = settling.next()) when = std::min(when, *due);
   return when;
 }
@@ -198,6 +220,10 @@ void watching::state::turn() {
     if (!folders->read([this](happening what) { hear(std::move(what)); }, [this] { look_everywhere(); })) break;
   }
   for (const auto& [tree, path] : settling.due(clock::now())) hear_changed(tree, path, false, false);
+  if (clock::now() >= next_follow) {
+    for (std::size_t i = 0; i < roots.size(); ++i) follow(i);
+    next_follow = clock::now() + std::max(configured.refresh_after, shortest_sleep);
+  }
   if (clock::now() >= next_look) look_at_polled();
   const std::lock_guard lock(mutex);
   if (std::find(polled.begin(), polled.end(), true) == polled.end()) {
@@ -257,7 +283,10 @@ void watching::state::hear(happening what) {
       if (what.is_folder && folders) folders->forget(what.tree, what.path);
       return hear_changed(what.tree, what.path, what.is_folder, true);
     case kind::tree_gone:
-      look_from_now_on(what.tree, "the folder itself has been deleted, moved or unmounted");
+      follow(what.tree);
+      // What has come back meanwhile is watched no more either: the next walk covers what is there.
+      if (folders) folders->forget(what.tree);
+      if (to.lost) to.lost();
       return hear_changed(what.tree, {}, true, true);
   }
 }
@@ -345,7 +374,7 @@ void watching::cover(const root& of, const std::string& path) {
     std::unique_lock lock(s.mutex);
     if (!s.start(lock) || s.polled[*which] || s.is_ending) return;
   }
-  const auto found = of.below().locate(path);
+  const auto found = of.below()->locate(path);
   if (!found || found->path != path || !S_ISDIR(found->facts.st_mode)) return;  // it has just gone, which is heard too
   if (found->facts.st_dev != s.device[*which] && disk::is_on_network(found->at.get())) {
     return s.look_from_now_on(*which, of.path() + "/" + path + " is on a network file system");
@@ -363,6 +392,10 @@ void watching::cover(const root& of, const std::string& path) {
   s.ring();
 }
 
+void watching::follow(const root& of) {
+  if (const auto which = state_->number_of(of)) state_->follow(*which);
+}
+
 void watching::names_changed() {
   std::shared_ptr<change_listener> who;
   {
@@ -374,7 +407,8 @@ void watching::names_changed() {
 
 bool watching::is_complete() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->is_running && std::find(state_->polled.begin(), state_->polled.end(), true) == state_->polled.end();
+  return state_->is_running && std::find(state_->polled.begin(), state_->polled.end(), true) == state_->polled.end() &&
+         std::none_of(state_->roots.begin(), state_->roots.end(), [](const auto& one) { return one->is_gone(); });
 }
 
 }  // namespace hondana::files

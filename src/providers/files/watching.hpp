@@ -18,7 +18,8 @@ namespace hondana::files {
 /// One thread, started with the first folder that is walked or the first file that is watched. Threads: any.
 ///
 /// A root is looked at every `options::refresh_after` instead of being watched when it is on a network file system, whose
-/// changes by others the kernel does not hear of, and when this user may watch no more folders; the log says so once.
+/// changes by others the kernel does not hear of, and when this user may watch no more folders; the log says so once. Whether
+/// it is still where it was is looked at as often: a folder that is held open makes no sound when it is deleted.
 class watching {
  public:
   /// What a change is told to besides the server; called by the thread.
@@ -41,6 +42,8 @@ class watching {
   void detach(const std::string& uri);
   /// A folder is about to be listed: what happens in it from now on is heard.
   void cover(const root& of, const std::string& path);
+  /// Looks whether another folder stands where a root was, or none: the log says so, and everything is looked at again.
+  void follow(const root& of);
   void names_changed();
   /// Whether every root is watched by the kernel.
   [[nodiscard]] bool is_complete() const;

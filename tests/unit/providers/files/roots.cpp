@@ -81,26 +81,5 @@ TEST(roots, offer_a_documented_template_each) {
   EXPECT_EQ(documented.forms.size(), 3u);
 }
 
-TEST(roots, that_are_deleted_say_so_once_and_in_the_health) {
-  const scratch_folder above;
-  above.write("served/a.txt", "a");
-  auto options = serving(above.path("served"));
-  std::vector<std::string> lines;
-  options.log = [&lines](std::string_view line) {
-    if (line.find("deleted") != std::string_view::npos) lines.emplace_back(line);
-  };
-  options.watches = false;
-  const auto files = open_provider(options);
-  EXPECT_EQ(list_all(*files).size(), 2u);
-  EXPECT_TRUE(files->health().ok);
-  std::filesystem::remove_all(above.path("served"));
-  above.write("served/b.txt", "b");
-  (void)list_all(*files);
-  (void)list_all(*files);
-  EXPECT_FALSE(files->health().ok);
-  ASSERT_EQ(lines.size(), 1u);
-  EXPECT_NE(lines.front().find(above.path("served")), std::string::npos);
-}
-
 }  // namespace
 }  // namespace hondana::files

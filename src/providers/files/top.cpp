@@ -1,0 +1,65 @@
+/// Following a path to whatever folder it names.
+#include "providers/files/top.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "disk/handle.hpp"
+#include "disk/in_place.hpp"
+
+namespace hondana::files {
+namespace {
+
+/// Name by name, so that a link put in the way leads nowhere.
+disk::handle open_without_links(std::string_view path) {
+  constexpr int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  disk::handle at(::open("/", flags));
+  while (at.is_open() && path.size() > 1) {
+    path.remove_prefix(1);
+    const auto end = std::min(path.find('/'), path.size());
+    at = disk::handle(::openat(at.get(), std::string(path.substr(0, end)).c_str(), flags));
+    path.remove_prefix(end);
+  }
+  return at;
+}
+
+}  // namespace
+
+bool is_servable(int folder) noexcept {
+  if (::faccessat(folder, ".", R_OK | X_OK, AT_EACCESS) != 0) return false;
+  errno = 0;
+  return !on_kernel_file_system(folder);
+}
+
+top::top(std::string path, disk::handle folder, std::vector<std::string> spellings, bool portable)
+    : path_(std::move(path)),
+      spellings_(std::move(spellings)),
+      portable_(portable),
+      now_(std::make_shared<const beneath>(std::move(folder), spellings_, portable_)) {}
+
+std::shared_ptr<const beneath> top::now() const {
+  const std::lock_guard lock(mutex_);
+  return now_;
+}
+
+top::news top::look_again() {
+  if (!is_gone_ && disk::is_in_place(now()->descriptor(), path_)) return news::none;
+  const std::lock_guard looking(looking_);
+  if (disk::is_in_place(now()->descriptor(), path_)) return is_gone_.exchange(false) ? news::back : news::none;
+  auto folder = open_without_links(path_);
+  if (!folder.is_open() || !is_servable(folder.get())) return is_gone_.exchange(true) ? news::none : news::gone;
+  auto other = std::make_shared<const beneath>(std::move(folder), spellings_, portable_);
+  {
+    const std::lock_guard lock(mutex_);
+    now_.swap(other);
+  }
+  is_gone_ = false;
+  return news::back;
+}
+
+}  // namespace hondana::files

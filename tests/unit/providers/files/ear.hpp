@@ -1,0 +1,58 @@
+/// Who hears of changes in these tests.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/provider.hpp>
+
+namespace hondana::files {
+
+/// Notes what it is told, and waits for it.
+class ear final : public change_listener {
+ public:
+  void list_changed() override {
+    const std::lock_guard lock(mutex_);
+    ++lists_;
+    changed_.notify_all();
+  }
+  void content_changed(std::string_view uri, std::string_view) override {
+    const std::lock_guard lock(mutex_);
+    told_.emplace_back(uri);
+    changed_.notify_all();
+  }
+  bool hears(const std::string& uri) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(10),
+                             [&] { return std::find(told_.begin(), told_.end(), uri) != told_.end(); });
+  }
+  bool hears_lists(int count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return lists_ >= count; });
+  }
+  int lists() {
+    const std::lock_guard lock(mutex_);
+    return lists_;
+  }
+  /// What it was told since the last call, each once.
+  std::vector<std::string> take() {
+    const std::lock_guard lock(mutex_);
+    std::sort(told_.begin(), told_.end());
+    told_.erase(std::unique(told_.begin(), told_.end()), told_.end());
+    return std::exchange(told_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> told_;
+  int lists_ = 0;
+};
+
+}  // namespace hondana::files
