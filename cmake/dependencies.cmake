@@ -5,6 +5,7 @@ find_package(Boost 1.81 REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(spdlog REQUIRED)
 pkg_check_modules(nettle REQUIRED IMPORTED_TARGET nettle)
+pkg_check_modules(curl REQUIRED IMPORTED_TARGET libcurl)
 pkg_check_modules(libmagic REQUIRED IMPORTED_TARGET libmagic)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
@@ -54,6 +55,10 @@ hondana_consumer_finds(
   PkgConfig::nettle
   CMAKE "find_dependency(PkgConfig)\npkg_check_modules(nettle REQUIRED QUIET IMPORTED_TARGET nettle)"
   REQUIRES nettle)
+hondana_consumer_finds(
+  PkgConfig::curl
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(curl REQUIRED QUIET IMPORTED_TARGET libcurl)"
+  REQUIRES libcurl)
 hondana_consumer_finds(
   PkgConfig::libmagic
   CMAKE "find_dependency(PkgConfig)\npkg_check_modules(libmagic REQUIRED QUIET IMPORTED_TARGET libmagic)"

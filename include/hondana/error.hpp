@@ -1,6 +1,7 @@
 /// Expected failures as values: every fallible call of hondana returns `result<T>`.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,13 +24,19 @@ enum class errc {
   source_unavailable,      ///< The source is stuck, gone or refused; the text names it.
   unsupported,             ///< The provider does not do this.
   internal,                ///< A defect of ours or no memory; details are in the log only.
+  refused,                 ///< Another server answered a client's request with an error of its own; see `failure::answer`.
+  unauthorized,            ///< Another server wants to know who asks, or refuses whoever does.
+  broken_protocol,         ///< Another server answered with what is no answer; the text says what is wrong with it.
 };
+
+struct error_answer;
 
 /// A failure with two texts: one that is safe to send to any peer and one that only our log sees.
 struct failure {
   errc code = errc::internal;
   std::string public_text;   ///< Says what was tried, why not, and what to do; never a path the caller did not name.
   std::string private_text;  ///< For the log: errno texts, host paths, exception messages. May be empty.
+  std::shared_ptr<const error_answer> answer{};  ///< Of a client's calls: the error that the server answered. Null: none did.
 };
 
 template <class T>

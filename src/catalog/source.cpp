@@ -37,6 +37,9 @@ failure naming(failure why, const std::string& source_name) {
     case errc::source_unavailable:
     case errc::unsupported:
     case errc::internal:
+    case errc::refused:
+    case errc::unauthorized:
+    case errc::broken_protocol:
       if (why.public_text.empty()) {
         why.public_text = "The source \"" + source_name + "\" failed on this request.";
       } else if (why.public_text.find('"' + source_name + '"') == std::string::npos) {

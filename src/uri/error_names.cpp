@@ -29,6 +29,12 @@ std::string_view name_of(errc code) noexcept {
       return "unsupported";
     case errc::internal:
       return "internal";
+    case errc::refused:
+      return "refused";
+    case errc::unauthorized:
+      return "unauthorized";
+    case errc::broken_protocol:
+      return "broken_protocol";
   }
   return "unknown";
 }

@@ -259,6 +259,9 @@ protocol_error encode_plain_failure(const failure& why) {
       case errc::overloaded:
         return code_overloaded;
       case errc::source_unavailable:
+      case errc::refused:
+      case errc::unauthorized:
+      case errc::broken_protocol:
         return code_source_unavailable;
       case errc::internal:
         break;

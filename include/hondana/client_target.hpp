@@ -1,0 +1,48 @@
+/// Where a client finds its server.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace hondana::inline v0 {
+
+class server;
+
+/// A server that the client starts, and talks to over its standard input and output.
+///
+/// At the end its input is closed; after `leaving_time` it gets SIGTERM, after that time again SIGKILL. One that ends by itself
+/// is started again at the next call. Spec: basic/transports/stdio#shutdown.
+struct child_target {
+  std::vector<std::string> command{};  ///< The program, looked up in PATH, and its arguments. No shell sees them.
+  std::vector<std::pair<std::string, std::string>> environment{};  ///< Set besides the variables of this process.
+  std::string folder{};                                            ///< Where it runs; empty: here.
+  /// Takes its standard error line by line, each of at most 4 KiB; empty: it goes where this process's goes. Threads: one of
+  /// the client's.
+  std::function<void(std::string_view line)> on_stderr{};
+  std::chrono::milliseconds leaving_time{2'000};
+};
+
+/// A server behind a URL: Streamable HTTP, or HTTP+SSE where there is no other.
+struct http_target {
+  std::string url{};     ///< http: or https:. Certificates are checked against those the system trusts.
+  std::string socket{};  ///< The path of a Unix socket to connect to, whatever host the URL names. Empty: none.
+  /// Sent with each request to the URL's origin and never to another. Names and values without line breaks.
+  std::vector<std::pair<std::string, std::string>> headers{};
+  /// The URL of a proxy; empty: what http_proxy, https_proxy and no_proxy say; "none": no proxy.
+  std::string proxy{};
+  std::chrono::milliseconds connect_time{10'000};  ///< Until a connection stands.
+};
+
+/// A server in this process, which outlives the client.
+struct memory_target {
+  hondana::server* server = nullptr;
+};
+
+using client_target = std::variant<child_target, http_target, memory_target>;
+
+}  // namespace hondana::inline v0

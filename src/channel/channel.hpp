@@ -1,0 +1,106 @@
+/// A connection to one server as a client sees it: messages out, messages in, whatever carries them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/error.hpp>
+
+namespace hondana::channel {
+
+/// Names a request of ours and everything that belongs to it. Never used twice on one channel; 0 is none. It is also the
+/// JSON-RPC id.
+using call_id = std::uint64_t;
+
+/// Takes the strings `result.contents[item].text` and `.blob` of one answer piece by piece, decoded: bytes. Several calls an
+/// item. Threads: one of the channel's, one call at a time. A failure ends the call with it.
+using content_sink = std::function<result<void>(std::size_t item, std::string_view bytes)>;
+
+/// A message on its way to the server.
+struct outgoing {
+  std::string text;  ///< One JSON-RPC message, without line breaks.
+  call_id call = 0;  ///< Of a request; 0 for notifications and answers.
+  /// What HTTP says beside it, ready to be sent (`Mcp-Method`, `Mcp-Name`, `Mcp-Param-…`, `MCP-Protocol-Version`). Others
+  /// ignore it.
+  std::vector<std::pair<std::string, std::string>> headers{};
+  /// When set, content of the answer goes there, and the message that is received has empty strings in its place.
+  content_sink content{};
+  bool is_subscription = false;  ///< The answer is expected to take for ever, with messages before it (`subscriptions/listen`).
+  bool is_opening = false;       ///< `initialize`: what the answer's headers say of a session holds from then on.
+};
+
+/// Why there will be no more messages for a call. A transport that has no exchange a call (child, memory) never says so, except
+/// when the whole connection breaks or the message was unusable.
+struct ending {
+  failure why{};        ///< source_unavailable, timed_out (to connect), broken_protocol, response_too_large, unauthorized.
+  int http_status = 0;  ///< 0: none came.
+  std::string body{};   ///< Of an HTTP answer that is no success, at most 64 KiB; often a JSON-RPC error.
+  std::string content_type{};
+  std::optional<std::chrono::milliseconds> retry_after{};
+  std::vector<std::string> challenges{};  ///< `WWW-Authenticate`, of a 401 or 403.
+  /// The server has ended the session this was sent in (404 to a session id): initialise anew.
+  bool session_has_ended = false;
+};
+
+/// Hears what a channel receives. Threads: the channel's own, one call at a time and never from inside `send`, `abandon` or
+/// `close`; must not block for long and may call the channel.
+class listener {
+ public:
+  listener() = default;
+  listener(const listener&) = delete;
+  listener& operator=(const listener&) = delete;
+  virtual ~listener() = default;
+
+  /// A whole message, not yet parsed, at most the channel's limit. `call`: whose exchange it came in, where transports have
+  /// such; 0: not known (child, memory, a stream that belongs to no call).
+  virtual void received(call_id call, std::string text) = 0;
+  /// Bytes of an answer have come; for calls whose time is counted from the last of them.
+  virtual void progressed(call_id call) = 0;
+  /// Nothing more comes for this call. Also said after its answer, where the exchange ends later or at the same time: then
+  /// `how.why.code` has no meaning. Not said for calls that were abandoned.
+  virtual void ended(call_id call, ending how) = 0;
+  /// The connection is gone, and every call with it. The next `send` makes it anew: then the server knows nothing of before.
+  virtual void broken(failure why) = 0;
+};
+
+/// What a channel keeps to.
+struct limits {
+  std::size_t message_bytes = 64u << 20;     ///< Of one message in memory. A longer one is skipped, and its call ended.
+  std::uint64_t content_bytes = 1ull << 40;  ///< Given to one sink.
+  std::size_t queued_bytes = 64u << 20;      ///< Waiting to be taken by the server. More: `send` fails the call as overloaded.
+};
+
+/// One connection. Threads: any. Destruction closes at once and waits for the channel's threads; not from a listener.
+class channel {
+ public:
+  channel() = default;
+  channel(const channel&) = delete;
+  channel& operator=(const channel&) = delete;
+  virtual ~channel() = default;
+
+  /// Sends a message, and never blocks. A failure of a request comes as `ended` or `broken`; that of another message is lost
+  /// with the connection, which `broken` tells. After `broken`, the next `send` connects or starts anew.
+  virtual void send(outgoing message) = 0;
+  /// The answer of a call is not wanted any more: nothing more is told of it. HTTP closes its exchange; the others do nothing.
+  virtual void abandon(call_id call) = 0;
+  /// What is spoken from now on. With a revision that has sessions, Streamable HTTP then opens the stream for what the server
+  /// sends by itself, names the session and the revision with each message, and takes broken streams up again
+  /// (`Last-Event-ID`).
+  virtual void opened(std::string_view revision, bool is_modern) = 0;
+  /// Forgets the session, before a new `initialize`.
+  virtual void forget_session() = 0;
+  /// Lets what was sent go out, ends a session, and stops within `time`. Nothing is told any more. Blocks.
+  virtual void close(std::chrono::milliseconds time) = 0;
+  /// "child", "http", "http+sse" or "memory". Constant.
+  [[nodiscard]] virtual std::string_view kind() const noexcept = 0;
+  /// True when each request has an exchange of its own, whose end is told (Streamable HTTP).
+  [[nodiscard]] virtual bool has_exchanges() const noexcept = 0;
+};
+
+}  // namespace hondana::channel
