@@ -119,6 +119,35 @@ std::optional<std::string> decode(std::string_view text, const std::array<std::u
   return bytes;
 }
 
+/// The value of a character, shifted to each of the four places of a group; foreign ones have a bit above the 24.
+constexpr auto placed_values = [] {
+  std::array<std::array<std::uint32_t, 256>, 4> tables{};
+  for (std::size_t place = 0; place < 4; ++place) {
+    for (std::size_t c = 0; c < 256; ++c) {
+      const std::uint32_t value = standard_values[c];
+      tables[place][c] = value == foreign ? 0x80000000U : value << (18 - 6 * place);
+    }
+  }
+  return tables;
+}();
+
+/// Decodes groups of four without padding. False when a character is foreign.
+bool append_quads(std::string_view text, std::string& out) {
+  const std::size_t before = out.size();
+  out.resize(before + text.size() / 4 * 3);
+  char* to = out.data() + before;
+  std::uint32_t seen = 0;
+  for (const char* from = text.data(); from != text.data() + text.size(); from += 4, to += 3) {
+    const std::uint32_t group = placed_values[0][octet(from[0])] | placed_values[1][octet(from[1])] |
+                                placed_values[2][octet(from[2])] | placed_values[3][octet(from[3])];
+    seen |= group;
+    to[0] = static_cast<char>(group >> 16);
+    to[1] = static_cast<char>(group >> 8);
+    to[2] = static_cast<char>(group);
+  }
+  return (seen & 0x80000000U) == 0;
+}
+
 }  // namespace
 
 void append_base64_portable(std::string& out, std::string_view bytes) { append_encoded<encode_standard>(out, bytes); }
@@ -134,6 +163,31 @@ std::optional<std::string> decode_base64(std::string_view text) {
   if (text.size() % 4 != 0) return std::nullopt;
   for (int padding = 0; padding < 2 && text.ends_with('='); ++padding) text.remove_suffix(1);
   return decode(text, standard_values);
+}
+
+bool base64_stream::take_quad(std::string& out) {
+  const auto bytes = decode_base64({carry_, 4});
+  carried_ = 0;
+  if (!bytes) return good_ = false;
+  ended_ = carry_[3] == '=';
+  out += *bytes;
+  return true;
+}
+
+bool base64_stream::feed(std::string_view piece, std::string& out) {
+  while (good_ && !piece.empty()) {
+    if (ended_) return good_ = false;
+    if (carried_ == 0 && piece.size() > 4) {
+      // The last four may be padded, and go through the carry.
+      const auto whole = piece.substr(0, (piece.size() - 1) / 4 * 4);
+      if (!append_quads(whole, out)) return good_ = false;
+      piece.remove_prefix(whole.size());
+    }
+    carry_[carried_++] = piece.front();
+    piece.remove_prefix(1);
+    if (carried_ == 4 && !take_quad(out)) return false;
+  }
+  return good_;
 }
 
 std::string base64url(std::string_view bytes) {

@@ -20,6 +20,23 @@ void append_base64_portable(std::string& out, std::string_view bytes);
 /// Decodes strictly: standard alphabet, padding required, no white space, unused bits zero. Nothing when it is not that.
 [[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);
 
+/// Decodes, as strictly, a text that comes in pieces cut anywhere.
+class base64_stream {
+ public:
+  /// Appends what `piece` completes to `out`. False for good once a group of four is none.
+  bool feed(std::string_view piece, std::string& out);
+  /// Whether everything fed was well-formed and nothing is left incomplete.
+  [[nodiscard]] bool finish() const noexcept { return good_ && carried_ == 0; }
+
+ private:
+  bool take_quad(std::string& out);
+
+  char carry_[4] = {};
+  std::size_t carried_ = 0;
+  bool good_ = true;
+  bool ended_ = false;  // padding has come
+};
+
 /// Base64url without padding (RFC 4648 section 5), for cursors and tokens.
 [[nodiscard]] std::string base64url(std::string_view bytes);
 /// Decodes strictly what `base64url` writes.

@@ -107,6 +107,16 @@ __attribute__((target("avx2"))) bool is_plain_avx2(std::string_view text) noexce
   }
 }
 
+/// The plain bytes at the start of `text`, in whole blocks of 32 as far as nothing else is found.
+__attribute__((target("avx2"))) std::size_t plain_run_avx2(std::string_view text) noexcept {
+  std::size_t at = 0;
+  for (; at + 32 <= text.size(); at += 32) {
+    const std::uint32_t marked = marks(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(text.data() + at)));
+    if (marked != 0) return at + static_cast<std::size_t>(__builtin_ctz(marked));
+  }
+  return at;
+}
+
 /// Escapes `width` bytes, at most 32, whose marks are given. Reads up to 63 bytes from `from`.
 __attribute__((target("avx2"), always_inline)) inline char* escape_marked(const char* from, std::size_t width,
                                                                           std::uint32_t marked, char* to) noexcept {
@@ -153,6 +163,17 @@ bool is_plain_portable(std::string_view text) noexcept {
   return (seen & high_bits) == 0;
 }
 
+/// The same in words of 8 bytes.
+std::size_t plain_run_portable(std::string_view text) noexcept {
+  std::size_t at = 0;
+  while (at + 8 <= text.size()) {
+    const std::uint64_t word = word_at(text.data() + at);
+    if ((suspects(word) & ~word & high_bits) != 0) break;
+    at += 8;
+  }
+  return at;
+}
+
 template <char* kernel(const char*, const char*, char*) noexcept>
 void append_in_chunks(std::string& out, std::string_view text) {
   char buffer[6 * chunk + slack];
@@ -187,6 +208,21 @@ bool is_plain_ascii(std::string_view text) noexcept {
   if (text.size() >= 32 && __builtin_cpu_supports("avx2")) return is_plain_avx2(text);
 #endif
   return is_plain_portable(text);
+}
+
+std::size_t plain_run(std::string_view text) noexcept {
+  std::size_t at = 0;
+#ifdef HONDANA_AVX2_ESCAPE
+  if (text.size() >= 32 && __builtin_cpu_supports("avx2")) {
+    at = plain_run_avx2(text);
+  } else {
+    at = plain_run_portable(text);
+  }
+#else
+  at = plain_run_portable(text);
+#endif
+  while (at < text.size() && !needs_escape(static_cast<unsigned char>(text[at]))) ++at;
+  return at;
 }
 
 }  // namespace hondana::json

@@ -1,6 +1,7 @@
 /// JSON string escaping (RFC 8259 section 7), vectorised where the machine allows.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -15,5 +16,9 @@ void append_escaped_portable(std::string& out, std::string_view text);
 
 /// Whether `text` is ASCII without anything to escape: its JSON string is itself between quotes.
 [[nodiscard]] bool is_plain_ascii(std::string_view text) noexcept;
+
+/// How many bytes at the start of `text` stand for themselves in a JSON string: up to a quote, a backslash or a control
+/// character.
+[[nodiscard]] std::size_t plain_run(std::string_view text) noexcept;
 
 }  // namespace hondana::json

@@ -141,4 +141,31 @@ TEST(json_base64, url_decoding_refuses_what_is_not_canonical) {
   }
 }
 
+TEST(json_base64, a_stream_decodes_what_comes_in_any_pieces_as_strictly) {
+  std::mt19937 random(7);
+  for (std::size_t size = 0; size < 50; ++size) {
+    std::string bytes(size, '\0');
+    for (char& c : bytes) c = static_cast<char>(random());
+    const auto text = encoded(bytes);
+    for (std::size_t width = 1; width <= text.size() + 1; ++width) {
+      hondana::json::base64_stream stream;
+      std::string out;
+      for (std::size_t at = 0; at < text.size(); at += width) {
+        EXPECT_TRUE(stream.feed(std::string_view(text).substr(at, width), out));
+      }
+      EXPECT_TRUE(stream.finish());
+      EXPECT_EQ(out, bytes);
+    }
+  }
+  for (const auto text :
+       {"Zg"sv, "Zg="sv, "Zh=="sv, "Zg==Zg=="sv, "Zm9vZg==Z"sv, "Zm9v*m9vZm9v"sv, "Zm9vZm9\n"sv, "=Zm9"sv, "Zm9v\0m9v"sv}) {
+    for (std::size_t width = 1; width <= text.size(); ++width) {
+      hondana::json::base64_stream stream;
+      std::string out;
+      for (std::size_t at = 0; at < text.size(); at += width) stream.feed(text.substr(at, width), out);
+      EXPECT_FALSE(stream.finish()) << text << width;
+    }
+  }
+}
+
 }  // namespace

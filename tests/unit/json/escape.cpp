@@ -181,4 +181,19 @@ TEST(json_escape, plain_ascii_has_no_byte_that_is_special_or_above_127) {
   }
 }
 
+TEST(json_escape, a_plain_run_ends_at_the_first_byte_that_needs_an_escape) {
+  for (std::size_t size = 0; size < 140; ++size) {
+    EXPECT_EQ(hondana::json::plain_run(std::string(size, '\xE9')), size);
+    for (std::size_t at = 0; at < size; ++at) {
+      for (const char c : {'"', '\\', '\n', '\0', '\x1F'}) {
+        std::string text(size, 'a');
+        text[at] = c;
+        if (at + 1 < size) text.back() = '"';
+        EXPECT_EQ(hondana::json::plain_run(text), at);
+      }
+    }
+  }
+  EXPECT_EQ(hondana::json::plain_run("!#[]~\x7F"), 6U);
+}
+
 }  // namespace
