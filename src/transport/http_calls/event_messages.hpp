@@ -1,0 +1,59 @@
+/// Messages out of a stream of server-sent events.
+#pragma once
+
+#include <hondana/error.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "channel/channel.hpp"
+#include "channel/message_intake.hpp"
+#include "transport/http_calls/event_decoder.hpp"
+
+namespace hondana::transport::http_calls {
+
+/// Hears what a stream of events holds. `id`: the message's own as JSON text, as far as it is known.
+class message_hearer {
+ public:
+  message_hearer() = default;
+  message_hearer(const message_hearer&) = delete;
+  message_hearer& operator=(const message_hearer&) = delete;
+  virtual ~message_hearer() = default;
+  virtual void message(std::string text, const std::optional<std::string>& id) = 0;
+  /// A message could not be taken, and is skipped.
+  virtual void spoiled(failure why, const std::optional<std::string>& id) = 0;
+  /// An event that is no message, cut to 8 KiB.
+  virtual void other(std::string_view type, std::string_view data);
+};
+
+/// Events without a name or of the name `message` are messages; those without data only carry ids. Threads: one at a time.
+class event_messages final : public event_decoder::hearer {
+ public:
+  /// When a message turns out to be unusable: at once, as far as its id is known then, or at its end.
+  enum class when_spoiled : std::uint8_t { at_once, at_end };
+
+  event_messages(message_hearer& tell, const channel::limits& most, channel::content_sink sink, when_spoiled when);
+
+  void feed(std::string_view bytes) { decoder_.feed(bytes); }
+  /// As `event_decoder::restart`.
+  void restart();
+  [[nodiscard]] const event_decoder& decoder() const noexcept { return decoder_; }
+  /// The id of the message that is coming, once known.
+  [[nodiscard]] std::optional<std::string> coming_id() const { return intake_.id(); }
+
+ private:
+  void data(std::string_view type, std::string_view piece) override;
+  void event(std::string_view type) override;
+  void forget();
+
+  message_hearer& tell_;
+  when_spoiled when_;
+  event_decoder decoder_;
+  channel::message_intake intake_;
+  bool has_begun_ = false;
+  bool is_spoiled_ = false;
+  failure why_{};
+  std::string other_;
+};
+
+}  // namespace hondana::transport::http_calls

@@ -1,0 +1,200 @@
+#include "transport/http_calls/http_channel.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <future>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "transport/http_calls/conversation.hpp"
+#include "transport/http_calls/exchange.hpp"
+#include "transport/http_calls/loop.hpp"
+#include "transport/http_calls/outgoing_queue.hpp"
+#include "transport/http_calls/server_stream.hpp"
+#include "transport/http_calls/session_end.hpp"
+
+namespace hondana::transport::http_calls {
+namespace {
+
+/// Requests that are with the server at once.
+constexpr std::size_t max_requests = 32;
+/// The stream of the session is opened when the server has taken a notification, or after this time: some servers serve it
+/// only then.
+constexpr std::chrono::milliseconds time_to_notify{250};
+
+class streamable_http final : public channel::channel {
+ public:
+  streamable_http(std::unique_ptr<loop> thread, checked_target target, hondana::channel::listener& hears,
+                  const hondana::channel::limits& most, std::function<void(std::string_view)> log)
+      : loop_(std::move(thread)), in_(std::move(target), hears, most, std::move(log)) {}
+  ~streamable_http() override { close(std::chrono::milliseconds(0)); }
+
+  void send(hondana::channel::outgoing message) override {
+    enqueue(*loop_, in_, std::move(message), [this](hondana::channel::outgoing taken) { start(std::move(taken)); });
+  }
+
+  void abandon(hondana::channel::call_id call) override {
+    loop_->post([this, call] {
+      if (exchanges_.erase(call) > 0) {
+        busy_.erase(call);
+        start_waiting();
+        return;
+      }
+      const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& one) { return one.call == call; });
+      if (found == waiting_.end()) return;
+      in_.queued_bytes -= found->text.size();
+      waiting_.erase(found);
+    });
+  }
+
+  void opened(std::string_view revision, bool is_modern) override {
+    loop_->post([this, revision = std::string(revision), is_modern] {
+      in_.session.revision = revision;
+      in_.session.is_modern = is_modern;
+      if (is_modern) return;
+      stream_ = std::make_unique<server_stream>(*loop_, in_, [this](failure why) { lose_session(std::move(why)); });
+      if (has_notified_) {
+        stream_->open();
+      } else {
+        opening_ = loop_->after(time_to_notify, [this] { open_stream(); });
+      }
+    });
+  }
+
+  void forget_session() override {
+    loop_->post([this] { drop_session(); });
+  }
+
+  void close(std::chrono::milliseconds time) override {
+    if (in_.is_closed.exchange(true)) return;
+    if (time.count() > 0) {
+      std::promise<void> left;
+      auto has_left = left.get_future();
+      loop_->post([this, &left] { leave(left); });
+      has_left.wait_for(time);
+      // Not any later than this may the promise be used.
+      loop_->stop();
+    }
+    loop_->stop();
+  }
+
+  [[nodiscard]] std::string_view kind() const noexcept override { return "http"; }
+  [[nodiscard]] bool has_exchanges() const noexcept override { return true; }
+
+ private:
+  void start(hondana::channel::outgoing message) {
+    const bool counts = message.call != 0 && !message.is_subscription;
+    if (counts && busy_.size() >= max_requests) {
+      waiting_.push_back(std::move(message));
+      return;
+    }
+    if (message.is_opening) has_notified_ = false;
+    // Notifications and answers have no name; they get one above all calls.
+    const auto name = message.call != 0 ? message.call : ~++notifications_;
+    const bool is_call = message.call != 0;
+    if (counts) busy_.insert(name);
+    auto one = std::make_unique<exchange>(
+        *loop_, in_, std::move(message),
+        exchange::hooks{[this, name] { make_room(name); }, [this, name, is_call] { end(name, is_call); }});
+    auto& it = *one;
+    exchanges_[name] = std::move(one);
+    it.begin();
+  }
+
+  /// Called from inside a transfer, where no other can be begun.
+  void make_room(std::uint64_t name) {
+    if (busy_.erase(name) > 0 && !waiting_.empty()) loop_->after(std::chrono::milliseconds(0), [this] { start_waiting(); });
+  }
+
+  void end(std::uint64_t name, bool is_call) {
+    exchanges_.erase(name);
+    busy_.erase(name);
+    start_waiting();
+    if (!is_call && !has_notified_) {
+      has_notified_ = true;
+      open_stream();
+    }
+    leave_if_done();
+  }
+
+  void start_waiting() {
+    while (!waiting_.empty() && busy_.size() < max_requests) {
+      auto next = std::move(waiting_.front());
+      waiting_.pop_front();
+      start(std::move(next));
+    }
+  }
+
+  void open_stream() {
+    if (!opening_) return;
+    loop_->cancel(*std::exchange(opening_, std::nullopt));
+    if (stream_) stream_->open();
+  }
+
+  void drop_session() {
+    if (opening_) loop_->cancel(*std::exchange(opening_, std::nullopt));
+    stream_.reset();
+    in_.session = {};
+    has_notified_ = false;
+  }
+
+  void drop_calls() {
+    for (const auto& one : waiting_) in_.queued_bytes -= one.text.size();
+    waiting_.clear();
+    std::erase_if(exchanges_, [](const auto& one) { return one.first < (std::uint64_t{1} << 63U); });
+    busy_.clear();
+  }
+
+  void lose_session(failure why) {
+    drop_calls();
+    drop_session();
+    in_.broken(std::move(why));
+  }
+
+  /// The end: what has no answer goes out, then the session is ended.
+  void leave(std::promise<void>& left) {
+    drop_calls();
+    if (opening_) loop_->cancel(*std::exchange(opening_, std::nullopt));
+    stream_.reset();
+    left_ = &left;
+    leave_if_done();
+  }
+
+  void leave_if_done() {
+    if (left_ == nullptr || !exchanges_.empty() || session_end_) return;
+    const auto tell = [this] { std::exchange(left_, nullptr)->set_value(); };
+    if (!in_.session.id || in_.session.is_modern) return tell();
+    session_end_ = std::make_unique<session_end>(*loop_, in_, tell);
+    session_end_->begin();
+  }
+
+  const std::unique_ptr<loop> loop_;
+  conversation in_;
+  // The loop's thread only.
+  std::unordered_map<std::uint64_t, std::unique_ptr<exchange>> exchanges_;
+  std::unordered_set<std::uint64_t> busy_;  // requests that are not answered yet
+  std::deque<hondana::channel::outgoing> waiting_;
+  std::uint64_t notifications_ = 0;
+  bool has_notified_ = false;
+  std::unique_ptr<server_stream> stream_;
+  std::optional<loop::timer> opening_;
+  std::promise<void>* left_ = nullptr;
+  std::unique_ptr<session_end> session_end_;
+};
+
+}  // namespace
+
+result<std::unique_ptr<channel::channel>> make_http(const http_target& target, channel::listener& hears,
+                                                    const channel::limits& most, std::function<void(std::string_view)> log) {
+  auto checked = check_target(target);
+  if (!checked) return tl::unexpected(std::move(checked.error()));
+  auto thread = loop::start();
+  if (!thread) return tl::unexpected(std::move(thread.error()));
+  return std::make_unique<streamable_http>(std::move(*thread), std::move(*checked), hears, most, std::move(log));
+}
+
+}  // namespace hondana::transport::http_calls

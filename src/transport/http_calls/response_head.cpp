@@ -1,0 +1,129 @@
+#include "transport/http_calls/response_head.hpp"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace hondana::transport::http_calls {
+namespace {
+
+char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+std::string_view trimmed(std::string_view text) noexcept {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r' || text.back() == '\n'))
+    text.remove_suffix(1);
+  return text;
+}
+
+std::string in_lower_case(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), lower);
+  return out;
+}
+
+/// "HTTP/1.1 200 OK", "HTTP/2 200"; 0 for anything else.
+int status_in(std::string_view line) noexcept {
+  const auto space = line.find(' ');
+  if (space == std::string_view::npos) return 0;
+  const auto digits = line.substr(space + 1, 3);
+  int status = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), status);
+  return read.ec == std::errc() && status >= 100 ? status : 0;
+}
+
+}  // namespace
+
+std::string response_head::media_type() const {
+  return in_lower_case(trimmed(std::string_view(content_type).substr(0, content_type.find(';'))));
+}
+
+std::string response_head::charset() const {
+  std::string_view rest = content_type;
+  for (auto at = rest.find(';'); at != std::string_view::npos; at = rest.find(';')) {
+    rest.remove_prefix(at + 1);
+    const auto parameter = trimmed(rest.substr(0, rest.find(';')));
+    const auto equals = parameter.find('=');
+    if (equals == std::string_view::npos || !same_name(trimmed(parameter.substr(0, equals)), "charset")) continue;
+    auto value = trimmed(parameter.substr(equals + 1));
+    if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
+    return in_lower_case(value);
+  }
+  return {};
+}
+
+head_reader::state head_reader::take(std::string_view line) {
+  bytes_ += line.size();
+  if (bytes_ > max_head_bytes) return state::too_long;
+  if (is_complete_) return state::complete;
+  line = trimmed(line);
+  if (line.starts_with("HTTP/")) {
+    head_ = {};
+    head_.status = status_in(line);
+    return state::reading;
+  }
+  if (line.empty()) {
+    // An informational answer is followed by another.
+    is_complete_ = head_.status >= 200 || head_.status == 101;
+    return is_complete_ ? state::complete : state::reading;
+  }
+  const auto colon = line.find(':');
+  if (colon == std::string_view::npos) return state::reading;
+  const auto name = line.substr(0, colon);
+  const auto value = trimmed(line.substr(colon + 1));
+  if (same_name(name, "content-type")) {
+    head_.content_type = value;
+  } else if (same_name(name, "content-encoding")) {
+    head_.content_encoding = in_lower_case(value);
+  } else if (same_name(name, "location")) {
+    head_.location = value;
+  } else if (same_name(name, "mcp-session-id")) {
+    head_.session_id.emplace(value);
+  } else if (same_name(name, "retry-after")) {
+    head_.retry_after = value;
+  } else if (same_name(name, "www-authenticate")) {
+    head_.challenges.emplace_back(value);
+  }
+  return state::reading;
+}
+
+bool same_name(std::string_view a, std::string_view b) noexcept {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+bool is_field_name(std::string_view text) noexcept {
+  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z') || others.find(c) != std::string_view::npos;
+  });
+}
+
+bool is_field_value(std::string_view text) noexcept {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    const auto octet = static_cast<unsigned char>(c);
+    return c == '\t' || (octet >= 0x20 && octet != 0x7f);
+  });
+}
+
+bool is_session_id(std::string_view text) noexcept {
+  return !text.empty() && text.size() <= max_session_id_bytes &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x21 && c <= 0x7e; });
+}
+
+std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view text, std::chrono::system_clock::time_point now) {
+  constexpr std::chrono::seconds most{86'400};
+  if (text.empty() || text.size() > 64) return std::nullopt;
+  if (std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    std::int64_t seconds = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    return read.ec == std::errc() ? std::min(most, std::chrono::seconds(seconds)) : most;
+  }
+  const auto then = curl_getdate(std::string(text).c_str(), nullptr);
+  if (then < 0) return std::nullopt;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::from_time_t(then) - now);
+  return std::clamp<std::chrono::milliseconds>(left, std::chrono::milliseconds(0), most);
+}
+
+}  // namespace hondana::transport::http_calls

@@ -1,0 +1,225 @@
+#include "transport/http_calls/transfer.hpp"
+
+#include <utility>
+
+namespace hondana::transport::http_calls {
+namespace {
+
+constexpr int max_redirects = 5;
+constexpr long buffer_bytes = 64L << 10;
+/// Silent streams are asked whether the other side still lives after this many seconds.
+constexpr long keep_alive_seconds = 60;
+
+constexpr bool keeps_method(int status) noexcept { return status == 307 || status == 308; }
+
+}  // namespace
+
+transfer::transfer(loop& within, const checked_target& target, answer_hearer& tell)
+    : loop_(within), target_(target), tell_(tell), error_text_(CURL_ERROR_SIZE, '\0') {}
+
+transfer::~transfer() {
+  loop_.cancel(failing_);
+  if (handle_) loop_.remove(handle_.get());
+}
+
+void transfer::begin(http_request what) {
+  what_ = std::move(what);
+  if (auto begun = perform(); !begun) fail_later(std::move(begun.error()));
+}
+
+void transfer::fail_later(failure why) {
+  failing_ = loop_.after(std::chrono::milliseconds(0), [this, why = std::move(why)] { tell_.finished(tl::unexpected(why)); });
+}
+
+result<void> transfer::perform() {
+  head_ = {};
+  is_told_ = false;
+  if (!handle_) handle_.reset(curl_easy_init());
+  if (!handle_) return fail(errc::source_unavailable, "no memory for another HTTP request");
+  if (auto set = set_options(); !set) return set;
+  if (!loop_.add(handle_.get(), *this)) return fail(errc::source_unavailable, "the HTTP library takes no more requests");
+  return {};
+}
+
+result<void> transfer::set_options() {
+  CURL* const easy = handle_.get();
+  curl_easy_reset(easy);
+  lines_.reset();
+  const auto add_line = [&](const char* line) {
+    curl_slist* const longer = curl_slist_append(lines_.get(), line);
+    if (longer == nullptr) return false;
+    static_cast<void>(lines_.release());
+    lines_.reset(longer);
+    return true;
+  };
+  // Without this a body of more than a megabyte waits a second for a "100 Continue" that few servers send.
+  bool has_lines = add_line("Expect:");
+  for (const auto& line : target_.header_lines) has_lines = has_lines && add_line(line.c_str());
+  for (const auto& line : what_.header_lines) has_lines = has_lines && add_line(line.c_str());
+
+  bool is_set = has_lines;
+  const auto set = [&](CURLoption option, auto value) { is_set = is_set && curl_easy_setopt(easy, option, value) == CURLE_OK; };
+  set(CURLOPT_URL, what_.url.c_str());
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_FOLLOWLOCATION, 0L);
+  set(CURLOPT_SSL_VERIFYPEER, 1L);
+  set(CURLOPT_SSL_VERIFYHOST, 2L);
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_NOPROGRESS, 1L);
+  // An abandoned lookup of a name must not hold up everything else.
+  set(CURLOPT_QUICK_EXIT, 1L);
+  set(CURLOPT_TCP_NODELAY, 1L);
+  set(CURLOPT_TCP_KEEPALIVE, 1L);
+  set(CURLOPT_TCP_KEEPIDLE, keep_alive_seconds);
+  set(CURLOPT_TCP_KEEPINTVL, keep_alive_seconds);
+  set(CURLOPT_BUFFERSIZE, buffer_bytes);
+  set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(target_.connect_time.count()));
+  set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  set(CURLOPT_USERAGENT, "hondana/" HONDANA_VERSION);
+  set(CURLOPT_HTTPHEADER, lines_.get());
+  if (target_.proxy) set(CURLOPT_PROXY, target_.proxy->c_str());
+  if (!target_.socket.empty()) set(CURLOPT_UNIX_SOCKET_PATH, target_.socket.c_str());
+  switch (what_.what) {
+    case verb::get:
+      set(CURLOPT_HTTPGET, 1L);
+      break;
+    case verb::post:
+      set(CURLOPT_POST, 1L);
+      set(CURLOPT_POSTFIELDS, what_.body.data());
+      set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(what_.body.size()));
+      break;
+    case verb::remove:
+      set(CURLOPT_CUSTOMREQUEST, "DELETE");
+      break;
+  }
+  error_text_[0] = '\0';
+  set(CURLOPT_ERRORBUFFER, error_text_.data());
+  set(CURLOPT_HEADERFUNCTION, &transfer::on_header);
+  set(CURLOPT_HEADERDATA, static_cast<void*>(this));
+  set(CURLOPT_WRITEFUNCTION, &transfer::on_body);
+  set(CURLOPT_WRITEDATA, static_cast<void*>(this));
+  if (!is_set)
+    return fail(errc::source_unavailable, "the HTTP library refuses an option; it is older than 7.88 or out of memory");
+  return {};
+}
+
+std::size_t transfer::on_header(char* bytes, std::size_t one, std::size_t size, void* self) noexcept {
+  return static_cast<transfer*>(self)->take_header({bytes, one * size}) ? one * size : CURL_WRITEFUNC_ERROR;
+}
+
+std::size_t transfer::on_body(char* bytes, std::size_t one, std::size_t size, void* self) noexcept {
+  return static_cast<transfer*>(self)->take_body({bytes, one * size}) ? one * size : CURL_WRITEFUNC_ERROR;
+}
+
+bool transfer::take_header(std::string_view line) {
+  const bool was_complete = head_.is_complete();
+  switch (head_.take(line)) {
+    case head_reader::state::too_long:
+      is_too_long_ = true;
+      return false;
+    case head_reader::state::reading:
+      return true;
+    case head_reader::state::complete:
+      break;
+  }
+  if (was_complete || is_redirect()) return true;
+  is_told_ = true;
+  is_enough_ = !tell_.answered(head_.head());
+  return !is_enough_;
+}
+
+bool transfer::take_body(std::string_view bytes) {
+  // The body of a redirect is for people.
+  if (!is_told_) return !is_redirect();
+  is_enough_ = !tell_.body(bytes);
+  return !is_enough_;
+}
+
+bool transfer::is_redirect() const noexcept {
+  switch (head_.head().status) {
+    case 301:
+    case 302:
+    case 303:
+    case 307:
+    case 308:
+      return !head_.head().location.empty();
+    default:
+      return false;
+  }
+}
+
+void transfer::done(CURLcode how) {
+  if (head_.is_complete() && is_redirect() && !is_too_long_) {
+    auto followed = follow();
+    if (followed) followed = perform();
+    if (!followed) tell_.finished(std::move(followed));
+    return;
+  }
+  if (is_enough_ || (how == CURLE_OK && is_told_)) {
+    tell_.finished({});
+    return;
+  }
+  tell_.finished(tl::unexpected(failure_for(how)));
+}
+
+result<void> transfer::follow() {
+  const auto& head = head_.head();
+  const auto to = resolved(what_.url, head.location);
+  const auto status = std::to_string(head.status);
+  const auto where = shown(to ? *to : head.location);
+  if (!to || origin_of(*to) != target_.origin)
+    return fail(errc::broken_protocol,
+                shown(what_.url) + " redirects (" + status + ") to " + where +
+                    ", which is not the same origin and is not followed; if that is the server you mean, "
+                    "use its URL");
+  if (what_.what != verb::get && !keeps_method(head.status))
+    return fail(errc::broken_protocol, shown(what_.url) + " redirects (" + status + ") to " + where +
+                                           ", which would turn the request into another; use that URL instead");
+  if (++redirects_ > max_redirects)
+    return fail(errc::broken_protocol,
+                shown(what_.url) + " redirects more than " + std::to_string(max_redirects) + " times; check the server's URL");
+  what_.url = *to;
+  return {};
+}
+
+failure transfer::failure_for(CURLcode how) const {
+  const auto origin = target_.socket.empty() ? target_.origin : target_.origin + " at the socket " + target_.socket;
+  const std::string why = error_text_[0] != '\0' ? error_text_.c_str() : curl_easy_strerror(how);
+  if (is_too_long_)
+    return {errc::broken_protocol, "the answer of " + origin + " has header fields of more than 64 KiB", why, nullptr};
+  switch (how) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_CONNECT:
+      return {errc::source_unavailable, "cannot reach " + origin + ": " + why + "; check the URL and that the server runs", why,
+              nullptr};
+    case CURLE_OPERATION_TIMEDOUT:
+      return {errc::timed_out,
+              "cannot reach " + origin + ": no connection within " + std::to_string(target_.connect_time.count()) + " ms", why,
+              nullptr};
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+      return {errc::source_unavailable,
+              "the certificate of " + origin + " is not trusted: " + why +
+                  "; if it is the right server, add who signed it to the system's certificates (update-ca-certificates)",
+              why, nullptr};
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_BAD_CONTENT_ENCODING:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+    case CURLE_OK:
+      return {errc::broken_protocol,
+              origin + " does not answer in HTTP: " + why + "; check that the URL is that of an MCP server", why, nullptr};
+    case CURLE_GOT_NOTHING:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_PARTIAL_FILE:
+      return {errc::source_unavailable, origin + " ended the connection before its answer was complete", why, nullptr};
+    default:
+      return {errc::source_unavailable, "the request to " + origin + " failed: " + why, why, nullptr};
+  }
+}
+
+}  // namespace hondana::transport::http_calls
