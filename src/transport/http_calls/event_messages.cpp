@@ -14,8 +14,8 @@ bool is_message(std::string_view type) noexcept { return type.empty() || type ==
 
 void message_hearer::other(std::string_view, std::string_view) {}
 
-event_messages::event_messages(message_hearer& tell, const channel::limits& most, channel::content_sink sink, when_spoiled when)
-    : tell_(tell), when_(when), decoder_(*this), intake_(most, std::move(sink)) {}
+event_messages::event_messages(message_hearer& tell, routed_intake intake, when_spoiled when)
+    : tell_(tell), when_(when), decoder_(*this), intake_(std::move(intake)) {}
 
 void event_messages::restart() {
   decoder_.restart();

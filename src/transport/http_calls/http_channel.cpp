@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <future>
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "transport/http_calls/conversation.hpp"
+#include "transport/http_calls/departures.hpp"
 #include "transport/http_calls/exchange.hpp"
 #include "transport/http_calls/loop.hpp"
 #include "transport/http_calls/outgoing_queue.hpp"
@@ -20,8 +19,6 @@
 namespace hondana::transport::http_calls {
 namespace {
 
-/// Requests that are with the server at once.
-constexpr std::size_t max_requests = 32;
 /// The stream of the session is opened when the server has taken a notification, or after this time: some servers serve it
 /// only then.
 constexpr std::chrono::milliseconds time_to_notify{250};
@@ -30,24 +27,20 @@ class streamable_http final : public channel::channel {
  public:
   streamable_http(std::unique_ptr<loop> thread, checked_target target, hondana::channel::listener& hears,
                   const hondana::channel::limits& most, std::function<void(std::string_view)> log)
-      : loop_(std::move(thread)), in_(std::move(target), hears, most, std::move(log)) {}
+      : loop_(std::move(thread)),
+        in_(std::move(target), hears, most, std::move(log)),
+        departures_(*loop_, in_,
+                    [this](departures::name name, hondana::channel::outgoing message) { go(name, std::move(message)); }) {}
   ~streamable_http() override { close(std::chrono::milliseconds(0)); }
 
   void send(hondana::channel::outgoing message) override {
-    enqueue(*loop_, in_, std::move(message), [this](hondana::channel::outgoing taken) { start(std::move(taken)); });
+    enqueue(*loop_, in_, std::move(message), [this](hondana::channel::outgoing taken) { departures_.add(std::move(taken)); });
   }
 
   void abandon(hondana::channel::call_id call) override {
     loop_->post([this, call] {
-      if (exchanges_.erase(call) > 0) {
-        busy_.erase(call);
-        start_waiting();
-        return;
-      }
-      const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& one) { return one.call == call; });
-      if (found == waiting_.end()) return;
-      in_.queued_bytes -= found->text.size();
-      waiting_.erase(found);
+      departures_.drop(call);
+      if (exchanges_.erase(call) > 0) departures_.over(call);
     });
   }
 
@@ -57,11 +50,8 @@ class streamable_http final : public channel::channel {
       in_.session.is_modern = is_modern;
       if (is_modern) return;
       stream_ = std::make_unique<server_stream>(*loop_, in_, [this](failure why) { lose_session(std::move(why)); });
-      if (has_notified_) {
-        stream_->open();
-      } else {
-        opening_ = loop_->after(time_to_notify, [this] { open_stream(); });
-      }
+      opening_ =
+          loop_->after(departures_.has_notified() ? std::chrono::milliseconds(0) : time_to_notify, [this] { open_stream(); });
     });
   }
 
@@ -86,47 +76,19 @@ class streamable_http final : public channel::channel {
   [[nodiscard]] bool has_exchanges() const noexcept override { return true; }
 
  private:
-  void start(hondana::channel::outgoing message) {
-    const bool counts = message.call != 0 && !message.is_subscription;
-    if (counts && busy_.size() >= max_requests) {
-      waiting_.push_back(std::move(message));
-      return;
-    }
-    if (message.is_opening) has_notified_ = false;
-    // Notifications and answers have no name; they get one above all calls.
-    const auto name = message.call != 0 ? message.call : ~++notifications_;
-    const bool is_call = message.call != 0;
-    if (counts) busy_.insert(name);
-    auto one = std::make_unique<exchange>(
-        *loop_, in_, std::move(message),
-        exchange::hooks{[this, name] { make_room(name); }, [this, name, is_call] { end(name, is_call); }});
+  void go(departures::name name, hondana::channel::outgoing message) {
+    auto one =
+        std::make_unique<exchange>(*loop_, in_, std::move(message),
+                                   exchange::hooks{[this, name] { departures_.answered(name); }, [this, name] { end(name); }});
     auto& it = *one;
     exchanges_[name] = std::move(one);
     it.begin();
   }
 
-  /// Called from inside a transfer, where no other can be begun.
-  void make_room(std::uint64_t name) {
-    if (busy_.erase(name) > 0 && !waiting_.empty()) loop_->after(std::chrono::milliseconds(0), [this] { start_waiting(); });
-  }
-
-  void end(std::uint64_t name, bool is_call) {
+  void end(departures::name name) {
     exchanges_.erase(name);
-    busy_.erase(name);
-    start_waiting();
-    if (!is_call && !has_notified_) {
-      has_notified_ = true;
-      open_stream();
-    }
+    if (departures_.over(name)) open_stream();
     leave_if_done();
-  }
-
-  void start_waiting() {
-    while (!waiting_.empty() && busy_.size() < max_requests) {
-      auto next = std::move(waiting_.front());
-      waiting_.pop_front();
-      start(std::move(next));
-    }
   }
 
   void open_stream() {
@@ -139,14 +101,11 @@ class streamable_http final : public channel::channel {
     if (opening_) loop_->cancel(*std::exchange(opening_, std::nullopt));
     stream_.reset();
     in_.session = {};
-    has_notified_ = false;
   }
 
   void drop_calls() {
-    for (const auto& one : waiting_) in_.queued_bytes -= one.text.size();
-    waiting_.clear();
-    std::erase_if(exchanges_, [](const auto& one) { return one.first < (std::uint64_t{1} << 63U); });
-    busy_.clear();
+    departures_.clear();
+    std::erase_if(exchanges_, [](const auto& one) { return one.first < departures::first_other; });
   }
 
   void lose_session(failure why) {
@@ -175,11 +134,8 @@ class streamable_http final : public channel::channel {
   const std::unique_ptr<loop> loop_;
   conversation in_;
   // The loop's thread only.
-  std::unordered_map<std::uint64_t, std::unique_ptr<exchange>> exchanges_;
-  std::unordered_set<std::uint64_t> busy_;  // requests that are not answered yet
-  std::deque<hondana::channel::outgoing> waiting_;
-  std::uint64_t notifications_ = 0;
-  bool has_notified_ = false;
+  departures departures_;
+  std::unordered_map<departures::name, std::unique_ptr<exchange>> exchanges_;
   std::unique_ptr<server_stream> stream_;
   std::optional<loop::timer> opening_;
   std::promise<void>* left_ = nullptr;

@@ -6,7 +6,10 @@
 namespace hondana::transport::http_calls {
 
 server_stream::server_stream(loop& within, conversation& in, std::function<void(failure)> lost)
-    : loop_(within), in_(in), lost_(std::move(lost)), events_(*this, in.most, {}, event_messages::when_spoiled::at_once) {}
+    : loop_(within),
+      in_(in),
+      lost_(std::move(lost)),
+      events_(*this, routed_intake(in.most, channel::content_sink()), event_messages::when_spoiled::at_once) {}
 
 server_stream::~server_stream() {
   if (timer_) loop_.cancel(*timer_);

@@ -1,0 +1,353 @@
+/// Streamable HTTP with servers of older revisions: sessions, the stream of the server, and streams that are taken up again.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "transport/http_calls/http_channel.hpp"
+#include "unit/transport/http_calls/scripted_server.hpp"
+
+namespace {
+
+using hondana::errc;
+using hondana_test::answering;
+using hondana_test::call;
+using hondana_test::event;
+using hondana_test::heard_request;
+using hondana_test::kept_words;
+using hondana_test::notice;
+using hondana_test::scripted_connection;
+using hondana_test::scripted_server;
+using std::chrono::milliseconds;
+
+const std::string session_field = "Mcp-Session-Id: s-1\r\n";
+const std::string server_notice = R"({"jsonrpc":"2.0","method":"notifications/resources/list_changed"})";
+
+/// Opens a session `s-1`; leaves the rest to `plays`, which is asked for everything but the opening.
+struct session_talk {
+  explicit session_talk(scripted_server::script plays, std::string opening_fields = session_field)
+      : server([=](const heard_request& asked, scripted_connection& to) {
+          if (asked.body.find("\"initialize\"") != std::string::npos)
+            return to.answer(200, "application/json", answering(1), opening_fields);
+          if (asked.method == "POST" && asked.body.find("\"id\"") == std::string::npos) return to.answer(202, "", "");
+          return plays(asked, to);
+        }) {
+    hondana::http_target target;
+    target.url = server.url();
+    target.proxy = "none";
+    target.headers = {{"X-Key", "abc"}};
+    auto made = hondana::transport::http_calls::make_http(target, heard, {}, {});
+    if (made) channel = std::move(*made);
+  }
+  /// Initialises as the engine does.
+  void open(std::string_view revision = "2025-11-25") {
+    channel->send(call(1, "initialize"));
+    ASSERT_TRUE(heard.ending_of(1));
+    channel->opened(revision, false);
+    channel->send(notice());
+  }
+  kept_words heard;
+  scripted_server server;
+  std::unique_ptr<hondana::channel::channel> channel;
+};
+
+bool no_stream(const heard_request& asked, scripted_connection& to) {
+  if (asked.method == "GET") return to.answer(405, "", "");
+  if (asked.method == "DELETE") return to.answer(204, "", "");
+  return to.answer(200, "application/json", answering(2));
+}
+
+TEST(http_sessions, messages_name_the_session_and_the_revision) {
+  session_talk with(no_stream);
+  with.open();
+  with.channel->send(call(2));
+  ASSERT_TRUE(with.heard.ending_of(2));
+  with.channel->close(std::chrono::seconds(10));
+  const auto all = with.server.requests(5);
+  ASSERT_EQ(all.size(), 5u);
+  for (const auto& one : all) {
+    const bool is_opening = one.body.find("\"initialize\"") != std::string::npos;
+    EXPECT_EQ(one.field("mcp-session-id"), is_opening ? "" : "s-1");
+    EXPECT_EQ(one.field("mcp-protocol-version"), is_opening ? "" : "2025-11-25");
+    EXPECT_EQ(one.field("x-key"), "abc");
+  }
+  EXPECT_EQ(all.back().method, "DELETE");
+}
+
+TEST(http_sessions, revision_2025_03_26_has_no_version_field) {
+  session_talk with(no_stream);
+  with.open("2025-03-26");
+  with.channel->send(call(2));
+  ASSERT_TRUE(with.heard.ending_of(2));
+  for (const auto& one : with.server.requests("POST", 3)) EXPECT_FALSE(one.fields.contains("mcp-protocol-version"));
+}
+
+TEST(http_sessions, a_modern_server_gets_no_session_and_no_stream) {
+  session_talk with(no_stream);
+  with.channel->opened("2026-07-28", true);
+  with.channel->send(call(2));
+  ASSERT_TRUE(with.heard.ending_of(2));
+  with.channel->close(std::chrono::seconds(10));
+  const auto all = with.server.requests(1);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_FALSE(all[0].fields.contains("mcp-session-id"));
+  EXPECT_FALSE(all[0].fields.contains("mcp-protocol-version"));
+}
+
+TEST(http_sessions, requests_wait_until_the_server_has_taken_the_first_notification) {
+  std::atomic<bool> is_initialized{false};
+  std::atomic<bool> came_too_early{false};
+  kept_words heard;
+  scripted_server server([&](const heard_request& asked, scripted_connection& to) {
+    if (asked.method == "GET") return to.answer(405, "", "");
+    if (asked.body.find("\"initialize\"") != std::string::npos)
+      return to.answer(200, "application/json", answering(1), session_field);
+    if (asked.body.find("\"id\"") == std::string::npos) {
+      is_initialized = true;
+      return to.answer(202, "", "");
+    }
+    if (!is_initialized) came_too_early = true;
+    return to.answer(200, "application/json", answering(2));
+  });
+  for (int i = 0; i < 20; ++i) {
+    is_initialized = false;
+    hondana::http_target target;
+    target.url = server.url();
+    target.proxy = "none";
+    kept_words ears;
+    auto channel = std::move(*hondana::transport::http_calls::make_http(target, ears, {}, {}));
+    channel->send(call(1, "initialize"));
+    ASSERT_TRUE(ears.ending_of(1));
+    channel->send(notice());
+    channel->send(call(2));
+    ASSERT_TRUE(ears.ending_of(2));
+  }
+  EXPECT_FALSE(came_too_early);
+}
+
+TEST(http_sessions, a_session_id_that_cannot_be_ends_the_opening) {
+  for (const auto& bad : {"Mcp-Session-Id: a b\r\n", "Mcp-Session-Id: \xC3\xA9\r\n", "Mcp-Session-Id:\r\n"}) {
+    session_talk with(no_stream, bad);
+    with.channel->send(call(1, "initialize"));
+    const auto how = with.heard.ending_of(1);
+    ASSERT_TRUE(how);
+    EXPECT_EQ(how->why.code, errc::broken_protocol) << bad;
+  }
+  session_talk with(no_stream, "Mcp-Session-Id: " + std::string(1025, 'x') + "\r\n");
+  with.channel->send(call(1, "initialize"));
+  const auto how = with.heard.ending_of(1);
+  ASSERT_TRUE(how);
+  EXPECT_EQ(how->why.code, errc::broken_protocol);
+}
+
+TEST(http_sessions, a_404_to_a_session_means_that_it_has_ended) {
+  session_talk with([](const heard_request& asked, scripted_connection& to) {
+    return asked.method == "GET" ? to.answer(405, "", "") : to.answer(404, "text/plain", "gone");
+  });
+  with.open();
+  with.channel->send(call(2));
+  const auto how = with.heard.ending_of(2);
+  ASSERT_TRUE(how);
+  EXPECT_TRUE(how->session_has_ended);
+  EXPECT_EQ(how->http_status, 404);
+  with.channel->forget_session();
+  with.channel->send(call(3));
+  const auto then = with.heard.ending_of(3);
+  ASSERT_TRUE(then);
+  EXPECT_FALSE(then->session_has_ended);
+  EXPECT_FALSE(with.server.requests("POST", 4).at(3).fields.contains("mcp-session-id"));
+}
+
+TEST(http_sessions, what_the_server_sends_by_itself_belongs_to_no_call) {
+  session_talk with([](const heard_request& asked, scripted_connection& to) {
+    if (asked.method != "GET") return no_stream(asked, to);
+    to.open_stream();
+    to.send(event("", "prime") + event(server_notice, "1"));
+    to.sees_the_end();
+    return false;
+  });
+  with.open();
+  const auto messages = with.heard.messages(2);
+  ASSERT_EQ(messages.size(), 2u);
+  EXPECT_EQ(messages[1].call, 0u);
+  EXPECT_EQ(messages[1].text, server_notice);
+  EXPECT_EQ(with.server.requests("GET", 1).at(0).field("accept"), "text/event-stream");
+}
+
+TEST(http_sessions, the_servers_stream_is_asked_for_again_with_the_last_id_after_the_pause_it_names) {
+  std::atomic<int> streams{0};
+  session_talk with([&](const heard_request& asked, scripted_connection& to) {
+    if (asked.method != "GET") return no_stream(asked, to);
+    to.open_stream();
+    if (++streams == 1) {
+      to.send("retry: 120\n" + event(server_notice, "41"));
+      return false;
+    }
+    to.send(event(server_notice, "42"));
+    to.sees_the_end();
+    return false;
+  });
+  with.open();
+  ASSERT_EQ(with.heard.messages(3).size(), 3u);
+  const auto gets = with.server.requests("GET", 2);
+  EXPECT_FALSE(gets[0].fields.contains("last-event-id"));
+  EXPECT_EQ(gets[1].field("last-event-id"), "41");
+  EXPECT_EQ(gets[1].field("mcp-session-id"), "s-1");
+  EXPECT_GE(gets[1].at - gets[0].at, milliseconds(119));
+}
+
+TEST(http_sessions, a_stream_that_was_there_and_is_404_now_breaks_the_session) {
+  std::atomic<int> streams{0};
+  session_talk with([&](const heard_request& asked, scripted_connection& to) {
+    if (asked.method == "POST") {
+      to.sees_the_end();
+      return false;
+    }
+    if (asked.method == "DELETE") return to.answer(204, "", "");
+    if (++streams > 1) return to.answer(404, "", "");
+    to.open_stream();
+    to.send("retry: 10\n" + event(server_notice));
+    return false;
+  });
+  with.open();
+  with.channel->send(call(2));
+  const auto breaks = with.heard.breaks(1);
+  ASSERT_EQ(breaks.size(), 1u);
+  EXPECT_EQ(breaks[0].code, errc::source_unavailable);
+  // Forgotten: nothing is left to end.
+  with.channel->close(std::chrono::seconds(10));
+  EXPECT_TRUE(with.server.requests("DELETE", 0).empty());
+}
+
+TEST(http_sessions, a_404_where_no_stream_has_been_is_no_end) {
+  session_talk with([](const heard_request& asked, scripted_connection& to) {
+    return asked.method == "GET" ? to.answer(404, "", "") : no_stream(asked, to);
+  });
+  with.open();
+  ASSERT_EQ(with.server.requests("GET", 1).size(), 1u);
+  with.channel->send(call(2));
+  ASSERT_TRUE(with.heard.ending_of(2));
+  EXPECT_TRUE(with.heard.breaks(0).empty());
+}
+
+TEST(http_sessions, an_answers_stream_that_ends_early_is_taken_up_by_get) {
+  session_talk with([](const heard_request& asked, scripted_connection& to) {
+    to.open_stream();
+    if (asked.method == "POST") {
+      to.send("id: e-1\nretry: 150\ndata: \n\n");
+      return false;
+    }
+    if (asked.field("last-event-id").empty()) {
+      to.sees_the_end();
+    } else {
+      to.send(event(server_notice, "e-2") + event(answering(2), "e-3"));
+      to.sees_the_end();
+    }
+    return false;
+  });
+  with.open();
+  with.channel->send(call(2));
+  ASSERT_TRUE(with.heard.ending_of(2));
+  const auto messages = with.heard.messages(3);
+  ASSERT_EQ(messages.size(), 3u);
+  EXPECT_EQ(messages[1].call, 2u);
+  EXPECT_EQ(messages[2].text, answering(2));
+  const auto posted = with.server.requests("POST", 3).at(2);
+  const auto gets = with.server.requests("GET", 2);
+  const auto taken_up =
+      std::find_if(gets.begin(), gets.end(), [](const auto& one) { return one.fields.contains("last-event-id"); });
+  ASSERT_NE(taken_up, gets.end());
+  EXPECT_EQ(taken_up->field("last-event-id"), "e-1");
+  EXPECT_EQ(taken_up->field("mcp-session-id"), "s-1");
+  EXPECT_GE(taken_up->at - posted.at, milliseconds(149));
+}
+
+TEST(http_sessions, a_stream_that_cannot_be_taken_up_ends_the_call) {
+  session_talk with([](const heard_request& asked, scripted_connection& to) {
+    if (asked.method == "GET") return to.answer(405, "", "");
+    to.open_stream();
+    to.send("id: e-1\nretry: 10\ndata: \n\n");
+    return false;
+  });
+  with.open();
+  with.channel->send(call(2));
+  const auto how = with.heard.ending_of(2);
+  ASSERT_TRUE(how);
+  EXPECT_EQ(how->http_status, 405);
+  EXPECT_NE(how->why.public_text.find("cannot be taken up again"), std::string::npos) << how->why.public_text;
+}
+
+TEST(http_sessions, content_that_was_given_away_is_not_asked_for_again) {
+  session_talk with([](const heard_request& asked, scripted_connection& to) {
+    if (asked.method == "GET") return to.answer(405, "", "");
+    to.open_stream();
+    to.send("id: e-1\nretry: 10\ndata: \n\n");
+    to.send(R"(data: {"jsonrpc":"2.0","id":2,"result":{"contents":[{"uri":"a:b","text":"half of)");
+    return false;
+  });
+  with.open();
+  auto reading = call(2);
+  reading.content = [](std::size_t, std::string_view) { return hondana::result<void>(); };
+  with.channel->send(std::move(reading));
+  const auto how = with.heard.ending_of(2);
+  ASSERT_TRUE(how);
+  EXPECT_EQ(how->why.code, errc::source_unavailable);
+  EXPECT_EQ(how->http_status, 200);
+}
+
+TEST(http_sessions, closing_lets_notifications_out_before_the_session_ends) {
+  session_talk with(no_stream);
+  with.open();
+  ASSERT_EQ(with.server.requests("GET", 1).size(), 1u);
+  for (int i = 0; i < 20; ++i) with.channel->send(notice("notifications/cancelled"));
+  with.channel->close(std::chrono::seconds(10));
+  const auto all = with.server.requests(24);
+  ASSERT_EQ(all.size(), 24u);
+  EXPECT_EQ(all.back().method, "DELETE");
+}
+
+TEST(http_sessions, closing_waits_no_longer_than_it_may) {
+  std::atomic<bool> holds{true};
+  session_talk with([&](const heard_request& asked, scripted_connection& to) {
+    if (asked.method == "GET") return to.answer(405, "", "");
+    to.sees_the_end();
+    return false;
+  });
+  with.open();
+  for (std::uint64_t i = 2; i < 10; ++i) with.channel->send(call(i));
+  const auto begin = std::chrono::steady_clock::now();
+  with.channel->close(milliseconds(100));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_EQ(with.heard.endings(1).size(), 1u);
+}
+
+TEST(http_sessions, nothing_is_left_open_or_running) {
+  const auto threads = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); };
+  {
+    const session_talk warm(no_stream);
+  }
+  const auto before = hondana_test::open_descriptors();
+  const auto running = threads();
+  for (int i = 0; i < 10; ++i) {
+    session_talk with([](const heard_request& asked, scripted_connection& to) {
+      if (asked.method == "DELETE") return to.answer(204, "", "");
+      to.open_stream();
+      to.sees_the_end();
+      return false;
+    });
+    with.open();
+    for (std::uint64_t id = 2; id < 12; ++id) with.channel->send(call(id));
+    ASSERT_EQ(with.server.requests("GET", 1).size(), 1u);
+    if (i % 2 == 0) with.channel->close(std::chrono::seconds(10));
+    with.channel.reset();
+  }
+  EXPECT_EQ(hondana_test::open_descriptors(), before);
+  EXPECT_EQ(threads(), running);
+}
+
+}  // namespace
