@@ -60,9 +60,6 @@ class client_cache {
   std::unique_ptr<store> store_;
 };
 
-/// Which way a message went, for `client_options::trace`.
-enum class message_direction : std::uint8_t { to_server, from_server };
-
 /// How a client behaves, and the limits it keeps.
 struct client_options {
   std::string name = "hondana";

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -109,11 +109,10 @@ class paged {
       return *this;
     }
     void operator++(int) { from_->advance(); }
-    friend bool operator==(const iterator& one, std::default_sentinel_t) {
-      return one.from_ == nullptr || !one.from_->current_;
-    }
+    friend bool operator==(const iterator& one, std::default_sentinel_t) { return one.is_at_end(); }
 
    private:
+    [[nodiscard]] bool is_at_end() const { return from_ == nullptr || !from_->current_; }
     paged* from_ = nullptr;
   };
 
@@ -243,6 +242,9 @@ struct called {
   bool isError = false;
   value raw{};  ///< The whole result as the server spelled it.
 };
+
+/// Which way a message went, for `client_options::trace`.
+enum class message_direction : std::uint8_t { to_server, from_server };
 
 /// What a server says of itself.
 struct server_description {

@@ -1,0 +1,98 @@
+/// Keeping and forgetting answers.
+#include "client/cache.hpp"
+
+#include <utility>
+
+#include <hondana/uri.hpp>
+
+namespace hondana {
+namespace {
+
+constexpr std::size_t overhead = 256;
+
+}  // namespace
+
+client_cache::client_cache(std::size_t bytes) : store_(std::make_unique<store>(bytes)) {}
+client_cache::~client_cache() = default;
+
+std::size_t client_cache::bytes() const { return store_->bytes(); }
+
+std::string client_cache::store::key_of(const question& what, bool is_public) {
+  std::string out = is_public ? "+" : "-";
+  for (const auto* part : {&what.server, &what.method, &what.params}) {
+    out += std::to_string(part->size()) + ':' + *part;
+  }
+  // Nobody in particular may still be somebody else than a known one: an empty identity is one of its own.
+  if (!is_public) out += what.identity;
+  return out;
+}
+
+std::uint64_t client_cache::store::mark() const {
+  const std::lock_guard lock(mutex_);
+  return changes_;
+}
+
+std::optional<std::pair<client_cache::store::text, std::chrono::milliseconds>> client_cache::store::find(const question& what) {
+  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(mutex_);
+  for (const bool is_public : {false, true}) {
+    const auto found = by_key_.find(key_of(what, is_public));
+    if (found == by_key_.end()) continue;
+    if (found->second->until <= now) {
+      drop(found->second);
+      continue;
+    }
+    order_.splice(order_.begin(), order_, found->second);
+    return std::pair(found->second->result, std::chrono::duration_cast<std::chrono::milliseconds>(found->second->until - now));
+  }
+  return {};
+}
+
+void client_cache::store::keep(const question& what, std::string result, const outbound::freshness& how, std::uint64_t since) {
+  if (how.ttl <= std::chrono::milliseconds(0)) return;
+  kept one{key_of(what, how.is_public), what.server, what.method, what.uri, {}, std::chrono::steady_clock::now() + how.ttl, 0};
+  one.bytes = overhead + 2 * one.key.size() + one.server.size() + one.uri.size() + result.size();
+  if (one.bytes > most_ / 4) return;
+  one.result = std::make_shared<const std::string>(std::move(result));
+  const std::lock_guard lock(mutex_);
+  if (changes_ != since) return;
+  if (const auto found = by_key_.find(one.key); found != by_key_.end()) drop(found->second);
+  bytes_ += one.bytes;
+  order_.push_front(std::move(one));
+  by_key_.emplace(order_.front().key, order_.begin());
+  while (bytes_ > most_) drop(std::prev(order_.end()));
+}
+
+void client_cache::store::drop(std::list<kept>::iterator which) {
+  bytes_ -= which->bytes;
+  by_key_.erase(which->key);
+  order_.erase(which);
+}
+
+void client_cache::store::forget_resource(const std::string& server, std::string_view uri) {
+  const std::lock_guard lock(mutex_);
+  ++changes_;
+  for (auto one = order_.begin(); one != order_.end();) {
+    const auto next = std::next(one);
+    // A server may tell of a folder or a part: what holds it and what it holds may both have changed with it.
+    if (one->server == server && !one->uri.empty() && (covers(uri, one->uri) || covers(one->uri, uri))) drop(one);
+    one = next;
+  }
+}
+
+void client_cache::store::forget_lists(const std::string& server, std::string_view prefix) {
+  const std::lock_guard lock(mutex_);
+  ++changes_;
+  for (auto one = order_.begin(); one != order_.end();) {
+    const auto next = std::next(one);
+    if (one->server == server && one->uri.empty() && one->method.starts_with(prefix)) drop(one);
+    one = next;
+  }
+}
+
+std::size_t client_cache::store::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+}  // namespace hondana

@@ -1,0 +1,92 @@
+/// Tools, with the headers they want, and requests of any kind.
+#include <utility>
+
+#include "client/narrowing.hpp"
+#include "handlers/mirrored.hpp"
+#include "json/writer.hpp"
+#include "value/take.hpp"
+
+namespace hondana::outbound {
+namespace {
+
+constexpr std::int64_t header_mismatch = -32020;
+
+const value* argument_at(const value& arguments, const std::vector<std::string>& path) {
+  const auto* place = &arguments;
+  for (const auto& step : path) {
+    if (place != nullptr) place = place->find(step);
+  }
+  return place;
+}
+
+/// What of the arguments is repeated in headers. Spec: 2026-07-28 basic/transports/streamable-http#client-behavior.
+result<std::vector<std::pair<std::string, std::string>>> repeated(const tool& what, const value& arguments) {
+  const auto mirrored = handlers::mirrored_arguments(what.inputSchema);
+  if (!mirrored) return tl::unexpected(mirrored.error());
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& one : *mirrored) {
+    const auto* given = argument_at(arguments, one.path);
+    if (given == nullptr || given->is_null()) continue;
+    std::string text;
+    if (const auto* plain = given->as_string()) {
+      text = *plain;
+    } else if (const auto flag = given->as_boolean()) {
+      text = *flag ? "true" : "false";
+    } else if (const auto number = given->as_integer()) {
+      text = std::to_string(*number);
+    } else {
+      continue;  // the server will say what it thinks of such an argument
+    }
+    out.emplace_back("Mcp-Param-" + one.header, header_spelling(text));
+  }
+  return out;
+}
+
+}  // namespace
+
+result<called> call_tool(engine& of, std::string_view name, const value& arguments, const call_options& how) {
+  if (!arguments.is_null() && arguments.as_object() == nullptr)
+    return fail(errc::invalid_argument, "the arguments of a tool are an object");
+  if (auto can = of.need(&server_description::has_tools, "tools", how); !can) return tl::unexpected(std::move(can.error()));
+  for (bool is_again = false;; is_again = true) {
+    request what{.method = "tools/call", .target = std::string(name), .repeats_target = true, .may_be_asked = true};
+    json::writer to(what.params);
+    to.key("name").string(name).key("arguments").raw(arguments.is_null() ? "{}" : arguments.to_text());
+    if (of.has_headers()) {
+      const auto known = of.find_tool(name, is_again, how);
+      if (!known) return tl::unexpected(known.error());
+      if (*known) {
+        auto headers = repeated(**known, arguments);
+        if (!headers) return tl::unexpected(std::move(headers.error()));
+        what.headers = std::move(*headers);
+      }
+    }
+    auto got = of.call(std::move(what), how);
+    if (got) return called_of(got->got.result);
+    // The tool may want other headers than when it was listed.
+    const auto& why = got.error();
+    if (is_again || !why.answer || why.answer->code != header_mismatch) return tl::unexpected(why);
+  }
+}
+
+result<value> any_request(engine& of, std::string_view method, const value& params, const call_options& how) {
+  if (!params.is_null() && params.as_object() == nullptr) return fail(errc::invalid_argument, "params is an object, or null");
+  request what{.method = std::string(method), .may_be_asked = true};
+  if (const auto* all = params.as_object()) {
+    json::writer to(what.params);
+    for (const auto& [name, one] : *all) to.key(name).raw(one.to_text());
+  }
+  for (const auto* member : {"uri", "name"}) {
+    const auto* one = params.find(member);
+    if (one == nullptr || one->as_string() == nullptr || !what.target.empty()) continue;
+    what.target = *one->as_string();
+    what.repeats_target = method == "resources/read" || method == "tools/call" || method == "prompts/get";
+  }
+  auto got = of.call(std::move(what), how);
+  if (!got) return tl::unexpected(std::move(got.error()));
+  auto taken = take_value(got->got.result);
+  if (!taken) return fail(errc::broken_protocol, taken.error().public_text);
+  return taken;
+}
+
+}  // namespace hondana::outbound

@@ -1,0 +1,28 @@
+/// The channels there are.
+#include "client/channels.hpp"
+
+#if __has_include("transport/child/child_channel.hpp")
+#include "transport/child/child_channel.hpp"
+#include "transport/memory/memory_channel.hpp"
+#endif
+#include "transport/http_calls/http_channel.hpp"
+
+namespace hondana::outbound {
+
+result<std::unique_ptr<channel::channel>> make_channel(const client_target& to, bool is_older, channel::listener& heard,
+                                                       const channel::limits& most,
+                                                       const std::function<void(std::string_view)>& log) {
+  if (const auto* http = std::get_if<http_target>(&to))
+    return is_older ? transport::http_calls::make_http_sse(*http, heard, most, log)
+                    : transport::http_calls::make_http(*http, heard, most, log);
+#if __has_include("transport/child/child_channel.hpp")
+  if (const auto* child = std::get_if<child_target>(&to)) return transport::start_child(*child, heard, most, log);
+  auto* here = std::get<memory_target>(to).server;
+  if (here == nullptr) return fail(errc::invalid_argument, "memory_target names no server");
+  return transport::make_memory_channel(*here, heard, most);
+#else
+  return fail(errc::unsupported, "not yet");
+#endif
+}
+
+}  // namespace hondana::outbound

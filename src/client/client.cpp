@@ -1,0 +1,261 @@
+/// The public client: arguments in, results out.
+#include <hondana/client.hpp>
+
+#include <utility>
+
+#include "client/engine.hpp"
+#include "client/members.hpp"
+#include "client/narrowing.hpp"
+#include "json/writer.hpp"
+
+namespace hondana::inline v0 {
+namespace {
+
+outbound::request listing(std::string method, const std::optional<std::string>& cursor) {
+  outbound::request out{.method = std::move(method), .is_kept = true};
+  if (cursor) json::writer(out.params).key("cursor").string(*cursor);
+  return out;
+}
+
+/// The ranges of a client do not keep it alive: whoever uses one after its client's end is told.
+template <class T, class Get>
+paged<T> pages(const std::shared_ptr<outbound::engine>& of, Get get) {
+  return paged<T>([weak = std::weak_ptr(of), get](const std::optional<std::string>& cursor) -> result<page<T>> {
+    const auto alive = weak.lock();
+    if (!alive) return fail(errc::cancelled, "the client has been closed");
+    return get(*alive, cursor);
+  });
+}
+
+}  // namespace
+
+class client::engine final : public outbound::engine {
+ public:
+  using outbound::engine::engine;
+};
+
+struct client::watching::state {
+  std::shared_ptr<outbound::engine> of;
+  std::shared_ptr<outbound::watch_entry> what;
+};
+
+client::client(std::shared_ptr<engine> inner) noexcept : engine_(std::move(inner)) {}
+client::client(client&&) noexcept = default;
+
+client& client::operator=(client&& other) noexcept {
+  if (this == &other) return *this;
+  if (engine_) engine_->close();
+  engine_ = std::move(other.engine_);
+  return *this;
+}
+
+client::~client() {
+  if (engine_) engine_->close();
+}
+
+result<client> client::connect(client_target target, client_options options) {
+  auto made = std::make_shared<engine>(std::move(target), std::move(options));
+  if (auto opened = made->open(); !opened) {
+    made->close();
+    return tl::unexpected(std::move(opened.error()));
+  }
+  return client(std::move(made));
+}
+
+server_description client::server() const { return engine_->server(); }
+
+result<page<resource>> client::resource_page(const std::optional<std::string>& cursor, const entry_filter& wanted,
+                                             const call_options& how) {
+  return outbound::resource_page(*engine_, cursor, wanted, how);
+}
+
+paged<resource> client::resources(entry_filter wanted, call_options how) {
+  return pages<resource>(engine_, [wanted = std::move(wanted), how = std::move(how)](outbound::engine& of, const auto& cursor) {
+    return outbound::resource_page(of, cursor, wanted, how);
+  });
+}
+
+paged<resource_template> client::templates(call_options how) {
+  return pages<resource_template>(
+      engine_, [how = std::move(how)](outbound::engine& of, const auto& cursor) -> result<page<resource_template>> {
+        if (auto can = of.need(&server_description::has_resources, "resources", how); !can)
+          return tl::unexpected(std::move(can.error()));
+        auto got = of.call(listing("resources/templates/list", cursor), how);
+        if (!got) return tl::unexpected(std::move(got.error()));
+        return outbound::templates_of(got->result());
+      });
+}
+
+paged<resource> client::children(std::string uri, call_options how) {
+  return pages<resource>(
+      engine_,
+      [uri = std::move(uri), how = std::move(how)](outbound::engine& of, const auto& cursor) -> result<page<resource>> {
+        if (auto can = of.need(&server_description::has_folders, "directory reads", how); !can)
+          return tl::unexpected(std::move(can.error()));
+        outbound::request what{.method = "resources/directory/read", .target = uri};
+        json::writer to(what.params);
+        to.key("uri").string(uri);
+        if (cursor) to.key("cursor").string(*cursor);
+        auto got = of.call(std::move(what), how);
+        if (!got) return tl::unexpected(std::move(got.error()));
+        return outbound::resources_of(got->result());
+      });
+}
+
+result<read_answer> client::read(std::string_view uri, const call_options& how) { return engine_->read(uri, {}, {}, how); }
+
+result<read_answer> client::read_if_changed(std::string_view uri, std::string_view version, const call_options& how) {
+  return engine_->read(uri, version, {}, how);
+}
+
+result<read_answer> client::read_to(std::string_view uri, content_writer into, const call_options& how) {
+  if (!into) return fail(errc::invalid_argument, "there is nothing that takes the content");
+  return engine_->read(uri, {}, into, how);
+}
+
+result<resource> client::describe(std::string_view uri, const call_options& how) {
+  return outbound::describe(*engine_, uri, how);
+}
+
+result<std::string> client::expand(std::string_view uri_template, const uri_template_values& values) {
+  const auto compiled = hondana::uri_template::compile(uri_template);
+  if (!compiled) return tl::unexpected(compiled.error());
+  return compiled->expand(values);
+}
+
+namespace {
+
+result<complete_result> complete_ref(outbound::engine& of, std::string_view kind, std::string_view member,
+                                     std::string_view what, std::string_view argument, std::string_view typed,
+                                     const std::vector<std::pair<std::string, std::string>>& chosen, const call_options& how) {
+  if (auto can = of.need(&server_description::has_completion, "completion", how); !can)
+    return tl::unexpected(std::move(can.error()));
+  outbound::request asked{.method = "completion/complete", .target = std::string(what)};
+  json::writer to(asked.params);
+  to.key("ref").begin_object().member("type", kind).member(member, what).end_object();
+  to.key("argument").begin_object().member("name", argument).member("value", typed).end_object();
+  // Revisions before 2025-06-18 ignore what they do not know.
+  if (!chosen.empty()) {
+    to.key("context").begin_object().key("arguments").begin_object();
+    for (const auto& [name, text] : chosen) to.member(name, text);
+    to.end_object().end_object();
+  }
+  auto got = of.call(std::move(asked), how);
+  if (!got) return tl::unexpected(std::move(got.error()));
+  return outbound::completion_of(got->result());
+}
+
+}  // namespace
+
+result<complete_result> client::complete(std::string_view uri_template, std::string_view variable, std::string_view typed,
+                                         const std::vector<std::pair<std::string, std::string>>& chosen,
+                                         const call_options& how) {
+  return complete_ref(*engine_, "ref/resource", "uri", uri_template, variable, typed, chosen, how);
+}
+
+result<complete_result> client::complete_prompt(std::string_view prompt, std::string_view argument, std::string_view typed,
+                                                const std::vector<std::pair<std::string, std::string>>& chosen,
+                                                const call_options& how) {
+  return complete_ref(*engine_, "ref/prompt", "name", prompt, argument, typed, chosen, how);
+}
+
+client::watching::watching() noexcept = default;
+client::watching::watching(std::shared_ptr<state> of) noexcept : state_(std::move(of)) {}
+client::watching::watching(watching&&) noexcept = default;
+
+client::watching& client::watching::operator=(watching&& other) noexcept {
+  if (this == &other) return *this;
+  const watching ended(std::move(*this));
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+client::watching::~watching() {
+  if (state_) state_->of->watched().remove(state_->what);
+}
+
+watch_request client::watching::honoured() const {
+  return state_ ? state_->of->watched().honoured(*state_->what) : watch_request{};
+}
+
+result<client::watching> client::watch(watch_request what, change_handler tell, const call_options& how) {
+  auto made = engine_->watched().add(std::move(what), std::move(tell), how);
+  if (!made) return tl::unexpected(std::move(made.error()));
+  return watching(std::make_shared<watching::state>(watching::state{engine_, std::move(*made)}));
+}
+
+paged<tool> client::tools(call_options how) {
+  return pages<tool>(engine_,
+                     [how = std::move(how)](outbound::engine& of, const auto& cursor) { return of.tool_page(cursor, how); });
+}
+
+result<called> client::call_tool(std::string_view name, const value& arguments, const call_options& how) {
+  return outbound::call_tool(*engine_, name, arguments, how);
+}
+
+paged<prompt> client::prompts(call_options how) {
+  return pages<prompt>(engine_, [how = std::move(how)](outbound::engine& of, const auto& cursor) -> result<page<prompt>> {
+    if (auto can = of.need(&server_description::has_prompts, "prompts", how); !can)
+      return tl::unexpected(std::move(can.error()));
+    auto got = of.call(listing("prompts/list", cursor), how);
+    if (!got) return tl::unexpected(std::move(got.error()));
+    return outbound::prompts_of(got->result());
+  });
+}
+
+result<prompt_result> client::get_prompt(std::string_view name,
+                                         const std::vector<std::pair<std::string, std::string>>& arguments,
+                                         const call_options& how) {
+  if (auto can = engine_->need(&server_description::has_prompts, "prompts", how); !can)
+    return tl::unexpected(std::move(can.error()));
+  outbound::request what{.method = "prompts/get", .target = std::string(name), .repeats_target = true, .may_be_asked = true};
+  json::writer to(what.params);
+  to.key("name").string(name);
+  if (!arguments.empty()) {
+    to.key("arguments").begin_object();
+    for (const auto& [key, text] : arguments) to.member(key, text);
+    to.end_object();
+  }
+  auto got = engine_->call(std::move(what), how);
+  if (!got) return tl::unexpected(std::move(got.error()));
+  return outbound::prompt_of(got->result());
+}
+
+paged<skill> client::skills(call_options how) {
+  return pages<skill>(engine_, [how = std::move(how)](outbound::engine& of, const auto& cursor) -> result<page<skill>> {
+    if (auto can = of.need(&server_description::has_skills, "skills", how); !can) return tl::unexpected(std::move(can.error()));
+    auto got = of.call(listing("skills/list", cursor), how);
+    if (!got) return tl::unexpected(std::move(got.error()));
+    return outbound::skills_of(got->result());
+  });
+}
+
+result<skill> client::find_skill(std::string_view uri, const call_options& how) {
+  if (auto can = engine_->need(&server_description::has_skills, "skills", how); !can)
+    return tl::unexpected(std::move(can.error()));
+  outbound::request what{.method = "skills/get", .target = std::string(uri), .is_kept = true};
+  json::writer(what.params).key("uri").string(uri);
+  auto got = engine_->call(std::move(what), how);
+  if (!got) return tl::unexpected(std::move(got.error()));
+  const auto inner = outbound::object_member(got->result(), "skill");
+  if (!inner) return fail(errc::broken_protocol, "the server answered skills/get without a skill");
+  return outbound::skill_of(*inner);
+}
+
+result<read_answer> client::read_skill_file(const skill& of, std::string_view uri, const call_options& how) {
+  return outbound::read_skill_file(*engine_, of, uri, how);
+}
+
+result<value> client::request(std::string_view method, const value& params, const call_options& how) {
+  return outbound::any_request(*engine_, method, params, how);
+}
+
+result<void> client::roots_changed() {
+  const auto ready = engine_->connection().ready({});
+  if (!ready) return tl::unexpected(ready.error());
+  if (ready->is_modern) return {};
+  engine_->connection().talk().tell(R"({"jsonrpc":"2.0","method":"notifications/roots/list_changed"})");
+  return {};
+}
+
+}  // namespace hondana::inline v0

@@ -1,0 +1,367 @@
+/// Matching answers to those who wait for them.
+#include "client/conversation.hpp"
+
+#include <algorithm>
+#include <stop_token>
+#include <utility>
+
+#include "json/writer.hpp"
+
+namespace hondana::outbound {
+namespace {
+
+constexpr std::size_t longest_traced = 1u << 20;
+
+std::optional<json::object> error_in(std::string_view text, json::document& keeper) {
+  auto parsed = json::document::parse(text);
+  if (!parsed) return {};
+  keeper = std::move(*parsed);
+  const auto envelope = keeper.root().as_object({});
+  if (!envelope) return {};
+  const auto error = envelope->find_object("error");
+  if (!error || !*error) return {};
+  return **error;
+}
+
+}  // namespace
+
+struct conversation::pending {
+  std::condition_variable changed;
+  std::optional<result<answer>> got;
+  clock::time_point last_heard = clock::now();
+  std::function<void(const progress&)> report;
+  std::string method;
+  std::string target;
+  bool is_subscription = false;
+};
+
+conversation::conversation(hearer& heard, std::size_t max_calls, std::function<void(message_direction, std::string_view)> trace)
+    : heard_(heard), max_calls_(max_calls), trace_(std::move(trace)) {}
+
+conversation::~conversation() { close(std::chrono::milliseconds(0)); }
+
+void conversation::use(std::unique_ptr<channel::channel> through) {
+  std::shared_ptr<channel::channel> old(std::move(through));
+  {
+    const std::lock_guard lock(mutex_);
+    old.swap(channel_);
+  }
+  // Its threads may call us while it closes, so that no lock is held.
+  if (old) old->close(std::chrono::milliseconds(0));
+}
+
+std::shared_ptr<channel::channel> conversation::through() const {
+  const std::lock_guard lock(mutex_);
+  return channel_;
+}
+
+channel::call_id conversation::next_id() {
+  const std::lock_guard lock(mutex_);
+  return ++last_id_;
+}
+
+clock::duration conversation::paused() const {
+  return questions_ == 0 ? question_total_ : question_total_ + (clock::now() - question_since_);
+}
+
+void conversation::set_question_time(std::chrono::milliseconds most) {
+  const std::lock_guard lock(mutex_);
+  question_time_ = most;
+}
+
+void conversation::question_began() {
+  const std::lock_guard lock(mutex_);
+  if (questions_++ == 0) question_since_ = clock::now();
+}
+
+void conversation::question_ended() {
+  const std::lock_guard lock(mutex_);
+  if (--questions_ == 0) question_total_ += clock::now() - question_since_;
+  for (auto& [id, one] : pending_) one->changed.notify_all();
+}
+
+result<answer> conversation::ask(channel::call_id id, std::string text, const sending& how, const call_options& options) {
+  auto mine = std::make_shared<pending>();
+  mine->report = options.report;
+  mine->method = how.method;
+  mine->target = how.target;
+  const auto began = clock::now();
+  clock::duration paused_before{};
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_) return fail(errc::cancelled, "the client has been closed");
+    if (pending_.size() >= max_calls_)
+      return fail(errc::overloaded, "more than " + std::to_string(max_calls_) + " calls are under way; wait for some of them");
+    pending_.emplace(id, mine);
+    paused_before = paused();
+  }
+  if (trace_ && text.size() <= longest_traced) trace_(message_direction::to_server, text);
+  const bool streams = static_cast<bool>(how.content);
+  through()->send({std::move(text), id, how.headers, how.content, false, how.is_opening});
+
+  // The lock makes sure that the wake-up cannot come between the look at the token and the wait.
+  const std::stop_callback wake(options.stop, [this, mine] {
+    const std::lock_guard lock(mutex_);
+    mine->changed.notify_all();
+  });
+  std::unique_lock lock(mutex_);
+  const auto time = options.time.value_or(how.time);
+  const auto endless = time == std::chrono::milliseconds::max();
+  while (!mine->got) {
+    if (options.stop.stop_requested()) {
+      pending_.erase(id);
+      lock.unlock();
+      give_up(id, how, "cancelled");
+      return fail(errc::cancelled, how.method + " was cancelled");
+    }
+    if (questions_ != 0) {
+      const auto until = question_since_ + question_time_;
+      if (clock::now() < until) {
+        mine->changed.wait_until(lock, until);
+        continue;
+      }
+    }
+    const auto from = streams ? std::max(began, mine->last_heard) : began;
+    const auto until = endless ? clock::time_point::max() : from + time + (paused() - paused_before);
+    if (clock::now() >= until) {
+      pending_.erase(id);
+      lock.unlock();
+      give_up(id, how, "timed out");
+      return fail(errc::timed_out, "the server did not answer " + how.method + " within " + std::to_string(time.count()) +
+                                       " ms; give it more time, or see whether it is stuck");
+    }
+    if (endless) {
+      mine->changed.wait(lock);
+    } else {
+      mine->changed.wait_until(lock, until);
+    }
+  }
+  pending_.erase(id);
+  return std::move(*mine->got);
+}
+
+void conversation::give_up(channel::call_id id, const sending& how, std::string_view reason) {
+  through()->abandon(id);
+  if (!how.tells_cancellation) return;
+  std::string text;
+  json::writer to(text);
+  to.begin_object().member("jsonrpc", "2.0").member("method", "notifications/cancelled").key("params").begin_object();
+  to.key("requestId").unsigned_integer(id).member("reason", reason).end_object().end_object();
+  tell(std::move(text), how.headers);
+}
+
+result<void> conversation::subscribe(channel::call_id id, std::string text, const sending& how) {
+  auto mine = std::make_shared<pending>();
+  mine->is_subscription = true;
+  mine->method = how.method;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_) return fail(errc::cancelled, "the client has been closed");
+    if (pending_.size() >= max_calls_) return fail(errc::overloaded, "too many calls and subscriptions are under way");
+    pending_.emplace(id, mine);
+  }
+  if (trace_ && text.size() <= longest_traced) trace_(message_direction::to_server, text);
+  through()->send({std::move(text), id, how.headers, {}, true, false});
+  return {};
+}
+
+void conversation::drop(channel::call_id id, std::string cancellation) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (pending_.erase(id) == 0) return;
+  }
+  through()->abandon(id);
+  if (!cancellation.empty()) tell(std::move(cancellation));
+}
+
+void conversation::tell(std::string text, std::vector<std::pair<std::string, std::string>> headers) {
+  if (trace_ && text.size() <= longest_traced) trace_(message_direction::to_server, text);
+  through()->send({std::move(text), 0, std::move(headers), {}, false, false});
+}
+
+void conversation::close(std::chrono::milliseconds time) {
+  {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+  }
+  if (const auto open = through()) open->close(time);
+  const std::lock_guard lock(mutex_);
+  for (auto& [id, one] : pending_) {
+    if (!one->got) one->got = fail(errc::cancelled, "the client has been closed");
+    one->changed.notify_all();
+  }
+}
+
+void conversation::settle(channel::call_id id, result<answer> with) {
+  std::shared_ptr<pending> subscription;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(id);
+    if (found == pending_.end()) return;
+    if (!found->second->is_subscription) {
+      if (found->second->got) return;
+      found->second->got = std::move(with);
+      found->second->changed.notify_all();
+      return;
+    }
+    subscription = found->second;
+    pending_.erase(found);
+  }
+  std::optional<failure> why;
+  if (!with) why = std::move(with.error());
+  heard_.subscription_ended(id, std::move(why));
+}
+
+void conversation::received(channel::call_id call, std::string text) {
+  if (trace_ && text.size() <= longest_traced) trace_(message_direction::from_server, text);
+  auto parsed = json::document::parse(text);
+  if (!parsed) {
+    const auto what = "the server sent what is no JSON message: " + parsed.error().what;
+    heard_.noticed(what);
+    if (call != 0) settle(call, fail(errc::broken_protocol, what));
+    return;
+  }
+  auto message = rpc::read_message(parsed->root());
+  if (const auto* one = std::get_if<rpc::response>(&message)) {
+    answered(call, std::move(*parsed), *one, text.size());
+  } else if (const auto* told = std::get_if<rpc::notification>(&message)) {
+    if (told->method == "notifications/progress") {
+      reported(*told);
+    } else {
+      heard_.told(*told);
+    }
+  } else if (const auto* asked = std::get_if<rpc::request>(&message)) {
+    heard_.asked(*asked);
+  } else if (const auto* bad = std::get_if<rpc::malformed>(&message)) {
+    const auto what = "the server sent a malformed message: " + bad->text;
+    heard_.noticed(what);
+    if (call != 0) settle(call, fail(errc::broken_protocol, what));
+  }
+}
+
+void conversation::answered(channel::call_id call, json::document document, const rpc::response& what, std::size_t bytes) {
+  auto id = call;
+  if (what.id) {
+    const auto* number = std::get_if<std::int64_t>(&*what.id);
+    const bool is_ours = number != nullptr && *number > 0;
+    if (!is_ours || (call != 0 && static_cast<channel::call_id>(*number) != call)) {
+      heard_.noticed("the server answered " + rpc::to_json(*what.id).substr(0, 100) + ", which " +
+                     (call != 0 ? "is not what that connection asked" : "nobody asked"));
+      return;
+    }
+    id = static_cast<channel::call_id>(*number);
+  } else if (call == 0) {
+    heard_.noticed("the server sent an error that belongs to no request: " + what.error.substr(0, 500));
+    return;
+  }
+  std::string method;
+  std::string target;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(id);
+    if (found == pending_.end() || found->second->got) {
+      heard_.noticed("the server answered request " + std::to_string(id) + " again, or after it was given up");
+      return;
+    }
+    method = found->second->method;
+    target = found->second->target;
+  }
+  if (what.result) {
+    if (what.result->type() != json::kind::object) {
+      settle(id, fail(errc::broken_protocol, "the server answered " + method + " with a result that is no object"));
+      return;
+    }
+    const auto value = *what.result;
+    settle(id, answer{std::move(document), value, bytes});
+    return;
+  }
+  const auto envelope = document.root().as_object({});
+  const auto error = envelope ? envelope->find_object("error") : tl::unexpected(json::bad_member{});
+  if (error && *error) {
+    settle(id, tl::unexpected(failure_of(**error, 0, method, target)));
+  } else {
+    settle(id, fail(errc::broken_protocol, "the server answered " + method + " with neither a result nor an error"));
+  }
+}
+
+void conversation::reported(const rpc::notification& what) {
+  const auto token = what.params.find("progressToken");
+  if (!token || !*token) return;
+  const auto id = (*token)->as_integer("progressToken");
+  if (!id || *id <= 0) return;
+  std::function<void(const progress&)> report;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(static_cast<channel::call_id>(*id));
+    if (found == pending_.end()) return;
+    found->second->last_heard = clock::now();
+    report = found->second->report;
+  }
+  if (!report) return;
+  progress out;
+  const auto number = [&what](std::string_view name) -> std::optional<double> {
+    const auto member = what.params.find(name);
+    if (!member || !*member) return {};
+    const auto read = (*member)->as_number(name);
+    return read ? std::optional(*read) : std::nullopt;
+  };
+  out.done = number("progress").value_or(0);
+  out.total = number("total");
+  if (const auto text = what.params.find_string("message"); text && *text) out.message = std::string(**text);
+  report(out);
+}
+
+void conversation::progressed(channel::call_id call) {
+  const std::lock_guard lock(mutex_);
+  const auto found = pending_.find(call);
+  if (found != pending_.end()) found->second->last_heard = clock::now();
+}
+
+void conversation::ended(channel::call_id call, channel::ending how) {
+  std::string method;
+  std::string target;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(call);
+    if (found == pending_.end() || found->second->got) {
+      if (!how.session_has_ended) return;
+    } else {
+      method = found->second->method;
+      target = found->second->target;
+    }
+  }
+  auto why = failure_of(how, method);
+  json::document keeper;
+  if (how.http_status >= 400) {
+    if (const auto error = error_in(how.body, keeper)) {
+      const auto code = why.code;
+      why = failure_of(*error, how.http_status, method, target);
+      if (code == errc::unauthorized) why.code = code;
+    }
+  }
+  settle(call, tl::unexpected(why));
+  if (how.session_has_ended) heard_.lost(why);
+}
+
+void conversation::broken(failure why) {
+  std::vector<channel::call_id> subscriptions;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto one = pending_.begin(); one != pending_.end();) {
+      if (one->second->is_subscription) {
+        subscriptions.push_back(one->first);
+        one = pending_.erase(one);
+        continue;
+      }
+      if (!one->second->got) {
+        one->second->got = tl::unexpected(why);
+        one->second->changed.notify_all();
+      }
+      ++one;
+    }
+  }
+  for (const auto id : subscriptions) heard_.subscription_ended(id, why);
+  heard_.lost(why);
+}
+
+}  // namespace hondana::outbound

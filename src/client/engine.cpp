@@ -1,0 +1,326 @@
+/// Calls with their rounds, and what the server says by itself.
+#include "client/engine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/members.hpp"
+#include "json/writer.hpp"
+#include "value/take.hpp"
+
+namespace hondana::outbound {
+namespace {
+
+constexpr int most_rounds = 20;
+constexpr std::size_t most_questions = 64;
+constexpr std::size_t most_tools = 10'000;
+
+std::string key_of(const client_target& target) {
+  if (const auto* child = std::get_if<child_target>(&target)) {
+    std::string out = "child";
+    const auto add = [&out](const std::string& part) { out += ' ' + std::to_string(part.size()) + ':' + part; };
+    add(child->folder);
+    for (const auto& one : child->command) add(one);
+    for (const auto& [name, text] : child->environment) {
+      add(name);
+      add(text);
+    }
+    return out;
+  }
+  if (const auto* http = std::get_if<http_target>(&target)) return "http " + http->socket + ' ' + http->url;
+  return "memory " + std::to_string(reinterpret_cast<std::uintptr_t>(std::get<memory_target>(target).server));
+}
+
+std::optional<log_level> level_named(std::string_view name) {
+  constexpr std::string_view names[] = {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
+  const auto* found = std::find(std::begin(names), std::end(names), name);
+  if (found == std::end(names)) return {};
+  return static_cast<log_level>(found - std::begin(names));
+}
+
+}  // namespace
+
+engine::engine(client_target target, client_options options, channel_maker make)
+    : options_(std::move(options)),
+      server_key_(key_of(target)),
+      cache_(options_.cache ? options_.cache : std::make_shared<client_cache>(options_.cache_bytes)),
+      questions_(options_.handlers),
+      link_(std::move(target), options_, *this, std::move(make)),
+      watches_(*this),
+      telling_("the client's handlers", 1, 100'000),
+      asking_("the client's questions", 1, most_questions) {}
+
+engine::~engine() { close(); }
+
+result<void> engine::open() {
+  const auto ready = link_.ready({});
+  if (!ready) return tl::unexpected(ready.error());
+  // Peers without sessions are told with each request.
+  if (ready->is_modern || !options_.least_log_level || link_.server().capabilities.find("logging") == nullptr) return {};
+  constexpr std::string_view names[] = {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
+  const std::string level(names[static_cast<std::size_t>(*options_.least_log_level)]);
+  request what{.method = "logging/setLevel"};
+  json::writer(what.params).key("level").string(level);
+  if (auto done = call(std::move(what), {}); !done) return tl::unexpected(std::move(done.error()));
+  return {};
+}
+
+void engine::close() {
+  watches_.close();
+  link_.close(std::chrono::milliseconds(5'000));
+  const auto now = work::clock::now();
+  telling_.close(now);
+  asking_.close(now);
+}
+
+void engine::noticed(const std::string& line) {
+  if (options_.log) options_.log(line);
+}
+
+result<void> engine::tell_later(std::function<void()> job) {
+  return telling_.submit(std::move(job), work::clock::time_point::max());
+}
+
+result<server_description> engine::need(bool server_description::* what, std::string_view name, const call_options& how) {
+  if (auto ready = link_.ready(how); !ready) return tl::unexpected(std::move(ready.error()));
+  auto known = link_.server();
+  if (!(known.*what))
+    return fail(errc::unsupported, "the server " +
+                                       (known.name.empty() ? std::string() : '"' + known.name.substr(0, 200) + "\" ") +
+                                       "does not declare that it has " + std::string(name));
+  return known;
+}
+
+client_cache::store::question engine::question_of(const request& what) const {
+  return {server_key_ + ' ' + link_.server().revision, options_.identity, what.method, what.params,
+          what.method.starts_with("resources/read") ? what.target : std::string()};
+}
+
+result<outcome> engine::call(request what, const call_options& how) {
+  auto& kept = cache_->entries();
+  if (what.is_kept && !how.afresh) {
+    if (const auto found = kept.find(question_of(what))) {
+      auto parsed = json::document::parse(*found->first);
+      if (parsed) {
+        outcome out;
+        out.got.document = std::move(*parsed);
+        out.got.result = out.got.document.root();
+        out.got.bytes = found->first->size();
+        out.fresh.ttl = found->second;
+        out.is_from_cache = true;
+        return out;
+      }
+    }
+  }
+  const auto since = kept.mark();
+  const auto first_params = what.params;
+  for (int round = 0;; ++round) {
+    auto got = once(what, how);
+    if (!got) return tl::unexpected(std::move(got.error()));
+    outcome out{std::move(*got), {}, false};
+    const auto result = out.result();
+    const auto kind = text_member(result, "resultType");
+    if (kind.empty() || kind == "complete") {
+      out.fresh = freshness_of(result);
+      if (what.is_kept && round == 0 && out.fresh.ttl > std::chrono::milliseconds(0))
+        kept.keep(question_of(what), out.got.result.to_json(), out.fresh, since);
+      return out;
+    }
+    if (kind != "input_required" || !what.may_be_asked)
+      return fail(errc::broken_protocol, "the server answered " + what.method + " with a result of type \"" +
+                                             kind.substr(0, 100) + "\", which " +
+                                             (kind == "input_required" ? "must not be there" : "this client does not know"));
+    if (round == most_rounds)
+      return fail(errc::refused, "the server asked for input " + std::to_string(most_rounds) +
+                                     " times and still does not answer " + what.method);
+    auto more = answered_questions(result, how);
+    if (!more) return tl::unexpected(std::move(more.error()));
+    what.params = first_params;
+    if (!more->empty()) what.params += (first_params.empty() ? "" : ",") + *more;
+  }
+}
+
+result<answer> engine::once(const request& what, const call_options& how) {
+  for (bool is_again = false;; is_again = true) {
+    const auto in = link_.ready(how);
+    if (!in) return tl::unexpected(in.error());
+    auto& talk = link_.talk();
+    const auto id = talk.next_id();
+    sending out{.method = what.method, .target = what.target, .headers = headers_of(what, *in), .content = what.content};
+    out.tells_cancellation = !in->is_modern || !talk.through()->has_exchanges();
+    out.time = options_.call_time;
+    auto got = talk.ask(id, spelled(what, id, *in, options_, static_cast<bool>(how.report)), out, how);
+    if (got || is_again || !got.error().answer) return got;
+    const auto& why = *got.error().answer;
+    // A session that has ended is begun anew once; so is a server that turned out to speak something else.
+    if (!in->is_modern && why.http_status == 404 && why.code == 0) {
+      link_.lost(false);
+    } else if (in->is_modern && why.code == -32022) {
+      link_.lost(true);
+    } else {
+      return got;
+    }
+  }
+}
+
+result<std::string> engine::answered_questions(const json::object& result, const call_options& how) {
+  std::string out;
+  json::writer to(out);
+  const auto asked = object_member(result, "inputRequests");
+  const auto state = result.find("requestState");
+  const bool has_state = state && *state;
+  if (!asked && !has_state)
+    return fail(errc::broken_protocol, "the server wants input and says neither which nor what it is for");
+  if (asked) {
+    to.key("inputResponses").begin_object();
+    for (const auto& [key, one] : asked->members()) {
+      const auto inner = one.as_object("inputRequests");
+      if (!inner) return fail(errc::broken_protocol, inner.error().text());
+      const auto method = text_member(*inner, "method");
+      value params = value::object{};
+      if (const auto member = inner->find("params"); member && *member) {
+        auto taken = take_value(**member);
+        if (!taken) return fail(errc::broken_protocol, taken.error().public_text);
+        params = std::move(*taken);
+      }
+      if (how.stop.stop_requested()) return fail(errc::cancelled, "the call was cancelled while the server asked for input");
+      const auto given = questions_.answer(method, params);
+      if (given.code == 0) {
+        to.key(key).raw(given.result);
+      } else if (method == "elicitation/create" && given.code == -32603) {
+        to.key(key).raw(R"({"action":"cancel"})");
+      } else {
+        return fail(given.code == -32603 ? errc::refused : errc::broken_protocol,
+                    "the server wants " + method.substr(0, 100) + " answered, and there is no answer: " + given.text);
+      }
+    }
+    to.end_object();
+  }
+  // Exactly as it came, whatever it is.
+  if (has_state) to.key("requestState").raw((*state)->to_json());
+  return out;
+}
+
+void engine::asked(const rpc::request& what) {
+  if (what.method == "ping") {
+    reply_to(what.id, {"{}"});
+    return;
+  }
+  const auto in = link_.server();
+  if (in.is_modern) {
+    noticed("the server sent a request (" + what.method.substr(0, 100) +
+            "), which its revision does not allow; it is not answered");
+    return;
+  }
+  value params = value::object{};
+  std::string text = "{";
+  json::writer to(text);
+  for (const auto& [name, one] : what.params.members()) to.key(name).raw(one.to_json());
+  if (auto parsed = value::parse(text + "}")) params = std::move(*parsed);
+  auto& talk = link_.talk();
+  talk.question_began();
+  const auto queued = asking_.submit(
+      [self = shared_from_this(), id = what.id, method = what.method, params] {
+        const auto given = self->questions_.answer(method, params);
+        self->reply_to(id, given);
+        self->link_.talk().question_ended();
+      },
+      work::clock::time_point::max());
+  if (queued) return;
+  talk.question_ended();
+  reply_to(what.id, {{}, -32603, "this client has too many questions to answer already"});
+}
+
+void engine::reply_to(const rpc::request_id& id, const reply& with) {
+  std::string out = R"({"jsonrpc":"2.0","id":)" + rpc::to_json(id);
+  if (with.code == 0) {
+    out += ",\"result\":" + with.result + '}';
+  } else {
+    out += ",\"error\":{\"code\":" + std::to_string(with.code) + ",\"message\":" + json::quoted(with.text) + "}}";
+  }
+  link_.talk().tell(std::move(out));
+}
+
+void engine::hear_log(const json::object& params) {
+  if (!options_.on_log) return;
+  const auto level = level_named(text_member(params, "level"));
+  value data;
+  if (const auto member = params.find("data"); member && *member) {
+    if (auto taken = take_value(**member)) data = std::move(*taken);
+  }
+  const auto queued =
+      tell_later([self = shared_from_this(), level = level.value_or(log_level::info), logger = text_member(params, "logger"),
+                  data = std::move(data)] { self->options_.on_log(level, logger, data); });
+  if (!queued) noticed("a log message of the server was dropped: there are too many");
+}
+
+void engine::told(const rpc::notification& what) {
+  auto& kept = cache_->entries();
+  const auto key = question_of({}).server;
+  if (what.method == "notifications/resources/updated") {
+    kept.forget_resource(key, text_member(what.params, "uri"));
+  } else if (what.method == "notifications/resources/content_changed") {
+    if (const auto entry = object_member(what.params, "resource")) kept.forget_resource(key, text_member(*entry, "uri"));
+  } else if (what.method == "notifications/resources/list_changed") {
+    kept.forget_lists(key, "resources/");
+  } else if (what.method == "notifications/tools/list_changed") {
+    kept.forget_lists(key, "tools/");
+    const std::lock_guard lock(tools_mutex_);
+    tools_.clear();
+  } else if (what.method == "notifications/prompts/list_changed") {
+    kept.forget_lists(key, "prompts/");
+  } else if (what.method == "notifications/message") {
+    hear_log(what.params);
+    return;
+  }
+  watches_.told(what);
+}
+
+void engine::subscription_ended(channel::call_id id, std::optional<failure> why) { watches_.ended(id, std::move(why)); }
+
+void engine::lost(const failure& why) {
+  link_.lost(false);
+  watches_.lost(why);
+}
+
+bool engine::has_headers() const { return link_.server().transport == "http" && link_.server().is_modern; }
+
+void engine::remember_tools(const std::vector<tool>& all) {
+  const std::lock_guard lock(tools_mutex_);
+  if (tools_.size() + all.size() > most_tools) tools_.clear();
+  for (const auto& one : all) {
+    if (tools_.size() < most_tools) tools_.insert_or_assign(one.name, one);
+  }
+}
+
+result<page<tool>> engine::tool_page(const std::optional<std::string>& cursor, const call_options& how) {
+  if (auto can = need(&server_description::has_tools, "tools", how); !can) return tl::unexpected(std::move(can.error()));
+  request what{.method = "tools/list", .is_kept = true};
+  if (cursor) json::writer(what.params).key("cursor").string(*cursor);
+  auto got = call(std::move(what), how);
+  if (!got) return tl::unexpected(std::move(got.error()));
+  auto out = tools_of(got->result());
+  if (!out) return out;
+  if (has_headers()) drop_unusable(out->items, [this](const std::string& line) { noticed(line); });
+  remember_tools(out->items);
+  return out;
+}
+
+result<std::optional<tool>> engine::find_tool(std::string_view name, bool afresh, const call_options& how) {
+  if (!afresh) {
+    const std::lock_guard lock(tools_mutex_);
+    const auto found = tools_.find(name);
+    if (found != tools_.end()) return std::optional<tool>(found->second);
+  }
+  auto asking = how;
+  asking.report = {};
+  asking.afresh = afresh;
+  paged<tool> all([this, &asking](const std::optional<std::string>& cursor) { return tool_page(cursor, asking); });
+  for (const auto& one : all) {
+    if (!one) return tl::unexpected(one.error());
+    if (one->name == name) return std::optional<tool>(*one);
+  }
+  return std::optional<tool>();
+}
+
+}  // namespace hondana::outbound

@@ -1,0 +1,98 @@
+/// A client's calls: cached, asked, asked again when the server wants input or has forgotten us.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <hondana/client.hpp>
+
+#include "client/cache.hpp"
+#include "client/conversation.hpp"
+#include "client/link.hpp"
+#include "client/questions.hpp"
+#include "client/results.hpp"
+#include "client/speech.hpp"
+#include "client/watches.hpp"
+#include "work/pool.hpp"
+
+namespace hondana::outbound {
+
+/// A result, and where it is from.
+struct outcome {
+  answer got;
+  freshness fresh;
+  bool is_from_cache = false;
+
+  [[nodiscard]] json::object result() const { return *got.result.as_object("result"); }
+};
+
+/// Threads: any. Lives as long as anything that runs for it; `close` ends that.
+class engine : public hearer, public std::enable_shared_from_this<engine> {
+ public:
+  engine(client_target target, client_options options, channel_maker make = make_channel);
+  ~engine() override;
+
+  /// Opens the connection. Errors: those of `client::connect`.
+  result<void> open();
+  /// Ends everything; afterwards all calls fail as cancelled.
+  void close();
+
+  /// One request with all that belongs to it. Errors: those of `client`.
+  [[nodiscard]] result<outcome> call(request what, const call_options& how);
+  /// Errors: unsupported, naming what the server does not declare. Opens the connection first.
+  [[nodiscard]] result<server_description> need(bool server_description::* what, std::string_view name,
+                                                const call_options& how);
+
+  [[nodiscard]] const client_options& options() const noexcept { return options_; }
+  [[nodiscard]] server_description server() const { return link_.server(); }
+  [[nodiscard]] link& connection() noexcept { return link_; }
+  [[nodiscard]] watches& watched() noexcept { return watches_; }
+  /// Runs `job` behind others on the thread that application code hears changes on.
+  result<void> tell_later(std::function<void()> job);
+  /// What is called is in the log, if there is one.
+  void noticed(const std::string& line) override;
+
+  /// Reads one resource. `version`: the one the caller has, or empty; `into`: takes the content, or empty.
+  [[nodiscard]] result<read_answer> read(std::string_view uri, std::string_view version, const content_writer& into,
+                                         const call_options& how);
+  /// Of what a read gives now.
+  [[nodiscard]] result<bytes::digest> digest_of(const std::string& uri, const call_options& how);
+
+  /// The tool as listed last; it is looked for when it is not known, or `afresh`.
+  [[nodiscard]] result<std::optional<tool>> find_tool(std::string_view name, bool afresh, const call_options& how);
+  void remember_tools(const std::vector<tool>& all);
+  [[nodiscard]] result<page<tool>> tool_page(const std::optional<std::string>& cursor, const call_options& how);
+  /// Whether `x-mcp-header` matters: without headers it does not.
+  [[nodiscard]] bool has_headers() const;
+
+  void told(const rpc::notification& what) override;
+  void asked(const rpc::request& what) override;
+  void subscription_ended(channel::call_id id, std::optional<failure> why) override;
+  void lost(const failure& why) override;
+
+ private:
+  [[nodiscard]] result<read_answer> fetch(const std::string& url, const content_writer& into, const call_options& how);
+  [[nodiscard]] result<answer> once(const request& what, const call_options& how);
+  [[nodiscard]] result<std::string> answered_questions(const json::object& result, const call_options& how);
+  void reply_to(const rpc::request_id& id, const reply& with);
+  void hear_log(const json::object& params);
+  [[nodiscard]] client_cache::store::question question_of(const request& what) const;
+
+  const client_options options_;
+  const std::string server_key_;  // names the server in a shared cache
+  std::shared_ptr<client_cache> cache_;
+  questions questions_;
+  link link_;
+  watches watches_;
+  std::mutex tools_mutex_;
+  std::map<std::string, tool, std::less<>> tools_;
+  work::pool telling_;
+  work::pool asking_;
+};
+
+}  // namespace hondana::outbound

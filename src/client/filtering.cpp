@@ -1,0 +1,125 @@
+/// Which entries are wanted, and in which order.
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "catalog/filter.hpp"
+#include "client/members.hpp"
+#include "client/narrowing.hpp"
+#include "json/writer.hpp"
+#include "model/times.hpp"
+
+namespace hondana::inline v0 {
+namespace {
+
+std::string in_lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
+}
+
+catalog::filter made_ready(const entry_filter& wanted) {
+  model::resource_filter out;
+  out.uri_prefix = wanted.uri_prefix;
+  out.uri_pattern = wanted.uri_pattern;
+  out.mime_type = in_lower_case(wanted.mime_type);
+  out.kind = wanted.kind;
+  out.audience = wanted.audience;
+  out.min_priority = wanted.min_priority;
+  out.modified_since = wanted.modified_since;
+  out.text = wanted.text;
+  return catalog::filter(std::move(out));
+}
+
+template <class Key>
+void sort_by(std::vector<resource>& entries, Key key) {
+  std::stable_sort(entries.begin(), entries.end(), [&key](const resource& a, const resource& b) { return key(a, b); });
+}
+
+}  // namespace
+
+bool fits(const resource& entry, const entry_filter& wanted) {
+  std::uint64_t steps = 0;
+  return made_ready(wanted).passes(entry, steps);
+}
+
+void sort_entries(std::vector<resource>& entries, entry_order order) {
+  switch (order) {
+    case entry_order::as_listed:
+      return;
+    case entry_order::name:
+      return sort_by(entries,
+                     [](const resource& a, const resource& b) { return std::tie(a.name, a.uri) < std::tie(b.name, b.uri); });
+    case entry_order::priority:
+      return sort_by(entries, [](const resource& a, const resource& b) {
+        return a.annotations.priority.value_or(-1) > b.annotations.priority.value_or(-1);
+      });
+    case entry_order::recency:
+      return sort_by(entries, [](const resource& a, const resource& b) {
+        if (!b.annotations.lastModified) return a.annotations.lastModified.has_value();
+        return a.annotations.lastModified && *a.annotations.lastModified > *b.annotations.lastModified;
+      });
+  }
+}
+
+}  // namespace hondana::inline v0
+
+namespace hondana::outbound {
+namespace {
+
+void write(json::writer& to, const entry_filter& wanted) {
+  to.key("filter").begin_object();
+  to.member_if("text", wanted.text).member_if("uriPrefix", wanted.uri_prefix).member_if("uriPattern", wanted.uri_pattern);
+  if (!wanted.mime_type.empty()) to.member("mimeType", wanted.mime_type + (wanted.mime_type.ends_with('/') ? "*" : ""));
+  to.member_if("kind", wanted.kind);
+  if (wanted.audience) to.member("audience", *wanted.audience == role::user ? "user" : "assistant");
+  if (wanted.min_priority) to.key("minPriority").number(*wanted.min_priority);
+  if (wanted.modified_since) to.member("modifiedSince", model::iso_8601(*wanted.modified_since));
+  to.end_object();
+}
+
+}  // namespace
+
+result<page<resource>> resource_page(engine& of, const std::optional<std::string>& cursor, const entry_filter& wanted,
+                                     const call_options& how) {
+  const auto can = of.need(&server_description::has_resources, "resources", how);
+  if (!can) return tl::unexpected(can.error());
+  const bool is_open = wanted == entry_filter{};
+  request what{.method = "resources/list", .is_kept = true};
+  json::writer to(what.params);
+  if (!is_open && can->has_versions) write(to, wanted);
+  if (cursor) to.key("cursor").string(*cursor);
+  auto got = of.call(std::move(what), how);
+  if (!got) return tl::unexpected(std::move(got.error()));
+  auto out = resources_of(got->result());
+  if (!out || is_open || can->has_versions) return out;
+  std::uint64_t steps = 0;
+  const auto filter = made_ready(wanted);
+  std::erase_if(out->items, [&](const resource& one) { return !filter.passes(one, steps); });
+  return out;
+}
+
+result<resource> describe(engine& of, std::string_view uri, const call_options& how) {
+  const auto can = of.need(&server_description::has_resources, "resources", how);
+  if (!can) return tl::unexpected(can.error());
+  if (can->has_versions) {
+    request what{.method = "resources/get", .target = std::string(uri)};
+    // The content comes with it; nobody keeps it.
+    what.content = [](std::size_t, std::string_view) { return result<void>(); };
+    json::writer(what.params).key("uri").string(uri);
+    auto got = of.call(std::move(what), how);
+    if (!got) return tl::unexpected(std::move(got.error()));
+    const auto inner = object_member(got->result(), "resource");
+    if (!inner) return fail(errc::broken_protocol, "the server answered resources/get without a resource");
+    return resource_of(*inner);
+  }
+  entry_filter all;
+  paged<resource> list([&](const std::optional<std::string>& cursor) { return resource_page(of, cursor, all, how); });
+  for (const auto& one : list) {
+    if (!one) return tl::unexpected(one.error());
+    if (one->uri == uri) return *one;
+  }
+  return fail(errc::resource_not_found, "the server does not list " + std::string(uri.substr(0, 500)));
+}
+
+}  // namespace hondana::outbound

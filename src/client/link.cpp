@@ -1,0 +1,291 @@
+/// Finding out what a server speaks.
+#include "client/link.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "client/members.hpp"
+#include "value/take.hpp"
+
+namespace hondana::outbound {
+namespace {
+
+constexpr std::int64_t unsupported_version = -32022;
+constexpr std::size_t most_remembered = 256;
+
+/// Servers behind URLs that were found to want a handshake, for all clients of this process: the era is the server's.
+class remembered_eras {
+ public:
+  bool has_sessions(const std::string& url) {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(url);
+    return found != known_.end() && found->second;
+  }
+  void remember(const std::string& url, bool has_sessions) {
+    const std::lock_guard lock(mutex_);
+    if (known_.size() >= most_remembered) known_.clear();
+    known_[url] = has_sessions;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, bool> known_;
+};
+
+remembered_eras& eras() {
+  static remembered_eras all;
+  return all;
+}
+
+/// Errors by which only a server without sessions answers.
+bool is_modern_error(const failure& why) {
+  return why.answer && (why.answer->code == -32020 || why.answer->code == -32021 || why.answer->code == unsupported_version);
+}
+
+std::vector<std::string> supported_by(const failure& why) {
+  std::vector<std::string> out;
+  if (!why.answer) return out;
+  const auto* list = why.answer->data.find("supported");
+  const auto* all = list == nullptr ? nullptr : list->as_array();
+  if (all == nullptr) return out;
+  for (const auto& one : *all) {
+    if (const auto* text = one.as_string()) out.push_back(*text);
+  }
+  return out;
+}
+
+std::optional<std::string> first_shared(const std::vector<std::string>& ours, const std::vector<std::string>& theirs) {
+  for (const auto& one : ours) {
+    if (std::find(theirs.begin(), theirs.end(), one) != theirs.end()) return one;
+  }
+  return {};
+}
+
+std::string listed(const std::vector<std::string>& all) {
+  std::string out;
+  for (const auto& one : all) {
+    if (out.size() > 400) return out + ", ...";
+    out += (out.empty() ? "" : ", ") + one.substr(0, 40);
+  }
+  return out.empty() ? "none" : out;
+}
+
+failure speaks_otherwise(const std::vector<std::string>& theirs) {
+  auto ours = modern_revisions();
+  ours.insert(ours.end(), revisions_with_sessions().begin(), revisions_with_sessions().end());
+  return {errc::unsupported,
+          "the server speaks " + listed(theirs) + " of the protocol, this client " + listed(ours) + "; there is none in common",
+          {}};
+}
+
+bool is_final(const failure& why) {
+  return why.code == errc::cancelled || why.code == errc::unauthorized || why.code == errc::invalid_argument;
+}
+
+}  // namespace
+
+link::link(client_target target, const client_options& options, hearer& heard, channel_maker make)
+    : target_(std::move(target)),
+      make_(std::move(make)),
+      options_(options),
+      heard_(heard),
+      talk_(heard, options.max_calls, options.trace) {
+  talk_.set_question_time(options.input_time);
+}
+
+channel::limits link::limits() const { return {options_.max_message_bytes, options_.max_read_bytes, 64u << 20}; }
+
+result<void> link::use(bool is_older) {
+  auto made = make_(target_, is_older, talk_, limits(), [this](std::string_view line) { heard_.noticed(std::string(line)); });
+  if (!made) return tl::unexpected(std::move(made.error()));
+  talk_.use(std::move(*made));
+  is_made_ = true;
+  return {};
+}
+
+result<speech> link::ready(const call_options& how) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_open_) return speech_;
+  }
+  const std::lock_guard opening(opening_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_open_) return speech_;
+  }
+  if (auto done = open(how); !done) return tl::unexpected(std::move(done.error()));
+  const std::lock_guard lock(mutex_);
+  return speech_;
+}
+
+void link::lost(bool is_stranger) {
+  const std::lock_guard lock(mutex_);
+  if (is_stranger) is_known_ = false;
+  // Without sessions there is nothing that could be lost: the next request stands for itself.
+  if (is_stranger || !speech_.is_modern) is_open_ = false;
+}
+
+server_description link::server() const {
+  const std::lock_guard lock(mutex_);
+  return server_;
+}
+
+void link::close(std::chrono::milliseconds time) { talk_.close(time); }
+
+result<void> link::open(const call_options& how) {
+  if (!is_made_) {
+    if (auto done = use(false); !done) return done;
+  }
+  bool is_known = false;
+  speech known;
+  {
+    const std::lock_guard lock(mutex_);
+    is_known = is_known_;
+    known = speech_;
+  }
+  if (is_known && !known.is_modern) {
+    talk_.through()->forget_session();
+    auto again = initialize(known.revision, how);
+    if (again || is_final(again.error())) return again;
+    if (again.error().code == errc::source_unavailable || again.error().code == errc::timed_out) return again;
+  }
+  return find_era(how);
+}
+
+result<void> link::find_era(const call_options& how) {
+  const auto& sessions = revisions_with_sessions();
+  const auto& modern = modern_revisions();
+  const auto& pinned = options_.revision;
+  if (!pinned.empty()) {
+    if (std::find(sessions.begin(), sessions.end(), pinned) != sessions.end()) return initialize_somehow(pinned, how);
+    if (std::find(modern.begin(), modern.end(), pinned) == modern.end())
+      return fail(errc::invalid_argument, "this client does not speak revision \"" + pinned.substr(0, 40) + "\"; it speaks " +
+                                              listed(modern) + ", " + listed(sessions));
+  }
+  const auto* http = std::get_if<http_target>(&target_);
+  if (pinned.empty() && http != nullptr && eras().has_sessions(http->url)) {
+    auto done = initialize_somehow(sessions.front(), how);
+    if (done || is_final(done.error()) || done.error().code == errc::source_unavailable) return done;
+  }
+
+  std::optional<failure> not_modern;
+  if (auto done = discover(modern.front(), how, not_modern); !done) return done;
+  if (!not_modern) {
+    if (http != nullptr) eras().remember(http->url, false);
+    return {};
+  }
+  if (!pinned.empty()) return tl::unexpected(std::move(*not_modern));
+  auto done = initialize_somehow(sessions.front(), how);
+  if (done) {
+    if (http != nullptr) eras().remember(http->url, true);
+    return done;
+  }
+  // What the first question met says more than what a server that never heard of sessions makes of the second.
+  if (not_modern->code == errc::source_unavailable && done.error().code == errc::source_unavailable)
+    return tl::unexpected(std::move(*not_modern));
+  return done;
+}
+
+result<void> link::discover(const std::string& revision, const call_options& how, std::optional<failure>& not_modern,
+                            bool is_again) {
+  const speech in{revision, true};
+  const request what{.method = "server/discover"};
+  const auto id = talk_.next_id();
+  sending out{.method = what.method, .headers = headers_of(what, in)};
+  out.tells_cancellation = !talk_.through()->has_exchanges();
+  out.time = std::min(options_.probe_time, how.time.value_or(options_.call_time));
+  call_options mine;
+  mine.stop = how.stop;
+  auto got = talk_.ask(id, spelled(what, id, in, options_, false), out, mine);
+  if (!got) {
+    const auto& why = got.error();
+    if (is_final(why)) return tl::unexpected(why);
+    if (why.answer && why.answer->code == unsupported_version) {
+      const auto theirs = supported_by(why);
+      if (const auto shared = first_shared(modern_revisions(), theirs); shared && !is_again)
+        return discover(*shared, how, not_modern, true);
+      if (const auto older = first_shared(revisions_with_sessions(), theirs); older && options_.revision.empty())
+        return initialize_somehow(*older, how);
+      return tl::unexpected(speaks_otherwise(theirs));
+    }
+    if (is_modern_error(why)) return tl::unexpected(why);
+    not_modern = why;
+    return {};
+  }
+  const auto result = got->result.as_object("result");
+  auto described = description_of(*result, in);
+  if (described.revisions.empty()) {
+    // Whoever has no versions to name has not understood the question.
+    not_modern = failure{errc::broken_protocol, "the server answered server/discover without supportedVersions", {}};
+    return {};
+  }
+  if (std::find(described.revisions.begin(), described.revisions.end(), revision) == described.revisions.end()) {
+    if (const auto shared = first_shared(modern_revisions(), described.revisions); shared && !is_again)
+      return discover(*shared, how, not_modern, true);
+    if (const auto older = first_shared(revisions_with_sessions(), described.revisions); older && options_.revision.empty())
+      return initialize_somehow(*older, how);
+    return tl::unexpected(speaks_otherwise(described.revisions));
+  }
+  talk_.through()->opened(revision, true);
+  settle(in, std::move(described));
+  return {};
+}
+
+result<void> link::initialize_somehow(const std::string& revision, const call_options& how) {
+  auto done = initialize(revision, how);
+  const auto* http = std::get_if<http_target>(&target_);
+  if (done || http == nullptr || !done.error().answer || talk_.through()->kind() != "http") return done;
+  const auto status = done.error().answer->http_status;
+  // Spec: 2025-11-25 basic/transports#backwards-compatibility.
+  if ((status != 400 && status != 404 && status != 405) || is_modern_error(done.error())) return done;
+  if (!use(true)) return done;
+  auto second = initialize(revision, how);
+  if (second) return second;
+  // The next attempt begins again with the newer transport.
+  if (auto newer = use(false); !newer) return newer;
+  auto why = done.error();
+  why.public_text += "; and neither does it speak the older HTTP+SSE there: " + second.error().public_text;
+  return tl::unexpected(std::move(why));
+}
+
+result<void> link::initialize(const std::string& revision, const call_options& how) {
+  speech in{revision, false};
+  request what{.method = "initialize"};
+  json::writer to(what.params);
+  to.key("protocolVersion").string(revision);
+  to.key("capabilities");
+  write_capabilities(to, options_, in);
+  to.key("clientInfo");
+  write_self(to, options_, in);
+  const auto id = talk_.next_id();
+  sending out{.method = what.method};
+  out.is_opening = true;
+  out.tells_cancellation = false;
+  out.time = how.time.value_or(options_.call_time);
+  call_options mine;
+  mine.stop = how.stop;
+  auto got = talk_.ask(id, spelled(what, id, in, options_, false), out, mine);
+  if (!got) return tl::unexpected(std::move(got.error()));
+  const auto result = got->result.as_object("result");
+  in.revision = text_member(*result, "protocolVersion");
+  const auto& ours = revisions_with_sessions();
+  if (std::find(ours.begin(), ours.end(), in.revision) == ours.end() ||
+      (!options_.revision.empty() && in.revision != options_.revision))
+    return tl::unexpected(speaks_otherwise({in.revision}));
+  talk_.through()->opened(in.revision, false);
+  talk_.tell(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+  settle(in, description_of(*result, in));
+  return {};
+}
+
+void link::settle(speech in, server_description what) {
+  what.transport = std::string(talk_.through()->kind());
+  const std::lock_guard lock(mutex_);
+  speech_ = std::move(in);
+  server_ = std::move(what);
+  is_open_ = true;
+  is_known_ = true;
+}
+
+}  // namespace hondana::outbound

@@ -1,0 +1,57 @@
+/// The connection to one server: made, opened in a revision that both speak, and opened anew after it was lost.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <hondana/client.hpp>
+
+#include "client/channels.hpp"
+#include "client/conversation.hpp"
+#include "client/speech.hpp"
+
+namespace hondana::outbound {
+
+/// Threads: any.
+class link {
+ public:
+  /// `heard` and `options` outlive it.
+  link(client_target target, const client_options& options, hearer& heard, channel_maker make);
+
+  /// What is spoken, once the connection is open. Blocks while it is opened. Errors: those of `client::connect`.
+  [[nodiscard]] result<speech> ready(const call_options& how);
+  /// The connection has been lost, or what was found out of the server does not hold any more (`is_stranger`).
+  void lost(bool is_stranger);
+  [[nodiscard]] conversation& talk() noexcept { return talk_; }
+  [[nodiscard]] server_description server() const;
+  void close(std::chrono::milliseconds time);
+
+ private:
+  result<void> use(bool is_older);
+  result<void> open(const call_options& how);
+  result<void> find_era(const call_options& how);
+  result<void> discover(const std::string& revision, const call_options& how, std::optional<failure>& not_modern,
+                        bool is_again = false);
+  result<void> initialize(const std::string& revision, const call_options& how);
+  result<void> initialize_somehow(const std::string& revision, const call_options& how);
+  void settle(speech in, server_description what);
+  [[nodiscard]] channel::limits limits() const;
+
+  const client_target target_;
+  const channel_maker make_;
+  const client_options& options_;
+  hearer& heard_;
+  conversation talk_;
+  std::mutex opening_;        // held while it is opened
+  mutable std::mutex mutex_;  // the rest; never held while something blocks
+  bool is_open_ = false;
+  bool is_known_ = false;  // what `speech_` says is worth trying first
+  bool is_made_ = false;   // only with opening_
+  speech speech_;
+  server_description server_;
+};
+
+}  // namespace hondana::outbound

@@ -1,0 +1,112 @@
+/// Reading resources: through the server, or from where an https: link leads.
+#include <algorithm>
+#include <utility>
+
+#include "client/engine.hpp"
+#include "json/writer.hpp"
+#if __has_include("transport/http_calls/direct_fetch.hpp")
+#include "transport/http_calls/direct_fetch.hpp"
+#endif
+
+namespace hondana::outbound {
+namespace {
+
+constexpr std::int64_t not_modified = 304;
+
+bool is_https(std::string_view uri) {
+  constexpr std::string_view scheme = "https://";
+  return uri.size() > scheme.size() && std::equal(scheme.begin(), scheme.end(), uri.begin(), [](char a, char b) {
+           return a == (b >= 'A' && b <= 'Z' ? static_cast<char>(b - 'A' + 'a') : b);
+         });
+}
+
+bytes::digest digest_of(const read_answer& what) {
+  bytes::digester all;
+  for (const auto& one : what.items) {
+    all.feed(std::to_string(one.uri.size()) + ':' + one.uri + std::to_string(one.bytes.size()) + ':');
+    all.feed(one.bytes);
+  }
+  return all.value();
+}
+
+}  // namespace
+
+result<read_answer> engine::read(std::string_view uri, std::string_view version, const content_writer& into,
+                                 const call_options& how) {
+  if (uri.empty()) return fail(errc::invalid_argument, "there is no URI to read");
+  if (options_.fetches_https && is_https(uri)) return fetch(std::string(uri), into, how);
+  if (auto can = need(&server_description::has_resources, "resources", how); !can)
+    return tl::unexpected(std::move(can.error()));
+
+  request what{.method = "resources/read", .target = std::string(uri), .repeats_target = true, .may_be_asked = true};
+  json::writer to(what.params);
+  to.key("uri").string(uri);
+  const bool has_version = !version.empty() && server().has_versions;
+  if (has_version) to.key("version").string(version);
+  what.is_kept = !has_version && !into;
+  std::vector<std::uint64_t> sizes;
+  if (into) {
+    what.content = [&sizes, &into](std::size_t item, std::string_view piece) -> result<void> {
+      if (sizes.size() <= item) sizes.resize(item + 1);
+      sizes[item] += piece.size();
+      return into(item, piece);
+    };
+  }
+  auto got = call(std::move(what), how);
+  if (!got) {
+    if (has_version && got.error().answer && got.error().answer->code == not_modified) {
+      read_answer same;
+      same.is_not_modified = true;
+      return same;
+    }
+    return tl::unexpected(std::move(got.error()));
+  }
+  auto out = contents_of(got->result());
+  if (!out) return out;
+  out->is_from_cache = got->is_from_cache;
+  out->ttl = got->fresh.ttl;
+  if (into) {
+    for (std::size_t at = 0; at < std::min(sizes.size(), out->items.size()); ++at) out->items[at].size = sizes[at];
+  } else {
+    watches_.seen(std::string(uri), outbound::digest_of(*out));
+  }
+  return out;
+}
+
+result<bytes::digest> engine::digest_of(const std::string& uri, const call_options& how) {
+  const auto got = read(uri, {}, {}, how);
+  if (!got) return tl::unexpected(got.error());
+  return outbound::digest_of(*got);
+}
+
+result<read_answer> engine::fetch(const std::string& url, const content_writer& into, const call_options& how) {
+#if !__has_include("transport/http_calls/direct_fetch.hpp")
+  static_cast<void>(into), static_cast<void>(how);
+  return fail(errc::unsupported, "not yet: " + url);
+#else
+  transport::fetch_limits most;
+  most.bytes = into ? options_.max_read_bytes : options_.max_message_bytes;
+  most.time = how.time.value_or(options_.call_time);
+  channel::content_sink sink;
+  std::uint64_t size = 0;
+  if (into) {
+    sink = [&into, &size](std::size_t item, std::string_view piece) {
+      size += piece.size();
+      return into(item, piece);
+    };
+  }
+  auto got = transport::fetch_directly(url, most, sink, how.stop);
+  if (!got) return tl::unexpected(std::move(got.error()));
+  read_answer out;
+  read_item item;
+  item.uri = url;
+  item.mimeType = got->content_type;
+  item.is_text = got->is_text;
+  item.bytes = std::move(got->bytes);
+  item.size = into ? size : item.bytes.size();
+  out.items.push_back(std::move(item));
+  return out;
+#endif
+}
+
+}  // namespace hondana::outbound
