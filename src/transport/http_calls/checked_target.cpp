@@ -70,6 +70,11 @@ std::optional<std::string> origin_of(const std::string& url) {
   return parsed ? origin_of(parsed) : std::nullopt;
 }
 
+bool has_credentials(const std::string& url) {
+  const auto parsed = parse(url);
+  return !parsed || part(parsed, CURLUPART_USER) || part(parsed, CURLUPART_PASSWORD);
+}
+
 std::optional<std::string> resolved(const std::string& base, const std::string& reference) {
   const auto url = parse(base);
   if (!url || reference.size() > max_uri_bytes || reference.find('\0') != std::string::npos) return std::nullopt;

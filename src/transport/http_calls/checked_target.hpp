@@ -28,6 +28,9 @@ struct checked_target {
 /// `scheme://host:port` with the port always there and letters in lower case; nothing for what is no http or https URL.
 [[nodiscard]] std::optional<std::string> origin_of(const std::string& url);
 
+/// Whether a URL holds a user name or password; true for what is no URL.
+[[nodiscard]] bool has_credentials(const std::string& url);
+
 /// `reference` as seen from `base`, without its fragment; nothing when there is no such URL.
 [[nodiscard]] std::optional<std::string> resolved(const std::string& base, const std::string& reference);
 

@@ -1,0 +1,18 @@
+/// Which addresses a URL from a stranger may lead to.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdint>
+
+namespace hondana::transport::http_calls {
+
+/// True for unicast addresses of the public Internet only: not this machine, private and shared networks, link-local,
+/// multicast, documentation, reserved. IPv6 addresses that carry an IPv4 address (mapped, 6to4, NAT64) are as public as that
+/// one; those of Teredo and the compatible form are not. Source: IANA's special-purpose address registries (RFC 6890).
+[[nodiscard]] bool is_public(const sockaddr& address) noexcept;
+[[nodiscard]] bool is_public_ipv4(std::uint32_t address) noexcept;  ///< In the host's byte order.
+[[nodiscard]] bool is_public_ipv6(const std::array<std::uint8_t, 16>& address) noexcept;
+
+}  // namespace hondana::transport::http_calls
