@@ -80,7 +80,8 @@ failure speaks_otherwise(const std::vector<std::string>& theirs) {
 }
 
 bool is_final(const failure& why) {
-  return why.code == errc::cancelled || why.code == errc::unauthorized || why.code == errc::invalid_argument;
+  // What a server calls invalid only says that it did not understand.
+  return why.code == errc::cancelled || why.code == errc::unauthorized || (why.code == errc::invalid_argument && !why.answer);
 }
 
 }  // namespace

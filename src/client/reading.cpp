@@ -3,10 +3,9 @@
 #include <utility>
 
 #include "client/engine.hpp"
+#include "json/utf8.hpp"
 #include "json/writer.hpp"
-#if __has_include("transport/http_calls/direct_fetch.hpp")
 #include "transport/http_calls/direct_fetch.hpp"
-#endif
 
 namespace hondana::outbound {
 namespace {
@@ -80,33 +79,21 @@ result<bytes::digest> engine::digest_of(const std::string& uri, const call_optio
 }
 
 result<read_answer> engine::fetch(const std::string& url, const content_writer& into, const call_options& how) {
-#if !__has_include("transport/http_calls/direct_fetch.hpp")
-  static_cast<void>(into), static_cast<void>(how);
-  return fail(errc::unsupported, "not yet: " + url);
-#else
-  transport::fetch_limits most;
+  transport::http_calls::fetch_limits most;
   most.bytes = into ? options_.max_read_bytes : options_.max_message_bytes;
   most.time = how.time.value_or(options_.call_time);
-  channel::content_sink sink;
-  std::uint64_t size = 0;
-  if (into) {
-    sink = [&into, &size](std::size_t item, std::string_view piece) {
-      size += piece.size();
-      return into(item, piece);
-    };
-  }
-  auto got = transport::fetch_directly(url, most, sink, how.stop);
+  auto got = transport::http_calls::fetch_directly(url, most, into, how.stop);
   if (!got) return tl::unexpected(std::move(got.error()));
-  read_answer out;
   read_item item;
   item.uri = url;
-  item.mimeType = got->content_type;
-  item.is_text = got->is_text;
+  item.mimeType = got->media_type;
   item.bytes = std::move(got->bytes);
-  item.size = into ? size : item.bytes.size();
+  item.size = got->size;
+  // Nobody validated what a writer took; a type says what it is meant to be.
+  item.is_text = into ? got->media_type.starts_with("text/") : json::is_utf8(item.bytes) && !json::has_nul(item.bytes);
+  read_answer out;
   out.items.push_back(std::move(item));
   return out;
-#endif
 }
 
 }  // namespace hondana::outbound

@@ -1,0 +1,203 @@
+/// Watches: acknowledged, told, lost and taken up again.
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "client/watches.hpp"
+#include "unit/client/scripted_channel.hpp"
+
+namespace hondana::test {
+namespace {
+
+using heard = scripted_server::heard;
+
+/// Collects changes for a test to wait for.
+class ear {
+ public:
+  change_handler handler() {
+    return [this](const change& news) {
+      const std::lock_guard lock(mutex_);
+      all_.push_back(news);
+      changed_.notify_all();
+    };
+  }
+  template <class Wanted>
+  bool waits_for(Wanted wanted) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(20), [&] { return std::any_of(all_.begin(), all_.end(), wanted); });
+  }
+  bool hears(change_kind kind, const std::string& uri = {}, bool was_missed = false) {
+    return waits_for([&](const change& one) { return one.kind == kind && one.uri == uri && one.was_missed == was_missed; });
+  }
+  template <class Wanted>
+  bool has(Wanted wanted) {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(all_.begin(), all_.end(), wanted);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<change> all_;
+};
+
+std::string tagged(const heard& stream, const std::string& method, const std::string& more) {
+  return R"({"jsonrpc":"2.0","method":")" + method + R"(","params":{)" + more + (more.empty() ? "" : ",") +
+         R"("_meta":{"io.modelcontextprotocol/subscriptionId":)" + std::to_string(stream.sent.call) + "}}}";
+}
+
+void acknowledge(scripted_server& of, const heard& one) {
+  of.say(one.sent.call,
+         tagged(one, "notifications/subscriptions/acknowledged", "\"notifications\":" + one.param("notifications")->to_text()));
+}
+
+TEST(watching, hears_what_its_stream_tells) {
+  scripted_server server([](scripted_server& of, const heard& one) {
+    if (one.method == "server/discover") return of.result(one, modern_self);
+    if (one.method != "subscriptions/listen") return;
+    EXPECT_TRUE(one.sent.is_subscription);
+    acknowledge(of, one);
+    of.say(one.sent.call, tagged(one, "notifications/resources/updated", R"("uri":"x:a")"));
+    of.say(one.sent.call, tagged(one, "notifications/resources/list_changed", ""));
+    of.say(one.sent.call, R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":5}})");
+  });
+  ear news;
+  opened_engine engine(server);
+  const auto watch = engine->watched().add({.uris = {"x:a"}, .resource_list = true}, news.handler(), {});
+  ASSERT_TRUE(watch) << watch.error().public_text;
+  EXPECT_TRUE(news.hears(change_kind::resource, "x:a"));
+  EXPECT_TRUE(news.hears(change_kind::resource_list));
+  EXPECT_EQ(engine->watched().honoured(**watch).uris, (std::vector<std::string>{"x:a"}));
+  engine->watched().remove(*watch);
+  ASSERT_TRUE(server.waits_for("notifications/cancelled", 1));
+}
+
+TEST(watching, says_what_the_server_refuses) {
+  scripted_server server([](scripted_server& of, const heard& one) {
+    if (one.method == "server/discover") return of.result(one, modern_self);
+    of.error(one, -32601, "Method not found");
+  });
+  ear news;
+  opened_engine engine(server);
+  const auto watch = engine->watched().add({.resource_list = true}, news.handler(), {});
+  ASSERT_FALSE(watch);
+  EXPECT_EQ(watch.error().code, errc::unsupported);
+  EXPECT_EQ(engine->watched().add({}, news.handler(), {}).error().code, errc::invalid_argument);
+  EXPECT_EQ(engine->watched().add({.resource_list = true}, {}, {}).error().code, errc::invalid_argument);
+}
+
+TEST(watching, gives_up_on_a_server_that_never_acknowledges) {
+  scripted_server server([](scripted_server& of, const heard& one) {
+    if (one.method == "server/discover") of.result(one, modern_self);
+  });
+  ear news;
+  opened_engine engine(server);
+  const auto watch = engine->watched().add({.resource_list = true}, news.handler(), {.time = std::chrono::milliseconds(50)});
+  ASSERT_FALSE(watch);
+  EXPECT_EQ(watch.error().code, errc::timed_out);
+  EXPECT_EQ(server.abandoned().size(), 1u);
+}
+
+TEST(watching, is_taken_up_again_and_finds_what_was_missed) {
+  std::atomic<bool> has_changed = false;
+  scripted_server server([&has_changed](scripted_server& of, const heard& one) {
+    if (one.method == "server/discover") return of.result(one, modern_self);
+    if (one.method == "subscriptions/listen") return acknowledge(of, one);
+    if (one.method != "resources/read") return;
+    const auto uri = *one.param("uri")->as_string();
+    const std::string text = uri == "x:b" && has_changed ? "after" : "before";
+    of.result(one, R"({"contents":[{"uri":")" + uri + R"(","text":")" + text + R"("}]})");
+  });
+  ear news;
+  opened_engine engine(server);
+  const auto watch = engine->watched().add({.uris = {"x:a", "x:b", "x:c"}, .resource_list = true}, news.handler(), {});
+  ASSERT_TRUE(watch);
+  ASSERT_TRUE(engine->read("x:a", {}, {}, {}));
+  ASSERT_TRUE(engine->read("x:b", {}, {}, {}));
+  has_changed = true;
+  server.break_off({errc::source_unavailable, "the connection broke", {}});
+  EXPECT_TRUE(news.waits_for(
+      [](const change& one) { return one.kind == change_kind::connection_lost && one.text == "the connection broke"; }));
+  EXPECT_TRUE(news.hears(change_kind::connection_back));
+  EXPECT_TRUE(news.hears(change_kind::resource, "x:b", true));  // it has changed
+  EXPECT_TRUE(news.hears(change_kind::resource, "x:c", true));  // it was never read, so that nobody knows
+  EXPECT_TRUE(news.hears(change_kind::resource_list, "", true));
+  // The list is told last: what has not been told by now is not told.
+  EXPECT_FALSE(news.has([](const change& one) { return one.uri == "x:a" || (one.uri == "x:b" && !one.was_missed); }));
+  EXPECT_EQ(server.all("subscriptions/listen").size(), 2u);
+}
+
+TEST(watching, of_older_servers_subscribes_once_a_uri_and_again_after_a_loss) {
+  scripted_server server([](scripted_server& of, const heard& one) {
+    if (one.method == "initialize") return of.result(one, older_self("2025-06-18"));
+    if (one.method == "server/discover") return of.error(one, -32601, "no");
+    if (one.sent.call != 0) of.result(one, "{}");
+  });
+  ear first_news;
+  ear second_news;
+  opened_engine engine(server);
+  const auto first = engine->watched().add({.uris = {"x:dir"}}, first_news.handler(), {});
+  ASSERT_TRUE(first) << first.error().public_text;
+  const auto second = engine->watched().add({.uris = {"x:dir"}, .resource_list = true}, second_news.handler(), {});
+  ASSERT_TRUE(second);
+  server.say(0, R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"x:dir/part","title":"Part"}})");
+  EXPECT_TRUE(first_news.hears(change_kind::resource, "x:dir/part"));
+  EXPECT_TRUE(second_news.hears(change_kind::resource, "x:dir/part"));
+  server.say(0, R"({"jsonrpc":"2.0","method":"notifications/resources/list_changed"})");
+  EXPECT_TRUE(second_news.hears(change_kind::resource_list));
+
+  server.break_off({errc::source_unavailable, "gone", {}});
+  EXPECT_TRUE(first_news.hears(change_kind::connection_back));
+  EXPECT_TRUE(second_news.hears(change_kind::connection_back));
+  EXPECT_GE(server.all("resources/subscribe").size(), 3u);
+
+  engine->watched().remove(*first);
+  EXPECT_TRUE(server.all("resources/unsubscribe").empty());  // the other still wants it
+  engine->watched().remove(*second);
+  EXPECT_TRUE(server.waits_for("resources/unsubscribe", 1));
+}
+
+TEST(watching, never_calls_a_handler_that_is_gone) {
+  scripted_server* far = nullptr;
+  scripted_server server([](scripted_server& of, const heard& one) {
+    if (one.method == "server/discover") return of.result(one, modern_self);
+    if (one.method == "subscriptions/listen") acknowledge(of, one);
+  });
+  far = &server;
+  opened_engine engine(server);
+  for (int round = 0; round < 50; ++round) {
+    auto calls = std::make_unique<std::atomic<int>>(0);
+    const auto watch = engine->watched().add({.uris = {"x:a"}}, [&calls](const change&) { ++*calls; }, {});
+    ASSERT_TRUE(watch);
+    const auto stream = server.all("subscriptions/listen").back();
+    for (int i = 0; i < 20; ++i)
+      far->say(stream.sent.call, tagged(stream, "notifications/resources/updated", R"("uri":"x:a")"));
+    engine->watched().remove(*watch);
+    calls.reset();  // a handler called now would touch freed memory
+  }
+}
+
+TEST(watching, may_be_ended_by_its_own_handler) {
+  scripted_server server([](scripted_server& of, const heard& one) {
+    if (one.method == "server/discover") return of.result(one, modern_self);
+    if (one.method == "subscriptions/listen") acknowledge(of, one);
+  });
+  opened_engine engine(server);
+  std::promise<std::shared_ptr<outbound::watch_entry>> made;
+  std::promise<void> ended;
+  auto known = made.get_future().share();
+  const auto watch = engine->watched().add({.uris = {"x:a"}},
+                                           [&](const change&) {
+                                             engine->watched().remove(known.get());
+                                             ended.set_value();
+                                           },
+                                           {});
+  ASSERT_TRUE(watch);
+  made.set_value(*watch);
+  const auto stream = server.all("subscriptions/listen").back();
+  server.say(stream.sent.call, tagged(stream, "notifications/resources/updated", R"("uri":"x:a")"));
+  EXPECT_EQ(ended.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+}
+
+}  // namespace
+}  // namespace hondana::test
