@@ -77,6 +77,10 @@ struct client_options {
   /// Threads: any; several calls may run at once.
   std::function<void(message_direction way, std::string_view message)> trace{};
 
+  /// More members for the `_meta` of every request, asked for each time; empty: none. Names as the specification has them, a
+  /// prefix and a slash before each. Threads: any; it must not block. Spec: basic#general-fields.
+  std::function<value::object()> meta{};
+
   std::chrono::milliseconds call_time{30'000};
   std::chrono::milliseconds input_time{600'000};  ///< Until people must have answered a server's question.
   /// Until a child process that does not answer the first question is taken for an older one.
@@ -101,7 +105,8 @@ class client {
  public:
   /// Finds the server and the revision to speak. Errors: invalid_argument for a target that cannot be; those of all calls.
   /// Spec: basic/versioning, basic/transports.
-  [[nodiscard]] static result<client> connect(client_target target, client_options options = {});
+  /// `how`: of the connecting alone.
+  [[nodiscard]] static result<client> connect(client_target target, client_options options = {}, const call_options& how = {});
   ~client();
   client(client&&) noexcept;
   client& operator=(client&&) noexcept;

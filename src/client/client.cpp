@@ -53,9 +53,9 @@ client::~client() {
   if (engine_) engine_->close();
 }
 
-result<client> client::connect(client_target target, client_options options) {
+result<client> client::connect(client_target target, client_options options, const call_options& how) {
   auto made = std::make_shared<engine>(std::move(target), std::move(options));
-  if (auto opened = made->open(); !opened) {
+  if (auto opened = made->open(how); !opened) {
     made->close();
     return tl::unexpected(std::move(opened.error()));
   }

@@ -52,8 +52,8 @@ engine::engine(client_target target, client_options options, channel_maker make)
 
 engine::~engine() { close(); }
 
-result<void> engine::open() {
-  const auto ready = link_.ready({});
+result<void> engine::open(const call_options& how) {
+  const auto ready = link_.ready(how);
   if (!ready) return tl::unexpected(ready.error());
   // Peers without sessions are told with each request.
   if (ready->is_modern || !options_.least_log_level || link_.server().capabilities.find("logging") == nullptr) return {};
@@ -61,7 +61,7 @@ result<void> engine::open() {
   const std::string level(names[static_cast<std::size_t>(*options_.least_log_level)]);
   request what{.method = "logging/setLevel"};
   json::writer(what.params).key("level").string(level);
-  if (auto done = call(std::move(what), {}); !done) return tl::unexpected(std::move(done.error()));
+  if (auto done = call(std::move(what), how); !done) return tl::unexpected(std::move(done.error()));
   return {};
 }
 

@@ -38,7 +38,7 @@ class engine : public hearer, public std::enable_shared_from_this<engine> {
   ~engine() override;
 
   /// Opens the connection. Errors: those of `client::connect`.
-  result<void> open();
+  result<void> open(const call_options& how = {});
   /// Ends everything; afterwards all calls fail as cancelled.
   void close();
 

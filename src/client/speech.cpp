@@ -79,7 +79,8 @@ std::string spelled(const request& what, channel::call_id id, const speech& in, 
   out.reserve(256 + what.params.size());
   json::writer to(out);
   to.begin_object().member("jsonrpc", "2.0").key("id").unsigned_integer(id).member("method", what.method);
-  const bool has_meta = in.is_modern || reports;
+  const auto more = options.meta ? options.meta() : value::object();
+  const bool has_meta = in.is_modern || reports || !more.empty();
   if (has_meta || !what.params.empty()) {
     // The members are JSON already; the writer sees one raw value.
     std::string params = "{" + what.params;
@@ -96,6 +97,7 @@ std::string spelled(const request& what, channel::call_id id, const speech& in, 
         write_capabilities(inner, options, in);
         if (options.least_log_level) inner.member("io.modelcontextprotocol/logLevel", spelling_of(*options.least_log_level));
       }
+      for (const auto& [name, one] : more) inner.key(name).raw(one.to_text());
       inner.end_object();
       params += (what.params.empty() ? "\"_meta\":" : ",\"_meta\":") + meta;
     }
