@@ -85,9 +85,16 @@ std::optional<std::string> resolved(const std::string& base, const std::string& 
 
 std::string shown(std::string_view url) {
   constexpr std::size_t most = 300;
-  auto out = std::string(url.substr(0, std::min(url.find_first_of("?#"), most)));
+  url = url.substr(0, url.find_first_of("?#"));
+  const auto scheme = url.find("//");
+  const auto begin = scheme == std::string_view::npos ? 0 : scheme + 2;
+  const auto name = url.substr(0, url.find_first_of("/\\", begin)).rfind('@');
+  std::string out(url.substr(0, name == std::string_view::npos ? 0 : begin));
+  out += url.substr(name == std::string_view::npos ? 0 : name + 1);
   for (char& c : out) c = c > ' ' && c < 0x7f ? c : '?';
-  return out.size() == most ? out + "..." : out;
+  if (out.size() <= most) return out;
+  out.resize(most);
+  return out + "...";
 }
 
 result<std::string> header_line(std::string_view name, std::string_view value) {

@@ -37,7 +37,7 @@ struct checked_target {
 /// `Name: value` as libcurl takes it. Errors: invalid_argument for line breaks and names that are none.
 [[nodiscard]] result<std::string> header_line(std::string_view name, std::string_view value);
 
-/// A URL as it may stand in an error: without its query, and not endless.
+/// A URL as it may stand in an error: without user name and query, and not endless.
 [[nodiscard]] std::string shown(std::string_view url);
 
 }  // namespace hondana::transport::http_calls

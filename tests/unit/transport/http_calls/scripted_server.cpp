@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -14,13 +15,24 @@
 
 namespace hondana_test {
 
-scripted_connection::~scripted_connection() { ::close(socket_); }
+scripted_connection::~scripted_connection() {
+  SSL_free(tls_);
+  ::close(socket_);
+}
+
+bool scripted_connection::shake_hands() {
+  if (!identity_) return true;
+  tls_ = identity_->accept(socket_);
+  return tls_ != nullptr;
+}
 
 void scripted_connection::interrupt() { ::shutdown(socket_, SHUT_RDWR); }
 
 bool scripted_connection::send(std::string_view bytes) {
   while (!bytes.empty()) {
-    const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const auto sent = tls_ != nullptr
+                          ? SSL_write(tls_, bytes.data(), static_cast<int>(std::min<std::size_t>(bytes.size(), 1u << 20)))
+                          : ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
@@ -41,7 +53,7 @@ bool scripted_connection::open_stream(std::string_view more_fields) {
 
 bool scripted_connection::fill() {
   char buffer[65536];
-  const auto got = ::recv(socket_, buffer, sizeof buffer, 0);
+  const auto got = tls_ != nullptr ? SSL_read(tls_, buffer, sizeof buffer) : ::recv(socket_, buffer, sizeof buffer, 0);
   if (got <= 0) return false;
   input_.append(buffer, static_cast<std::size_t>(got));
   return true;
@@ -102,7 +114,10 @@ std::optional<heard_request> scripted_connection::next_request() {
   return out;
 }
 
-scripted_server::scripted_server(script plays, const std::string& socket) : plays_(std::move(plays)) {
+scripted_server::scripted_server(script plays, const std::string& socket, std::shared_ptr<const tls_identity> identity)
+    : plays_(std::move(plays)), identity_(std::move(identity)) {
+  // OpenSSL writes without MSG_NOSIGNAL.
+  if (identity_) ::signal(SIGPIPE, SIG_IGN);
   const int family = socket.empty() ? AF_INET : AF_UNIX;
   listening_ = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   int bound = -1;
@@ -141,7 +156,7 @@ scripted_server::~scripted_server() {
 }
 
 std::string scripted_server::url(std::string_view path) const {
-  return "http://127.0.0.1:" + std::to_string(port_) + std::string(path);
+  return (identity_ ? "https://127.0.0.1:" : "http://127.0.0.1:") + std::to_string(port_) + std::string(path);
 }
 
 void scripted_server::accept_all() {
@@ -156,13 +171,17 @@ void scripted_server::accept_all() {
     ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
     ++connections_;
     const std::lock_guard lock(mutex_);
-    auto& one = *open_.emplace_back(std::make_unique<scripted_connection>(socket));
+    auto& one = *open_.emplace_back(std::make_unique<scripted_connection>(socket, identity_));
     if (is_stopping_) one.interrupt();
     threads_.emplace_back([this, &one] { serve(one); });
   }
 }
 
 void scripted_server::serve(scripted_connection& one) {
+  if (!one.shake_hands()) {
+    one.close();
+    return;
+  }
   while (auto request = one.next_request()) {
     {
       const std::lock_guard lock(mutex_);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "channel/channel.hpp"
+#include "unit/transport/http_calls/tls_identity.hpp"
 
 namespace hondana_test {
 
@@ -40,7 +41,8 @@ struct heard_request {
 /// The server's side of one connection.
 class scripted_connection {
  public:
-  explicit scripted_connection(int socket) : socket_(socket) {}
+  explicit scripted_connection(int socket, std::shared_ptr<const tls_identity> identity = {})
+      : socket_(socket), identity_(std::move(identity)) {}
   ~scripted_connection();
   scripted_connection(const scripted_connection&) = delete;
   scripted_connection& operator=(const scripted_connection&) = delete;
@@ -58,12 +60,16 @@ class scripted_connection {
   void vanish();
   /// Nothing when the client has closed.
   std::optional<heard_request> next_request();
+  /// Where there is an identity: false when the client does not trust it.
+  bool shake_hands();
   /// Wakes whoever waits on it. Threads: any.
   void interrupt();
 
  private:
   bool fill();
   int socket_;
+  std::shared_ptr<const tls_identity> identity_;
+  SSL* tls_ = nullptr;
   std::string input_;
   bool is_closed_ = false;
 };
@@ -74,7 +80,7 @@ class scripted_server {
   using script = std::function<bool(const heard_request&, scripted_connection&)>;
 
   /// `socket`: the path of a Unix socket instead of a port.
-  explicit scripted_server(script plays, const std::string& socket = {});
+  explicit scripted_server(script plays, const std::string& socket = {}, std::shared_ptr<const tls_identity> identity = {});
   ~scripted_server();
   scripted_server(const scripted_server&) = delete;
   scripted_server& operator=(const scripted_server&) = delete;
@@ -92,6 +98,7 @@ class scripted_server {
   void serve(scripted_connection& one);
 
   script plays_;
+  std::shared_ptr<const tls_identity> identity_;
   int listening_ = -1;
   std::uint16_t port_ = 0;
   std::atomic<std::size_t> connections_{0};
