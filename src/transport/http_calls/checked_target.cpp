@@ -1,3 +1,4 @@
+/// Looks at the parts of a target before anything is sent to it.
 #include "transport/http_calls/checked_target.hpp"
 
 #include <curl/curl.h>
@@ -40,12 +41,7 @@ std::optional<std::string> part(const parsed_url& url, CURLUPart which, unsigned
   return std::string(text);
 }
 
-std::string in_lower_case(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return text;
-}
-
-std::optional<std::string> origin_of(const parsed_url& url) {
+std::optional<std::string> origin_in(const parsed_url& url) {
   const auto scheme = part(url, CURLUPART_SCHEME);
   const auto host = part(url, CURLUPART_HOST);
   const auto port = part(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
@@ -67,7 +63,7 @@ result<void> check_proxy(const std::string& proxy) {
 
 std::optional<std::string> origin_of(const std::string& url) {
   const auto parsed = parse(url);
-  return parsed ? origin_of(parsed) : std::nullopt;
+  return parsed ? origin_in(parsed) : std::nullopt;
 }
 
 bool has_credentials(const std::string& url) {
@@ -113,7 +109,7 @@ result<checked_target> check_target(const http_target& target) {
   checked_target out;
   if (target.url.size() > max_uri_bytes) return fail(errc::invalid_argument, "the server's URL is longer than 8192 bytes");
   const auto url = parse(target.url);
-  const auto origin = url ? origin_of(url) : std::nullopt;
+  const auto origin = url ? origin_in(url) : std::nullopt;
   if (!origin)
     return fail(errc::invalid_argument,
                 "\"" + shown(target.url) + "\" is no http: or https: URL; name one like http://127.0.0.1:7325/mcp");

@@ -1,3 +1,4 @@
+/// Rules that all exchanges of a channel keep.
 #include "transport/http_calls/conversation.hpp"
 
 #include <algorithm>

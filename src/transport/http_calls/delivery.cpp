@@ -1,3 +1,4 @@
+/// How a POST of HTTP+SSE goes.
 #include "transport/http_calls/delivery.hpp"
 
 #include <optional>
@@ -5,8 +6,7 @@
 namespace hondana::transport::http_calls {
 
 delivery::delivery(loop& within, conversation& in, std::string url, channel::outgoing message, hook over)
-    : loop_(within),
-      in_(in),
+    : in_(in),
       url_(std::move(url)),
       message_(std::move(message)),
       over_(std::move(over)),

@@ -33,7 +33,6 @@ class delivery final : public answer_hearer {
   void finished(result<void> how) override;
   void release_queue() { in_.queued_bytes -= std::exchange(queued_, 0); }
 
-  loop& loop_;
   conversation& in_;
   std::string url_;
   channel::outgoing message_;

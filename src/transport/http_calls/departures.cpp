@@ -1,3 +1,4 @@
+/// The order in which messages go to the server.
 #include "transport/http_calls/departures.hpp"
 
 #include <algorithm>

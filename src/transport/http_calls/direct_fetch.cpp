@@ -1,3 +1,4 @@
+/// One GET to the open Internet, hop by hop.
 #include "transport/http_calls/direct_fetch.hpp"
 
 #include <arpa/inet.h>
@@ -23,8 +24,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr int max_redirects = 5;
-constexpr long buffer_bytes = 64L << 10;
+constexpr int max_hops = 5;
+constexpr long window_bytes = 64L << 10;
 
 struct easy_deleter {
   void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
@@ -163,7 +164,7 @@ result<void> direct_fetch::set_options(CURL* easy) {
   }
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_QUICK_EXIT, 1L);
-  set(CURLOPT_BUFFERSIZE, buffer_bytes);
+  set(CURLOPT_BUFFERSIZE, window_bytes);
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(most_.connect_time.count()));
   set(CURLOPT_PROXY, most_.proxy.c_str());
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -270,7 +271,7 @@ result<void> direct_fetch::judge_status() const {
 
 result<fetched> direct_fetch::run(const std::string& url) {
   out_.url = url;
-  for (int hop = 0; hop <= max_redirects; ++hop) {
+  for (int hop = 0; hop <= max_hops; ++hop) {
     if (auto fine = check_url(out_.url); !fine) return tl::unexpected(std::move(fine.error()));
     if (auto done = perform(); !done) return tl::unexpected(std::move(done.error()));
     if (auto next = next_hop()) {
@@ -283,7 +284,7 @@ result<fetched> direct_fetch::run(const std::string& url) {
     out_.charset = head_.head().charset();
     return std::move(out_);
   }
-  return not_fetched(errc::broken_protocol, url, "it redirects more than " + std::to_string(max_redirects) + " times");
+  return not_fetched(errc::broken_protocol, url, "it redirects more than " + std::to_string(max_hops) + " times");
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+/// How lines of a stream of server-sent events become fields and events.
 #include "transport/http_calls/event_decoder.hpp"
 
 #include <algorithm>

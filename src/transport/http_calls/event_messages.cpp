@@ -1,3 +1,4 @@
+/// Joins the decoder of events and the intake of messages.
 #include "transport/http_calls/event_messages.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+/// How an exchange goes: the POST, its answer, and streams that are taken up again.
 #include "transport/http_calls/exchange.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+/// The channel of Streamable HTTP.
 #include "transport/http_calls/http_channel.hpp"
 
 #include <algorithm>
@@ -48,6 +49,8 @@ class streamable_http final : public channel::channel {
     loop_->post([this, revision = std::string(revision), is_modern] {
       in_.session.revision = revision;
       in_.session.is_modern = is_modern;
+      if (opening_) loop_->cancel(*std::exchange(opening_, std::nullopt));
+      stream_.reset();
       if (is_modern) return;
       stream_ = std::make_unique<server_stream>(*loop_, in_, [this](failure why) { lose_session(std::move(why)); });
       opening_ =
@@ -66,7 +69,7 @@ class streamable_http final : public channel::channel {
       auto has_left = left.get_future();
       loop_->post([this, &left] { leave(left); });
       has_left.wait_for(time);
-      // Not any later than this may the promise be used.
+      // Before the promise goes: the thread may still want to keep it.
       loop_->stop();
     }
     loop_->stop();

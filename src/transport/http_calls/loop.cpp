@@ -1,3 +1,4 @@
+/// The thread under a channel: what it waits for, and in which order it does things.
 #include "transport/http_calls/loop.hpp"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/// The blocks of addresses that are not public.
 #include "transport/http_calls/public_address.hpp"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/// Reads header fields of HTTP answers.
 #include "transport/http_calls/response_head.hpp"
 
 #include <curl/curl.h>
@@ -16,12 +17,6 @@ std::string_view trimmed(std::string_view text) noexcept {
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r' || text.back() == '\n'))
     text.remove_suffix(1);
   return text;
-}
-
-std::string in_lower_case(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), lower);
-  return out;
 }
 
 /// "HTTP/1.1 200 OK", "HTTP/2 200"; 0 for anything else.
@@ -87,6 +82,12 @@ head_reader::state head_reader::take(std::string_view line) {
     head_.challenges.emplace_back(value);
   }
   return state::reading;
+}
+
+std::string in_lower_case(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), lower);
+  return out;
 }
 
 bool same_name(std::string_view a, std::string_view b) noexcept {

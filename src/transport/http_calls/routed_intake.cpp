@@ -1,3 +1,4 @@
+/// How a message finds the sink for its content.
 #include "transport/http_calls/routed_intake.hpp"
 
 #include <utility>

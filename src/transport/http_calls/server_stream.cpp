@@ -1,3 +1,4 @@
+/// When the GET stream of a session is asked for again, and when it is given up.
 #include "transport/http_calls/server_stream.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+/// The channel of HTTP+SSE.
 #include <algorithm>
 #include <charconv>
 #include <deque>
@@ -74,8 +75,9 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
         leave_if_done();
       });
       has_left.wait_for(time);
+      // Before the promise goes: the thread may still want to keep it.
+      loop_->stop();
     }
-    // Not any later may the promise be used.
     loop_->stop();
   }
 

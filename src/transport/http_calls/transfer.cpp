@@ -1,3 +1,4 @@
+/// What libcurl is told for one request, and what becomes of its callbacks.
 #include "transport/http_calls/transfer.hpp"
 
 #include <utility>

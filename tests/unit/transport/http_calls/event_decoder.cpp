@@ -1,3 +1,4 @@
+/// Server-sent events: the rules of the standard, and our caps.
 #include "transport/http_calls/event_decoder.hpp"
 
 #include <chrono>

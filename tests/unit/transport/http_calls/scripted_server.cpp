@@ -1,3 +1,4 @@
+/// How the scripted server reads, sends and stops.
 #include "unit/transport/http_calls/scripted_server.hpp"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/// Makes a certificate with OpenSSL.
 #include "unit/transport/http_calls/tls_identity.hpp"
 
 #include <openssl/evp.h>
