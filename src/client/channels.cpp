@@ -3,9 +3,9 @@
 
 #if __has_include("transport/child/child_channel.hpp")
 #include "transport/child/child_channel.hpp"
-#include "transport/memory/memory_channel.hpp"
 #endif
 #include "transport/http_calls/http_channel.hpp"
+#include "transport/memory/memory_channel.hpp"
 
 namespace hondana::outbound {
 
@@ -15,11 +15,12 @@ result<std::unique_ptr<channel::channel>> make_channel(const client_target& to, 
   if (const auto* http = std::get_if<http_target>(&to))
     return is_older ? transport::http_calls::make_http_sse(*http, heard, most, log)
                     : transport::http_calls::make_http(*http, heard, most, log);
+  if (const auto* here = std::get_if<memory_target>(&to)) {
+    if (here->server == nullptr) return fail(errc::invalid_argument, "memory_target names no server");
+    return transport::make_memory_channel(*here->server, heard, most);
+  }
 #if __has_include("transport/child/child_channel.hpp")
-  if (const auto* child = std::get_if<child_target>(&to)) return transport::start_child(*child, heard, most, log);
-  auto* here = std::get<memory_target>(to).server;
-  if (here == nullptr) return fail(errc::invalid_argument, "memory_target names no server");
-  return transport::make_memory_channel(*here, heard, most);
+  return transport::start_child(std::get<child_target>(to), heard, most, log);
 #else
   return fail(errc::unsupported, "not yet");
 #endif

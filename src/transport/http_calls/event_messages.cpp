@@ -15,7 +15,7 @@ bool is_message(std::string_view type) noexcept { return type.empty() || type ==
 
 void message_hearer::other(std::string_view, std::string_view) {}
 
-event_messages::event_messages(message_hearer& tell, routed_intake intake, when_spoiled when)
+event_messages::event_messages(message_hearer& tell, channel::routed_intake intake, when_spoiled when)
     : tell_(tell), when_(when), decoder_(*this), intake_(std::move(intake)) {}
 
 void event_messages::restart() {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "channel/channel.hpp"
+#include "channel/routed_intake.hpp"
 #include "transport/http_calls/event_decoder.hpp"
-#include "transport/http_calls/routed_intake.hpp"
 
 namespace hondana::transport::http_calls {
 
@@ -32,7 +32,7 @@ class event_messages final : public event_decoder::hearer {
   /// When a message turns out to be unusable: at once, as far as its id is known then, or at its end.
   enum class when_spoiled : std::uint8_t { at_once, at_end };
 
-  event_messages(message_hearer& tell, routed_intake intake, when_spoiled when);
+  event_messages(message_hearer& tell, channel::routed_intake intake, when_spoiled when);
 
   void feed(std::string_view bytes) { decoder_.feed(bytes); }
   /// As `event_decoder::restart`.
@@ -49,7 +49,7 @@ class event_messages final : public event_decoder::hearer {
   message_hearer& tell_;
   when_spoiled when_;
   event_decoder decoder_;
-  routed_intake intake_;
+  channel::routed_intake intake_;
   bool has_begun_ = false;
   bool is_spoiled_ = false;
   failure why_{};

@@ -100,7 +100,7 @@ exchange::mode exchange::mode_for(const response_head& head) {
     return mode::json;
   }
   if (head.status == 200 && type == "text/event-stream") {
-    events_ = std::make_unique<event_messages>(*this, routed_intake(in_.most, message_.content),
+    events_ = std::make_unique<event_messages>(*this, channel::routed_intake(in_.most, message_.content),
                                                event_messages::when_spoiled::at_once);
     return mode::events;
   }

@@ -10,7 +10,7 @@ server_stream::server_stream(loop& within, conversation& in, std::function<void(
     : loop_(within),
       in_(in),
       lost_(std::move(lost)),
-      events_(*this, routed_intake(in.most, channel::content_sink()), event_messages::when_spoiled::at_once) {}
+      events_(*this, channel::routed_intake(in.most, channel::content_sink()), event_messages::when_spoiled::at_once) {}
 
 server_stream::~server_stream() {
   if (timer_) loop_.cancel(*timer_);

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "channel/routed_intake.hpp"
 #include "transport/http_calls/conversation.hpp"
 #include "transport/http_calls/delivery.hpp"
 #include "transport/http_calls/departures.hpp"
@@ -16,7 +17,6 @@
 #include "transport/http_calls/http_channel.hpp"
 #include "transport/http_calls/loop.hpp"
 #include "transport/http_calls/outgoing_queue.hpp"
-#include "transport/http_calls/routed_intake.hpp"
 #include "transport/http_calls/transfer.hpp"
 
 namespace hondana::transport::http_calls {
@@ -89,7 +89,8 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
     departures_ = std::make_unique<departures>(
         *loop_, in_, [this](departures::name name, outgoing message) { deliver(name, std::move(message)); });
     events_ = std::make_unique<event_messages>(
-        *this, routed_intake(in_.most, routed_intake::route([this](const std::string& id) { return sink_of(id); })),
+        *this,
+        hondana::channel::routed_intake(in_.most, hondana::channel::routed_intake::route([this](const std::string& id) { return sink_of(id); })),
         event_messages::when_spoiled::at_end);
   }
 

@@ -11,35 +11,35 @@
 #include "channel/channel.hpp"
 #include "channel/message_intake.hpp"
 
-namespace hondana::transport::http_calls {
+namespace hondana::channel {
 
-/// A `channel::message_intake` whose sink is chosen by the message's id. A message that names its id only behind more than
+/// A `message_intake` whose sink is chosen by the message's id. A message that names its id only behind more than
 /// 64 KiB is kept whole, up to the limit of messages in memory, and its content handed on at the end. Threads: one at a time.
 class routed_intake {
  public:
   /// The sink for the content of the message with this id (JSON text); an empty one: all is kept.
-  using route = std::function<channel::content_sink(const std::string& id)>;
+  using route = std::function<content_sink(const std::string& id)>;
 
   /// All messages with this sink.
-  routed_intake(const channel::limits& most, channel::content_sink sink);
-  routed_intake(const channel::limits& most, route chooses);
+  routed_intake(const limits& most, content_sink sink);
+  routed_intake(const limits& most, route chooses);
 
-  /// All as in `channel::message_intake`.
+  /// All as in `message_intake`.
   result<void> feed(std::string_view piece);
   [[nodiscard]] result<std::string> finish();
   [[nodiscard]] std::optional<std::string> id() const { return id_ ? id_ : plain_.id(); }
   void reset();
 
  private:
-  result<void> hand_over(const channel::content_sink& sink, std::string_view begun, std::string_view piece);
+  result<void> hand_over(const content_sink& sink, std::string_view begun, std::string_view piece);
 
-  channel::limits most_;
+  limits most_;
   route chooses_;
-  channel::message_intake plain_;
-  std::optional<channel::message_intake> chosen_;
+  message_intake plain_;
+  std::optional<message_intake> chosen_;
   std::optional<std::string> id_;  // of a message whose sink has been chosen
   std::string begun_;              // as long as the id has not come
   bool is_decided_ = false;        // or too late to be, before the end
 };
 
-}  // namespace hondana::transport::http_calls
+}  // namespace hondana::channel

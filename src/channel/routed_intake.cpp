@@ -1,20 +1,19 @@
 /// How a message finds the sink for its content.
-#include "transport/http_calls/routed_intake.hpp"
+#include "channel/routed_intake.hpp"
 
 #include <utility>
 
-namespace hondana::transport::http_calls {
+namespace hondana::channel {
 namespace {
 
 constexpr std::size_t max_begun_bytes = 64u << 10;
 
 }  // namespace
 
-routed_intake::routed_intake(const channel::limits& most, channel::content_sink sink)
+routed_intake::routed_intake(const limits& most, content_sink sink)
     : most_(most), plain_(most, std::move(sink)), is_decided_(true) {}
 
-routed_intake::routed_intake(const channel::limits& most, route chooses)
-    : most_(most), chooses_(std::move(chooses)), plain_(most, {}) {}
+routed_intake::routed_intake(const limits& most, route chooses) : most_(most), chooses_(std::move(chooses)), plain_(most, {}) {}
 
 result<void> routed_intake::feed(std::string_view piece) {
   if (chosen_) return chosen_->feed(piece);
@@ -38,7 +37,7 @@ result<void> routed_intake::feed(std::string_view piece) {
   return hand_over(sink, begun, piece);
 }
 
-result<void> routed_intake::hand_over(const channel::content_sink& sink, std::string_view begun, std::string_view piece) {
+result<void> routed_intake::hand_over(const content_sink& sink, std::string_view begun, std::string_view piece) {
   plain_.reset();
   chosen_.emplace(most_, sink);
   if (auto taken = chosen_->feed(begun); !taken) return taken;
@@ -65,4 +64,4 @@ void routed_intake::reset() {
   is_decided_ = !chooses_;
 }
 
-}  // namespace hondana::transport::http_calls
+}  // namespace hondana::channel

@@ -1,0 +1,185 @@
+/// A client of a server in the same process, through the memory channel.
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+
+#include <hondana/memory.hpp>
+#include <hondana/server.hpp>
+#include <hondana/value.hpp>
+
+#include "transport/memory/memory_channel.hpp"
+
+namespace hondana::test {
+namespace {
+
+/// Collects what a channel tells.
+class ear final : public channel::listener {
+ public:
+  void received(channel::call_id, std::string text) override {
+    const std::lock_guard lock(mutex_);
+    messages_.push_back(*value::parse(text));
+    changed_.notify_all();
+  }
+  void progressed(channel::call_id call) override {
+    const std::lock_guard lock(mutex_);
+    ++progressed_[call];
+  }
+  void ended(channel::call_id call, channel::ending how) override {
+    const std::lock_guard lock(mutex_);
+    ended_[call] = how.why;
+    changed_.notify_all();
+  }
+  void broken(failure) override { ADD_FAILURE() << "a server in this process cannot be lost"; }
+
+  std::optional<value> answer_to(std::int64_t id) {
+    std::unique_lock lock(mutex_);
+    std::optional<value> found;
+    changed_.wait_for(lock, std::chrono::seconds(20), [&] {
+      for (const auto& one : messages_) {
+        if (one.find("id") != nullptr && *one.find("id") == value(id)) found = one;
+      }
+      return found.has_value();
+    });
+    return found;
+  }
+  std::optional<failure> end_of(channel::call_id id) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, std::chrono::seconds(20), [&] { return ended_.contains(id); })) return {};
+    return ended_[id];
+  }
+  std::size_t progress_of(channel::call_id id) {
+    const std::lock_guard lock(mutex_);
+    return progressed_[id];
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<value> messages_;
+  std::map<channel::call_id, std::size_t> progressed_;
+  std::map<channel::call_id, failure> ended_;
+};
+
+/// Content in pieces, as files have it.
+class counting_reader final : public byte_reader {
+ public:
+  explicit counting_reader(std::uint64_t size) : size_(size) {}
+  [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
+  [[nodiscard]] result<std::size_t> read(std::span<char> into) override {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), size_ - at_));
+    for (std::size_t i = 0; i < count; ++i) into[i] = static_cast<char>('a' + (at_ + i) % 23);
+    at_ += count;
+    return count;
+  }
+  [[nodiscard]] result<void> rewind() override {
+    at_ = 0;
+    return {};
+  }
+
+ private:
+  std::uint64_t size_;
+  std::uint64_t at_ = 0;
+};
+
+constexpr std::uint64_t large = 5u << 20;
+
+struct shelf {
+  shelf() {
+    const auto memos = std::make_shared<memory_provider>("memos", "memo:///");
+    EXPECT_TRUE(memos->add({.uri = "memo:///a", .name = "a"}, "hello"));
+    EXPECT_TRUE(memos->add({.uri = "memo:///large", .name = "large"}, [](const read_request&) -> result<reading> {
+      reading out;
+      content one;
+      one.data = std::shared_ptr<byte_reader>(std::make_shared<counting_reader>(large));
+      out.contents.push_back(std::move(one));
+      return out;
+    }));
+    EXPECT_TRUE(here.add(memos));
+  }
+  server here;
+};
+
+std::string read_of(std::int64_t id, const std::string& uri) {
+  return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"resources/read","params":{"uri":")" + uri +
+         R"(","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})";
+}
+
+TEST(memory_channel, carries_requests_and_answers) {
+  shelf one;
+  ear hears;
+  auto channel = transport::make_memory_channel(one.here, hears, {});
+  ASSERT_TRUE(channel);
+  EXPECT_EQ((*channel)->kind(), "memory");
+  (*channel)->send({.text = read_of(7, "memo:///a"), .call = 7});
+  const auto got = hears.answer_to(7);
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->at("/result/contents/0/text").value_or(value()), value("hello"));
+  (*channel)->close({});
+}
+
+TEST(memory_channel, gives_content_to_its_sink_in_pieces) {
+  shelf one;
+  ear hears;
+  auto channel = transport::make_memory_channel(one.here, hears, {});
+  ASSERT_TRUE(channel);
+  std::uint64_t size = 0;
+  std::size_t pieces = 0;
+  bool is_right = true;
+  channel::content_sink sink = [&](std::size_t item, std::string_view bytes) -> result<void> {
+    EXPECT_EQ(item, 0u);
+    for (const char c : bytes) is_right = is_right && c == static_cast<char>('a' + size++ % 23);
+    ++pieces;
+    return {};
+  };
+  (*channel)->send({.text = read_of(8, "memo:///large"), .call = 8, .content = sink});
+  const auto got = hears.answer_to(8);
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->at("/result/contents/0/text").value_or(value()), value(""));
+  EXPECT_EQ(size, large);
+  EXPECT_GT(pieces, 10u);
+  EXPECT_TRUE(is_right);
+  EXPECT_GT(hears.progress_of(8), 1u);
+}
+
+TEST(memory_channel, ends_a_call_whose_answer_is_too_long_or_whose_sink_has_enough) {
+  shelf one;
+  ear hears;
+  channel::limits most;
+  most.message_bytes = 100'000;
+  auto channel = transport::make_memory_channel(one.here, hears, most);
+  ASSERT_TRUE(channel);
+  (*channel)->send({.text = read_of(1, "memo:///large"), .call = 1});
+  EXPECT_EQ(hears.end_of(1).value_or(failure{}).code, errc::response_too_large);
+  channel::content_sink enough = [](std::size_t, std::string_view) -> result<void> {
+    return fail(errc::overloaded, "the disk is full");
+  };
+  (*channel)->send({.text = read_of(2, "memo:///large"), .call = 2, .content = enough});
+  EXPECT_EQ(hears.end_of(2).value_or(failure{}).public_text, "the disk is full");
+  // The next message is none the worse for it.
+  (*channel)->send({.text = read_of(3, "memo:///a"), .call = 3});
+  EXPECT_TRUE(hears.answer_to(3));
+}
+
+TEST(memory_channel, tells_nothing_of_what_was_abandoned) {
+  shelf one;
+  ear hears;
+  auto channel = transport::make_memory_channel(one.here, hears, {});
+  ASSERT_TRUE(channel);
+  bool is_called = false;
+  channel::content_sink sink = [&is_called](std::size_t, std::string_view) -> result<void> {
+    is_called = true;
+    return {};
+  };
+  (*channel)->send({.text = R"({"jsonrpc":"2.0","id":4,"method":"nothing","params":{}})", .call = 4, .content = sink});
+  (*channel)->abandon(4);
+  (*channel)->send({.text = read_of(5, "memo:///a"), .call = 5});
+  EXPECT_TRUE(hears.answer_to(5));
+  (*channel)->close({});
+  EXPECT_FALSE(is_called);
+}
+
+}  // namespace
+}  // namespace hondana::test
