@@ -6,8 +6,8 @@
 
 #include <hondana/uri.hpp>
 
+#include "frontmatter/frontmatter.hpp"
 #include "providers/skills/collection.hpp"
-#include "providers/skills/frontmatter.hpp"
 #include "providers/skills/naming.hpp"
 #include "providers/skills/parts.hpp"
 
@@ -126,7 +126,7 @@ class arranger {
   static std::string judge_frontmatter(const looked_at& what, const std::string& folder) {
     if (!what.frontmatter) return "its SKILL.md was not read";
     if (!*what.frontmatter) return "SKILL.md: " + what.frontmatter->error();
-    const auto checked = check_frontmatter(**what.frontmatter, last_name(folder));
+    const auto checked = frontmatter::check_frontmatter(**what.frontmatter, last_name(folder));
     return checked ? std::string() : "SKILL.md: " + checked.error().public_text;
   }
 

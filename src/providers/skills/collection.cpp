@@ -8,10 +8,10 @@
 #include <hondana/uri.hpp>
 
 #include "bytes/prepare.hpp"
-#include "providers/skills/frontmatter.hpp"
+#include "bytes/sha256.hpp"
+#include "frontmatter/frontmatter.hpp"
 #include "providers/skills/naming.hpp"
 #include "providers/skills/parts.hpp"
-#include "providers/skills/sha256.hpp"
 
 namespace hondana::skills {
 namespace {
@@ -31,11 +31,13 @@ std::map<std::string, std::string> versions_of(const entry_snapshot& entries) {
 std::string claim_of(std::string_view prefix) { return uri_of(prefix); }
 
 looked_at look_at(std::string_view path, std::string_view bytes) {
-  sha256 digest;
+  bytes::sha256 digest;
   digest.feed(bytes);
   looked_at found{digest.finish(), bytes.size(), {}};
   if (last_name(path) == skill_file_name) {
-    found.frontmatter = parse_frontmatter(bytes.substr(0, front_bytes)).map_error([](failure why) { return why.public_text; });
+    found.frontmatter = frontmatter::parse_frontmatter(bytes.substr(0, frontmatter::front_bytes)).map_error([](failure why) {
+      return why.public_text;
+    });
   }
   return found;
 }
@@ -147,7 +149,7 @@ result<reading> collection::read_folder(const read_request& request) const {
     if (!page.resume) break;
     next.after = std::move(*page.resume);
   }
-  sha256 digest;
+  bytes::sha256 digest;
   digest.feed(text);
   auto answer = text_reading(std::move(text), "inode/directory");
   answer.version = digest.finish();

@@ -5,9 +5,9 @@
 
 #include <hondana/uri.hpp>
 
+#include "bytes/sha256.hpp"
 #include "providers/skills/file_content.hpp"
 #include "providers/skills/naming.hpp"
-#include "providers/skills/sha256.hpp"
 
 namespace hondana::skills {
 namespace {
@@ -96,7 +96,7 @@ result<reading> folder_skills::read(const read_request& request) {
   if (!item) return tl::unexpected(std::move(item.error()));
   reading answer;
   if (const auto* whole = std::get_if<shared_bytes>(&item->data)) {
-    sha256 digest;
+    bytes::sha256 digest;
     digest.feed(**whole);
     answer.version = digest.finish();
   } else {

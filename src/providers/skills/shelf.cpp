@@ -6,10 +6,10 @@
 #include <set>
 #include <utility>
 
+#include "bytes/sha256.hpp"
+#include "frontmatter/frontmatter.hpp"
 #include "model/still_wanted.hpp"
-#include "providers/skills/frontmatter.hpp"
 #include "providers/skills/naming.hpp"
-#include "providers/skills/sha256.hpp"
 
 namespace hondana::skills {
 namespace {
@@ -204,7 +204,7 @@ result<looked_at> look_at(const opened_file& file, std::string_view path, const 
   constexpr std::size_t window_bytes = 256 * 1024;
   const auto window = std::make_unique_for_overwrite<char[]>(window_bytes);
   const bool is_skill = last_name(path) == skill_file_name;
-  sha256 digest;
+  bytes::sha256 digest;
   std::string front;
   looked_at found;
   // A file that grows while it is read is read no further than a skill may be large.
@@ -215,12 +215,12 @@ result<looked_at> look_at(const opened_file& file, std::string_view path, const 
     const std::string_view piece(window.get(), *count);
     digest.feed(piece);
     found.size += piece.size();
-    if (is_skill && front.size() < front_bytes) front += piece.substr(0, front_bytes - front.size());
+    if (is_skill && front.size() < frontmatter::front_bytes) front += piece.substr(0, frontmatter::front_bytes - front.size());
     if (piece.size() < window_bytes) break;
   }
   found.digest = digest.finish();
   if (is_skill) {
-    found.frontmatter = parse_frontmatter(front).map_error([](failure why) { return why.public_text; });
+    found.frontmatter = frontmatter::parse_frontmatter(front).map_error([](failure why) { return why.public_text; });
   }
   return found;
 }

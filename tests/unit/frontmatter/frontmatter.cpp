@@ -1,5 +1,5 @@
 /// Frontmatter: where it begins and ends, and the rules of Agent Skills.
-#include "providers/skills/frontmatter.hpp"
+#include "frontmatter/frontmatter.hpp"
 
 #include <string>
 
@@ -7,9 +7,9 @@
 
 namespace {
 
-using hondana::skills::check_frontmatter;
-using hondana::skills::is_skill_name;
-using hondana::skills::parse_frontmatter;
+using hondana::frontmatter::check_frontmatter;
+using hondana::frontmatter::is_skill_name;
+using hondana::frontmatter::parse_frontmatter;
 
 std::string frontmatter_of(std::string_view front) {
   const auto parsed = parse_frontmatter(front);

@@ -1,9 +1,9 @@
 /// Over Nettle's implementation.
-#include "providers/skills/sha256.hpp"
+#include "bytes/sha256.hpp"
 
 #include <array>
 
-namespace hondana::skills {
+namespace hondana::bytes {
 
 void sha256::feed(std::string_view bytes) noexcept {
   sha256_update(&state_, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
@@ -21,4 +21,4 @@ std::string sha256::finish() {
   return text;
 }
 
-}  // namespace hondana::skills
+}  // namespace hondana::bytes

@@ -1,4 +1,4 @@
-/// SHA-256 as skills announce it.
+/// SHA-256 as resources and skills announce it.
 #pragma once
 
 #include <nettle/sha2.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace hondana::skills {
+namespace hondana::bytes {
 
 /// Takes bytes in pieces.
 class sha256 {
@@ -21,4 +21,4 @@ class sha256 {
   sha256_ctx state_{};
 };
 
-}  // namespace hondana::skills
+}  // namespace hondana::bytes

@@ -1,5 +1,5 @@
 /// YAML to JSON: the core schema, what JSON cannot say, and texts made to cost too much.
-#include "providers/skills/yaml.hpp"
+#include "frontmatter/yaml.hpp"
 
 #include <string>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace {
 
 using hondana::errc;
-using hondana::skills::parse_yaml;
+using hondana::frontmatter::parse_yaml;
 
 std::string json_of(std::string_view text) {
   const auto parsed = parse_yaml(text);

@@ -1,5 +1,5 @@
 /// The events of libyaml, put together to values with a stack of our own.
-#include "providers/skills/yaml.hpp"
+#include "frontmatter/yaml.hpp"
 
 #include <yaml.h>
 
@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "frontmatter/scalar.hpp"
 #include "json/writer.hpp"
-#include "providers/skills/scalar.hpp"
 
-namespace hondana::skills {
+namespace hondana::frontmatter {
 namespace {
 
 constexpr std::size_t deepest = 32;
@@ -242,4 +242,4 @@ result<value> parse_yaml(std::string_view text) {
   return parser(text).document();
 }
 
-}  // namespace hondana::skills
+}  // namespace hondana::frontmatter

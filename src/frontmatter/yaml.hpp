@@ -7,7 +7,7 @@
 #include <hondana/error.hpp>
 #include <hondana/value.hpp>
 
-namespace hondana::skills {
+namespace hondana::frontmatter {
 
 /// The longest text, in bytes, that is parsed at all.
 inline constexpr std::size_t longest_yaml = 64 * 1024;
@@ -21,4 +21,4 @@ inline constexpr std::size_t longest_yaml = 64 * 1024;
 /// Threads: any. Source: yaml.org/spec/1.2.2, section 10.3.
 [[nodiscard]] result<value> parse_yaml(std::string_view text);
 
-}  // namespace hondana::skills
+}  // namespace hondana::frontmatter

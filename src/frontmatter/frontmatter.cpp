@@ -1,14 +1,14 @@
 /// Finding, parsing and judging frontmatter.
-#include "providers/skills/frontmatter.hpp"
+#include "frontmatter/frontmatter.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "frontmatter/yaml.hpp"
 #include "json/utf8.hpp"
-#include "providers/skills/yaml.hpp"
 
-namespace hondana::skills {
+namespace hondana::frontmatter {
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
@@ -99,4 +99,4 @@ result<void> check_frontmatter(const value& frontmatter, std::string_view folder
   return {};
 }
 
-}  // namespace hondana::skills
+}  // namespace hondana::frontmatter

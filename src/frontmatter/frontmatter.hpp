@@ -7,7 +7,7 @@
 #include <hondana/error.hpp>
 #include <hondana/value.hpp>
 
-namespace hondana::skills {
+namespace hondana::frontmatter {
 
 /// How much of a file's front is needed to find its frontmatter, or that it has none that can be taken.
 inline constexpr std::size_t front_bytes = 64 * 1024 + 64;
@@ -25,4 +25,4 @@ inline constexpr std::size_t front_bytes = 64 * 1024 + 64;
 /// author's business. Errors: invalid_argument; the text says what to change.
 [[nodiscard]] result<void> check_frontmatter(const value& frontmatter, std::string_view folder_name);
 
-}  // namespace hondana::skills
+}  // namespace hondana::frontmatter

@@ -1,5 +1,5 @@
 /// The tag resolution of YAML's core schema.
-#include "providers/skills/scalar.hpp"
+#include "frontmatter/scalar.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <system_error>
 
-namespace hondana::skills {
+namespace hondana::frontmatter {
 namespace {
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
@@ -106,4 +106,4 @@ std::optional<value> resolve_plain(std::string_view text) {
   return value(text);
 }
 
-}  // namespace hondana::skills
+}  // namespace hondana::frontmatter
