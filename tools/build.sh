@@ -31,9 +31,10 @@ build() {
   (cd "$root" && cmake --build --preset "$preset" --parallel "$jobs" "${targets[@]}") </dev/null >&2
 }
 
+# build_everything [targets]
 build_everything() {
   configure release
-  build release everything
+  build release everything "$@"
 }
 
 build_release() {

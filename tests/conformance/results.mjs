@@ -17,12 +17,16 @@ export function verdict_of(checks) {
   return own.some((one) => one.status === 'SKIPPED') ? 'inapplicable' : 'undone';
 }
 
-/** Each scenario below `folder` (where the suite's --output-dir was): its checks and its verdict. */
-export function results_in(folder) {
+/**
+ * Each scenario below `folder` (where the suite's --output-dir was): its checks and its verdict. The suite begins the names of
+ * results about servers with `server-`, and has folders for groups of scenarios about clients.
+ */
+export function results_in(folder, side = 'server') {
   const results = new Map();
-  for (const name of readdirSync(folder)) {
-    const scenario = /^server-(.+)-\d{4}-\d{2}-\d{2}T[\d-]+Z$/.exec(name)?.[1];
-    if (scenario === undefined) continue;
+  for (const name of readdirSync(folder, { recursive: side === 'client' })) {
+    const found = /^(server-)?(.+)-\d{4}-\d{2}-\d{2}T[\d-]+Z$/.exec(name);
+    if (found === null || (found[1] === undefined) === (side === 'server')) continue;
+    const scenario = found[2];
     const path = join(folder, name, 'checks.json');
     const checks = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [];
     results.set(scenario, { checks, verdict: verdict_of(checks) });

@@ -16,10 +16,9 @@ for (const suite of [newer, older]) {
   suite.list = join(here, `expected-failures-${suite.version}.yaml`);
 }
 
-/** The scenarios of a frozen requirement set that count for a server. */
-function scored_by(revision) {
-  const { server } = parse(readFileSync(join(newer.folder, 'requirements', `${revision}.yaml`), 'utf8'));
-  return new Set(server);
+/** The scenarios of a frozen requirement set that count for a server or a client. */
+function scored_by(revision, side = 'server') {
+  return new Set(parse(readFileSync(join(newer.folder, 'requirements', `${revision}.yaml`), 'utf8'))[side]);
 }
 
 const requirements = (revision) => ({
@@ -52,14 +51,29 @@ export const runs = [
   all_at(older, '2025-06-18'),
 ];
 
+/** The client's: those of auth/ are on the list of what waits. */
+const client_requirements = (revision) => ({
+  ...requirements(revision),
+  name: `client requirements ${revision}`,
+  scored: new Set([...scored_by(revision, 'client')].filter((one) => !one.startsWith('auth/'))),
+});
+
+const verified_skills = ['no-prefetch', 'verify-digest', 'verify-size', 'verify-frontmatter'];
+
+export const client_runs = [
+  client_requirements('2025-11-25'),
+  client_requirements('2026-07-28'),
+  { ...everything(newer, verified_skills.map((one) => `sep-2640-client-${one}`)), name: 'client suite all' },
+];
+
 /** The entries of a list, in the form of the suite, each with the comment that says what it waits for. */
-export function entries_of(path) {
+export function entries_of(path, side = 'server') {
   const text = readFileSync(path, 'utf8');
-  const server = parse(text)?.server ?? [];
+  const listed = parse(text)?.[side] ?? [];
   const reasons = new Map();
   for (const line of text.split('\n')) {
     const found = /^\s*-\s*(?<entry>[^\s#]+)\s*(?:#\s*(?<reason>\S.*))?$/.exec(line);
     if (found) reasons.set(found.groups.entry, found.groups.reason);
   }
-  return server.map((entry) => ({ entry, scenario: entry.split(':')[0], reason: reasons.get(entry) }));
+  return listed.map((entry) => ({ entry, scenario: entry.split(':')[0], reason: reasons.get(entry) }));
 }

@@ -24,7 +24,7 @@ function list_of(...lines) {
 /** One scenario of `suite` against `server`, with that list: the suite's exit code and the faults we find. */
 async function one_scenario(suite, server, scenario, list, run = {}) {
   const place = join(folder, 'results');
-  const args = { url: server.url, list, folder: place, deadline_ms: 30_000 };
+  const args = { subject: ['server', '--url', server.url], list, folder: place, deadline_ms: 30_000 };
   const { code } = await run_suite(suite, ['--scenario', scenario], args);
   return { code, faults: faults_of(run, results_in(place), entries_of(list)) };
 }

@@ -4,13 +4,14 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Runs the suite against `url` with `args` and the list of expected failures `list`; results and output stay in `folder`.
+ * Runs the suite about `subject` (`server --url URL` or `client --command PROGRAM`) with `args` and the list of expected
+ * failures `list`; results and output stay in `folder`.
  * `code` is the suite's verdict: not 0 when a scenario failed that is not listed, and when a listed one passed.
  */
-export function run_suite(suite, args, { url, list, folder, deadline_ms }) {
+export function run_suite(suite, args, { subject, list, folder, deadline_ms }) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const all = [suite.program, 'server', '--url', url, ...args, '--expected-failures', list, '--output-dir', folder];
+  const all = [suite.program, ...subject, ...args, '--expected-failures', list, '--output-dir', folder];
   return new Promise((resolve, reject) => {
     const options = { timeout: deadline_ms, killSignal: 'SIGKILL', maxBuffer: 1 << 28, env: { ...process.env, NO_COLOR: '1' } };
     execFile(process.execPath, all, options, (error, stdout, stderr) => {
