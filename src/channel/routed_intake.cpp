@@ -13,7 +13,8 @@ constexpr std::size_t max_begun_bytes = 64u << 10;
 routed_intake::routed_intake(const limits& most, content_sink sink)
     : most_(most), plain_(most, std::move(sink)), is_decided_(true) {}
 
-routed_intake::routed_intake(const limits& most, route chooses) : most_(most), chooses_(std::move(chooses)), plain_(most, {}) {}
+routed_intake::routed_intake(const limits& most, route chooses, late_route chooses_late)
+    : most_(most), chooses_(std::move(chooses)), chooses_late_(std::move(chooses_late)), plain_(most, {}) {}
 
 result<void> routed_intake::feed(std::string_view piece) {
   if (chosen_) return chosen_->feed(piece);
@@ -22,12 +23,13 @@ result<void> routed_intake::feed(std::string_view piece) {
   const auto named = plain_.id();
   if (!named) {
     is_decided_ = begun_.size() + piece.size() > max_begun_bytes;
-    if (is_decided_) {
-      begun_.clear();
-    } else {
+    if (!is_decided_) {
       begun_ += piece;
+      return taken;
     }
-    return taken;
+    const auto begun = std::exchange(begun_, {});
+    const auto sink = chooses_late_ ? chooses_late_() : content_sink();
+    return sink ? hand_over(sink, begun, piece) : taken;
   }
   is_decided_ = true;
   const auto begun = std::exchange(begun_, {});

@@ -13,21 +13,25 @@
 
 namespace hondana::channel {
 
-/// A `message_intake` whose sink is chosen by the message's id. A message that names its id only behind more than
-/// 64 KiB is kept whole, up to the limit of messages in memory, and its content handed on at the end. Threads: one at a time.
+/// A `message_intake` whose sink is chosen by the message's id. A message that names its id only behind more than 64 KiB goes
+/// to the sink for such, or is kept whole, up to the limit of messages in memory, and its content handed on at the end.
+/// Threads: one at a time.
 class routed_intake {
  public:
   /// The sink for the content of the message with this id (JSON text); an empty one: all is kept.
   using route = std::function<content_sink(const std::string& id)>;
+  /// The sink for the content of a message whose id is not known yet; an empty one: all is kept. Whoever gives one looks at the
+  /// id in the end.
+  using late_route = std::function<content_sink()>;
 
   /// All messages with this sink.
   routed_intake(const limits& most, content_sink sink);
-  routed_intake(const limits& most, route chooses);
+  routed_intake(const limits& most, route chooses, late_route chooses_late = {});
 
   /// All as in `message_intake`.
   result<void> feed(std::string_view piece);
   [[nodiscard]] result<std::string> finish();
-  [[nodiscard]] std::optional<std::string> id() const { return id_ ? id_ : plain_.id(); }
+  [[nodiscard]] std::optional<std::string> id() const { return id_ ? id_ : chosen_ ? chosen_->id() : plain_.id(); }
   void reset();
 
  private:
@@ -35,6 +39,7 @@ class routed_intake {
 
   limits most_;
   route chooses_;
+  late_route chooses_late_;
   message_intake plain_;
   std::optional<message_intake> chosen_;
   std::optional<std::string> id_;  // of a message whose sink has been chosen

@@ -1,9 +1,7 @@
 /// The channels there are.
 #include "client/channels.hpp"
 
-#if __has_include("transport/child/child_channel.hpp")
 #include "transport/child/child_channel.hpp"
-#endif
 #include "transport/http_calls/http_channel.hpp"
 #include "transport/memory/memory_channel.hpp"
 
@@ -19,11 +17,7 @@ result<std::unique_ptr<channel::channel>> make_channel(const client_target& to, 
     if (here->server == nullptr) return fail(errc::invalid_argument, "memory_target names no server");
     return transport::make_memory_channel(*here->server, heard, most);
   }
-#if __has_include("transport/child/child_channel.hpp")
   return transport::start_child(std::get<child_target>(to), heard, most, log);
-#else
-  return fail(errc::unsupported, "not yet");
-#endif
 }
 
 }  // namespace hondana::outbound

@@ -1,0 +1,382 @@
+/// The thread that reads from and writes to a child process.
+#include "transport/child/child_channel.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "transport/child/messages.hpp"
+#include "transport/child/program.hpp"
+
+namespace hondana::transport {
+namespace {
+
+using clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::size_t piece = 64u << 10;
+constexpr std::size_t longest_problem = 4u << 10;
+constexpr std::size_t kept_problems = 3;
+constexpr milliseconds quick_end{1'000};  // one that ends within this time did not get far
+constexpr milliseconds first_pause{250};
+constexpr milliseconds longest_pause{30'000};
+constexpr milliseconds time_to_be_reaped{1'000};
+
+/// Lines of standard error, for whoever wants them and for the text that says how it all ended.
+class problem_lines {
+ public:
+  explicit problem_lines(const std::function<void(std::string_view)>& tell) : tell_(tell) {}
+
+  void feed(std::string_view bytes) {
+    for (const char c : bytes) {
+      if (c != '\n' && line_.size() < longest_problem) line_ += c;
+      if (c == '\n') end_line();
+    }
+  }
+  void end_line() {
+    if (line_.empty()) return;
+    if (tell_) tell_(line_);
+    last_.push_back(line_.substr(0, 300));
+    if (last_.size() > kept_problems) last_.pop_front();
+    line_.clear();
+  }
+  [[nodiscard]] std::string last() const {
+    std::string out;
+    for (const auto& one : last_) out += (out.empty() ? "" : " | ") + one;
+    return out;
+  }
+  void clear() {
+    line_.clear();
+    last_.clear();
+  }
+
+ private:
+  const std::function<void(std::string_view)>& tell_;
+  std::string line_;
+  std::deque<std::string> last_;
+};
+
+class child_channel final : public channel::channel {
+ public:
+  child_channel(child_target target, hondana::channel::listener& hears, const hondana::channel::limits& most,
+                std::function<void(std::string_view)> log, child::program first)
+      : target_(std::move(target)),
+        hears_(hears),
+        most_(most),
+        log_(std::move(log)),
+        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        running_(std::move(first)),
+        began_(clock::now()),
+        lines_(hears_, calls_, most_, log_),
+        problems_(target_.on_stderr) {}
+  ~child_channel() override { close(milliseconds(0)); }
+
+  void start() {
+    thread_ = std::thread([this] { run(); });
+  }
+
+  void send(hondana::channel::outgoing message) override {
+    const std::lock_guard lock(mutex_);
+    if (is_closing_) return;
+    if (queued_ + message.text.size() > most_.queued_bytes) {
+      if (message.call != 0) overloaded_.push_back(message.call);
+    } else {
+      if (message.call != 0) calls_.add(message.call, std::move(message.content));
+      message.text += '\n';
+      queued_ += message.text.size();
+      queue_.push_back(std::move(message.text));
+    }
+    wake();
+  }
+  void abandon(hondana::channel::call_id call) override { calls_.abandon(call); }
+  void opened(std::string_view, bool) override {}
+  void forget_session() override {}
+
+  void close(milliseconds time) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!is_closing_) close_by_ = clock::now() + time;
+      is_closing_ = true;
+      wake();
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+  [[nodiscard]] std::string_view kind() const noexcept override { return "child"; }
+  [[nodiscard]] bool has_exchanges() const noexcept override { return false; }
+
+ private:
+  void wake() const {
+    const std::uint64_t one = 1;
+    // Full means that it is awake already.
+    static_cast<void>(::write(wake_.get(), &one, sizeof one));
+  }
+
+  void run() {
+    // Writing to a program that has gone must not end ours; no handler of the host's runs here.
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    for (;;) {
+      tell_overloaded();
+      {
+        const std::lock_guard lock(mutex_);
+        if (is_closing_ && (queue_.empty() || !running_.is_running() || clock::now() >= close_by_)) break;
+      }
+      if (!running_.is_running() && !start_anew()) {
+        wait_for_something();
+        continue;
+      }
+      move_bytes();
+    }
+    end_in_order();
+  }
+
+  void tell_overloaded() {
+    std::vector<hondana::channel::call_id> calls;
+    {
+      const std::lock_guard lock(mutex_);
+      calls.swap(overloaded_);
+    }
+    for (const auto call : calls) {
+      hears_.ended(call, {.why = {errc::overloaded,
+                                  "the server does not take what is sent to it: more than " +
+                                      std::to_string(most_.queued_bytes) + " bytes wait already",
+                                  {}}});
+    }
+  }
+
+  /// False when there is nothing to start it for, or it may not be started yet.
+  bool start_anew() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (queue_.empty()) return false;
+    }
+    if (quick_ends_ > 1 && clock::now() < not_before_) {
+      const auto left = std::chrono::duration_cast<milliseconds>(not_before_ - clock::now());
+      tell_broken({errc::source_unavailable,
+                   "the server's program ended " + std::to_string(quick_ends_) + " times in a row just after it was started" +
+                       said() + "; it is not started again for " + std::to_string(left.count()) + " ms",
+                   {}});
+      return false;
+    }
+    auto again = child::program::start(target_);
+    if (!again) {
+      count_quick_end();
+      tell_broken(std::move(again.error()));
+      return false;
+    }
+    running_ = std::move(*again);
+    began_ = clock::now();
+    lines_.begin();
+    problems_.clear();
+    return true;
+  }
+
+  void count_quick_end() {
+    ++quick_ends_;
+    not_before_ = clock::now() + std::min(first_pause * (1u << std::min(quick_ends_, 10u)), longest_pause);
+  }
+
+  std::string said() const {
+    const auto last = problems_.last();
+    return last.empty() ? std::string() : "; it said: " + last;
+  }
+
+  /// What waits was meant for the run that has ended.
+  void tell_broken(failure why) {
+    {
+      const std::lock_guard lock(mutex_);
+      queue_.clear();
+      queued_ = 0;
+      written_ = 0;
+    }
+    calls_.clear();
+    hears_.broken(std::move(why));
+  }
+
+  void wait_for_something() {
+    pollfd awake{wake_.get(), POLLIN, 0};
+    ::poll(&awake, 1, -1);
+    drain_wake();
+  }
+
+  void drain_wake() const {
+    std::uint64_t count = 0;
+    static_cast<void>(::read(wake_.get(), &count, sizeof count));
+  }
+
+  void move_bytes() {
+    bool has_more = false;
+    int patience = -1;
+    {
+      const std::lock_guard lock(mutex_);
+      has_more = !queue_.empty() && running_.input.is_open();
+      if (is_closing_)
+        patience = static_cast<int>(
+            std::max<std::int64_t>(0, std::chrono::duration_cast<milliseconds>(close_by_ - clock::now()).count()));
+    }
+    // Negative numbers are passed over.
+    std::array<pollfd, 4> watched{{{wake_.get(), POLLIN, 0},
+                                   {running_.output.get(), POLLIN, 0},
+                                   {running_.problems.get(), POLLIN, 0},
+                                   {has_more ? running_.input.get() : -1, POLLOUT, 0}}};
+    if (::poll(watched.data(), watched.size(), patience) < 0) return;
+    if (watched[0].revents != 0) drain_wake();
+    if (watched[3].revents != 0) write_some();
+    if (watched[2].revents != 0) read_problems();
+    if (watched[1].revents != 0) read_some();
+  }
+
+  void write_some() {
+    for (;;) {
+      std::string_view next;
+      {
+        const std::lock_guard lock(mutex_);
+        if (queue_.empty()) return;
+        next = std::string_view(queue_.front()).substr(written_);
+      }
+      // Only this thread takes from the queue's front, and a deque keeps its elements where they are.
+      const auto count = ::write(running_.input.get(), next.data(), next.size());
+      if (count < 0) {
+        // A program that has closed its input may still have something to say; its end is told by its output.
+        if (errno != EAGAIN && errno != EINTR) running_.input.reset();
+        return;
+      }
+      const std::lock_guard lock(mutex_);
+      written_ += static_cast<std::size_t>(count);
+      if (written_ < queue_.front().size()) return;
+      queued_ -= queue_.front().size();
+      queue_.pop_front();
+      written_ = 0;
+    }
+  }
+
+  void read_problems() {
+    const auto count = ::read(running_.problems.get(), buffer_.data(), std::min(piece, buffer_.size()));
+    if (count > 0) {
+      problems_.feed({buffer_.data(), static_cast<std::size_t>(count)});
+    } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
+      running_.problems.reset();
+    }
+  }
+
+  void read_some() {
+    const auto count = ::read(running_.output.get(), buffer_.data(), buffer_.size());
+    if (count > 0) {
+      if (auto taken = lines_.feed({buffer_.data(), static_cast<std::size_t>(count)}); !taken) {
+        running_ = child::program();
+        tell_broken(std::move(taken.error()));
+      }
+      return;
+    }
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    has_ended();
+  }
+
+  /// Its output has ended, and with it the conversation, whatever else it does.
+  void has_ended() {
+    running_.input.reset();
+    auto how = running_.ended(clock::now() + time_to_be_reaped);
+    if (!how) {
+      running_.signal(SIGKILL);
+      how = "closed its standard output and was ended";
+    }
+    while (running_.problems.is_open()) {
+      // What it said last; nobody can be writing any more.
+      const auto count = ::read(running_.problems.get(), buffer_.data(), buffer_.size());
+      if (count <= 0) running_.problems.reset();
+      if (count > 0) problems_.feed({buffer_.data(), static_cast<std::size_t>(count)});
+    }
+    problems_.end_line();
+    running_ = child::program();
+    if (clock::now() - began_ < quick_end) {
+      count_quick_end();
+    } else {
+      quick_ends_ = 0;
+    }
+    tell_broken({errc::source_unavailable, "the server's program (" + target_.command.front() + ") " + *how + said(), {}});
+  }
+
+  /// Spec: basic/transports/stdio#shutdown.
+  void end_in_order() {
+    if (!running_.is_running()) return;
+    running_.input.reset();
+    const auto step = std::min<clock::duration>(target_.leaving_time, std::max(close_by_ - clock::now(), clock::duration(0)));
+    for (const int signal : {0, SIGTERM, SIGKILL}) {
+      if (signal != 0) running_.signal(signal);
+      const auto until = clock::now() + (signal == SIGKILL ? time_to_be_reaped : step);
+      if (leave_until(until)) return;
+    }
+  }
+
+  /// Reads on, since a program that cannot write cannot end.
+  bool leave_until(clock::time_point until) {
+    for (;;) {
+      const auto left = std::chrono::duration_cast<milliseconds>(until - clock::now()).count();
+      if (!running_.output.is_open() || left <= 0) return running_.ended(until).has_value();
+      std::array<pollfd, 2> watched{{{running_.output.get(), POLLIN, 0}, {running_.problems.get(), POLLIN, 0}}};
+      if (::poll(watched.data(), watched.size(), static_cast<int>(left)) < 0) continue;
+      if (watched[1].revents != 0) read_problems();
+      if (watched[0].revents == 0) continue;
+      const auto count = ::read(running_.output.get(), buffer_.data(), buffer_.size());
+      if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) running_.output.reset();
+    }
+  }
+
+  const child_target target_;
+  hondana::channel::listener& hears_;
+  const hondana::channel::limits most_;
+  const std::function<void(std::string_view)> log_;
+  child::descriptor wake_;
+  child::expected_calls calls_;
+
+  std::mutex mutex_;
+  std::deque<std::string> queue_;
+  std::size_t queued_ = 0;
+  std::vector<hondana::channel::call_id> overloaded_;
+  bool is_closing_ = false;
+  clock::time_point close_by_{};
+
+  // Of the thread alone; `written_` is of the queue's first.
+  std::size_t written_ = 0;
+  child::program running_;
+  clock::time_point began_;
+  child::messages lines_;
+  problem_lines problems_;
+  unsigned quick_ends_ = 0;
+  clock::time_point not_before_{};
+  std::vector<char> buffer_ = std::vector<char>(piece);
+
+  std::thread thread_;
+};
+
+}  // namespace
+
+result<std::unique_ptr<channel::channel>> start_child(const child_target& target, channel::listener& hears,
+                                                      const channel::limits& most, std::function<void(std::string_view)> log) {
+  auto first = child::program::start(target);
+  if (!first) return tl::unexpected(std::move(first.error()));
+  auto made = std::make_unique<child_channel>(target, hears, most, std::move(log), std::move(*first));
+  try {
+    made->start();
+  } catch (const std::system_error& error) {
+    return fail(errc::source_unavailable, "no thread can be had for a connection", error.what());
+  }
+  return made;
+}
+
+}  // namespace hondana::transport

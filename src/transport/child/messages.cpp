@@ -1,0 +1,163 @@
+/// Taking lines apart.
+#include "transport/child/messages.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <utility>
+
+namespace hondana::transport::child {
+namespace {
+
+constexpr std::size_t most_strange_lines = 10;
+constexpr std::size_t shown = 120;
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+std::string visible(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return text;
+}
+
+std::optional<channel::call_id> call_of(const std::optional<std::string>& id) {
+  if (!id) return {};
+  channel::call_id out = 0;
+  const auto* end = id->data() + id->size();
+  const auto [stopped, wrong] = std::from_chars(id->data(), end, out);
+  return wrong == std::errc() && stopped == end ? std::optional(out) : std::nullopt;
+}
+
+}  // namespace
+
+void expected_calls::add(channel::call_id call, channel::content_sink content) {
+  const std::lock_guard lock(mutex_);
+  all_[call] = {std::move(content), false};
+}
+
+void expected_calls::abandon(channel::call_id call) {
+  const std::lock_guard lock(mutex_);
+  const auto found = all_.find(call);
+  if (found != all_.end()) found->second = {{}, true};
+  // A server that never answers what was given up must not fill us; who is forgotten here is only told of in the log.
+  constexpr std::size_t most_abandoned = 10'000;
+  if (all_.size() > most_abandoned) std::erase_if(all_, [](const auto& one) { return one.second.is_abandoned; });
+}
+
+bool expected_calls::waits(channel::call_id call) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = all_.find(call);
+  return found != all_.end() && !found->second.is_abandoned;
+}
+
+bool expected_calls::answered(channel::call_id call) {
+  const std::lock_guard lock(mutex_);
+  const auto found = all_.find(call);
+  if (found == all_.end()) return false;
+  const bool is_wanted = !found->second.is_abandoned;
+  all_.erase(found);
+  return is_wanted;
+}
+
+channel::content_sink expected_calls::sink_of(channel::call_id call) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = all_.find(call);
+  if (found == all_.end()) return {};
+  // Content of an answer that nobody wants is passed over, not kept.
+  if (found->second.is_abandoned) return [](std::size_t, std::string_view) { return result<void>(); };
+  return found->second.content;
+}
+
+std::optional<channel::call_id> expected_calls::only_one() const {
+  const std::lock_guard lock(mutex_);
+  return all_.size() == 1 ? std::optional(all_.begin()->first) : std::nullopt;
+}
+
+void expected_calls::clear() {
+  const std::lock_guard lock(mutex_);
+  all_.clear();
+}
+
+messages::messages(channel::listener& hears, expected_calls& calls, const channel::limits& most,
+                   const std::function<void(std::string_view)>& log)
+    : hears_(hears),
+      calls_(calls),
+      log_(log),
+      intake_(
+          most,
+          [this](const std::string& id) {
+            const auto call = call_of(id);
+            return call ? calls_.sink_of(*call) : channel::content_sink();
+          },
+          [this] { return late_sink(); }) {}
+
+channel::content_sink messages::late_sink() {
+  guess_ = calls_.only_one();
+  return guess_ ? calls_.sink_of(*guess_) : channel::content_sink();
+}
+
+void messages::begin() {
+  intake_.reset();
+  trouble_.reset();
+  guess_.reset();
+  start_.clear();
+  is_empty_ = true;
+  strange_lines_ = 0;
+}
+
+result<void> messages::feed(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto end = bytes.find('\n');
+    const auto part = bytes.substr(0, end);
+    if (start_.size() < shown) start_ += part.substr(0, shown - start_.size());
+    is_empty_ = is_empty_ && std::all_of(part.begin(), part.end(), is_space);
+    if (!is_empty_) {
+      if (auto taken = intake_.feed(part); !taken && !trouble_) trouble_ = std::move(taken.error());
+      if (const auto call = call_of_line(); call && calls_.waits(*call)) hears_.progressed(*call);
+    }
+    if (end == std::string_view::npos) return {};
+    bytes.remove_prefix(end + 1);
+    auto done = end_line();
+    intake_.reset();
+    trouble_.reset();
+    guess_.reset();
+    start_.clear();
+    is_empty_ = true;
+    if (!done) return done;
+  }
+  return {};
+}
+
+std::optional<channel::call_id> messages::call_of_line() const { return call_of(intake_.id()); }
+
+result<void> messages::end_line() {
+  if (is_empty_) return {};
+  const auto whole = trouble_ ? tl::unexpected(*trouble_) : intake_.finish();
+  const auto call = call_of_line();
+  if (guess_ && call != guess_) {
+    // What went into a sink was somebody else's.
+    if (calls_.answered(*guess_))
+      hears_.ended(*guess_,
+                   {.why = {errc::broken_protocol, "the server sent the content of an answer that nobody asked for", {}}});
+  }
+  if (!whole) return refuse(whole.error());
+  if (!call || calls_.answered(*call)) hears_.received(0, *whole);
+  return {};
+}
+
+result<void> messages::refuse(const failure& why) {
+  auto call = call_of_line();
+  const bool is_message = call.has_value();
+  if (!is_message && why.code != errc::broken_protocol) call = calls_.only_one();
+  if (call) {
+    if (calls_.answered(*call)) hears_.ended(*call, {.why = why});
+    return {};
+  }
+  if (log_) log_("the server wrote a line that is no message: " + visible(start_));
+  if (++strange_lines_ <= most_strange_lines) return {};
+  return fail(errc::broken_protocol, "the server writes what is no message on its standard output: \"" + visible(start_) +
+                                         "\"; is it an MCP server that speaks over standard input and output?");
+}
+
+}  // namespace hondana::transport::child

@@ -1,0 +1,72 @@
+/// Lines of a child process taken for what they are: answers, messages, or nothing of the protocol.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <hondana/error.hpp>
+
+#include "channel/channel.hpp"
+#include "channel/routed_intake.hpp"
+
+namespace hondana::transport::child {
+
+/// Calls whose answers are expected. Threads: any.
+class expected_calls {
+ public:
+  void add(channel::call_id call, channel::content_sink content);
+  /// Its answer will come all the same, and is then nobody's.
+  void abandon(channel::call_id call);
+  /// False when nobody waits for it, or not any more.
+  [[nodiscard]] bool waits(channel::call_id call) const;
+  /// The answer has come. False as `waits`.
+  bool answered(channel::call_id call);
+  [[nodiscard]] channel::content_sink sink_of(channel::call_id call) const;
+  /// The one call there is, when there is exactly one.
+  [[nodiscard]] std::optional<channel::call_id> only_one() const;
+  void clear();
+
+ private:
+  struct expected {
+    channel::content_sink content;
+    bool is_abandoned = false;
+  };
+  mutable std::mutex mutex_;
+  std::map<channel::call_id, expected> all_;
+};
+
+/// Threads: one at a time.
+class messages {
+ public:
+  /// `log` may be empty.
+  messages(channel::listener& hears, expected_calls& calls, const channel::limits& most,
+           const std::function<void(std::string_view)>& log);
+
+  /// The next bytes of the program's output. A failure is the end of the conversation: too many lines are no messages.
+  result<void> feed(std::string_view bytes);
+  /// Another run of the program begins; half a line of the last one is nothing.
+  void begin();
+
+ private:
+  [[nodiscard]] channel::content_sink late_sink();
+  result<void> end_line();
+  [[nodiscard]] std::optional<channel::call_id> call_of_line() const;
+  result<void> refuse(const failure& why);
+
+  channel::listener& hears_;
+  expected_calls& calls_;
+  const std::function<void(std::string_view)>& log_;
+  channel::routed_intake intake_;
+  std::optional<failure> trouble_;         // with the line that is coming
+  std::optional<channel::call_id> guess_;  // whose sink content went to before its id was known
+  std::string start_;                      // of the line, to show what is no message
+  bool is_empty_ = true;
+  std::size_t strange_lines_ = 0;
+};
+
+}  // namespace hondana::transport::child

@@ -1,0 +1,85 @@
+/// A server of the child channel's tests: answers each line with an id in the way its first argument says.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+namespace {
+
+std::string id_of(const std::string& line) {
+  const auto from = line.find("\"id\":");
+  if (from == std::string::npos) return {};
+  return line.substr(from + 5, line.find_first_of(",}", from + 5) - from - 5);
+}
+
+void say(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+/// An answer whose content has so many bytes.
+void say_large(const std::string& id, std::size_t bytes, bool is_id_last) {
+  say(is_id_last ? std::string("{") : R"({"jsonrpc":"2.0","id":)" + id + ",");
+  say(R"("result":{"contents":[{"uri":"x:a","text":")");
+  const std::string piece(64u << 10, 'x');
+  for (std::size_t at = 0; at < bytes; at += piece.size())
+    std::fwrite(piece.data(), 1, std::min(piece.size(), bytes - at), stdout);
+  say(R"("}]})" + (is_id_last ? R"(,"jsonrpc":"2.0","id":)" + id : std::string()) + "}\n");
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string mode = count > 1 ? arguments[1] : "echo";
+  const std::string more = count > 2 ? arguments[2] : "";
+  if (mode == "die") return std::atoi(more.c_str());
+  if (mode == "complain") {
+    std::fprintf(stderr, "no such database\nsee the manual\n");
+    return 7;
+  }
+  if (mode == "flood") {
+    for (int i = 0; i < 100'000; ++i) std::fprintf(stderr, "line %d of many that nobody asked for\n", i);
+    std::fprintf(stderr, "%s\n", std::string(100'000, 'y').c_str());
+  }
+  if (mode == "stubborn") {
+    ::signal(SIGTERM, SIG_IGN);
+    say("\n");
+    for (;;) ::pause();
+  }
+  if (mode == "deaf") {
+    say("\n");
+    for (;;) ::pause();
+  }
+  if (mode == "chatty") {
+    for (int i = 0; i < 100; ++i) say("starting up, please wait...\n");
+  }
+  if (mode == "banner") say("\r\nWelcome!\n\n");
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto id = id_of(line);
+    if (id.empty()) continue;
+    const auto result = R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{"mode":")" + mode + R"(","folder":")" +
+                        (mode == "where" ? std::string(::getcwd(nullptr, 0)) + '"' : std::string("\"")) + R"(,"variable":")" +
+                        (std::getenv("HONDANA_TEST") != nullptr ? std::getenv("HONDANA_TEST") : "") + "\"}}";
+    if (mode == "half") {
+      say(result.substr(0, 20));
+      return 3;
+    }
+    if (mode == "crlf") {
+      say(result + "\r\n");
+    } else if (mode == "twice") {
+      say(result + "\n" + result + "\n");
+    } else if (mode == "large" || mode == "large-late") {
+      say_large(id, std::stoull(more), mode == "large-late");
+    } else if (mode == "garbage-with-id") {
+      say(R"({"jsonrpc":"2.0","id":)" + id + ",\"result\":{oops}}\n");
+    } else if (mode == "crash") {
+      ::raise(SIGSEGV);
+    } else if (mode != "silent") {
+      say(result + "\n");
+    }
+  }
+  return 0;
+}
