@@ -27,7 +27,8 @@ std::vector<std::string> conversation::session_lines(bool has_revision) const {
   std::vector<std::string> out;
   if (session.is_modern) return out;
   if (session.id) out.push_back("Mcp-Session-Id: " + *session.id);
-  if (!has_revision && session.revision >= "2025-06-18") out.push_back("MCP-Protocol-Version: " + session.revision);
+  if (!has_revision && session.revision >= "2025-06-18" && is_field_value(session.revision))
+    out.push_back("MCP-Protocol-Version: " + session.revision);
   return out;
 }
 

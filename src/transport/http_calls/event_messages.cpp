@@ -31,6 +31,7 @@ void event_messages::forget() {
 }
 
 void event_messages::data(std::string_view type, std::string_view piece) {
+  data_bytes_ += piece.size();
   if (!is_message(type)) {
     other_ += piece.substr(0, max_other_bytes - std::min(other_.size(), max_other_bytes));
     return;

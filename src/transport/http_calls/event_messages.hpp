@@ -1,6 +1,7 @@
 /// Messages out of a stream of server-sent events.
 #pragma once
 
+#include <cstdint>
 #include <hondana/error.hpp>
 #include <optional>
 #include <string>
@@ -38,6 +39,8 @@ class event_messages final : public event_decoder::hearer {
   /// As `event_decoder::restart`.
   void restart();
   [[nodiscard]] const event_decoder& decoder() const noexcept { return decoder_; }
+  /// How much data there has been in all events so far.
+  [[nodiscard]] std::uint64_t data_bytes() const noexcept { return data_bytes_; }
   /// The id of the message that is coming, once known.
   [[nodiscard]] std::optional<std::string> coming_id() const { return intake_.id(); }
 
@@ -54,6 +57,7 @@ class event_messages final : public event_decoder::hearer {
   bool is_spoiled_ = false;
   failure why_{};
   std::string other_;
+  std::uint64_t data_bytes_ = 0;
 };
 
 }  // namespace hondana::transport::http_calls

@@ -41,7 +41,7 @@ void exchange::begin() {
   what.header_lines = {"Accept: application/json, text/event-stream", "Content-Type: application/json"};
   if (!message_.is_opening) {
     for (auto& line : in_.session_lines(names_revision(message_))) what.header_lines.push_back(std::move(line));
-    had_session_ = in_.session.id.has_value() && !in_.session.is_modern;
+    if (!in_.session.is_modern) session_id_ = in_.session.id;
   }
   for (const auto& [name, value] : message_.headers) {
     auto line = header_line(name, value);
@@ -73,8 +73,7 @@ bool exchange::answered(const response_head& head) {
 void exchange::take_session(const response_head& head) {
   if (!head.session_id) return;
   if (is_session_id(*head.session_id)) {
-    in_.session.id = head.session_id;
-    had_session_ = true;
+    in_.session.id = session_id_ = head.session_id;
   } else {
     spoiled_ = failure{errc::broken_protocol,
                        shown(in_.target.url) + " names a session id that is empty, longer than 1 KiB or not visible ASCII",
@@ -108,17 +107,17 @@ exchange::mode exchange::mode_for(const response_head& head) {
 }
 
 bool exchange::body(std::string_view bytes) {
-  if (message_.call != 0 && !is_answered_) in_.progressed(message_.call);
   has_heard_ = true;
   switch (mode_) {
     case mode::json:
+      in_.progressed(message_.call);
       if (auto taken = intake_->feed(bytes); !taken) {
         spoiled_ = std::move(taken.error());
         return false;
       }
       return true;
     case mode::events:
-      if (!is_answered_) events_->feed(bytes);
+      if (!is_answered_) take_events(bytes);
       return !spoiled_ && !(is_resuming_ && is_answered_);
     case mode::nothing:
     case mode::ignoring:
@@ -127,6 +126,13 @@ bool exchange::body(std::string_view bytes) {
   }
   error_body_ += bytes.substr(0, max_error_body_bytes - error_body_.size());
   return error_body_.size() < max_error_body_bytes;
+}
+
+void exchange::take_events(std::string_view bytes) {
+  // Comments that only keep the connection alive bring the answer no nearer.
+  const auto before = events_->data_bytes();
+  events_->feed(bytes);
+  if (events_->data_bytes() != before && !is_answered_) in_.progressed(message_.call);
 }
 
 void exchange::message(std::string text, const std::optional<std::string>& id) {
@@ -173,9 +179,9 @@ void exchange::finished(result<void> how) {
       break;
   }
   if (message_.call == 0) {
-    in_.log("a message was not accepted: " + ending_for(head_, {}, in_.target.url, had_session_).why.public_text);
+    in_.log("a message was not accepted: " + ending_for(head_, {}, in_.target.url, session_id_.has_value()).why.public_text);
   }
-  end(ending_for(head_, std::move(error_body_), in_.target.url, had_session_));
+  end(ending_for(head_, std::move(error_body_), in_.target.url, session_id_.has_value()));
 }
 
 void exchange::finish_json() {
@@ -212,6 +218,9 @@ void exchange::take_up(std::chrono::milliseconds pause) {
 }
 
 void exchange::resume() {
+  if (!message_.is_opening && in_.session.id != session_id_) {
+    return end(failure{errc::source_unavailable, "the session this was asked in has been replaced", {}, nullptr});
+  }
   is_resuming_ = true;
   mode_ = mode::nothing;
   has_heard_ = false;
@@ -233,7 +242,7 @@ void exchange::finish_resumption(result<void> how) {
     return take_up(in_.pause_after(failures_, events_->decoder().retry().value_or(usual_pause)));
   if (mode_ == mode::nothing)
     return end(how ? failure{errc::broken_protocol, "no answer", {}, nullptr} : std::move(how.error()));
-  auto why = ending_for(head_, std::move(error_body_), in_.target.url, had_session_);
+  auto why = ending_for(head_, std::move(error_body_), in_.target.url, session_id_.has_value());
   why.why.public_text = "the stream of an answer ended early and cannot be taken up again: " + why.why.public_text;
   end(std::move(why));
 }

@@ -44,6 +44,7 @@ class exchange final : public answer_hearer, public message_hearer {
   void spoiled(failure why, const std::optional<std::string>& id) override;
 
   [[nodiscard]] mode mode_for(const response_head& head);
+  void take_events(std::string_view bytes);
   void take_session(const response_head& head);
   void finish_json();
   void finish_stream(result<void> how);
@@ -65,7 +66,7 @@ class exchange final : public answer_hearer, public message_hearer {
 
   mode mode_ = mode::nothing;
   bool is_resuming_ = false;
-  bool had_session_ = false;
+  std::optional<std::string> session_id_;  // that this belongs to
   int failures_ = 0;
   response_head head_{};
   std::string error_body_;

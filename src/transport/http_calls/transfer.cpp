@@ -217,7 +217,7 @@ failure transfer::failure_for(CURLcode how) const {
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
     case CURLE_PARTIAL_FILE:
-      return {errc::source_unavailable, origin + " ended the connection before its answer was complete", why, nullptr};
+      return {errc::source_unavailable, origin + " ended the connection before its answer was complete: " + why, why, nullptr};
     default:
       return {errc::source_unavailable, "the request to " + origin + " failed: " + why, why, nullptr};
   }

@@ -278,6 +278,22 @@ TEST(http_calls, nobody_listening_is_told_with_advice) {
   EXPECT_NE(how->why.public_text.find("127.0.0.1"), std::string::npos) << how->why.public_text;
 }
 
+TEST(http_calls, comments_that_keep_a_stream_alive_are_no_progress) {
+  talk with([&](const heard_request&, scripted_connection& to) {
+    to.open_stream();
+    for (int i = 0; i < 100; ++i) to.send(": still here\n\n");
+    to.send(event(R"({"jsonrpc":"2.0","method":"notifications/message"})"));
+    to.sees_the_end();
+    return false;
+  });
+  with.channel->send(call(1));
+  ASSERT_EQ(with.heard.messages(1).size(), 1u);
+  with.channel.reset();
+  // The one event may come in two pieces.
+  EXPECT_GE(with.heard.progress_of(1), 1u);
+  EXPECT_LE(with.heard.progress_of(1), 2u);
+}
+
 TEST(http_calls, an_abandoned_call_closes_its_exchange_and_nothing_more_is_told) {
   std::atomic<bool> has_seen_the_end{false};
   talk with([&](const heard_request& asked, scripted_connection& to) {

@@ -312,7 +312,6 @@ TEST(http_sessions, closing_lets_notifications_out_before_the_session_ends) {
 }
 
 TEST(http_sessions, closing_waits_no_longer_than_it_may) {
-  std::atomic<bool> holds{true};
   session_talk with([&](const heard_request& asked, scripted_connection& to) {
     if (asked.method == "GET") return to.answer(405, "", "");
     to.sees_the_end();
