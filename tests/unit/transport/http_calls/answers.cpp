@@ -279,7 +279,8 @@ TEST(http_calls, nobody_listening_is_told_with_advice) {
 }
 
 TEST(http_calls, comments_that_keep_a_stream_alive_are_no_progress) {
-  talk with([&](const heard_request&, scripted_connection& to) {
+  talk with([&](const heard_request& asked, scripted_connection& to) {
+    if (asked.body == asking(2)) return to.answer(200, "application/json", answering(2));
     to.open_stream();
     for (int i = 0; i < 100; ++i) to.send(": still here\n\n");
     to.send(event(R"({"jsonrpc":"2.0","method":"notifications/message"})"));
@@ -288,7 +289,9 @@ TEST(http_calls, comments_that_keep_a_stream_alive_are_no_progress) {
   });
   with.channel->send(call(1));
   ASSERT_EQ(with.heard.messages(1).size(), 1u);
-  with.channel.reset();
+  // By then all is told of the first.
+  with.channel->send(call(2));
+  ASSERT_TRUE(with.heard.ending_of(2));
   // The one event may come in two pieces.
   EXPECT_GE(with.heard.progress_of(1), 1u);
   EXPECT_LE(with.heard.progress_of(1), 2u);

@@ -67,6 +67,7 @@ TEST(http_sessions, messages_name_the_session_and_the_revision) {
   with.open();
   with.channel->send(call(2));
   ASSERT_TRUE(with.heard.ending_of(2));
+  ASSERT_EQ(with.server.requests("GET", 1).size(), 1u);
   with.channel->close(std::chrono::seconds(10));
   const auto all = with.server.requests(5);
   ASSERT_EQ(all.size(), 5u);
@@ -128,6 +129,46 @@ TEST(http_sessions, requests_wait_until_the_server_has_taken_the_first_notificat
     ASSERT_TRUE(ears.ending_of(2));
   }
   EXPECT_FALSE(came_too_early);
+}
+
+TEST(http_sessions, a_notification_that_is_never_answered_holds_nobody_up_for_ever) {
+  kept_words heard;
+  scripted_server server([](const heard_request& asked, scripted_connection& to) {
+    if (asked.method == "GET") return to.answer(405, "", "");
+    if (asked.body.find("\"id\"") != std::string::npos) return to.answer(200, "application/json", answering(1));
+    to.sees_the_end();
+    return false;
+  });
+  hondana::http_target target;
+  target.url = server.url();
+  target.proxy = "none";
+  auto channel = std::move(*hondana::transport::http_calls::make_http(target, heard, {}, {}));
+  channel->send(call(1, "initialize"));
+  ASSERT_TRUE(heard.ending_of(1));
+  channel->send(notice());
+  channel->send(call(2));
+  EXPECT_TRUE(heard.ending_of(2));
+}
+
+TEST(http_sessions, forgetting_a_session_closes_its_stream) {
+  std::atomic<int> closed{0};
+  session_talk with([&](const heard_request& asked, scripted_connection& to) {
+    if (asked.method != "GET") return to.answer(200, "application/json", answering(2));
+    to.open_stream();
+    to.send(event(server_notice));
+    to.sees_the_end();
+    ++closed;
+    return false;
+  });
+  with.open();
+  ASSERT_EQ(with.heard.messages(2).size(), 2u);
+  with.channel->forget_session();
+  with.channel->send(call(1, "initialize"));
+  ASSERT_EQ(with.heard.endings(2).size(), 2u);
+  with.channel->opened("2025-11-25", false);
+  with.channel->send(notice());
+  ASSERT_EQ(with.heard.messages(4).size(), 4u);
+  EXPECT_EQ(closed, 1);
 }
 
 TEST(http_sessions, a_session_id_that_cannot_be_ends_the_opening) {

@@ -88,9 +88,10 @@ TEST(http_sse, messages_go_to_the_endpoint_and_answers_come_on_the_stream) {
   EXPECT_TRUE(with.heard.endings(0).empty());
 }
 
-TEST(http_sse, messages_keep_their_order) {
+TEST(http_sse, requests_wait_until_the_server_has_taken_the_first_notification) {
   sse_talk with(accepted);
   with.channel->send(call(1, "initialize"));
+  ASSERT_EQ(with.server.requests("POST", 1).size(), 1u);
   with.channel->send(notice());
   with.channel->send(call(2));
   const auto all = with.server.requests("POST", 3);

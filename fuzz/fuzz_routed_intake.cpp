@@ -1,0 +1,71 @@
+/// A message whose sink is found by its id: the same message and content as where the sink is known before.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "channel/message_intake.hpp"
+#include "transport/http_calls/routed_intake.hpp"
+
+namespace {
+
+using hondana::channel::content_sink;
+using hondana::channel::limits;
+using hondana::channel::message_intake;
+using hondana::transport::http_calls::routed_intake;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+struct outcome {
+  bool is_whole = false;
+  std::string message;
+  std::string content;
+  friend bool operator==(const outcome&, const outcome&) = default;
+};
+
+content_sink into(std::string& content) {
+  return [&content](std::size_t, std::string_view bytes) {
+    content += bytes;
+    return hondana::result<void>();
+  };
+}
+
+template <class Intake>
+outcome take(Intake& intake, std::string_view bytes, std::size_t piece, std::string& content) {
+  while (!bytes.empty()) {
+    if (!intake.feed(bytes.substr(0, piece))) break;
+    bytes.remove_prefix(std::min(piece, bytes.size()));
+  }
+  auto whole = intake.finish();
+  return {whole.has_value(), whole ? *whole : "", whole ? content : ""};
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  const std::size_t piece = data[0] % 64 + 1u;
+  const bool has_sink = data[1] % 2 == 0;
+  const std::string_view bytes(reinterpret_cast<const char*>(data) + 2, size - 2);
+  limits most;
+  most.message_bytes = 1u << 20;
+
+  std::string routed_content;
+  bool is_chosen = false;
+  routed_intake routed(most, routed_intake::route([&](const std::string& id) {
+                         is_chosen = id == "1" && has_sink;
+                         return is_chosen ? into(routed_content) : content_sink();
+                       }));
+  const auto got = take(routed, bytes, piece, routed_content);
+
+  std::string known_content;
+  message_intake known(most, is_chosen ? into(known_content) : content_sink());
+  const auto expected = take(known, bytes, piece, known_content);
+  require(got == expected);
+  if (got.is_whole) require(routed.id() == known.id());
+  return 0;
+}
