@@ -123,8 +123,9 @@ std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view text
   }
   const auto then = curl_getdate(std::string(text).c_str(), nullptr);
   if (then < 0) return std::nullopt;
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::from_time_t(then) - now);
-  return std::clamp<std::chrono::milliseconds>(left, std::chrono::milliseconds(0), most);
+  // In seconds: a date may lie further ahead than the clock's own unit reaches.
+  const std::chrono::seconds left(then - std::chrono::system_clock::to_time_t(now));
+  return std::clamp(left, std::chrono::seconds(0), most);
 }
 
 }  // namespace hondana::transport::http_calls

@@ -265,6 +265,7 @@ TEST(http_fields, retry_after_is_seconds_or_a_date) {
   EXPECT_EQ(parse_retry_after("99999999999999999999999", now), std::chrono::hours(24));
   EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", now), milliseconds(7'000));
   EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:00 GMT", now), milliseconds(0));
+  EXPECT_EQ(parse_retry_after("Sun, 06 Nov 9999 08:49:00 GMT", now), std::chrono::hours(24));
   for (const std::string bad : {"", "-1", "1.5", "soon", "1 2"}) EXPECT_EQ(parse_retry_after(bad, now), std::nullopt) << bad;
 }
 
