@@ -7,14 +7,14 @@
 #include <string_view>
 
 #include "channel/message_intake.hpp"
-#include "transport/http_calls/routed_intake.hpp"
+#include "channel/routed_intake.hpp"
 
 namespace {
 
 using hondana::channel::content_sink;
 using hondana::channel::limits;
 using hondana::channel::message_intake;
-using hondana::transport::http_calls::routed_intake;
+using hondana::channel::routed_intake;
 
 void require(bool holds) {
   if (!holds) std::abort();

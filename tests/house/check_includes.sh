@@ -62,7 +62,13 @@ find include src -type f \( -name '*.hpp' -o -name '*.cpp' \) | LC_ALL=C sort | 
         name = substr(line, 1, colon - 1)
         list = substr(line, colon + 1)
         gsub(/^ +| +$/, "", list)
-        if (name ~ /^file /) { extra[substr(name, 6)] = list; continue }
+        if (name ~ /^file /) {
+          name = substr(name, 6)
+          extra[name] = list
+          sub(/\/[^\/]*$/, "", name)
+          of_files[name] = of_files[name] " " list
+          continue
+        }
         check_row(name, list)
         allowed[name] = list
         rows++
@@ -79,7 +85,7 @@ find include src -type f \( -name '*.hpp' -o -name '*.cpp' \) | LC_ALL=C sort | 
           if (words[i] == "ROOMS" || words[i] == "LINK") { rooms = words[i] == "ROOMS"; continue }
           if (rooms) {
             linked = linked " " words[i]
-            if (!has(allowed[words[1]], words[i])) fault(cmake ": " words[1] " links " words[i] ", its row does not name it")
+            if (!has(allowed[words[1]], words[i]) && !has(of_files[words[1]], words[i])) fault(cmake ": " words[1] " links " words[i] ", its row does not name it")
           }
         }
         count = split(allowed[words[1]], named, " ")
