@@ -75,7 +75,8 @@ void client_cache::store::forget_resource(const std::string& server, std::string
   for (auto one = order_.begin(); one != order_.end();) {
     const auto next = std::next(one);
     // A server may tell of a folder or a part: what holds it and what it holds may both have changed with it.
-    if (one->server == server && !one->uri.empty() && (covers(uri, one->uri) || covers(one->uri, uri))) drop(one);
+    if (one->server == server && !one->uri.empty() && (uri.empty() || covers(uri, one->uri) || covers(one->uri, uri)))
+      drop(one);
     one = next;
   }
 }

@@ -38,7 +38,7 @@ class client_cache::store {
   /// A mark to give to `keep`, taken before the request is sent: what is invalidated meanwhile is not kept.
   [[nodiscard]] std::uint64_t mark() const;
   void keep(const question& what, std::string result, const outbound::freshness& how, std::uint64_t since);
-  /// What `uri` is or what is part of it has changed.
+  /// What `uri` is or what is part of it has changed; an empty one: everything has.
   void forget_resource(const std::string& server, std::string_view uri);
   /// Lists of these methods have changed; every method that begins with `prefix`.
   void forget_lists(const std::string& server, std::string_view prefix);

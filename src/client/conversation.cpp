@@ -343,6 +343,8 @@ void conversation::ended(channel::call_id call, channel::ending how) {
   if (how.session_has_ended) heard_.lost(why);
 }
 
+void conversation::interrupted() { heard_.interrupted(); }
+
 void conversation::broken(failure why) {
   std::vector<channel::call_id> subscriptions;
   {

@@ -45,6 +45,8 @@ class hearer {
   virtual void subscription_ended(channel::call_id id, std::optional<failure> why) = 0;
   /// The connection is gone, or the server has ended the session.
   virtual void lost(const failure& why) = 0;
+  /// Something that the server sent by itself may have been missed.
+  virtual void interrupted() = 0;
   /// For the log.
   virtual void noticed(const std::string& line) = 0;
 };
@@ -96,6 +98,7 @@ class conversation final : public channel::listener {
   void received(channel::call_id call, std::string text) override;
   void progressed(channel::call_id call) override;
   void ended(channel::call_id call, channel::ending how) override;
+  void interrupted() override;
   void broken(failure why) override;
 
  private:

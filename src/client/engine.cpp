@@ -283,6 +283,14 @@ void engine::lost(const failure& why) {
   watches_.lost(why);
 }
 
+void engine::interrupted() {
+  // What was told meanwhile is not known, so that nothing of what is kept can be relied on.
+  const auto key = question_of({}).server;
+  for (const auto* lists : {"resources/", "tools/", "prompts/"}) cache_->entries().forget_lists(key, lists);
+  cache_->entries().forget_resource(key, {});
+  watches_.interrupted();
+}
+
 bool engine::has_headers() const { return link_.server().transport == "http" && link_.server().is_modern; }
 
 void engine::remember_tools(const std::vector<tool>& all) {

@@ -73,6 +73,7 @@ class engine : public hearer, public std::enable_shared_from_this<engine> {
   void told(const rpc::notification& what) override;
   void asked(const rpc::request& what) override;
   void subscription_ended(channel::call_id id, std::optional<failure> why) override;
+  void interrupted() override;
   void lost(const failure& why) override;
 
  private:

@@ -60,6 +60,12 @@ void watches::lost(const failure& why) {
   }
 }
 
+void watches::interrupted() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& one : all_) one->may_have_missed = one->may_have_missed || (one->is_up && one->stream == 0);
+  changed_.notify_all();
+}
+
 void watches::run() {
   std::unique_lock lock(mutex_);
   while (!is_closed_) {
@@ -67,6 +73,7 @@ void watches::run() {
     bool pings = false;
     for (const auto& one : all_) {
       if (!one->is_up && one->was_up) until = std::min(until, one->next_attempt);
+      if (one->may_have_missed) until = clock::now();
       pings = pings || (one->is_up && one->stream == 0);
     }
     if (pings) {
@@ -94,6 +101,15 @@ void watches::look_after(std::unique_lock<std::mutex>& lock) {
       engine_.lost(pinged.error());
     }
     lock.lock();
+  }
+  if (const auto unsure = std::find_if(all_.begin(), all_.end(), [](const auto& one) { return one->may_have_missed; });
+      unsure != all_.end()) {
+    const auto one = *unsure;
+    one->may_have_missed = false;
+    lock.unlock();
+    make_up(one);
+    lock.lock();
+    return;
   }
   const auto due = std::find_if(all_.begin(), all_.end(), [](const auto& one) {
     return !one->is_up && one->was_up && one->next_attempt <= clock::now();

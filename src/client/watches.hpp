@@ -30,7 +30,8 @@ struct watch_entry {
   watch_request honoured;
   change_handler tell;
   channel::call_id stream = 0;  ///< Of its `subscriptions/listen`; 0: none is open.
-  bool is_up = false;           ///< Subscribed, as far as we know.
+  bool may_have_missed = false;
+  bool is_up = false;  ///< Subscribed, as far as we know.
   bool was_up = false;
   bool is_acknowledged = false;
   std::optional<failure> refusal;  ///< Why its stream ended before it was acknowledged.
@@ -60,6 +61,8 @@ class watches {
   void seen(const std::string& uri, const bytes::digest& content);
   void told(const rpc::notification& what);
   void ended(channel::call_id id, std::optional<failure> why);
+  /// Changes may have been missed by all that have no stream of their own.
+  void interrupted();
   void lost(const failure& why);
 
  private:

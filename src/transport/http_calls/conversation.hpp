@@ -45,6 +45,9 @@ struct conversation {
   void ended(channel::call_id call, channel::ending how) {
     if (!is_closed) listener_.ended(call, std::move(how));
   }
+  void interrupted() {
+    if (!is_closed) listener_.interrupted();
+  }
   void broken(failure why) {
     if (!is_closed) listener_.broken(std::move(why));
   }

@@ -28,7 +28,8 @@ void server_stream::open() {
   what.header_lines = in_.session_lines(false);
   what.header_lines.emplace_back("Accept: text/event-stream");
   const auto& last_id = events_.decoder().last_id();
-  if (!last_id.empty() && is_field_value(last_id)) what.header_lines.push_back("Last-Event-ID: " + last_id);
+  is_resumed_ = !last_id.empty() && is_field_value(last_id);
+  if (is_resumed_) what.header_lines.push_back("Last-Event-ID: " + last_id);
   transfer_ = std::make_unique<transfer>(loop_, in_.target, *this);
   transfer_->begin(std::move(what));
 }
@@ -36,6 +37,7 @@ void server_stream::open() {
 bool server_stream::answered(const response_head& head) {
   head_ = head;
   is_stream_ = head.status == 200 && head.media_type() == "text/event-stream";
+  if (is_stream_ && was_open_ && !is_resumed_) in_.interrupted();
   was_open_ = was_open_ || is_stream_;
   return true;
 }

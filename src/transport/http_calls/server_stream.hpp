@@ -42,9 +42,10 @@ class server_stream final : public answer_hearer, public message_hearer {
   std::unique_ptr<transfer> transfer_;
   std::optional<loop::timer> timer_;
   response_head head_{};
-  bool is_stream_ = false;  // the present answer
-  bool was_open_ = false;   // once
-  bool has_heard_ = false;  // something on the present connection
+  bool is_stream_ = false;   // the present answer
+  bool is_resumed_ = false;  // it was asked for what came after the last event
+  bool was_open_ = false;    // once
+  bool has_heard_ = false;   // something on the present connection
   bool had_session_ = false;
   std::size_t ignored_ = 0;  // bytes of an answer that is no stream
   int failures_ = 0;

@@ -54,6 +54,9 @@ class scripted_server {
   void end(channel::call_id which, channel::ending how) {
     push([which, how = std::move(how)](channel::listener& to) { to.ended(which, how); });
   }
+  void interrupt() {
+    push([](channel::listener& to) { to.interrupted(); });
+  }
   void break_off(failure why) {
     push([why = std::move(why)](channel::listener& to) { to.broken(why); });
   }

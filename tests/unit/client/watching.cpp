@@ -157,6 +157,30 @@ TEST(watching, of_older_servers_subscribes_once_a_uri_and_again_after_a_loss) {
   EXPECT_TRUE(server.waits_for("resources/unsubscribe", 1));
 }
 
+TEST(watching, of_older_servers_finds_what_an_interrupted_stream_did_not_tell) {
+  scripted_server server([](scripted_server& of, const heard& one) {
+    if (one.method == "initialize") return of.result(one, older_self("2025-11-25"));
+    if (one.method == "server/discover") return of.error(one, -32601, "no");
+    if (one.method == "resources/read") {
+      const bool is_first = of.all("resources/read").size() <= 2;
+      const auto uri = *one.param("uri")->as_string();
+      return of.result(
+          one, R"({"contents":[{"uri":")" + uri + R"(","text":")" + (is_first || uri == "x:same" ? "1" : "2") + "\"}]}");
+    }
+    if (one.sent.call != 0) of.result(one, "{}");
+  });
+  ear news;
+  opened_engine engine(server);
+  const auto watch = engine->watched().add({.uris = {"x:same", "x:other"}, .resource_list = true}, news.handler(), {});
+  ASSERT_TRUE(watch);
+  ASSERT_TRUE(engine->read("x:same", {}, {}, {}));
+  ASSERT_TRUE(engine->read("x:other", {}, {}, {}));
+  server.interrupt();
+  EXPECT_TRUE(news.hears(change_kind::resource, "x:other", true));
+  EXPECT_TRUE(news.hears(change_kind::resource_list, "", true));
+  EXPECT_FALSE(news.has([](const change& one) { return one.uri == "x:same" || one.kind == change_kind::connection_lost; }));
+}
+
 TEST(watching, never_calls_a_handler_that_is_gone) {
   scripted_server* far = nullptr;
   scripted_server server([](scripted_server& of, const heard& one) {

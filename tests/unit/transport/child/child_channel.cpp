@@ -30,6 +30,7 @@ class ear final : public channel::listener {
     changed_.notify_all();
   }
   void progressed(channel::call_id) override {}
+  void interrupted() override {}
   void ended(channel::call_id call, channel::ending how) override {
     const std::lock_guard lock(mutex_);
     ended_[call] = how.why;

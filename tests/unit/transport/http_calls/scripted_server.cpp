@@ -231,6 +231,18 @@ void kept_words::ended(hondana::channel::call_id call, hondana::channel::ending 
   changed_.notify_all();
 }
 
+void kept_words::interrupted() {
+  const std::lock_guard lock(mutex_);
+  ++interruptions_;
+  changed_.notify_all();
+}
+
+std::size_t kept_words::interruptions(std::size_t count) {
+  std::unique_lock lock(mutex_);
+  wait(lock, [&] { return interruptions_ >= count; });
+  return interruptions_;
+}
+
 void kept_words::broken(hondana::failure why) {
   const std::lock_guard lock(mutex_);
   breaks_.push_back(std::move(why));

@@ -126,12 +126,14 @@ class kept_words final : public hondana::channel::listener {
   void received(hondana::channel::call_id call, std::string text) override;
   void progressed(hondana::channel::call_id call) override;
   void ended(hondana::channel::call_id call, hondana::channel::ending how) override;
+  void interrupted() override;
   void broken(hondana::failure why) override;
 
   /// Waits until there are `count`; gives what there is then.
   std::vector<received_message> messages(std::size_t count);
   std::vector<ended_call> endings(std::size_t count);
   std::vector<hondana::failure> breaks(std::size_t count);
+  std::size_t interruptions(std::size_t count);
   /// The end of `call`; nothing when it does not come.
   std::optional<hondana::channel::ending> ending_of(hondana::channel::call_id call);
   std::size_t progress_of(hondana::channel::call_id call);
@@ -148,6 +150,7 @@ class kept_words final : public hondana::channel::listener {
   std::vector<received_message> messages_;
   std::vector<ended_call> endings_;
   std::vector<hondana::failure> breaks_;
+  std::size_t interruptions_ = 0;
   std::map<hondana::channel::call_id, std::size_t> progress_;
 };
 

@@ -240,6 +240,23 @@ TEST(http_sessions, the_servers_stream_is_asked_for_again_with_the_last_id_after
   EXPECT_EQ(gets[1].field("last-event-id"), "41");
   EXPECT_EQ(gets[1].field("mcp-session-id"), "s-1");
   EXPECT_GE(gets[1].at - gets[0].at, milliseconds(119));
+  EXPECT_EQ(with.heard.interruptions(0), 0u);  // it went on where it ended
+}
+
+TEST(http_sessions, a_stream_without_ids_that_comes_back_may_have_missed_something) {
+  std::atomic<int> streams{0};
+  session_talk with([&](const heard_request& asked, scripted_connection& to) {
+    if (asked.method != "GET") return no_stream(asked, to);
+    to.open_stream();
+    if (++streams == 1) {
+      to.send("retry: 60\n" + event(server_notice));
+      return false;
+    }
+    to.sees_the_end();
+    return false;
+  });
+  with.open();
+  EXPECT_EQ(with.heard.interruptions(1), 1u);
 }
 
 TEST(http_sessions, a_stream_that_was_there_and_is_404_now_breaks_the_session) {

@@ -27,6 +27,7 @@ class ear final : public channel::listener {
     const std::lock_guard lock(mutex_);
     ++progressed_[call];
   }
+  void interrupted() override {}
   void ended(channel::call_id call, channel::ending how) override {
     const std::lock_guard lock(mutex_);
     ended_[call] = how.why;
