@@ -31,9 +31,17 @@ catalog::filter made_ready(const entry_filter& wanted) {
   return catalog::filter(std::move(out));
 }
 
+/// Stable, without the temporary buffer that std::stable_sort takes.
 template <class Key>
-void sort_by(std::vector<resource>& entries, Key key) {
-  std::stable_sort(entries.begin(), entries.end(), [&key](const resource& a, const resource& b) { return key(a, b); });
+void sort_by(std::vector<resource>& entries, Key comes_before) {
+  std::vector<std::pair<resource, std::size_t>> places;
+  places.reserve(entries.size());
+  for (auto& one : entries) places.emplace_back(std::move(one), places.size());
+  std::sort(places.begin(), places.end(), [&comes_before](const auto& a, const auto& b) {
+    if (comes_before(a.first, b.first)) return true;
+    return !comes_before(b.first, a.first) && a.second < b.second;
+  });
+  for (std::size_t at = 0; at < places.size(); ++at) entries[at] = std::move(places[at].first);
 }
 
 }  // namespace

@@ -63,7 +63,8 @@ value with_defaults(const value& content, const value& schema) {
   if (all == nullptr) return out;
   for (const auto& [name, field] : *all) {
     const auto* preset = field.find("default");
-    const bool is_given = std::any_of(out.begin(), out.end(), [&name = name](const auto& one) { return one.first == name; });
+    const bool is_given =
+        std::any_of(out.begin(), out.end(), [&wanted = name](const auto& one) { return one.first == wanted; });
     if (preset != nullptr && !is_given) out.emplace_back(name, *preset);
   }
   return out;

@@ -41,8 +41,8 @@ TEST(calls, fail_with_a_clear_text_when_the_answer_is_none) {
       {R"({"resultType":"strange","resources":[]})", "strange"},
   };
   for (const auto& [answer, part] : cases) {
-    scripted_server server(modern([answer = answer](scripted_server& of, const heard& one) {
-      if (one.sent.call != 0) of.result(one, answer);
+    scripted_server server(modern([said = answer](scripted_server& of, const heard& one) {
+      if (one.sent.call != 0) of.result(one, said);
     }));
     opened_engine engine(server);
     const auto got = outbound::resource_page(*engine, {}, {}, {});

@@ -185,7 +185,7 @@ TEST(child_channel, says_how_a_program_ended_and_what_it_said) {
 
   talk crashing("crash");
   crashing.ask(1);
-  EXPECT_NE(crashing.heard.break_number(1).public_text.find("was killed by SIGSEGV"), std::string::npos);
+  EXPECT_NE(crashing.heard.break_number(1).public_text.find("was killed by SIGKILL"), std::string::npos);
   talk half("half");
   half.ask(1);
   EXPECT_NE(half.heard.break_number(1).public_text.find("ended with code 3"), std::string::npos);
@@ -196,7 +196,7 @@ TEST(child_channel, starts_the_program_anew_for_the_next_message_but_not_again_a
   talk with("crash");
   for (std::size_t round = 1; round <= 2; ++round) {
     with.ask(round);
-    EXPECT_NE(with.heard.break_number(round).public_text.find("SIGSEGV"), std::string::npos);
+    EXPECT_NE(with.heard.break_number(round).public_text.find("SIGKILL"), std::string::npos);
   }
   with.ask(9);
   const auto why = with.heard.break_number(3);

@@ -15,6 +15,11 @@ std::string id_of(const std::string& line) {
   return line.substr(from + 5, line.find_first_of(",}", from + 5) - from - 5);
 }
 
+std::string folder() {
+  char where[4096];
+  return ::getcwd(where, sizeof where) == nullptr ? std::string() : std::string(where);
+}
+
 void say(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
@@ -61,7 +66,7 @@ int main(int count, char** arguments) {
     const auto id = id_of(line);
     if (id.empty()) continue;
     const auto result = R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{"mode":")" + mode + R"(","folder":")" +
-                        (mode == "where" ? std::string(::getcwd(nullptr, 0)) + '"' : std::string("\"")) + R"(,"variable":")" +
+                        (mode == "where" ? folder() + '"' : std::string("\"")) + R"(,"variable":")" +
                         (std::getenv("HONDANA_TEST") != nullptr ? std::getenv("HONDANA_TEST") : "") + "\"}}";
     if (mode == "half") {
       say(result.substr(0, 20));
@@ -76,7 +81,7 @@ int main(int count, char** arguments) {
     } else if (mode == "garbage-with-id") {
       say(R"({"jsonrpc":"2.0","id":)" + id + ",\"result\":{oops}}\n");
     } else if (mode == "crash") {
-      ::raise(SIGSEGV);
+      ::raise(SIGKILL);
     } else if (mode != "silent") {
       say(result + "\n");
     }
