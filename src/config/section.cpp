@@ -116,6 +116,20 @@ result<std::vector<std::string>> section::strings(std::string_view key) {
   return all;
 }
 
+result<std::vector<std::pair<std::string, std::string>>> section::strings_by_name(std::string_view key) {
+  const auto* member = ask(key);
+  std::vector<std::pair<std::string, std::string>> all;
+  if (member == nullptr) return all;
+  const auto* members = std::get_if<table>(&member->data);
+  if (members == nullptr) return tl::unexpected(wrong(key, "expected a table of strings, such as { name = \"text\" }"));
+  for (const auto& [name, item] : *members) {
+    const auto* text = std::get_if<std::string>(&item.data);
+    if (text == nullptr) return tl::unexpected(wrong(key, "expected a string in quotes for \"" + name + '"'));
+    all.emplace_back(name, *text);
+  }
+  return all;
+}
+
 result<std::vector<section>> section::sections(std::string_view key) {
   const auto* member = ask(key);
   std::vector<section> all;

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -41,6 +42,8 @@ class section {
   /// Bytes: an integer, or a string such as "64MiB", "512KiB", "1GiB".
   [[nodiscard]] result<std::optional<std::uint64_t>> bytes(std::string_view key);
   [[nodiscard]] result<std::vector<std::string>> strings(std::string_view key);
+  /// A table of strings under names of the user's choice, such as headers, by name.
+  [[nodiscard]] result<std::vector<std::pair<std::string, std::string>>> strings_by_name(std::string_view key);
   /// An array of tables, e.g. `[[source]]`.
   [[nodiscard]] result<std::vector<section>> sections(std::string_view key);
   /// A table, e.g. `[http]`.

@@ -52,6 +52,16 @@ TEST(section, hands_out_tables_of_an_array_with_their_lines) {
   EXPECT_EQ((*all)[1].string("type").error().public_text, "t.toml:5: source.type: expected a string in quotes");
 }
 
+TEST(section, hands_out_a_table_of_strings_by_name) {
+  auto it = parsed("headers = { \"X-B\" = \"2\", \"X-A\" = \"1\" }\nwrong = { a = 1 }\nflat = \"x\"\n");
+  EXPECT_EQ(it.strings_by_name("headers").value(),
+            (std::vector<std::pair<std::string, std::string>>{{"X-A", "1"}, {"X-B", "2"}}));
+  EXPECT_TRUE(it.strings_by_name("absent").value().empty());
+  EXPECT_EQ(it.strings_by_name("wrong").error().public_text, "t.toml:2: wrong: expected a string in quotes for \"a\"");
+  EXPECT_EQ(it.strings_by_name("flat").error().public_text,
+            "t.toml:3: flat: expected a table of strings, such as { name = \"text\" }");
+}
+
 TEST(section, says_the_same_wherever_it_stands) {
   auto a = parsed("[[source]]\ntype = \"files\"\nallow = [\"x\"]\n").sections("source");
   auto b = parsed("\n\n[[source]]\nallow = [\"x\"]\ntype = \"files\"\n").sections("source");

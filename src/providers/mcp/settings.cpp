@@ -1,0 +1,212 @@
+/// Reading the table of another MCP server.
+#include "providers/mcp/settings.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include <hondana/uri.hpp>
+
+#include "config/collector.hpp"
+#include "ignore/glob.hpp"
+
+namespace hondana::mcp {
+namespace {
+
+constexpr std::string_view variable_start = "${env:";
+constexpr std::size_t longest_name = 64;
+
+bool is_slug(std::string_view name) {
+  return !name.empty() && name.size() <= longest_name && name.front() != '-' &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+}
+
+bool has_control(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+/// A field name as RFC 9110 section 5.6.2 has it.
+bool is_token(std::string_view name) {
+  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
+  return !name.empty() && std::all_of(name.begin(), name.end(), [others](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           others.find(c) != std::string_view::npos;
+  });
+}
+
+using pairs = std::vector<std::pair<std::string, std::string>>;
+
+/// Replaces variables in a value of `key` and notes what is wrong.
+void fill_in(std::string& text, const config::section& from, std::string_view key, const environment_lookup& lookup,
+             config::collector& errors) {
+  auto filled = with_variables(text, lookup);
+  if (!filled) return errors.note(from.wrong(key, filled.error().public_text));
+  text = std::move(*filled);
+}
+
+pairs read_pairs(config::section& from, std::string_view key, const environment_lookup& lookup, config::collector& errors) {
+  auto all = from.strings_by_name(key);
+  if (!all) {
+    errors.note(std::move(all.error()));
+    return {};
+  }
+  for (auto& [name, text] : *all) fill_in(text, from, key, lookup, errors);
+  return std::move(*all);
+}
+
+std::optional<child_target> read_child(config::section& from, const environment_lookup& lookup, config::collector& errors) {
+  auto command = from.strings("command");
+  auto environment = read_pairs(from, "environment", lookup, errors);
+  std::optional<std::string> folder;
+  errors.take(from.string("folder"), folder);
+  if (!command) {
+    errors.note(std::move(command.error()));
+    return {};
+  }
+  if (command->empty()) {
+    if (folder) errors.note(from.wrong("folder", "is only for a server with a command"));
+    if (!environment.empty()) errors.note(from.wrong("environment", "is only for a server with a command"));
+    return {};
+  }
+  for (auto& one : *command) {
+    fill_in(one, from, "command", lookup, errors);
+    if (one.find('\0') != std::string::npos) errors.note(from.wrong("command", "has a NUL"));
+  }
+  child_target child;
+  child.command = std::move(*command);
+  auto& program = child.command.front();
+  if (program.empty())
+    errors.note(from.wrong("command", "expected a program first, such as [\"npx\", \"-y\", \"some-server\"]"));
+  if (program.find('/') != std::string::npos) program = from.path_from(program);
+  for (const auto& [name, text] : environment) {
+    const bool is_name = !name.empty() && name.find('=') == std::string::npos && name.find('\0') == std::string::npos;
+    if (!is_name || text.find('\0') != std::string::npos)
+      errors.note(from.wrong("environment", "\"" + name + "\" is no name of a variable, or its value has a NUL"));
+  }
+  child.environment = std::move(environment);
+  if (folder) child.folder = from.path_from(*folder);
+  return child;
+}
+
+std::optional<http_target> read_http(config::section& from, const environment_lookup& lookup, config::collector& errors) {
+  std::optional<std::string> url;
+  std::optional<std::string> socket;
+  errors.take(from.string("url"), url);
+  errors.take(from.string("socket"), socket);
+  auto headers = read_pairs(from, "headers", lookup, errors);
+  if (!url) {
+    if (socket) errors.note(from.wrong("socket", "is only for a server with a url, such as \"http://localhost/mcp\""));
+    if (!headers.empty()) errors.note(from.wrong("headers", "is only for a server with a url"));
+    return {};
+  }
+  fill_in(*url, from, "url", lookup, errors);
+  const auto parts = split_uri(*url);
+  const bool is_web = (parts.scheme == "http" || parts.scheme == "https") && parts.authority && !parts.authority->empty();
+  if (!is_web || has_control(*url)) errors.note(from.wrong("url", "expected an address such as \"https://host/mcp\""));
+  if (parts.authority && parts.authority->find('@') != std::string_view::npos)
+    errors.note(from.wrong("url", "has a user name or password in it; put what the server asks for into headers"));
+  for (const auto& [name, text] : headers) {
+    if (!is_token(name) || has_control(text))
+      errors.note(from.wrong("headers", "\"" + name + "\" is no name of a header, or its value has a control character"));
+  }
+  http_target target;
+  target.url = std::move(*url);
+  if (socket) target.socket = from.path_from(*socket);
+  target.headers = std::move(headers);
+  return target;
+}
+
+void read_place(config::section& from, mcp_settings& into, config::collector& errors) {
+  std::optional<std::string> name;
+  errors.take(from.string("name"), name);
+  if (!name) return errors.note(from.wrong("name", "missing; name the server with a-z, 0-9 and -"));
+  if (!is_slug(*name)) {
+    return errors.note(
+        from.wrong("name", "expected at most " + std::to_string(longest_name) + " of a-z, 0-9 and -, not - first"));
+  }
+  into.name = std::move(*name);
+  into.prefix = "mcp://" + into.name + '/';
+  std::optional<std::string> prefix;
+  errors.take(from.string("prefix"), prefix);
+  if (!prefix) return;
+  const auto canonical = canonical_uri(*prefix);
+  if (!canonical)
+    return errors.note(from.wrong("prefix", "expected a URI such as \"mcp://team/\": " + canonical.error().public_text));
+  if (*canonical != *prefix || !prefix->ends_with('/') || prefix->find_first_of("?#") != std::string::npos) {
+    const bool can_be_mended = canonical->find_first_of("?#") == std::string::npos;
+    return errors.note(from.wrong("prefix", can_be_mended
+                                                ? "write it as \"" + *canonical + (canonical->ends_with('/') ? "\"" : "/\"")
+                                                : "expected a URI without ? and #, ending in /, such as \"mcp://team/\""));
+  }
+  into.prefix = std::move(*prefix);
+}
+
+void read_patterns(config::section& from, std::string_view key, std::vector<std::string>& into, config::collector& errors) {
+  auto all = from.strings(key);
+  if (!all) return errors.note(std::move(all.error()));
+  for (const auto& one : *all) {
+    const auto pattern = ignore::glob::for_path(one);
+    if (!pattern.fault().empty())
+      errors.note(from.wrong(key, "\"" + one + "\" can fit nothing: " + std::string(pattern.fault())));
+  }
+  into = std::move(*all);
+}
+
+void read_limits(config::section& from, mcp_settings& into, config::collector& errors) {
+  errors.take_time(from, "timeout_ms", into.timeout);
+  errors.take_time(from, "list_wait_ms", into.list_wait);
+  errors.take_time(from, "refresh_ms", into.refresh);
+  errors.take(from.integer("max_entries", 1, 1'000'000), into.max_entries);
+  errors.take(from.integer("max_templates", 0, 10'000), into.max_templates);
+  errors.take(from.bytes("max_read"), into.max_read);
+}
+
+}  // namespace
+
+std::optional<std::string> environment_variable(const std::string& name) {
+  const char* found = std::getenv(name.c_str());  // read before threads that would change it exist
+  return found == nullptr ? std::nullopt : std::optional<std::string>(found);
+}
+
+result<std::string> with_variables(std::string_view text, const environment_lookup& lookup) {
+  std::string filled;
+  while (true) {
+    const auto start = text.find(variable_start);
+    filled += text.substr(0, start);
+    if (start == std::string_view::npos) return filled;
+    text.remove_prefix(start + variable_start.size());
+    const auto end = text.find('}');
+    if (end == std::string_view::npos) return fail(errc::invalid_argument, "has ${env: without a } behind the name");
+    const std::string name(text.substr(0, end));
+    auto value = name.empty() ? std::nullopt : lookup(name);
+    if (!value) return fail(errc::invalid_argument, "the environment variable \"" + name + "\" is not set");
+    filled += *value;
+    text.remove_prefix(end + 1);
+  }
+}
+
+result<mcp_settings> read_settings(config::section& from, const environment_lookup& lookup) {
+  mcp_settings made;
+  config::collector errors;
+  read_place(from, made, errors);
+  auto child = read_child(from, lookup, errors);
+  auto http = read_http(from, lookup, errors);
+  if (child && http) errors.note(from.wrong("url", "a server has a command or a url, not both"));
+  if (!child && !http)
+    errors.note(
+        from.wrong("command", "missing; say how to start the server (command = [\"npx\", …]) or where it is (url = \"…\")"));
+  if (child) made.target = std::move(*child);
+  if (http) made.target = std::move(*http);
+  errors.take(from.string("revision"), made.revision);
+  errors.take(from.boolean("eager"), made.eager);
+  errors.take(from.boolean("skills"), made.skills);
+  read_limits(from, made, errors);
+  read_patterns(from, "include", made.include, errors);
+  read_patterns(from, "exclude", made.exclude, errors);
+  errors.check(from.finish());
+  if (errors.first()) return tl::unexpected(std::move(*errors.first()));
+  return made;
+}
+
+}  // namespace hondana::mcp
