@@ -56,6 +56,9 @@ struct call {
   std::stop_token stop;
   /// Reports progress; may be empty. Threads: any.
   std::function<void(const progress&)> report;
+  /// The mounts (mcp.hpp) that the request came through, by id, the nearest first: a mount that finds itself here would go in a
+  /// circle. As the peer says, so nothing else may depend on it.
+  std::vector<std::string> mounts{};
 };
 
 /// Asks for entries in segment order (`compare_by_segment`) after a key.
@@ -225,6 +228,12 @@ class provider {
   [[nodiscard]] virtual result<skill> find_skill(const skill_request& request);
   /// Templates; constant. Default: none. Each must compile and start with one of `claims()`.
   [[nodiscard]] virtual std::vector<resource_template> templates() const;
+  /// Whether it has templates that come and go. Constant. Then `templates_now` is asked for them instead of `templates`, and
+  /// requests carry no `template_match`. Default: no.
+  [[nodiscard]] virtual bool templates_change() const noexcept;
+  /// The templates now. Those that do not compile, have no name or do not start with one of `claims()` are left out. Errors: as
+  /// `list`.
+  [[nodiscard]] virtual result<std::vector<resource_template>> templates_now(const call& request);
   /// Completes a template variable; see `complete_from` for the usual way to choose and rank. Nothing that the caller may not
   /// list may show in the values or their number. Default: unsupported, and then the values are those that the variable has in
   /// the URIs of listed entries, as far as 100 000 of them and 250 ms go.

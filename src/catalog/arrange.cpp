@@ -95,6 +95,7 @@ result<void> catalog::check_overlaps() const {
 }
 
 result<void> catalog::take_templates(const std::shared_ptr<source>& from) {
+  if (from->what()->templates_change()) return {};  // asked for when somebody wants them
   for (auto& entry : from->what()->templates()) {
     const auto place = "The source " + name_of(*from) + " offers the template " + entry.uriTemplate;
     auto compiled = uri_template::compile(entry.uriTemplate);

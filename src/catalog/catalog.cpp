@@ -1,4 +1,4 @@
-/// Reading, completing and listing templates.
+/// Reading and describing.
 #include "catalog/catalog.hpp"
 
 #include <algorithm>
@@ -10,36 +10,13 @@
 #include <variant>
 
 #include "bytes/prepare.hpp"
-#include "catalog/cursor.hpp"
-#include "catalog/entry_values.hpp"
 #include "catalog/owed.hpp"
 
 namespace hondana::catalog {
 namespace {
 
-constexpr std::size_t values_sent = 100;
-
 tl::unexpected<failure> not_found(std::string private_text = {}) {
   return fail(errc::resource_not_found, "Resource not found", std::move(private_text));
-}
-
-/// Cuts the values to what may be sent, and makes what is said about the rest true.
-complete_result capped(complete_result found) {
-  const std::uint64_t count = found.values.size();
-  if (found.total && *found.total < count) found.total = count;
-  if (count > values_sent) {
-    if (!found.total && !found.has_more) found.total = count;
-    found.values.resize(values_sent);
-    found.has_more = true;
-  }
-  if (found.total && *found.total > found.values.size()) found.has_more = true;
-  return found;
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text.empty() ? "none" : text;
 }
 
 }  // namespace
@@ -48,27 +25,6 @@ bool may_see(const view* through, std::string_view uri) {
   if (through == nullptr) return true;
   const auto whole = uri.substr(0, uri.find_first_of("?#"));
   return through->may_see(uri) && (whole.size() == uri.size() || through->may_see(whole));
-}
-
-bool catalog::has_variables() const noexcept {
-  return std::any_of(templates_.begin(), templates_.end(),
-                     [](const offered_template& one) { return !one.compiled.variables().empty(); });
-}
-
-void catalog::templates(const call& by, const std::optional<std::string>& cursor, completion<model::template_page> done) const {
-  const auto scope = cursor_scope("templates", "", by.who.view.get());
-  auto next = templates_.begin();
-  if (cursor) {
-    const auto key = read_cursor(*cursor, scope);
-    if (!key) return done(tl::unexpected(key.error()));
-    next = std::upper_bound(templates_.begin(), templates_.end(), *key,
-                            [](const std::string& text, const offered_template& one) { return text < one.entry.uriTemplate; });
-  }
-  model::template_page page;
-  page.cache.is_private = by.who.view != nullptr;
-  for (; next != templates_.end() && page.templates.size() < limits_.page_size; ++next) page.templates.push_back(next->entry);
-  if (next != templates_.end()) page.next_cursor = write_cursor(scope, page.templates.back().uriTemplate);
-  done(std::move(page));
 }
 
 namespace {
@@ -197,34 +153,6 @@ void catalog::describe(const call& by, std::string uri, completion<resource> don
         {static_cast<const call&>(request), request.uri, request.uri, request.match, {}, self->limits_.read_limit});
   };
   ask<resource>(*way->to, by, timers_, std::move(job), std::move(done));
-}
-
-void catalog::complete(const call& by, model::complete what, completion<complete_result> done) const {
-  const auto place =
-      std::lower_bound(templates_.begin(), templates_.end(), what.template_uri,
-                       [](const offered_template& one, const std::string& text) { return one.entry.uriTemplate < text; });
-  if (place == templates_.end() || place->entry.uriTemplate != what.template_uri) {
-    return done(fail(errc::invalid_argument,
-                     "ref.uri: no template is written like this. Use a uriTemplate of resources/templates/list, unchanged."));
-  }
-  const auto& names = place->compiled.variables();
-  if (std::find(names.begin(), names.end(), what.argument) == names.end()) {
-    return done(fail(errc::invalid_argument, "argument.name: the template " + place->entry.uriTemplate +
-                                                 " has no such variable. Its variables: " + listed(names) + "."));
-  }
-  auto job = [self = shared_from_this(), to = place->to, compiled = place->compiled,
-              request = complete_request{by, std::move(what.template_uri), std::move(what.argument), std::move(what.value),
-                                         std::move(what.context)}]() -> result<complete_result> {
-    auto found = to->what()->complete(request);
-    if (!found && found.error().code == errc::unsupported) {
-      found = values_of_entries(*to->what(), compiled, request, [&](std::string_view uri) {
-        const auto* way = self->route_of(uri);
-        return way != nullptr && way->to == to;
-      });
-    }
-    return std::move(found).map(capped);
-  };
-  ask<complete_result>(*place->to, by, timers_, std::move(job), std::move(done));
 }
 
 }  // namespace hondana::catalog

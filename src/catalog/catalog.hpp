@@ -131,7 +131,7 @@ class catalog : public std::enable_shared_from_this<catalog> {
     const auto* way = route_of(uri);
     return way == nullptr ? nullptr : way->to;
   }
-  /// Whether some template has a variable, so that there is something to complete.
+  /// Whether some template has a variable, or may have one some day, so that there is something to complete.
   [[nodiscard]] bool has_variables() const noexcept;
   [[nodiscard]] bool has_skills() const;
   [[nodiscard]] bool lists_folders() const;
@@ -155,6 +155,11 @@ class catalog : public std::enable_shared_from_this<catalog> {
   result<void> take_claims(const std::shared_ptr<source>& from);
   result<void> check_overlaps() const;
   result<void> take_templates(const std::shared_ptr<source>& from);
+  /// Those of a source's changing templates that compile, have a name and lie within its claims.
+  [[nodiscard]] std::vector<resource_template> usable(std::vector<resource_template> offered, const source& from) const;
+  /// On a thread of the source.
+  [[nodiscard]] result<complete_result> complete_at(const std::shared_ptr<source>& to, const uri_template& compiled,
+                                                    const complete_request& request) const;
   /// The longest claim that covers `uri` and has at most `longest` bytes; null when there is none.
   [[nodiscard]] const route* route_of(std::string_view uri, std::size_t longest = std::string_view::npos) const;
   /// The best of a source's templates that match: the longest literal prefix first, then text order.

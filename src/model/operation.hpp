@@ -135,6 +135,7 @@ struct request {
   std::optional<hondana::log_level> log_level;  ///< Modern: messages about this request are wanted, from this level on.
   client_abilities client;                      ///< Modern: what the request declares. Legacy peers declared it before.
   bool is_versioned = false;                    ///< From a peer that knows the versioned dialect.
+  std::vector<std::string> mounts{};            ///< See `call::mounts`.
 };
 
 }  // namespace hondana::model

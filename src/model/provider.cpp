@@ -36,6 +36,10 @@ result<resource> provider::describe(const describe_request& request) {
 
 std::vector<resource_template> provider::templates() const { return {}; }
 
+bool provider::templates_change() const noexcept { return false; }
+
+result<std::vector<resource_template>> provider::templates_now(const call&) { return templates(); }
+
 result<complete_result> provider::complete(const complete_request&) {
   return fail(errc::unsupported, "The source \"" + name() + "\" leaves completion to the server.");
 }

@@ -222,6 +222,7 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
 
   call by{from.facts.who, std::chrono::steady_clock::now() + with->call_deadline, reply->stop(), {}};
   if (progress) by.report = [progress](const hondana::progress& now) { progress->report(now); };
+  by.mounts = std::move(what.mounts);
   auto of = std::make_shared<pending>(pending{std::move(*reply), id, codec, with, uri_of(what.operation)});
   if (const auto admitted = with->gate->admit(by.who, what.operation); !admitted) return of->fail(admitted.error());
   if (const auto* opening = std::get_if<model::initialize>(&what.operation)) {

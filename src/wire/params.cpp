@@ -31,6 +31,10 @@ json::decoded<model::token> token_of(const json::value& value, const std::string
 constexpr std::size_t longest_value = max_uri_bytes;
 constexpr std::size_t most_context = 256;
 
+constexpr std::string_view mounts_key = "dev.hondana/mounts";
+constexpr std::size_t most_mounts = 32;
+constexpr std::size_t longest_mount = 64;
+
 json::decoded<void> check_length(std::string_view value, bool is_prompt, const std::string& path) {
   if (is_prompt || value.size() <= longest_value) return {};
   return tl::unexpected(json::bad_member{path, "longer than " + std::to_string(longest_value) + " bytes"});
@@ -211,6 +215,29 @@ json::decoded<std::optional<model::token>> progress_token(const json::object& pa
   auto token = token_of(**member, (*meta)->path_of("progressToken"));
   if (!token) return tl::unexpected(token.error());
   return std::optional<model::token>{std::move(*token)};
+}
+
+json::decoded<std::vector<std::string>> mounts_of(const json::object& params) {
+  std::vector<std::string> mounts;
+  const auto meta = params.find_object("_meta");
+  if (!meta) return tl::unexpected(meta.error());
+  if (!*meta) return mounts;
+  const auto member = (*meta)->find(mounts_key);
+  if (!member) return tl::unexpected(member.error());
+  if (!*member) return mounts;
+  const auto path = (*meta)->path_of(mounts_key);
+  const auto all = (*member)->as_array(path);
+  if (!all) return tl::unexpected(all.error());
+  for (const auto& one : all->elements()) {
+    const auto id = one.as_string(path);
+    if (!id) return tl::unexpected(id.error());
+    if (id->size() > longest_mount || mounts.size() == most_mounts) {
+      return tl::unexpected(json::bad_member{path, "expected at most " + std::to_string(most_mounts) + " ids of at most " +
+                                                       std::to_string(longest_mount) + " bytes"});
+    }
+    mounts.emplace_back(*id);
+  }
+  return mounts;
 }
 
 std::string_view undeclared_method(const model::operation& what, const model::self_description& self) {

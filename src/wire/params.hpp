@@ -54,6 +54,9 @@ template <class List>
 
 /// `_meta.progressToken`, when there is one.
 [[nodiscard]] json::decoded<std::optional<model::token>> progress_token(const json::object& params);
+/// `_meta["dev.hondana/mounts"]`, when there is one: the mounts the request came through (docs/mounting.md). At most 32 ids of
+/// at most 64 bytes.
+[[nodiscard]] json::decoded<std::vector<std::string>> mounts_of(const json::object& params);
 /// The method of `what` when it lies behind a capability that `self` does not declare; empty otherwise. Completion, which has
 /// no capability in the oldest revision, is not looked at.
 [[nodiscard]] std::string_view undeclared_method(const model::operation& what, const model::self_description& self);

@@ -81,7 +81,9 @@ class legacy_codec final : public codec {
       }
       auto token = progress_token(from.params);
       if (!token) return tl::unexpected(invalid_params(from.method, token.error()));
-      return model::request{std::move(*operation), std::move(*token), {}, {}, is_versioned};
+      auto mounts = mounts_of(from.params);
+      if (!mounts) return tl::unexpected(invalid_params(from.method, mounts.error()));
+      return model::request{std::move(*operation), std::move(*token), {}, {}, is_versioned, std::move(*mounts)};
     }
     return tl::unexpected(method_not_found(from.method, is_.revision));
   }

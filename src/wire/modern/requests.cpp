@@ -105,7 +105,10 @@ decoded<model::request> decode_request(const rpc::request& from, const rpc::fact
     }
     auto token = progress_token(from.params);
     if (!token) return tl::unexpected(invalid_params(from.method, token.error()));
-    return model::request{std::move(*operation), std::move(*token), declared->least, declared->client, is_versioned};
+    auto mounts = mounts_of(from.params);
+    if (!mounts) return tl::unexpected(invalid_params(from.method, mounts.error()));
+    return model::request{std::move(*operation), std::move(*token), declared->least,
+                          declared->client,      is_versioned,      std::move(*mounts)};
   }
   return tl::unexpected(unknown(from.method));
 }

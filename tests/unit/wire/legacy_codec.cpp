@@ -48,6 +48,14 @@ model::resource_page full_page() {
   return {{one}, "next", {}};
 }
 
+TEST(legacy_codec, a_request_tells_the_mounts_it_came_through) {
+  const auto from =
+      request_of(R"({"jsonrpc":"2.0","id":1,"method":"resources/list","params":{"_meta":{"dev.hondana/mounts":["b","a"]}}})");
+  EXPECT_EQ(find("2024-11-05")->decode(from.request, {})->mounts, (std::vector<std::string>{"b", "a"}));
+  EXPECT_EQ(refusal_of(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"dev.hondana/mounts":[1]}}})").message,
+            "Invalid params for ping: params._meta.dev.hondana/mounts: expected a string, got a number");
+}
+
 TEST(legacy_codec, there_are_four_revisions) {
   for (const auto* revision : {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}) {
     ASSERT_NE(find(revision), nullptr);

@@ -56,6 +56,23 @@ TEST(modern_codec, a_request_without_declarations_is_refused_with_its_path) {
             "Invalid params for resources/list: params._meta.io.modelcontextprotocol/clientCapabilities: missing");
 }
 
+TEST(modern_codec, a_request_tells_the_mounts_it_came_through) {
+  const auto decode = [](const std::string& mounts) {
+    const auto from = request_of(R"({"jsonrpc":"2.0","id":1,"method":"resources/list","params":{)" +
+                                 declared.substr(0, declared.size() - 1) + R"(,"dev.hondana/mounts":)" + mounts + "}}}");
+    return current().decode(from.request, {});
+  };
+  EXPECT_EQ(decode(R"(["b","a"])")->mounts, (std::vector<std::string>{"b", "a"}));
+  EXPECT_EQ(decode("7").error().message,
+            "Invalid params for resources/list: params._meta.dev.hondana/mounts: expected an array, got a number");
+  const auto too_much =
+      "Invalid params for resources/list: params._meta.dev.hondana/mounts: expected at most 32 ids of at most 64 bytes";
+  EXPECT_EQ(decode("[\"" + std::string(65, 'x') + "\"]").error().message, too_much);
+  std::string many = "\"0\"";
+  for (int i = 0; i < 32; ++i) many += ",\"x\"";
+  EXPECT_EQ(decode('[' + many + ']').error().message, too_much);
+}
+
 TEST(modern_codec, an_unknown_method_travels_under_404) {
   const auto from = request_of(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{)" + declared + "}}");
   const auto decoded = current().decode(from.request, {});
