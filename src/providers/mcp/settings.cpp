@@ -117,28 +117,38 @@ std::optional<http_target> read_http(config::section& from, const environment_lo
   return target;
 }
 
+/// What is wrong with a name; empty when nothing is.
+std::string fault_of_name(std::string_view name) {
+  if (name.empty()) return "missing; name the server with a-z, 0-9 and -";
+  if (is_slug(name)) return {};
+  return "expected at most " + std::to_string(longest_name) + " of a-z, 0-9 and -, not - first";
+}
+
+std::string fault_of_prefix(const std::string& prefix) {
+  const auto canonical = canonical_uri(prefix);
+  if (!canonical) return "expected a URI such as \"mcp://team/\": " + canonical.error().public_text;
+  if (canonical->find_first_of("?#") != std::string::npos)
+    return "expected a URI without ? and #, ending in /, such as \"mcp://team/\"";
+  if (*canonical == prefix && prefix.ends_with('/')) return {};
+  return "write it as \"" + *canonical + (canonical->ends_with('/') ? "\"" : "/\"");
+}
+
+std::string fault_of_pattern(const std::string& pattern) {
+  const auto compiled = ignore::glob::for_path(pattern);
+  return compiled.fault().empty() ? "" : '"' + pattern + "\" can fit nothing: " + std::string(compiled.fault());
+}
+
 void read_place(config::section& from, mcp_settings& into, config::collector& errors) {
   std::optional<std::string> name;
   errors.take(from.string("name"), name);
-  if (!name) return errors.note(from.wrong("name", "missing; name the server with a-z, 0-9 and -"));
-  if (!is_slug(*name)) {
-    return errors.note(
-        from.wrong("name", "expected at most " + std::to_string(longest_name) + " of a-z, 0-9 and -, not - first"));
-  }
+  if (!name) return errors.note(from.wrong("name", fault_of_name("")));
+  if (!is_slug(*name)) return errors.note(from.wrong("name", fault_of_name(name->empty() ? "/" : *name)));
   into.name = std::move(*name);
   into.prefix = "mcp://" + into.name + '/';
   std::optional<std::string> prefix;
   errors.take(from.string("prefix"), prefix);
   if (!prefix) return;
-  const auto canonical = canonical_uri(*prefix);
-  if (!canonical)
-    return errors.note(from.wrong("prefix", "expected a URI such as \"mcp://team/\": " + canonical.error().public_text));
-  if (*canonical != *prefix || !prefix->ends_with('/') || prefix->find_first_of("?#") != std::string::npos) {
-    const bool can_be_mended = canonical->find_first_of("?#") == std::string::npos;
-    return errors.note(from.wrong("prefix", can_be_mended
-                                                ? "write it as \"" + *canonical + (canonical->ends_with('/') ? "\"" : "/\"")
-                                                : "expected a URI without ? and #, ending in /, such as \"mcp://team/\""));
-  }
+  if (const auto fault = fault_of_prefix(*prefix); !fault.empty()) return errors.note(from.wrong("prefix", fault));
   into.prefix = std::move(*prefix);
 }
 
@@ -146,9 +156,7 @@ void read_patterns(config::section& from, std::string_view key, std::vector<std:
   auto all = from.strings(key);
   if (!all) return errors.note(std::move(all.error()));
   for (const auto& one : *all) {
-    const auto pattern = ignore::glob::for_path(one);
-    if (!pattern.fault().empty())
-      errors.note(from.wrong(key, "\"" + one + "\" can fit nothing: " + std::string(pattern.fault())));
+    if (const auto fault = fault_of_pattern(one); !fault.empty()) errors.note(from.wrong(key, fault));
   }
   into = std::move(*all);
 }
@@ -184,6 +192,22 @@ result<std::string> with_variables(std::string_view text, const environment_look
     filled += *value;
     text.remove_prefix(end + 1);
   }
+}
+
+result<void> check(mount_options& options) {
+  const auto refuse = [](const char* member, const std::string& fault) {
+    return fail(errc::invalid_argument, "mount_options::" + std::string(member) + ": " + fault);
+  };
+  if (const auto fault = fault_of_name(options.name); !fault.empty()) return refuse("name", fault);
+  if (options.prefix.empty()) options.prefix = "mcp://" + options.name + '/';
+  if (const auto fault = fault_of_prefix(options.prefix); !fault.empty()) return refuse("prefix", fault);
+  for (const auto& one : options.include) {
+    if (const auto fault = fault_of_pattern(one); !fault.empty()) return refuse("include", fault);
+  }
+  for (const auto& one : options.exclude) {
+    if (const auto fault = fault_of_pattern(one); !fault.empty()) return refuse("exclude", fault);
+  }
+  return {};
 }
 
 result<mcp_settings> read_settings(config::section& from, const environment_lookup& lookup) {

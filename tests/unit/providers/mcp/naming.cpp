@@ -1,0 +1,69 @@
+/// URIs of another server under our prefix, and back.
+#include "providers/mcp/naming.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hondana::mcp {
+namespace {
+
+const naming& everything() {
+  static const naming one("mcp://everything/");
+  return one;
+}
+
+std::string ours(std::string_view theirs) {
+  const auto made = everything().ours(theirs);
+  return made ? *made : "refused: " + made.error().public_text;
+}
+
+TEST(naming, puts_the_prefix_before_a_uri_and_takes_it_away) {
+  for (const auto* theirs : {"demo://resource/1", "file:///a/b%2Fc?lines=1-2#x", "urn:isbn:1", "memo:///a//b", "relative/x"}) {
+    EXPECT_EQ(ours(theirs), "mcp://everything/" + std::string(theirs));
+    EXPECT_EQ(everything().theirs(ours(theirs)), theirs);
+  }
+}
+
+TEST(naming, escapes_what_no_uri_has) {
+  EXPECT_EQ(ours("my notes [1].md"), "mcp://everything/my%20notes%20%5B1%5D.md");
+  EXPECT_EQ(ours("a%zz{b}\n"), "mcp://everything/a%25zz%7Bb%7D%0A");
+  EXPECT_EQ(ours("x#a#b"), "mcp://everything/x#a%23b");
+  EXPECT_EQ(ours("メモ"), "mcp://everything/%E3%83%A1%E3%83%A2");
+}
+
+TEST(naming, never_leads_out_of_the_mount) {
+  const naming team("mcp://team/docs/");
+  EXPECT_EQ(team.ours("../other/x").error().public_text, "it leads out of the mount");
+  EXPECT_EQ(team.ours("a/../../x").error().public_text, "it leads out of the mount");
+  EXPECT_EQ(team.ours(".").error().public_text, "it leads out of the mount");
+  EXPECT_EQ(team.ours("a/../b").value(), "mcp://team/docs/b");
+}
+
+TEST(naming, refuses_what_is_empty_too_long_or_not_text) {
+  EXPECT_EQ(ours(""), "refused: an empty URI");
+  EXPECT_EQ(ours(std::string(9000, 'a')), "refused: longer than 8192 bytes");
+  EXPECT_TRUE(ours("a\xFF").starts_with("refused: "));
+  EXPECT_TRUE(ours(std::string(8190, 'a')).starts_with("refused: "));
+}
+
+TEST(naming, knows_only_what_lies_behind_its_prefix) {
+  EXPECT_EQ(everything().theirs("mcp://everything/"), std::nullopt);
+  EXPECT_EQ(everything().theirs("mcp://everything"), std::nullopt);
+  EXPECT_EQ(everything().theirs("mcp://other/x"), std::nullopt);
+}
+
+TEST(naming, counts_how_often_something_has_come_through) {
+  EXPECT_EQ(everything().turns("demo://x"), 0u);
+  EXPECT_EQ(everything().turns("mcp://b/mcp://everything/mcp://b/mcp://everything/x"), 2u);
+}
+
+TEST(mount_rules, serve_everything_unless_they_say_otherwise) {
+  EXPECT_EQ(rules({}, {}).reason_against("demo://x"), "");
+  const rules some({"demo://a/**", "memo:///*"}, {"**/*.key"});
+  EXPECT_EQ(some.reason_against("demo://a/b/c"), "");
+  EXPECT_EQ(some.reason_against("memo:///x"), "");
+  EXPECT_EQ(some.reason_against("memo:///x/y"), "it fits no pattern of include");
+  EXPECT_EQ(some.reason_against("demo://a/b/id.key"), "exclude has \"**/*.key\"");
+}
+
+}  // namespace
+}  // namespace hondana::mcp

@@ -1,0 +1,65 @@
+/// Contents on their way through: small ones in memory, big ones in a nameless file.
+#include "providers/mcp/spool.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hondana::mcp {
+namespace {
+
+std::string drain(byte_reader& from, std::size_t piece) {
+  std::string all;
+  std::string buffer(piece, '\0');
+  for (;;) {
+    const auto got = from.read(std::span(buffer));
+    EXPECT_TRUE(got);
+    if (!got || *got == 0) return all;
+    all.append(buffer, 0, *got);
+  }
+}
+
+TEST(mount_spool, keeps_what_is_small_in_memory) {
+  spool one;
+  ASSERT_TRUE(one.append("a"));
+  ASSERT_TRUE(one.append("bc"));
+  EXPECT_EQ(one.size(), 3u);
+  const auto data = one.take();
+  ASSERT_TRUE(data);
+  EXPECT_EQ(*std::get<shared_bytes>(*data), "abc");
+}
+
+TEST(mount_spool, gives_back_what_is_big_byte_by_byte_and_again) {
+  spool one;
+  std::string all;
+  for (int i = 0; i < 40'000; ++i) {
+    const auto piece = std::to_string(i) + std::string(static_cast<std::size_t>(i % 97), static_cast<char>(i));
+    all += piece;
+    ASSERT_TRUE(one.append(piece));
+  }
+  ASSERT_GT(all.size(), spool::most_in_memory);
+  auto data = one.take();
+  ASSERT_TRUE(data);
+  const auto reader = std::get<std::shared_ptr<byte_reader>>(*data);
+  EXPECT_EQ(reader->size(), all.size());
+  EXPECT_EQ(drain(*reader, 70'001), all);
+  ASSERT_TRUE(reader->rewind());
+  EXPECT_EQ(drain(*reader, 4096), all);
+}
+
+TEST(mount_spool, says_so_when_there_is_no_folder_for_it) {
+  const char* before = std::getenv("TMPDIR");
+  const std::string kept = before == nullptr ? "" : before;
+  ASSERT_EQ(::setenv("TMPDIR", "/nowhere/at/all", 1), 0);
+  spool one;
+  const auto outcome = one.append(std::string(spool::most_in_memory + 1, 'x'));
+  if (before == nullptr) {
+    ::unsetenv("TMPDIR");
+  } else {
+    ::setenv("TMPDIR", kept.c_str(), 1);
+  }
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, errc::source_unavailable);
+  EXPECT_NE(outcome.error().private_text.find("No such file"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hondana::mcp
