@@ -1,0 +1,79 @@
+/// Makes a mount from its `[[source]]` table, or from what an application says.
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <hondana/mcp.hpp>
+#include <hondana/uri.hpp>
+
+#include "config/section.hpp"
+#include "providers/mcp/mcp_provider.hpp"
+#include "providers/mcp/settings.hpp"
+#include "providers/mcp/spool.hpp"
+
+namespace hondana::mcp {
+namespace {
+
+/// Where a program is, as execvp finds it; empty when it is nowhere.
+std::string program_path(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    std::error_code ignored;  // what has no absolute path is not there, which starting it will tell
+    const auto path = std::filesystem::absolute(name, ignored);
+    return ignored ? std::string() : path.string();
+  }
+  const auto paths = environment_variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
+  for (std::string_view rest = paths; !rest.empty();) {
+    const auto colon = rest.find(':');
+    const auto candidate = std::string(rest.substr(0, colon)) + '/' + name;
+    if (candidate.front() == '/' && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
+  }
+  return {};
+}
+
+}  // namespace
+
+result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
+  auto settings = read_settings(from);
+  if (!settings) return tl::unexpected(std::move(settings.error()));
+  settings->log = log;
+  return make_mcp_provider(std::move(*settings));
+}
+
+hondana::needs mcp_provider::needs() const {
+  hondana::needs all;
+  all.folders.push_back({nameless_file::folder(), true});
+  const auto& target = upstream_.options().target;
+  if (const auto* child = std::get_if<child_target>(&target)) {
+    if (auto path = child->command.empty() ? std::string() : program_path(child->command.front()); !path.empty())
+      all.programs.push_back(std::move(path));
+    if (!child->folder.empty()) all.folders.push_back({child->folder, true});
+  } else if (const auto* http = std::get_if<http_target>(&target)) {
+    if (!http->socket.empty()) {
+      all.sockets.push_back(http->socket);
+    } else {
+      const auto parts = split_uri(http->url);
+      std::string where(parts.authority.value_or(""));
+      const auto port = where.find(':', where.find(']') == std::string::npos ? 0 : where.find(']'));
+      if (port == std::string::npos) where += parts.scheme == "https" ? ":443" : ":80";
+      all.sockets.push_back(std::move(where));
+    }
+  }
+  return all;
+}
+
+}  // namespace hondana::mcp
+
+namespace hondana::inline v0 {
+
+result<std::shared_ptr<provider>> make_mcp_provider(mount_options options) {
+  if (auto sound = mcp::check(options); !sound) return tl::unexpected(std::move(sound.error()));
+  return std::shared_ptr<provider>(std::make_shared<mcp::mcp_provider>(std::move(options)));
+}
+
+}  // namespace hondana::inline v0

@@ -1,0 +1,254 @@
+/// The thread of a mount: connecting, asking for lists, subscribing.
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <variant>
+
+#include "providers/mcp/foreign.hpp"
+#include "providers/mcp/upstream.hpp"
+
+namespace hondana::mcp {
+namespace {
+
+constexpr std::chrono::hours long_time{1};
+constexpr std::size_t most_pages = 10'000;
+constexpr std::size_t most_skills = 1'000;
+constexpr std::int64_t method_not_found = -32601;
+
+/// Pages until `most` items are there; `has_more` then says whether there are others. `ttl` becomes the shortest one stated.
+template <class T>
+result<std::vector<T>> gather_pages(const std::function<result<page<T>>(const std::optional<std::string>&)>& next,
+                                    std::size_t most, bool& has_more, std::chrono::milliseconds& ttl) {
+  std::vector<T> all;
+  std::optional<std::string> cursor;
+  for (std::size_t pages = 0;; ++pages) {
+    auto got = next(cursor);
+    if (!got) return tl::unexpected(std::move(got.error()));
+    for (auto& one : got->items) {
+      has_more = all.size() == most;
+      if (has_more) return all;
+      all.push_back(std::move(one));
+    }
+    if (got->ttl > std::chrono::milliseconds(0) && (ttl == std::chrono::milliseconds(0) || got->ttl < ttl)) ttl = got->ttl;
+    if (!got->cursor) return all;
+    if (got->cursor == cursor || pages == most_pages)
+      return fail(errc::broken_protocol, "its list does not end: the same cursor comes again, or too many pages");
+    cursor = std::move(got->cursor);
+  }
+}
+
+/// What comes as a range that asks for its pages by itself.
+template <class T>
+result<std::vector<T>> gather_range(paged<T> from, std::size_t most, bool& has_more) {
+  std::vector<T> all;
+  for (const auto& one : from) {
+    if (!one) return tl::unexpected(one.error());
+    has_more = all.size() == most;
+    if (has_more) return all;
+    all.push_back(*one);
+  }
+  return all;
+}
+
+result<gathered> gather_all(client& from, const mount_options& options, const call_options& how,
+                            const std::function<void(std::string_view)>& log) {
+  gathered made;
+  const auto with = from.server();
+  if (with.has_resources) {
+    auto entries = gather_pages<resource>([&](const auto& cursor) { return from.resource_page(cursor, {}, how); },
+                                          options.max_entries, made.has_more_entries, made.ttl);
+    if (!entries) return tl::unexpected(std::move(entries.error()));
+    made.entries = std::move(*entries);
+    auto templates = gather_range(from.templates(how), options.max_templates, made.has_more_templates);
+    // Servers without templates need not know the method.
+    const bool has_none = !templates && templates.error().answer && templates.error().answer->code == method_not_found;
+    if (!templates && !has_none) return tl::unexpected(std::move(templates.error()));
+    if (templates) made.templates = std::move(*templates);
+  }
+  if (options.skills && with.has_skills) {
+    auto skills = gather_range(from.skills(how), most_skills, made.has_more_skills);
+    if (skills) {
+      made.skills = std::move(*skills);
+    } else {
+      log("its skills cannot be listed: " + clean(skills.error().public_text, longest_line));
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
+upstream::job upstream::next_job(clock::time_point now) const {
+  if (pauses(now) || !is_wanted_) return job::none;
+  if (!client_) return job::connect;
+  if (is_stale_) return job::gather;
+  return wishes_fitted_ != wishes_.generation ? job::subscribe : job::none;
+}
+
+void upstream::run(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    const auto now = clock::now();
+    const auto next = next_job(now);
+    if (next == job::none) {
+      const auto seen = events_;
+      const auto until = pauses(now) ? retry_at_ : now + long_time;
+      (void)changed_.wait_until(lock, stop, until, [&] { return events_ != seen; });
+      continue;
+    }
+    lock.unlock();
+    if (next == job::connect) connect(stop);
+    if (next == job::gather) gather(stop);
+    if (next == job::subscribe) subscribe(stop);
+    lock.lock();
+  }
+}
+
+call_options upstream::how(const std::stop_token& stop) const {
+  call_options made;
+  made.time = options_.timeout;
+  made.stop = stop;
+  made.afresh = true;
+  return made;
+}
+
+client_options upstream::client_options_now() {
+  client_options made;
+  made.version = HONDANA_VERSION;
+  made.title = "hondana, mounting it as " + options_.name;
+  made.revision = options_.revision;
+  made.log = [this](std::string_view line) { log(clean(line, longest_line)); };
+  made.meta = [this] {
+    value::array ids;
+    for (auto& one : chain_.sent()) ids.emplace_back(std::move(one));
+    return value::object{{std::string(chain_member), std::move(ids)}};
+  };
+  made.call_time = options_.timeout;
+  made.cache_bytes = 0;  // what is kept is kept by the server this is a source of
+  made.max_read_bytes = options_.max_read;
+  made.fetches_https = false;  // a server that fetches what others name would lend them its place in the network
+  return made;
+}
+
+client_target upstream::target_now() const {
+  auto made = options_.target;
+  if (auto* child = std::get_if<child_target>(&made)) {
+    child->environment.emplace_back(chain_variable, chain_.variable());
+    if (!child->on_stderr) {
+      child->on_stderr = [this](std::string_view line) { log("says: " + clean(line, longest_line)); };
+    }
+  }
+  return made;
+}
+
+void upstream::connect(const std::stop_token& stop) {
+  const auto circle = chain_.standing_circle();
+  auto made = circle.empty() ? client::connect(target_now(), client_options_now(), how(stop))
+                             : fail(errc::source_unavailable, "it is mounted in a circle: " + circle +
+                                                                  ". Take one of the mounts out of its configuration.");
+  if (stop.stop_requested()) return;
+  std::unique_lock lock(mutex_);
+  ++attempts_;
+  if (!made) return failed(lock, passed_on(made.error(), options_.name));
+  client_ = std::make_shared<client>(std::move(*made));
+  const auto with = client_->server();
+  happened();
+  lock.unlock();
+  log("connected to " + clean(with.name + ' ' + with.version, longest_line) + " in " + clean(with.revision, longest_word));
+}
+
+void upstream::gather(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  is_stale_ = false;
+  const auto from = client_;
+  const auto before = shelf_;
+  lock.unlock();
+  auto all = gather_all(*from, options_, how(stop), [this](std::string_view line) { log(line); });
+  const auto now = all ? std::make_shared<const shelf>(std::move(*all), names_, which_) : nullptr;
+  const bool is_same = now && before && now->says_the_same_as(*before);
+  if (now && !is_same) {
+    if (!now->shortness().empty()) log(now->shortness());
+    for (const auto& one : now->left_out()) log("left out: " + one.name + ": " + one.reason);
+    if (now->left_out_count() > now->left_out().size())
+      log("left out, too: " + std::to_string(now->left_out_count() - now->left_out().size()) + " more");
+  }
+  lock.lock();
+  ++gathers_;
+  if (!now) {
+    if (!stop.stop_requested()) failed(lock, passed_on(all.error(), options_.name));
+    return;
+  }
+  const bool was_away = std::exchange(failures_, 0) != 0;
+  logged_trouble_.clear();
+  shelf_ = now;
+  shelf_time_ = clock::now();
+  if (!is_same) {
+    wishes_.asks_again = true;
+    ++wishes_.generation;
+  }
+  const bool tells = (before && !is_same) || std::exchange(owes_lists_, false);
+  happened();
+  lock.unlock();
+  if (was_away) log("it answers again");
+  if (tells) tell_lists();
+}
+
+void upstream::subscribe(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  const auto wanted = wishes_;
+  wishes_.asks_again = false;
+  const auto on = client_;
+  lock.unlock();
+  const auto done = subscriptions_.fit(*on, wanted, how(stop));
+  const bool hears_lists = subscriptions_.has_lists();
+  lock.lock();
+  // What changed before it was heard of is found by asking once more.
+  if (hears_lists && !std::exchange(hears_lists_, hears_lists)) is_stale_ = true;
+  hears_lists_ = hears_lists;
+  if (done) {
+    wishes_fitted_ = wanted.generation;
+  } else if (!stop.stop_requested()) {
+    failed(lock, passed_on(done.error(), options_.name));
+  }
+}
+
+void upstream::hear(const change& what) {
+  switch (what.kind) {
+    case change_kind::resource:
+      if (const auto ours = names_.ours(what.uri)) tell_content(*ours, clean(what.title, longest_line));
+      return;
+    case change_kind::connection_lost: {
+      log("the connection is lost: " + clean(what.text, longest_line));
+      const std::lock_guard lock(mutex_);
+      is_lost_ = true;
+      return;
+    }
+    case change_kind::resource_list:
+    case change_kind::connection_back: {
+      const std::lock_guard lock(mutex_);
+      if (what.kind == change_kind::connection_back) is_lost_ = false;
+      is_stale_ = true;
+      happened();
+      return;
+    }
+    case change_kind::tool_list:
+    case change_kind::prompt_list:
+      return;
+  }
+}
+
+void upstream::tell_lists() {
+  std::unique_lock lock(mutex_);
+  const auto to = listener_;
+  lock.unlock();
+  if (to) to->list_changed();
+}
+
+void upstream::tell_content(const std::string& ours, std::string_view title) {
+  std::unique_lock lock(mutex_);
+  const auto to = listener_;
+  lock.unlock();
+  if (to) to->content_changed(ours, title);
+}
+
+}  // namespace hondana::mcp
