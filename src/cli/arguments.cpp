@@ -1,44 +1,21 @@
-/// The only place that sees CLI11: every flag is defined here, once.
+/// From the words of the line to what each command is told.
 #include "cli/arguments.hpp"
 
-#include <sstream>
-
-#include <CLI/CLI.hpp>
+#include <optional>
+#include <utility>
 
 #include "cli/exit_codes.hpp"
+#include "cli/flags/client_flags.hpp"
+#include "cli/flags/completions.hpp"
+#include "cli/flags/help.hpp"
+#include "cli/flags/manual.hpp"
+#include "cli/flags/nearest.hpp"
+#include "cli/flags/serving_flags.hpp"
 
 namespace hondana::cli {
 namespace {
 
-constexpr const char* overview =
-    "hondana serves folders as Model Context Protocol resources.\n"
-    "\n"
-    "  hondana serve [PATH...]   over HTTP on http://127.0.0.1:7325/mcp\n"
-    "  hondana stdio [PATH...]   to the program that starts it (Claude, VS Code, Cursor, Zed)\n"
-    "  hondana check [PATH...]   print what would be served, and what is left out and why\n"
-    "  hondana schemes           print the documentation of all URIs\n";
-
-constexpr const char* footer =
-    "Without PATH and --config the current folder is served. Secrets, hidden files and what .gitignore names stay out.\n"
-    "Exit codes: 0 ok, 1 usage or configuration, 5 the server could not start or had to stop.\n"
-    "'hondana COMMAND --help' shows a command's flags.";
-
-/// A first word that is neither a flag nor a command is the commonest mistake; CLI11 itself would only miss a command.
-std::optional<std::string> unknown_command(const CLI::App& app, int count, const char* const* arguments) {
-  const std::string_view first = count < 2 ? std::string_view() : arguments[1];
-  for (const auto* request : {"-h", "--help", "-V", "--version"}) {
-    if (first == request) return {};
-  }
-  std::string known;
-  for (const auto* one : app.get_subcommands({})) {
-    if (one->get_name() == first) return {};
-    known += (known.empty() ? "" : ", ") + one->get_name();
-  }
-  if (first.empty()) return "give a command: " + known;
-  if (first.starts_with('-'))
-    return "there is no option \"" + std::string(first) + "\" before a command; the commands are " + known;
-  return "there is no command \"" + std::string(first) + "\"; there are " + known;
-}
+constexpr const char* version_line = "hondana " HONDANA_VERSION "\n";
 
 /// `command` is the command whose help shows what was meant; empty before one is known.
 finished usage_error(const std::string& what, const std::string& command) {
@@ -52,81 +29,70 @@ std::optional<std::string> contradiction(const serve_command& asked) {
   return "--socket listens on a Unix socket and " + other + " on TCP, but a server listens on one of them; leave one out";
 }
 
-void add_what(CLI::App& to, what_to_serve& what) {
-  to.add_option("paths", what.paths, "Folders to serve")->type_name("PATH");
-  to.add_option("-c,--config", what.config, "A TOML file with sources, links and limits")->type_name("FILE");
-  to.add_option("--allow", what.allow,
-                "Serve what matches this pattern (as in .gitignore) although it would be left out; may be repeated")
-      ->type_name("PATTERN")
-      ->allow_extra_args(false);
-  to.add_flag("--hidden", what.hidden, "Serve names that begin with a dot too; secrets and .git stay out");
+what_to_serve what_of(const command_line& line) {
+  return {.paths = line.words(),
+          .config = line.text(config_flag),
+          .allow = line.all(allow_flag),
+          .hidden = line.has(hidden_flag),
+          .no_tools = line.has(no_tools_flag)};
 }
 
-void add_tools(CLI::App& to, what_to_serve& what) {
-  to.add_flag("--no-tools", what.no_tools, "Serve resources only, without the tools that list, read and search them");
+serve_command serve_of(const command_line& line) {
+  serve_command serve{.what = what_of(line),
+                      .port = {},
+                      .address = {},
+                      .socket = line.text(socket_flag),
+                      .admin = line.text(admin_flag),
+                      .hosts = line.all(host_flag),
+                      .origins = line.all(origin_flag),
+                      .without_authentication = line.has(without_authentication_flag)};
+  if (const auto port = line.number(port_flag)) serve.port = static_cast<std::uint16_t>(*port);
+  if (line.has(address_flag)) serve.address = line.text(address_flag);
+  return serve;
+}
+
+finished help_of(const command_line& line) {
+  if (line.has(man_flag)) return {exit_ok, manual_page()};
+  std::string name;
+  for (const auto& word : line.words()) name += (name.empty() ? "" : " ") + word;
+  if (name.empty()) return {exit_ok, program_help()};
+  if (const auto* entry = find_command(name)) return {exit_ok, command_help(*entry)};
+  std::vector<std::string_view> known;
+  for (const auto* one : commands()) known.push_back(one->name);
+  return usage_error("there is no command \"" + name + '"' + did_you_mean(name, known), {});
+}
+
+finished completions_of(const command_line& line) {
+  const auto shell = line.word(0);
+  if (shell == "zsh") return {exit_ok, zsh_completions()};
+  return {exit_ok, shell == "fish" ? fish_completions() : bash_completions()};
+}
+
+command command_of(command_line line) {
+  const auto* entry = &line.entry();
+  if (entry == &serve_entry) {
+    auto serve = serve_of(line);
+    if (const auto wrong = contradiction(serve)) return usage_error(*wrong, "serve");
+    return serve;
+  }
+  if (entry == &stdio_entry) return stdio_command{what_of(line)};
+  if (entry == &check_entry) return check_command{what_of(line), line.has(json_lines_flag)};
+  if (entry == &schemes_entry) return schemes_command{line.has(schemes_json_flag), line.has(markdown_flag)};
+  if (entry == &help_entry) return help_of(line);
+  if (entry == &version_entry) return finished{exit_ok, version_line};
+  if (entry == &completions_entry) return completions_of(line);
+  return client_command{std::move(line)};
 }
 
 }  // namespace
 
 command parse_arguments(int count, const char* const* arguments) {
-  CLI::App app(overview, "hondana");
-  app.footer(footer);
-  app.set_version_flag("-V,--version", "hondana " HONDANA_VERSION, "Print the version");
-  app.set_help_flag("-h,--help", "Print this help");
-  app.require_subcommand(1);
-
-  stdio_command stdio;
-  auto* stdio_app = app.add_subcommand("stdio", "Serve one client over standard input and output");
-  add_what(*stdio_app, stdio.what);
-  add_tools(*stdio_app, stdio.what);
-
-  serve_command serve;
-  auto* serve_app = app.add_subcommand("serve", "Serve over HTTP, on this machine unless told otherwise");
-  add_what(*serve_app, serve.what);
-  add_tools(*serve_app, serve.what);
-  serve_app->add_option("-p,--port", serve.port, "Port; 0 takes any free one (default 7325)")
-      ->type_name("N")
-      ->check(CLI::Range(0, 65535).description(""));
-  serve_app->add_option("--address", serve.address, "Literal address to listen on (default 127.0.0.1)")->type_name("ADDRESS");
-  serve_app->add_option("--socket", serve.socket, "Listen on a Unix socket instead")->type_name("PATH");
-  serve_app->add_option("--admin", serve.admin, "Report health there and only there: ADDRESS:PORT or a path")
-      ->type_name("WHERE");
-  serve_app->add_option("--host", serve.hosts, "Also answer to this Host: name or name:port; may be repeated")
-      ->type_name("HOST")
-      ->allow_extra_args(false);
-  serve_app->add_option("--origin", serve.origins, "Also let pages of this origin ask, https://name; may be repeated")
-      ->type_name("ORIGIN")
-      ->allow_extra_args(false);
-  serve_app->add_flag("--without-authentication", serve.without_authentication,
-                      "Listen beyond loopback although everybody who reaches it may read everything; needs --host");
-
-  check_command check;
-  auto* check_app = app.add_subcommand("check", "Print what would be served, and what is left out and why");
-  add_what(*check_app, check.what);
-  check_app->add_flag("--json", check.as_json, "Print JSON lines");
-
-  schemes_command schemes;
-  auto* schemes_app = app.add_subcommand("schemes", "Print the documentation of all URIs");
-  schemes_app->add_flag("--json", schemes.as_json, "Print JSON");
-  schemes_app->add_flag("--markdown", schemes.as_markdown, "Print Markdown");
-
-  if (const auto unknown = unknown_command(app, count, arguments)) return usage_error(*unknown, {});
-  try {
-    app.parse(count, arguments);
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream out;
-    std::ostringstream problem;
-    const bool is_request = app.exit(error, out, problem) == 0;
-    if (is_request) return finished{exit_ok, out.str()};
-    return usage_error(error.what(), arguments[1]);
-  }
-  if (stdio_app->parsed()) return stdio;
-  if (serve_app->parsed()) {
-    if (const auto wrong = contradiction(serve)) return usage_error(*wrong, "serve");
-    return serve;
-  }
-  if (check_app->parsed()) return check;
-  return schemes;
+  auto outcome = read_line(count, arguments);
+  if (auto* line = std::get_if<command_line>(&outcome)) return command_of(std::move(*line));
+  if (const auto* wrong = std::get_if<misuse>(&outcome)) return usage_error(wrong->what, wrong->command);
+  if (std::holds_alternative<version_wanted>(outcome)) return finished{exit_ok, version_line};
+  const auto* of = std::get<help_wanted>(outcome).of;
+  return finished{exit_ok, of == nullptr ? program_help() : command_help(*of)};
 }
 
 }  // namespace hondana::cli

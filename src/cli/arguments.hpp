@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "cli/flags/line.hpp"
+
 namespace hondana::cli {
 
 /// What to serve; shared by all commands that serve or look.
@@ -39,13 +41,17 @@ struct schemes_command {
   bool as_json = false;
   bool as_markdown = false;
 };
+/// One of the commands that ask a server, or set up: the rest of the program reads the line itself.
+struct client_command {
+  command_line line;
+};
 /// Nothing more to do: the text goes to standard output or, with a non-zero code, to standard error.
 struct finished {
   int exit_code = 0;
   std::string text;
 };
 
-using command = std::variant<stdio_command, serve_command, check_command, schemes_command, finished>;
+using command = std::variant<stdio_command, serve_command, check_command, schemes_command, client_command, finished>;
 
 /// Parses the command line; help, version and usage errors come back as `finished`.
 [[nodiscard]] command parse_arguments(int count, const char* const* arguments);

@@ -1,10 +1,34 @@
-/// The program's exit codes, as documented in its help.
+/// The program's exit codes, as its help and manual page tell them.
 #pragma once
+
+#include <array>
+#include <string_view>
 
 namespace hondana::cli {
 
 inline constexpr int exit_ok = 0;
-inline constexpr int exit_usage = 1;   ///< Wrong arguments or configuration.
-inline constexpr int exit_server = 5;  ///< The server could not start, or had to stop.
+inline constexpr int exit_usage = 1;        ///< Wrong arguments or configuration.
+inline constexpr int exit_not_found = 2;    ///< There is no such resource, skill, tool or template.
+inline constexpr int exit_auth = 3;         ///< The server wants to know who asks, or refuses whoever does.
+inline constexpr int exit_unreachable = 4;  ///< No server there, or it did not answer in time.
+inline constexpr int exit_server = 5;       ///< The server answered with an error or nonsense; a server of ours had to stop.
+inline constexpr int exit_interrupted = 130;
+inline constexpr int exit_broken_pipe = 141;  ///< Whoever read the output stopped; nothing is said about it.
+
+struct exit_code {
+  int code;
+  std::string_view meaning;
+};
+
+inline constexpr std::array exit_code_table{
+    exit_code{exit_ok, "ok"},
+    exit_code{exit_usage, "wrong arguments or configuration"},
+    exit_code{exit_not_found, "no such resource, skill, tool or template"},
+    exit_code{exit_auth, "the server wants to know who asks, or refuses it"},
+    exit_code{exit_unreachable, "no server there, or no answer in time"},
+    exit_code{exit_server, "the server answered with an error, or could not start or had to stop"},
+    exit_code{exit_interrupted, "interrupted"},
+    exit_code{exit_broken_pipe, "whoever read the output stopped reading"},
+};
 
 }  // namespace hondana::cli

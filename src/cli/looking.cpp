@@ -1,7 +1,5 @@
 /// The commands that look: check and schemes.
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,23 +8,13 @@
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/log.hpp"
+#include "cli/output.hpp"
 #include "cli/visible.hpp"
 #include "json/writer.hpp"
 #include "providers/links/links.hpp"
 
 namespace hondana::cli {
 namespace {
-
-/// What could not be written shows in `finish_output`.
-void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-
-/// The exit code after everything has been printed: `code`, unless it did not reach where it was to go.
-int finish_output(int code) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  complain({errc::source_unavailable, "The output could not be written. Check the disk or the program that reads it.",
-            std::strerror(errno)});
-  return exit_server;
-}
 
 void print_item(const survey_item& item, bool as_json) {
   if (!as_json) {
@@ -133,14 +121,12 @@ int run(const schemes_command& what) {
 }
 
 int run(const finished& what) {
-  std::fputs(what.text.c_str(), what.exit_code == 0 ? stdout : stderr);
+  if (what.exit_code == 0) {
+    print(what.text);
+  } else {
+    std::fputs(what.text.c_str(), stderr);
+  }
   return finish_output(what.exit_code);
-}
-
-void complain(const failure& why) {
-  std::string text = "hondana: " + why.public_text;
-  if (!why.private_text.empty()) text += " (" + why.private_text + ')';
-  std::fputs((text + '\n').c_str(), stderr);
 }
 
 }  // namespace hondana::cli

@@ -15,6 +15,7 @@
 #include "cli/greeting.hpp"
 #include "cli/listening.hpp"
 #include "cli/log.hpp"
+#include "cli/output.hpp"
 #include "cli/signals.hpp"
 #include "server/core.hpp"
 #include "transport/http/descriptors.hpp"

@@ -1,0 +1,236 @@
+/// What the commands that ask a server take.
+#include "cli/flags/client_flags.hpp"
+
+#include <array>
+
+namespace hondana::cli {
+namespace {
+
+constexpr std::array<std::string_view, 5> revisions{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
+constexpr std::array<std::string_view, 3> orders{"name", "priority", "recency"};
+constexpr std::array<std::string_view, 2> audiences{"user", "assistant"};
+
+}  // namespace
+
+constexpr flag on_flag{.name = "on",
+                       .value = "TARGET",
+                       .help = "The server to ask: a URL, unix:PATH, a configured name, or a folder or file",
+                       .details = "See TARGETS. Without it and without -- COMMAND, the current folder is served and asked.",
+                       .by = completion_kind::target};
+constexpr flag json_flag{.name = "json",
+                         .help = "Print one JSON value instead of text",
+                         .details = "Its members are spelled as in the MCP specification; docs/cli.md shows each shape."};
+constexpr flag header_flag{.name = "header",
+                           .letter = 'H',
+                           .value = "'NAME: VALUE'",
+                           .help = "Send this with each request over HTTP",
+                           .details = "It goes to the target's origin and to no other.",
+                           .is_repeatable = true};
+constexpr flag timeout_flag{.name = "timeout",
+                            .value = "SECONDS",
+                            .help = "Give up when a call takes longer (default 30)",
+                            .details = "A read into a file may take longer altogether: there it is the longest wait for more.",
+                            .number = number_bounds{0.001, 86'400, false}};
+constexpr flag revision_flag{.name = "revision",
+                             .value = "DATE",
+                             .help = "Speak this revision of the protocol and no other",
+                             .details = "Otherwise the newest that both sides know is found as the specification says.",
+                             .by = completion_kind::choice,
+                             .choices = revisions};
+constexpr flag trace_flag{.name = "trace",
+                          .value = "FILE",
+                          .help = "Write every message to a file: -> to the server, <- from it",
+                          .details =
+                              "The file is made anew, readable by you alone, one message a line. It holds what was read, and "
+                              "what was sent, secrets among the arguments included; headers are not in it.",
+                          .by = completion_kind::file};
+constexpr flag names_flag{.name = "config",
+                          .letter = 'c',
+                          .value = "FILE",
+                          .help = "Where the configured names are (default ~/.config/hondana/config.toml)",
+                          .details = "The default is $XDG_CONFIG_HOME/hondana/config.toml where that variable is set.",
+                          .by = completion_kind::file};
+constexpr flag quiet_flag{.name = "quiet", .letter = 'q', .help = "Say nothing on standard error but why something failed"};
+
+constexpr flag long_flag{.name = "long",
+                         .letter = 'l',
+                         .help = "Show everything that is known of each entry",
+                         .details =
+                             "Where the output is no terminal: URI, name, kind, size in bytes, priority, time of the last "
+                             "change, audience and title, with a tab between two, and nothing for what is not stated."};
+constexpr flag sort_flag{.name = "sort",
+                         .value = "ORDER",
+                         .help = "By name, priority (highest first) or recency (latest first)",
+                         .details = "Without it entries come in the server's own order, and are printed as they come.",
+                         .by = completion_kind::choice,
+                         .choices = orders};
+constexpr flag audience_flag{.name = "audience",
+                             .value = "ROLE",
+                             .help = "Only what is meant for the user or the assistant",
+                             .details = "Entries that state no audience are meant for nobody in particular, and left out.",
+                             .by = completion_kind::choice,
+                             .choices = audiences};
+constexpr flag min_priority_flag{.name = "min-priority",
+                                 .value = "N",
+                                 .help = "Only entries of at least this priority, 0 to 1",
+                                 .number = number_bounds{0, 1, false}};
+constexpr flag filter_flag{.name = "filter",
+                           .value = "TEXT",
+                           .help = "Only entries with these words, or whose URI fits a pattern with * or ?",
+                           .details =
+                               "Words may stand in name, title, description or URI, in either case. In a pattern * stays "
+                               "within a segment and ** does not; one without :// fits the end of a URI, as in '*.md'."};
+constexpr flag output_flag{.name = "output",
+                           .letter = 'o',
+                           .value = "FILE",
+                           .help = "Write there; the file appears when it is complete",
+                           .by = completion_kind::file};
+constexpr flag lines_flag{.name = "lines",
+                          .value = "A-B",
+                          .help = "Only these lines of a text, counted from 1; A- goes to the end",
+                          .details =
+                              "The server is asked for them where it has a template with the variable lines; otherwise the "
+                              "text is cut here."};
+constexpr flag force_flag{.name = "force", .letter = 'f', .help = "Send bytes to a terminal as they are, binary ones too"};
+constexpr flag with_flag{
+    .name = "with", .value = "NAME=VALUE", .help = "A variable of the template and its value", .is_repeatable = true};
+constexpr flag once_flag{.name = "once", .help = "End after the first change"};
+constexpr flag for_flag{.name = "for",
+                        .value = "SECONDS",
+                        .help = "End after so long, with exit code 0",
+                        .number = number_bounds{0.001, 31'536'000, false}};
+constexpr flag verify_flag{
+    .name = "verify",
+    .help = "Read every file and compare it with its size and digest",
+    .details = "Of a SKILL.md the frontmatter is compared too. What does not agree makes the exit code 5."};
+constexpr flag arguments_flag{.name = "arguments",
+                              .value = "JSON",
+                              .help = "All arguments as one JSON object, instead of NAME=VALUE",
+                              .details = "\"-\" reads it from standard input."};
+
+namespace {
+
+constexpr std::array shared_flags{&on_flag,       &json_flag,  &header_flag, &timeout_flag,
+                                  &revision_flag, &trace_flag, &names_flag,  &quiet_flag};
+constexpr flag_group client_group{.title = "The server, and how to ask it", .flags = shared_flags};
+
+constexpr std::array below{argument{.name = "URI", .help = "A folder, or what URIs begin with", .by = completion_kind::uri}};
+constexpr std::array ls_flags{&sort_flag, &audience_flag, &min_priority_flag, &filter_flag, &long_flag};
+constexpr std::array tree_flags{&audience_flag, &min_priority_flag, &filter_flag};
+constexpr std::array what_to_read{argument{.name = "URI",
+                                           .help = "The resource; a path where a folder of this machine is asked",
+                                           .by = completion_kind::uri,
+                                           .is_required = true}};
+constexpr std::array read_flags{&output_flag, &lines_flag, &with_flag, &force_flag};
+constexpr std::array what_to_complete{
+    argument{.name = "TEMPLATE", .help = "As `hondana templates` prints it", .is_required = true},
+    argument{.name = "VARIABLE", .help = "The one to complete", .is_required = true},
+    argument{.name = "TYPED", .help = "What there is of its value"}};
+constexpr std::array complete_flags{&with_flag};
+constexpr std::array what_to_watch{
+    argument{.name = "URI", .help = "What to watch (default: the list)", .by = completion_kind::uri, .is_repeatable = true}};
+constexpr std::array watch_flags{&once_flag, &for_flag};
+constexpr std::array which_skill{argument{.name = "SKILL", .help = "The URI of a SKILL.md, or a skill's name"}};
+constexpr std::array skills_flags{&verify_flag};
+constexpr std::array what_to_call{argument{.name = "TOOL", .help = "The tool to call (default: all are listed)"},
+                                  argument{.name = "NAME=VALUE", .help = "Its arguments", .is_repeatable = true}};
+constexpr std::array call_flags{&arguments_flag};
+
+constexpr std::array ls_examples{
+    example{"hondana ls", "what a server of the current folder would list"},
+    example{"hondana ls --on http://127.0.0.1:7325/mcp --sort recency", "of a server, the latest first"},
+    example{"hondana ls --filter '*.md' -- npx some-server", "of a program that serves on standard input and output"}};
+constexpr std::array read_examples{
+    example{"hondana read file:///srv/a.pdf --on shelf -o a.pdf", "from the server configured as shelf, into a file"},
+    example{"hondana read README.md --lines 1-20", "of the current folder"}};
+constexpr std::array watch_examples{
+    example{"hondana watch --on shelf --json", "one line of JSON for each change of the list, until Ctrl-C"}};
+constexpr std::array call_examples{
+    example{"hondana call search_resources query=shelf --on shelf", "values get the types the tool wants"}};
+
+constexpr std::string_view client_section = "Use a server";
+
+}  // namespace
+
+constexpr command_entry ls_entry{
+    .name = "ls",
+    .section = client_section,
+    .summary = "List resources",
+    .details =
+        "With a URI: the entries of that folder, where the server lists folders; otherwise all entries at or below it. On a "
+        "terminal a table is printed, elsewhere one URI a line.",
+    .arguments = below,
+    .flags = ls_flags,
+    .group = &client_group,
+    .takes_server = true,
+    .examples = ls_examples};
+constexpr command_entry tree_entry{.name = "tree",
+                                   .section = client_section,
+                                   .summary = "Show resources as a tree",
+                                   .details = "",
+                                   .arguments = below,
+                                   .flags = tree_flags,
+                                   .group = &client_group,
+                                   .takes_server = true};
+constexpr command_entry read_entry{
+    .name = "read",
+    .section = client_section,
+    .summary = "Print a resource, or write it to a file",
+    .details =
+        "The bytes come as they are, one item after the other, and cost no more memory when there are many. A terminal gets "
+        "text only, without what it could take for commands.",
+    .arguments = what_to_read,
+    .flags = read_flags,
+    .group = &client_group,
+    .takes_server = true,
+    .examples = read_examples};
+constexpr command_entry templates_entry{.name = "templates",
+                                        .section = client_section,
+                                        .summary = "List the templates of URIs",
+                                        .group = &client_group,
+                                        .takes_server = true};
+constexpr command_entry complete_entry{.name = "complete",
+                                       .section = client_section,
+                                       .summary = "Print values for a variable of a template",
+                                       .arguments = what_to_complete,
+                                       .flags = complete_flags,
+                                       .group = &client_group,
+                                       .takes_server = true};
+constexpr command_entry watch_entry{
+    .name = "watch",
+    .section = client_section,
+    .summary = "Print changes as they happen",
+    .details =
+        "It goes on when the server restarts, and then tells what it may have missed. SIGINT and SIGTERM end it with exit "
+        "code 0. With --json each change is one line.",
+    .arguments = what_to_watch,
+    .flags = watch_flags,
+    .group = &client_group,
+    .takes_server = true,
+    .examples = watch_examples};
+constexpr command_entry info_entry{.name = "info",
+                                   .section = client_section,
+                                   .summary = "Show what a server says of itself",
+                                   .group = &client_group,
+                                   .takes_server = true};
+constexpr command_entry skills_entry{.name = "skills",
+                                     .section = client_section,
+                                     .summary = "List skills, or the files of one",
+                                     .arguments = which_skill,
+                                     .flags = skills_flags,
+                                     .group = &client_group,
+                                     .takes_server = true};
+constexpr command_entry call_entry{
+    .name = "call",
+    .section = client_section,
+    .summary = "Call a tool, or list the tools",
+    .details =
+        "Values get the types of the tool's input schema; arrays and objects are written as JSON, and a name given several "
+        "times makes an array. What the server asks is answered on the terminal, and declined where there is none.",
+    .arguments = what_to_call,
+    .flags = call_flags,
+    .group = &client_group,
+    .takes_server = true,
+    .examples = call_examples};
+
+}  // namespace hondana::cli

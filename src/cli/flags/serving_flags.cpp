@@ -1,0 +1,87 @@
+/// What the commands that serve take.
+#include "cli/flags/serving_flags.hpp"
+
+#include <array>
+
+namespace hondana::cli {
+
+constexpr flag config_flag{.name = "config",
+                           .letter = 'c',
+                           .value = "FILE",
+                           .help = "A TOML file with sources, links and limits",
+                           .details = "Its format is in docs/configuration.md.",
+                           .by = completion_kind::file};
+constexpr flag allow_flag{.name = "allow",
+                          .value = "PATTERN",
+                          .help = "Serve what matches this pattern (as in .gitignore) although it would be left out",
+                          .is_repeatable = true};
+constexpr flag hidden_flag{.name = "hidden", .help = "Serve names that begin with a dot too; secrets and .git stay out"};
+constexpr flag no_tools_flag{.name = "no-tools",
+                             .help = "Serve resources only, without the tools that list, read and search them"};
+constexpr flag port_flag{.name = "port",
+                         .letter = 'p',
+                         .value = "N",
+                         .help = "Port; 0 takes any free one (default 7325)",
+                         .number = number_bounds{0, 65535, true}};
+constexpr flag address_flag{.name = "address", .value = "ADDRESS", .help = "Literal address to listen on (default 127.0.0.1)"};
+constexpr flag socket_flag{
+    .name = "socket", .value = "PATH", .help = "Listen on a Unix socket instead", .by = completion_kind::path};
+constexpr flag admin_flag{.name = "admin",
+                          .value = "WHERE",
+                          .help = "Report health there and only there: ADDRESS:PORT or a path",
+                          .by = completion_kind::path};
+constexpr flag host_flag{
+    .name = "host", .value = "HOST", .help = "Also answer to this Host: name or name:port", .is_repeatable = true};
+constexpr flag origin_flag{
+    .name = "origin", .value = "ORIGIN", .help = "Also let pages of this origin ask, https://name", .is_repeatable = true};
+constexpr flag without_authentication_flag{
+    .name = "without-authentication",
+    .help = "Listen beyond loopback although everybody who reaches it may read everything; needs --host"};
+constexpr flag json_lines_flag{.name = "json", .help = "Print JSON lines"};
+constexpr flag schemes_json_flag{.name = "json", .help = "Print JSON"};
+constexpr flag markdown_flag{.name = "markdown", .help = "Print Markdown"};
+
+namespace {
+
+constexpr std::array served_paths{argument{
+    .name = "PATH", .help = "Folders to serve (default: the current one)", .by = completion_kind::path, .is_repeatable = true}};
+
+constexpr std::array what_flags{&config_flag, &allow_flag, &hidden_flag};
+constexpr flag_group what_group{.title = "What is served", .flags = what_flags};
+
+constexpr std::array stdio_flags{&no_tools_flag};
+constexpr std::array serve_flags{&port_flag, &address_flag, &socket_flag,   &admin_flag,
+                                 &host_flag, &origin_flag,  &no_tools_flag, &without_authentication_flag};
+constexpr std::array check_flags{&json_lines_flag};
+constexpr std::array schemes_flags{&schemes_json_flag, &markdown_flag};
+
+constexpr std::string_view left_out =
+    "Without PATH and --config the current folder is served. Secrets, hidden files and what .gitignore names stay out.";
+
+}  // namespace
+
+constexpr command_entry serve_entry{.name = "serve",
+                                    .section = "Serve",
+                                    .summary = "Serve over HTTP, on this machine unless told otherwise",
+                                    .details = left_out,
+                                    .arguments = served_paths,
+                                    .flags = serve_flags,
+                                    .group = &what_group};
+constexpr command_entry stdio_entry{.name = "stdio",
+                                    .section = "Serve",
+                                    .summary = "Serve one client over standard input and output",
+                                    .details = left_out,
+                                    .arguments = served_paths,
+                                    .flags = stdio_flags,
+                                    .group = &what_group};
+constexpr command_entry check_entry{.name = "check",
+                                    .section = "Serve",
+                                    .summary = "Print what would be served, and what is left out and why",
+                                    .details = left_out,
+                                    .arguments = served_paths,
+                                    .flags = check_flags,
+                                    .group = &what_group};
+constexpr command_entry schemes_entry{
+    .name = "schemes", .section = "Serve", .summary = "Print the documentation of all URIs", .flags = schemes_flags};
+
+}  // namespace hondana::cli

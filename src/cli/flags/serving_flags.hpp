@@ -1,0 +1,28 @@
+/// The flags and commands that serve, check and document.
+#pragma once
+
+#include "cli/flags/table.hpp"
+
+namespace hondana::cli {
+
+extern const flag config_flag;
+extern const flag allow_flag;
+extern const flag hidden_flag;
+extern const flag no_tools_flag;
+extern const flag port_flag;
+extern const flag address_flag;
+extern const flag socket_flag;
+extern const flag admin_flag;
+extern const flag host_flag;
+extern const flag origin_flag;
+extern const flag without_authentication_flag;
+extern const flag json_lines_flag;
+extern const flag schemes_json_flag;
+extern const flag markdown_flag;
+
+extern const command_entry stdio_entry;
+extern const command_entry serve_entry;
+extern const command_entry check_entry;
+extern const command_entry schemes_entry;
+
+}  // namespace hondana::cli

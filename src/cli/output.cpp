@@ -1,0 +1,64 @@
+/// Writing through stdio, and remembering why that failed.
+#include "cli/output.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "cli/exit_codes.hpp"
+#include "cli/visible.hpp"
+
+namespace hondana::cli {
+namespace {
+
+// The first error of standard output; 0: none.
+std::atomic<int> output_error{0};
+
+void note_error() {
+  int none = 0;
+  output_error.compare_exchange_strong(none, errno == 0 ? EIO : errno);
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+  if (output_error.load() != 0) return;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) note_error();
+}
+
+void flush_output() {
+  if (output_error.load() == 0 && std::fflush(stdout) != 0) note_error();
+}
+
+bool output_is_gone() { return output_error.load() == EPIPE; }
+
+int finish_output(int code) {
+  flush_output();
+  const int error = output_error.load();
+  if (error == 0) return code;
+  if (error == EPIPE) return exit_broken_pipe;
+  complain({errc::source_unavailable, "The output could not be written. Check the disk or the program that reads it.",
+            std::strerror(error)});
+  return exit_server;
+}
+
+void complain(const failure& why) {
+  // What was said already is not said again.
+  const bool is_news = !why.private_text.empty() && why.public_text.find(why.private_text) == std::string::npos;
+  say(why.public_text + (is_news ? " (" + why.private_text + ')' : ""));
+}
+
+void say(std::string_view line) {
+  // Servers have a say in many of these.
+  std::string text = "hondana: ";
+  while (!line.empty()) {
+    const auto end = line.find('\n');
+    text += visible(line.substr(0, end)) + '\n';
+    line = end == std::string_view::npos ? std::string_view() : line.substr(end + 1);
+  }
+  std::fputs(text.c_str(), stderr);
+}
+
+}  // namespace hondana::cli

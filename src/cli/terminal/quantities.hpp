@@ -1,0 +1,19 @@
+/// Sizes, times and shares for people.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace hondana::cli {
+
+/// "0 B", "1023 B", "1.0 KiB", "64 MiB", "1.5 GiB": at most four characters and the unit.
+[[nodiscard]] std::string human_size(std::uint64_t bytes);
+/// "2026-11-22 04:15" in the local time zone.
+[[nodiscard]] std::string human_time(std::chrono::sys_time<std::chrono::milliseconds> when);
+/// "2026-11-22T04:15:33.120Z".
+[[nodiscard]] std::string iso_time(std::chrono::sys_time<std::chrono::milliseconds> when);
+/// "0.9", "1", "0.25": as short as it reads back.
+[[nodiscard]] std::string short_number(double number);
+
+}  // namespace hondana::cli

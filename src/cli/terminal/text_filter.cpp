@@ -1,0 +1,56 @@
+/// Holding back characters that are not complete.
+#include "cli/terminal/text_filter.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/visible.hpp"
+#include "json/utf8.hpp"
+
+namespace hondana::cli {
+namespace {
+
+/// How many bytes at the end begin a character that goes on.
+std::size_t unfinished(std::string_view text) {
+  if (text.ends_with('\r')) return 1;
+  for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if ((byte & 0xC0u) == 0x80) continue;
+    const std::size_t whole = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC2 ? 2 : 1;
+    return whole > back ? back : 0;
+  }
+  return 0;
+}
+
+std::string lines_visible(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto plain = std::min(text.find_first_of("\n\t"), text.size());
+    const bool ends_as_in_dos = plain > 0 && plain < text.size() && text[plain] == '\n' && text[plain - 1] == '\r';
+    out += visible(text.substr(0, plain - (ends_as_in_dos ? 1 : 0)));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    out += text.front();
+    text.remove_prefix(1);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string text_filter::pass(std::string_view piece) {
+  held_ += piece;
+  const auto kept = unfinished(held_);
+  auto shown = lines_visible(std::string_view(held_).substr(0, held_.size() - kept));
+  held_.erase(0, held_.size() - kept);
+  return shown;
+}
+
+std::string text_filter::rest() { return visible(std::exchange(held_, {})); }
+
+bool looks_like_text(std::string_view beginning) {
+  beginning.remove_suffix(unfinished(beginning));
+  return beginning.find('\0') == std::string_view::npos && json::is_utf8(beginning);
+}
+
+}  // namespace hondana::cli

@@ -1,0 +1,148 @@
+/// call: tools, listed and called.
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cli/exit_codes.hpp"
+#include "cli/flags/client_flags.hpp"
+#include "cli/flags/nearest.hpp"
+#include "cli/output.hpp"
+#include "cli/terminal/columns.hpp"
+#include "cli/verbs/entries.hpp"
+#include "cli/verbs/typed_values.hpp"
+#include "cli/verbs/verbs.hpp"
+#include "cli/visible.hpp"
+#include "json/writer.hpp"
+
+namespace hondana::cli {
+namespace {
+
+constexpr std::size_t most_input = 16u << 20;
+
+std::string shown(const task& what, const std::string& text) {
+  if (!what.shown.shows_output) return text;
+  std::string out;
+  for (std::string_view rest = text; !rest.empty();) {
+    const auto end = rest.find('\n');
+    out += visible(rest.substr(0, end));
+    if (end != std::string_view::npos) out += '\n';
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+  }
+  return out;
+}
+
+int list_tools(const task& what) {
+  const auto all = what.with.server().tools(what.with.how()).all();
+  if (!all) return what.with.explain(all.error());
+  if (what.line.has(json_flag)) {
+    std::string text;
+    json::writer to(text);
+    to.begin_object().key("tools").begin_array();
+    for (const auto& one : *all) {
+      to.begin_object().member("name", one.name).member_if("title", one.title).member_if("description", one.description);
+      to.key("inputSchema").raw(one.inputSchema.to_text());
+      if (one.outputSchema) to.key("outputSchema").raw(one.outputSchema->to_text());
+      to.end_object();
+    }
+    to.end_array().end_object();
+    print(text + '\n');
+    return exit_ok;
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& one : *all) {
+    const auto& words = one.description.empty() ? one.title : one.description;
+    if (what.shown.shows_output) {
+      rows.push_back({visible(one.name), visible(words.substr(0, words.find('\n')))});
+    } else {
+      print(in_one_cell(one.name) + '\t' + in_one_cell(words) + '\n');
+    }
+  }
+  if (what.shown.shows_output)
+    print(fit_table({{"TOOL"}, {"DESCRIPTION", column::alignment::left, column::cutting::at_end}}, rows, what.shown.width,
+                    what.shown.in_colour)
+              .text);
+  return exit_ok;
+}
+
+result<std::string> standard_input() {
+  std::string out;
+  char piece[4096];
+  for (;;) {
+    const auto count = ::read(STDIN_FILENO, piece, sizeof piece);
+    if (count <= 0) return out;
+    out.append(piece, static_cast<std::size_t>(count));
+    if (out.size() > most_input) return fail(errc::invalid_argument, "more than 16 MiB of arguments on standard input");
+  }
+}
+
+result<value> arguments_of(const task& what, const tool& called) {
+  const std::vector<std::string> words(what.line.words().begin() + 1, what.line.words().end());
+  if (!what.line.has(arguments_flag)) return typed_arguments(words, called.inputSchema);
+  if (!words.empty()) return fail(errc::invalid_argument, "Arguments are given by --arguments or as NAME=VALUE, not both.");
+  auto text = what.line.text(arguments_flag);
+  if (text == "-") {
+    auto read = standard_input();
+    if (!read) return tl::unexpected(std::move(read.error()));
+    text = std::move(*read);
+  }
+  auto parsed = value::parse(text);
+  if (!parsed) return fail(errc::invalid_argument, "--arguments: " + parsed.error().public_text);
+  if (parsed->as_object() == nullptr)
+    return fail(errc::invalid_argument, "--arguments is a JSON object, as in '{\"query\":\"shelf\"}'.");
+  return parsed;
+}
+
+void print_block(const task& what, const content_block& one) {
+  if (const auto* text = std::get_if<text_block>(&one)) {
+    print(shown(what, text->text) + (text->text.ends_with('\n') ? "" : "\n"));
+  } else if (const auto* image = std::get_if<image_block>(&one)) {
+    print("[image " + visible(image->mimeType) + ", " + std::to_string(image->bytes.size()) + " bytes; --json has it]\n");
+  } else if (const auto* audio = std::get_if<audio_block>(&one)) {
+    print("[audio " + visible(audio->mimeType) + ", " + std::to_string(audio->bytes.size()) + " bytes; --json has it]\n");
+  } else if (const auto* link = std::get_if<link_block>(&one)) {
+    print(visible(link->entry.uri) + '\n');
+  } else if (const auto* embedded = std::get_if<embedded_block>(&one)) {
+    if (embedded->form == content_form::text) {
+      print(shown(what, embedded->bytes) + (embedded->bytes.ends_with('\n') ? "" : "\n"));
+    } else {
+      print("[" + visible(embedded->uri) + ", " + std::to_string(embedded->bytes.size()) + " bytes; --json has it]\n");
+    }
+  }
+}
+
+}  // namespace
+
+int call_tool(const task& what) {
+  const auto name = what.line.word(0);
+  if (name.empty()) return list_tools(what);
+  auto all = what.with.server().tools(what.with.how()).all();
+  if (!all) return what.with.explain(all.error());
+  const auto found = std::find_if(all->begin(), all->end(), [&name](const tool& one) { return one.name == name; });
+  if (found == all->end()) {
+    std::vector<std::string_view> names;
+    for (const auto& one : *all) names.push_back(one.name);
+    const auto meant = did_you_mean(name, names);
+    return what.with.explain(
+        {errc::resource_not_found,
+         "the server has no tool \"" + name + '"' + (meant.empty() ? "; 'hondana call' lists those there are" : meant),
+         {}});
+  }
+  const auto arguments = arguments_of(what, *found);
+  if (!arguments) return what.with.explain(arguments.error());
+  const auto got = what.with.server().call_tool(name, *arguments, what.with.how());
+  if (!got) return what.with.explain(got.error());
+  if (what.line.has(json_flag)) {
+    print(got->raw.to_text() + '\n');
+  } else {
+    for (const auto& one : got->content) print_block(what, one);
+    if (got->content.empty() && got->structuredContent) print(shown(what, got->structuredContent->to_text()) + '\n');
+  }
+  if (!got->isError) return exit_ok;
+  say("the tool says that the call went wrong");
+  return exit_server;
+}
+
+}  // namespace hondana::cli

@@ -1,0 +1,62 @@
+/// The server of a command: chosen, served in this process if need be, and connected.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <hondana/client.hpp>
+#include <hondana/error.hpp>
+
+#include "cli/flags/line.hpp"
+#include "cli/target/choice.hpp"
+#include "cli/terminal/screen.hpp"
+#include "cli/verbs/interruption.hpp"
+
+namespace hondana::cli {
+
+class trace_file;
+
+/// The exit code that stands for an error.
+[[nodiscard]] int exit_code_of(errc code) noexcept;
+
+/// One connection of one command. What it is made of outlives it. Threads: one, but for the calls of its client.
+class connection {
+ public:
+  connection(const command_line& line, const interruption& interrupted, const screen& shown);
+  ~connection();
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+
+  /// Errors: those of `choose_server`, of the trace file and of `client::connect`.
+  [[nodiscard]] result<void> open();
+  [[nodiscard]] client& server() { return *client_; }
+  /// How calls are made: until the interruption comes.
+  [[nodiscard]] call_options how() const;
+
+  /// What somebody typed as a URI: paths become URIs where a folder of this machine is asked. Errors: invalid_argument.
+  [[nodiscard]] result<std::string> uri_of(const std::string& typed) const;
+  /// The URI of the file that is the target; empty for any other.
+  [[nodiscard]] std::string file_uri() const;
+
+  /// Prints why something failed, what can be done, and what a program that was started said last; returns the exit code.
+  [[nodiscard]] int explain(const failure& why);
+
+ private:
+  class local_server;
+  class last_words;
+  [[nodiscard]] client_options options();
+  [[nodiscard]] std::string advice(const failure& why) const;
+  [[nodiscard]] bool is_file() const;
+
+  const command_line& line_;
+  const interruption& interrupted_;
+  const screen& shown_;
+  chosen_server chosen_;
+  std::shared_ptr<last_words> said_;
+  std::shared_ptr<trace_file> trace_;
+  std::unique_ptr<local_server> local_;
+  std::optional<client> client_;  // last: it uses the others to its end
+};
+
+}  // namespace hondana::cli

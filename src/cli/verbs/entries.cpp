@@ -1,0 +1,92 @@
+/// Showing entries.
+#include "cli/verbs/entries.hpp"
+
+#include <algorithm>
+
+#include "cli/flags/client_flags.hpp"
+#include "cli/terminal/columns.hpp"
+#include "cli/terminal/quantities.hpp"
+#include "cli/visible.hpp"
+#include "wire/entries.hpp"
+
+namespace hondana::cli {
+namespace {
+
+wire::entry_members all_members() {
+  wire::entry_members out;
+  out.title = out.last_modified = out.icons = out.versioned = true;
+  return out;
+}
+
+std::string audience_of(const resource& entry) {
+  std::string out;
+  for (const auto one : entry.annotations.audience)
+    out += (out.empty() ? "" : ",") + std::string(one == role::user ? "user" : "assistant");
+  return out;
+}
+
+std::string priority_of(const resource& entry) {
+  return entry.annotations.priority ? short_number(*entry.annotations.priority) : std::string();
+}
+
+}  // namespace
+
+void write_entry(json::writer& to, const resource& entry) { wire::write(to, entry, all_members()); }
+void write_entry(json::writer& to, const resource_template& entry) { wire::write(to, entry, all_members()); }
+
+entry_filter wanted_by(const command_line& line) {
+  entry_filter out;
+  if (const auto text = line.text(audience_flag); !text.empty()) out.audience = text == "user" ? role::user : role::assistant;
+  out.min_priority = line.number(min_priority_flag);
+  const auto text = line.text(filter_flag);
+  if (text.find_first_of("*?[") == std::string::npos) {
+    out.text = text;
+  } else {
+    out.uri_pattern = text.find("://") == std::string::npos ? "**/" + text : text;
+  }
+  return out;
+}
+
+std::string table_of(const std::vector<resource>& entries, bool is_long, const screen& shown) {
+  using enum column::alignment;
+  using enum column::cutting;
+  std::vector<column> columns{{"NAME", left, in_middle}, {"SIZE", right, never}};
+  if (is_long) {
+    for (const auto* title : {"KIND", "PRIORITY", "MODIFIED", "AUDIENCE", "TYPE"}) columns.push_back({title, left, never});
+  }
+  columns.push_back({"TITLE", left, at_end});
+  columns.push_back({"URI", left, in_middle});
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& one : entries) {
+    std::vector<std::string> row{visible(one.name), one.size ? human_size(*one.size) : std::string()};
+    if (is_long) {
+      const auto& when = one.annotations.lastModified;
+      row.insert(row.end(), {visible(one.kind), priority_of(one), when ? human_time(*when) : std::string(), audience_of(one),
+                             visible(one.mimeType)});
+    }
+    row.push_back(visible(one.title == one.name ? std::string() : one.title));
+    row.push_back(visible(one.uri));
+    rows.push_back(std::move(row));
+  }
+  return fit_table(columns, rows, shown.width, shown.in_colour).text;
+}
+
+std::string in_one_cell(std::string text) {
+  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+std::string line_of(const resource& entry, bool is_long) {
+  auto out = in_one_cell(entry.uri);
+  if (is_long) {
+    const auto& when = entry.annotations.lastModified;
+    for (const auto& cell :
+         {in_one_cell(entry.name), in_one_cell(entry.kind), entry.size ? std::to_string(*entry.size) : std::string(),
+          priority_of(entry), when ? iso_time(*when) : std::string(), audience_of(entry), in_one_cell(entry.title)}) {
+      out += '\t' + cell;
+    }
+  }
+  return out + '\n';
+}
+
+}  // namespace hondana::cli

@@ -1,0 +1,113 @@
+/// config import: servers of other hosts as tables of ours.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "cli/exit_codes.hpp"
+#include "cli/flags/client_flags.hpp"
+#include "cli/import/hosts.hpp"
+#include "cli/output.hpp"
+#include "cli/target/names.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace hondana::cli {
+namespace {
+
+constexpr std::uintmax_t most_bytes = 16u << 20;
+
+result<std::string> content_of(const std::string& path) {
+  std::error_code problem;
+  const auto size = std::filesystem::file_size(path, problem);
+  if (problem) return fail(errc::invalid_argument, path + ": " + problem.message());
+  if (size > most_bytes) return fail(errc::invalid_argument, path + " is too large to be an mcp.json: more than 16 MiB");
+  std::ifstream file(path, std::ios::binary);
+  std::string out((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (file.bad() || !file) return fail(errc::invalid_argument, path + " cannot be read");
+  return out;
+}
+
+result<void> append(const std::string& path, const std::string& text) {
+  std::error_code problem;
+  if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
+    std::filesystem::create_directories(folder, problem);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  const bool is_written = file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const int error = errno;
+  if (file >= 0) ::close(file);
+  if (!is_written) return fail(errc::invalid_argument, path + " cannot be written: " + std::strerror(error));
+  return {};
+}
+
+/// Servers of the named file, or of all the usual places that exist.
+result<std::vector<known_server>> found_servers(const command_line& line) {
+  if (const auto named = line.word(0); !named.empty()) {
+    const auto text = content_of(named);
+    if (!text) return tl::unexpected(text.error());
+    auto all = servers_in(*text);
+    if (!all) return fail(errc::invalid_argument, named + ": " + all.error().public_text);
+    return all;
+  }
+  const auto* home = std::getenv("HOME");
+  std::vector<known_server> out;
+  std::string looked_at;
+  std::error_code problem;
+  for (const auto& place : usual_places(home == nullptr ? "" : home, std::filesystem::current_path(problem).string())) {
+    looked_at += (looked_at.empty() ? "" : ", ") + place.path;
+    if (!std::filesystem::exists(place.path, problem)) continue;
+    const auto text = content_of(place.path);
+    auto all = text ? servers_in(*text) : tl::unexpected(text.error());
+    if (!all) {
+      say(place.path + " (" + place.host + ") is passed over: " + all.error().public_text);
+      continue;
+    }
+    if (!line.has(quiet_flag))
+      say(place.path + " (" + place.host + "): " + std::to_string(all->size()) + (all->size() == 1 ? " server" : " servers"));
+    out.insert(out.end(), std::make_move_iterator(all->begin()), std::make_move_iterator(all->end()));
+  }
+  if (out.empty()) return fail(errc::resource_not_found, "no server is configured in any of " + looked_at + "; name the file");
+  return out;
+}
+
+}  // namespace
+
+int import_servers(const command_line& line) {
+  const auto failed = [](const failure& why) {
+    complain(why);
+    return exit_code_of(why.code);
+  };
+  const auto servers = found_servers(line);
+  if (!servers) return failed(servers.error());
+  const auto path = line.has(names_flag) ? line.text(names_flag) : usual_config();
+  std::vector<std::string> taken;
+  std::error_code problem;
+  if (std::filesystem::exists(path, problem)) {
+    auto names = server_names(path);
+    if (!names) return failed(names.error());
+    taken = std::move(*names);
+  }
+  std::size_t count = 0;
+  const auto tables = tables_of(*servers, std::move(taken), count);
+  if (!line.has(write_flag)) {
+    print(line.has(json_flag) ? json_of(*servers) : tables);
+    return exit_ok;
+  }
+  if (path.empty()) return failed({errc::invalid_argument, "there is no home folder; say where with --config FILE", {}});
+  if (count == 0) {
+    say("there is nothing new to write to " + path);
+    return exit_ok;
+  }
+  if (auto done = append(path, '\n' + tables); !done) return failed(done.error());
+  say(std::to_string(count) + (count == 1 ? " server" : " servers") + " written to " + path +
+      "; 'hondana ls --on NAME' asks one");
+  return exit_ok;
+}
+
+}  // namespace hondana::cli

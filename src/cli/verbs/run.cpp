@@ -1,0 +1,44 @@
+/// From a line to the command it names.
+#include <array>
+
+#include "cli/commands.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/flags/client_flags.hpp"
+#include "cli/output.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace hondana::cli {
+namespace {
+
+struct verb {
+  const command_entry* entry;
+  int (*run)(const task&);
+};
+
+constexpr std::array verbs{verb{&ls_entry, list_resources},
+                           verb{&tree_entry, show_tree},
+                           verb{&read_entry, read_resource},
+                           verb{&templates_entry, list_templates},
+                           verb{&complete_entry, complete_variable},
+                           verb{&watch_entry, watch_changes},
+                           verb{&info_entry, show_server},
+                           verb{&skills_entry, show_skills},
+                           verb{&call_entry, call_tool}};
+
+}  // namespace
+
+int run(const client_command& what) {
+  const auto& line = what.line;
+  if (&line.entry() == &import_entry) return finish_output(import_servers(line));
+  if (&line.entry() == &complete_words_entry) return finish_output(complete_words(line));
+  const interruption interrupted;
+  const auto shown = present_screen();
+  connection with(line, interrupted, shown);
+  if (auto opened = with.open(); !opened) return with.explain(opened.error());
+  for (const auto& one : verbs) {
+    if (one.entry == &line.entry()) return finish_output(one.run({line, with, shown, interrupted}));
+  }
+  return exit_usage;
+}
+
+}  // namespace hondana::cli

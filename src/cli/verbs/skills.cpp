@@ -1,0 +1,130 @@
+/// skills: those there are, and the files of one.
+#include <algorithm>
+#include <utility>
+
+#include "cli/exit_codes.hpp"
+#include "cli/flags/client_flags.hpp"
+#include "cli/output.hpp"
+#include "cli/terminal/columns.hpp"
+#include "cli/terminal/quantities.hpp"
+#include "cli/verbs/entries.hpp"
+#include "cli/verbs/verbs.hpp"
+#include "cli/visible.hpp"
+#include "json/writer.hpp"
+
+namespace hondana::cli {
+namespace {
+
+std::string text_of(const skill& of, std::string_view name) {
+  const auto* member = of.frontmatter.find(name);
+  const auto* text = member == nullptr ? nullptr : member->as_string();
+  return text == nullptr ? std::string() : *text;
+}
+
+void write(json::writer& to, const skill& of) {
+  to.begin_object().member("uri", of.uri).key("frontmatter").raw(of.frontmatter.to_text());
+  to.key("resources");
+  if (!of.files) {
+    to.string("dynamic").end_object();
+    return;
+  }
+  to.begin_array();
+  for (const auto& one : *of.files)
+    to.begin_object().member("uri", one.uri).member("digest", one.digest).key("size").unsigned_integer(one.size).end_object();
+  to.end_array().end_object();
+}
+
+/// By its URI, or by its name among those that are listed.
+result<skill> find(const task& what, const std::string& word) {
+  auto& server = what.with.server();
+  if (word.find("://") != std::string::npos) return server.find_skill(word, what.with.how());
+  for (const auto& one : server.skills(what.with.how())) {
+    if (!one) return tl::unexpected(one.error());
+    if (text_of(*one, "name") == word) return *one;
+  }
+  return fail(errc::resource_not_found,
+              "the server lists no skill named \"" + word + "\"; 'hondana skills' shows those there are");
+}
+
+int show_one(const task& what, const skill& of) {
+  const bool verifies = what.line.has(verify_flag);
+  const bool as_json = what.line.has(json_flag);
+  std::vector<std::pair<skill_file, std::string>> checked;
+  auto files = of.files.value_or(std::vector<skill_file>{{of.uri, {}, 0}});
+  int code = exit_ok;
+  for (auto& one : files) {
+    std::string state;
+    if (verifies) {
+      const auto got = what.with.server().read_skill_file(of, one.uri, what.with.how());
+      if (!got && got.error().code == errc::cancelled) return what.with.explain(got.error());
+      state = got ? "ok" : got.error().public_text;
+      if (!got) code = exit_server;
+    }
+    checked.emplace_back(std::move(one), std::move(state));
+  }
+  if (as_json) {
+    std::string text;
+    json::writer to(text);
+    to.begin_object().key("skill");
+    write(to, of);
+    if (verifies) {
+      to.key("verified").begin_object();
+      for (const auto& [file, state] : checked) to.member(file.uri, state);
+      to.end_object();
+    }
+    to.end_object();
+    print(text + '\n');
+    return code;
+  }
+  for (const auto& [file, state] : checked) {
+    auto line = in_one_cell(file.uri) + '\t' + (of.files ? std::to_string(file.size) : std::string());
+    if (verifies) line += '\t' + in_one_cell(state);
+    print((what.shown.shows_output ? visible(line) : line) + '\n');
+  }
+  if (code != exit_ok) say("what does not agree must not be used");
+  return code;
+}
+
+}  // namespace
+
+int show_skills(const task& what) {
+  if (const auto word = what.line.word(0); !word.empty()) {
+    const auto one = find(what, word);
+    return one ? show_one(what, *one) : what.with.explain(one.error());
+  }
+  if (what.line.has(verify_flag))
+    return what.with.explain({errc::invalid_argument, "--verify is for one skill: give its name or URI", {}});
+  const auto all = what.with.server().skills(what.with.how()).all();
+  if (!all) return what.with.explain(all.error());
+  if (what.line.has(json_flag)) {
+    std::string text;
+    json::writer to(text);
+    to.begin_object().key("skills").begin_array();
+    for (const auto& one : *all) write(to, one);
+    to.end_array().end_object();
+    print(text + '\n');
+    return exit_ok;
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& one : *all) {
+    std::uint64_t size = 0;
+    for (const auto& file : one.files.value_or(std::vector<skill_file>())) size += file.size;
+    if (!what.shown.shows_output) {
+      print(in_one_cell(one.uri) + '\t' + in_one_cell(text_of(one, "name")) + '\t' + in_one_cell(text_of(one, "description")) +
+            '\n');
+      continue;
+    }
+    rows.push_back({visible(text_of(one, "name")), one.files ? std::to_string(one.files->size()) : "",
+                    one.files ? human_size(size) : "", visible(text_of(one, "description")), visible(one.uri)});
+  }
+  if (what.shown.shows_output) {
+    using enum column::alignment;
+    using enum column::cutting;
+    print(fit_table({{"NAME"}, {"FILES", right}, {"SIZE", right}, {"DESCRIPTION", left, at_end}, {"URI", left, in_middle}},
+                    rows, what.shown.width, what.shown.in_colour)
+              .text);
+  }
+  return exit_ok;
+}
+
+}  // namespace hondana::cli

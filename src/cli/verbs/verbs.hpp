@@ -1,0 +1,33 @@
+/// The commands that ask a server, once they are connected; each returns an exit code.
+#pragma once
+
+#include "cli/flags/line.hpp"
+#include "cli/terminal/screen.hpp"
+#include "cli/verbs/connection.hpp"
+
+namespace hondana::cli {
+
+/// What every command is given.
+struct task {
+  const command_line& line;
+  connection& with;
+  const screen& shown;
+  const interruption& interrupted;
+};
+
+[[nodiscard]] int list_resources(const task& what);
+[[nodiscard]] int show_tree(const task& what);
+[[nodiscard]] int read_resource(const task& what);
+[[nodiscard]] int list_templates(const task& what);
+[[nodiscard]] int complete_variable(const task& what);
+[[nodiscard]] int watch_changes(const task& what);
+[[nodiscard]] int show_server(const task& what);
+[[nodiscard]] int show_skills(const task& what);
+[[nodiscard]] int call_tool(const task& what);
+
+/// Takes servers over from other hosts; asks no server.
+[[nodiscard]] int import_servers(const command_line& line);
+/// Words for the shells' completion; says nothing about what goes wrong.
+[[nodiscard]] int complete_words(const command_line& line);
+
+}  // namespace hondana::cli
