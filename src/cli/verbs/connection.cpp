@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -69,6 +71,8 @@ class connection::local_server {
   result<void> start() {
     auto whole = assembly_.assemble();
     if (!whole) return tl::unexpected(std::move(whole.error()));
+    // The limit keeps a server from being filled by strangers; here there are none, and contents pass in pieces.
+    whole->options.read_limit = std::numeric_limits<std::int64_t>::max();
     return server_.replace(whole->options, whole->providers);
   }
   hondana::server* server() noexcept { return &server_; }
@@ -193,7 +197,10 @@ int connection::explain(const failure& why) {
   }
   complain(told);
   if (why.code == errc::source_unavailable || why.code == errc::timed_out || why.code == errc::broken_protocol) {
-    for (const auto& line : said_->take()) say("it said: " + line);
+    for (const auto& line : said_->take()) {
+      // The last lines are in the text already.
+      if (told.public_text.find(line.substr(0, 300)) == std::string::npos) say("it said: " + line);
+    }
   }
   return exit_code_of(why.code);
 }
