@@ -112,6 +112,9 @@ result<reading> mcp_provider::read_through(const place& at, const read_request& 
       },
       at.how);
   if (!got && mine) return tl::unexpected(std::move(*mine));
+  // The client has the limit of the mount, and says so without its name.
+  if (!got && got.error().code == errc::response_too_large && !got.error().answer)
+    return tl::unexpected(too_large(request.asked_uri, upstream_.options().max_read));
   if (!got) return tl::unexpected(ended(got.error(), at.theirs));
   if (got->items.empty()) return fail(errc::resource_not_found, "Resource not found", "a read without contents");
   if (got->items.size() > most_items)

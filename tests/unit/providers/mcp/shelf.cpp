@@ -53,9 +53,9 @@ TEST(mount_shelf, serves_the_first_of_two_entries_with_one_uri) {
 }
 
 TEST(mount_shelf, leaves_out_what_rules_and_uris_forbid_and_says_why) {
-  const auto made = shelved(
-      {.entries = {{.uri = "demo://a.key", .name = "key"}, {.uri = ".", .name = "out"}, {.uri = "", .name = "none"}}},
-      rules({}, {"**/*.key"}));
+  const auto made =
+      shelved({.entries = {{.uri = "demo://a.key", .name = "key"}, {.uri = ".", .name = "out"}, {.uri = "", .name = "none"}}},
+              rules({}, {"**/*.key"}));
   EXPECT_EQ(made.entries().size(), 0u);
   ASSERT_EQ(made.left_out().size(), 3u);
   EXPECT_EQ(made.left_out()[0].name, "key (demo://a.key)");

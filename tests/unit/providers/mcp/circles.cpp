@@ -1,0 +1,119 @@
+/// Servers that mount themselves, or each other.
+#include <gmock/gmock.h>
+
+#include <atomic>
+
+#include "unit/providers/mcp/mounting.hpp"
+
+namespace hondana::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// Memos that know how often they were asked.
+class counting_memos final : public provider {
+ public:
+  [[nodiscard]] std::string name() const override { return "memos"; }
+  [[nodiscard]] std::vector<std::string> claims() const override { return {"memo:///"}; }
+  [[nodiscard]] scheme_documentation documentation() const override { return {"memo", "Memos.", {}, {}}; }
+  [[nodiscard]] result<list_result> list(const list_request&) override {
+    ++lists;
+    return list_result{{{.uri = "memo:///a", .name = "a"}}, {}};
+  }
+  [[nodiscard]] result<reading> read(const read_request& request) override {
+    ++reads;
+    if (request.uri != "memo:///a") return fail(errc::resource_not_found, "Resource not found");
+    return text_reading("first");
+  }
+  std::atomic<int> lists = 0;
+  std::atomic<int> reads = 0;
+};
+
+/// A server with memos of its own that listens, and mounts whatever is named.
+struct node {
+  node() {
+    EXPECT_TRUE(here.add(memos));
+    auto made = http_service::start(here, {.port = 0, .threads = 1});
+    EXPECT_TRUE(made);
+    if (made) service.emplace(std::move(*made));
+  }
+  void mounts(const std::string& name, std::uint16_t port) {
+    mount_options options;
+    options.name = name;
+    options.target = http_target{.url = "http://127.0.0.1:" + std::to_string(port) + "/mcp"};
+    options.list_wait = std::chrono::seconds(2);
+    options.timeout = std::chrono::seconds(5);
+    options.log = [this](std::string_view line) { log.add(line); };
+    mounted = mount(options);
+    EXPECT_TRUE(here.add(mounted));
+  }
+  [[nodiscard]] std::uint16_t port() const { return service->port(); }
+  /// All of it, once it has settled: asked until what was mounted is in it.
+  std::vector<std::string> listed(const std::string& awaited) {
+    auto asks = connected(here);
+    hearing news;
+    const auto watching = asks.watch({.resource_list = true}, [&](const change&) { news.add("list"); });
+    EXPECT_TRUE(watching);
+    for (int round = 0; round < 20; ++round) {
+      const auto heard = news.count();
+      const auto all = asks.resources({}, {.afresh = true}).all();
+      EXPECT_TRUE(all) << (all ? "" : all.error().public_text);
+      std::vector<std::string> uris;
+      if (all) {
+        for (const auto& one : *all) uris.push_back(one.uri);
+      }
+      if (!all || std::find(uris.begin(), uris.end(), awaited) != uris.end()) return uris;
+      if (!news.hears("list", heard)) return uris;
+    }
+    return {};
+  }
+
+  hearing log;
+  std::shared_ptr<counting_memos> memos = std::make_shared<counting_memos>();
+  std::shared_ptr<provider> mounted;
+  server here;
+  std::optional<http_service> service;
+};
+
+TEST(circles, of_a_server_that_mounts_itself_are_left_out_of_lists_and_refused) {
+  node one;
+  one.mounts("self", one.port());
+  const auto uris = one.listed("mcp://self/memo:///a");
+  for (const auto& uri : uris) EXPECT_EQ(uri.find("mcp://self/mcp://self/"), std::string::npos) << uri;
+  auto asks = connected(one.here);
+  const auto once = asks.read("mcp://self/memo:///a");
+  ASSERT_TRUE(once) << once.error().public_text;
+  EXPECT_EQ(once->items[0].bytes, "first");
+  const auto twice = asks.read("mcp://self/mcp://self/memo:///a");
+  ASSERT_FALSE(twice);
+  EXPECT_THAT(twice.error().public_text, HasSubstr("circle")) << twice.error().public_text;
+  EXPECT_LE(one.memos->lists, 40) << one.log.text();
+  EXPECT_LE(one.memos->reads, 2);
+  EXPECT_TRUE(one.log.hears("circle")) << one.log.text();
+  EXPECT_THAT(one.mounted->health().detail, HasSubstr("circle"));
+}
+
+TEST(circles, of_two_servers_that_mount_each_other_end_where_they_began) {
+  node left;
+  node right;
+  left.mounts("right", right.port());
+  right.mounts("left", left.port());
+  const auto seen_left = left.listed("mcp://right/memo:///a");
+  const auto seen_right = right.listed("mcp://left/memo:///a");
+  EXPECT_THAT(seen_left, testing::Contains("mcp://right/memo:///a")) << left.log.text();
+  EXPECT_THAT(seen_right, testing::Contains("mcp://left/memo:///a")) << right.log.text();
+  for (const auto& uri : seen_left) EXPECT_EQ(uri.find("mcp://right/mcp://left/mcp://"), std::string::npos) << uri;
+  for (const auto& uri : seen_right) EXPECT_EQ(uri.find("mcp://left/mcp://right/mcp://"), std::string::npos) << uri;
+  auto asks = connected(left.here);
+  const auto once = asks.read("mcp://right/memo:///a");
+  ASSERT_TRUE(once) << once.error().public_text;
+  const auto round = asks.read("mcp://right/mcp://left/mcp://right/memo:///a");
+  ASSERT_FALSE(round);
+  EXPECT_THAT(round.error().public_text, HasSubstr("circle"));
+  EXPECT_LE(left.memos->lists, 60) << left.log.text();
+  EXPECT_LE(right.memos->lists, 60) << right.log.text();
+  EXPECT_LE(left.memos->reads + right.memos->reads, 2);
+}
+
+}  // namespace
+}  // namespace hondana::test

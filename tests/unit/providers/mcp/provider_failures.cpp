@@ -1,0 +1,166 @@
+/// Mounted servers that are away, come back, or answer too late.
+#include <gmock/gmock.h>
+
+#include "unit/providers/mcp/mounting.hpp"
+
+namespace hondana::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::optional<http_service> listening(server& with, std::uint16_t port = 0) {
+  auto made = http_service::start(with, {.port = port, .threads = 1});
+  EXPECT_TRUE(made) << (made ? "" : made.error().public_text);
+  if (!made) return {};
+  return std::optional<http_service>(std::move(*made));
+}
+
+mount_options mounted_over_http(std::uint16_t port, hearing& log) {
+  mount_options made;
+  made.name = "team";
+  made.target = http_target{.url = "http://127.0.0.1:" + std::to_string(port) + "/mcp"};
+  made.timeout = std::chrono::seconds(20);
+  made.log = [&log](std::string_view line) { log.add(line); };
+  return made;
+}
+
+TEST(mounted_failures, of_a_server_that_is_not_there_say_which_one_and_what_to_do) {
+  memo_server other;
+  auto service = listening(other.here);
+  ASSERT_TRUE(service);
+  const auto port = service->port();
+  service.reset();
+  hearing log;
+  const auto mounted = mount(mounted_over_http(port, log));
+  EXPECT_TRUE(mounted->health().ok) << "nothing was asked of it yet";
+  EXPECT_THAT(uris_of(*mounted), IsEmpty()) << "lists go on without it";
+  const auto got = mounted->read(reading_of("mcp://team/memo:///a"));
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::source_unavailable);
+  EXPECT_THAT(got.error().public_text, HasSubstr("\"team\""));
+  EXPECT_FALSE(mounted->health().ok);
+  EXPECT_THAT(mounted->health().detail, HasSubstr("team"));
+  const auto surveyed = mounted->survey(asking<call>(), [](const survey_item&) {});
+  ASSERT_FALSE(surveyed);
+  EXPECT_THAT(surveyed.error().public_text, HasSubstr("\"team\""));
+}
+
+TEST(mounted_failures, end_when_the_server_comes) {
+  memo_server other;
+  auto service = listening(other.here);
+  ASSERT_TRUE(service);
+  const auto port = service->port();
+  service.reset();
+  hearing log;
+  hearing news;
+  const auto mounted = mount(mounted_over_http(port, log));
+  mounted->watch(std::make_shared<note_taker>(news));
+  EXPECT_THAT(uris_of(*mounted), IsEmpty());
+  EXPECT_FALSE(mounted->health().ok);
+  service = listening(other.here, port);
+  ASSERT_TRUE(service);
+  ASSERT_TRUE(news.hears("list")) << log.text();
+  EXPECT_EQ(uris_of(*mounted).size(), 3u);
+  const auto got = mounted->read(reading_of("mcp://team/memo:///a"));
+  ASSERT_TRUE(got) << got.error().public_text;
+  EXPECT_TRUE(mounted->health().ok) << mounted->health().detail;
+  mounted->watch(nullptr);
+}
+
+TEST(mounted_failures, of_a_server_that_restarts_pass_with_its_changes) {
+  hearing log;
+  hearing news;
+  std::uint16_t port = 0;
+  std::shared_ptr<provider> mounted;
+  {
+    memo_server other;
+    auto service = listening(other.here);
+    ASSERT_TRUE(service);
+    port = service->port();
+    mounted = mount(mounted_over_http(port, log));
+    mounted->watch(std::make_shared<note_taker>(news));
+    EXPECT_EQ(uris_of(*mounted).size(), 3u);
+    mounted->attach("mcp://team/memo:///a");
+    ASSERT_TRUE(news.hears("content mcp://team/memo:///a ")) << log.text();
+  }
+  const auto away = mounted->read(reading_of("mcp://team/memo:///a"));
+  ASSERT_FALSE(away);
+  EXPECT_EQ(away.error().code, errc::source_unavailable) << away.error().public_text;
+  EXPECT_FALSE(mounted->health().ok);
+  const auto before = news.count();
+  memo_server other;
+  other.add("memo:///a", "changed meanwhile");
+  other.add("memo:///new", "came meanwhile");
+  const auto service = listening(other.here, port);
+  ASSERT_TRUE(service);
+  ASSERT_TRUE(news.hears("list", before)) << log.text();
+  ASSERT_TRUE(news.hears("content mcp://team/memo:///a ", before)) << log.text();
+  EXPECT_EQ(uris_of(*mounted).size(), 4u);
+  const auto got = mounted->read(reading_of("mcp://team/memo:///a"));
+  ASSERT_TRUE(got) << got.error().public_text;
+  EXPECT_EQ(bytes_of(got->contents[0]), "changed meanwhile");
+  EXPECT_TRUE(mounted->health().ok) << mounted->health().detail;
+  const auto then = news.count();
+  ASSERT_TRUE(other.here.resource_updated("memo:///a"));
+  EXPECT_TRUE(news.hears("content mcp://team/memo:///a ", then)) << log.text();
+  mounted->watch(nullptr);
+}
+
+TEST(mounted_failures, of_programs_that_are_not_there_are_told) {
+  hearing log;
+  mount_options options;
+  options.name = "team";
+  options.target = child_target{.command = {"/nowhere/at/all"}};
+  options.log = [&log](std::string_view line) { log.add(line); };
+  const auto mounted = mount(options);
+  const auto got = mounted->read(reading_of("mcp://team/memo:///a"));
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::source_unavailable) << got.error().public_text;
+  EXPECT_TRUE(log.hears("/nowhere/at/all")) << log.text();
+}
+
+TEST(mounted_failures, of_one_read_leave_the_others_alone) {
+  memo_server other;
+  ASSERT_TRUE(other.memos->add({.uri = "memo:///broken", .name = "broken"}, [](const read_request&) -> result<reading> {
+    return fail(errc::source_unavailable, "the disk is away");
+  }));
+  hearing log;
+  const auto mounted = mount(mounted_from(other.here, log));
+  const auto broken = mounted->read(reading_of("mcp://team/memo:///broken"));
+  ASSERT_FALSE(broken);
+  EXPECT_THAT(broken.error().public_text, HasSubstr("\"team\""));
+  EXPECT_TRUE(mounted->read(reading_of("mcp://team/memo:///a")));
+  EXPECT_TRUE(mounted->health().ok) << mounted->health().detail;
+}
+
+TEST(mounted_failures, of_slow_reads_are_told_in_time) {
+  memo_server other;
+  ASSERT_TRUE(other.memos->add({.uri = "memo:///slow", .name = "slow"}, [](const read_request& request) -> result<reading> {
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    (void)never.wait_until(lock, request.stop, request.deadline, [] { return false; });
+    return fail(errc::timed_out, "too late");
+  }));
+  hearing log;
+  auto options = mounted_from(other.here, log);
+  options.timeout = std::chrono::milliseconds(200);
+  const auto mounted = mount(options);
+  const auto got = mounted->read(reading_of("mcp://team/memo:///slow"));
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::timed_out) << got.error().public_text;
+  EXPECT_THAT(got.error().public_text, HasSubstr("\"team\""));
+}
+
+TEST(mounted_failures, a_mount_that_cannot_be_is_refused_at_once) {
+  mount_options options;
+  options.name = "No Slug";
+  const auto made = make_mcp_provider(options);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, errc::invalid_argument);
+  EXPECT_THAT(made.error().public_text, HasSubstr("mount_options::name"));
+}
+
+}  // namespace
+}  // namespace hondana::test
