@@ -31,6 +31,7 @@ export async function start_server([program, ...args]) {
   const url = await within(10_000, `the URL that ${program} prints`, greeted);
   return {
     url,
+    pid: child.pid,
     port: new URL(url).port,
     said: () => said,
     stop: () => end_by('SIGTERM', { code: 0, by: null }),
