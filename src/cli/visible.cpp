@@ -30,4 +30,27 @@ std::string visible(std::string_view text) {
   return shown;
 }
 
+std::string visible_json(std::string_view text) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string shown;
+  shown.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const auto rest = text.substr(at);
+    const auto hidden = hidden_bytes(rest);
+    // Line ends between values stay; inside of strings JSON has none.
+    if (hidden == 0 || rest.front() == '\n') {
+      shown += text[at++];
+      continue;
+    }
+    const auto byte = [rest](std::size_t which) { return static_cast<unsigned>(static_cast<unsigned char>(rest[which])); };
+    const unsigned character = hidden == 1   ? byte(0)
+                               : hidden == 2 ? (byte(0) & 0x1Fu) << 6 | (byte(1) & 0x3Fu)
+                                             : (byte(0) & 0x0Fu) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu);
+    shown += "\\u";
+    for (int shift = 12; shift >= 0; shift -= 4) shown += digits[character >> shift & 15u];
+    at += hidden;
+  }
+  return shown;
+}
+
 }  // namespace hondana::cli

@@ -10,4 +10,7 @@ namespace hondana::cli {
 /// of ASCII and of Latin-1 (U+0080 to U+009F), and the marks of bidirectional text.
 [[nodiscard]] std::string visible(std::string_view text);
 
+/// JSON text with escapes (`\u009b`) for what `visible` hides: the same value, and harmless on a terminal.
+[[nodiscard]] std::string visible_json(std::string_view text);
+
 }  // namespace hondana::cli

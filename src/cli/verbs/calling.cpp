@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -48,7 +50,7 @@ int list_tools(const task& what) {
       to.end_object();
     }
     to.end_array().end_object();
-    print(text + '\n');
+    print(visible_json(text) + '\n');
     return exit_ok;
   }
   std::vector<std::vector<std::string>> rows;
@@ -72,7 +74,9 @@ result<std::string> standard_input() {
   char piece[4096];
   for (;;) {
     const auto count = ::read(STDIN_FILENO, piece, sizeof piece);
-    if (count <= 0) return out;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(errc::invalid_argument, std::string("standard input cannot be read: ") + std::strerror(errno));
+    if (count == 0) return out;
     out.append(piece, static_cast<std::size_t>(count));
     if (out.size() > most_input) return fail(errc::invalid_argument, "more than 16 MiB of arguments on standard input");
   }
@@ -135,7 +139,7 @@ int call_tool(const task& what) {
   const auto got = what.with.server().call_tool(name, *arguments, what.with.how());
   if (!got) return what.with.explain(got.error());
   if (what.line.has(json_flag)) {
-    print(got->raw.to_text() + '\n');
+    print(visible_json(got->raw.to_text()) + '\n');
   } else {
     for (const auto& one : got->content) print_block(what, one);
     if (got->content.empty() && got->structuredContent) print(shown(what, got->structuredContent->to_text()) + '\n');

@@ -2,8 +2,8 @@
 #include "cli/verbs/connection.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <limits>
 #include <mutex>

@@ -71,10 +71,7 @@ std::string table_of(const std::vector<resource>& entries, bool is_long, const s
   return fit_table(columns, rows, shown.width, shown.in_colour).text;
 }
 
-std::string in_one_cell(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
-  return text;
-}
+std::string in_one_cell(const std::string& text) { return visible(text); }
 
 std::string line_of(const resource& entry, bool is_long) {
   auto out = in_one_cell(entry.uri);

@@ -35,14 +35,28 @@ result<std::string> content_of(const std::string& path) {
 }
 
 result<void> append(const std::string& path, const std::string& text) {
+  const auto unable = [&path](const std::string& why) {
+    return fail(errc::invalid_argument, path + " cannot be written: " + why);
+  };
   std::error_code problem;
-  if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
+  if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
     std::filesystem::create_directories(folder, problem);
+    if (problem) return unable(problem.message());
+  }
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  const bool is_written = file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  const int error = errno;
-  if (file >= 0) ::close(file);
-  if (!is_written) return fail(errc::invalid_argument, path + " cannot be written: " + std::strerror(error));
+  if (file < 0) return unable(std::strerror(errno));
+  const auto before = ::lseek(file, 0, SEEK_END);
+  std::string_view rest = text;
+  int error = 0;
+  while (!rest.empty() && error == 0) {
+    const auto count = ::write(file, rest.data(), rest.size());
+    if (count < 0 && errno != EINTR) error = errno;
+    if (count > 0) rest.remove_prefix(static_cast<std::size_t>(count));
+  }
+  // Half a table would keep every later command from reading the file.
+  if (error != 0 && before >= 0 && ::ftruncate(file, before) != 0) error = errno;
+  ::close(file);
+  if (error != 0) return unable(std::strerror(error));
   return {};
 }
 

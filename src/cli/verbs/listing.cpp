@@ -98,9 +98,12 @@ int print_as_json(const std::vector<resource>& entries) {
   to.begin_object().key("resources").begin_array();
   for (const auto& one : entries) write_entry(to, one);
   to.end_array().end_object();
-  print(text + '\n');
+  print(visible_json(text) + '\n');
   return exit_ok;
 }
+
+/// Deeper folders are shown as one name: a drawing is for people, and servers name what they like.
+constexpr std::size_t deepest = 64;
 
 /// Segments of a URI behind its scheme and authority, which stay together as the first.
 std::vector<std::string> segments_of(const std::string& uri) {
@@ -108,7 +111,7 @@ std::vector<std::string> segments_of(const std::string& uri) {
   auto from = colon == std::string::npos ? std::string::npos : uri.find('/', colon + 3);
   std::vector<std::string> out{uri.substr(0, from)};
   while (from != std::string::npos) {
-    const auto to = uri.find('/', from + 1);
+    const auto to = out.size() < deepest ? uri.find('/', from + 1) : std::string::npos;
     out.push_back(uri.substr(from + 1, to == std::string::npos ? to : to - from - 1));
     from = to;
   }
@@ -119,6 +122,14 @@ struct branch {
   std::map<std::string, std::unique_ptr<branch>> below;
   const resource* entry = nullptr;
 };
+
+/// Escapes decoded, unless that would make a slash that is none.
+std::string shown_name(const std::string& label) {
+  auto decoded = percent_decode(label);
+  const bool is_same =
+      decoded && std::count(decoded->begin(), decoded->end(), '/') == std::count(label.begin(), label.end(), '/');
+  return visible(is_same ? *decoded : label);
+}
 
 void draw(const branch& of, const std::string& before, std::string& into) {
   std::size_t left = of.below.size();
@@ -131,7 +142,7 @@ void draw(const branch& of, const std::string& before, std::string& into) {
       label += '/' + at->below.begin()->first;
       at = at->below.begin()->second.get();
     }
-    into += before + (is_last ? "└── " : "├── ") + visible(percent_decode(label).value_or(label));
+    into += before + (is_last ? "└── " : "├── ") + shown_name(label);
     if (!at->below.empty()) into += '/';
     if (at->entry != nullptr && !at->entry->title.empty() && at->entry->title != at->entry->name)
       into += "  " + visible(at->entry->title);
@@ -188,7 +199,7 @@ int show_tree(const task& what) {
       label += '/' + at->below.begin()->first;
       at = at->below.begin()->second.get();
     }
-    text += visible(percent_decode(label).value_or(label)) + '\n';
+    text += shown_name(label) + '\n';
     draw(*at, "", text);
   }
   print(text);
@@ -204,7 +215,7 @@ int list_templates(const task& what) {
     to.begin_object().key("resourceTemplates").begin_array();
     for (const auto& one : *all) write_entry(to, one);
     to.end_array().end_object();
-    print(text + '\n');
+    print(visible_json(text) + '\n');
     return exit_ok;
   }
   if (!what.shown.shows_output) {

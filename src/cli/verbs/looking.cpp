@@ -21,7 +21,7 @@ std::string json_of(const server_description& of) {
   to.end_array();
   to.key("capabilities").raw(of.capabilities.to_text());
   to.member_if("instructions", of.instructions).end_object();
-  return text + '\n';
+  return visible_json(text) + '\n';
 }
 
 std::string words_of(const server_description& of) {
@@ -83,10 +83,10 @@ int complete_variable(const task& what) {
     to.end_array();
     if (got->total) to.key("total").unsigned_integer(*got->total);
     to.key("hasMore").boolean(got->has_more).end_object();
-    print(text + '\n');
+    print(visible_json(text) + '\n');
     return exit_ok;
   }
-  for (const auto& one : got->values) print((what.shown.shows_output ? visible(one) : one) + '\n');
+  for (const auto& one : got->values) print(visible(one) + '\n');
   if (got->has_more && !what.line.has(quiet_flag)) say("there are more; type more of the value");
   return exit_ok;
 }

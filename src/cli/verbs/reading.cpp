@@ -20,6 +20,7 @@
 #include "cli/terminal/text_filter.hpp"
 #include "cli/verbs/entries.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "cli/visible.hpp"
 #include "json/base64.hpp"
 #include "json/writer.hpp"
 
@@ -54,6 +55,8 @@ result<line_range> range_of(const std::string& text) {
 class line_cutter {
  public:
   explicit line_cutter(line_range range) : range_(range) {}
+  /// Whether nothing that comes can be of it.
+  [[nodiscard]] bool is_over() const noexcept { return line_ > range_.last; }
   std::string pass(std::string_view piece) {
     std::string out;
     while (!piece.empty() && line_ <= range_.last) {
@@ -163,7 +166,7 @@ int print_json(const read_answer& got) {
     to.end_object();
   }
   to.end_array().end_object();
-  print(text + '\n');
+  print(visible_json(text) + '\n');
   return exit_ok;
 }
 
@@ -186,9 +189,18 @@ class destination {
     shown_.advance(bytes.size());
     std::string cut;
     if (cutter_) {
+      if (is_first_ && !looks_like_text(bytes)) return fail(errc::invalid_argument, "This is binary and has no lines.");
+      is_first_ = is_first_ && bytes.empty();
       cut = cutter_->pass(bytes);
       bytes = cut;
     }
+    if (auto done = give(bytes); !done) return done;
+    // The rest is not asked for: the call ends here, and `has_enough` says that nothing is wrong.
+    if (cutter_ && cutter_->is_over()) return fail(errc::cancelled, "all lines have come");
+    return {};
+  }
+  [[nodiscard]] bool has_enough() const { return cutter_ && cutter_->is_over(); }
+  result<void> give(std::string_view bytes) {
     if (bytes.empty()) return {};
     if (file_) return file_->write(bytes);
     const bool is_for_people = what_.shown.shows_output && !what_.line.has(force_flag);
@@ -246,7 +258,7 @@ int read_resource(const task& what) {
   auto got = what.with.server().read_to(
       *uri, [&into](std::size_t item, std::string_view bytes) { return into.take(item, bytes); }, what.with.how());
   if (output_is_gone()) return exit_ok;  // finish_output says how it ended
-  if (!got) return what.with.explain(got.error());
+  if (!got && !into.has_enough()) return what.with.explain(got.error());
   if (auto done = into.finish(); !done) return what.with.explain(done.error());
   return exit_ok;
 }

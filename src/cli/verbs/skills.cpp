@@ -73,13 +73,13 @@ int show_one(const task& what, const skill& of) {
       to.end_object();
     }
     to.end_object();
-    print(text + '\n');
+    print(visible_json(text) + '\n');
     return code;
   }
   for (const auto& [file, state] : checked) {
     auto line = in_one_cell(file.uri) + '\t' + (of.files ? std::to_string(file.size) : std::string());
     if (verifies) line += '\t' + in_one_cell(state);
-    print((what.shown.shows_output ? visible(line) : line) + '\n');
+    print(line + '\n');
   }
   if (code != exit_ok) say("what does not agree must not be used");
   return code;
@@ -102,7 +102,7 @@ int show_skills(const task& what) {
     to.begin_object().key("skills").begin_array();
     for (const auto& one : *all) write(to, one);
     to.end_array().end_object();
-    print(text + '\n');
+    print(visible_json(text) + '\n');
     return exit_ok;
   }
   std::vector<std::vector<std::string>> rows;

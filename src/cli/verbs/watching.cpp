@@ -54,7 +54,7 @@ std::string json_of(const change& news) {
     write_entry(to, *news.entry);
   }
   to.end_object();
-  return text + '\n';
+  return visible_json(text) + '\n';
 }
 
 std::string words_of(const change& news) {
@@ -108,8 +108,12 @@ void wait_for(const task& what, const enough& done) {
       if (rest <= 0) return;
       left = static_cast<int>(std::min<std::int64_t>(rest, 3'600'000));
     }
-    std::array<pollfd, 2> watched{{{what.interrupted.descriptor(), POLLIN, 0}, {done.descriptor(), POLLIN, 0}}};
-    if (::poll(watched.data(), watched.size(), left) > 0) return;
+    // Of the output only its end is of interest: nobody reads any more.
+    std::array<pollfd, 3> watched{
+        {{what.interrupted.descriptor(), POLLIN, 0}, {done.descriptor(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}}};
+    if (::poll(watched.data(), watched.size(), left) <= 0) continue;
+    if ((watched[2].revents & POLLERR) != 0) print("\n");  // which fails, as every later line would
+    return;
   }
 }
 
@@ -144,7 +148,11 @@ int watch_changes(const task& what) {
       },
       what.with.how());
   if (!watching) return what.with.explain(watching.error());
-  if (!what.line.has(quiet_flag) && what.shown.shows_errors) say("watching; Ctrl-C ends it");
+  const auto taken = watching->honoured();
+  for (const auto& uri : wanted.uris) {
+    if (std::find(taken.uris.begin(), taken.uris.end(), uri) == taken.uris.end()) say("the server does not watch " + uri);
+  }
+  if (!what.line.has(quiet_flag)) say("watching; Ctrl-C ends it");
   wait_for(what, done);
   return exit_ok;
 }

@@ -6,6 +6,7 @@
 #include "cli/output.hpp"
 #include "cli/target/names.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "cli/visible.hpp"
 
 namespace hondana::cli {
 namespace {
@@ -36,7 +37,7 @@ int complete_words(const command_line& line) {
   std::size_t count = 0;
   for (const auto& one : with.server().resources(wanted, how)) {
     if (!one || ++count > most_words) break;
-    print(one->uri + '\n');
+    print(visible(one->uri) + '\n');
   }
   return exit_ok;
 }
