@@ -1,0 +1,103 @@
+/// Fuzzes what a mounted server says on its way to our peers: its URIs, texts, templates and the ids of mounts. One piece a
+/// line.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/uri.hpp>
+
+#include "json/utf8.hpp"
+#include "providers/mcp/chain.hpp"
+#include "providers/mcp/foreign.hpp"
+#include "providers/mcp/naming.hpp"
+#include "providers/mcp/shelf.hpp"
+
+namespace {
+
+using namespace hondana::mcp;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+constexpr std::string_view ellipsis = "…";
+
+void check_text(std::string_view text, std::size_t most) {
+  for (const bool has_lines : {false, true}) {
+    const auto said = clean(text, most, has_lines);
+    require(said.size() <= std::max(most, ellipsis.size()));
+    require(hondana::json::is_utf8(said) && clean(said, said.size(), has_lines) == said);
+    for (const char c : said) require((c >= ' ' || c < 0 || (has_lines && (c == '\n' || c == '\t'))) && c != '\x7f');
+  }
+  for (const char c : clean_media_type(text)) require(c >= ' ' && c <= '~');
+}
+
+void check_uri(const naming& names, const std::string& theirs) {
+  const auto ours = names.ours(theirs);
+  if (!ours) {
+    require(!ours.error().public_text.empty());
+    return;
+  }
+  require(ours->starts_with(names.prefix()) && ours->size() > names.prefix().size());
+  require(hondana::canonical_uri(*ours).value() == *ours);
+  // What is derived from ours names the same thing when it comes back.
+  require(names.ours(names.theirs(*ours).value()).value() == *ours);
+}
+
+void check_shelf(const naming& names, const std::vector<std::string>& lines) {
+  gathered from;
+  for (const auto& one : lines) {
+    from.entries.push_back({.uri = one, .name = one, .title = one, .description = one, .mimeType = one});
+    from.templates.push_back({.uriTemplate = one, .name = one});
+    hondana::skill skill;
+    skill.uri = one;
+    skill.files = std::vector<hondana::skill_file>{{one, {}, 0}};
+    from.skills.push_back(std::move(skill));
+  }
+  const shelf made(from, names, rules({}, {"**/*.key"}));
+  std::string last;
+  for (std::size_t i = 0; i < made.entries().size(); ++i) {
+    const auto entry = made.entries().at(i);
+    require(hondana::covers(names.prefix(), entry.uri) && hondana::compare_by_segment(last, entry.uri) < 0);
+    require(!entry.name.empty() && entry.name.size() <= longest_line);
+    const auto spelled = made.spelling_of(entry.uri);
+    const auto asked = spelled ? *spelled : names.theirs(entry.uri).value();
+    require(std::find(lines.begin(), lines.end(), asked) != lines.end());
+    last = entry.uri;
+  }
+  for (const auto& one : made.templates()) require(hondana::uri_template::compile(one.uriTemplate).has_value());
+  require(made.says_the_same_as(shelf(std::move(from), names, rules({}, {"**/*.key"}))));
+}
+
+void check_chain(std::string_view text, const std::vector<std::string>& mounts) {
+  chain one(text, text);
+  (void)one.circle(mounts);
+  require(one.sent().size() <= most_in_a_row + 2 && one.sent().front() == one.id());
+  require(one.circle(one.sent()).empty() == false);
+  const auto variable = one.variable();
+  require(variable.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789,") == std::string::npos);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  static const naming names("mcp://far/docs/");
+  check_text(text, size / 2);
+  check_text(text, 16);
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at <= text.size() && lines.size() < 64;) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  for (const auto& one : lines) check_uri(names, one);
+  check_shelf(names, lines);
+  check_chain(lines.front(), lines);
+  return 0;
+}
