@@ -15,7 +15,6 @@ find_path(HONDANA_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
 # Used as headers only; the Debian build of toml++ throws, ours does not.
 find_path(HONDANA_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 find_path(HONDANA_XXHASH_INCLUDE xxhash.h REQUIRED)
-find_path(HONDANA_CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
 
 # hondana_consumer_finds(TARGET [CMAKE statement] [REQUIRES pkg-config module] [LIBS linker flags])
 # TARGET may then stand in a room's LINK; the statement goes into hondanaConfig.cmake, the rest into hondana.pc.
