@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -86,9 +87,9 @@ void catalog::templates(const call& by, const std::optional<std::string>& cursor
   for (const auto& one : templates_) constant.push_back(one.entry);
   const auto finish = [scope, after = std::move(after), limit = limits_.page_size, is_private = by.who.view != nullptr,
                        done](std::vector<resource_template> all) {
-    std::stable_sort(all.begin(), all.end(), by_text);
-    const auto is_same = [](const resource_template& a, const resource_template& b) { return a.uriTemplate == b.uriTemplate; };
-    all.erase(std::unique(all.begin(), all.end(), is_same), all.end());
+    std::unordered_set<std::string> seen;
+    std::erase_if(all, [&seen](const resource_template& one) { return !seen.insert(one.uriTemplate).second; });
+    std::sort(all.begin(), all.end(), by_text);
     const auto first =
         std::upper_bound(all.begin(), all.end(), after,
                          [](const std::string& text, const resource_template& one) { return text < one.uriTemplate; });

@@ -50,18 +50,19 @@ chain::chain(std::string_view command, std::string_view inherited)
 
 std::string chain::circle(const std::vector<std::string>& mounts) {
   if (auto why = standing_circle(); !why.empty()) return why;
-  if (holds(mounts, id_) || holds(mounts, command_)) return "the request has come through this mount before";
-  if (mounts.size() > most_in_a_row)
+  const bool comes_round = holds(mounts, id_) || holds(mounts, command_);
+  if (!comes_round && mounts.size() > most_in_a_row)
     return "the request has come through more than " + std::to_string(most_in_a_row) + " mounts";
   const std::lock_guard lock(mutex_);
   for (const auto& one : mounts) {
-    if (!is_id(one) || holds(before_, one)) continue;
+    if (!is_id(one) || one == id_ || one == command_ || holds(before_, one)) continue;
     // A peer may say what it likes: the latest are kept, since those that are true are said again and again.
     if (before_.size() >= most_in_a_row) before_.erase(before_.begin());
     before_.push_back(one);
     ++generation_;
   }
-  return {};
+  // Those in the circle are remembered as well, so that they leave out, too, what comes round to here.
+  return comes_round ? "the request has come through this mount before" : "";
 }
 
 std::string chain::standing_circle() const {

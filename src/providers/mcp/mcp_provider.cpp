@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <compare>
+#include <unordered_set>
 #include <utility>
 
 #include <hondana/uri.hpp>
@@ -135,16 +136,15 @@ result<skill> mcp_provider::find_skill(const skill_request& request) {
 
 std::vector<resource> mcp_provider::adopted(std::vector<resource> theirs) const {
   std::vector<resource> ours;
+  std::unordered_set<std::string> seen;
   for (auto& one : theirs) {
     make_fit(one);
     auto uri = upstream_.names().ours(one.uri);
-    if (!uri || !upstream_.which().reason_against(one.uri).empty()) continue;
+    if (!uri || !upstream_.which().reason_against(one.uri).empty() || !seen.insert(*uri).second) continue;
     one.uri = std::move(*uri);
     ours.push_back(std::move(one));
   }
-  std::stable_sort(ours.begin(), ours.end(), [](const resource& a, const resource& b) { return before(a.uri, b.uri); });
-  ours.erase(std::unique(ours.begin(), ours.end(), [](const resource& a, const resource& b) { return a.uri == b.uri; }),
-             ours.end());
+  std::sort(ours.begin(), ours.end(), [](const resource& a, const resource& b) { return before(a.uri, b.uri); });
   return ours;
 }
 

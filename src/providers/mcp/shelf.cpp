@@ -94,9 +94,9 @@ void shelf::adopt(std::vector<resource_template> theirs, const naming& names, co
     templates_.push_back(std::move(one));
   }
   const auto by_text = [](const resource_template& a, const resource_template& b) { return a.uriTemplate < b.uriTemplate; };
-  const auto is_twin = [](const resource_template& a, const resource_template& b) { return a.uriTemplate == b.uriTemplate; };
-  std::stable_sort(templates_.begin(), templates_.end(), by_text);
-  templates_.erase(std::unique(templates_.begin(), templates_.end(), is_twin), templates_.end());
+  std::unordered_set<std::string> seen;
+  std::erase_if(templates_, [&seen](const resource_template& one) { return !seen.insert(one.uriTemplate).second; });
+  std::sort(templates_.begin(), templates_.end(), by_text);
 }
 
 void shelf::adopt(std::vector<skill> theirs, const naming& names, const rules& which) {
@@ -110,9 +110,9 @@ void shelf::adopt(std::vector<skill> theirs, const naming& names, const rules& w
     }
     skills_.push_back(std::move(*ours));
   }
-  std::stable_sort(skills_.begin(), skills_.end(), [](const skill& a, const skill& b) { return before(a.uri, b.uri); });
-  skills_.erase(std::unique(skills_.begin(), skills_.end(), [](const skill& a, const skill& b) { return a.uri == b.uri; }),
-                skills_.end());
+  std::unordered_set<std::string> seen;
+  std::erase_if(skills_, [&seen](const skill& one) { return !seen.insert(one.uri).second; });
+  std::sort(skills_.begin(), skills_.end(), [](const skill& a, const skill& b) { return before(a.uri, b.uri); });
 }
 
 std::optional<std::string> shelf::take(const std::string& theirs, const std::string& name, const naming& names,

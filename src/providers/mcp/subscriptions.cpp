@@ -60,7 +60,7 @@ result<void> subscriptions::fit(client& on, const wishes& wanted, const call_opt
   std::vector<group> old;
   if (groups_.size() >= most_groups + wanted.uris.size() / (most_in_a_group / 2)) {
     const auto is_big = [](const group& one) { return one.uris.size() >= most_in_a_group / 2; };
-    const auto small = std::stable_partition(groups_.begin(), groups_.end(), is_big);
+    const auto small = std::partition(groups_.begin(), groups_.end(), is_big);
     std::move(small, groups_.end(), std::back_inserter(old));
     groups_.erase(small, groups_.end());
     rest = missing(wanted);

@@ -146,7 +146,8 @@ void upstream::failed(std::unique_lock<std::mutex>& lock, failure why) {
   trouble_ = why;
   happened();
   lock.unlock();
-  if (is_news) log(why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')'));
+  const bool has_more = why.public_text.find(why.private_text) == std::string::npos;
+  if (is_news) log(why.public_text + (has_more ? " (" + why.private_text + ')' : ""));
 }
 
 void upstream::ended(const failure& why) {

@@ -23,6 +23,7 @@ TEST(mount_chain, notices_a_request_that_comes_back) {
   chain far({}, {});
   EXPECT_EQ(far.circle(near.sent()), "");
   EXPECT_EQ(near.circle(far.sent()), "the request has come through this mount before");
+  EXPECT_EQ(near.sent(), (std::vector<std::string>{near.id(), far.id()})) << "the others of the circle hear of it from now on";
 }
 
 TEST(mount_chain, notices_a_command_that_starts_itself) {
@@ -39,6 +40,7 @@ TEST(mount_chain, tells_processes_about_those_before_them) {
   const chain inner({}, outer.variable());
   EXPECT_EQ(inner.sent().size(), 4u);
   EXPECT_EQ(outer.circle(inner.sent()), "the request has come through this mount before");
+  EXPECT_EQ(outer.standing_circle(), "") << "what peers say is no proof of how this process was started";
 }
 
 TEST(mount_chain, takes_a_very_long_row_for_a_circle) {

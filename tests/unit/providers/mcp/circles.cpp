@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <functional>
 
 #include "unit/providers/mcp/mounting.hpp"
 
@@ -18,13 +19,16 @@ class counting_memos final : public provider {
   [[nodiscard]] scheme_documentation documentation() const override { return {"memo", "Memos.", {}, {}}; }
   [[nodiscard]] result<list_result> list(const list_request&) override {
     ++lists;
-    return list_result{{{.uri = "memo:///a", .name = "a"}}, {}};
+    list_result page{{{.uri = "memo:///a", .name = "a"}}, {}};
+    if (has_more) page.entries.push_back({.uri = "memo:///more", .name = "more"});
+    return page;
   }
   [[nodiscard]] result<reading> read(const read_request& request) override {
     ++reads;
     if (request.uri != "memo:///a") return fail(errc::resource_not_found, "Resource not found");
     return text_reading("first");
   }
+  std::atomic<bool> has_more = false;
   std::atomic<int> lists = 0;
   std::atomic<int> reads = 0;
 };
@@ -48,8 +52,8 @@ struct node {
     EXPECT_TRUE(here.add(mounted));
   }
   [[nodiscard]] std::uint16_t port() const { return service->port(); }
-  /// All of it, once it has settled: asked until what was mounted is in it.
-  std::vector<std::string> listed(const std::string& awaited) {
+  /// All that a client is told, once it is as it should be; asked again whenever the list changes. Empty: it never was.
+  std::vector<std::string> listed_until(const std::function<bool(const std::vector<std::string>&)>& is_right) {
     auto asks = connected(here);
     hearing news;
     const auto watching = asks.watch({.resource_list = true}, [&](const change&) { news.add("list"); });
@@ -62,10 +66,13 @@ struct node {
       if (all) {
         for (const auto& one : *all) uris.push_back(one.uri);
       }
-      if (!all || std::find(uris.begin(), uris.end(), awaited) != uris.end()) return uris;
-      if (!news.hears("list", heard)) return uris;
+      if (is_right(uris)) return uris;
+      if (!all || !news.hears("list", heard)) break;
     }
     return {};
+  }
+  std::vector<std::string> listed_once_there_is(const std::string& awaited) {
+    return listed_until([&](const auto& uris) { return std::find(uris.begin(), uris.end(), awaited) != uris.end(); });
   }
 
   hearing log;
@@ -78,7 +85,7 @@ struct node {
 TEST(circles, of_a_server_that_mounts_itself_are_left_out_of_lists_and_refused) {
   node one;
   one.mounts("self", one.port());
-  const auto uris = one.listed("mcp://self/memo:///a");
+  const auto uris = one.listed_once_there_is("mcp://self/memo:///a");
   for (const auto& uri : uris) EXPECT_EQ(uri.find("mcp://self/mcp://self/"), std::string::npos) << uri;
   auto asks = connected(one.here);
   const auto once = asks.read("mcp://self/memo:///a");
@@ -98,8 +105,8 @@ TEST(circles, of_two_servers_that_mount_each_other_end_where_they_began) {
   node right;
   left.mounts("right", right.port());
   right.mounts("left", left.port());
-  const auto seen_left = left.listed("mcp://right/memo:///a");
-  const auto seen_right = right.listed("mcp://left/memo:///a");
+  const auto seen_left = left.listed_once_there_is("mcp://right/memo:///a");
+  const auto seen_right = right.listed_once_there_is("mcp://left/memo:///a");
   EXPECT_THAT(seen_left, testing::Contains("mcp://right/memo:///a")) << left.log.text();
   EXPECT_THAT(seen_right, testing::Contains("mcp://left/memo:///a")) << right.log.text();
   for (const auto& uri : seen_left) EXPECT_EQ(uri.find("mcp://right/mcp://left/mcp://"), std::string::npos) << uri;
@@ -110,9 +117,45 @@ TEST(circles, of_two_servers_that_mount_each_other_end_where_they_began) {
   const auto round = asks.read("mcp://right/mcp://left/mcp://right/memo:///a");
   ASSERT_FALSE(round);
   EXPECT_THAT(round.error().public_text, HasSubstr("circle"));
+  RecordProperty("lists", left.memos->lists + right.memos->lists);
   EXPECT_LE(left.memos->lists, 60) << left.log.text();
   EXPECT_LE(right.memos->lists, 60) << right.log.text();
   EXPECT_LE(left.memos->reads + right.memos->reads, 2);
+}
+
+TEST(circles, carry_each_change_round_once) {
+  node left;
+  node right;
+  left.mounts("right", right.port());
+  right.mounts("left", left.port());
+  // Both listen to each other's lists from here on.
+  auto asks_left = connected(left.here);
+  auto asks_right = connected(right.here);
+  hearing news;
+  const auto first = asks_left.watch({.resource_list = true}, [&](const change&) { news.add("left"); });
+  const auto second = asks_right.watch({.resource_list = true}, [&](const change&) { news.add("right"); });
+  ASSERT_TRUE(first && second);
+  EXPECT_THAT(left.listed_once_there_is("mcp://right/memo:///a"), testing::Contains("mcp://right/memo:///a"));
+  EXPECT_THAT(right.listed_once_there_is("mcp://left/memo:///a"), testing::Contains("mcp://left/memo:///a"));
+  const int before = left.memos->lists + right.memos->lists;
+  left.memos->has_more = true;
+  left.here.resources_changed();
+  EXPECT_THAT(right.listed_once_there_is("mcp://left/memo:///more"), testing::Contains("mcp://left/memo:///more"))
+      << right.log.text();
+  // What comes round to where it began is in no list, once both know.
+  const auto is_settled = [](const std::vector<std::string>& uris) {
+    return std::none_of(uris.begin(), uris.end(), [](const auto& uri) { return uri.find("/mcp://") != std::string::npos; });
+  };
+  EXPECT_THAT(left.listed_until(is_settled), testing::ElementsAre("mcp://right/memo:///a", "memo:///a", "memo:///more"));
+  EXPECT_THAT(right.listed_until(is_settled),
+              testing::ElementsAre("mcp://left/memo:///a", "mcp://left/memo:///more", "memo:///a"));
+  for (int i = 0; i < 50; ++i) {
+    const auto one = asks_left.read("mcp://right/memo:///a", {.afresh = true});
+    ASSERT_TRUE(one) << i << ": " << one.error().public_text;
+    const auto other = asks_right.read("mcp://left/memo:///a", {.afresh = true});
+    ASSERT_TRUE(other) << i << ": " << other.error().public_text;
+  }
+  EXPECT_LE(left.memos->lists + right.memos->lists - before, 40) << left.log.text() << right.log.text();
 }
 
 }  // namespace
