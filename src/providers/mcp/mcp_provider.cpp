@@ -14,7 +14,7 @@
 namespace hondana::mcp {
 namespace {
 
-bool before(std::string_view a, std::string_view b) { return std::is_lt(compare_by_segment(a, b)); }
+bool comes_before(std::string_view a, std::string_view b) { return std::is_lt(compare_by_segment(a, b)); }
 
 std::string_view key_of(const resource& one) { return one.uri; }
 std::string_view key_of(const skill& one) { return one.uri; }
@@ -25,7 +25,7 @@ std::vector<T> page_of(const std::vector<T>& all, const std::string& after, std:
                        std::optional<std::string>& resume) {
   std::vector<T> page;
   auto next = std::upper_bound(all.begin(), all.end(), after,
-                               [](const std::string& key, const T& one) { return before(key, key_of(one)); });
+                               [](const std::string& key, const T& one) { return comes_before(key, key_of(one)); });
   for (; next != all.end(); ++next) {
     if (through != nullptr && !through->may_see(key_of(*next))) continue;
     if (page.size() == limit) {
@@ -144,7 +144,7 @@ std::vector<resource> mcp_provider::adopted(std::vector<resource> theirs) const 
     one.uri = std::move(*uri);
     ours.push_back(std::move(one));
   }
-  std::sort(ours.begin(), ours.end(), [](const resource& a, const resource& b) { return before(a.uri, b.uri); });
+  std::sort(ours.begin(), ours.end(), [](const resource& a, const resource& b) { return comes_before(a.uri, b.uri); });
   return ours;
 }
 
