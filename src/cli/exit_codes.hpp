@@ -23,10 +23,10 @@ struct exit_code {
 inline constexpr std::array exit_code_table{
     exit_code{exit_ok, "ok"},
     exit_code{exit_usage, "wrong arguments or configuration"},
-    exit_code{exit_not_found, "no such resource, skill, tool or template"},
-    exit_code{exit_auth, "the server wants to know who asks, or refuses it"},
-    exit_code{exit_unreachable, "no server there, or no answer in time"},
-    exit_code{exit_server, "the server answered with an error, or could not start or had to stop"},
+    exit_code{exit_not_found, "not found"},
+    exit_code{exit_auth, "not authorized"},
+    exit_code{exit_unreachable, "unreachable, or no answer in time"},
+    exit_code{exit_server, "error of the server, ours included"},
     exit_code{exit_interrupted, "interrupted"},
     exit_code{exit_broken_pipe, "whoever read the output stopped reading"},
 };

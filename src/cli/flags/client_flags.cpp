@@ -146,7 +146,7 @@ constexpr std::array read_examples{
 constexpr std::array watch_examples{
     example{"hondana watch --on shelf --json", "one line of JSON for each change of the list, until Ctrl-C"}};
 constexpr std::array call_examples{
-    example{"hondana call search_resources query=shelf --on shelf", "values get the types the tool wants"}};
+    example{"hondana call search_resources q=shelf --on shelf", "values get the types the tool wants"}};
 
 constexpr std::string_view client_section = "Use a server";
 

@@ -64,10 +64,11 @@ rows rows_of(std::span<const flag* const> flags) {
   return all;
 }
 
-std::string exit_codes_line(bool in_full) {
+/// Those that say how a command went; the manual page has the rest.
+std::string exit_codes_line() {
   std::string text;
   for (const auto& [code, meaning] : exit_code_table) {
-    if (!in_full && code > exit_server) continue;
+    if (code > exit_server) continue;
     text += (text.empty() ? "" : ", ") + std::to_string(code) + ' ' + std::string(meaning);
   }
   return in_lines("Exit codes: " + text + '.', 0) + '\n';
@@ -112,7 +113,7 @@ std::string command_help(const command_entry& of) {
     text += "\nExamples\n";
     for (const auto& [line, meaning] : of.examples) text += "  " + std::string(line) + "\n      " + std::string(meaning) + '\n';
   }
-  if (of.takes_server) text += '\n' + exit_codes_line(false);
+  if (of.takes_server) text += '\n' + exit_codes_line();
   return text;
 }
 
@@ -132,7 +133,7 @@ std::string program_help() {
   }
   finish();
   text += '\n' + std::string(targets().title) + "  (TARGET; none: the current folder)\n" + in_columns(terms_of(targets()));
-  return text + '\n' + exit_codes_line(true);
+  return text + '\n' + exit_codes_line();
 }
 
 }  // namespace hondana::cli

@@ -103,8 +103,9 @@ std::string slug_of(std::string_view name) {
       out += '-';
     }
   }
+  out.resize(std::min<std::size_t>(out.size(), 60));
   while (out.ends_with('-')) out.pop_back();
-  return out.empty() ? "server" : out.substr(0, 60);
+  return out.empty() ? "server" : out;
 }
 
 /// A string of TOML.

@@ -176,6 +176,8 @@ std::string connection::advice(const failure& why) const {
     case errc::unauthorized:
       return http == nullptr ? "" : "If you have a token, give it with --header 'Authorization: Bearer TOKEN'.";
     case errc::resource_not_found:
+      // Of tools and skills the message says where they are listed.
+      if (&line_.entry() == &call_entry || &line_.entry() == &skills_entry) return {};
       return "'hondana ls' and 'hondana templates' show what there is.";
     case errc::timed_out:
       return "--timeout SECONDS waits longer.";
@@ -192,7 +194,7 @@ int connection::explain(const failure& why) {
   if (why.code == errc::cancelled && interrupted_.has_come()) return exit_interrupted;
   auto told = why;
   if (const auto text = advice(why); !text.empty()) {
-    if (!told.public_text.ends_with('.')) told.public_text += '.';
+    if (!told.public_text.ends_with('.') && !told.public_text.ends_with('?')) told.public_text += '.';
     told.public_text += ' ' + text;
   }
   complain(told);

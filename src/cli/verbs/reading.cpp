@@ -74,19 +74,27 @@ class line_cutter {
   std::uint64_t line_ = 1;
 };
 
-/// A file that appears under its name when it is complete.
+/// A file that appears under its name when it is complete. What is there and is no plain file (a device, a pipe) is written to
+/// as it is, and never replaced.
 class growing_file {
  public:
   explicit growing_file(std::string path) : path_(std::move(path)), growing_(path_ + ".part-" + std::to_string(::getpid())) {}
   ~growing_file() {
     if (descriptor_ < 0) return;
     ::close(descriptor_);
-    ::unlink(growing_.c_str());
+    if (is_beside_) ::unlink(growing_.c_str());
   }
   growing_file(const growing_file&) = delete;
   growing_file& operator=(const growing_file&) = delete;
 
   result<void> open() {
+    struct stat known{};
+    is_beside_ = ::stat(path_.c_str(), &known) != 0 || S_ISREG(known.st_mode);
+    if (!is_beside_) {
+      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+      if (descriptor_ < 0) return unable("written");
+      return {};
+    }
     descriptor_ = ::open(growing_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0) return unable("written");
     return {};
@@ -101,12 +109,11 @@ class growing_file {
     return {};
   }
   result<void> finish() {
-    if (::close(std::exchange(descriptor_, -1)) != 0 || ::rename(growing_.c_str(), path_.c_str()) != 0) {
-      auto why = unable("completed");
-      ::unlink(growing_.c_str());
-      return why;
-    }
-    return {};
+    const bool is_written = ::close(std::exchange(descriptor_, -1)) == 0;
+    if (is_written && (!is_beside_ || ::rename(growing_.c_str(), path_.c_str()) == 0)) return {};
+    auto why = unable("completed");
+    if (is_beside_) ::unlink(growing_.c_str());
+    return why;
   }
 
  private:
@@ -115,6 +122,7 @@ class growing_file {
   }
   std::string path_;
   std::string growing_;
+  bool is_beside_ = true;
   int descriptor_ = -1;
 };
 
@@ -176,6 +184,7 @@ class destination {
   destination(const task& what, std::optional<line_range> lines)
       : what_(what),
         shown_(what.shown.shows_errors && !what.line.has(quiet_flag), progress_line::unit::bytes, what.shown.width) {
+    lines_ = lines;
     if (lines) cutter_.emplace(*lines);
     if (what.line.has(output_flag)) file_.emplace(what.line.text(output_flag));
   }
@@ -185,6 +194,8 @@ class destination {
       // Each item has lines and characters of its own.
       item_ = item;
       is_first_ = true;
+      if (lines_) cutter_.emplace(*lines_);
+      print(filter_.rest());
     }
     shown_.advance(bytes.size());
     std::string cut;
@@ -223,6 +234,7 @@ class destination {
  private:
   const task& what_;
   progress_line shown_;
+  std::optional<line_range> lines_;
   std::optional<line_cutter> cutter_;
   std::optional<growing_file> file_;
   text_filter filter_;

@@ -152,7 +152,8 @@ int watch_changes(const task& what) {
   for (const auto& uri : wanted.uris) {
     if (std::find(taken.uris.begin(), taken.uris.end(), uri) == taken.uris.end()) say("the server does not watch " + uri);
   }
-  if (!what.line.has(quiet_flag)) say("watching; Ctrl-C ends it");
+  // A program that started this one waits for it, too.
+  if (!what.line.has(quiet_flag)) say(what.shown.shows_errors ? "watching; Ctrl-C ends it" : "watching");
   wait_for(what, done);
   return exit_ok;
 }

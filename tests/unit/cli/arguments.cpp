@@ -63,9 +63,11 @@ TEST(arguments, a_socket_together_with_a_port_or_an_address_is_refused) {
 }
 
 TEST(arguments, an_unknown_command_is_named_with_the_known_ones) {
-  EXPECT_EQ(std::get<finished>(parsed({"srve"})).text,
-            "hondana: there is no command \"srve\"; there are stdio, serve, check, schemes\n"
-            "Try 'hondana --help'.\n");
+  EXPECT_EQ(
+      std::get<finished>(parsed({"srve"})).text,
+      "hondana: there is no command \"srve\"; did you mean \"serve\"? There are serve, stdio, check, schemes, ls, tree, read, "
+      "templates, complete, watch, info, skills, call, config, completions, help, version\n"
+      "Try 'hondana --help'.\n");
 }
 
 TEST(arguments, no_command_at_all_is_a_usage_error) { EXPECT_EQ(std::get<finished>(parsed({})).exit_code, 1); }
