@@ -242,6 +242,21 @@ class destination {
   bool is_first_ = true;
 };
 
+result<void> read_into(const task& what, const std::string& uri, destination& into) {
+  const auto take = [&into](std::size_t item, std::string_view bytes) { return into.take(item, bytes); };
+  if (!what.line.has(trace_flag)) {
+    auto done = what.with.server().read_to(uri, take, what.with.how());
+    return done ? result<void>() : tl::unexpected(std::move(done.error()));
+  }
+  // What is handed on as it comes is in no message; a trace is of whole ones.
+  auto got = what.with.server().read(uri, what.with.how());
+  if (!got) return tl::unexpected(std::move(got.error()));
+  for (std::size_t i = 0; i < got->items.size(); ++i) {
+    if (auto taken = take(i, got->items[i].bytes); !taken) return taken;
+  }
+  return {};
+}
+
 }  // namespace
 
 int read_resource(const task& what) {
@@ -267,8 +282,7 @@ int read_resource(const task& what) {
   }
   destination into(what, lines);
   if (auto opened = into.open(); !opened) return what.with.explain(opened.error());
-  auto got = what.with.server().read_to(
-      *uri, [&into](std::size_t item, std::string_view bytes) { return into.take(item, bytes); }, what.with.how());
+  auto got = read_into(what, *uri, into);
   if (output_is_gone()) return exit_ok;  // finish_output says how it ended
   if (!got && !into.has_enough()) return what.with.explain(got.error());
   if (auto done = into.finish(); !done) return what.with.explain(done.error());

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <utility>
 
 #include "cli/exit_codes.hpp"
@@ -82,22 +84,51 @@ bool is_change(const change& news) {
   return news.kind != change_kind::connection_lost && news.kind != change_kind::connection_back;
 }
 
-/// Readable once there is no reason to go on.
-class enough {
+/// What the thread that hears changes tells the one that waits.
+class news_for_waiter {
  public:
-  enough() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-  ~enough() { ::close(event_); }
-  enough(const enough&) = delete;
-  enough& operator=(const enough&) = delete;
-  void now() const { ::eventfd_write(event_, 1); }
+  enum class kind : std::uint8_t { nothing, is_back, is_over };
+
+  news_for_waiter() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  ~news_for_waiter() { ::close(event_); }
+  news_for_waiter(const news_for_waiter&) = delete;
+  news_for_waiter& operator=(const news_for_waiter&) = delete;
+
+  /// The connection is back.
+  void back() { tell(is_back_); }
+  /// There is no reason to go on.
+  void over() { tell(is_over_); }
+  [[nodiscard]] kind take() {
+    eventfd_t count = 0;
+    ::eventfd_read(event_, &count);
+    if (is_over_) return kind::is_over;
+    return is_back_.exchange(false) ? kind::is_back : kind::nothing;
+  }
   [[nodiscard]] int descriptor() const noexcept { return event_; }
 
  private:
+  void tell(std::atomic<bool>& what) {
+    what = true;
+    ::eventfd_write(event_, 1);
+  }
   int event_;
+  std::atomic<bool> is_back_{false};
+  std::atomic<bool> is_over_{false};
 };
 
-/// Until the interruption, the time given with `--for`, or `done`.
-void wait_for(const task& what, const enough& done) {
+/// Asks for the first page: a server may look after its list only once somebody has asked for it.
+result<void> ask_for_list(const task& what) {
+  auto how = what.with.how();
+  how.afresh = true;
+  for (const auto& one : what.with.server().resources({}, how)) {
+    if (!one) return tl::unexpected(one.error());
+    break;
+  }
+  return {};
+}
+
+/// Until the interruption, the time given with `--for`, or the news that it is over. `of_list`: the list is watched.
+void wait_for(const task& what, news_for_waiter& news, bool of_list) {
   const auto seconds = what.line.number(for_flag);
   const auto until =
       clock::now() + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(seconds.value_or(0)));
@@ -110,10 +141,16 @@ void wait_for(const task& what, const enough& done) {
     }
     // Of the output only its end is of interest: nobody reads any more.
     std::array<pollfd, 3> watched{
-        {{what.interrupted.descriptor(), POLLIN, 0}, {done.descriptor(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}}};
+        {{what.interrupted.descriptor(), POLLIN, 0}, {news.descriptor(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}}};
     if (::poll(watched.data(), watched.size(), left) <= 0) continue;
     if ((watched[2].revents & POLLERR) != 0) print("\n");  // which fails, as every later line would
-    return;
+    if (watched[0].revents != 0 || watched[2].revents != 0) return;
+    const auto told = news.take();
+    if (told == news_for_waiter::kind::is_over) return;
+    // A server that restarted knows nothing of who asked its forerunner. One that is gone again comes back with more news.
+    if (told == news_for_waiter::kind::is_back && of_list) {
+      if (auto asked = ask_for_list(what); !asked && !what.line.has(quiet_flag)) say(asked.error().public_text);
+    }
   }
 }
 
@@ -131,7 +168,7 @@ int watch_changes(const task& what) {
   wanted.entries = what.line.has(json_flag);
   const bool as_json = what.line.has(json_flag);
   const bool is_once = what.line.has(once_flag);
-  const enough done;
+  news_for_waiter heard;
   bool has_told = false;
   auto watching = what.with.server().watch(
       wanted,
@@ -144,7 +181,8 @@ int watch_changes(const task& what) {
           say(words_of(news).substr(0, words_of(news).size() - 1));
         }
         has_told = has_told || is_change(news);
-        if ((has_told && is_once) || output_is_gone()) done.now();
+        if ((has_told && is_once) || output_is_gone()) heard.over();
+        if (news.kind == change_kind::connection_back) heard.back();
       },
       what.with.how());
   if (!watching) return what.with.explain(watching.error());
@@ -152,9 +190,12 @@ int watch_changes(const task& what) {
   for (const auto& uri : wanted.uris) {
     if (std::find(taken.uris.begin(), taken.uris.end(), uri) == taken.uris.end()) say("the server does not watch " + uri);
   }
+  if (wanted.resource_list) {
+    if (auto asked = ask_for_list(what); !asked) return what.with.explain(asked.error());
+  }
   // A program that started this one waits for it, too.
   if (!what.line.has(quiet_flag)) say(what.shown.shows_errors ? "watching; Ctrl-C ends it" : "watching");
-  wait_for(what, done);
+  wait_for(what, heard, wanted.resource_list);
   return exit_ok;
 }
 

@@ -1,0 +1,176 @@
+/// `hondana watch`, and the trace of what went over the wire.
+#include <sys/stat.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "program/folder.hpp"
+#include "program/messages.hpp"
+#include "program/served.hpp"
+
+namespace {
+
+using program_test::departure;
+using program_test::folder;
+using program_test::patience;
+using program_test::process;
+using program_test::run;
+using program_test::served;
+using program_test::well;
+using program_test::within;
+
+/// Lines of JSON up to the one that tells this; nothing when it does not come.
+std::optional<boost::json::object> told(process& watching, std::string_view change) {
+  const auto deadline = within(patience);
+  while (const auto line = watching.read_line(deadline)) {
+    auto news = boost::json::parse(*line).as_object();
+    if (news.at("change").as_string() == boost::json::string_view(change.data(), change.size())) return news;
+  }
+  return {};
+}
+
+TEST(program_watch, tells_a_change_of_a_file_as_a_line_of_json) {
+  const folder what;
+  what.put("a.txt", "one");
+  const served server({what.path()});
+  process watching({"watch", what.uri("a.txt"), "--json", "--on", server.url()});
+  ASSERT_TRUE(watching.error_line_with("watching", within(patience))) << watching.errors();
+  what.put("a.txt", "two");
+  const auto news = told(watching, "resource");
+  ASSERT_TRUE(news) << watching.errors();
+  EXPECT_EQ(std::string(news->at("uri").as_string()), what.uri("a.txt"));
+  EXPECT_TRUE(news->at("time").as_string().ends_with("Z"));
+  watching.signal(SIGINT);
+  EXPECT_EQ(watching.leaves(within(patience)), well) << watching.errors();
+}
+
+TEST(program_watch, tells_a_change_of_the_list_in_words) {
+  const folder what;
+  what.put("a.txt", "one");
+  process watching({"watch", "--on", what.path()});
+  ASSERT_TRUE(watching.error_line_with("watching", within(patience))) << watching.errors();
+  what.put("b.txt", "new");
+  const auto line = watching.read_line(within(patience));
+  ASSERT_TRUE(line);
+  EXPECT_TRUE(line->ends_with("  the list of resources has changed")) << *line;
+  watching.signal(SIGTERM);
+  EXPECT_EQ(watching.leaves(within(patience)), well) << watching.errors();
+}
+
+TEST(program_watch, goes_on_when_the_server_has_restarted) {
+  const folder what;
+  what.put("a.txt", "one");
+  auto server = std::make_unique<served>(std::vector<std::string>{what.path()});
+  const auto port = server->port();
+  process watching({"watch", what.uri("a.txt"), "--json", "--on", server->url()});
+  ASSERT_TRUE(watching.error_line_with("watching", within(patience))) << watching.errors();
+  EXPECT_EQ(server->stop(SIGTERM), well);
+  ASSERT_TRUE(told(watching, "connectionLost")) << watching.errors();
+  what.put("a.txt", "while nobody served");
+  server = std::make_unique<served>(std::vector<std::string>{what.path()}, port);
+  const auto missed = told(watching, "resource");
+  ASSERT_TRUE(missed) << watching.errors();
+  EXPECT_EQ(std::string(missed->at("uri").as_string()), what.uri("a.txt"));
+  EXPECT_EQ(missed->at("mayHaveBeenMissed").as_bool(), true);
+  // Whether the news of the missed change or that of the connection comes first is not said; a later change is told alone.
+  what.put("a.txt", "after the restart");
+  auto later = told(watching, "resource");
+  while (later && later->contains("mayHaveBeenMissed")) later = told(watching, "resource");
+  EXPECT_TRUE(later) << watching.errors();
+  watching.signal(SIGINT);
+  EXPECT_EQ(watching.leaves(within(patience)), well);
+}
+
+TEST(program_watch, hears_of_the_list_after_a_restart_too) {
+  const folder what;
+  what.put("a.txt", "one");
+  auto server = std::make_unique<served>(std::vector<std::string>{what.path()});
+  const auto port = server->port();
+  process watching({"watch", "--json", "--on", server->url()});
+  ASSERT_TRUE(watching.error_line_with("watching", within(patience))) << watching.errors();
+  EXPECT_EQ(server->stop(SIGTERM), well);
+  ASSERT_TRUE(told(watching, "connectionLost")) << watching.errors();
+  server = std::make_unique<served>(std::vector<std::string>{what.path()}, port);
+  ASSERT_TRUE(told(watching, "connectionBack")) << watching.errors();
+  // Every new file is news once the server has been asked for its list again.
+  for (int i = 0; !watching.has_output(within(std::chrono::milliseconds(100))); ++i) {
+    ASSERT_LT(i, 300) << watching.errors();
+    what.put("new-" + std::to_string(i), "");
+  }
+  EXPECT_TRUE(told(watching, "resourceList"));
+  watching.signal(SIGINT);
+  EXPECT_EQ(watching.leaves(within(patience)), well);
+}
+
+TEST(program_watch, ends_after_the_first_change_when_asked_to) {
+  const folder what;
+  what.put("a.txt", "one");
+  process watching({"watch", "a.txt", "--once", "--quiet", "--trace", what.path(".trace"), "--on", what.path()});
+  // Quiet as it is, the trace tells when it listens.
+  for (std::string seen; seen.find("acknowledged") == std::string::npos;) {
+    ASSERT_FALSE(watching.leaves(within(std::chrono::milliseconds(10)))) << watching.errors();
+    std::ifstream trace(what.path(".trace"));
+    seen.assign(std::istreambuf_iterator<char>(trace), std::istreambuf_iterator<char>());
+  }
+  what.put("a.txt", "two");
+  EXPECT_EQ(watching.leaves(within(patience)), well);
+  const auto output = watching.read_to_end(within(patience));
+  ASSERT_TRUE(output);
+  EXPECT_NE(output->find("  changed  " + what.uri("a.txt")), std::string::npos) << *output;
+  EXPECT_EQ(watching.errors(), "");
+}
+
+TEST(program_watch, ends_after_the_time_given) {
+  const folder what;
+  const auto got = run({"watch", "--for", "0.05", "--on", what.path()});
+  EXPECT_EQ(got.how, well) << got.errors;
+  EXPECT_EQ(got.output, "");
+}
+
+TEST(program_watch, of_what_is_nowhere_says_so) {
+  EXPECT_EQ(run({"watch", "--on", "http://127.0.0.1:1/mcp"}).how, (departure{4, 0}));
+  EXPECT_EQ(run({"watch", "no-uri", "--on", "http://127.0.0.1:1/mcp"}).how.signal, 0);
+}
+
+TEST(program_trace, records_every_message_for_its_owner_alone) {
+  const folder what;
+  what.put("shown/a.txt", "hello");
+  what.put("trace", "what was there");
+  std::filesystem::permissions(what.path("trace"), std::filesystem::perms(0644));
+  const served server({what.path("shown")});
+  for (const auto& where :
+       {std::vector<std::string>{"--on", server.url()}, std::vector<std::string>{"--on", what.path("shown")},
+        std::vector<std::string>{"--", HONDANA_PROGRAM, "stdio", what.path("shown")}}) {
+    std::vector<std::string> words{"read", what.uri("shown/a.txt"), "--trace", what.path("trace")};
+    words.insert(words.end(), where.begin(), where.end());
+    const auto got = run(words);
+    EXPECT_EQ(got.output, "hello") << got.errors;
+    struct stat known{};
+    ASSERT_EQ(::stat(what.path("trace").c_str(), &known), 0);
+    EXPECT_EQ(known.st_mode & 0777u, 0600u);
+    std::ifstream trace(what.path("trace"));
+    int asked = 0;
+    int answered = 0;
+    for (std::string line; std::getline(trace, line);) {
+      ASSERT_TRUE(line.starts_with("-> ") || line.starts_with("<- ")) << line;
+      const auto message = program_test::message(std::string_view(line).substr(3));
+      if (line.starts_with("-> ") && message.contains("method") && message.at("method") == "resources/read") ++asked;
+      if (line.starts_with("<- ") && message.contains("result") && line.find("hello") != std::string::npos) ++answered;
+    }
+    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(answered, 1);
+  }
+  EXPECT_EQ(run({"ls", "--on", what.path("shown"), "--trace", what.path("no/such/trace")}).how, (departure{1, 0}));
+}
+
+}  // namespace
