@@ -48,11 +48,29 @@ set(HONDANA_PC_PREFIX "\${pcfiledir}/${up}")
 configure_file(cmake/hondana.pc.in ${PROJECT_BINARY_DIR}/hondana.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/hondana.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-file(GLOB documents CONFIGURE_DEPENDS README.md CHANGELOG.md LICENSE SECURITY.md docs/*.md)
+file(GLOB documents CONFIGURE_DEPENDS README.md CHANGELOG.md LICENSE SECURITY.md docs/*.md packaging/copyright)
 install(FILES ${documents} TYPE DOC)
 install(DIRECTORY packaging/systemd examples/nginx DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
         PATTERN CMakeLists.txt EXCLUDE PATTERN check.sh EXCLUDE)
-file(GLOB manuals CONFIGURE_DEPENDS docs/*.1)
-if(manuals)
-  install(FILES ${manuals} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
+# What the program says of itself: the manual page and the completions. A program for another machine cannot be asked here.
+if(TARGET hondana_program AND NOT CMAKE_CROSSCOMPILING)
+  set(told ${PROJECT_BINARY_DIR}/told)
+  file(MAKE_DIRECTORY ${told})
+  add_custom_command(
+    OUTPUT ${told}/hondana.1.gz ${told}/hondana ${told}/_hondana ${told}/hondana.fish
+    COMMAND hondana_program help --man > ${told}/hondana.1
+    COMMAND gzip -9nf ${told}/hondana.1
+    COMMAND hondana_program completions bash > ${told}/hondana
+    COMMAND hondana_program completions zsh > ${told}/_hondana
+    COMMAND hondana_program completions fish > ${told}/hondana.fish
+    DEPENDS hondana_program
+    COMMENT "Manual page and completions"
+    VERBATIM)
+  add_custom_target(hondana_told ALL DEPENDS ${told}/hondana.1.gz ${told}/hondana ${told}/_hondana ${told}/hondana.fish)
+  install(FILES ${told}/hondana.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${told}/hondana DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${told}/hondana.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  # Debian's zsh looks there.
+  install(FILES ${told}/_hondana DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
 endif()

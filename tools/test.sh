@@ -58,7 +58,9 @@ check_package() {
   make_package
   listing=$(dpkg-deb --contents "$package_file")
   for wanted in /usr/bin/hondana /libhondana.a /usr/include/hondana/server.hpp /hondanaConfig.cmake /pkgconfig/hondana.pc \
-    /usr/share/doc/hondana/LICENSE; do
+    /usr/share/doc/hondana/LICENSE /usr/share/doc/hondana/copyright /usr/share/man/man1/hondana.1.gz \
+    /usr/share/bash-completion/completions/hondana /usr/share/zsh/vendor-completions/_hondana \
+    /usr/share/fish/vendor_completions.d/hondana.fish; do
     [[ $listing == *"$wanted"* ]] || die "the package lacks $wanted"
   done
   depends=$(dpkg-deb --field "$package_file" Depends)
