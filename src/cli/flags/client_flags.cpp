@@ -37,15 +37,14 @@ constexpr flag revision_flag{.name = "revision",
                              .details = "Otherwise the newest that both sides know is found as the specification says.",
                              .by = completion_kind::choice,
                              .choices = revisions};
-constexpr flag trace_flag{
-    .name = "trace",
-    .value = "FILE",
-    .help = "Write every message to a file: -> to the server, <- from it",
-    .details =
-        "The file is made anew, readable by you alone, one message a line. It holds what was read, and "
-        "what was sent, secrets among the arguments included; headers are not in it. A read that is traced "
-        "is held in memory.",
-    .by = completion_kind::file};
+constexpr flag trace_flag{.name = "trace",
+                          .value = "FILE",
+                          .help = "Write every message to a file: -> to the server, <- from it",
+                          .details =
+                              "The file is made anew, readable by you alone, one message a line. It holds what was read, and "
+                              "what was sent, secrets among the arguments included; headers are not in it, nor messages of "
+                              "more than a megabyte.",
+                          .by = completion_kind::file};
 constexpr flag names_flag{.name = "config",
                           .letter = 'c',
                           .value = "FILE",

@@ -244,17 +244,17 @@ class destination {
 
 result<void> read_into(const task& what, const std::string& uri, destination& into) {
   const auto take = [&into](std::size_t item, std::string_view bytes) { return into.take(item, bytes); };
-  if (!what.line.has(trace_flag)) {
-    auto done = what.with.server().read_to(uri, take, what.with.how());
-    return done ? result<void>() : tl::unexpected(std::move(done.error()));
+  // What is handed on as it comes is in no message; a trace is of whole ones, where they can be held.
+  if (what.line.has(trace_flag)) {
+    auto got = what.with.server().read(uri, what.with.how());
+    if (!got && got.error().code != errc::response_too_large) return tl::unexpected(std::move(got.error()));
+    for (std::size_t i = 0; got && i < got->items.size(); ++i) {
+      if (auto taken = take(i, got->items[i].bytes); !taken) return taken;
+    }
+    if (got) return {};
   }
-  // What is handed on as it comes is in no message; a trace is of whole ones.
-  auto got = what.with.server().read(uri, what.with.how());
-  if (!got) return tl::unexpected(std::move(got.error()));
-  for (std::size_t i = 0; i < got->items.size(); ++i) {
-    if (auto taken = take(i, got->items[i].bytes); !taken) return taken;
-  }
-  return {};
+  auto done = what.with.server().read_to(uri, take, what.with.how());
+  return done ? result<void>() : tl::unexpected(std::move(done.error()));
 }
 
 }  // namespace
