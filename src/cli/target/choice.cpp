@@ -45,7 +45,8 @@ result<chosen_server> at_url(const std::string& url) {
 }
 
 result<chosen_server> at_socket(const std::string& path) {
-  if (path.empty()) return fail(errc::invalid_argument, "unix: needs the path of a socket behind it, as in unix:/run/mcp.sock.");
+  if (path.empty())
+    return fail(errc::invalid_argument, "unix: needs the path of a socket behind it, as in unix:/run/mcp.sock.");
   http_target target;
   target.url = "http://localhost/mcp";
   target.socket = path;
@@ -101,7 +102,8 @@ result<void> add_headers(const command_line& line, chosen_server& to) {
   const auto& headers = line.all(header_flag);
   if (headers.empty()) return {};
   auto* http = std::get_if<http_target>(&to.target);
-  if (http == nullptr) return fail(errc::invalid_argument, "--header is for servers behind a URL, which " + to.shown + " is not.");
+  if (http == nullptr)
+    return fail(errc::invalid_argument, "--header is for servers behind a URL, which " + to.shown + " is not.");
   for (const auto& one : headers) {
     const auto colon = one.find(':');
     const bool has_break = one.find_first_of("\r\n") != std::string::npos;
