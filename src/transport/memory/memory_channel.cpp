@@ -48,6 +48,7 @@ class memory_channel final : public hondana::channel::channel {
       const std::lock_guard lock(mutex_);
       under_way_.emplace(message.call, std::move(message.content));
     }
+    const std::lock_guard lock(sending_);
     session_->receive(message.text, facts_, inbox_);
   }
   void abandon(call_id call) override {
@@ -99,14 +100,17 @@ class memory_channel final : public hondana::channel::channel {
       }
       why = std::move(whole.error());
     }
-    if (call && is_under_way(*call)) hears_.ended(*call, {.why = std::move(*why)});
+    if (call && forget(*call)) hears_.ended(*call, {.why = std::move(*why)});
   }
 
   hondana::channel::content_sink sink_of(const std::string& id) {
     const auto call = call_of(id);
     const std::lock_guard lock(mutex_);
     const auto found = call ? under_way_.find(*call) : under_way_.end();
-    return found == under_way_.end() ? hondana::channel::content_sink() : found->second;
+    if (found != under_way_.end()) return found->second;
+    if (!call) return {};
+    // Content of an answer that nobody wants any more is passed over, not kept.
+    return [](std::size_t, std::string_view) { return result<void>(); };
   }
   bool is_under_way(call_id call) {
     const std::lock_guard lock(mutex_);
@@ -123,6 +127,7 @@ class memory_channel final : public hondana::channel::channel {
   std::shared_ptr<mailbox> inbox_ = std::make_shared<mailbox>();
   std::shared_ptr<session::session> session_;
   rpc::facts facts_;
+  std::mutex sending_;  // a session takes one message at a time
   std::mutex mutex_;
   std::map<call_id, hondana::channel::content_sink> under_way_;
   std::thread teller_;

@@ -5,6 +5,8 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 #include <hondana/memory.hpp>
 #include <hondana/server.hpp>
@@ -50,6 +52,10 @@ class ear final : public channel::listener {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, std::chrono::seconds(20), [&] { return ended_.contains(id); })) return {};
     return ended_[id];
+  }
+  std::size_t ends() {
+    const std::lock_guard lock(mutex_);
+    return ended_.size();
   }
   std::size_t progress_of(channel::call_id id) {
     const std::lock_guard lock(mutex_);
@@ -162,6 +168,52 @@ TEST(memory_channel, ends_a_call_whose_answer_is_too_long_or_whose_sink_has_enou
   // The next message is none the worse for it.
   (*channel)->send({.text = read_of(3, "memo:///a"), .call = 3});
   EXPECT_TRUE(hears.answer_to(3));
+}
+
+TEST(memory_channel, takes_calls_of_many_threads_at_once) {
+  shelf one;
+  EXPECT_TRUE(one.here.add_tool({.name = "t"}, [](const tool_call&) { return text_result("x"); }));
+  ear hears;
+  auto channel = transport::make_memory_channel(one.here, hears, {});
+  ASSERT_TRUE(channel);
+  constexpr channel::call_id opening = 1'000;
+  (*channel)->send({.text = R"({"jsonrpc":"2.0","id":1000,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+                            R"("capabilities":{},"clientInfo":{"name":"c","version":"1"}}})",
+                    .call = opening});
+  ASSERT_TRUE(hears.answer_to(opening));
+  (*channel)->send({.text = R"({"jsonrpc":"2.0","method":"notifications/initialized"})"});
+  {
+    // What changes the session itself, so that two at once would be seen.
+    std::vector<std::jthread> callers;
+    for (channel::call_id caller = 0; caller < 4; ++caller) {
+      callers.emplace_back([&, caller] {
+        for (channel::call_id id = caller * 50 + 1; id <= caller * 50 + 50; ++id) {
+          (*channel)->send({.text = R"({"jsonrpc":"2.0","id":)" + std::to_string(id) +
+                                    R"(,"method":"logging/setLevel","params":{"level":"error"}})",
+                            .call = id});
+          if (id % 10 == 0) (*channel)->abandon(id);
+        }
+      });
+    }
+  }
+  for (std::int64_t id = 1; id <= 200; ++id) {
+    if (id % 10 == 0) continue;
+    EXPECT_TRUE(hears.answer_to(id)) << id;
+  }
+}
+
+TEST(memory_channel, keeps_no_content_of_an_answer_that_was_abandoned) {
+  shelf one;
+  ear hears;
+  channel::limits most;
+  most.message_bytes = 100'000;
+  auto channel = transport::make_memory_channel(one.here, hears, most);
+  ASSERT_TRUE(channel);
+  (*channel)->send({.text = read_of(1, "memo:///large"), .call = 1});
+  (*channel)->abandon(1);
+  (*channel)->send({.text = read_of(2, "memo:///a"), .call = 2});
+  EXPECT_TRUE(hears.answer_to(2));
+  EXPECT_EQ(hears.ends(), 0u);
 }
 
 TEST(memory_channel, tells_nothing_of_what_was_abandoned) {
