@@ -28,6 +28,7 @@ void message_intake::reset() {
   kept_.clear();
   failure_.reset();
   is_malformed_ = false;
+  has_method_ = false;
   id_state_ = id_state::unseen;
   id_.clear();
   is_in_content_ = false;
@@ -62,6 +63,7 @@ result<void> message_intake::feed(std::string_view piece) {
       break;
     }
     look_for_id(part);
+    if (part.what == scanner::kind::open && scanner_.depth() == 1 && scanner_.is_member(0, "method")) has_method_ = true;
     if (!failure_) take(part, kept_from);
   }
   if (!failure_ && !is_in_content_) keep(kept_from, piece.data());

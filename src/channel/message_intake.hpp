@@ -32,6 +32,8 @@ class message_intake {
   /// The id of the message as JSON text, once it has come whole, also of a message that failed. Nothing for one longer than
   /// 256 bytes; the first where there are several.
   [[nodiscard]] std::optional<std::string> id() const;
+  /// Whether the message names a method, as far as it has come: then it is no answer, and its id is its sender's own.
+  [[nodiscard]] bool has_method() const noexcept { return has_method_; }
   /// For the next message, with the same sink.
   void reset();
 
@@ -54,6 +56,7 @@ class message_intake {
   std::string kept_;
   std::optional<failure> failure_;
   bool is_malformed_ = false;
+  bool has_method_ = false;
 
   enum class id_state : std::uint8_t { unseen, coming, seen, unusable };
   id_state id_state_ = id_state::unseen;

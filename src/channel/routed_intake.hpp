@@ -32,6 +32,7 @@ class routed_intake {
   result<void> feed(std::string_view piece);
   [[nodiscard]] result<std::string> finish();
   [[nodiscard]] std::optional<std::string> id() const { return id_ ? id_ : chosen_ ? chosen_->id() : plain_.id(); }
+  [[nodiscard]] bool has_method() const noexcept { return chosen_ ? chosen_->has_method() : plain_.has_method(); }
   void reset();
 
  private:

@@ -203,8 +203,8 @@ class child_channel final : public channel::channel {
       queue_.clear();
       queued_ = 0;
       written_ = 0;
+      calls_.clear();  // with the queue, so that what is sent from now on is neither lost nor forgotten
     }
-    calls_.clear();
     hears_.broken(std::move(why));
   }
 

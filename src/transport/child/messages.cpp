@@ -94,13 +94,19 @@ messages::messages(channel::listener& hears, expected_calls& calls, const channe
 
 channel::content_sink messages::late_sink() {
   guess_ = calls_.only_one();
-  return guess_ ? calls_.sink_of(*guess_) : channel::content_sink();
+  auto sink = guess_ ? calls_.sink_of(*guess_) : channel::content_sink();
+  if (!sink) return sink;
+  return [this, into = std::move(sink)](std::size_t item, std::string_view bytes) {
+    has_guessed_ = true;
+    return into(item, bytes);
+  };
 }
 
 void messages::begin() {
   intake_.reset();
   trouble_.reset();
   guess_.reset();
+  has_guessed_ = false;
   start_.clear();
   is_empty_ = true;
   strange_lines_ = 0;
@@ -114,7 +120,8 @@ result<void> messages::feed(std::string_view bytes) {
     is_empty_ = is_empty_ && std::all_of(part.begin(), part.end(), is_space);
     if (!is_empty_) {
       if (auto taken = intake_.feed(part); !taken && !trouble_) trouble_ = std::move(taken.error());
-      if (const auto call = call_of_line(); call && calls_.waits(*call)) hears_.progressed(*call);
+      const auto call = has_guessed_ ? guess_ : call_of_line();
+      if (call && calls_.waits(*call)) hears_.progressed(*call);
     }
     if (end == std::string_view::npos) return {};
     bytes.remove_prefix(end + 1);
@@ -122,6 +129,7 @@ result<void> messages::feed(std::string_view bytes) {
     intake_.reset();
     trouble_.reset();
     guess_.reset();
+    has_guessed_ = false;
     start_.clear();
     is_empty_ = true;
     if (!done) return done;
@@ -129,13 +137,15 @@ result<void> messages::feed(std::string_view bytes) {
   return {};
 }
 
-std::optional<channel::call_id> messages::call_of_line() const { return call_of(intake_.id()); }
+std::optional<channel::call_id> messages::call_of_line() const {
+  return intake_.has_method() ? std::nullopt : call_of(intake_.id());
+}
 
 result<void> messages::end_line() {
   if (is_empty_) return {};
   const auto whole = trouble_ ? tl::unexpected(*trouble_) : intake_.finish();
   const auto call = call_of_line();
-  if (guess_ && call != guess_) {
+  if (has_guessed_ && call != guess_) {
     // What went into a sink was somebody else's.
     if (calls_.answered(*guess_))
       hears_.ended(*guess_,
@@ -148,10 +158,14 @@ result<void> messages::end_line() {
 
 result<void> messages::refuse(const failure& why) {
   auto call = call_of_line();
-  const bool is_message = call.has_value();
-  if (!is_message && why.code != errc::broken_protocol) call = calls_.only_one();
+  const bool is_json = why.code != errc::broken_protocol;  // as far as it came
+  if (!call && is_json && !intake_.has_method()) call = calls_.only_one();
   if (call) {
     if (calls_.answered(*call)) hears_.ended(*call, {.why = why});
+    return {};
+  }
+  if (is_json) {
+    if (log_) log_("a message of the server was passed over: " + why.public_text + ": " + visible(start_));
     return {};
   }
   if (log_) log_("the server wrote a line that is no message: " + visible(start_));

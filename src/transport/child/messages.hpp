@@ -55,6 +55,7 @@ class messages {
  private:
   [[nodiscard]] channel::content_sink late_sink();
   result<void> end_line();
+  /// Whose answer the line is, as far as that is known: what has a method is nobody's.
   [[nodiscard]] std::optional<channel::call_id> call_of_line() const;
   result<void> refuse(const failure& why);
 
@@ -63,7 +64,8 @@ class messages {
   const std::function<void(std::string_view)>& log_;
   channel::routed_intake intake_;
   std::optional<failure> trouble_;         // with the line that is coming
-  std::optional<channel::call_id> guess_;  // whose sink content went to before its id was known
+  std::optional<channel::call_id> guess_;  // whose sink content goes to before its id is known,
+  bool has_guessed_ = false;               // and whether any went there
   std::string start_;                      // of the line, to show what is no message
   bool is_empty_ = true;
   std::size_t strange_lines_ = 0;

@@ -189,6 +189,20 @@ TEST(message_intake, has_no_id_of_a_message_without_one) {
   }
 }
 
+TEST(message_intake, knows_what_names_a_method_even_when_it_failed) {
+  limits most;
+  most.message_bytes = 20;
+  for (const auto& [text, has] : {std::pair(R"({"id":1,"params":{"a":"b"},"method":"x"})"sv, true),
+                                  std::pair(R"({"id":1,"result":{"method":"x"},"jsonrpc":"2.0"})"sv, false),
+                                  std::pair(R"([{"id":1,"method":"x"},{"id":2}])"sv, false)}) {
+    message_intake intake(most, {});
+    EXPECT_FALSE(feed_cut(intake, text, 5));
+    EXPECT_EQ(intake.has_method(), has) << text;
+    intake.reset();
+    EXPECT_FALSE(intake.has_method());
+  }
+}
+
 TEST(message_intake, begins_anew_after_a_reset) {
   contents all;
   message_intake intake({}, into(all));

@@ -29,7 +29,10 @@ class ear final : public channel::listener {
     messages_.push_back(*value::parse(text));
     changed_.notify_all();
   }
-  void progressed(channel::call_id) override {}
+  void progressed(channel::call_id call) override {
+    const std::lock_guard lock(mutex_);
+    ++progressed_[call];
+  }
   void interrupted() override {}
   void ended(channel::call_id call, channel::ending how) override {
     const std::lock_guard lock(mutex_);
@@ -45,7 +48,7 @@ class ear final : public channel::listener {
     std::optional<value> found;
     waits([&] {
       for (const auto& one : messages_) {
-        if (one.find("id") != nullptr && *one.find("id") == value(id)) found = one;
+        if (one.find("method") == nullptr && one.find("id") != nullptr && *one.find("id") == value(id)) found = one;
       }
       return found.has_value();
     });
@@ -59,6 +62,24 @@ class ear final : public channel::listener {
   failure break_number(std::size_t count) {
     if (!waits([&] { return breaks_.size() >= count; })) return {};
     return breaks_[count - 1];
+  }
+  std::optional<value> message_with(std::string_view method) {
+    std::optional<value> found;
+    waits([&] {
+      for (const auto& one : messages_) {
+        if (one.find("method") != nullptr && *one.find("method") == value(std::string(method))) found = one;
+      }
+      return found.has_value();
+    });
+    return found;
+  }
+  std::size_t ends() {
+    const std::lock_guard lock(mutex_);
+    return ended_.size();
+  }
+  std::size_t progress_of(channel::call_id id) {
+    const std::lock_guard lock(mutex_);
+    return progressed_[id];
   }
   std::size_t messages() {
     const std::lock_guard lock(mutex_);
@@ -75,6 +96,7 @@ class ear final : public channel::listener {
   std::condition_variable changed_;
   std::vector<value> messages_;
   std::map<channel::call_id, failure> ended_;
+  std::map<channel::call_id, std::size_t> progressed_;
   std::vector<failure> breaks_;
 };
 
@@ -270,6 +292,44 @@ TEST(child_channel, gives_content_of_any_size_to_its_sink_in_constant_memory) {
     EXPECT_EQ(got, size) << mode;
     EXPECT_LT(peak_kilobytes() - before, 16u << 10) << mode;
   }
+}
+
+TEST(child_channel, tells_that_content_comes_whether_its_id_came_first_or_not) {
+  for (const auto* mode : {"large", "large-late"}) {
+    talk with(mode, std::to_string(5u << 20));
+    with.ask(1, [](std::size_t, std::string_view) { return result<void>(); });
+    EXPECT_TRUE(with.heard.answer_to(1)) << mode;
+    EXPECT_GE(with.heard.progress_of(1), 10u) << mode;
+  }
+}
+
+TEST(child_channel, takes_no_question_of_the_server_for_an_answer) {
+  talk with("asks");
+  with.ask(1);
+  EXPECT_TRUE(with.heard.message_with("ping"));
+  EXPECT_TRUE(with.heard.answer_to(1));
+  with.ask(7);
+  EXPECT_TRUE(with.heard.answer_to(7));
+  EXPECT_EQ(with.heard.messages(), 4u);
+}
+
+TEST(child_channel, does_not_end_a_call_for_a_question_that_is_too_long) {
+  channel::limits most;
+  most.message_bytes = 1u << 20;
+  talk with("asks-at-length", {}, most);
+  with.ask(1);
+  EXPECT_TRUE(with.heard.answer_to(1));
+  EXPECT_EQ(with.heard.ends(), 0u);
+  ASSERT_EQ(with.lines().size(), 1u);
+  EXPECT_NE(with.lines().front().find("longer than the 1048576 bytes"), std::string::npos) << with.lines().front();
+}
+
+TEST(child_channel, does_not_end_a_call_for_a_long_notification) {
+  talk with("notes");
+  with.ask(1, [](std::size_t, std::string_view) { return result<void>(); });
+  EXPECT_TRUE(with.heard.message_with("notifications/message"));
+  EXPECT_TRUE(with.heard.answer_to(1));
+  EXPECT_EQ(with.heard.ends(), 0u);
 }
 
 TEST(child_channel, skips_a_line_that_is_too_long_and_goes_on) {

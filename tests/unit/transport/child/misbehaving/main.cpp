@@ -72,6 +72,16 @@ int main(int count, char** arguments) {
       say(result.substr(0, 20));
       return 3;
     }
+    // A question of the server's own has an id of the server's own, which may be the same number.
+    if (mode == "asks") say(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"ping"})" + "\n");
+    if (mode == "asks-at-length") {
+      say(R"({"jsonrpc":"2.0","method":"sampling/createMessage","params":{"a":")" + std::string(2u << 20, 'x') + R"("},"id":)" +
+          id + "}\n");
+    }
+    if (mode == "notes") {
+      say(R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":")" + std::string(200'000, 'x') +
+          "\"}}\n");
+    }
     if (mode == "crlf") {
       say(result + "\r\n");
     } else if (mode == "twice") {
