@@ -65,8 +65,8 @@ class listener {
   /// Nothing more comes for this call. Also said after its answer, where the exchange ends later or at the same time: then
   /// `how.why.code` has no meaning. Not said for calls that were abandoned.
   virtual void ended(call_id call, ending how) = 0;
-  /// The stream of what the server sends by itself stood still for a while and could not be taken up where it ended: something may
-  /// have been missed.
+  /// The stream of what the server sends by itself stood still for a while and could not be taken up where it ended: something
+  /// may have been missed.
   virtual void interrupted() = 0;
   /// The connection is gone, and every call with it. The next `send` makes it anew: then the server knows nothing of before.
   virtual void broken(failure why) = 0;

@@ -89,8 +89,9 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
     departures_ = std::make_unique<departures>(
         *loop_, in_, [this](departures::name name, outgoing message) { deliver(name, std::move(message)); });
     events_ = std::make_unique<event_messages>(
-        *this,
-        hondana::channel::routed_intake(in_.most, hondana::channel::routed_intake::route([this](const std::string& id) { return sink_of(id); })),
+        *this, hondana::channel::routed_intake(in_.most, hondana::channel::routed_intake::route([this](const std::string& id) {
+                                                 return sink_of(id);
+                                               })),
         event_messages::when_spoiled::at_end);
   }
 
