@@ -1,7 +1,8 @@
 /// What starting costs and what a big read costs, measured on the real program: time to the first answer beside the cost of
-/// starting any program, memory at rest, and memory and speed of a 1 GiB read by a fast and by a slow peer.
+/// starting any program, memory at rest, memory and speed of a 1 GiB read by a fast and by a slow peer, and of one by the
+/// program as a client; and how long a cold `hondana ls` of a local server takes.
 ///
-/// Usage: footprint PROGRAM FOLDER. Prints a Markdown table. Needs 1 GiB in the temporary folder.
+/// Usage: footprint PROGRAM FOLDER. Prints a Markdown table. Needs 2 GiB in the temporary folder.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -13,7 +14,12 @@
 #include <thread>
 #include <vector>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,15 +118,94 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-double start_of_true() {
+struct run_cost {
+  double milliseconds = 0;
+  long peak_kilobytes = 0;
+};
+
+/// Starts a program, its output thrown away, and waits for its end. Throws unless it ends with 0.
+run_cost cost_of(std::vector<std::string> arguments) {
+  std::vector<char*> pointers;
+  for (auto& one : arguments) pointers.push_back(one.data());
+  pointers.push_back(nullptr);
   const auto begin = clock_type::now();
   const pid_t pid = fork();
   if (pid == 0) {
-    execl("/bin/true", "true", nullptr);
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+    execv(pointers[0], pointers.data());
     _exit(127);
   }
-  waitpid(pid, nullptr, 0);
-  return milliseconds_since(begin);
+  int status = 0;
+  rusage used{};
+  wait4(pid, &status, 0, &used);
+  if (status != 0) throw std::runtime_error(arguments[0] + " " + arguments[1] + " failed");
+  return {milliseconds_since(begin), used.ru_maxrss};
+}
+
+double start_of_true() { return cost_of({"/bin/true", "true"}).milliseconds; }
+
+/// A server over HTTP on a free port of this machine, until the end.
+class listening_server {
+ public:
+  explicit listening_server(std::vector<std::string> arguments) {
+    const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof where;
+    if (bind(probe, reinterpret_cast<sockaddr*>(&where), size) != 0 ||
+        getsockname(probe, reinterpret_cast<sockaddr*>(&where), &size) != 0)
+      throw std::runtime_error("no port is free");
+    close(probe);
+    const auto port = std::to_string(ntohs(where.sin_port));
+    url = "http://127.0.0.1:" + port + "/mcp";
+    arguments.insert(arguments.end(), {"--port", port});
+    std::vector<char*> pointers;
+    for (auto& one : arguments) pointers.push_back(one.data());
+    pointers.push_back(nullptr);
+    pid_ = fork();
+    if (pid_ == 0) {
+      const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+      dup2(nowhere, STDOUT_FILENO);
+      dup2(nowhere, STDERR_FILENO);
+      execv(pointers[0], pointers.data());
+      _exit(127);
+    }
+    for (const auto until = clock_type::now() + std::chrono::seconds(10); clock_type::now() < until;) {
+      const int knock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      const bool is_there = connect(knock, reinterpret_cast<sockaddr*>(&where), size) == 0;
+      close(knock);
+      if (is_there) return;
+      std::this_thread::yield();
+    }
+    throw std::runtime_error("the server does not listen");
+  }
+  listening_server(const listening_server&) = delete;
+  listening_server& operator=(const listening_server&) = delete;
+  ~listening_server() {
+    kill(pid_, SIGTERM);
+    waitpid(pid_, nullptr, 0);
+  }
+  std::string url;
+
+ private:
+  pid_t pid_ = -1;
+};
+
+void measure_cold_list(const std::string& program, const std::string& folder) {
+  const listening_server server({program, "serve", folder});
+  std::vector<double> lists;
+  std::vector<double> any_program;
+  for (int run = 0; run < start_runs; ++run) {
+    any_program.push_back(start_of_true());
+    lists.push_back(cost_of({program, "ls", "--on", server.url}).milliseconds);
+  }
+  std::sort(lists.begin(), lists.end());
+  std::printf("| cold `hondana ls --on URL`, median | %.2f ms | limit 30 ms; %.1f x `true` |\n", median(lists),
+              median(lists) / median(any_program));
+  std::printf("| cold `hondana ls --on URL`, slowest of %d | %.2f ms | limit 30 ms |\n", start_runs, lists.back());
 }
 
 void measure_start(const std::string& program, const std::string& folder) {
@@ -210,6 +295,15 @@ void measure_big_read(const std::string& program, const big_folder& folder, bool
   if (total < big_file_bytes / 3 * 4) throw std::runtime_error("the answer was too short");
 }
 
+void measure_client_read(const std::string& program, const big_folder& folder) {
+  const listening_server server({program, "serve", "--config", folder.path + "/limits.toml"});
+  const auto copy = folder.path + "/copy.bin";
+  const auto cost = cost_of({program, "read", "file://" + folder.path + "/big.bin", "-o", copy, "--on", server.url});
+  unlink(copy.c_str());
+  std::printf("| 1 GiB blob, read to a file by the program: its largest memory | %.1f MiB | %.2f GiB/s |\n",
+              static_cast<double>(cost.peak_kilobytes) / 1024, 1000 / cost.milliseconds);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -223,6 +317,8 @@ int main(int count, char** arguments) {
     const big_folder folder;
     measure_big_read(arguments[1], folder, false);
     measure_big_read(arguments[1], folder, true);
+    measure_cold_list(arguments[1], arguments[2]);
+    measure_client_read(arguments[1], folder);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "footprint: %s\n", error.what());
     return 1;
