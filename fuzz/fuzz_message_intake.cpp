@@ -65,6 +65,7 @@ taken take(std::string_view text, std::string_view cuts, bool with_sink, const h
 struct oracle {
   std::map<std::size_t, std::string> contents;
   bool are_good = true;
+  std::optional<std::size_t> begun;
 
   std::string rewrite(const json::value& from, int depth = 0, bool on_way = true, std::size_t item = 0) {
     std::string out;
@@ -96,6 +97,11 @@ struct oracle {
 
   void add(std::size_t item, std::string_view string, bool is_blob) {
     if (!are_good) return;
+    if (begun == item) {
+      are_good = false;
+      return;
+    }
+    begun = item;
     if (!is_blob) {
       if (!string.empty()) contents[item] += string;
       return;

@@ -71,7 +71,8 @@ struct client_options {
   std::optional<log_level> least_log_level{};  ///< Log messages the server shall send; nothing: as it likes.
   /// Hears log messages of the server. Threads: one of the client's.
   std::function<void(log_level level, std::string_view logger, const value& data)> on_log{};
-  /// Hears what the client itself has to say: a tool that was left out, a connection made anew. Threads: any.
+  /// Hears what the client itself has to say: a tool that was left out, a connection made anew. Threads: any; it must not call
+  /// the client.
   std::function<void(std::string_view line)> log{};
   /// Sees each message on its way, as long as it is not longer than a megabyte; content that a writer took is missing in it.
   /// Threads: any; several calls may run at once.

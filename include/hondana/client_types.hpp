@@ -39,7 +39,8 @@ struct call_options {
   std::optional<std::chrono::milliseconds> time{};
   /// Cancels the call, which then fails as cancelled, and the server is told.
   std::stop_token stop{};
-  /// Hears how far the server has come; empty: it is not asked to tell. Threads: one of the client's.
+  /// Hears how far the server has come; empty: it is not asked to tell. Threads: one of the client's, which waits meanwhile: it
+  /// must not call the client.
   std::function<void(const progress&)> report{};
   /// Asks the server even if the cache has a fresh answer.
   bool afresh = false;
@@ -86,7 +87,8 @@ struct page {
 ///       use(*entry);
 ///     }
 ///
-/// Threads: one at a time. A cursor that comes a second time is a failure, as are more than a million pages.
+/// Threads: one at a time. A list that would never end is a failure: a cursor that comes twice in a row, more than 100 000
+/// pages, or a thousand empty ones in a row.
 template <class T>
 class paged {
  public:
@@ -155,9 +157,11 @@ class paged {
         at_ = 0;
         return;
       }
-      if (got->cursor && ++pages_ > 1'000'000) got->cursor.reset();
-      if (got->cursor && got->cursor == cursor_) {
-        current_ = fail(errc::broken_protocol, "the server gave the same cursor twice, so that its list would never end");
+      empty_pages_ = got->items.empty() ? empty_pages_ + 1 : 0;
+      if (got->cursor && (got->cursor == cursor_ || ++pages_ > 100'000 || empty_pages_ > 1'000)) {
+        current_ = fail(errc::broken_protocol, got->cursor == cursor_
+                                                   ? "the server gave the same cursor twice, so that its list would never end"
+                                                   : "the server's list does not end: page follows page");
         cursor_.reset();
         items_.clear();
         at_ = 0;
@@ -173,6 +177,7 @@ class paged {
   fetch next_;
   bool has_begun_ = false;
   std::size_t pages_ = 0;
+  std::size_t empty_pages_ = 0;
   std::vector<T> items_{};
   std::size_t at_ = 0;
   std::optional<std::string> cursor_{};

@@ -32,6 +32,7 @@ void message_intake::reset() {
   id_state_ = id_state::unseen;
   id_.clear();
   is_in_content_ = false;
+  begun_item_.reset();
   given_ = 0;
   decoded_.clear();
 }
@@ -109,8 +110,11 @@ bool message_intake::is_content() const noexcept {
          scanner_.is_array(2) && (scanner_.is_member(3, "text") || scanner_.is_member(3, "blob"));
 }
 
-void message_intake::begin_content() noexcept {
+void message_intake::begin_content() {
   if (failure_) return;
+  if (begun_item_ == scanner_.index(2))
+    return fail_with({errc::broken_protocol, "an item has more than one text or blob", {}, {}});
+  begun_item_ = scanner_.index(2);
   is_in_content_ = true;
   is_blob_ = scanner_.is_member(3, "blob");
   item_ = scanner_.index(2);

@@ -41,7 +41,7 @@ class message_intake {
   void take(const json::scanner::part& part, const char*& kept_from);
   void look_for_id(const json::scanner::part& part);
   [[nodiscard]] bool is_content() const noexcept;
-  void begin_content() noexcept;
+  void begin_content();
   void add_content(std::string_view decoded);
   void add_blob(std::string_view characters);
   void end_content();
@@ -65,6 +65,7 @@ class message_intake {
   bool is_in_content_ = false;
   bool is_blob_ = false;
   std::size_t item_ = 0;
+  std::optional<std::size_t> begun_item_;
   std::uint64_t given_ = 0;
   std::string decoded_;  // not handed on yet; between pieces at most 3 bytes
   json::base64_stream base64_;

@@ -12,6 +12,43 @@ namespace {
 
 constexpr std::size_t longest_traced = 1u << 20;
 
+/// Stands between a channel and the content's taker, who has gone once the call is over, whatever comes late. Threads: any.
+class content_gate {
+ public:
+  explicit content_gate(channel::content_sink to) : to_(std::move(to)) {}
+  result<void> pass(std::size_t item, std::string_view bytes) {
+    const std::lock_guard lock(mutex_);
+    return is_open_ ? to_(item, bytes) : result<void>();
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    is_open_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  bool is_open_ = true;
+  const channel::content_sink to_;
+};
+
+/// Closes the gate on every way out of a call.
+class gate_keeper {
+ public:
+  explicit gate_keeper(const channel::content_sink& to) : gate_(to ? std::make_shared<content_gate>(to) : nullptr) {}
+  ~gate_keeper() {
+    if (gate_) gate_->close();
+  }
+  gate_keeper(const gate_keeper&) = delete;
+  gate_keeper& operator=(const gate_keeper&) = delete;
+  [[nodiscard]] channel::content_sink sink() const {
+    if (!gate_) return {};
+    return [gate = gate_](std::size_t item, std::string_view bytes) { return gate->pass(item, bytes); };
+  }
+
+ private:
+  std::shared_ptr<content_gate> gate_;
+};
+
 std::optional<json::object> error_in(std::string_view text, json::document& keeper) {
   auto parsed = json::document::parse(text);
   if (!parsed) return {};
@@ -97,7 +134,8 @@ result<answer> conversation::ask(channel::call_id id, std::string text, const se
   }
   if (trace_ && text.size() <= longest_traced) trace_(message_direction::to_server, text);
   const bool streams = static_cast<bool>(how.content);
-  through()->send({std::move(text), id, how.headers, how.content, false, how.is_opening});
+  const gate_keeper gate(how.content);
+  through()->send({std::move(text), id, how.headers, gate.sink(), false, how.is_opening});
 
   // The lock makes sure that the wake-up cannot come between the look at the token and the wait.
   const std::stop_callback wake(options.stop, [this, mine] {
@@ -256,15 +294,19 @@ void conversation::answered(channel::call_id call, json::document document, cons
   }
   std::string method;
   std::string target;
+  bool is_awaited = false;
   {
     const std::lock_guard lock(mutex_);
     const auto found = pending_.find(id);
-    if (found == pending_.end() || found->second->got) {
-      heard_.noticed("the server answered request " + std::to_string(id) + " again, or after it was given up");
-      return;
+    is_awaited = found != pending_.end() && !found->second->got;
+    if (is_awaited) {
+      method = found->second->method;
+      target = found->second->target;
     }
-    method = found->second->method;
-    target = found->second->target;
+  }
+  if (!is_awaited) {
+    heard_.noticed("the server answered request " + std::to_string(id) + " again, or after it was given up");
+    return;
   }
   if (what.result) {
     if (what.result->type() != json::kind::object) {
@@ -294,7 +336,7 @@ void conversation::reported(const rpc::notification& what) {
     const std::lock_guard lock(mutex_);
     const auto found = pending_.find(static_cast<channel::call_id>(*id));
     if (found == pending_.end()) return;
-    found->second->last_heard = clock::now();
+    // Words alone are no content: only bytes keep a streamed read from timing out.
     report = found->second->report;
   }
   if (!report) return;

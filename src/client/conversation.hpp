@@ -123,6 +123,8 @@ class conversation final : public channel::listener {
   std::chrono::milliseconds question_time_{600'000};
 };
 
+/// A foreign text as part of a line: line ends and other control characters of ASCII become spaces.
+[[nodiscard]] std::string one_line(std::string_view text);
 /// The failure that an error answer is. `target`: the URI or name that was asked for.
 [[nodiscard]] failure failure_of(const json::object& error, int http_status, const std::string& method,
                                  const std::string& target);

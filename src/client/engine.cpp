@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bytes/digest.hpp"
 #include "client/members.hpp"
 #include "json/writer.hpp"
 #include "value/take.hpp"
@@ -31,6 +32,16 @@ std::string key_of(const client_target& target) {
   return "memory " + std::to_string(reinterpret_cast<std::uintptr_t>(std::get<memory_target>(target).server));
 }
 
+/// As whom the server knows this client: by what the application says, and by the headers that may say so.
+std::string identity_of(const client_target& target, const client_options& options) {
+  const auto* http = std::get_if<http_target>(&target);
+  if (http == nullptr || http->headers.empty()) return options.identity;
+  std::string all;
+  for (const auto& [name, text] : http->headers)
+    all += std::to_string(name.size()) + ':' + name + std::to_string(text.size()) + ':' + text;
+  return options.identity + '\n' + bytes::to_hex(bytes::digest_of(all));
+}
+
 std::optional<log_level> level_named(std::string_view name) {
   constexpr std::string_view names[] = {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
   const auto* found = std::find(std::begin(names), std::end(names), name);
@@ -43,6 +54,7 @@ std::optional<log_level> level_named(std::string_view name) {
 engine::engine(client_target target, client_options options, channel_maker make)
     : options_(std::move(options)),
       server_key_(key_of(target)),
+      identity_(identity_of(target, options_)),
       cache_(options_.cache ? options_.cache : std::make_shared<client_cache>(options_.cache_bytes)),
       questions_(options_.handlers),
       link_(std::move(target), options_, *this, std::move(make)),
@@ -74,7 +86,7 @@ void engine::close() {
 }
 
 void engine::noticed(const std::string& line) {
-  if (options_.log) options_.log(line);
+  if (options_.log) options_.log(one_line(line));
 }
 
 result<void> engine::tell_later(std::function<void()> job) {
@@ -92,7 +104,7 @@ result<server_description> engine::need(bool server_description::* what, std::st
 }
 
 client_cache::store::question engine::question_of(const request& what) const {
-  return {server_key_ + ' ' + link_.server().revision, options_.identity, what.method, what.params,
+  return {server_key_ + ' ' + link_.server().revision, identity_, what.method, what.params,
           what.method.starts_with("resources/read") ? what.target : std::string()};
 }
 
@@ -320,6 +332,7 @@ result<std::optional<tool>> engine::find_tool(std::string_view name, bool afresh
     const auto found = tools_.find(name);
     if (found != tools_.end()) return std::optional<tool>(found->second);
   }
+  const auto until = clock::now() + how.time.value_or(options_.call_time);
   auto asking = how;
   asking.report = {};
   asking.afresh = afresh;
@@ -327,6 +340,7 @@ result<std::optional<tool>> engine::find_tool(std::string_view name, bool afresh
   for (const auto& one : all) {
     if (!one) return tl::unexpected(one.error());
     if (one->name == name) return std::optional<tool>(*one);
+    if (clock::now() >= until) return fail(errc::timed_out, "the server's list of tools did not end in time");
   }
   return std::optional<tool>();
 }

@@ -69,7 +69,7 @@ void watches::interrupted() {
 void watches::run() {
   std::unique_lock lock(mutex_);
   while (!is_closed_) {
-    auto until = clock::time_point::max();
+    auto until = unwanted_.empty() ? clock::time_point::max() : clock::now();
     bool pings = false;
     for (const auto& one : all_) {
       if (!one->is_up && one->was_up) until = std::min(until, one->next_attempt);
@@ -93,6 +93,16 @@ void watches::run() {
 }
 
 void watches::look_after(std::unique_lock<std::mutex>& lock) {
+  if (!unwanted_.empty()) {
+    auto [uris, entries] = std::move(unwanted_.front());
+    unwanted_.pop_front();
+    // Somebody may want it again by now.
+    std::erase_if(uris, [this](const std::string& uri) { return subscribed_.contains(uri); });
+    lock.unlock();
+    if (!uris.empty()) unsubscribe(uris, entries);
+    lock.lock();
+    return;
+  }
   if (next_ping_ != clock::time_point{} && clock::now() >= next_ping_) {
     next_ping_ = clock::now() + between_pings;
     lock.unlock();

@@ -165,7 +165,7 @@ result<void> link::find_era(const call_options& how) {
                                               listed(modern) + ", " + listed(sessions));
   }
   const auto* http = std::get_if<http_target>(&target_);
-  if (pinned.empty() && http != nullptr && eras().has_sessions(http->url)) {
+  if (pinned.empty() && http != nullptr && eras().has_sessions(http->socket + ' ' + http->url)) {
     auto done = initialize_somehow(sessions.front(), how);
     if (done || is_final(done.error()) || done.error().code == errc::source_unavailable) return done;
   }
@@ -173,13 +173,13 @@ result<void> link::find_era(const call_options& how) {
   std::optional<failure> not_modern;
   if (auto done = discover(modern.front(), how, not_modern); !done) return done;
   if (!not_modern) {
-    if (http != nullptr) eras().remember(http->url, false);
+    if (http != nullptr) eras().remember(http->socket + ' ' + http->url, false);
     return {};
   }
   if (!pinned.empty()) return tl::unexpected(std::move(*not_modern));
   auto done = initialize_somehow(sessions.front(), how);
   if (done) {
-    if (http != nullptr) eras().remember(http->url, true);
+    if (http != nullptr) eras().remember(http->socket + ' ' + http->url, true);
     return done;
   }
   // What the first question met says more than what a server that never heard of sessions makes of the second.

@@ -38,6 +38,12 @@ errc meaning_of(std::int64_t code, const value& data, const std::string& method,
 
 }  // namespace
 
+std::string one_line(std::string_view text) {
+  std::string out(text);
+  std::replace_if(out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  return out;
+}
+
 failure failure_of(const json::object& error, int http_status, const std::string& method, const std::string& target) {
   auto what = std::make_shared<error_answer>();
   what->http_status = http_status;
@@ -57,7 +63,7 @@ failure failure_of(const json::object& error, int http_status, const std::string
   out.code = is_whole ? meaning_of(what->code, what->data, method, target) : errc::broken_protocol;
   out.public_text = "the server answered " + (method.empty() ? "a request" : method) +
                     (target.empty() ? "" : " of " + target.substr(0, 500)) + " with error " + std::to_string(what->code) +
-                    ": " + (what->message.empty() ? "without a message" : what->message);
+                    ": " + (what->message.empty() ? "without a message" : one_line(what->message));
   out.answer = std::move(what);
   return out;
 }

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::size_t most_watched = 10'000;
 constexpr std::size_t most_queued = 10'000;
+constexpr std::size_t most_unwanted = 100;
+constexpr std::chrono::milliseconds unsubscribing_time{2'000};
 constexpr std::string_view entries_member = "dev.hondana/contentChanged";
 
 void write_uris(json::writer& to, std::string_view name, const std::vector<std::string>& uris) {
@@ -162,7 +164,12 @@ void watches::remove(const std::shared_ptr<watch_entry>& one) {
     auto& talk = engine_.connection().talk();
     talk.drop(stream, talk.through()->has_exchanges() ? std::string() : cancelled_message(stream));
   }
-  if (!unwanted.empty()) unsubscribe(unwanted, one->honoured.entries);
+  if (unwanted.empty()) return;
+  const std::lock_guard lock(mutex_);
+  // A server that is this slow to answer will not miss the oldest.
+  if (unwanted_.size() == most_unwanted) unwanted_.pop_front();
+  unwanted_.emplace_back(std::move(unwanted), one->honoured.entries);
+  changed_.notify_all();
 }
 
 result<void> watches::subscribe(const std::shared_ptr<watch_entry>& one, const call_options& how) {
@@ -258,26 +265,24 @@ result<void> watches::subscribe_each(const std::shared_ptr<watch_entry>& one, co
 }
 
 void watches::unsubscribe(const std::vector<std::string>& uris, bool entries) {
-  // Whoever does not want to hear of something any more does not wait for the server's consent; what fails here fails with the
-  // connection, and with it the subscription.
-  auto& talk = engine_.connection().talk();
   const auto send = [&](request asked) {
-    const auto id = talk.next_id();
-    const speech in{engine_.server().revision, false};
-    if (auto sent = talk.subscribe(id, spelled(asked, id, in, engine_.options(), false), {.method = asked.method}); !sent)
-      engine_.noticed("the subscription of " + uris.front() + " could not be ended: " + sent.error().public_text);
+    const auto done = engine_.call(std::move(asked), {.time = unsubscribing_time});
+    if (done || done.error().code == errc::cancelled) return true;
+    engine_.noticed("the subscription of " + uris.front() + " could not be ended: " + done.error().public_text);
+    return done.error().code != errc::timed_out;
   };
   if (entries) {
     request asked{.method = "resources/unsubscribe"};
     json::writer to(asked.params);
     write_uris(to, "uris", uris);
-    send(std::move(asked));
+    static_cast<void>(send(std::move(asked)));
     return;
   }
   for (const auto& uri : uris) {
     request asked{.method = "resources/unsubscribe"};
     json::writer(asked.params).key("uri").string(uri);
-    send(std::move(asked));
+    // One that does not answer this does not answer the next.
+    if (!send(std::move(asked))) return;
   }
 }
 

@@ -70,6 +70,7 @@ class watches {
   [[nodiscard]] result<void> listen(const std::shared_ptr<watch_entry>& one, const call_options& how);
   [[nodiscard]] result<void> subscribe_each(const std::shared_ptr<watch_entry>& one, const server_description& with,
                                             const call_options& how);
+  /// Takes back what nobody wants any more; blocks for a while.
   void unsubscribe(const std::vector<std::string>& uris, bool entries);
   void run();
   void look_after(std::unique_lock<std::mutex>& lock);
@@ -84,6 +85,7 @@ class watches {
   std::vector<std::shared_ptr<watch_entry>> all_;
   std::map<std::string, std::size_t, std::less<>> subscribed_;  // with sessions: how many want it
   std::map<std::string, bytes::digest, std::less<>> seen_;
+  std::deque<std::pair<std::vector<std::string>, bool>> unwanted_;  // URIs, and whether their entries were told
   std::thread keeper_;
   bool is_closed_ = false;
   clock::time_point next_ping_{};

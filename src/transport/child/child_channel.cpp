@@ -35,6 +35,7 @@ constexpr milliseconds quick_end{1'000};  // one that ends within this time did 
 constexpr milliseconds first_pause{250};
 constexpr milliseconds longest_pause{30'000};
 constexpr milliseconds time_to_be_reaped{1'000};
+constexpr milliseconds time_to_take{500};
 
 /// Lines of standard error, for whoever wants them and for the text that says how it all ended.
 class problem_lines {
@@ -109,7 +110,10 @@ class child_channel final : public channel::channel {
   void close(milliseconds time) override {
     {
       const std::lock_guard lock(mutex_);
-      if (!is_closing_) close_by_ = clock::now() + time;
+      if (!is_closing_) {
+        closing_since_ = clock::now();
+        close_by_ = closing_since_ + time;
+      }
       is_closing_ = true;
       wake();
     }
@@ -134,7 +138,10 @@ class child_channel final : public channel::channel {
       tell_overloaded();
       {
         const std::lock_guard lock(mutex_);
-        if (is_closing_ && (queue_.empty() || !running_.is_running() || clock::now() >= close_by_)) break;
+        // Whoever takes nothing for a while takes no more.
+        if (is_closing_ && (queue_.empty() || !running_.is_running() || clock::now() >= close_by_ ||
+                            clock::now() >= std::max(closing_since_, last_written_) + time_to_take))
+          break;
       }
       if (!running_.is_running() && !start_anew()) {
         wait_for_something();
@@ -227,7 +234,7 @@ class child_channel final : public channel::channel {
       has_more = !queue_.empty() && running_.input.is_open();
       if (is_closing_)
         patience = static_cast<int>(
-            std::max<std::int64_t>(0, std::chrono::duration_cast<milliseconds>(close_by_ - clock::now()).count()));
+            std::clamp<std::int64_t>(std::chrono::duration_cast<milliseconds>(close_by_ - clock::now()).count(), 0, 50));
     }
     // Negative numbers are passed over.
     std::array<pollfd, 4> watched{{{wake_.get(), POLLIN, 0},
@@ -257,6 +264,7 @@ class child_channel final : public channel::channel {
         return;
       }
       const std::lock_guard lock(mutex_);
+      last_written_ = clock::now();
       written_ += static_cast<std::size_t>(count);
       if (written_ < queue_.front().size()) return;
       queued_ -= queue_.front().size();
@@ -349,10 +357,12 @@ class child_channel final : public channel::channel {
   std::size_t queued_ = 0;
   std::vector<hondana::channel::call_id> overloaded_;
   bool is_closing_ = false;
+  clock::time_point closing_since_{};
   clock::time_point close_by_{};
 
   // Of the thread alone; `written_` is of the queue's first.
   std::size_t written_ = 0;
+  clock::time_point last_written_{};
   child::program running_;
   clock::time_point began_;
   child::messages lines_;

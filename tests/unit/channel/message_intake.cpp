@@ -49,6 +49,16 @@ std::string take(std::string_view text, contents& all, std::size_t width, const 
   return whole ? *whole : name_of_failure(whole.error().code);
 }
 
+TEST(message_intake, refuses_an_item_with_both_text_and_blob) {
+  std::string taken;
+  message_intake intake({}, [&taken](std::size_t, std::string_view bytes) -> hondana::result<void> {
+    taken += bytes;
+    return {};
+  });
+  EXPECT_FALSE(intake.feed(R"({"id":1,"result":{"contents":[{"text":"hi","blob":"eA=="}]}})"));
+  EXPECT_EQ(intake.finish().error().code, errc::broken_protocol);
+}
+
 TEST(message_intake, gives_content_to_the_sink_and_keeps_the_rest_however_the_message_is_cut) {
   const auto text =
       R"({"jsonrpc":"2.0","id":7,"result":{"contents":[{"uri":"a:b","text":"h\u00e9\n\ud83d\ude00 é"},{"blob":"Zm9v\/w==","uri":"a:c"}]}} )"sv;

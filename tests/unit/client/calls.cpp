@@ -113,6 +113,41 @@ TEST(calls, over_exchanges_are_cancelled_by_closing_them) {
   EXPECT_TRUE(server.all("notifications/cancelled").empty());
 }
 
+TEST(calls, that_are_over_take_no_content_that_comes_late) {
+  channel::content_sink late;
+  scripted_server server(modern([&late](scripted_server&, const heard& one) {
+    if (one.method == "resources/read") late = one.sent.content;
+  }));
+  opened_engine engine(server);
+  {
+    std::string taken;
+    const auto got = engine->read("x:a", {},
+                                  [&taken](std::size_t, std::string_view bytes) -> result<void> {
+                                    taken += bytes;
+                                    return {};
+                                  },
+                                  {.time = milliseconds(30)});
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().code, errc::timed_out);
+  }
+  // A channel in the middle of a line goes on giving; what it gave to is gone.
+  ASSERT_TRUE(late);
+  EXPECT_TRUE(late(0, "late bytes"));
+}
+
+TEST(calls, give_up_on_lists_that_never_end) {
+  scripted_server server(modern([count = std::make_shared<std::atomic<int>>(0)](scripted_server& of, const heard& one) {
+    if (one.method == "resources/list") of.result(one, R"({"resources":[],"nextCursor":")" + std::to_string(++*count) + "\"}");
+  }));
+  opened_engine engine(server);
+  paged<resource> all(
+      [&engine](const std::optional<std::string>& cursor) { return outbound::resource_page(*engine, cursor, {}, {}); });
+  const auto got = all.all();
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::broken_protocol);
+  EXPECT_LT(server.all("resources/list").size(), 1'100u);
+}
+
 TEST(calls, are_cancelled_by_a_stop_token) {
   std::stop_source stop;
   scripted_server server(modern([&stop](scripted_server&, const heard& one) {

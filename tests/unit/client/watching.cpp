@@ -181,6 +181,24 @@ TEST(watching, of_older_servers_finds_what_an_interrupted_stream_did_not_tell) {
   EXPECT_FALSE(news.has([](const change& one) { return one.uri == "x:same" || one.kind == change_kind::connection_lost; }));
 }
 
+TEST(watching, is_not_held_up_by_a_server_that_does_not_answer_its_end) {
+  scripted_server server([](scripted_server& of, const heard& one) {
+    if (one.method == "initialize") return of.result(one, older_self("2025-06-18"));
+    if (one.method == "server/discover") return of.error(one, -32601, "no");
+    if (one.sent.call != 0 && one.method != "resources/unsubscribe") of.result(one, "{}");
+  });
+  client_options options;
+  options.max_calls = 20;
+  ear news;
+  opened_engine engine(server, std::move(options));
+  for (int round = 0; round < 60; ++round) {
+    const auto watch = engine->watched().add({.uris = {"x:" + std::to_string(round)}}, news.handler(), {});
+    ASSERT_TRUE(watch) << round << watch.error().public_text;
+    engine->watched().remove(*watch);
+  }
+  EXPECT_TRUE(engine->call({.method = "ping"}, {}));
+}
+
 TEST(watching, never_calls_a_handler_that_is_gone) {
   scripted_server* far = nullptr;
   scripted_server server([](scripted_server& of, const heard& one) {
