@@ -229,7 +229,7 @@ TEST(program_client, leaves_with_the_exit_codes_of_its_help) {
       {{"ls", "--on", "none", "--config", all.what.path("s.toml")}, unreachable, "cannot reach http://127.0.0.1:1"},
       {{"ls", "--", "/bin/false"}, unreachable, "ended with code 1"},
       {{"ls", "--", "/no/such/program"}, unreachable, "/no/such/program"},
-      {{"ls", "--timeout", "0.2", "--", "/bin/cat"}, unreachable, "--timeout SECONDS waits longer"},
+      {{"ls", "--timeout", "0.2", "--", "/bin/sh", "-c", "cat >/dev/null"}, unreachable, "--timeout SECONDS waits longer"},
       {{"call", "read_resource", "uri=file:///missing", "--on", all.shown()}, failed, "the call went wrong"}};
   for (const auto& [words, how, said] : expected) {
     const auto got = run(words);
