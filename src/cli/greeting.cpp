@@ -18,7 +18,7 @@ std::string shell_quoted(std::string_view text) {
   return quoted + "'";
 }
 
-std::string command_line(const greeting_facts& facts) {
+std::string spelled_command(const greeting_facts& facts) {
   std::string line = shell_quoted(facts.program);
   for (const auto& one : facts.arguments) line += ' ' + shell_quoted(one);
   return line;
@@ -86,7 +86,7 @@ std::string greeting(const greeting_facts& facts) {
     text += "  Cursor          ~/.cursor/mcp.json          " + url_json("mcpServers", facts.url, false) + '\n';
   }
   text += is_stdio ? "\nConnect a host:\n" : "\nOr let a host start its own, over stdio:\n";
-  text += "  Claude Code     claude mcp add hondana -- " + command_line(facts) + '\n';
+  text += "  Claude Code     claude mcp add hondana -- " + spelled_command(facts) + '\n';
   text += "  Claude Desktop  claude_desktop_config.json  " + host_json("mcpServers", facts) + '\n';
   text += "  VS Code         .vscode/mcp.json            " + host_json("servers", facts) + '\n';
   text += "  Cursor          ~/.cursor/mcp.json          " + host_json("mcpServers", facts) + '\n';

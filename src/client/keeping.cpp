@@ -133,7 +133,8 @@ void watches::look_after(std::unique_lock<std::mutex>& lock) {
   if (!done) {
     ++one->failures;
     one->next_attempt = clock::now() + pause_after(one->failures);
-    engine_.noticed("what is watched cannot be taken up again yet: " + done.error().public_text);
+    // Once is news; that it goes on is none.
+    if (one->failures == 1) engine_.noticed("what is watched cannot be taken up again yet: " + done.error().public_text);
     return;
   }
   change news;

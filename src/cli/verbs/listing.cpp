@@ -44,7 +44,11 @@ result<void> each_wanted(const task& what, bool all_below, const taker& take) {
   const auto wanted = wanted_by(what.line);
   auto below = what.with.file_uri();
   if (!what.line.word(0).empty()) {
-    auto uri = what.with.uri_of(what.line.word(0));
+    const auto word = what.line.word(0);
+    if ((word.starts_with("http://") || word.starts_with("https://")) && !what.line.has(on_flag) && what.line.server().empty())
+      return fail(errc::invalid_argument, "A server is named with --on; perhaps 'hondana " +
+                                              std::string(what.line.entry().name) + " --on " + word + "' is meant.");
+    auto uri = what.with.uri_of(word);
     if (!uri) return tl::unexpected(std::move(uri.error()));
     below = std::move(*uri);
     if (!all_below && server.server().has_folders) {

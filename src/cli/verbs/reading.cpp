@@ -146,12 +146,24 @@ std::string uri_of_lines(const task& what, const std::string& uri, const std::st
 result<std::string> asked_uri(const task& what) {
   const auto typed = what.line.word(0);
   const auto& given = what.line.all(with_flag);
-  if (given.empty()) return what.with.uri_of(typed);
+  const auto compiled = uri_template::compile(typed);
+  std::string names;
+  if (compiled) {
+    for (const auto& one : compiled->variables()) names += (names.empty() ? "" : ", ") + one;
+  }
+  if (given.empty() && names.empty()) return what.with.uri_of(typed);
+  if (given.empty())
+    return fail(errc::invalid_argument, "This is a template; give its variables with --with NAME=VALUE: " + names + ".");
   uri_template_values values;
   for (const auto& one : given) {
     const auto equals = one.find('=');
     if (equals == std::string::npos) return fail(errc::invalid_argument, "--with is NAME=VALUE, not \"" + one + '"');
-    values.insert_or_assign(one.substr(0, equals), one.substr(equals + 1));
+    const auto name = one.substr(0, equals);
+    const auto& known = compiled ? compiled->variables() : std::vector<std::string>();
+    if (compiled && std::find(known.begin(), known.end(), name) == known.end())
+      return fail(errc::invalid_argument,
+                  "The template has no variable \"" + name + "\"; it has: " + (names.empty() ? "none" : names) + ".");
+    values.insert_or_assign(name, one.substr(equals + 1));
   }
   return client::expand(typed, values);
 }

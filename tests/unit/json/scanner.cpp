@@ -35,7 +35,7 @@ std::string parts(std::string_view text) {
   return whole;
 }
 
-std::string decoded(std::string_view string) {
+std::string decoded_text(std::string_view string) {
   std::string whole;
   const auto text = "\"" + std::string(string) + "\"";
   EXPECT_EQ(parts_of(text, text.size(), &whole).find('!'), std::string::npos) << text;
@@ -98,9 +98,9 @@ TEST(json_scanner, refuses_what_no_json_has) {
 }
 
 TEST(json_scanner, decodes_every_escape_however_it_is_cut) {
-  EXPECT_EQ(decoded(R"(\"\\\/\b\f\n\r\t)"), "\"\\/\b\f\n\r\t");
-  EXPECT_EQ(decoded(R"(\u0041\u00e9\u20AC\uD83D\uDE00z)"), "A\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80z");
-  EXPECT_EQ(decoded(R"(\u0000)"), "\0"sv);
+  EXPECT_EQ(decoded_text(R"(\"\\\/\b\f\n\r\t)"), "\"\\/\b\f\n\r\t");
+  EXPECT_EQ(decoded_text(R"(\u0041\u00e9\u20AC\uD83D\uDE00z)"), "A\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80z");
+  EXPECT_EQ(decoded_text(R"(\u0000)"), "\0"sv);
 }
 
 TEST(json_scanner, takes_as_deep_a_nesting_as_the_reader) {
