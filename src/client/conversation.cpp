@@ -56,8 +56,8 @@ std::optional<json::object> error_in(std::string_view text, json::document& keep
   const auto envelope = keeper.root().as_object({});
   if (!envelope) return {};
   const auto error = envelope->find_object("error");
-  if (!error || !*error) return {};
-  return **error;
+  if (!error) return {};
+  return *error;
 }
 
 }  // namespace

@@ -112,20 +112,21 @@ void watches::look_after(std::unique_lock<std::mutex>& lock) {
     }
     lock.lock();
   }
-  if (const auto unsure = std::find_if(all_.begin(), all_.end(), [](const auto& one) { return one->may_have_missed; });
-      unsure != all_.end()) {
-    const auto one = *unsure;
-    one->may_have_missed = false;
+  // Their own share each: nothing is locked while they are looked after.
+  std::shared_ptr<watch_entry> unsure;
+  std::shared_ptr<watch_entry> one;
+  for (const auto& each : all_) {
+    if (!unsure && each->may_have_missed) unsure = each;
+    if (!one && !each->is_up && each->was_up && each->next_attempt <= clock::now()) one = each;
+  }
+  if (unsure) {
+    unsure->may_have_missed = false;
     lock.unlock();
-    make_up(one);
+    make_up(unsure);
     lock.lock();
     return;
   }
-  const auto due = std::find_if(all_.begin(), all_.end(), [](const auto& one) {
-    return !one->is_up && one->was_up && one->next_attempt <= clock::now();
-  });
-  if (due == all_.end()) return;
-  const auto one = *due;
+  if (!one) return;
   lock.unlock();
   auto done = subscribe(one, {});
   lock.lock();

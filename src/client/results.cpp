@@ -190,7 +190,8 @@ result<skill> skill_at(const json::object& of, const std::string& path) {
     if (!is_digest || !size || *size < 0)
       return broken(path + ".resources: " + file.uri.substr(0, 500) + " has no size, or no digest of sha256 in lower case");
     file.size = static_cast<std::uint64_t>(*size);
-    if (file.size > max_skill_bytes || (total += file.size) > max_skill_bytes)
+    total += std::min(file.size, max_skill_bytes + 1);
+    if (total > max_skill_bytes)
       return broken(path + ".resources: more than " + std::to_string(max_skill_bytes) + " bytes, the most a skill may have");
     out.files->push_back(std::move(file));
   }

@@ -67,13 +67,13 @@ known_server server_of(const std::string& name, const value& from) {
       out.command.push_back(ours(one.as_string() == nullptr ? one.to_text() : *one.as_string()));
   }
   if (const auto* file = from.find("envFile"); file != nullptr)
-    out.remarks.push_back("envFile is not read: write its variables into environment");
+    out.remarks.emplace_back("envFile is not read: write its variables into environment");
   if (from.find("disabled") != nullptr && *from.find("disabled") == value(true)) {
-    out.remarks.push_back("it is disabled there");
+    out.remarks.emplace_back("it is disabled there");
     out.is_usable = false;
   }
   if (out.command.empty() == out.url.empty()) {
-    out.remarks.push_back(out.url.empty() ? "it has neither a command nor a url" : "it has a command and a url");
+    out.remarks.emplace_back(out.url.empty() ? "it has neither a command nor a url" : "it has a command and a url");
     out.is_usable = false;
   }
   return out;
