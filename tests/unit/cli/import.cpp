@@ -249,15 +249,15 @@ TEST(import, tells_the_same_as_json) {
 }
 
 TEST(import, looks_where_hosts_keep_their_files) {
-  const auto all = usual_places("/home/me", "/work");
+  const auto all = usual_places("/home/me", "/srv");
   const auto has = [&all](std::string_view path) {
     return std::any_of(all.begin(), all.end(), [path](const known_place& one) { return one.path == path; });
   };
-  for (const auto* path : {"/work/.mcp.json", "/work/.vscode/mcp.json", "/work/.cursor/mcp.json", "/home/me/.claude.json",
+  for (const auto* path : {"/srv/.mcp.json", "/srv/.vscode/mcp.json", "/srv/.cursor/mcp.json", "/home/me/.claude.json",
                            "/home/me/.cursor/mcp.json", "/home/me/.config/Claude/claude_desktop_config.json",
                            "/home/me/.config/Code/User/mcp.json"})
     EXPECT_TRUE(has(path)) << path;
-  EXPECT_EQ(usual_places("", "/work").size(), 3u);
+  EXPECT_EQ(usual_places("", "/srv").size(), 3u);
 }
 
 }  // namespace
