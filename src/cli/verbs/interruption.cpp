@@ -2,7 +2,6 @@
 #include "cli/verbs/interruption.hpp"
 
 #include <sys/eventfd.h>
-#include <unistd.h>
 #include <cerrno>
 #include <system_error>
 
@@ -10,14 +9,12 @@ namespace hondana::cli {
 
 interruption::interruption()
     : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), watch_([this] { come(); }, [this] { come(); }) {
-  if (event_ < 0) throw std::system_error(errno, std::system_category(), "eventfd");
+  if (!event_.is_open()) throw std::system_error(errno, std::system_category(), "eventfd");
 }
-
-interruption::~interruption() { ::close(event_); }
 
 void interruption::come() {
   source_.request_stop();
-  ::eventfd_write(event_, 1);
+  ::eventfd_write(event_.get(), 1);
 }
 
 }  // namespace hondana::cli

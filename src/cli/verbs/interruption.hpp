@@ -4,6 +4,7 @@
 #include <stop_token>
 
 #include "cli/signals.hpp"
+#include "disk/handle.hpp"
 
 namespace hondana::cli {
 
@@ -12,21 +13,20 @@ namespace hondana::cli {
 class interruption {
  public:
   interruption();
-  ~interruption();
   interruption(const interruption&) = delete;
   interruption& operator=(const interruption&) = delete;
 
   [[nodiscard]] std::stop_token stop() const noexcept { return source_.get_token(); }
   [[nodiscard]] bool has_come() const noexcept { return source_.stop_requested(); }
   /// Readable once it has come.
-  [[nodiscard]] int descriptor() const noexcept { return event_; }
+  [[nodiscard]] int descriptor() const noexcept { return event_.get(); }
 
  private:
   void come();
 
   std::stop_source source_;
-  int event_;
-  signals watch_;  // last: it calls the others
+  disk::handle event_;
+  signals watch_;  // last: its thread uses the others, so it ends first
 };
 
 }  // namespace hondana::cli

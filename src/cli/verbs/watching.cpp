@@ -1,7 +1,6 @@
 /// watch: changes as they happen.
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +16,7 @@
 #include "cli/verbs/entries.hpp"
 #include "cli/verbs/verbs.hpp"
 #include "cli/visible.hpp"
+#include "disk/handle.hpp"
 #include "json/writer.hpp"
 
 namespace hondana::cli {
@@ -90,9 +90,6 @@ class news_for_waiter {
   enum class kind : std::uint8_t { nothing, is_back, is_over };
 
   news_for_waiter() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-  ~news_for_waiter() { ::close(event_); }
-  news_for_waiter(const news_for_waiter&) = delete;
-  news_for_waiter& operator=(const news_for_waiter&) = delete;
 
   /// The connection is back.
   void back() { tell(is_back_); }
@@ -100,18 +97,18 @@ class news_for_waiter {
   void over() { tell(is_over_); }
   [[nodiscard]] kind take() {
     eventfd_t count = 0;
-    ::eventfd_read(event_, &count);
+    ::eventfd_read(event_.get(), &count);
     if (is_over_) return kind::is_over;
     return is_back_.exchange(false) ? kind::is_back : kind::nothing;
   }
-  [[nodiscard]] int descriptor() const noexcept { return event_; }
+  [[nodiscard]] int descriptor() const noexcept { return event_.get(); }
 
  private:
   void tell(std::atomic<bool>& what) {
     what = true;
-    ::eventfd_write(event_, 1);
+    ::eventfd_write(event_.get(), 1);
   }
-  int event_;
+  disk::handle event_;
   std::atomic<bool> is_back_{false};
   std::atomic<bool> is_over_{false};
 };
