@@ -18,6 +18,9 @@ namespace hondana::channel {
 /// JSON-RPC id.
 using call_id = std::uint64_t;
 
+/// The call that a message's id, as JSON text, names; nothing for an id that is none of ours.
+[[nodiscard]] std::optional<call_id> call_named(std::string_view id) noexcept;
+
 /// Takes the strings `result.contents[item].text` and `.blob` of one answer piece by piece, decoded: bytes. Several calls an
 /// item. Threads: one of the channel's, one call at a time. A failure ends the call with it.
 using content_sink = std::function<result<void>(std::size_t item, std::string_view bytes)>;

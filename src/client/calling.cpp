@@ -11,22 +11,14 @@ namespace {
 
 constexpr std::int64_t header_mismatch = -32020;
 
-const value* argument_at(const value& arguments, const std::vector<std::string>& path) {
-  const auto* place = &arguments;
-  for (const auto& step : path) {
-    if (place != nullptr) place = place->find(step);
-  }
-  return place;
-}
-
 /// What of the arguments is repeated in headers. Spec: 2026-07-28 basic/transports/streamable-http#client-behavior.
 result<std::vector<std::pair<std::string, std::string>>> repeated(const tool& what, const value& arguments) {
   const auto mirrored = handlers::mirrored_arguments(what.inputSchema);
   if (!mirrored) return tl::unexpected(mirrored.error());
   std::vector<std::pair<std::string, std::string>> out;
   for (const auto& one : *mirrored) {
-    const auto* given = argument_at(arguments, one.path);
-    if (given == nullptr || given->is_null()) continue;
+    const auto* given = model::argument_at(arguments, one.path);
+    if (given == nullptr) continue;
     std::string text;
     if (const auto* plain = given->as_string()) {
       text = *plain;

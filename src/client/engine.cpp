@@ -8,6 +8,7 @@
 #include "client/members.hpp"
 #include "json/writer.hpp"
 #include "value/take.hpp"
+#include "wire/logging.hpp"
 
 namespace hondana::outbound {
 namespace {
@@ -42,13 +43,6 @@ std::string identity_of(const client_target& target, const client_options& optio
   return options.identity + '\n' + bytes::to_hex(bytes::digest_of(all));
 }
 
-std::optional<log_level> level_named(std::string_view name) {
-  constexpr std::string_view names[] = {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
-  const auto* found = std::find(std::begin(names), std::end(names), name);
-  if (found == std::end(names)) return {};
-  return static_cast<log_level>(found - std::begin(names));
-}
-
 }  // namespace
 
 engine::engine(client_target target, client_options options, channel_maker make)
@@ -69,10 +63,8 @@ result<void> engine::open(const call_options& how) {
   if (!ready) return tl::unexpected(ready.error());
   // Peers without sessions are told with each request.
   if (ready->is_modern || !options_.least_log_level || link_.server().capabilities.find("logging") == nullptr) return {};
-  constexpr std::string_view names[] = {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
-  const std::string level(names[static_cast<std::size_t>(*options_.least_log_level)]);
   request what{.method = "logging/setLevel"};
-  json::writer(what.params).key("level").string(level);
+  json::writer(what.params).key("level").string(wire::name_of(*options_.least_log_level));
   if (auto done = call(std::move(what), how); !done) return tl::unexpected(std::move(done.error()));
   return {};
 }
@@ -255,7 +247,7 @@ void engine::reply_to(const rpc::request_id& id, const reply& with) {
 
 void engine::hear_log(const json::object& params) {
   if (!options_.on_log) return;
-  const auto level = level_named(text_member(params, "level"));
+  const auto level = wire::level_named(text_member(params, "level"));
   value data;
   if (const auto member = params.find("data"); member && *member) {
     if (auto taken = take_value(**member)) data = std::move(*taken);

@@ -15,12 +15,6 @@ constexpr int unknown_method = -32601;
 constexpr int wrong_params = -32602;
 constexpr int failed = -32603;
 
-std::string text_of(const value& from, std::string_view name) {
-  const auto* member = from.find(name);
-  const auto* text = member == nullptr ? nullptr : member->as_string();
-  return text == nullptr ? std::string() : *text;
-}
-
 reply refusal(const failure& why) { return {{}, failed, why.public_text}; }
 
 reply answered(const result<form_answer>& given, const value& schema) {
@@ -32,7 +26,7 @@ reply answered(const result<form_answer>& given, const value& schema) {
 
 /// Blocks of one message, which may be one or several.
 result<void> add_messages(const value& from, std::vector<message>& to) {
-  const auto whose = text_of(from, "role") == "assistant" ? role::assistant : role::user;
+  const auto whose = from.string_at("role").value_or("") == "assistant" ? role::assistant : role::user;
   const auto* content = from.find("content");
   if (content == nullptr) return fail(errc::broken_protocol, "a message without content");
   const auto add = [&](const value& block) -> result<void> {
@@ -74,7 +68,7 @@ reply questions::answer(std::string_view method, const value& params) {
   const std::lock_guard lock(one_at_a_time_);
   try {
     if (method == "elicitation/create") {
-      const auto mode = text_of(params, "mode");
+      const auto mode = params.string_at("mode").value_or("");
       if (mode.empty() || mode == "form") return form(params);
       if (mode == "url") return link(params);
       return {{}, wrong_params, "params.mode: this client knows \"form\" and \"url\""};
@@ -93,16 +87,17 @@ reply questions::form(const value& params) {
   const auto* schema = params.find("requestedSchema");
   if (schema == nullptr || schema->as_object() == nullptr)
     return {{}, wrong_params, "params.requestedSchema: missing, or no object"};
-  return answered(by_.form({text_of(params, "message"), *schema}, params), *schema);
+  return answered(by_.form({params.string_at("message").value_or(""), *schema}, params), *schema);
 }
 
 reply questions::link(const value& params) {
   if (!by_.link) return {{}, unknown_method, "this client opens no links"};
-  const auto url = text_of(params, "url");
+  const auto url = params.string_at("url").value_or("");
   // Anything else could start a program of this machine.
   if (!url.starts_with("https://") && !url.starts_with("http://"))
     return {{}, wrong_params, "params.url: expected https: or http:"};
-  return answered(by_.link({text_of(params, "message"), url, text_of(params, "elicitationId")}, params), {});
+  return answered(
+      by_.link({params.string_at("message").value_or(""), url, params.string_at("elicitationId").value_or("")}, params), {});
 }
 
 reply questions::sample(const value& params) {
@@ -116,8 +111,8 @@ reply questions::sample(const value& params) {
       return {{}, wrong_params, "params.messages: " + done.error().public_text};
   }
   if (const auto* most = params.find("maxTokens"); most != nullptr && most->as_integer()) asked.maxTokens = *most->as_integer();
-  asked.systemPrompt = text_of(params, "systemPrompt");
-  asked.includeContext = text_of(params, "includeContext");
+  asked.systemPrompt = params.string_at("systemPrompt").value_or("");
+  asked.includeContext = params.string_at("includeContext").value_or("");
   if (const auto* heat = params.find("temperature"); heat != nullptr) asked.temperature = heat->as_number();
   const auto take = [&params](std::string_view name, std::optional<value>& into) {
     if (const auto* member = params.find(name)) into = *member;

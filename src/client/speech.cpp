@@ -6,17 +6,13 @@
 #include "client/members.hpp"
 #include "json/base64.hpp"
 #include "value/take.hpp"
+#include "wire/logging.hpp"
 
 namespace hondana::outbound {
 namespace {
 
 constexpr std::string_view dialect = "dev.hondana/versioned-resources";
 constexpr std::string_view skills_extension = "io.modelcontextprotocol/skills";
-
-std::string_view spelling_of(log_level level) {
-  constexpr std::string_view names[] = {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
-  return names[static_cast<std::size_t>(level)];
-}
 
 void write_elicitation(json::writer& to, const client_handlers& can, const speech& in) {
   if (!can.form && !can.link) return;
@@ -95,7 +91,7 @@ std::string spelled(const request& what, channel::call_id id, const speech& in, 
         write_self(inner, options, in);
         inner.key("io.modelcontextprotocol/clientCapabilities");
         write_capabilities(inner, options, in);
-        if (options.least_log_level) inner.member("io.modelcontextprotocol/logLevel", spelling_of(*options.least_log_level));
+        if (options.least_log_level) inner.member("io.modelcontextprotocol/logLevel", wire::name_of(*options.least_log_level));
       }
       for (const auto& [name, one] : more) inner.key(name).raw(one.to_text());
       inner.end_object();

@@ -68,6 +68,9 @@ struct mirrored_argument {
   bool is_integer = false;
 };
 
+/// What stands there among a call's arguments; null when there is nothing, or a null.
+[[nodiscard]] const value* argument_at(const value& arguments, const std::vector<std::string>& path) noexcept;
+
 /// What a server says of itself.
 struct self_description {
   std::string name;

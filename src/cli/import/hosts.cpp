@@ -9,12 +9,6 @@
 namespace hondana::cli {
 namespace {
 
-std::string text_of(const value& from, std::string_view name) {
-  const auto* member = from.find(name);
-  const auto* text = member == nullptr ? nullptr : member->as_string();
-  return text == nullptr ? std::string() : *text;
-}
-
 std::vector<std::pair<std::string, std::string>> pairs_of(const value& from, std::string_view name) {
   std::vector<std::pair<std::string, std::string>> out;
   const auto* member = from.find(name);
@@ -56,12 +50,12 @@ std::string with_our_variables(std::string text, std::vector<std::string>& remar
 known_server server_of(const std::string& name, const value& from) {
   known_server out{.name = name};
   const auto ours = [&out](std::string text) { return with_our_variables(std::move(text), out.remarks); };
-  out.url = ours(text_of(from, "url"));
-  if (out.url.empty()) out.url = ours(text_of(from, "serverUrl"));
+  out.url = ours(from.string_at("url").value_or(""));
+  if (out.url.empty()) out.url = ours(from.string_at("serverUrl").value_or(""));
   for (auto& [key, text] : pairs_of(from, "headers")) out.headers.emplace_back(key, ours(std::move(text)));
   for (auto& [key, text] : pairs_of(from, "env")) out.environment.emplace_back(key, ours(std::move(text)));
-  out.folder = ours(text_of(from, "cwd"));
-  if (auto program = text_of(from, "command"); !program.empty()) out.command.push_back(ours(std::move(program)));
+  out.folder = ours(from.string_at("cwd").value_or(""));
+  if (auto program = from.string_at("command").value_or(""); !program.empty()) out.command.push_back(ours(std::move(program)));
   if (const auto* more = from.find("args"); more != nullptr && more->as_array() != nullptr && !out.command.empty()) {
     for (const auto& one : *more->as_array())
       out.command.push_back(ours(one.as_string() == nullptr ? one.to_text() : *one.as_string()));

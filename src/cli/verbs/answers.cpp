@@ -35,12 +35,6 @@ std::optional<std::string> read_line_of_person(const interruption& interrupted) 
   }
 }
 
-std::string member_text(const value& from, std::string_view name) {
-  const auto* member = from.find(name);
-  const auto* text = member == nullptr ? nullptr : member->as_string();
-  return text == nullptr ? std::string() : *text;
-}
-
 bool is_required(const value& schema, std::string_view name) {
   const auto* required = schema.find("required");
   const auto* all = required == nullptr ? nullptr : required->as_array();
@@ -52,9 +46,9 @@ bool is_required(const value& schema, std::string_view name) {
 }
 
 std::string question_of(const std::string& name, const value& field, bool must) {
-  const auto title = member_text(field, "title");
+  const auto title = field.string_at("title").value_or("");
   std::string out = "  " + visible(title.empty() ? name : title);
-  if (const auto more = member_text(field, "description"); !more.empty()) out += " (" + visible(more) + ')';
+  if (const auto more = field.string_at("description").value_or(""); !more.empty()) out += " (" + visible(more) + ')';
   if (const auto* choices = field.find("enum"); choices != nullptr) out += ' ' + visible(choices->to_text());
   if (const auto* preset = field.find("default"); preset != nullptr) out += " [" + visible(preset->to_text()) + ']';
   return out + (must ? "*: " : ": ");

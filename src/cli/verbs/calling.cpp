@@ -59,7 +59,7 @@ int list_tools(const task& what) {
     if (what.shown.shows_output) {
       rows.push_back({visible(one.name), visible(words.substr(0, words.find('\n')))});
     } else {
-      print(in_one_cell(one.name) + '\t' + in_one_cell(words) + '\n');
+      print(visible(one.name) + '\t' + visible(words) + '\n');
     }
   }
   if (what.shown.shows_output)

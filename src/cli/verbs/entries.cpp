@@ -71,15 +71,13 @@ std::string table_of(const std::vector<resource>& entries, bool is_long, const s
   return fit_table(columns, rows, shown.width, shown.in_colour).text;
 }
 
-std::string in_one_cell(const std::string& text) { return visible(text); }
-
 std::string line_of(const resource& entry, bool is_long) {
-  auto out = in_one_cell(entry.uri);
+  auto out = visible(entry.uri);
   if (is_long) {
     const auto& when = entry.annotations.lastModified;
     for (const auto& cell :
-         {in_one_cell(entry.name), in_one_cell(entry.kind), entry.size ? std::to_string(*entry.size) : std::string(),
-          priority_of(entry), when ? iso_time(*when) : std::string(), audience_of(entry), in_one_cell(entry.title)}) {
+         {visible(entry.name), visible(entry.kind), entry.size ? std::to_string(*entry.size) : std::string(),
+          priority_of(entry), when ? iso_time(*when) : std::string(), audience_of(entry), visible(entry.title)}) {
       out += '\t' + cell;
     }
   }

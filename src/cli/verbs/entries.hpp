@@ -23,8 +23,4 @@ void write_entry(json::writer& to, const resource_template& entry);
 [[nodiscard]] std::string table_of(const std::vector<resource>& entries, bool is_long, const screen& shown);
 /// One line, with everything that is known when `is_long`, tabs between.
 [[nodiscard]] std::string line_of(const resource& entry, bool is_long);
-/// A foreign text as a cell of a line: a tab or line end in it would make two of one, and the reader of a pipe may be a
-/// terminal.
-[[nodiscard]] std::string in_one_cell(const std::string& text);
-
 }  // namespace hondana::cli

@@ -224,7 +224,7 @@ int list_templates(const task& what) {
   }
   if (!what.shown.shows_output) {
     for (const auto& one : *all)
-      print(in_one_cell(one.uriTemplate) + '\t' + in_one_cell(one.name) + '\t' + in_one_cell(one.description) + '\n');
+      print(visible(one.uriTemplate) + '\t' + visible(one.name) + '\t' + visible(one.description) + '\n');
     return exit_ok;
   }
   std::vector<std::vector<std::string>> rows;

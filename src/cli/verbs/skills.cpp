@@ -15,12 +15,6 @@
 namespace hondana::cli {
 namespace {
 
-std::string text_of(const skill& of, std::string_view name) {
-  const auto* member = of.frontmatter.find(name);
-  const auto* text = member == nullptr ? nullptr : member->as_string();
-  return text == nullptr ? std::string() : *text;
-}
-
 void write(json::writer& to, const skill& of) {
   to.begin_object().member("uri", of.uri).key("frontmatter").raw(of.frontmatter.to_text());
   to.key("resources");
@@ -40,7 +34,7 @@ result<skill> find(const task& what, const std::string& word) {
   if (word.find("://") != std::string::npos) return server.find_skill(word, what.with.how());
   for (const auto& one : server.skills(what.with.how())) {
     if (!one) return tl::unexpected(one.error());
-    if (text_of(*one, "name") == word) return *one;
+    if (one->frontmatter.string_at("name").value_or("") == word) return *one;
   }
   return fail(errc::resource_not_found,
               "the server lists no skill named \"" + word + "\"; 'hondana skills' shows those there are");
@@ -77,8 +71,8 @@ int show_one(const task& what, const skill& of) {
     return code;
   }
   for (const auto& [file, state] : checked) {
-    auto line = in_one_cell(file.uri) + '\t' + (of.files ? std::to_string(file.size) : std::string());
-    if (verifies) line += '\t' + in_one_cell(state);
+    auto line = visible(file.uri) + '\t' + (of.files ? std::to_string(file.size) : std::string());
+    if (verifies) line += '\t' + visible(state);
     print(line + '\n');
   }
   if (code != exit_ok) say("what does not agree must not be used");
@@ -110,12 +104,13 @@ int show_skills(const task& what) {
     std::uint64_t size = 0;
     for (const auto& file : one.files.value_or(std::vector<skill_file>())) size += file.size;
     if (!what.shown.shows_output) {
-      print(in_one_cell(one.uri) + '\t' + in_one_cell(text_of(one, "name")) + '\t' + in_one_cell(text_of(one, "description")) +
-            '\n');
+      print(visible(one.uri) + '\t' + visible(one.frontmatter.string_at("name").value_or("")) + '\t' +
+            visible(one.frontmatter.string_at("description").value_or("")) + '\n');
       continue;
     }
-    rows.push_back({visible(text_of(one, "name")), one.files ? std::to_string(one.files->size()) : "",
-                    one.files ? human_size(size) : "", visible(text_of(one, "description")), visible(one.uri)});
+    rows.push_back({visible(one.frontmatter.string_at("name").value_or("")), one.files ? std::to_string(one.files->size()) : "",
+                    one.files ? human_size(size) : "", visible(one.frontmatter.string_at("description").value_or("")),
+                    visible(one.uri)});
   }
   if (what.shown.shows_output) {
     using enum column::alignment;

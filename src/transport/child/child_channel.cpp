@@ -260,7 +260,7 @@ class child_channel final : public channel::channel {
       const auto count = ::write(running_.input.get(), next.data(), next.size());
       if (count < 0) {
         // A program that has closed its input may still have something to say; its end is told by its output.
-        if (errno != EAGAIN && errno != EINTR) running_.input.reset();
+        if (errno != EAGAIN && errno != EINTR) running_.input = disk::handle();
         return;
       }
       const std::lock_guard lock(mutex_);
@@ -278,7 +278,7 @@ class child_channel final : public channel::channel {
     if (count > 0) {
       problems_.feed({buffer_.data(), static_cast<std::size_t>(count)});
     } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
-      running_.problems.reset();
+      running_.problems = disk::handle();
     }
   }
 
@@ -297,7 +297,7 @@ class child_channel final : public channel::channel {
 
   /// Its output has ended, and with it the conversation, whatever else it does.
   void has_ended() {
-    running_.input.reset();
+    running_.input = disk::handle();
     auto how = running_.ended(clock::now() + time_to_be_reaped);
     if (!how) {
       running_.signal(SIGKILL);
@@ -306,7 +306,7 @@ class child_channel final : public channel::channel {
     while (running_.problems.is_open()) {
       // What it said last; nobody can be writing any more.
       const auto count = ::read(running_.problems.get(), buffer_.data(), buffer_.size());
-      if (count <= 0) running_.problems.reset();
+      if (count <= 0) running_.problems = disk::handle();
       if (count > 0) problems_.feed({buffer_.data(), static_cast<std::size_t>(count)});
     }
     problems_.end_line();
@@ -322,7 +322,7 @@ class child_channel final : public channel::channel {
   /// Spec: basic/transports/stdio#shutdown.
   void end_in_order() {
     if (!running_.is_running()) return;
-    running_.input.reset();
+    running_.input = disk::handle();
     const auto step = std::min<clock::duration>(target_.leaving_time, std::max(close_by_ - clock::now(), clock::duration(0)));
     for (const int signal : {0, SIGTERM, SIGKILL}) {
       if (signal != 0) running_.signal(signal);
@@ -341,7 +341,7 @@ class child_channel final : public channel::channel {
       if (watched[1].revents != 0) read_problems();
       if (watched[0].revents == 0) continue;
       const auto count = ::read(running_.output.get(), buffer_.data(), buffer_.size());
-      if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) running_.output.reset();
+      if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) running_.output = disk::handle();
     }
   }
 
@@ -349,7 +349,7 @@ class child_channel final : public channel::channel {
   hondana::channel::listener& hears_;
   const hondana::channel::limits most_;
   const std::function<void(std::string_view)> log_;
-  child::descriptor wake_;
+  disk::handle wake_;
   child::expected_calls calls_;
 
   std::mutex mutex_;

@@ -2,8 +2,6 @@
 #include "transport/child/messages.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 #include <utility>
 
 namespace hondana::transport::child {
@@ -19,14 +17,6 @@ std::string visible(std::string text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
   }
   return text;
-}
-
-std::optional<channel::call_id> call_of(const std::optional<std::string>& id) {
-  if (!id) return {};
-  channel::call_id out = 0;
-  const auto* end = id->data() + id->size();
-  const auto [stopped, wrong] = std::from_chars(id->data(), end, out);
-  return wrong == std::errc() && stopped == end ? std::optional(out) : std::nullopt;
 }
 
 }  // namespace
@@ -87,7 +77,7 @@ messages::messages(channel::listener& hears, expected_calls& calls, const channe
       intake_(
           most,
           [this](const std::string& id) {
-            const auto call = call_of(id);
+            const auto call = channel::call_named(id);
             return call ? calls_.sink_of(*call) : channel::content_sink();
           },
           [this] { return late_sink(); }) {}
@@ -138,7 +128,8 @@ result<void> messages::feed(std::string_view bytes) {
 }
 
 std::optional<channel::call_id> messages::call_of_line() const {
-  return intake_.has_method() ? std::nullopt : call_of(intake_.id());
+  const auto id = intake_.id();
+  return intake_.has_method() || !id ? std::nullopt : channel::call_named(*id);
 }
 
 result<void> messages::end_line() {

@@ -28,14 +28,14 @@ constexpr std::chrono::milliseconds without_handle{10};
 failure unable(const std::string& doing, int error) { return {errc::source_unavailable, doing + ": " + ::strerror(error), {}}; }
 
 struct pipe_ends {
-  descriptor ours;
-  descriptor theirs;
+  disk::handle ours;
+  disk::handle theirs;
 };
 
 result<pipe_ends> make_pipe(bool we_read) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return tl::unexpected(unable("no pipe to a server's process can be had", errno));
-  pipe_ends out{descriptor(ends[we_read ? 0 : 1]), descriptor(ends[we_read ? 1 : 0])};
+  pipe_ends out{disk::handle(ends[we_read ? 0 : 1]), disk::handle(ends[we_read ? 1 : 0])};
   ::fcntl(out.ours.get(), F_SETFL, O_NONBLOCK);
   return out;
 }
@@ -83,11 +83,6 @@ std::string why_not(const child_target& what, int error) {
 
 }  // namespace
 
-void descriptor::reset() noexcept {
-  if (which_ >= 0) ::close(which_);
-  which_ = -1;
-}
-
 program::program(program&& other) noexcept
     : input(std::move(other.input)),
       output(std::move(other.output)),
@@ -131,11 +126,11 @@ result<program> program::start(const child_target& what) {
   ::posix_spawnattr_init(&attributes);
   if (!what.folder.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, what.folder.c_str());
   // The pipes' numbers may be any, among them 0 to 2 when the host has closed its own: duplicates above them cannot clash.
-  std::array<descriptor, 3> above;
+  std::array<disk::handle, 3> above;
   const std::array<int, 3> theirs{input->theirs.get(), output->theirs.get(),
                                   what.on_stderr ? problems.theirs.get() : STDERR_FILENO};
   for (std::size_t i = 0; i < theirs.size(); ++i) {
-    above[i] = descriptor(::fcntl(theirs[i], F_DUPFD_CLOEXEC, 3));
+    above[i] = disk::handle(::fcntl(theirs[i], F_DUPFD_CLOEXEC, 3));
     if (above[i].is_open()) ::posix_spawn_file_actions_adddup2(&actions, above[i].get(), static_cast<int>(i));
   }
   ::posix_spawn_file_actions_addclosefrom_np(&actions, 3);
@@ -161,7 +156,7 @@ result<program> program::start(const child_target& what) {
     out.pid_ = -1;
     return fail(errc::source_unavailable, why_not(what, error));
   }
-  out.handle_ = descriptor(static_cast<int>(::syscall(SYS_pidfd_open, out.pid_, 0)));
+  out.handle_ = disk::handle(static_cast<int>(::syscall(SYS_pidfd_open, out.pid_, 0)));
   out.input = std::move(input->ours);
   out.output = std::move(output->ours);
   out.problems = std::move(problems.ours);
@@ -180,7 +175,7 @@ std::optional<std::string> program::ended(clock::time_point until) {
       const auto reaped = ::waitpid(pid_, &status, WNOHANG);
       const bool is_ours = reaped == pid_;
       pid_ = -1;
-      handle_.reset();
+      handle_ = disk::handle();
       if (!is_ours) return "ended";  // somebody else reaped it: the host ignores SIGCHLD
       if (!WIFSIGNALED(status)) return "ended with code " + std::to_string(WEXITSTATUS(status));
       const auto* name = ::sigabbrev_np(WTERMSIG(status));

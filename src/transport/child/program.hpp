@@ -11,29 +11,9 @@
 #include <hondana/client_target.hpp>
 #include <hondana/error.hpp>
 
+#include "disk/handle.hpp"
+
 namespace hondana::transport::child {
-
-/// A file descriptor that is closed in the end.
-class descriptor {
- public:
-  descriptor() noexcept = default;
-  explicit descriptor(int which) noexcept : which_(which) {}
-  ~descriptor() { reset(); }
-  descriptor(descriptor&& other) noexcept : which_(std::exchange(other.which_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    if (this != &other) {
-      reset();
-      which_ = std::exchange(other.which_, -1);
-    }
-    return *this;
-  }
-  [[nodiscard]] int get() const noexcept { return which_; }
-  [[nodiscard]] bool is_open() const noexcept { return which_ >= 0; }
-  void reset() noexcept;
-
- private:
-  int which_ = -1;
-};
 
 /// A started program, in a process group of its own: a terminal's interrupt reaches whoever started it first, who then ends it
 /// in order, and what it has started itself ends with it. Destruction kills and reaps it. Threads: one at a time.
@@ -51,9 +31,9 @@ class program {
 
   [[nodiscard]] bool is_running() const noexcept { return pid_ > 0; }
   /// Non-blocking ends of its pipes; `problems` is closed when its standard error is not taken.
-  descriptor input;
-  descriptor output;
-  descriptor problems;
+  disk::handle input;
+  disk::handle output;
+  disk::handle problems;
 
   /// How it ended, in words ("ended with code 3", "was killed by SIGSEGV"), once it has; waits for that until `until`.
   [[nodiscard]] std::optional<std::string> ended(std::chrono::steady_clock::time_point until);
@@ -62,7 +42,7 @@ class program {
 
  private:
   pid_t pid_ = -1;
-  descriptor handle_;  // of the process, to wait for it with a limit
+  disk::handle handle_;  // of the process, to wait for it with a limit
 };
 
 }  // namespace hondana::transport::child

@@ -1,6 +1,5 @@
 /// The channel of HTTP+SSE.
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <future>
 #include <map>
@@ -26,12 +25,7 @@ using hondana::channel::call_id;
 using hondana::channel::outgoing;
 
 /// 0 for what is no call's id.
-call_id call_named(const std::optional<std::string>& id) {
-  call_id out = 0;
-  if (!id) return 0;
-  const auto read = std::from_chars(id->data(), id->data() + id->size(), out);
-  return read.ec == std::errc() && read.ptr == id->data() + id->size() ? out : 0;
-}
+call_id call_or_none(const std::optional<std::string>& id) { return id ? hondana::channel::call_named(*id).value_or(0) : 0; }
 
 class http_sse final : public channel::channel, public answer_hearer, public message_hearer {
  public:
@@ -144,7 +138,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
   }
 
   hondana::channel::content_sink sink_of(const std::string& id) {
-    const auto found = sinks_.find(call_named(id));
+    const auto found = sinks_.find(call_or_none(id));
     return found == sinks_.end() ? hondana::channel::content_sink() : found->second;
   }
 
@@ -161,7 +155,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
       error_body_ += bytes.substr(0, max_error_body_bytes - error_body_.size());
       return error_body_.size() < max_error_body_bytes;
     }
-    if (const auto call = call_named(events_->coming_id()); call != 0 && sinks_.contains(call)) in_.progressed(call);
+    if (const auto call = call_or_none(events_->coming_id()); call != 0 && sinks_.contains(call)) in_.progressed(call);
     events_->feed(bytes);
     return !wrong_;
   }
@@ -190,12 +184,12 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
   }
 
   void message(std::string text, const std::optional<std::string>& id) override {
-    if (!sinks_.empty() && is_answer(text, id, call_named(id))) sinks_.erase(call_named(id));
+    if (!sinks_.empty() && is_answer(text, id, call_or_none(id))) sinks_.erase(call_or_none(id));
     in_.received(0, std::move(text));
   }
 
   void spoiled(failure why, const std::optional<std::string>& id) override {
-    const auto call = call_named(id);
+    const auto call = call_or_none(id);
     if (call == 0) return in_.log("a message of " + shown(in_.target.url) + " is skipped: " + why.public_text);
     sinks_.erase(call);
     hondana::channel::ending how;

@@ -1,7 +1,6 @@
 /// Telling a client what a server's session says.
 #include "transport/memory/memory_channel.hpp"
 
-#include <charconv>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -22,13 +21,6 @@ using hondana::channel::call_id;
 
 /// Until a piece of a content must have come from the server's source.
 constexpr std::chrono::seconds piece_time{60};
-
-std::optional<call_id> call_of(const std::string& id) {
-  call_id out = 0;
-  const auto* end = id.data() + id.size();
-  const auto [stopped, wrong] = std::from_chars(id.data(), end, out);
-  return wrong == std::errc() && stopped == end ? std::optional(out) : std::nullopt;
-}
 
 class memory_channel final : public hondana::channel::channel {
  public:
@@ -86,11 +78,11 @@ class memory_channel final : public hondana::channel::channel {
       more = *got;
       if (auto taken = intake.feed(piece); !taken) why = std::move(taken.error());
       if (const auto id = intake.id()) {
-        if (const auto call = call_of(*id); call && is_under_way(*call)) hears_.progressed(*call);
+        if (const auto call = hondana::channel::call_named(*id); call && is_under_way(*call)) hears_.progressed(*call);
       }
     }
     const auto id = intake.id();
-    const auto call = id ? call_of(*id) : std::nullopt;
+    const auto call = id ? hondana::channel::call_named(*id) : std::nullopt;
     if (!why) {
       auto whole = intake.finish();
       if (whole) {
@@ -104,7 +96,7 @@ class memory_channel final : public hondana::channel::channel {
   }
 
   hondana::channel::content_sink sink_of(const std::string& id) {
-    const auto call = call_of(id);
+    const auto call = hondana::channel::call_named(id);
     const std::lock_guard lock(mutex_);
     const auto found = call ? under_way_.find(*call) : under_way_.end();
     if (found != under_way_.end()) return found->second;

@@ -42,14 +42,6 @@ std::optional<protocol_error> compare(std::string_view header_name, const std::o
                   std::string(body_value.substr(0, 200)) + "'");
 }
 
-const value* argument_at(const value& arguments, const std::vector<std::string>& path) {
-  const auto* place = &arguments;
-  for (const auto& step : path) {
-    if (place != nullptr) place = place->find(step);
-  }
-  return place != nullptr && place->is_null() ? nullptr : place;
-}
-
 /// Whether a decoded header stands for an argument. Integers are compared as numbers: 42.0 is 42.
 bool repeats(std::string_view header, const value& argument, bool is_integer) {
   if (const auto* text = argument.as_string()) return header == *text;
@@ -70,7 +62,7 @@ std::optional<protocol_error> argument_mismatch(const std::vector<model::mirrore
                                                 const rpc::http_headers& headers) {
   for (const auto& one : mirrored) {
     const auto name = "Mcp-Param-" + one.header;
-    const auto* argument = argument_at(arguments, one.path);
+    const auto* argument = model::argument_at(arguments, one.path);
     const auto given = std::find_if(headers.arguments.begin(), headers.arguments.end(),
                                     [&one](const auto& field) { return is_same_field(field.first, one.header); });
     if (given == headers.arguments.end()) {
