@@ -46,7 +46,7 @@ std::string url_json(std::string_view outer, std::string_view url, bool has_type
 
 /// `to`: what curl needs to be told besides the message.
 std::string curl_line(const std::string& to) {
-  const std::string revision(wire::newest_revision());
+  const std::string revision(wire::modern_revisions().front());
   return "curl -s " + to +
          " -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream'"
          " -H 'MCP-Protocol-Version: " +

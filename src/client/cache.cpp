@@ -1,6 +1,7 @@
 /// Keeping and forgetting answers.
 #include "client/cache.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <hondana/uri.hpp>
@@ -48,7 +49,8 @@ std::optional<std::pair<client_cache::store::text, std::chrono::milliseconds>> c
   return {};
 }
 
-void client_cache::store::keep(const question& what, std::string result, const outbound::freshness& how, std::uint64_t since) {
+void client_cache::store::keep(const question& what, std::string result, const wire::asking::freshness& how,
+                               std::uint64_t since) {
   if (how.ttl <= std::chrono::milliseconds(0)) return;
   kept one{key_of(what, how.is_public), what.server, what.method, what.uri, {}, std::chrono::steady_clock::now() + how.ttl, 0};
   one.bytes = overhead + 2 * one.key.size() + one.server.size() + one.uri.size() + result.size();
@@ -81,12 +83,13 @@ void client_cache::store::forget_resource(const std::string& server, std::string
   }
 }
 
-void client_cache::store::forget_lists(const std::string& server, std::string_view prefix) {
+void client_cache::store::forget_lists(const std::string& server, std::initializer_list<std::string_view> prefixes) {
   const std::lock_guard lock(mutex_);
   ++changes_;
   for (auto one = order_.begin(); one != order_.end();) {
     const auto next = std::next(one);
-    if (one->server == server && one->uri.empty() && one->method.starts_with(prefix)) drop(one);
+    const auto has_changed = [&one](std::string_view prefix) { return one->method.starts_with(prefix); };
+    if (one->server == server && one->uri.empty() && std::any_of(prefixes.begin(), prefixes.end(), has_changed)) drop(one);
     one = next;
   }
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <list>
 #include <map>
 #include <memory>
@@ -14,7 +15,7 @@
 
 #include <hondana/client.hpp>
 
-#include "client/results.hpp"
+#include "wire/asking/results.hpp"
 
 namespace hondana {
 
@@ -29,7 +30,7 @@ class client_cache::store {
     std::string identity;
     std::string method;
     std::string params;
-    std::string uri;  ///< Of a read; empty for lists.
+    std::string uri;  ///< Of what it is about; empty for lists.
   };
   using text = std::shared_ptr<const std::string>;
 
@@ -37,11 +38,11 @@ class client_cache::store {
   [[nodiscard]] std::optional<std::pair<text, std::chrono::milliseconds>> find(const question& what);
   /// A mark to give to `keep`, taken before the request is sent: what is invalidated meanwhile is not kept.
   [[nodiscard]] std::uint64_t mark() const;
-  void keep(const question& what, std::string result, const outbound::freshness& how, std::uint64_t since);
+  void keep(const question& what, std::string result, const wire::asking::freshness& how, std::uint64_t since);
   /// What `uri` is or what is part of it has changed; an empty one: everything has.
   void forget_resource(const std::string& server, std::string_view uri);
-  /// Lists of these methods have changed; every method that begins with `prefix`.
-  void forget_lists(const std::string& server, std::string_view prefix);
+  /// Lists have changed: those of every method that begins with one of `prefixes`.
+  void forget_lists(const std::string& server, std::initializer_list<std::string_view> prefixes);
   [[nodiscard]] std::size_t bytes() const;
 
  private:

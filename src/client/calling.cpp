@@ -3,13 +3,11 @@
 
 #include "client/narrowing.hpp"
 #include "handlers/mirrored.hpp"
-#include "json/writer.hpp"
 #include "value/take.hpp"
+#include "wire/asking/errors.hpp"
 
 namespace hondana::outbound {
 namespace {
-
-constexpr std::int64_t header_mismatch = -32020;
 
 /// What of the arguments is repeated in headers. Spec: 2026-07-28 basic/transports/streamable-http#client-behavior.
 result<std::vector<std::pair<std::string, std::string>>> repeated(const tool& what, const value& arguments) {
@@ -29,7 +27,7 @@ result<std::vector<std::pair<std::string, std::string>>> repeated(const tool& wh
     } else {
       continue;  // the server will say what it thinks of such an argument
     }
-    out.emplace_back("Mcp-Param-" + one.header, header_spelling(text));
+    out.push_back(asking::argument_header(one.header, text));
   }
   return out;
 }
@@ -41,9 +39,7 @@ result<called> call_tool(engine& of, std::string_view name, const value& argumen
     return fail(errc::invalid_argument, "the arguments of a tool are an object");
   if (auto can = of.need(&server_description::has_tools, "tools", how); !can) return tl::unexpected(std::move(can.error()));
   for (bool is_again = false;; is_again = true) {
-    request what{.method = "tools/call", .target = std::string(name), .repeats_target = true, .may_be_asked = true};
-    json::writer to(what.params);
-    to.key("name").string(name).key("arguments").raw(arguments.is_null() ? "{}" : arguments.to_text());
+    request what{.asked = asking::call_tool(name, arguments)};
     if (of.has_headers()) {
       const auto known = of.find_tool(name, is_again, how);
       if (!known) return tl::unexpected(known.error());
@@ -54,27 +50,16 @@ result<called> call_tool(engine& of, std::string_view name, const value& argumen
       }
     }
     auto got = of.call(std::move(what), how);
-    if (got) return called_of(got->got.result);
+    if (got) return asking::called_of(got->got.result);
     // The tool may want other headers than when it was listed.
     const auto& why = got.error();
-    if (is_again || !why.answer || why.answer->code != header_mismatch) return tl::unexpected(why);
+    if (is_again || !asking::wants_other_headers(why)) return tl::unexpected(why);
   }
 }
 
 result<value> any_request(engine& of, std::string_view method, const value& params, const call_options& how) {
   if (!params.is_null() && params.as_object() == nullptr) return fail(errc::invalid_argument, "params is an object, or null");
-  request what{.method = std::string(method), .may_be_asked = true};
-  if (const auto* all = params.as_object()) {
-    json::writer to(what.params);
-    for (const auto& [name, one] : *all) to.key(name).raw(one.to_text());
-  }
-  for (const auto* member : {"uri", "name"}) {
-    const auto* one = params.find(member);
-    if (one == nullptr || one->as_string() == nullptr || !what.target.empty()) continue;
-    what.target = *one->as_string();
-    what.repeats_target = method == "resources/read" || method == "tools/call" || method == "prompts/get";
-  }
-  auto got = of.call(std::move(what), how);
+  auto got = of.call({.asked = asking::any(method, params)}, how);
   if (!got) return tl::unexpected(std::move(got.error()));
   auto taken = take_value(got->got.result);
   if (!taken) return fail(errc::broken_protocol, taken.error().public_text);

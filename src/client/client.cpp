@@ -4,18 +4,13 @@
 #include <utility>
 
 #include "client/engine.hpp"
-#include "client/members.hpp"
 #include "client/narrowing.hpp"
-#include "json/writer.hpp"
 
 namespace hondana::inline v0 {
-namespace {
 
-outbound::request listing(std::string method, const std::optional<std::string>& cursor) {
-  outbound::request out{.method = std::move(method), .is_kept = true};
-  if (cursor) json::writer(out.params).key("cursor").string(*cursor);
-  return out;
-}
+namespace asking = wire::asking;
+
+namespace {
 
 /// The ranges of a client do not keep it alive: whoever uses one after its client's end is told.
 template <class T, class Get>
@@ -80,9 +75,9 @@ paged<resource_template> client::templates(call_options how) {
       engine_, [how = std::move(how)](outbound::engine& of, const auto& cursor) -> result<page<resource_template>> {
         if (auto can = of.need(&server_description::has_resources, "resources", how); !can)
           return tl::unexpected(std::move(can.error()));
-        auto got = of.call(listing("resources/templates/list", cursor), how);
+        auto got = of.call({.asked = asking::list_templates(cursor), .is_kept = true}, how);
         if (!got) return tl::unexpected(std::move(got.error()));
-        return outbound::templates_of(got->result());
+        return asking::templates_of(got->result());
       });
 }
 
@@ -92,13 +87,9 @@ paged<resource> client::children(std::string uri, call_options how) {
       [uri = std::move(uri), how = std::move(how)](outbound::engine& of, const auto& cursor) -> result<page<resource>> {
         if (auto can = of.need(&server_description::has_folders, "directory reads", how); !can)
           return tl::unexpected(std::move(can.error()));
-        outbound::request what{.method = "resources/directory/read", .target = uri};
-        json::writer to(what.params);
-        to.key("uri").string(uri);
-        if (cursor) to.key("cursor").string(*cursor);
-        auto got = of.call(std::move(what), how);
+        auto got = of.call({.asked = asking::list_folder(uri, cursor)}, how);
         if (!got) return tl::unexpected(std::move(got.error()));
-        return outbound::resources_of(got->result());
+        return asking::resources_of(got->result());
       });
 }
 
@@ -125,24 +116,12 @@ result<std::string> client::expand(std::string_view uri_template, const uri_temp
 
 namespace {
 
-result<complete_result> complete_ref(outbound::engine& of, std::string_view kind, std::string_view member,
-                                     std::string_view what, std::string_view argument, std::string_view typed,
-                                     const std::vector<std::pair<std::string, std::string>>& chosen, const call_options& how) {
+result<complete_result> completed(outbound::engine& of, asking::request what, const call_options& how) {
   if (auto can = of.need(&server_description::has_completion, "completion", how); !can)
     return tl::unexpected(std::move(can.error()));
-  outbound::request asked{.method = "completion/complete", .target = std::string(what)};
-  json::writer to(asked.params);
-  to.key("ref").begin_object().member("type", kind).member(member, what).end_object();
-  to.key("argument").begin_object().member("name", argument).member("value", typed).end_object();
-  // Revisions before 2025-06-18 ignore what they do not know.
-  if (!chosen.empty()) {
-    to.key("context").begin_object().key("arguments").begin_object();
-    for (const auto& [name, text] : chosen) to.member(name, text);
-    to.end_object().end_object();
-  }
-  auto got = of.call(std::move(asked), how);
+  auto got = of.call({.asked = std::move(what)}, how);
   if (!got) return tl::unexpected(std::move(got.error()));
-  return outbound::completion_of(got->result());
+  return asking::completion_of(got->result());
 }
 
 }  // namespace
@@ -150,13 +129,13 @@ result<complete_result> complete_ref(outbound::engine& of, std::string_view kind
 result<complete_result> client::complete(std::string_view uri_template, std::string_view variable, std::string_view typed,
                                          const std::vector<std::pair<std::string, std::string>>& chosen,
                                          const call_options& how) {
-  return complete_ref(*engine_, "ref/resource", "uri", uri_template, variable, typed, chosen, how);
+  return completed(*engine_, asking::complete_template(uri_template, variable, typed, chosen), how);
 }
 
 result<complete_result> client::complete_prompt(std::string_view prompt, std::string_view argument, std::string_view typed,
                                                 const std::vector<std::pair<std::string, std::string>>& chosen,
                                                 const call_options& how) {
-  return complete_ref(*engine_, "ref/prompt", "name", prompt, argument, typed, chosen, how);
+  return completed(*engine_, asking::complete_prompt(prompt, argument, typed, chosen), how);
 }
 
 client::watching::watching() noexcept = default;
@@ -197,9 +176,9 @@ paged<prompt> client::prompts(call_options how) {
   return pages<prompt>(engine_, [how = std::move(how)](outbound::engine& of, const auto& cursor) -> result<page<prompt>> {
     if (auto can = of.need(&server_description::has_prompts, "prompts", how); !can)
       return tl::unexpected(std::move(can.error()));
-    auto got = of.call(listing("prompts/list", cursor), how);
+    auto got = of.call({.asked = asking::list_prompts(cursor), .is_kept = true}, how);
     if (!got) return tl::unexpected(std::move(got.error()));
-    return outbound::prompts_of(got->result());
+    return asking::prompts_of(got->result());
   });
 }
 
@@ -208,38 +187,26 @@ result<prompt_result> client::get_prompt(std::string_view name,
                                          const call_options& how) {
   if (auto can = engine_->need(&server_description::has_prompts, "prompts", how); !can)
     return tl::unexpected(std::move(can.error()));
-  outbound::request what{.method = "prompts/get", .target = std::string(name), .repeats_target = true, .may_be_asked = true};
-  json::writer to(what.params);
-  to.key("name").string(name);
-  if (!arguments.empty()) {
-    to.key("arguments").begin_object();
-    for (const auto& [key, text] : arguments) to.member(key, text);
-    to.end_object();
-  }
-  auto got = engine_->call(std::move(what), how);
+  auto got = engine_->call({.asked = asking::get_prompt(name, arguments)}, how);
   if (!got) return tl::unexpected(std::move(got.error()));
-  return outbound::prompt_of(got->result());
+  return asking::prompt_of(got->result());
 }
 
 paged<skill> client::skills(call_options how) {
   return pages<skill>(engine_, [how = std::move(how)](outbound::engine& of, const auto& cursor) -> result<page<skill>> {
     if (auto can = of.need(&server_description::has_skills, "skills", how); !can) return tl::unexpected(std::move(can.error()));
-    auto got = of.call(listing("skills/list", cursor), how);
+    auto got = of.call({.asked = asking::list_skills(cursor), .is_kept = true}, how);
     if (!got) return tl::unexpected(std::move(got.error()));
-    return outbound::skills_of(got->result());
+    return asking::skills_of(got->result());
   });
 }
 
 result<skill> client::find_skill(std::string_view uri, const call_options& how) {
   if (auto can = engine_->need(&server_description::has_skills, "skills", how); !can)
     return tl::unexpected(std::move(can.error()));
-  outbound::request what{.method = "skills/get", .target = std::string(uri), .is_kept = true};
-  json::writer(what.params).key("uri").string(uri);
-  auto got = engine_->call(std::move(what), how);
+  auto got = engine_->call({.asked = asking::get_skill(uri), .is_kept = true}, how);
   if (!got) return tl::unexpected(std::move(got.error()));
-  const auto inner = outbound::object_member(got->result(), "skill");
-  if (!inner) return fail(errc::broken_protocol, "the server answered skills/get without a skill");
-  return outbound::skill_of(*inner);
+  return asking::skill_of(got->result());
 }
 
 result<read_answer> client::read_skill_file(const skill& of, std::string_view uri, const call_options& how) {
@@ -254,7 +221,7 @@ result<void> client::roots_changed() {
   const auto ready = engine_->connection().ready({});
   if (!ready) return tl::unexpected(ready.error());
   if (ready->is_modern) return {};
-  engine_->connection().talk().tell(R"({"jsonrpc":"2.0","method":"notifications/roots/list_changed"})");
+  engine_->connection().talk().tell(asking::roots_changed());
   return {};
 }
 

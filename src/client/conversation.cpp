@@ -5,7 +5,8 @@
 #include <stop_token>
 #include <utility>
 
-#include "json/writer.hpp"
+#include "wire/asking/errors.hpp"
+#include "wire/choose.hpp"
 
 namespace hondana::outbound {
 namespace {
@@ -178,14 +179,14 @@ result<answer> conversation::ask(channel::call_id id, std::string text, const se
   return std::move(*mine->got);
 }
 
+void conversation::cancel(channel::call_id id, std::string_view reason,
+                          std::vector<std::pair<std::string, std::string>> headers) {
+  tell(wire::cancelled_notification(static_cast<std::int64_t>(id), reason), std::move(headers));
+}
+
 void conversation::give_up(channel::call_id id, const sending& how, std::string_view reason) {
   through()->abandon(id);
-  if (!how.tells_cancellation) return;
-  std::string text;
-  json::writer to(text);
-  to.begin_object().member("jsonrpc", "2.0").member("method", "notifications/cancelled").key("params").begin_object();
-  to.key("requestId").unsigned_integer(id).member("reason", reason).end_object().end_object();
-  tell(std::move(text), how.headers);
+  if (how.tells_cancellation) cancel(id, reason, how.headers);
 }
 
 result<void> conversation::subscribe(channel::call_id id, std::string text, const sending& how) {
@@ -203,13 +204,15 @@ result<void> conversation::subscribe(channel::call_id id, std::string text, cons
   return {};
 }
 
-void conversation::drop(channel::call_id id, std::string cancellation) {
+void conversation::drop(channel::call_id id) {
   {
     const std::lock_guard lock(mutex_);
     if (pending_.erase(id) == 0) return;
   }
-  through()->abandon(id);
-  if (!cancellation.empty()) tell(std::move(cancellation));
+  const auto open = through();
+  open->abandon(id);
+  // Where each call has an exchange of its own, its end says it.
+  if (!open->has_exchanges()) cancel(id, "not watched any more", {});
 }
 
 void conversation::tell(std::string text, std::vector<std::pair<std::string, std::string>> headers) {
@@ -263,10 +266,11 @@ void conversation::received(channel::call_id call, std::string text) {
   if (const auto* one = std::get_if<rpc::response>(&message)) {
     answered(call, std::move(*parsed), *one, text.size());
   } else if (const auto* told = std::get_if<rpc::notification>(&message)) {
-    if (told->method == "notifications/progress") {
-      reported(*told);
+    auto news = asking::news_of(*told);
+    if (const auto* progressed = std::get_if<asking::call_progress>(&news.what)) {
+      reported(*progressed);
     } else {
-      heard_.told(*told);
+      heard_.told(std::move(news));
     }
   } else if (const auto* asked = std::get_if<rpc::request>(&message)) {
     heard_.asked(*asked);
@@ -320,37 +324,22 @@ void conversation::answered(channel::call_id call, json::document document, cons
   const auto envelope = document.root().as_object({});
   const auto error = envelope ? envelope->find_object("error") : tl::unexpected(json::bad_member{});
   if (error && *error) {
-    settle(id, tl::unexpected(failure_of(**error, 0, method, target)));
+    settle(id, tl::unexpected(asking::failure_of(**error, 0, method, target)));
   } else {
     settle(id, fail(errc::broken_protocol, "the server answered " + method + " with neither a result nor an error"));
   }
 }
 
-void conversation::reported(const rpc::notification& what) {
-  const auto token = what.params.find("progressToken");
-  if (!token || !*token) return;
-  const auto id = (*token)->as_integer("progressToken");
-  if (!id || *id <= 0) return;
+void conversation::reported(const asking::call_progress& what) {
   std::function<void(const progress&)> report;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = pending_.find(static_cast<channel::call_id>(*id));
+    const auto found = pending_.find(what.call);
     if (found == pending_.end()) return;
     // Words alone are no content: only bytes keep a streamed read from timing out.
     report = found->second->report;
   }
-  if (!report) return;
-  progress out;
-  const auto number = [&what](std::string_view name) -> std::optional<double> {
-    const auto member = what.params.find(name);
-    if (!member || !*member) return {};
-    const auto read = (*member)->as_number(name);
-    return read ? std::optional(*read) : std::nullopt;
-  };
-  out.done = number("progress").value_or(0);
-  out.total = number("total");
-  if (const auto text = what.params.find_string("message"); text && *text) out.message = std::string(**text);
-  report(out);
+  if (report) report(what.now);
 }
 
 void conversation::progressed(channel::call_id call) {
@@ -377,7 +366,7 @@ void conversation::ended(channel::call_id call, channel::ending how) {
   if (how.http_status >= 400) {
     if (const auto error = error_in(how.body, keeper)) {
       const auto code = why.code;
-      why = failure_of(*error, how.http_status, method, target);
+      why = asking::failure_of(*error, how.http_status, method, target);
       if (code == errc::unauthorized) why.code = code;
     }
   }

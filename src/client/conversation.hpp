@@ -19,9 +19,11 @@
 #include "channel/channel.hpp"
 #include "json/reader.hpp"
 #include "rpc/envelope.hpp"
+#include "wire/asking/news.hpp"
 
 namespace hondana::outbound {
 
+namespace asking = wire::asking;
 using clock = std::chrono::steady_clock;
 
 /// The answer to a request: a result, in the document it lives in.
@@ -38,7 +40,7 @@ class hearer {
   hearer(const hearer&) = delete;
   hearer& operator=(const hearer&) = delete;
   virtual ~hearer() = default;
-  virtual void told(const rpc::notification& what) = 0;
+  virtual void told(asking::news what) = 0;
   /// A request of the server's (older revisions).
   virtual void asked(const rpc::request& what) = 0;
   /// A subscription's stream has ended; `why` is set unless the server ended it as the protocol has it.
@@ -81,8 +83,8 @@ class conversation final : public channel::listener {
   [[nodiscard]] result<answer> ask(channel::call_id id, std::string text, const sending& how, const call_options& options);
   /// Sends a request whose answer is told by `hearer::subscription_ended`. Errors: overloaded.
   result<void> subscribe(channel::call_id id, std::string text, const sending& how);
-  /// Gives a subscription up; nothing is told of it any more. `cancellation`: what tells the server, or empty.
-  void drop(channel::call_id id, std::string cancellation);
+  /// Gives a subscription up; nothing is told of it any more. The server is told where only that tells it.
+  void drop(channel::call_id id);
   /// Sends a notification or an answer.
   void tell(std::string text, std::vector<std::pair<std::string, std::string>> headers = {});
 
@@ -105,8 +107,9 @@ class conversation final : public channel::listener {
   struct pending;
   void settle(channel::call_id id, result<answer> with);
   void answered(channel::call_id call, json::document document, const rpc::response& what, std::size_t bytes);
-  void reported(const rpc::notification& what);
+  void reported(const asking::call_progress& what);
   void give_up(channel::call_id id, const sending& how, std::string_view reason);
+  void cancel(channel::call_id id, std::string_view reason, std::vector<std::pair<std::string, std::string>> headers);
   [[nodiscard]] clock::duration paused() const;  // with the mutex held
 
   hearer& heard_;
@@ -123,11 +126,6 @@ class conversation final : public channel::listener {
   std::chrono::milliseconds question_time_{600'000};
 };
 
-/// A foreign text as part of a line: line ends and other control characters of ASCII become spaces.
-[[nodiscard]] std::string one_line(std::string_view text);
-/// The failure that an error answer is. `target`: the URI or name that was asked for.
-[[nodiscard]] failure failure_of(const json::object& error, int http_status, const std::string& method,
-                                 const std::string& target);
 /// The failure that an HTTP answer without a JSON-RPC error is.
 [[nodiscard]] failure failure_of(const channel::ending& how, const std::string& method);
 

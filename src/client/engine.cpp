@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "bytes/digest.hpp"
-#include "client/members.hpp"
+#include "handlers/mirrored.hpp"
 #include "json/writer.hpp"
 #include "value/take.hpp"
-#include "wire/logging.hpp"
+#include "wire/asking/errors.hpp"
+#include "wire/asking/members.hpp"
+#include "wire/asking/speech.hpp"
 
 namespace hondana::outbound {
 namespace {
@@ -43,6 +45,16 @@ std::string identity_of(const client_target& target, const client_options& optio
   return options.identity + '\n' + bytes::to_hex(bytes::digest_of(all));
 }
 
+/// Removes tools that cannot be called over HTTP, since what they say of headers breaks the rules; `say` hears which and why.
+void drop_unusable(std::vector<tool>& tools, const std::function<void(const std::string&)>& say) {
+  std::erase_if(tools, [&say](const tool& one) {
+    const auto mirrored = handlers::mirrored_arguments(one.inputSchema);
+    if (mirrored) return false;
+    say("the tool \"" + one.name.substr(0, 200) + "\" is left out: " + mirrored.error().public_text);
+    return true;
+  });
+}
+
 }  // namespace
 
 engine::engine(client_target target, client_options options, channel_maker make)
@@ -63,9 +75,8 @@ result<void> engine::open(const call_options& how) {
   if (!ready) return tl::unexpected(ready.error());
   // Peers without sessions are told with each request.
   if (ready->is_modern || !options_.least_log_level || link_.server().capabilities.find("logging") == nullptr) return {};
-  request what{.method = "logging/setLevel"};
-  json::writer(what.params).key("level").string(wire::name_of(*options_.least_log_level));
-  if (auto done = call(std::move(what), how); !done) return tl::unexpected(std::move(done.error()));
+  if (auto done = call({.asked = asking::set_level(*options_.least_log_level)}, how); !done)
+    return tl::unexpected(std::move(done.error()));
   return {};
 }
 
@@ -78,7 +89,7 @@ void engine::close() {
 }
 
 void engine::noticed(const std::string& line) {
-  if (options_.log) options_.log(one_line(line));
+  if (options_.log) options_.log(asking::one_line(line));
 }
 
 result<void> engine::tell_later(std::function<void()> job) {
@@ -95,15 +106,16 @@ result<server_description> engine::need(bool server_description::* what, std::st
   return known;
 }
 
-client_cache::store::question engine::question_of(const request& what) const {
-  return {server_key_ + ' ' + link_.server().revision, identity_, what.method, what.params,
-          what.method.starts_with("resources/read") ? what.target : std::string()};
+std::string engine::server_in_cache() const { return server_key_ + ' ' + link_.server().revision; }
+
+client_cache::store::question engine::question_of(const asking::request& what) const {
+  return {server_in_cache(), identity_, what.method, what.params, what.target};
 }
 
 result<outcome> engine::call(request what, const call_options& how) {
   auto& kept = cache_->entries();
   if (what.is_kept && !how.afresh) {
-    if (const auto found = kept.find(question_of(what))) {
+    if (const auto found = kept.find(question_of(what.asked))) {
       auto parsed = json::document::parse(*found->first);
       if (parsed) {
         outcome out;
@@ -117,30 +129,30 @@ result<outcome> engine::call(request what, const call_options& how) {
     }
   }
   const auto since = kept.mark();
-  const auto first_params = what.params;
+  const auto first_params = what.asked.params;
   for (int round = 0;; ++round) {
     auto got = once(what, how);
     if (!got) return tl::unexpected(std::move(got.error()));
     outcome out{std::move(*got), {}, false};
     const auto result = out.result();
-    const auto kind = text_member(result, "resultType");
+    const auto kind = asking::text_member(result, "resultType");
     if (kind.empty() || kind == "complete") {
-      out.fresh = freshness_of(result);
+      out.fresh = asking::freshness_of(result);
       if (what.is_kept && round == 0 && out.fresh.ttl > std::chrono::milliseconds(0))
-        kept.keep(question_of(what), out.got.result.to_json(), out.fresh, since);
+        kept.keep(question_of(what.asked), out.got.result.to_json(), out.fresh, since);
       return out;
     }
-    if (kind != "input_required" || !what.may_be_asked)
-      return fail(errc::broken_protocol, "the server answered " + what.method + " with a result of type \"" +
+    if (kind != "input_required" || !what.asked.may_be_asked)
+      return fail(errc::broken_protocol, "the server answered " + what.asked.method + " with a result of type \"" +
                                              kind.substr(0, 100) + "\", which " +
                                              (kind == "input_required" ? "must not be there" : "this client does not know"));
     if (round == most_rounds)
       return fail(errc::refused, "the server asked for input " + std::to_string(most_rounds) +
-                                     " times and still does not answer " + what.method);
+                                     " times and still does not answer " + what.asked.method);
     auto more = answered_questions(result, how);
     if (!more) return tl::unexpected(std::move(more.error()));
-    what.params = first_params;
-    if (!more->empty()) what.params += (first_params.empty() ? "" : ",") + *more;
+    what.asked.params = first_params;
+    if (!more->empty()) what.asked.params += (first_params.empty() ? "" : ",") + *more;
   }
 }
 
@@ -150,16 +162,20 @@ result<answer> engine::once(const request& what, const call_options& how) {
     if (!in) return tl::unexpected(in.error());
     auto& talk = link_.talk();
     const auto id = talk.next_id();
-    sending out{.method = what.method, .target = what.target, .headers = headers_of(what, *in), .content = what.content};
+    sending out{.method = what.asked.method,
+                .target = what.asked.target,
+                .headers = asking::headers_of(what.asked, *in),
+                .content = what.content};
+    out.headers.insert(out.headers.end(), what.headers.begin(), what.headers.end());
     out.tells_cancellation = !in->is_modern || !talk.through()->has_exchanges();
     out.time = options_.call_time;
-    auto got = talk.ask(id, spelled(what, id, *in, options_, static_cast<bool>(how.report)), out, how);
+    auto got = talk.ask(id, asking::spelled(what.asked, id, *in, options_, static_cast<bool>(how.report)), out, how);
     if (got || is_again || !got.error().answer) return got;
-    const auto& why = *got.error().answer;
+    const auto& why = got.error();
     // A session that has ended is begun anew once; so is a server that turned out to speak something else.
-    if (!in->is_modern && why.http_status == 404 && why.code == 0) {
+    if (!in->is_modern && why.answer->http_status == 404 && why.answer->code == 0) {
       link_.lost(false);
-    } else if (in->is_modern && why.code == -32022) {
+    } else if (in->is_modern && asking::wants_other_revision(why)) {
       link_.lost(true);
     } else {
       return got;
@@ -170,7 +186,7 @@ result<answer> engine::once(const request& what, const call_options& how) {
 result<std::string> engine::answered_questions(const json::object& result, const call_options& how) {
   std::string out;
   json::writer to(out);
-  const auto asked = object_member(result, "inputRequests");
+  const auto asked = asking::object_member(result, "inputRequests");
   const auto state = result.find("requestState");
   const bool has_state = state && *state;
   if (!asked && !has_state)
@@ -180,7 +196,7 @@ result<std::string> engine::answered_questions(const json::object& result, const
     for (const auto& [key, one] : asked->members()) {
       const auto inner = one.as_object("inputRequests");
       if (!inner) return fail(errc::broken_protocol, inner.error().text());
-      const auto method = text_member(*inner, "method");
+      const auto method = asking::text_member(*inner, "method");
       value params = value::object{};
       if (const auto member = inner->find("params"); member && *member) {
         auto taken = take_value(**member);
@@ -245,38 +261,37 @@ void engine::reply_to(const rpc::request_id& id, const reply& with) {
   link_.talk().tell(std::move(out));
 }
 
-void engine::hear_log(const json::object& params) {
+void engine::hear_log(asking::log_message what) {
   if (!options_.on_log) return;
-  const auto level = wire::level_named(text_member(params, "level"));
-  value data;
-  if (const auto member = params.find("data"); member && *member) {
-    if (auto taken = take_value(**member)) data = std::move(*taken);
-  }
-  const auto queued =
-      tell_later([self = shared_from_this(), level = level.value_or(log_level::info), logger = text_member(params, "logger"),
-                  data = std::move(data)] { self->options_.on_log(level, logger, data); });
+  const auto queued = tell_later(
+      [self = shared_from_this(), what = std::move(what)] { self->options_.on_log(what.level, what.logger, what.data); });
   if (!queued) noticed("a log message of the server was dropped: there are too many");
 }
 
-void engine::told(const rpc::notification& what) {
+void engine::forget(const change& what) {
   auto& kept = cache_->entries();
-  const auto key = question_of({}).server;
-  if (what.method == "notifications/resources/updated") {
-    kept.forget_resource(key, text_member(what.params, "uri"));
-  } else if (what.method == "notifications/resources/content_changed") {
-    if (const auto entry = object_member(what.params, "resource")) kept.forget_resource(key, text_member(*entry, "uri"));
-  } else if (what.method == "notifications/resources/list_changed") {
-    kept.forget_lists(key, "resources/");
-  } else if (what.method == "notifications/tools/list_changed") {
-    kept.forget_lists(key, "tools/");
-    const std::lock_guard lock(tools_mutex_);
-    tools_.clear();
-  } else if (what.method == "notifications/prompts/list_changed") {
-    kept.forget_lists(key, "prompts/");
-  } else if (what.method == "notifications/message") {
-    hear_log(what.params);
-    return;
+  const auto from = server_in_cache();
+  switch (what.kind) {
+    case change_kind::resource:
+      return kept.forget_resource(from, what.uri);
+    case change_kind::resource_list:
+      return kept.forget_lists(from, {"resources/", "skills/"});
+    case change_kind::prompt_list:
+      return kept.forget_lists(from, {"prompts/"});
+    case change_kind::tool_list: {
+      kept.forget_lists(from, {"tools/"});
+      const std::lock_guard lock(tools_mutex_);
+      return tools_.clear();
+    }
+    case change_kind::connection_lost:
+    case change_kind::connection_back:
+      return;
   }
+}
+
+void engine::told(asking::news what) {
+  if (auto* line = std::get_if<asking::log_message>(&what.what)) return hear_log(std::move(*line));
+  if (const auto* changed = std::get_if<change>(&what.what)) forget(*changed);
   watches_.told(what);
 }
 
@@ -289,8 +304,8 @@ void engine::lost(const failure& why) {
 
 void engine::interrupted() {
   // What was told meanwhile is not known, so that nothing of what is kept can be relied on.
-  const auto key = question_of({}).server;
-  for (const auto* lists : {"resources/", "tools/", "prompts/"}) cache_->entries().forget_lists(key, lists);
+  const auto key = server_in_cache();
+  cache_->entries().forget_lists(key, {"resources/", "skills/", "tools/", "prompts/"});
   cache_->entries().forget_resource(key, {});
   watches_.interrupted();
 }
@@ -307,11 +322,9 @@ void engine::remember_tools(const std::vector<tool>& all) {
 
 result<page<tool>> engine::tool_page(const std::optional<std::string>& cursor, const call_options& how) {
   if (auto can = need(&server_description::has_tools, "tools", how); !can) return tl::unexpected(std::move(can.error()));
-  request what{.method = "tools/list", .is_kept = true};
-  if (cursor) json::writer(what.params).key("cursor").string(*cursor);
-  auto got = call(std::move(what), how);
+  auto got = call({.asked = asking::list_tools(cursor), .is_kept = true}, how);
   if (!got) return tl::unexpected(std::move(got.error()));
-  auto out = tools_of(got->result());
+  auto out = asking::tools_of(got->result());
   if (!out) return out;
   if (has_headers()) drop_unusable(out->items, [this](const std::string& line) { noticed(line); });
   remember_tools(out->items);

@@ -15,9 +15,9 @@
 #include "client/conversation.hpp"
 #include "client/link.hpp"
 #include "client/questions.hpp"
-#include "client/results.hpp"
-#include "client/speech.hpp"
+#include "client/request.hpp"
 #include "client/watches.hpp"
+#include "wire/asking/results.hpp"
 #include "work/pool.hpp"
 
 namespace hondana::outbound {
@@ -25,7 +25,7 @@ namespace hondana::outbound {
 /// A result, and where it is from.
 struct outcome {
   answer got;
-  freshness fresh;
+  asking::freshness fresh;
   bool is_from_cache = false;
 
   [[nodiscard]] json::object result() const { return *got.result.as_object("result"); }
@@ -70,7 +70,7 @@ class engine : public hearer, public std::enable_shared_from_this<engine> {
   /// Whether `x-mcp-header` matters: without headers it does not.
   [[nodiscard]] bool has_headers() const;
 
-  void told(const rpc::notification& what) override;
+  void told(asking::news what) override;
   void asked(const rpc::request& what) override;
   void subscription_ended(channel::call_id id, std::optional<failure> why) override;
   void interrupted() override;
@@ -81,8 +81,10 @@ class engine : public hearer, public std::enable_shared_from_this<engine> {
   [[nodiscard]] result<answer> once(const request& what, const call_options& how);
   [[nodiscard]] result<std::string> answered_questions(const json::object& result, const call_options& how);
   void reply_to(const rpc::request_id& id, const reply& with);
-  void hear_log(const json::object& params);
-  [[nodiscard]] client_cache::store::question question_of(const request& what) const;
+  void hear_log(asking::log_message what);
+  void forget(const change& what);
+  [[nodiscard]] std::string server_in_cache() const;
+  [[nodiscard]] client_cache::store::question question_of(const asking::request& what) const;
 
   const client_options options_;
   const std::string server_key_;  // names the server in a shared cache

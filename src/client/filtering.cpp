@@ -4,10 +4,7 @@
 #include <utility>
 
 #include "catalog/filter.hpp"
-#include "client/members.hpp"
 #include "client/narrowing.hpp"
-#include "json/writer.hpp"
-#include "model/times.hpp"
 
 namespace hondana::inline v0 {
 namespace {
@@ -73,34 +70,17 @@ void sort_entries(std::vector<resource>& entries, entry_order order) {
 }  // namespace hondana::inline v0
 
 namespace hondana::outbound {
-namespace {
-
-void write(json::writer& to, const entry_filter& wanted) {
-  to.key("filter").begin_object();
-  to.member_if("text", wanted.text).member_if("uriPrefix", wanted.uri_prefix).member_if("uriPattern", wanted.uri_pattern);
-  if (!wanted.mime_type.empty()) to.member("mimeType", wanted.mime_type + (wanted.mime_type.ends_with('/') ? "*" : ""));
-  to.member_if("kind", wanted.kind);
-  if (wanted.audience) to.member("audience", *wanted.audience == role::user ? "user" : "assistant");
-  if (wanted.min_priority) to.key("minPriority").number(*wanted.min_priority);
-  if (wanted.modified_since) to.member("modifiedSince", model::iso_8601(*wanted.modified_since));
-  to.end_object();
-}
-
-}  // namespace
 
 result<page<resource>> resource_page(engine& of, const std::optional<std::string>& cursor, const entry_filter& wanted,
                                      const call_options& how) {
   const auto can = of.need(&server_description::has_resources, "resources", how);
   if (!can) return tl::unexpected(can.error());
   const bool is_open = wanted == entry_filter{};
-  request what{.method = "resources/list", .is_kept = true};
-  json::writer to(what.params);
-  if (!is_open && can->has_versions) write(to, wanted);
-  if (cursor) to.key("cursor").string(*cursor);
-  auto got = of.call(std::move(what), how);
+  const bool is_theirs = !is_open && can->has_versions;
+  auto got = of.call({.asked = asking::list_resources(cursor, is_theirs ? &wanted : nullptr), .is_kept = true}, how);
   if (!got) return tl::unexpected(std::move(got.error()));
-  auto out = resources_of(got->result());
-  if (!out || is_open || can->has_versions) return out;
+  auto out = asking::resources_of(got->result());
+  if (!out || is_open || is_theirs) return out;
   std::uint64_t steps = 0;
   const auto filter = made_ready(wanted);
   std::erase_if(out->items, [&](const resource& one) { return !filter.passes(one, steps); });
@@ -111,15 +91,11 @@ result<resource> describe(engine& of, std::string_view uri, const call_options& 
   const auto can = of.need(&server_description::has_resources, "resources", how);
   if (!can) return tl::unexpected(can.error());
   if (can->has_versions) {
-    request what{.method = "resources/get", .target = std::string(uri)};
     // The content comes with it; nobody keeps it.
-    what.content = [](std::size_t, std::string_view) { return result<void>(); };
-    json::writer(what.params).key("uri").string(uri);
-    auto got = of.call(std::move(what), how);
+    const auto dropped = [](std::size_t, std::string_view) { return result<void>(); };
+    auto got = of.call({.asked = asking::get_resource(uri), .content = dropped}, how);
     if (!got) return tl::unexpected(std::move(got.error()));
-    const auto inner = object_member(got->result(), "resource");
-    if (!inner) return fail(errc::broken_protocol, "the server answered resources/get without a resource");
-    return resource_of(*inner);
+    return asking::resource_of(got->result());
   }
   entry_filter all;
   paged<resource> list([&](const std::optional<std::string>& cursor) { return resource_page(of, cursor, all, how); });

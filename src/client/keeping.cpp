@@ -106,7 +106,7 @@ void watches::look_after(std::unique_lock<std::mutex>& lock) {
   if (next_ping_ != clock::time_point{} && clock::now() >= next_ping_) {
     next_ping_ = clock::now() + between_pings;
     lock.unlock();
-    auto pinged = engine_.call({.method = "ping"}, {.time = between_pings});
+    auto pinged = engine_.call({.asked = asking::ping()}, {.time = between_pings});
     if (!pinged && pinged.error().code != errc::unsupported && pinged.error().code != errc::cancelled) {
       engine_.lost(pinged.error());
     }

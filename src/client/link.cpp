@@ -3,15 +3,16 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
-#include "client/members.hpp"
-#include "value/take.hpp"
+#include "wire/asking/errors.hpp"
+#include "wire/asking/members.hpp"
+#include "wire/choose.hpp"
 
 namespace hondana::outbound {
 namespace {
 
-constexpr std::int64_t unsupported_version = -32022;
 constexpr std::size_t most_remembered = 256;
 
 /// Servers behind URLs that were found to want a handshake, for all clients of this process: the era is the server's.
@@ -38,26 +39,13 @@ remembered_eras& eras() {
   return all;
 }
 
-/// Errors by which only a server without sessions answers.
-bool is_modern_error(const failure& why) {
-  return why.answer && (why.answer->code == -32020 || why.answer->code == -32021 || why.answer->code == unsupported_version);
-}
+using revisions = std::span<const std::string_view>;
 
-std::vector<std::string> supported_by(const failure& why) {
-  std::vector<std::string> out;
-  if (!why.answer) return out;
-  const auto* list = why.answer->data.find("supported");
-  const auto* all = list == nullptr ? nullptr : list->as_array();
-  if (all == nullptr) return out;
-  for (const auto& one : *all) {
-    if (const auto* text = one.as_string()) out.push_back(*text);
-  }
-  return out;
-}
+bool has(revisions all, std::string_view one) { return std::find(all.begin(), all.end(), one) != all.end(); }
 
-std::optional<std::string> first_shared(const std::vector<std::string>& ours, const std::vector<std::string>& theirs) {
-  for (const auto& one : ours) {
-    if (std::find(theirs.begin(), theirs.end(), one) != theirs.end()) return one;
+std::optional<std::string> first_shared(revisions ours, const std::vector<std::string>& theirs) {
+  for (const auto one : ours) {
+    if (std::find(theirs.begin(), theirs.end(), one) != theirs.end()) return std::string(one);
   }
   return {};
 }
@@ -71,9 +59,14 @@ std::string listed(const std::vector<std::string>& all) {
   return out.empty() ? "none" : out;
 }
 
+std::vector<std::string> our_revisions() {
+  std::vector<std::string> out;
+  for (const auto all : {wire::modern_revisions(), wire::session_revisions()}) out.insert(out.end(), all.begin(), all.end());
+  return out;
+}
+
 failure speaks_otherwise(const std::vector<std::string>& theirs) {
-  auto ours = modern_revisions();
-  ours.insert(ours.end(), revisions_with_sessions().begin(), revisions_with_sessions().end());
+  const auto ours = our_revisions();
   return {errc::unsupported,
           "the server speaks " + listed(theirs) + " of the protocol, this client " + listed(ours) + "; there is none in common",
           {}};
@@ -105,7 +98,7 @@ result<void> link::use(bool is_older) {
   return {};
 }
 
-result<speech> link::ready(const call_options& how) {
+result<asking::speech> link::ready(const call_options& how) {
   {
     const std::lock_guard lock(mutex_);
     if (is_open_) return speech_;
@@ -139,7 +132,7 @@ result<void> link::open(const call_options& how) {
     if (auto done = use(false); !done) return done;
   }
   bool is_known = false;
-  speech known;
+  asking::speech known;
   {
     const std::lock_guard lock(mutex_);
     is_known = is_known_;
@@ -155,29 +148,28 @@ result<void> link::open(const call_options& how) {
 }
 
 result<void> link::find_era(const call_options& how) {
-  const auto& sessions = revisions_with_sessions();
-  const auto& modern = modern_revisions();
+  const std::string newest_with_sessions(wire::session_revisions().front());
   const auto& pinned = options_.revision;
   if (!pinned.empty()) {
-    if (std::find(sessions.begin(), sessions.end(), pinned) != sessions.end()) return initialize_somehow(pinned, how);
-    if (std::find(modern.begin(), modern.end(), pinned) == modern.end())
-      return fail(errc::invalid_argument, "this client does not speak revision \"" + pinned.substr(0, 40) + "\"; it speaks " +
-                                              listed(modern) + ", " + listed(sessions));
+    if (has(wire::session_revisions(), pinned)) return initialize_somehow(pinned, how);
+    if (!has(wire::modern_revisions(), pinned))
+      return fail(errc::invalid_argument,
+                  "this client does not speak revision \"" + pinned.substr(0, 40) + "\"; it speaks " + listed(our_revisions()));
   }
   const auto* http = std::get_if<http_target>(&target_);
   if (pinned.empty() && http != nullptr && eras().has_sessions(http->socket + ' ' + http->url)) {
-    auto done = initialize_somehow(sessions.front(), how);
+    auto done = initialize_somehow(newest_with_sessions, how);
     if (done || is_final(done.error()) || done.error().code == errc::source_unavailable) return done;
   }
 
   std::optional<failure> not_modern;
-  if (auto done = discover(modern.front(), how, not_modern); !done) return done;
+  if (auto done = discover(std::string(wire::modern_revisions().front()), how, not_modern); !done) return done;
   if (!not_modern) {
     if (http != nullptr) eras().remember(http->socket + ' ' + http->url, false);
     return {};
   }
   if (!pinned.empty()) return tl::unexpected(std::move(*not_modern));
-  auto done = initialize_somehow(sessions.front(), how);
+  auto done = initialize_somehow(newest_with_sessions, how);
   if (done) {
     if (http != nullptr) eras().remember(http->socket + ' ' + http->url, true);
     return done;
@@ -190,41 +182,41 @@ result<void> link::find_era(const call_options& how) {
 
 result<void> link::discover(const std::string& revision, const call_options& how, std::optional<failure>& not_modern,
                             bool is_again) {
-  const speech in{revision, true};
-  const request what{.method = "server/discover"};
+  const asking::speech in{revision, true};
+  const auto what = asking::discover();
   const auto id = talk_.next_id();
-  sending out{.method = what.method, .headers = headers_of(what, in)};
+  sending out{.method = what.method, .headers = asking::headers_of(what, in)};
   out.tells_cancellation = !talk_.through()->has_exchanges();
   out.time = std::min(options_.probe_time, how.time.value_or(options_.call_time));
   call_options mine;
   mine.stop = how.stop;
-  auto got = talk_.ask(id, spelled(what, id, in, options_, false), out, mine);
+  auto got = talk_.ask(id, asking::spelled(what, id, in, options_, false), out, mine);
   if (!got) {
     const auto& why = got.error();
     if (is_final(why)) return tl::unexpected(why);
-    if (why.answer && why.answer->code == unsupported_version) {
-      const auto theirs = supported_by(why);
-      if (const auto shared = first_shared(modern_revisions(), theirs); shared && !is_again)
+    if (asking::wants_other_revision(why)) {
+      const auto theirs = asking::supported_by(why);
+      if (const auto shared = first_shared(wire::modern_revisions(), theirs); shared && !is_again)
         return discover(*shared, how, not_modern, true);
-      if (const auto older = first_shared(revisions_with_sessions(), theirs); older && options_.revision.empty())
+      if (const auto older = first_shared(wire::session_revisions(), theirs); older && options_.revision.empty())
         return initialize_somehow(*older, how);
       return tl::unexpected(speaks_otherwise(theirs));
     }
-    if (is_modern_error(why)) return tl::unexpected(why);
+    if (asking::is_modern_error(why)) return tl::unexpected(why);
     not_modern = why;
     return {};
   }
   const auto result = got->result.as_object("result");
-  auto described = description_of(*result, in);
+  auto described = asking::description_of(*result, in);
   if (described.revisions.empty()) {
     // Whoever has no versions to name has not understood the question.
     not_modern = failure{errc::broken_protocol, "the server answered server/discover without supportedVersions", {}};
     return {};
   }
   if (std::find(described.revisions.begin(), described.revisions.end(), revision) == described.revisions.end()) {
-    if (const auto shared = first_shared(modern_revisions(), described.revisions); shared && !is_again)
+    if (const auto shared = first_shared(wire::modern_revisions(), described.revisions); shared && !is_again)
       return discover(*shared, how, not_modern, true);
-    if (const auto older = first_shared(revisions_with_sessions(), described.revisions); older && options_.revision.empty())
+    if (const auto older = first_shared(wire::session_revisions(), described.revisions); older && options_.revision.empty())
       return initialize_somehow(*older, how);
     return tl::unexpected(speaks_otherwise(described.revisions));
   }
@@ -239,7 +231,7 @@ result<void> link::initialize_somehow(const std::string& revision, const call_op
   if (done || http == nullptr || !done.error().answer || talk_.through()->kind() != "http") return done;
   const auto status = done.error().answer->http_status;
   // Spec: 2025-11-25 basic/transports#backwards-compatibility.
-  if ((status != 400 && status != 404 && status != 405) || is_modern_error(done.error())) return done;
+  if ((status != 400 && status != 404 && status != 405) || asking::is_modern_error(done.error())) return done;
   if (!use(true)) return done;
   auto second = initialize(revision, how);
   if (second) return second;
@@ -251,14 +243,8 @@ result<void> link::initialize_somehow(const std::string& revision, const call_op
 }
 
 result<void> link::initialize(const std::string& revision, const call_options& how) {
-  speech in{revision, false};
-  request what{.method = "initialize"};
-  json::writer to(what.params);
-  to.key("protocolVersion").string(revision);
-  to.key("capabilities");
-  write_capabilities(to, options_, in);
-  to.key("clientInfo");
-  write_self(to, options_, in);
+  asking::speech in{revision, false};
+  const auto what = asking::initialize(options_, in);
   const auto id = talk_.next_id();
   sending out{.method = what.method};
   out.is_opening = true;
@@ -266,21 +252,19 @@ result<void> link::initialize(const std::string& revision, const call_options& h
   out.time = how.time.value_or(options_.call_time);
   call_options mine;
   mine.stop = how.stop;
-  auto got = talk_.ask(id, spelled(what, id, in, options_, false), out, mine);
+  auto got = talk_.ask(id, asking::spelled(what, id, in, options_, false), out, mine);
   if (!got) return tl::unexpected(std::move(got.error()));
   const auto result = got->result.as_object("result");
-  in.revision = text_member(*result, "protocolVersion");
-  const auto& ours = revisions_with_sessions();
-  if (std::find(ours.begin(), ours.end(), in.revision) == ours.end() ||
-      (!options_.revision.empty() && in.revision != options_.revision))
+  in.revision = asking::text_member(*result, "protocolVersion");
+  if (!has(wire::session_revisions(), in.revision) || (!options_.revision.empty() && in.revision != options_.revision))
     return tl::unexpected(speaks_otherwise({in.revision}));
   talk_.through()->opened(in.revision, false);
-  talk_.tell(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
-  settle(in, description_of(*result, in));
+  talk_.tell(asking::initialized());
+  settle(in, asking::description_of(*result, in));
   return {};
 }
 
-void link::settle(speech in, server_description what) {
+void link::settle(asking::speech in, server_description what) {
   what.transport = std::string(talk_.through()->kind());
   const std::lock_guard lock(mutex_);
   speech_ = std::move(in);

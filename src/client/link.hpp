@@ -11,7 +11,7 @@
 
 #include "client/channels.hpp"
 #include "client/conversation.hpp"
-#include "client/speech.hpp"
+#include "wire/asking/speech.hpp"
 
 namespace hondana::outbound {
 
@@ -22,7 +22,7 @@ class link {
   link(client_target target, const client_options& options, hearer& heard, channel_maker make);
 
   /// What is spoken, once the connection is open. Blocks while it is opened. Errors: those of `client::connect`.
-  [[nodiscard]] result<speech> ready(const call_options& how);
+  [[nodiscard]] result<asking::speech> ready(const call_options& how);
   /// The connection has been lost, or what was found out of the server does not hold any more (`is_stranger`).
   void lost(bool is_stranger);
   [[nodiscard]] conversation& talk() noexcept { return talk_; }
@@ -37,7 +37,7 @@ class link {
                         bool is_again = false);
   result<void> initialize(const std::string& revision, const call_options& how);
   result<void> initialize_somehow(const std::string& revision, const call_options& how);
-  void settle(speech in, server_description what);
+  void settle(asking::speech in, server_description what);
   [[nodiscard]] channel::limits limits() const;
 
   const client_target target_;
@@ -50,7 +50,7 @@ class link {
   bool is_open_ = false;
   bool is_known_ = false;  // what `speech_` says is worth trying first
   bool is_made_ = false;   // only with opening_
-  speech speech_;
+  asking::speech speech_;
   server_description server_;
 };
 

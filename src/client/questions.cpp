@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/results.hpp"
 #include "json/reader.hpp"
-#include "json/writer.hpp"
+#include "wire/asking/results.hpp"
 
 namespace hondana::outbound {
 namespace {
@@ -34,7 +33,7 @@ result<void> add_messages(const value& from, std::vector<message>& to) {
     if (!parsed) return fail(errc::broken_protocol, parsed.error().what);
     const auto object = parsed->root().as_object("content");
     if (!object) return fail(errc::broken_protocol, object.error().text());
-    auto made = block_of(*object);
+    auto made = wire::asking::block_of(*object);
     if (!made) return tl::unexpected(std::move(made.error()));
     if (*made) to.push_back({whose, std::move(**made)});
     return {};

@@ -4,13 +4,11 @@
 
 #include "client/engine.hpp"
 #include "json/utf8.hpp"
-#include "json/writer.hpp"
 #include "transport/http_calls/direct_fetch.hpp"
+#include "wire/asking/errors.hpp"
 
 namespace hondana::outbound {
 namespace {
-
-constexpr std::int64_t not_modified = 304;
 
 bool is_https(std::string_view uri) {
   constexpr std::string_view scheme = "https://";
@@ -37,11 +35,8 @@ result<read_answer> engine::read(std::string_view uri, std::string_view version,
   if (auto can = need(&server_description::has_resources, "resources", how); !can)
     return tl::unexpected(std::move(can.error()));
 
-  request what{.method = "resources/read", .target = std::string(uri), .repeats_target = true, .may_be_asked = true};
-  json::writer to(what.params);
-  to.key("uri").string(uri);
   const bool has_version = !version.empty() && server().has_versions;
-  if (has_version) to.key("version").string(version);
+  request what{.asked = asking::read(uri, has_version ? version : std::string_view())};
   what.is_kept = !has_version && !into;
   std::vector<std::uint64_t> sizes;
   if (into) {
@@ -53,14 +48,14 @@ result<read_answer> engine::read(std::string_view uri, std::string_view version,
   }
   auto got = call(std::move(what), how);
   if (!got) {
-    if (has_version && got.error().answer && got.error().answer->code == not_modified) {
+    if (has_version && asking::is_not_modified(got.error())) {
       read_answer same;
       same.is_not_modified = true;
       return same;
     }
     return tl::unexpected(std::move(got.error()));
   }
-  auto out = contents_of(got->result());
+  auto out = asking::contents_of(got->result());
   if (!out) return out;
   out->is_from_cache = got->is_from_cache;
   out->ttl = got->fresh.ttl;

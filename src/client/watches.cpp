@@ -7,8 +7,7 @@
 #include <hondana/uri.hpp>
 
 #include "client/engine.hpp"
-#include "client/members.hpp"
-#include "json/writer.hpp"
+#include "wire/asking/speech.hpp"
 
 namespace hondana::outbound {
 namespace {
@@ -17,18 +16,6 @@ constexpr std::size_t most_watched = 10'000;
 constexpr std::size_t most_queued = 10'000;
 constexpr std::size_t most_unwanted = 100;
 constexpr std::chrono::milliseconds unsubscribing_time{2'000};
-constexpr std::string_view entries_member = "dev.hondana/contentChanged";
-
-void write_uris(json::writer& to, std::string_view name, const std::vector<std::string>& uris) {
-  to.key(name).begin_array();
-  for (const auto& one : uris) to.string(one);
-  to.end_array();
-}
-
-std::string cancelled_message(channel::call_id id) {
-  return R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + std::to_string(id) +
-         R"(,"reason":"not watched any more"}})";
-}
 
 bool concerns(const watch_request& what, const change& news) {
   switch (news.kind) {
@@ -44,43 +31,6 @@ bool concerns(const watch_request& what, const change& news) {
     default:
       return true;
   }
-}
-
-/// What a notification says has changed; nothing for others.
-std::optional<change> change_of(const rpc::notification& from) {
-  change out;
-  if (from.method == "notifications/resources/updated") {
-    out.uri = text_member(from.params, "uri");
-    out.title = text_member(from.params, "title");
-    return out.uri.empty() ? std::nullopt : std::optional(std::move(out));
-  }
-  if (from.method == "notifications/resources/content_changed") {
-    const auto inner = object_member(from.params, "resource");
-    auto entry = inner ? resource_of(*inner) : fail(errc::broken_protocol, {});
-    if (!entry) return {};
-    out.uri = entry->uri;
-    out.title = entry->title;
-    out.entry = std::move(*entry);
-    return out;
-  }
-  if (from.method == "notifications/resources/list_changed") {
-    out.kind = change_kind::resource_list;
-  } else if (from.method == "notifications/tools/list_changed") {
-    out.kind = change_kind::tool_list;
-  } else if (from.method == "notifications/prompts/list_changed") {
-    out.kind = change_kind::prompt_list;
-  } else {
-    return {};
-  }
-  return out;
-}
-
-/// The request that a stream's messages belong to; 0 when they do not say.
-channel::call_id stream_of(const json::object& params) {
-  const auto meta = object_member(params, "_meta");
-  if (!meta) return 0;
-  const auto id = integer_member(*meta, "io.modelcontextprotocol/subscriptionId");
-  return id && *id > 0 ? static_cast<channel::call_id>(*id) : 0;
 }
 
 }  // namespace
@@ -160,10 +110,7 @@ void watches::remove(const std::shared_ptr<watch_entry>& one) {
     changed_.notify_all();
   }
   if (one->teller.load() != std::this_thread::get_id()) const std::lock_guard wait(one->telling);
-  if (stream != 0) {
-    auto& talk = engine_.connection().talk();
-    talk.drop(stream, talk.through()->has_exchanges() ? std::string() : cancelled_message(stream));
-  }
+  if (stream != 0) engine_.connection().talk().drop(stream);
   if (unwanted.empty()) return;
   const std::lock_guard lock(mutex_);
   // A server that is this slow to answer will not miss the oldest.
@@ -190,15 +137,7 @@ result<void> watches::listen(const std::shared_ptr<watch_entry>& one, const call
   const auto in = engine_.connection().ready(how);
   if (!in) return tl::unexpected(in.error());
   const auto& what = one->what;
-  const bool entries = what.entries && engine_.server().has_versions;
-  request asked{.method = "subscriptions/listen"};
-  json::writer to(asked.params);
-  to.key("notifications").begin_object();
-  if (what.resource_list) to.key("resourcesListChanged").boolean(true);
-  if (what.tool_list) to.key("toolsListChanged").boolean(true);
-  if (what.prompt_list) to.key("promptsListChanged").boolean(true);
-  if (!what.uris.empty()) write_uris(to, entries ? entries_member : "resourceSubscriptions", what.uris);
-  to.end_object();
+  const auto asked = asking::listen(what, what.entries && engine_.server().has_versions);
   const auto id = talk.next_id();
   {
     const std::lock_guard lock(mutex_);
@@ -206,8 +145,8 @@ result<void> watches::listen(const std::shared_ptr<watch_entry>& one, const call
     one->is_acknowledged = false;
     one->refusal.reset();
   }
-  sending out{.method = asked.method, .headers = headers_of(asked, *in)};
-  if (auto sent = talk.subscribe(id, spelled(asked, id, *in, engine_.options(), false), out); !sent) return sent;
+  sending out{.method = asked.method, .headers = asking::headers_of(asked, *in)};
+  if (auto sent = talk.subscribe(id, asking::spelled(asked, id, *in, engine_.options(), false), out); !sent) return sent;
 
   const std::stop_callback wake(how.stop, [this] {
     const std::lock_guard lock(mutex_);
@@ -222,7 +161,7 @@ result<void> watches::listen(const std::shared_ptr<watch_entry>& one, const call
         !one->honoured.prompt_list) {
       one->stream = 0;
       lock.unlock();
-      talk.drop(id, talk.through()->has_exchanges() ? std::string() : cancelled_message(id));
+      talk.drop(id);
       return fail(errc::unsupported, "the server takes on nothing of what shall be watched");
     }
     return {};
@@ -230,7 +169,7 @@ result<void> watches::listen(const std::shared_ptr<watch_entry>& one, const call
   if (one->refusal) return tl::unexpected(*one->refusal);
   one->stream = 0;
   lock.unlock();
-  talk.drop(id, talk.through()->has_exchanges() ? std::string() : cancelled_message(id));
+  talk.drop(id);
   if (how.stop.stop_requested()) return fail(errc::cancelled, "the watch was cancelled");
   return fail(errc::timed_out, "the server did not acknowledge subscriptions/listen in time");
 }
@@ -244,15 +183,12 @@ result<void> watches::subscribe_each(const std::shared_ptr<watch_entry>& one, co
     return fail(errc::unsupported, "the server does not declare that it tells of changed lists");
   const bool entries = what.entries && with.has_versions;
   if (entries && !what.uris.empty()) {
-    request asked{.method = "resources/subscribe", .target = what.uris.front()};
-    json::writer to(asked.params);
-    write_uris(to, "uris", what.uris);
-    if (auto done = engine_.call(std::move(asked), how); !done) return tl::unexpected(std::move(done.error()));
+    if (auto done = engine_.call({.asked = asking::subscribe_entries(what.uris)}, how); !done)
+      return tl::unexpected(std::move(done.error()));
   } else {
     for (const auto& uri : what.uris) {
-      request asked{.method = "resources/subscribe", .target = uri};
-      json::writer(asked.params).key("uri").string(uri);
-      if (auto done = engine_.call(std::move(asked), how); !done) return tl::unexpected(std::move(done.error()));
+      if (auto done = engine_.call({.asked = asking::subscribe(uri)}, how); !done)
+        return tl::unexpected(std::move(done.error()));
     }
   }
   const std::lock_guard lock(mutex_);
@@ -265,24 +201,19 @@ result<void> watches::subscribe_each(const std::shared_ptr<watch_entry>& one, co
 }
 
 void watches::unsubscribe(const std::vector<std::string>& uris, bool entries) {
-  const auto send = [&](request asked) {
-    const auto done = engine_.call(std::move(asked), {.time = unsubscribing_time});
+  const auto send = [&](asking::request asked) {
+    const auto done = engine_.call({.asked = std::move(asked)}, {.time = unsubscribing_time});
     if (done || done.error().code == errc::cancelled) return true;
     engine_.noticed("the subscription of " + uris.front() + " could not be ended: " + done.error().public_text);
     return done.error().code != errc::timed_out;
   };
   if (entries) {
-    request asked{.method = "resources/unsubscribe"};
-    json::writer to(asked.params);
-    write_uris(to, "uris", uris);
-    static_cast<void>(send(std::move(asked)));
+    static_cast<void>(send(asking::unsubscribe_entries(uris)));
     return;
   }
   for (const auto& uri : uris) {
-    request asked{.method = "resources/unsubscribe"};
-    json::writer(asked.params).key("uri").string(uri);
     // One that does not answer this does not answer the next.
-    if (!send(std::move(asked))) return;
+    if (!send(asking::unsubscribe(uri))) return;
   }
 }
 
@@ -294,48 +225,33 @@ void watches::seen(const std::string& uri, const bytes::digest& content) {
   if (is_watched) seen_[uri] = content;
 }
 
-void watches::told(const rpc::notification& what) {
-  const auto stream = stream_of(what.params);
+void watches::told(const asking::news& what) {
   const std::lock_guard lock(mutex_);
-  if (what.method == "notifications/subscriptions/acknowledged") {
+  if (const auto* begun = std::get_if<asking::stream_begun>(&what.what)) {
     for (const auto& one : all_) {
-      if (one->stream != stream || stream == 0) continue;
+      if (one->stream != what.stream || what.stream == 0) continue;
       one->is_acknowledged = true;
-      one->honoured = {};
-      const auto honoured = object_member(what.params, "notifications");
-      if (honoured) {
-        one->honoured.resource_list = flag_member(*honoured, "resourcesListChanged");
-        one->honoured.tool_list = flag_member(*honoured, "toolsListChanged");
-        one->honoured.prompt_list = flag_member(*honoured, "promptsListChanged");
-        for (const auto name : {std::string_view("resourceSubscriptions"), entries_member}) {
-          for (const auto& uri : elements_of(*honoured, name)) {
-            if (const auto text = uri.as_string(name)) one->honoured.uris.emplace_back(*text);
-          }
-        }
-        one->honoured.entries = !elements_of(*honoured, entries_member).empty();
-      }
+      one->honoured = begun->honoured;
       changed_.notify_all();
     }
-    return;
-  }
-  if (what.method == "notifications/cancelled") {
-    const auto id = integer_member(what.params, "requestId");
+  } else if (std::holds_alternative<asking::stream_ended>(what.what)) {
     for (const auto& one : all_) {
-      if (id && *id > 0 && one->stream == static_cast<channel::call_id>(*id)) {
-        one->stream = 0;
-        down(one, "the server has ended the subscription");
-      }
+      if (one->stream != what.stream || what.stream == 0) continue;
+      one->stream = 0;
+      down(one, "the server has ended the subscription");
     }
-    return;
+  } else if (const auto* changed = std::get_if<change>(&what.what)) {
+    hear(*changed, what.stream);
   }
-  auto news = change_of(what);
-  if (!news) return;
-  if (news->kind == change_kind::resource) {
+}
+
+void watches::hear(const change& what, channel::call_id stream) {
+  if (what.kind == change_kind::resource) {
     // What was read before is no measure any more.
-    std::erase_if(seen_, [&news](const auto& one) { return covers(news->uri, one.first) || covers(one.first, news->uri); });
+    std::erase_if(seen_, [&what](const auto& one) { return covers(what.uri, one.first) || covers(one.first, what.uri); });
   }
   for (const auto& one : all_) {
-    if (stream != 0 ? one->stream == stream : concerns(one->what, *news)) queue(one, *news);
+    if (stream != 0 ? one->stream == stream : concerns(one->what, what)) queue(one, what);
   }
 }
 

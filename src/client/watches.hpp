@@ -18,7 +18,6 @@
 
 #include "bytes/digest.hpp"
 #include "client/conversation.hpp"
-#include "rpc/envelope.hpp"
 
 namespace hondana::outbound {
 
@@ -59,7 +58,7 @@ class watches {
 
   /// A read gave this; it is what a later read is compared with when changes may have been missed.
   void seen(const std::string& uri, const bytes::digest& content);
-  void told(const rpc::notification& what);
+  void told(const asking::news& what);
   void ended(channel::call_id id, std::optional<failure> why);
   /// Changes may have been missed by all that have no stream of their own.
   void interrupted();
@@ -75,6 +74,7 @@ class watches {
   void run();
   void look_after(std::unique_lock<std::mutex>& lock);
   void make_up(const std::shared_ptr<watch_entry>& one);
+  void hear(const change& what, channel::call_id stream);                      // with the mutex held
   void queue(const std::shared_ptr<watch_entry>& one, change what);            // with the mutex held
   void down(const std::shared_ptr<watch_entry>& one, const std::string& why);  // with the mutex held
   void drain(const std::shared_ptr<watch_entry>& one);

@@ -8,6 +8,7 @@
 #include "wire/legacy/codec.hpp"
 #include "wire/modern/codec.hpp"
 #include "wire/modern/headers.hpp"
+#include "wire/names.hpp"
 #include "wire/params.hpp"
 
 namespace hondana::wire {
@@ -25,7 +26,7 @@ protocol_error unsupported_revision(std::string_view asked, bool is_declared) {
     for (const auto one : legacy::revisions()) to.string(one);
   }
   to.end_array().member("requested", asked.substr(0, 200)).end_object();
-  return {-32022, "Unsupported protocol version", std::move(data), 400};
+  return {codes::unsupported_revision, "Unsupported protocol version", std::move(data), 400};
 }
 
 bool is_modern(std::string_view revision) {
@@ -159,6 +160,8 @@ std::string cancelled_notification(const rpc::request_id& id, std::string_view r
   return text;
 }
 
-std::string_view newest_revision() noexcept { return modern::revisions().front(); }
+std::span<const std::string_view> modern_revisions() noexcept { return modern::revisions(); }
+
+std::span<const std::string_view> session_revisions() noexcept { return legacy::revisions(); }
 
 }  // namespace hondana::wire

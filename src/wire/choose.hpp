@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -44,7 +45,8 @@ void settle(conversation& with, const codec& revision) noexcept;
 /// Our withdrawal of a request of the peer's, which in the stateless era ends a stream of changes over stdio.
 [[nodiscard]] std::string cancelled_notification(const rpc::request_id& id, std::string_view reason);
 
-/// Revisions this server speaks, newest first.
-[[nodiscard]] std::string_view newest_revision() noexcept;
+/// Revisions of ours, the newest first: those without sessions, and those with.
+[[nodiscard]] std::span<const std::string_view> modern_revisions() noexcept;
+[[nodiscard]] std::span<const std::string_view> session_revisions() noexcept;
 
 }  // namespace hondana::wire

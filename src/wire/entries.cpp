@@ -7,10 +7,10 @@
 #include <utility>
 #include <variant>
 
+#include "wire/names.hpp"
+
 namespace hondana::wire {
 namespace {
-
-constexpr std::string_view version_key = "dev.hondana/version";
 
 void write_version(json::writer& to, std::string_view version) {
   to.key("_meta").begin_object().member(version_key, version).end_object();

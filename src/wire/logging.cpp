@@ -5,6 +5,7 @@
 #include <array>
 
 #include "json/writer.hpp"
+#include "wire/names.hpp"
 #include "wire/params.hpp"
 
 namespace hondana::wire {
@@ -13,7 +14,6 @@ namespace {
 constexpr std::array<std::string_view, 8> names{"debug", "info",     "notice", "warning",
                                                 "error", "critical", "alert",  "emergency"};
 constexpr std::string_view expected = "expected one of debug, info, notice, warning, error, critical, alert and emergency";
-constexpr std::string_view level_key = "io.modelcontextprotocol/logLevel";
 
 }  // namespace
 

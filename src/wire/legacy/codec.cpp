@@ -10,6 +10,7 @@
 #include "wire/inputs.hpp"
 #include "wire/legacy/differences.hpp"
 #include "wire/logging.hpp"
+#include "wire/names.hpp"
 #include "wire/params.hpp"
 #include "wire/prompts.hpp"
 #include "wire/tools.hpp"
@@ -233,7 +234,7 @@ class legacy_codec final : public codec {
   [[nodiscard]] protocol_error encode_failure(const failure& why, std::string_view uri) const override {
     auto error = encode_plain_failure(why);
     if (why.code == errc::resource_not_found || why.code == errc::access_denied) {
-      error.code = -32002;
+      error.code = codes::resource_not_found;
       error.message = "Resource not found";
       error.data = uri_data(uri);
     }

@@ -12,6 +12,7 @@
 #include "wire/modern/headers.hpp"
 #include "wire/modern/listen.hpp"
 #include "wire/modern/requests.hpp"
+#include "wire/names.hpp"
 #include "wire/params.hpp"
 #include "wire/prompts.hpp"
 #include "wire/skills/skills.hpp"
@@ -22,8 +23,6 @@ namespace hondana::wire::modern {
 namespace {
 
 constexpr std::array<std::string_view, 1> names{this_revision};
-
-constexpr std::string_view server_key = "io.modelcontextprotocol/serverInfo";
 
 constexpr entry_members plain_members{true, true, true, true, false, true, true, true};
 constexpr entry_members versioned_members{true, true, true, true, false, true, true, true, true};
@@ -227,7 +226,8 @@ class modern_codec final : public codec {
   }
 
   [[nodiscard]] protocol_error encode_lacking(std::string lacking) const override {
-    return {-32021, "Missing required client capability: " + lacking, "{\"requiredCapabilities\":" + lacking + '}', 400};
+    return {codes::missing_capability, "Missing required client capability: " + lacking,
+            "{\"requiredCapabilities\":" + lacking + '}', 400};
   }
 
   [[nodiscard]] std::string encode(const complete_result& values, const model::self_description& self) const override {

@@ -7,6 +7,7 @@
 
 #include "json/base64.hpp"
 #include "json/utf8.hpp"
+#include "wire/names.hpp"
 
 namespace hondana::wire::modern {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr std::string_view opening = "=?base64?";
 constexpr std::string_view closing = "?=";
 
-protocol_error mismatch(std::string text) { return {-32020, "Header mismatch: " + std::move(text), {}, 400}; }
+protocol_error mismatch(std::string text) { return {codes::header_mismatch, "Header mismatch: " + std::move(text), {}, 400}; }
 
 bool is_field_value(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c == '\t' || (c >= ' ' && c <= '~'); });

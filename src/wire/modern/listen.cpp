@@ -5,13 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "wire/names.hpp"
 #include "wire/params.hpp"
 #include "wire/versioned/dialect.hpp"
 
 namespace hondana::wire::modern {
 namespace {
-
-constexpr std::string_view stream_key = "io.modelcontextprotocol/subscriptionId";
 
 struct flag {
   std::string_view name;
@@ -56,7 +55,7 @@ json::decoded<model::listen> read_filter(const json::object& params) {
   }
   auto& wanted = what.wanted;
   if (auto read = read_uris(*filter, uris_name, wanted.uris, what.canonical_uris); !read) return tl::unexpected(read.error());
-  if (auto read = read_uris(*filter, versioned::listen_member, wanted.entries, what.canonical_entries); !read) {
+  if (auto read = read_uris(*filter, entries_member, wanted.entries, what.canonical_entries); !read) {
     return tl::unexpected(read.error());
   }
   return what;
@@ -89,7 +88,7 @@ std::string acknowledge(const model::interests& honoured, const rpc::request_id&
     if (honoured.*one.member) to.key(one.name).boolean(true);
   }
   write_uris(to, uris_name, honoured.uris);
-  write_uris(to, versioned::listen_member, honoured.entries);
+  write_uris(to, entries_member, honoured.entries);
   to.end_object().end_object().end_object();
   return text;
 }

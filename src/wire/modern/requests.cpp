@@ -10,6 +10,7 @@
 #include "wire/modern/codec.hpp"
 #include "wire/modern/headers.hpp"
 #include "wire/modern/listen.hpp"
+#include "wire/names.hpp"
 #include "wire/params.hpp"
 #include "wire/prompts.hpp"
 #include "wire/refusals.hpp"
@@ -19,10 +20,6 @@
 
 namespace hondana::wire::modern {
 namespace {
-
-constexpr std::string_view revision_key = "io.modelcontextprotocol/protocolVersion";
-constexpr std::string_view capabilities_key = "io.modelcontextprotocol/clientCapabilities";
-constexpr std::string_view client_key = "io.modelcontextprotocol/clientInfo";
 
 using decoder = decoded<model::operation> (*)(std::string_view method, const json::object& params);
 

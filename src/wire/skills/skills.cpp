@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "wire/names.hpp"
 #include "wire/params.hpp"
 
 namespace hondana::wire {
@@ -23,11 +24,6 @@ void write(json::writer& to, const skill& entry, const entry_members&) {
 }
 
 namespace skills {
-namespace {
-
-constexpr std::string_view identifier = "io.modelcontextprotocol/skills";
-
-}  // namespace
 
 decoded<model::operation> decode_list(std::string_view method, const json::object& params) {
   return wire::decode_list<model::list_skills>(method, params);
@@ -50,7 +46,7 @@ decoded<model::operation> decode_read_directory(std::string_view method, const j
 bool is_declared(const model::self_description& self) noexcept { return self.has_skills || self.lists_folders; }
 
 void write_setting(json::writer& to, const model::self_description& self) {
-  to.key(identifier).begin_object();
+  to.key(skills_extension).begin_object();
   if (self.lists_folders) to.key("directoryRead").boolean(true);
   to.end_object();
 }

@@ -6,14 +6,12 @@
 #include <variant>
 #include <vector>
 
+#include "wire/names.hpp"
 #include "wire/params.hpp"
 #include "wire/versioned/filter.hpp"
 
 namespace hondana::wire::versioned {
 namespace {
-
-constexpr std::string_view extension = "dev.hondana/versioned-resources";
-constexpr int not_modified_code = 304;  // ours, as the HTTP status of like meaning
 
 json::decoded<std::vector<spelled_uri>> uris_of(const json::object& params) {
   const auto one = params.find("uri");
@@ -32,13 +30,13 @@ bool is_declared_by(const json::object& capabilities) {
   for (const auto place : std::array<std::string_view, 2>{"extensions", "experimental"}) {
     const auto known = capabilities.find_object(place);
     if (!known || !*known) continue;
-    const auto ours = (*known)->find_object(extension);
+    const auto ours = (*known)->find_object(versions_extension);
     if (ours && *ours) return true;
   }
   return false;
 }
 
-void write_setting(json::writer& to) { to.key(extension).begin_object().end_object(); }
+void write_setting(json::writer& to) { to.key(versions_extension).begin_object().end_object(); }
 
 bool is_shaped(const model::operation& what) {
   if (const auto* listing = std::get_if<model::list_resources>(&what)) return listing->filter.has_value();
@@ -125,7 +123,7 @@ void append_got(rpc::body& to, const resource& entry, bytes::prepared content, c
 protocol_error not_modified(std::string_view uri, std::string_view version) {
   std::string data;
   json::writer(data).begin_object().member("uri", uri).member("version", version).end_object();
-  return {not_modified_code, "Not Modified", std::move(data), 200};
+  return {codes::not_modified, "Not Modified", std::move(data), 200};
 }
 
 }  // namespace hondana::wire::versioned

@@ -19,8 +19,6 @@
 
 namespace hondana::wire::versioned {
 
-/// The member of a stream's filter that lists URIs whose entries are told when they change.
-inline constexpr std::string_view listen_member = "dev.hondana/contentChanged";
 /// URIs of one request.
 inline constexpr std::size_t most_uris = 10'000;
 

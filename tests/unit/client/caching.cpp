@@ -88,7 +88,7 @@ TEST(caching, shares_public_answers_and_keeps_private_ones_to_whom_they_were_giv
 TEST(caching, stays_within_its_bytes) {
   client_cache cache(20'000);
   auto& store = cache.entries();
-  const outbound::freshness fresh{std::chrono::minutes(1), true};
+  const wire::asking::freshness fresh{std::chrono::minutes(1), true};
   for (int i = 0; i < 1'000; ++i) {
     store.keep({"server", "", "resources/read", std::to_string(i), "x:" + std::to_string(i)}, std::string(500, 'x'), fresh,
                store.mark());

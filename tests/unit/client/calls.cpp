@@ -94,7 +94,7 @@ TEST(calls, do_not_take_the_answer_of_another_exchange) {
 TEST(calls, end_in_time_when_nobody_answers_and_the_server_is_told) {
   scripted_server server(modern([](scripted_server&, const heard&) {}));
   opened_engine engine(server);
-  const auto got = engine->call({.method = "resources/list"}, {.time = milliseconds(30)});
+  const auto got = engine->call({.asked = asking::list_resources({}, nullptr)}, {.time = milliseconds(30)});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::timed_out);
   EXPECT_NE(got.error().public_text.find("resources/list"), std::string::npos);
@@ -108,7 +108,7 @@ TEST(calls, end_in_time_when_nobody_answers_and_the_server_is_told) {
 TEST(calls, over_exchanges_are_cancelled_by_closing_them) {
   scripted_server server(modern([](scripted_server&, const heard&) {}), true);
   opened_engine engine(server);
-  EXPECT_FALSE(engine->call({.method = "resources/list"}, {.time = milliseconds(30)}));
+  EXPECT_FALSE(engine->call({.asked = asking::list_resources({}, nullptr)}, {.time = milliseconds(30)}));
   EXPECT_EQ(server.abandoned().size(), 1u);
   EXPECT_TRUE(server.all("notifications/cancelled").empty());
 }
@@ -154,7 +154,7 @@ TEST(calls, are_cancelled_by_a_stop_token) {
     if (one.method == "resources/list") stop.request_stop();
   }));
   opened_engine engine(server);
-  const auto got = engine->call({.method = "resources/list"}, {.stop = stop.get_token()});
+  const auto got = engine->call({.asked = asking::list_resources({}, nullptr)}, {.stop = stop.get_token()});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::cancelled);
   EXPECT_TRUE(server.waits_for("notifications/cancelled", 1));
@@ -165,16 +165,16 @@ TEST(calls, under_way_fail_when_the_connection_breaks_and_when_the_client_closes
     if (one.method == "resources/list") of.break_off({errc::source_unavailable, "it died with code 3", {}});
   }));
   opened_engine engine(server);
-  const auto got = engine->call({.method = "resources/list"}, {});
+  const auto got = engine->call({.asked = asking::list_resources({}, nullptr)}, {});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::source_unavailable);
   EXPECT_EQ(got.error().public_text, "it died with code 3");
 
-  auto waiting = std::async(std::launch::async, [&engine] { return engine->call({.method = "tools/list"}, {}); });
+  auto waiting = std::async(std::launch::async, [&engine] { return engine->call({.asked = asking::list_tools({})}, {}); });
   ASSERT_TRUE(server.waits_for("tools/list", 1));
   engine->close();
   EXPECT_EQ(waiting.get().error().code, errc::cancelled);
-  EXPECT_EQ(engine->call({.method = "tools/list"}, {}).error().code, errc::cancelled);
+  EXPECT_EQ(engine->call({.asked = asking::list_tools({})}, {}).error().code, errc::cancelled);
 }
 
 TEST(calls, beyond_the_limit_are_refused) {
@@ -183,9 +183,9 @@ TEST(calls, beyond_the_limit_are_refused) {
   options.max_calls = 1;
   opened_engine engine(server, std::move(options));
   ASSERT_TRUE(engine->open());
-  auto waiting = std::async(std::launch::async, [&engine] { return engine->call({.method = "tools/list"}, {}); });
+  auto waiting = std::async(std::launch::async, [&engine] { return engine->call({.asked = asking::list_tools({})}, {}); });
   ASSERT_TRUE(server.waits_for("tools/list", 1));
-  EXPECT_EQ(engine->call({.method = "tools/list"}, {}).error().code, errc::overloaded);
+  EXPECT_EQ(engine->call({.asked = asking::list_tools({})}, {}).error().code, errc::overloaded);
   engine->close();
 }
 
@@ -214,7 +214,7 @@ TEST(calls, tell_how_far_the_server_is) {
   std::vector<progress> heard_of;
   call_options how;
   how.report = [&heard_of](const progress& one) { heard_of.push_back(one); };
-  ASSERT_TRUE(engine->call({.method = "resources/list"}, how));
+  ASSERT_TRUE(engine->call({.asked = asking::list_resources({}, nullptr)}, how));
   ASSERT_EQ(heard_of.size(), 1u);
   EXPECT_EQ(heard_of[0].done, 3);
   EXPECT_EQ(heard_of[0].total, 4);

@@ -147,7 +147,7 @@ TEST(opening, shakes_hands_anew_after_the_connection_was_lost) {
   server.break_off({errc::source_unavailable, "it died", {}});
   const auto until = outbound::clock::now() + std::chrono::seconds(20);
   while (server.all("initialize").size() < 2 && outbound::clock::now() < until) {
-    static_cast<void>(engine->call({.method = "resources/list"}, {}));
+    static_cast<void>(engine->call({.asked = asking::list_resources({}, nullptr)}, {}));
   }
   EXPECT_EQ(server.all("initialize").size(), 2u);
   EXPECT_EQ(server.all("server/discover").size(), 1u);  // what it speaks is known
@@ -170,7 +170,7 @@ TEST(opening, begins_a_session_anew_when_the_server_has_ended_it) {
       true);
   opened_engine engine(server);
   ASSERT_TRUE(engine->open());
-  const auto got = engine->call({.method = "resources/list"}, {});
+  const auto got = engine->call({.asked = asking::list_resources({}, nullptr)}, {});
   ASSERT_TRUE(got) << got.error().public_text;
   EXPECT_EQ(server.all("initialize").size(), 2u);
 }

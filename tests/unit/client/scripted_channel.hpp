@@ -19,6 +19,8 @@
 
 namespace hondana::test {
 
+namespace asking = wire::asking;
+
 /// What the test's server hears and says. Threads: any.
 class scripted_server {
  public:

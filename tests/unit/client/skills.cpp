@@ -82,7 +82,7 @@ TEST(skills, announced_beyond_the_limits_or_malformed_are_no_skills) {
   };
   for (const auto& one : cases) {
     const auto parsed = json::document::parse(one);
-    EXPECT_FALSE(outbound::skills_of(*parsed->root().as_object({}))) << one;
+    EXPECT_FALSE(asking::skills_of(*parsed->root().as_object({}))) << one;
   }
 }
 

@@ -196,7 +196,7 @@ TEST(watching, is_not_held_up_by_a_server_that_does_not_answer_its_end) {
     ASSERT_TRUE(watch) << round << watch.error().public_text;
     engine->watched().remove(*watch);
   }
-  EXPECT_TRUE(engine->call({.method = "ping"}, {}));
+  EXPECT_TRUE(engine->call({.asked = asking::ping()}, {}));
 }
 
 TEST(watching, never_calls_a_handler_that_is_gone) {

@@ -2,15 +2,15 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <hondana/client.hpp>
 
-#include "client/conversation.hpp"
 #include "json/reader.hpp"
 
-namespace hondana::outbound {
+namespace hondana::wire::asking {
 
 /// For how long and for whom an answer may be kept.
 struct freshness {
@@ -25,7 +25,8 @@ struct freshness {
 [[nodiscard]] result<page<tool>> tools_of(const json::object& result);
 [[nodiscard]] result<page<prompt>> prompts_of(const json::object& result);
 [[nodiscard]] result<page<skill>> skills_of(const json::object& result);
-[[nodiscard]] result<skill> skill_of(const json::object& of);
+[[nodiscard]] result<skill> skill_of(const json::object& result);
+/// The `resource` of a result or of the news of a change.
 [[nodiscard]] result<resource> resource_of(const json::object& of);
 [[nodiscard]] result<read_answer> contents_of(const json::object& result);
 [[nodiscard]] result<called> called_of(const json::value& result);
@@ -34,7 +35,4 @@ struct freshness {
 /// A content block; nothing for one of a type this client does not know.
 [[nodiscard]] result<std::optional<content_block>> block_of(const json::object& of);
 
-/// Removes tools that cannot be called over HTTP, since what they say of headers breaks the rules; `say` hears which and why.
-void drop_unusable(std::vector<tool>& tools, const std::function<void(const std::string&)>& say);
-
-}  // namespace hondana::outbound
+}  // namespace hondana::wire::asking

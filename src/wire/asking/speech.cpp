@@ -1,18 +1,16 @@
-/// Spelling requests in a revision.
-#include "client/speech.hpp"
+/// Spelling messages in a revision.
+#include "wire/asking/speech.hpp"
 
 #include <algorithm>
 
-#include "client/members.hpp"
 #include "json/base64.hpp"
 #include "value/take.hpp"
+#include "wire/asking/members.hpp"
 #include "wire/logging.hpp"
+#include "wire/names.hpp"
 
-namespace hondana::outbound {
+namespace hondana::wire::asking {
 namespace {
-
-constexpr std::string_view dialect = "dev.hondana/versioned-resources";
-constexpr std::string_view skills_extension = "io.modelcontextprotocol/skills";
 
 void write_elicitation(json::writer& to, const client_handlers& can, const speech& in) {
   if (!can.form && !can.link) return;
@@ -36,17 +34,18 @@ void write_sampling(json::writer& to, const client_handlers& can, const speech& 
   to.end_object();
 }
 
+/// Spec: 2026-07-28 basic/transports/streamable-http#value-encoding.
+std::string header_spelling(std::string_view value) {
+  const bool is_plain = std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c <= '~'; }) &&
+                        !value.starts_with(' ') && !value.ends_with(' ') &&
+                        !(value.starts_with("=?base64?") && value.ends_with("?="));
+  if (is_plain) return std::string(value);
+  std::string out = "=?base64?";
+  json::append_base64(out, value);
+  return out + "?=";
+}
+
 }  // namespace
-
-const std::vector<std::string>& revisions_with_sessions() {
-  static const std::vector<std::string> all{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
-  return all;
-}
-
-const std::vector<std::string>& modern_revisions() {
-  static const std::vector<std::string> all{"2026-07-28"};
-  return all;
-}
 
 void write_capabilities(json::writer& to, const client_options& options, const speech& in) {
   const auto& can = options.handlers;
@@ -59,7 +58,7 @@ void write_capabilities(json::writer& to, const client_options& options, const s
   write_sampling(to, can, in);
   write_elicitation(to, can, in);
   to.key(in.is_modern ? "extensions" : "experimental").begin_object();
-  to.key(dialect).begin_object().end_object();
+  to.key(versions_extension).begin_object().end_object();
   if (in.is_modern) to.key(skills_extension).begin_object().end_object();
   to.end_object().end_object();
 }
@@ -70,7 +69,7 @@ void write_self(json::writer& to, const client_options& options, const speech& i
   to.end_object();
 }
 
-std::string spelled(const request& what, channel::call_id id, const speech& in, const client_options& options, bool reports) {
+std::string spelled(const request& what, std::uint64_t id, const speech& in, const client_options& options, bool reports) {
   std::string out;
   out.reserve(256 + what.params.size());
   json::writer to(out);
@@ -86,12 +85,12 @@ std::string spelled(const request& what, channel::call_id id, const speech& in, 
       inner.begin_object();
       if (reports) inner.key("progressToken").unsigned_integer(id);
       if (in.is_modern) {
-        inner.member("io.modelcontextprotocol/protocolVersion", in.revision);
-        inner.key("io.modelcontextprotocol/clientInfo");
+        inner.member(revision_key, in.revision);
+        inner.key(client_key);
         write_self(inner, options, in);
-        inner.key("io.modelcontextprotocol/clientCapabilities");
+        inner.key(capabilities_key);
         write_capabilities(inner, options, in);
-        if (options.least_log_level) inner.member("io.modelcontextprotocol/logLevel", wire::name_of(*options.least_log_level));
+        if (options.least_log_level) inner.member(level_key, name_of(*options.least_log_level));
       }
       for (const auto& [name, one] : more) inner.key(name).raw(one.to_text());
       inner.end_object();
@@ -104,22 +103,15 @@ std::string spelled(const request& what, channel::call_id id, const speech& in, 
   return out;
 }
 
-std::string header_spelling(std::string_view value) {
-  const bool is_plain = std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c <= '~'; }) &&
-                        !value.starts_with(' ') && !value.ends_with(' ') &&
-                        !(value.starts_with("=?base64?") && value.ends_with("?="));
-  if (is_plain) return std::string(value);
-  std::string out = "=?base64?";
-  json::append_base64(out, value);
-  return out + "?=";
-}
-
 std::vector<std::pair<std::string, std::string>> headers_of(const request& what, const speech& in) {
   if (!in.is_modern) return {};
   std::vector<std::pair<std::string, std::string>> out{{"MCP-Protocol-Version", in.revision}, {"Mcp-Method", what.method}};
   if (what.repeats_target) out.emplace_back("Mcp-Name", header_spelling(what.target));
-  out.insert(out.end(), what.headers.begin(), what.headers.end());
   return out;
+}
+
+std::pair<std::string, std::string> argument_header(std::string_view name, std::string_view value) {
+  return {"Mcp-Param-" + std::string(name), header_spelling(value)};
 }
 
 server_description description_of(const json::object& result, const speech& in) {
@@ -130,7 +122,7 @@ server_description description_of(const json::object& result, const speech& in) 
   auto self = object_member(result, "serverInfo");
   if (in.is_modern) {
     if (const auto meta = object_member(result, "_meta")) {
-      if (const auto inner = object_member(*meta, "io.modelcontextprotocol/serverInfo")) self = inner;
+      if (const auto inner = object_member(*meta, server_key)) self = inner;
     }
     for (const auto& one : elements_of(result, "supportedVersions")) {
       if (const auto text = one.as_string("supportedVersions")) out.revisions.emplace_back(*text);
@@ -157,7 +149,7 @@ server_description description_of(const json::object& result, const speech& in) 
   out.has_completion = object_member(*capabilities, "completions").has_value() || in.revision == "2024-11-05";
   const auto extensions = object_member(*capabilities, in.is_modern ? "extensions" : "experimental");
   if (!extensions) return out;
-  out.has_versions = object_member(*extensions, dialect).has_value();
+  out.has_versions = object_member(*extensions, versions_extension).has_value();
   if (const auto skills = object_member(*extensions, skills_extension)) {
     out.has_skills = true;
     out.has_folders = flag_member(*skills, "directoryRead");
@@ -165,4 +157,4 @@ server_description description_of(const json::object& result, const speech& in) 
   return out;
 }
 
-}  // namespace hondana::outbound
+}  // namespace hondana::wire::asking

@@ -8,7 +8,7 @@
 
 #include "json/reader.hpp"
 
-namespace hondana::outbound {
+namespace hondana::wire::asking {
 
 [[nodiscard]] inline std::string text_member(const json::object& of, std::string_view name) {
   const auto member = of.find(name);
@@ -56,4 +56,4 @@ namespace hondana::outbound {
   return inner->elements();
 }
 
-}  // namespace hondana::outbound
+}  // namespace hondana::wire::asking
