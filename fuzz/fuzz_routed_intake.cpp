@@ -56,10 +56,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   std::string routed_content;
   bool is_chosen = false;
-  routed_intake routed(most, routed_intake::route([&](const std::string& id) {
-                         is_chosen = id == "1" && has_sink;
-                         return is_chosen ? into(routed_content) : content_sink();
-                       }));
+  // An id that comes late enough finds the message held back.
+  hondana::channel::patience waits;
+  waits.unnamed_bytes = data[1] / 2u;
+  routed_intake routed(
+      most,
+      [&](const std::string& id) {
+        is_chosen = id == "1" && has_sink;
+        return is_chosen ? into(routed_content) : content_sink();
+      },
+      {}, waits);
   const auto got = take(routed, bytes, piece, routed_content);
 
   std::string known_content;

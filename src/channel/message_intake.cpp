@@ -28,6 +28,7 @@ void message_intake::reset() {
   kept_.clear();
   failure_.reset();
   is_malformed_ = false;
+  only_looks_ = false;
   has_method_ = false;
   id_state_ = id_state::unseen;
   id_.clear();
@@ -35,6 +36,13 @@ void message_intake::reset() {
   begun_item_.reset();
   given_ = 0;
   decoded_.clear();
+}
+
+void message_intake::only_look() {
+  only_looks_ = true;
+  kept_ = std::string();
+  decoded_ = std::string();
+  is_in_content_ = false;
 }
 
 std::optional<std::string> message_intake::id() const {
@@ -65,9 +73,9 @@ result<void> message_intake::feed(std::string_view piece) {
     }
     look_for_id(part);
     if (part.what == scanner::kind::open && scanner_.depth() == 1 && scanner_.is_member(0, "method")) has_method_ = true;
-    if (!failure_) take(part, kept_from);
+    if (!failure_ && !only_looks_) take(part, kept_from);
   }
-  if (!failure_ && !is_in_content_) keep(kept_from, piece.data());
+  if (!failure_ && !only_looks_ && !is_in_content_) keep(kept_from, piece.data());
   if (!failure_ && is_in_content_ && !is_blob_) hand_on(decoded_);
   if (failure_) return tl::unexpected(*failure_);
   return {};

@@ -34,6 +34,10 @@ class message_intake {
   [[nodiscard]] std::optional<std::string> id() const;
   /// Whether the message names a method, as far as it has come: then it is no answer, and its id is its sender's own.
   [[nodiscard]] bool has_method() const noexcept { return has_method_; }
+  /// Whether it is an array, as far as it has come: a batch, none of whose messages' content goes to the sink.
+  [[nodiscard]] bool is_array() const noexcept { return scanner_.is_array(0); }
+  /// What follows is neither kept nor handed on, only looked through: for the id, a method, and whether it can be JSON.
+  void only_look();
   /// For the next message, with the same sink.
   void reset();
 
@@ -56,6 +60,7 @@ class message_intake {
   std::string kept_;
   std::optional<failure> failure_;
   bool is_malformed_ = false;
+  bool only_looks_ = false;
   bool has_method_ = false;
 
   enum class id_state : std::uint8_t { unseen, coming, seen, unusable };

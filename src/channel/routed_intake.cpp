@@ -1,69 +1,108 @@
 /// How a message finds the sink for its content.
 #include "channel/routed_intake.hpp"
 
+#include <memory>
+#include <span>
 #include <utility>
+#include <variant>
 
 namespace hondana::channel {
 namespace {
 
-constexpr std::size_t max_begun_bytes = 64u << 10;
+constexpr std::size_t read_back_bytes = 64u << 10;
 
 }  // namespace
 
 routed_intake::routed_intake(const limits& most, content_sink sink)
     : most_(most), plain_(most, std::move(sink)), is_decided_(true) {}
 
-routed_intake::routed_intake(const limits& most, route chooses, late_route chooses_late)
-    : most_(most), chooses_(std::move(chooses)), chooses_late_(std::move(chooses_late)), plain_(most, {}) {}
+routed_intake::routed_intake(const limits& most, route chooses, late_route chooses_late, const patience& waits)
+    : most_(most), waits_(waits), chooses_(std::move(chooses)), chooses_late_(std::move(chooses_late)), plain_(most, {}) {}
 
 result<void> routed_intake::feed(std::string_view piece) {
   if (chosen_) return chosen_->feed(piece);
   auto taken = plain_.feed(piece);
+  if (trouble_) return tl::unexpected(*trouble_);
   if (is_decided_ || !taken) return taken;
-  const auto named = plain_.id();
-  if (!named) {
-    is_decided_ = begun_.size() + piece.size() > max_begun_bytes;
-    if (!is_decided_) {
-      begun_ += piece;
-      return taken;
-    }
-    const auto begun = std::exchange(begun_, {});
-    const auto sink = chooses_late_ ? chooses_late_() : content_sink();
-    return sink ? hand_over(sink, begun, piece) : taken;
-  }
-  is_decided_ = true;
-  const auto begun = std::exchange(begun_, {});
-  const auto sink = chooses_(*named);
-  if (!sink) return taken;
-  id_ = named;
-  return hand_over(sink, begun, piece);
+  if (const auto named = plain_.id()) return decide(chooses_(*named), piece);
+  if (is_held_) return plain_.has_method() ? decide({}, piece) : hold(piece);
+  if (begun_.size() + piece.size() <= waits_.unnamed_bytes) return begun_.append(piece);
+  // What is no answer, or several, has no content for anybody.
+  if (plain_.has_method() || plain_.is_array()) return decide({}, piece);
+  if (const auto sink = chooses_late_ ? chooses_late_() : std::nullopt) return decide(*sink, piece);
+  is_held_ = true;
+  plain_.only_look();
+  return hold(piece);
 }
 
-result<void> routed_intake::hand_over(const content_sink& sink, std::string_view begun, std::string_view piece) {
-  plain_.reset();
-  chosen_.emplace(most_, sink);
-  if (auto taken = chosen_->feed(begun); !taken) return taken;
+result<void> routed_intake::hold(std::string_view piece) {
+  if (piece.size() > waits_.held_bytes - begun_.size()) {
+    return give_up({errc::response_too_large,
+                    "an answer is longer than the " + std::to_string(waits_.held_bytes) +
+                        " bytes that are held back until its id comes; ask for less at a time, or for one thing at a time",
+                    {}});
+  }
+  auto held = begun_.append(piece);
+  return held ? held : give_up(std::move(held.error()));
+}
+
+result<void> routed_intake::give_up(failure why) {
+  if (why.code == errc::source_unavailable) {
+    why.public_text = "an answer has its id behind its content, and there is no room to hold that back (" + why.private_text +
+                      "); make room in the folder that TMPDIR names, or in /tmp";
+  }
+  trouble_ = std::move(why);
+  begun_ = {};
+  chosen_.reset();
+  return tl::unexpected(*trouble_);
+}
+
+result<void> routed_intake::decide(const content_sink& sink, std::string_view piece) {
+  auto begun = std::exchange(begun_, {});
+  is_decided_ = true;
+  if (!sink && !is_held_) return {};
+  plain_.only_look();  // for another id it is too late
+  if (auto handed = hand_over(sink, std::move(begun)); trouble_) return handed;
   return chosen_->feed(piece);
 }
 
+/// A failure of the content is final, but the rest is looked through all the same.
+result<void> routed_intake::hand_over(const content_sink& sink, disk::spool from) {
+  auto data = from.take();
+  if (!data) return give_up(std::move(data.error()));
+  chosen_.emplace(most_, sink);
+  if (const auto* small = std::get_if<shared_bytes>(&*data)) return chosen_->feed(**small);
+  const auto& reader = std::get<std::shared_ptr<byte_reader>>(*data);
+  std::string buffer(read_back_bytes, '\0');
+  for (;;) {
+    const auto got = reader->read(std::span(buffer));
+    if (!got) return give_up(got.error());
+    if (*got == 0) return {};
+    static_cast<void>(chosen_->feed(std::string_view(buffer).substr(0, *got)));  // told again by the next
+  }
+}
+
 result<std::string> routed_intake::finish() {
-  if (chosen_) return chosen_->finish();
-  auto whole = plain_.finish();
-  const auto named = plain_.id();
-  if (!whole || !named || !chooses_) return whole;
-  const auto sink = chooses_(*named);
-  if (!sink) return whole;
-  id_ = named;
-  if (auto taken = hand_over(sink, *whole, {}); !taken) return tl::unexpected(std::move(taken.error()));
-  return chosen_->finish();
+  if (is_holding() && !trouble_) {
+    if (auto fine = plain_.feed({}); !fine) return tl::unexpected(std::move(fine.error()));
+    static_cast<void>(decide({}, {}));  // told again below
+  }
+  if (trouble_) return tl::unexpected(*trouble_);
+  return chosen_ ? chosen_->finish() : plain_.finish();
+}
+
+std::optional<std::string> routed_intake::id() const {
+  auto named = plain_.id();
+  return named || !chosen_ ? named : chosen_->id();
 }
 
 void routed_intake::reset() {
   plain_.reset();
   chosen_.reset();
-  id_.reset();
-  begun_.clear();
+  begun_ = {};
+  is_held_ = false;
   is_decided_ = !chooses_;
+  trouble_.reset();
 }
 
 }  // namespace hondana::channel

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <hondana/error.hpp>
 #include <optional>
@@ -10,42 +11,56 @@
 
 #include "channel/channel.hpp"
 #include "channel/message_intake.hpp"
+#include "disk/spool.hpp"
 
 namespace hondana::channel {
 
-/// A `message_intake` whose sink is chosen by the message's id. A message that names its id only behind more than 64 KiB goes
-/// to the sink for such, or is kept whole, up to the limit of messages in memory, and its content handed on at the end.
-/// Threads: one at a time.
+/// How long a message's id is waited for.
+struct patience {
+  std::size_t unnamed_bytes = 64u << 10;  ///< After so many it is asked what to do without.
+  std::uint64_t held_bytes = 8ull << 30;  ///< The most of one message that is held back, beyond a MiB on the disk.
+};
+
+/// A `message_intake` whose sink is chosen by the message's id. A message that names its id late goes to a sink that is
+/// guessed, or is kept in memory, or is held back and handed on once the id has come. Errors besides: source_unavailable when
+/// there is no room to hold it back, response_too_large beyond `patience::held_bytes`. Threads: one at a time.
 class routed_intake {
  public:
   /// The sink for the content of the message with this id (JSON text); an empty one: all is kept.
   using route = std::function<content_sink(const std::string& id)>;
-  /// The sink for the content of a message whose id is not known yet; an empty one: all is kept. Whoever gives one looks at the
-  /// id in the end.
-  using late_route = std::function<content_sink()>;
+  /// What becomes of a message whose id is not known yet: a sink, to which it goes (whoever gives one looks at the id in the
+  /// end), an empty one: all is kept; nothing: it is held back.
+  using late_route = std::function<std::optional<content_sink>()>;
 
   /// All messages with this sink.
   routed_intake(const limits& most, content_sink sink);
-  routed_intake(const limits& most, route chooses, late_route chooses_late = {});
+  routed_intake(const limits& most, route chooses, late_route chooses_late = {}, const patience& waits = {});
 
   /// All as in `message_intake`.
   result<void> feed(std::string_view piece);
   [[nodiscard]] result<std::string> finish();
-  [[nodiscard]] std::optional<std::string> id() const { return id_ ? id_ : chosen_ ? chosen_->id() : plain_.id(); }
-  [[nodiscard]] bool has_method() const noexcept { return chosen_ ? chosen_->has_method() : plain_.has_method(); }
+  [[nodiscard]] std::optional<std::string> id() const;
+  [[nodiscard]] bool has_method() const noexcept { return plain_.has_method() || (chosen_ && chosen_->has_method()); }
+  /// Whether what has come is held back until its id comes. While `route` is asked still true of what it decides about.
+  [[nodiscard]] bool is_holding() const noexcept { return is_held_ && !is_decided_; }
   void reset();
 
  private:
-  result<void> hand_over(const content_sink& sink, std::string_view begun, std::string_view piece);
+  result<void> hold(std::string_view piece);
+  result<void> decide(const content_sink& sink, std::string_view piece);
+  result<void> hand_over(const content_sink& sink, disk::spool from);
+  result<void> give_up(failure why);
 
   limits most_;
+  patience waits_;
   route chooses_;
   late_route chooses_late_;
   message_intake plain_;
   std::optional<message_intake> chosen_;
-  std::optional<std::string> id_;  // of a message whose sink has been chosen
-  std::string begun_;              // as long as the id has not come
-  bool is_decided_ = false;        // or too late to be, before the end
+  disk::spool begun_;  // the message, as long as nothing is decided
+  bool is_held_ = false;
+  bool is_decided_ = false;
+  std::optional<failure> trouble_;
 };
 
 }  // namespace hondana::channel

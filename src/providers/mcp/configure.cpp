@@ -12,9 +12,9 @@
 #include <hondana/uri.hpp>
 
 #include "config/section.hpp"
+#include "disk/spool.hpp"
 #include "providers/mcp/mcp_provider.hpp"
 #include "providers/mcp/settings.hpp"
-#include "providers/mcp/spool.hpp"
 
 namespace hondana::mcp {
 namespace {
@@ -47,7 +47,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
 
 hondana::needs mcp_provider::needs() const {
   hondana::needs all;
-  all.folders.push_back({nameless_file::folder(), true});
+  all.folders.push_back({disk::spool::folder(), true});
   const auto& target = upstream_.options().target;
   if (const auto* child = std::get_if<child_target>(&target)) {
     if (auto path = child->command.empty() ? std::string() : program_path(child->command.front()); !path.empty())

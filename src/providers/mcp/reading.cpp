@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "disk/spool.hpp"
 #include "providers/mcp/foreign.hpp"
 #include "providers/mcp/mcp_provider.hpp"
-#include "providers/mcp/spool.hpp"
 
 namespace hondana::mcp {
 namespace {
@@ -48,7 +48,7 @@ class receiver {
   const std::uint64_t most_;
   const std::string name_;
   std::uint64_t total_ = 0;
-  std::vector<spool> spools_;
+  std::vector<disk::spool> spools_;
 };
 
 }  // namespace

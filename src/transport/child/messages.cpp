@@ -64,6 +64,20 @@ std::optional<channel::call_id> expected_calls::only_one() const {
   return all_.size() == 1 ? std::optional(all_.begin()->first) : std::nullopt;
 }
 
+std::vector<channel::call_id> expected_calls::all_that_wait() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<channel::call_id> out;
+  for (const auto& [call, how] : all_) {
+    if (!how.is_abandoned) out.push_back(call);
+  }
+  return out;
+}
+
+bool expected_calls::has_sink() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(all_.begin(), all_.end(), [](const auto& one) { return static_cast<bool>(one.second.content); });
+}
+
 void expected_calls::clear() {
   const std::lock_guard lock(mutex_);
   all_.clear();
@@ -74,22 +88,38 @@ messages::messages(channel::listener& hears, expected_calls& calls, const channe
     : hears_(hears),
       calls_(calls),
       log_(log),
-      intake_(
-          most,
-          [this](const std::string& id) {
-            const auto call = channel::call_named(id);
-            return call ? calls_.sink_of(*call) : channel::content_sink();
-          },
-          [this] { return late_sink(); }) {}
+      intake_(most, [this](const std::string& id) { return sink_for(id); }, [this] { return late_sink(); }) {}
 
-channel::content_sink messages::late_sink() {
+channel::content_sink messages::sink_for(const std::string& id) {
+  const auto call = channel::call_named(id);
+  auto sink = call ? calls_.sink_of(*call) : channel::content_sink();
+  if (!sink || !intake_.is_holding()) return sink;
+  // What was held back comes all at once, for as long as its taker wants.
+  return [this, call = *call, into = std::move(sink)](std::size_t item, std::string_view bytes) {
+    if (calls_.waits(call)) hears_.progressed(call);
+    return into(item, bytes);
+  };
+}
+
+std::optional<channel::content_sink> messages::late_sink() {
   guess_ = calls_.only_one();
-  auto sink = guess_ ? calls_.sink_of(*guess_) : channel::content_sink();
+  if (!guess_) return calls_.has_sink() ? std::nullopt : std::optional(channel::content_sink());
+  auto sink = calls_.sink_of(*guess_);
   if (!sink) return sink;
   return [this, into = std::move(sink)](std::size_t item, std::string_view bytes) {
     has_guessed_ = true;
     return into(item, bytes);
   };
+}
+
+void messages::tell_progress() {
+  if (intake_.is_holding()) {
+    // It may be anybody's.
+    for (const auto call : calls_.all_that_wait()) hears_.progressed(call);
+    return;
+  }
+  const auto call = has_guessed_ ? guess_ : call_of_line();
+  if (call && calls_.waits(*call)) hears_.progressed(*call);
 }
 
 void messages::begin() {
@@ -110,8 +140,7 @@ result<void> messages::feed(std::string_view bytes) {
     is_empty_ = is_empty_ && std::all_of(part.begin(), part.end(), is_space);
     if (!is_empty_) {
       if (auto taken = intake_.feed(part); !taken && !trouble_) trouble_ = std::move(taken.error());
-      const auto call = has_guessed_ ? guess_ : call_of_line();
-      if (call && calls_.waits(*call)) hears_.progressed(*call);
+      tell_progress();
     }
     if (end == std::string_view::npos) return {};
     bytes.remove_prefix(end + 1);

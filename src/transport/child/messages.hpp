@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <hondana/error.hpp>
 
@@ -29,6 +30,10 @@ class expected_calls {
   [[nodiscard]] channel::content_sink sink_of(channel::call_id call) const;
   /// The one call there is, when there is exactly one.
   [[nodiscard]] std::optional<channel::call_id> only_one() const;
+  /// Those that somebody waits for.
+  [[nodiscard]] std::vector<channel::call_id> all_that_wait() const;
+  /// Whether the content of any goes to a sink.
+  [[nodiscard]] bool has_sink() const;
   void clear();
 
  private:
@@ -53,7 +58,9 @@ class messages {
   void begin();
 
  private:
-  [[nodiscard]] channel::content_sink late_sink();
+  [[nodiscard]] channel::content_sink sink_for(const std::string& id);
+  [[nodiscard]] std::optional<channel::content_sink> late_sink();
+  void tell_progress();
   result<void> end_line();
   /// Whose answer the line is, as far as that is known: what has a method is nobody's.
   [[nodiscard]] std::optional<channel::call_id> call_of_line() const;

@@ -43,6 +43,8 @@ class event_messages final : public event_decoder::hearer {
   [[nodiscard]] std::uint64_t data_bytes() const noexcept { return data_bytes_; }
   /// The id of the message that is coming, once known.
   [[nodiscard]] std::optional<std::string> coming_id() const { return intake_.id(); }
+  /// Whether the message that is coming is held back until its id is known.
+  [[nodiscard]] bool is_holding() const noexcept { return intake_.is_holding(); }
 
  private:
   void data(std::string_view type, std::string_view piece) override;

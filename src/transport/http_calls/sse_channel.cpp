@@ -22,6 +22,7 @@ namespace hondana::transport::http_calls {
 namespace {
 
 using hondana::channel::call_id;
+using hondana::channel::content_sink;
 using hondana::channel::outgoing;
 
 /// 0 for what is no call's id.
@@ -83,9 +84,9 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
     departures_ = std::make_unique<departures>(
         *loop_, in_, [this](departures::name name, outgoing message) { deliver(name, std::move(message)); });
     events_ = std::make_unique<event_messages>(
-        *this, hondana::channel::routed_intake(in_.most, hondana::channel::routed_intake::route([this](const std::string& id) {
-                                                 return sink_of(id);
-                                               })),
+        *this,
+        hondana::channel::routed_intake(
+            in_.most, [this](const std::string& id) { return sink_of(id); }, [this] { return late_sink(); }),
         event_messages::when_spoiled::at_end);
   }
 
@@ -137,9 +138,18 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
     early_.erase(found);
   }
 
-  hondana::channel::content_sink sink_of(const std::string& id) {
+  content_sink sink_of(const std::string& id) {
     const auto found = sinks_.find(call_or_none(id));
-    return found == sinks_.end() ? hondana::channel::content_sink() : found->second;
+    if (found == sinks_.end() || !events_->is_holding()) return found == sinks_.end() ? content_sink() : found->second;
+    // What was held back comes all at once, for as long as its taker wants.
+    return [this, call = found->first, into = found->second](std::size_t item, std::string_view bytes) {
+      in_.progressed(call);
+      return into(item, bytes);
+    };
+  }
+  /// Whose answer it is that has no id yet cannot be known; without any taker it is as well kept.
+  [[nodiscard]] std::optional<content_sink> late_sink() const {
+    return sinks_.empty() ? std::optional(content_sink()) : std::nullopt;
   }
 
   // The stream.
@@ -155,9 +165,18 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
       error_body_ += bytes.substr(0, max_error_body_bytes - error_body_.size());
       return error_body_.size() < max_error_body_bytes;
     }
-    if (const auto call = call_or_none(events_->coming_id()); call != 0 && sinks_.contains(call)) in_.progressed(call);
+    tell_progress();
     events_->feed(bytes);
     return !wrong_;
+  }
+
+  void tell_progress() {
+    if (events_->is_holding()) {
+      // It may be anybody's.
+      for (const auto& [call, sink] : sinks_) in_.progressed(call);
+    } else if (const auto call = call_or_none(events_->coming_id()); call != 0 && sinks_.contains(call)) {
+      in_.progressed(call);
+    }
   }
 
   void other(std::string_view type, std::string_view data) override {
@@ -250,7 +269,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
   std::optional<loop::timer> flush_;
   std::deque<outgoing> early_;  // before the address is known
   std::unordered_map<departures::name, std::unique_ptr<delivery>> deliveries_;
-  std::map<call_id, hondana::channel::content_sink> sinks_;
+  std::map<call_id, content_sink> sinks_;
   std::promise<void>* left_ = nullptr;
 };
 

@@ -365,6 +365,39 @@ TEST(child_channel, does_not_put_content_where_it_does_not_belong) {
   EXPECT_EQ(second, 300'000u);
 }
 
+TEST(child_channel, streams_content_whose_id_comes_last_in_constant_memory_among_other_calls) {
+#ifdef HONDANA_IS_SANITIZED
+  constexpr std::uint64_t size = 80u << 20;
+#else
+  constexpr std::uint64_t size = 1u << 30;
+#endif
+  talk with("large-late", std::to_string(size));
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+  std::size_t most_files = 0;
+  const auto counting = [&most_files](std::uint64_t& into) -> channel::content_sink {
+    return [&into, &most_files](std::size_t, std::string_view bytes) -> result<void> {
+      if (into == 0) most_files = std::max(most_files, entries_of("/proc/self/fd"));
+      into += bytes.size();
+      return {};
+    };
+  };
+  const auto before = peak_kilobytes();
+  const auto files = entries_of("/proc/self/fd");
+  with.ask(1, counting(first));
+  with.ask(2, counting(second));
+  EXPECT_TRUE(with.heard.answer_to(1));
+  EXPECT_TRUE(with.heard.answer_to(2));
+  EXPECT_EQ(first, size);
+  EXPECT_EQ(second, size);
+  EXPECT_LT(peak_kilobytes() - before, 16u << 10);
+  EXPECT_LE(most_files, files + 1);
+  EXPECT_EQ(entries_of("/proc/self/fd"), files);
+  // The second may be alone by then, and is told of as it comes; the first was held back.
+  EXPECT_GE(with.heard.progress_of(1), 100u);
+  EXPECT_GE(with.heard.progress_of(2), 100u);
+}
+
 TEST(child_channel, tells_nothing_of_what_was_abandoned) {
   talk with("large", std::to_string(5u << 20));
   std::uint64_t got = 0;

@@ -1,9 +1,9 @@
-/// Contents on their way through: small ones in memory, big ones in a nameless file.
-#include "providers/mcp/spool.hpp"
+/// Bytes on their way through: few in memory, many in a nameless file.
+#include "disk/spool.hpp"
 
 #include <gtest/gtest.h>
 
-namespace hondana::mcp {
+namespace hondana::disk {
 namespace {
 
 std::string drain(byte_reader& from, std::size_t piece) {
@@ -17,7 +17,7 @@ std::string drain(byte_reader& from, std::size_t piece) {
   }
 }
 
-TEST(mount_spool, keeps_what_is_small_in_memory) {
+TEST(spool, keeps_what_is_small_in_memory) {
   spool one;
   ASSERT_TRUE(one.append("a"));
   ASSERT_TRUE(one.append("bc"));
@@ -27,7 +27,7 @@ TEST(mount_spool, keeps_what_is_small_in_memory) {
   EXPECT_EQ(*std::get<shared_bytes>(*data), "abc");
 }
 
-TEST(mount_spool, gives_back_what_is_big_byte_by_byte_and_again) {
+TEST(spool, gives_back_what_is_big_byte_by_byte_and_again) {
   spool one;
   std::string all;
   for (int i = 0; i < 40'000; ++i) {
@@ -45,7 +45,7 @@ TEST(mount_spool, gives_back_what_is_big_byte_by_byte_and_again) {
   EXPECT_EQ(drain(*reader, 4096), all);
 }
 
-TEST(mount_spool, says_so_when_there_is_no_folder_for_it) {
+TEST(spool, says_so_when_there_is_no_folder_for_it) {
   const char* before = std::getenv("TMPDIR");
   const std::string kept = before == nullptr ? "" : before;
   ASSERT_EQ(::setenv("TMPDIR", "/nowhere/at/all", 1), 0);
@@ -62,4 +62,4 @@ TEST(mount_spool, says_so_when_there_is_no_folder_for_it) {
 }
 
 }  // namespace
-}  // namespace hondana::mcp
+}  // namespace hondana::disk

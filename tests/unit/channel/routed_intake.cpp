@@ -1,0 +1,189 @@
+/// Messages whose sink is found by their id, wherever in the message that stands, and however long it takes to come.
+#include "channel/routed_intake.hpp"
+
+#include <dirent.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "json/base64.hpp"
+
+namespace {
+
+using hondana::errc;
+using hondana::channel::content_sink;
+using hondana::channel::limits;
+using hondana::channel::patience;
+using hondana::channel::routed_intake;
+
+std::size_t open_files() {
+  auto* opened = ::opendir("/proc/self/fd");
+  std::size_t count = 0;
+  while (::readdir(opened) != nullptr) ++count;
+  ::closedir(opened);
+  return count;
+}
+
+/// Content by the id it was routed to.
+class shelves {
+ public:
+  [[nodiscard]] routed_intake::route route() {
+    return [this](const std::string& id) -> content_sink {
+      if (id == "9") return {};
+      return [this, id](std::size_t, std::string_view bytes) {
+        all_[id] += bytes;
+        return hondana::result<void>();
+      };
+    };
+  }
+  [[nodiscard]] const std::map<std::string, std::string>& all() const { return all_; }
+
+ private:
+  std::map<std::string, std::string> all_;
+};
+
+hondana::result<std::string> take(routed_intake& intake, std::string_view text, std::size_t width = 64u << 10) {
+  for (; !text.empty(); text.remove_prefix(std::min(width, text.size()))) static_cast<void>(intake.feed(text.substr(0, width)));
+  auto whole = intake.finish();
+  return whole;
+}
+
+std::string id_last(std::string_view id, std::string_view member) {
+  return R"({"result":{"contents":[{"uri":"a:b",)" + std::string(member) + R"(}]},"jsonrpc":"2.0","id":)" + std::string(id) +
+         "}";
+}
+
+std::string empty_of(std::string_view id, std::string_view name) { return id_last(id, '"' + std::string(name) + R"(":"")"); }
+
+TEST(routed_intake, gives_content_of_any_length_to_the_call_that_is_named_behind_it) {
+  for (const std::size_t size : {std::size_t{100}, std::size_t{100'000}, std::size_t{3'000'000}}) {
+    std::string bytes;
+    while (bytes.size() < size) bytes += std::to_string(bytes.size()) + " 本棚 ";
+    std::string encoded;
+    hondana::json::append_base64(encoded, bytes);
+    for (const std::size_t width : {std::size_t{4099}, std::size_t{64u << 10}}) {
+      shelves to;
+      limits most;
+      most.message_bytes = 200u << 10;  // what is held back is not kept in memory
+      routed_intake intake(most, to.route());
+      EXPECT_EQ(take(intake, id_last("7", R"("text":")" + bytes + '"'), width), empty_of("7", "text"));
+      EXPECT_EQ(intake.id(), "7");
+      intake.reset();
+      EXPECT_EQ(take(intake, id_last("8", R"("blob":")" + encoded + '"'), width), empty_of("8", "blob"));
+      EXPECT_TRUE(to.all() == (std::map<std::string, std::string>{{"7", bytes}, {"8", bytes}})) << size;
+    }
+  }
+}
+
+TEST(routed_intake, holds_one_file_open_at_most_and_none_afterwards) {
+  shelves to;
+  routed_intake intake({}, to.route());
+  const auto before = open_files();
+  const auto message = id_last("7", R"("text":")" + std::string(3u << 20, 'x') + '"');
+  ASSERT_TRUE(intake.feed(std::string_view(message).substr(0, 64u << 10)));
+  ASSERT_TRUE(intake.feed(std::string_view(message).substr(64u << 10, 2u << 20)));
+  EXPECT_TRUE(intake.is_holding());
+  EXPECT_EQ(open_files(), before + 1);
+  ASSERT_TRUE(intake.feed(std::string_view(message).substr((64u << 10) + (2u << 20))));
+  EXPECT_FALSE(intake.is_holding());
+  EXPECT_EQ(open_files(), before);
+  EXPECT_TRUE(intake.finish());
+  intake.reset();
+  ASSERT_TRUE(take(intake, message.substr(0, 2u << 20)).error().code == errc::broken_protocol);
+  intake.reset();
+  EXPECT_EQ(open_files(), before);
+}
+
+TEST(routed_intake, keeps_what_was_held_back_when_nobody_takes_its_content) {
+  const auto text = R"("text":")" + std::string(2u << 20, 'x') + '"';
+  shelves to;
+  routed_intake intake({}, to.route());
+  for (const auto& message :
+       {id_last("9", text), R"({"result":{"contents":[{)" + text + "}]}}",
+        R"({"params":{"data":")" + std::string(200'000, 'y') + R"("},"method":"notifications/message"})"}) {
+    const auto kept = take(intake, message);
+    EXPECT_TRUE(kept && *kept == message);
+    intake.reset();
+  }
+  EXPECT_TRUE(to.all().empty());
+  limits most;
+  most.message_bytes = 1u << 20;
+  routed_intake small(most, to.route());
+  const auto kept = take(small, id_last("9", text));
+  ASSERT_FALSE(kept);
+  EXPECT_EQ(kept.error().code, errc::response_too_large);
+  EXPECT_EQ(small.id(), "9");
+}
+
+TEST(routed_intake, refuses_what_it_held_back_for_the_same_reasons_and_still_names_its_call) {
+  const std::string start(200'000, 'x');
+  for (const auto& member : {"\"text\":\"" + start + "\xC3(\"", R"("blob":")" + start + R"(Zg=Zg=")",
+                             "\"text\":\"" + start + R"(","blob":"eA==")"}) {
+    shelves to;
+    routed_intake intake({}, to.route());
+    const auto got = take(intake, id_last("7", member));
+    ASSERT_FALSE(got) << member.substr(start.size());
+    EXPECT_EQ(got.error().code, errc::broken_protocol);
+    EXPECT_EQ(intake.id(), "7");
+    EXPECT_FALSE(intake.has_method());
+  }
+}
+
+TEST(routed_intake, asks_what_to_do_with_a_message_that_says_late_whose_it_is) {
+  const auto message = id_last("7", R"("text":")" + std::string(200'000, 'x') + '"');
+  std::string guessed;
+  shelves to;
+  routed_intake guessing({}, to.route(), [&guessed] {
+    return std::optional<content_sink>([&guessed](std::size_t, std::string_view bytes) {
+      guessed += bytes;
+      return hondana::result<void>();
+    });
+  });
+  EXPECT_EQ(take(guessing, message), empty_of("7", "text"));
+  EXPECT_EQ(guessed.size(), 200'000u);
+  EXPECT_EQ(guessing.id(), "7");
+  routed_intake keeping({}, to.route(), [] { return std::optional(content_sink()); });
+  const auto kept = take(keeping, message);
+  EXPECT_TRUE(kept && *kept == message);
+  EXPECT_TRUE(to.all().empty());
+}
+
+TEST(routed_intake, names_the_bound_of_what_is_held_back_and_still_finds_the_id) {
+  shelves to;
+  routed_intake intake({}, to.route(), {}, {.held_bytes = 2u << 20});
+  const auto before = open_files();
+  const auto message = id_last("7", R"("text":")" + std::string(3u << 20, 'x') + '"');
+  const auto got = take(intake, message);
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::response_too_large);
+  EXPECT_NE(got.error().public_text.find("2097152 bytes"), std::string::npos) << got.error().public_text;
+  EXPECT_EQ(intake.id(), "7");
+  EXPECT_EQ(open_files(), before);
+  intake.reset();
+  EXPECT_EQ(take(intake, id_last("8", R"("text":"ab")")), empty_of("8", "text"));
+}
+
+TEST(routed_intake, says_where_there_is_no_room_to_hold_an_answer_back) {
+  const char* before = std::getenv("TMPDIR");
+  const std::string kept = before == nullptr ? "" : before;
+  ASSERT_EQ(::setenv("TMPDIR", "/nowhere/at/all", 1), 0);
+  shelves to;
+  routed_intake intake({}, to.route());
+  const auto got = take(intake, id_last("7", R"("text":")" + std::string(3u << 20, 'x') + '"'));
+  if (before == nullptr) {
+    ::unsetenv("TMPDIR");
+  } else {
+    ::setenv("TMPDIR", kept.c_str(), 1);
+  }
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::source_unavailable);
+  EXPECT_NE(got.error().public_text.find("No such file"), std::string::npos) << got.error().public_text;
+  EXPECT_NE(got.error().public_text.find("TMPDIR"), std::string::npos);
+  EXPECT_EQ(intake.id(), "7");
+}
+
+}  // namespace
