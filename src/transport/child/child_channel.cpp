@@ -14,12 +14,14 @@
 #include <csignal>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "transport/child/messages.hpp"
+#include "transport/child/problem_lines.hpp"
 #include "transport/child/program.hpp"
 
 namespace hondana::transport {
@@ -29,47 +31,13 @@ using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t piece = 64u << 10;
-constexpr std::size_t longest_problem = 4u << 10;
-constexpr std::size_t kept_problems = 3;
 constexpr milliseconds quick_end{1'000};  // one that ends within this time did not get far
 constexpr milliseconds first_pause{250};
 constexpr milliseconds longest_pause{30'000};
 constexpr milliseconds time_to_be_reaped{1'000};
 constexpr milliseconds time_to_take{500};
-
-/// Lines of standard error, for whoever wants them and for the text that says how it all ended.
-class problem_lines {
- public:
-  explicit problem_lines(const std::function<void(std::string_view)>& tell) : tell_(tell) {}
-
-  void feed(std::string_view bytes) {
-    for (const char c : bytes) {
-      if (c != '\n' && line_.size() < longest_problem) line_ += c;
-      if (c == '\n') end_line();
-    }
-  }
-  void end_line() {
-    if (line_.empty()) return;
-    if (tell_) tell_(line_);
-    last_.push_back(line_.substr(0, 300));
-    if (last_.size() > kept_problems) last_.pop_front();
-    line_.clear();
-  }
-  [[nodiscard]] std::string last() const {
-    std::string out;
-    for (const auto& one : last_) out += (out.empty() ? "" : " | ") + one;
-    return out;
-  }
-  void clear() {
-    line_.clear();
-    last_.clear();
-  }
-
- private:
-  const std::function<void(std::string_view)>& tell_;
-  std::string line_;
-  std::deque<std::string> last_;
-};
+constexpr milliseconds time_for_the_rest{500};
+constexpr milliseconds time_to_say_why{500};
 
 class child_channel final : public channel::channel {
  public:
@@ -176,7 +144,7 @@ class child_channel final : public channel::channel {
       const auto left = std::chrono::duration_cast<milliseconds>(not_before_ - clock::now());
       tell_broken({errc::source_unavailable,
                    "the server's program ended " + std::to_string(quick_ends_) + " times in a row just after it was started" +
-                       said() + "; it is not started again for " + std::to_string(left.count()) + " ms",
+                       problems_.said() + "; it is not started again for " + std::to_string(left.count()) + " ms",
                    {}});
       return false;
     }
@@ -188,6 +156,7 @@ class child_channel final : public channel::channel {
     }
     running_ = std::move(*again);
     began_ = clock::now();
+    gone_since_.reset();
     lines_.begin();
     problems_.clear();
     return true;
@@ -196,11 +165,6 @@ class child_channel final : public channel::channel {
   void count_quick_end() {
     ++quick_ends_;
     not_before_ = clock::now() + std::min(first_pause * (1u << std::min(quick_ends_, 10u)), longest_pause);
-  }
-
-  std::string said() const {
-    const auto last = problems_.last();
-    return last.empty() ? std::string() : "; it said: " + last;
   }
 
   /// What waits was meant for the run that has ended.
@@ -228,24 +192,35 @@ class child_channel final : public channel::channel {
 
   void move_bytes() {
     bool has_more = false;
-    int patience = -1;
+    bool is_deaf = false;
+    auto patience = milliseconds::max();
     {
       const std::lock_guard lock(mutex_);
       has_more = !queue_.empty() && running_.input.is_open();
-      if (is_closing_)
-        patience = static_cast<int>(
-            std::clamp<std::int64_t>(std::chrono::duration_cast<milliseconds>(close_by_ - clock::now()).count(), 0, 50));
+      is_deaf = !queue_.empty() && !running_.input.is_open();
+      if (is_deaf) patience = until(deaf_since_ + time_to_say_why);
+      if (is_closing_) patience = std::min({patience, until(close_by_), milliseconds(50)});
     }
+    if (is_deaf && patience.count() == 0) return give_up_on_deaf();
     // Negative numbers are passed over.
-    std::array<pollfd, 4> watched{{{wake_.get(), POLLIN, 0},
+    std::array<pollfd, 5> watched{{{wake_.get(), POLLIN, 0},
                                    {running_.output.get(), POLLIN, 0},
                                    {running_.problems.get(), POLLIN, 0},
-                                   {has_more ? running_.input.get() : -1, POLLOUT, 0}}};
-    if (::poll(watched.data(), watched.size(), patience) < 0) return;
+                                   {has_more ? running_.input.get() : -1, POLLOUT, 0},
+                                   {running_.ending(), POLLIN, 0}}};
+    const int most = patience == milliseconds::max() ? -1 : static_cast<int>(patience.count());
+    if (::poll(watched.data(), watched.size(), most) < 0) return;
     if (watched[0].revents != 0) drain_wake();
     if (watched[3].revents != 0) write_some();
     if (watched[2].revents != 0) read_problems();
-    if (watched[1].revents != 0) read_some();
+    if (watched[4].revents != 0 && !gone_since_) gone_since_ = clock::now();
+    // What it has started may hold its output open, and write to it for ever.
+    if (gone_since_ && clock::now() >= *gone_since_ + time_for_the_rest) return has_ended();
+    if (watched[1].revents != 0 || gone_since_) read_some();
+  }
+
+  static milliseconds until(clock::time_point when) {
+    return std::max(std::chrono::ceil<milliseconds>(when - clock::now()), milliseconds(0));
   }
 
   void write_some() {
@@ -259,8 +234,10 @@ class child_channel final : public channel::channel {
       // Only this thread takes from the queue's front, and a deque keeps its elements where they are.
       const auto count = ::write(running_.input.get(), next.data(), next.size());
       if (count < 0) {
-        // A program that has closed its input may still have something to say; its end is told by its output.
-        if (errno != EAGAIN && errno != EINTR) running_.input = disk::handle();
+        if (errno == EAGAIN || errno == EINTR) return;
+        // It may still answer what it was asked, or be about to end; what waits is given a moment.
+        running_.input = disk::handle();
+        deaf_since_ = clock::now();
         return;
       }
       const std::lock_guard lock(mutex_);
@@ -282,6 +259,17 @@ class child_channel final : public channel::channel {
     }
   }
 
+  /// What it said before it ended.
+  void read_last_problems() {
+    const auto enough = clock::now() + time_for_the_rest;
+    while (running_.problems.is_open() && clock::now() < enough) {
+      const auto count = ::read(running_.problems.get(), buffer_.data(), buffer_.size());
+      if (count <= 0) running_.problems = disk::handle();
+      if (count > 0) problems_.feed({buffer_.data(), static_cast<std::size_t>(count)});
+    }
+    problems_.end_line();
+  }
+
   void read_some() {
     const auto count = ::read(running_.output.get(), buffer_.data(), buffer_.size());
     if (count > 0) {
@@ -291,32 +279,36 @@ class child_channel final : public channel::channel {
       }
       return;
     }
-    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (count < 0 && errno == EINTR) return;
+    if (count < 0 && errno == EAGAIN && !gone_since_) return;
     has_ended();
   }
 
-  /// Its output has ended, and with it the conversation, whatever else it does.
+  /// Its input is closed, and messages wait for it.
+  void give_up_on_deaf() {
+    running_.signal(SIGTERM);
+    static_cast<void>(running_.ended(clock::now() + time_to_be_reaped));
+    end_run("closed its standard input, so that nothing can be asked of it, and was ended");
+  }
+
+  /// Its output or the program itself has ended, and with it the conversation, whatever it has left behind.
   void has_ended() {
     running_.input = disk::handle();
-    auto how = running_.ended(clock::now() + time_to_be_reaped);
-    if (!how) {
-      running_.signal(SIGKILL);
-      how = "closed its standard output and was ended";
-    }
-    while (running_.problems.is_open()) {
-      // What it said last; nobody can be writing any more.
-      const auto count = ::read(running_.problems.get(), buffer_.data(), buffer_.size());
-      if (count <= 0) running_.problems = disk::handle();
-      if (count > 0) problems_.feed({buffer_.data(), static_cast<std::size_t>(count)});
-    }
-    problems_.end_line();
+    const auto how = running_.ended(clock::now() + time_to_be_reaped);
+    end_run(how.value_or("closed its standard output and was ended"));
+  }
+
+  void end_run(const std::string& how) {
+    if (running_.is_running()) running_.signal(SIGKILL);
+    read_last_problems();
     running_ = child::program();
     if (clock::now() - began_ < quick_end) {
       count_quick_end();
     } else {
       quick_ends_ = 0;
     }
-    tell_broken({errc::source_unavailable, "the server's program (" + target_.command.front() + ") " + *how + said(), {}});
+    tell_broken(
+        {errc::source_unavailable, "the server's program (" + target_.command.front() + ") " + how + problems_.said(), {}});
   }
 
   /// Spec: basic/transports/stdio#shutdown.
@@ -327,8 +319,9 @@ class child_channel final : public channel::channel {
     for (const int signal : {0, SIGTERM, SIGKILL}) {
       if (signal != 0) running_.signal(signal);
       const auto until = clock::now() + (signal == SIGKILL ? time_to_be_reaped : step);
-      if (leave_until(until)) return;
+      if (leave_until(until)) break;
     }
+    read_last_problems();
   }
 
   /// Reads on, since a program that cannot write cannot end.
@@ -336,9 +329,11 @@ class child_channel final : public channel::channel {
     for (;;) {
       const auto left = std::chrono::duration_cast<milliseconds>(until - clock::now()).count();
       if (!running_.output.is_open() || left <= 0) return running_.ended(until).has_value();
-      std::array<pollfd, 2> watched{{{running_.output.get(), POLLIN, 0}, {running_.problems.get(), POLLIN, 0}}};
+      std::array<pollfd, 3> watched{
+          {{running_.output.get(), POLLIN, 0}, {running_.problems.get(), POLLIN, 0}, {running_.ending(), POLLIN, 0}}};
       if (::poll(watched.data(), watched.size(), static_cast<int>(left)) < 0) continue;
       if (watched[1].revents != 0) read_problems();
+      if (watched[2].revents != 0) return running_.ended(until).has_value();
       if (watched[0].revents == 0) continue;
       const auto count = ::read(running_.output.get(), buffer_.data(), buffer_.size());
       if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) running_.output = disk::handle();
@@ -365,8 +360,10 @@ class child_channel final : public channel::channel {
   clock::time_point last_written_{};
   child::program running_;
   clock::time_point began_;
+  clock::time_point deaf_since_{};  // of a closed input
+  std::optional<clock::time_point> gone_since_;
   child::messages lines_;
-  problem_lines problems_;
+  child::problem_lines problems_;
   unsigned quick_ends_ = 0;
   clock::time_point not_before_{};
   std::vector<char> buffer_ = std::vector<char>(piece);

@@ -35,6 +35,8 @@ class program {
   disk::handle output;
   disk::handle problems;
 
+  /// A descriptor that can be read once it has ended; -1 where the kernel has none.
+  [[nodiscard]] int ending() const noexcept { return handle_.get(); }
   /// How it ended, in words ("ended with code 3", "was killed by SIGSEGV"), once it has; waits for that until `until`.
   [[nodiscard]] std::optional<std::string> ended(std::chrono::steady_clock::time_point until);
   /// Sends a signal to it and to what it has started.

@@ -103,10 +103,11 @@ class ear final : public channel::listener {
 /// A misbehaving server, and what is heard of it.
 class talk {
  public:
-  explicit talk(std::string mode, std::string more = {}, channel::limits most = {}, child_target target = {}) {
+  explicit talk(std::string mode, std::string more = {}, channel::limits most = {}, child_target target = {},
+                milliseconds leaving = milliseconds(100)) {
     target.command = {HONDANA_MISBEHAVING, std::move(mode)};
     if (!more.empty()) target.command.push_back(std::move(more));
-    target.leaving_time = milliseconds(100);
+    target.leaving_time = leaving;
     auto made = transport::start_child(target, heard, most, [this](std::string_view line) {
       const std::lock_guard lock(mutex_);
       lines_.emplace_back(line);
@@ -212,6 +213,37 @@ TEST(child_channel, says_how_a_program_ended_and_what_it_said) {
   half.ask(1);
   EXPECT_NE(half.heard.break_number(1).public_text.find("ended with code 3"), std::string::npos);
   EXPECT_EQ(half.heard.messages(), 0u);  // half a line is no message
+}
+
+TEST(child_channel, notices_the_end_of_a_program_whose_output_another_holds_open) {
+  talk with("heir", "5");
+  with.ask(1);
+  EXPECT_TRUE(with.heard.answer_to(1));  // written just before the end
+  EXPECT_NE(with.heard.break_number(1).public_text.find("ended with code 5"), std::string::npos);
+  with.ask(2);
+  EXPECT_TRUE(with.heard.answer_to(2));
+}
+
+TEST(child_channel, does_not_wait_at_the_end_for_what_a_program_has_left_behind) {
+  talk with("heir", {}, {}, {}, seconds(20));
+  with.ask(1);
+  EXPECT_TRUE(with.heard.answer_to(1));
+  const auto began = std::chrono::steady_clock::now();
+  with.channel->close(seconds(60));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, seconds(10));
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+}
+
+TEST(child_channel, ends_a_program_that_has_closed_its_input_once_something_is_to_be_sent) {
+  talk with("closes-input");
+  with.ask(1);
+  EXPECT_TRUE(with.heard.answer_to(1));
+  with.ask(2);
+  const auto why = with.heard.break_number(1);
+  EXPECT_EQ(why.code, errc::source_unavailable);
+  EXPECT_NE(why.public_text.find("closed its standard input"), std::string::npos) << why.public_text;
+  with.ask(3);
+  EXPECT_TRUE(with.heard.answer_to(3));
 }
 
 TEST(child_channel, starts_the_program_anew_for_the_next_message_but_not_again_and_again) {
@@ -423,7 +455,7 @@ TEST(child_channel, leaves_no_descriptors_threads_or_processes) {
   }
   const auto descriptors = entries_of("/proc/self/fd");
   const auto threads = entries_of("/proc/self/task");
-  for (const auto* mode : {"echo", "silent", "crash", "half", "chatty", "stubborn", "complain", "deaf"}) {
+  for (const auto* mode : {"echo", "silent", "crash", "half", "chatty", "stubborn", "complain", "deaf", "heir"}) {
     for (int round = 0; round < 5; ++round) {
       talk one(mode);
       one.ask(1);

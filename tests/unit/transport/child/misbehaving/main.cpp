@@ -58,6 +58,10 @@ int main(int count, char** arguments) {
     say("\n");
     for (;;) ::pause();
   }
+  if (mode == "heir" && ::fork() == 0) {
+    // Holds everything open that its parent had.
+    for (;;) ::pause();
+  }
   if (mode == "chatty") {
     for (int i = 0; i < 100; ++i) say("starting up, please wait...\n");
   }
@@ -92,6 +96,13 @@ int main(int count, char** arguments) {
       say(R"({"jsonrpc":"2.0","id":)" + id + ",\"result\":{oops}}\n");
     } else if (mode == "crash") {
       ::raise(SIGKILL);
+    } else if (mode == "heir" && !more.empty()) {
+      say(result + std::string(40'000, ' ') + "\n");
+      return std::atoi(more.c_str());
+    } else if (mode == "closes-input") {
+      ::close(STDIN_FILENO);
+      say(result + "\n");
+      for (;;) ::pause();
     } else if (mode != "silent") {
       say(result + "\n");
     }
