@@ -8,9 +8,11 @@
 
 #include "channel/message_intake.hpp"
 #include "channel/routed_intake.hpp"
+#include "json/reader.hpp"
 
 namespace {
 
+namespace json = hondana::json;
 using hondana::channel::content_sink;
 using hondana::channel::limits;
 using hondana::channel::message_intake;
@@ -73,5 +75,25 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto expected = take(known, bytes, piece, known_content);
   require(got == expected);
   if (got.is_whole) require(routed.id() == known.id());
+
+  // An array is taken apart as the reader does it.
+  const auto parsed = json::document::parse(bytes);
+  const auto array = parsed ? parsed->root().as_array("") : tl::unexpected(json::bad_member{});
+  if (!array) return 0;
+  const auto elements = array->elements();
+  routed_intake apart(most, [](const std::string&) { return content_sink(); }, {}, waits);
+  for (auto rest = bytes; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size())))
+    require(apart.feed(rest.substr(0, piece)).has_value());
+  std::size_t told = 0;
+  apart.finish_each([&](const hondana::result<std::string>& one) {
+    if (elements.empty() || elements.size() > 1000) {
+      require(!one && one.error().code == hondana::errc::broken_protocol && told++ == 0);
+      return;
+    }
+    require(one.has_value() && told < elements.size());
+    const auto element = json::document::parse(*one);
+    require(element.has_value() && element->root().to_json() == elements[told++].to_json());
+  });
+  require(told == (elements.empty() || elements.size() > 1000 ? 1 : elements.size()));
   return 0;
 }

@@ -5,11 +5,40 @@
 #include <span>
 #include <utility>
 #include <variant>
+#include <vector>
+
+#include "json/scanner.hpp"
 
 namespace hondana::channel {
 namespace {
 
 constexpr std::size_t read_back_bytes = 64u << 10;
+constexpr std::size_t most_together = 1'000;
+
+/// The elements of an array, which has been checked, as they are written.
+std::vector<std::string_view> elements_of(std::string_view array) {
+  std::vector<std::string_view> out;
+  json::scanner scanner;
+  std::size_t depth = 0;
+  const char* from = nullptr;
+  const auto end_at = [&](const char* end) {
+    constexpr std::string_view space = " \t\r\n";
+    const std::string_view one(from, static_cast<std::size_t>(end - from));
+    const auto begin = one.find_first_not_of(space);
+    if (begin != std::string_view::npos) out.push_back(one.substr(begin, one.find_last_not_of(space) + 1 - begin));
+    from = end + 1;
+  };
+  for (auto rest = array; !rest.empty();) {
+    const auto part = scanner.next(rest);
+    if (part.what != json::scanner::kind::mark) continue;
+    for (const char& c : part.raw) {
+      if ((c == ']' || c == '}') && --depth == 0) end_at(&c);
+      if (c == ',' && depth == 1) end_at(&c);
+      if ((c == '[' || c == '{') && depth++ == 0) from = &c + 1;
+    }
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -89,6 +118,22 @@ result<std::string> routed_intake::finish() {
   }
   if (trouble_) return tl::unexpected(*trouble_);
   return chosen_ ? chosen_->finish() : plain_.finish();
+}
+
+void routed_intake::finish_each(const std::function<void(result<std::string>)>& takes) {
+  auto whole = finish();
+  if (!whole || !plain_.is_array()) return takes(std::move(whole));
+  const auto all = elements_of(*whole);
+  if (all.empty()) return takes(fail(errc::broken_protocol, "an array without messages is no message"));
+  if (all.size() > most_together) {
+    return takes(fail(errc::broken_protocol, "an array of " + std::to_string(all.size()) + " messages is longer than the " +
+                                                 std::to_string(most_together) + " that are taken together"));
+  }
+  for (const auto one : all) {
+    reset();
+    static_cast<void>(feed(one));  // told again by the next
+    takes(finish());
+  }
 }
 
 std::optional<std::string> routed_intake::id() const {

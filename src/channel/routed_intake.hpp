@@ -39,6 +39,10 @@ class routed_intake {
   /// All as in `message_intake`.
   result<void> feed(std::string_view piece);
   [[nodiscard]] result<std::string> finish();
+  /// The whole message, or each in turn of an array of them, whose content is handed on then; `id` and `has_method` are of the
+  /// one that is told. Errors besides: broken_protocol for an array that is empty or has more than 1000 messages.
+  /// Spec: 2025-03-26 basic#batching.
+  void finish_each(const std::function<void(result<std::string>)>& takes);
   [[nodiscard]] std::optional<std::string> id() const;
   [[nodiscard]] bool has_method() const noexcept { return plain_.has_method() || (chosen_ && chosen_->has_method()); }
   /// Whether what has come is held back until its id comes. While `route` is asked still true of what it decides about.

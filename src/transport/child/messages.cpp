@@ -124,7 +124,6 @@ void messages::tell_progress() {
 
 void messages::begin() {
   intake_.reset();
-  trouble_.reset();
   guess_.reset();
   has_guessed_ = false;
   start_.clear();
@@ -139,14 +138,13 @@ result<void> messages::feed(std::string_view bytes) {
     if (start_.size() < shown) start_ += part.substr(0, shown - start_.size());
     is_empty_ = is_empty_ && std::all_of(part.begin(), part.end(), is_space);
     if (!is_empty_) {
-      if (auto taken = intake_.feed(part); !taken && !trouble_) trouble_ = std::move(taken.error());
+      static_cast<void>(intake_.feed(part));  // told again at the end
       tell_progress();
     }
     if (end == std::string_view::npos) return {};
     bytes.remove_prefix(end + 1);
     auto done = end_line();
     intake_.reset();
-    trouble_.reset();
     guess_.reset();
     has_guessed_ = false;
     start_.clear();
@@ -163,7 +161,16 @@ std::optional<channel::call_id> messages::call_of_line() const {
 
 result<void> messages::end_line() {
   if (is_empty_) return {};
-  const auto whole = trouble_ ? tl::unexpected(*trouble_) : intake_.finish();
+  result<void> done;
+  intake_.finish_each([&](const result<std::string>& whole) {
+    if (done) done = take(whole);
+    guess_.reset();
+    has_guessed_ = false;
+  });
+  return done;
+}
+
+result<void> messages::take(const result<std::string>& whole) {
   const auto call = call_of_line();
   if (has_guessed_ && call != guess_) {
     // What went into a sink was somebody else's.

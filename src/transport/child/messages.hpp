@@ -62,6 +62,7 @@ class messages {
   [[nodiscard]] std::optional<channel::content_sink> late_sink();
   void tell_progress();
   result<void> end_line();
+  result<void> take(const result<std::string>& whole);
   /// Whose answer the line is, as far as that is known: what has a method is nobody's.
   [[nodiscard]] std::optional<channel::call_id> call_of_line() const;
   result<void> refuse(const failure& why);
@@ -70,7 +71,6 @@ class messages {
   expected_calls& calls_;
   const std::function<void(std::string_view)>& log_;
   channel::routed_intake intake_;
-  std::optional<failure> trouble_;         // with the line that is coming
   std::optional<channel::call_id> guess_;  // whose sink content goes to before its id is known,
   bool has_guessed_ = false;               // and whether any went there
   std::string start_;                      // of the line, to show what is no message

@@ -71,16 +71,10 @@ channel::ending ending_for(const response_head& head, std::string body, const st
 }
 
 bool is_answer(std::string_view text, const std::optional<std::string>& id, channel::call_id call) {
-  const bool is_batch = text.starts_with('[');
-  if (!is_batch && id != std::to_string(call)) return false;
+  if (id != std::to_string(call)) return false;
   const auto message = json::document::parse(text);
   // What claims to be the answer and is no JSON is for the one who waits for it.
-  if (!message) return !is_batch;
-  if (!is_batch) return is_answer_object(message->root(), call);
-  const auto all = message->root().as_array("");
-  if (!all) return false;
-  const auto elements = all->elements();
-  return std::any_of(elements.begin(), elements.end(), [&](const json::value& one) { return is_answer_object(one, call); });
+  return !message || is_answer_object(message->root(), call);
 }
 
 }  // namespace hondana::transport::http_calls

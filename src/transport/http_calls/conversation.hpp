@@ -81,7 +81,7 @@ inline constexpr int max_failed_attempts = 4;
 /// What an HTTP answer that is no success, or no answer to a call, means for it.
 [[nodiscard]] channel::ending ending_for(const response_head& head, std::string body, const std::string& url, bool had_session);
 
-/// Whether `text` is the answer to `call`, or a batch with it; its own id is known to be `id`.
+/// Whether `text` is the answer to `call`; its id is known to be `id`.
 [[nodiscard]] bool is_answer(std::string_view text, const std::optional<std::string>& id, channel::call_id call);
 
 }  // namespace hondana::transport::http_calls

@@ -55,12 +55,13 @@ void event_messages::event(std::string_view type) {
   } else if (is_spoiled_) {
     if (when_ == when_spoiled::at_end) tell_.spoiled(std::move(why_), intake_.id());
   } else if (has_begun_) {
-    auto whole = intake_.finish();
-    if (whole) {
-      tell_.message(std::move(*whole), intake_.id());
-    } else {
-      tell_.spoiled(std::move(whole.error()), intake_.id());
-    }
+    intake_.finish_each([this](result<std::string> whole) {
+      if (whole) {
+        tell_.message(std::move(*whole), intake_.id());
+      } else {
+        tell_.spoiled(std::move(whole.error()), intake_.id());
+      }
+    });
   }
   forget();
 }

@@ -95,7 +95,7 @@ exchange::mode exchange::mode_for(const response_head& head) {
   }
   const auto type = head.media_type();
   if (head.status == 200 && type == "application/json") {
-    intake_ = std::make_unique<channel::message_intake>(in_.most, message_.content);
+    intake_ = std::make_unique<channel::routed_intake>(in_.most, message_.content);
     return mode::json;
   }
   if (head.status == 200 && type == "text/event-stream") {
@@ -136,10 +136,9 @@ void exchange::take_events(std::string_view bytes) {
 }
 
 void exchange::message(std::string text, const std::optional<std::string>& id) {
-  if (is_answered_) return;
   has_given_content_ = false;
   failures_ = 0;
-  const bool is_last = is_answer(text, id, message_.call);
+  const bool is_last = !is_answered_ && is_answer(text, id, message_.call);
   in_.received(message_.call, std::move(text));
   if (is_last) note_answer();
 }
@@ -185,10 +184,13 @@ void exchange::finished(result<void> how) {
 }
 
 void exchange::finish_json() {
-  auto whole = intake_->finish();
-  if (!whole) return end(std::move(whole.error()));
+  std::optional<failure> why;
+  intake_->finish_each([&](result<std::string> whole) {
+    if (whole) return in_.received(message_.call, std::move(*whole));
+    why = std::move(whole.error());
+  });
+  if (why) return end(std::move(*why));
   is_answered_ = true;
-  in_.received(message_.call, std::move(*whole));
   hears_.answered();
   end(channel::ending{});
 }

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "channel/channel.hpp"
-#include "channel/message_intake.hpp"
+#include "channel/routed_intake.hpp"
 #include "transport/http_calls/conversation.hpp"
 #include "transport/http_calls/event_messages.hpp"
 #include "transport/http_calls/loop.hpp"
@@ -74,7 +74,7 @@ class exchange final : public answer_hearer, public message_hearer {
   bool is_answered_ = false;
   bool has_given_content_ = false;  // of a message that is not complete
   bool has_heard_ = false;          // something on the present connection
-  std::unique_ptr<channel::message_intake> intake_;
+  std::unique_ptr<channel::routed_intake> intake_;
   std::unique_ptr<event_messages> events_;
 };
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "json/base64.hpp"
 
@@ -184,6 +185,59 @@ TEST(routed_intake, says_where_there_is_no_room_to_hold_an_answer_back) {
   EXPECT_NE(got.error().public_text.find("No such file"), std::string::npos) << got.error().public_text;
   EXPECT_NE(got.error().public_text.find("TMPDIR"), std::string::npos);
   EXPECT_EQ(intake.id(), "7");
+}
+
+/// What an array becomes: messages and failures, in turn.
+std::vector<std::string> split(routed_intake& intake, std::string_view text, std::size_t width = 64u << 10) {
+  for (; !text.empty(); text.remove_prefix(std::min(width, text.size()))) static_cast<void>(intake.feed(text.substr(0, width)));
+  std::vector<std::string> out;
+  intake.finish_each([&](const hondana::result<std::string>& one) {
+    out.push_back(intake.id().value_or("-") + ": " + (one ? *one : one.error().public_text));
+  });
+  return out;
+}
+
+TEST(routed_intake, takes_an_array_of_messages_apart_and_gives_each_content_to_its_call) {
+  const std::string_view text =
+      R"( [ {"jsonrpc":"2.0","method":"a","params":{"b":["],[",{}]}} ,{"result":{"contents":[{"text":"one"}]},"id":1},)"
+      R"({"id":2,"result":{"contents":[{"blob":"dHdv"}]}},{"id":9,"result":{"contents":[{"text":"kept"}]}}] )";
+  for (std::size_t width = 1; width <= text.size(); ++width) {
+    shelves to;
+    routed_intake intake({}, to.route(), {}, {.unnamed_bytes = 50});
+    EXPECT_EQ(split(intake, text, width),
+              (std::vector<std::string>{R"(-: {"jsonrpc":"2.0","method":"a","params":{"b":["],[",{}]}})",
+                                        R"(1: {"result":{"contents":[{"text":""}]},"id":1})",
+                                        R"(2: {"id":2,"result":{"contents":[{"blob":""}]}})",
+                                        R"(9: {"id":9,"result":{"contents":[{"text":"kept"}]}})"}))
+        << width;
+    EXPECT_EQ(to.all(), (std::map<std::string, std::string>{{"1", "one"}, {"2", "two"}})) << width;
+  }
+}
+
+TEST(routed_intake, names_what_is_wrong_with_an_array_and_takes_the_rest_of_it) {
+  shelves to;
+  limits most;
+  most.message_bytes = 40'000;
+  most.content_bytes = 5;
+  const auto split_of = [&](const std::string& text) {
+    routed_intake intake(most, to.route());
+    return split(intake, text);
+  };
+  EXPECT_EQ(split_of(" [ ] "), (std::vector<std::string>{"-: an array without messages is no message"}));
+  EXPECT_EQ(split_of(R"([7,[{"id":1}],"x",{"id":5}])"),
+            (std::vector<std::string>{"-: 7", R"(-: [{"id":1}])", "-: \"x\"", R"(5: {"id":5})"}));
+  EXPECT_EQ(
+      split_of(
+          R"([{"id":1,"result":{"contents":[{"blob":"!"}]}},{"id":2},{"id":3,"result":{"contents":[{"text":"123456"}]}}])"),
+      (std::vector<std::string>{"1: the blob of an item is not padded base64", R"(2: {"id":2})",
+                                "3: the content is longer than the 5 bytes that one read may give"}));
+  EXPECT_EQ(split_of(R"([{"id":1},{"id":2})").size(), 1u);
+  EXPECT_EQ(split_of("[" + std::string(50'000, ' ') + "{}]").at(0).substr(0, 41), "-: the message is longer than the 40000 b");
+  std::string many = "[{}";
+  for (int i = 1; i < 1000; ++i) many += ",{}";
+  EXPECT_EQ(split_of(many + "]").size(), 1000u);
+  EXPECT_EQ(split_of(many + ",{}]"),
+            (std::vector<std::string>{"-: an array of 1001 messages is longer than the 1000 that are taken together"}));
 }
 
 }  // namespace

@@ -430,6 +430,27 @@ TEST(child_channel, streams_content_whose_id_comes_last_in_constant_memory_among
   EXPECT_GE(with.heard.progress_of(2), 100u);
 }
 
+TEST(child_channel, takes_answers_that_come_together_as_an_array) {
+  talk with("grouping");
+  std::string first;
+  std::string second;
+  const auto into = [](std::string& all) -> channel::content_sink {
+    return [&all](std::size_t, std::string_view bytes) -> result<void> {
+      all += bytes;
+      return {};
+    };
+  };
+  with.ask(1, into(first));
+  with.ask(2, into(second));
+  EXPECT_TRUE(with.heard.answer_to(2));
+  EXPECT_TRUE(with.heard.answer_to(1));
+  EXPECT_TRUE(with.heard.message_with("notifications/message"));
+  EXPECT_EQ(first, "one");
+  EXPECT_EQ(second, "two");
+  ASSERT_EQ(with.lines().size(), 1u);
+  EXPECT_NE(with.lines().front().find("[]"), std::string::npos);
+}
+
 TEST(child_channel, tells_nothing_of_what_was_abandoned) {
   talk with("large", std::to_string(5u << 20));
   std::uint64_t got = 0;

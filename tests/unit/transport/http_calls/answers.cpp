@@ -113,6 +113,49 @@ TEST(http_calls, events_are_the_same_however_their_bytes_are_cut) {
   }
 }
 
+TEST(http_calls, an_array_of_messages_is_taken_apart_and_its_content_goes_to_the_sink) {
+  const std::string told = R"({"jsonrpc":"2.0","method":"notifications/message"})";
+  const std::string batch = "[" + told + R"(, {"id":1,"result":{"contents":[{"text":"ab"}]}},)" + told + "]";
+  for (const bool as_events : {false, true}) {
+    talk with([&](const heard_request&, scripted_connection& to) {
+      if (!as_events) return to.answer(200, "application/json", batch);
+      to.open_stream();
+      to.send(event(batch));
+      return false;
+    });
+    auto asking = call(1);
+    std::string content;
+    asking.content = [&content](std::size_t, std::string_view bytes) {
+      content += bytes;
+      return hondana::result<void>();
+    };
+    with.channel->send(std::move(asking));
+    ASSERT_TRUE(with.heard.ending_of(1));
+    const auto messages = with.heard.messages(3);
+    ASSERT_EQ(messages.size(), 3u);
+    EXPECT_EQ(messages[0].text, told);
+    EXPECT_EQ(messages[1].text, R"({"id":1,"result":{"contents":[{"text":""}]}})");
+    EXPECT_EQ(messages[2].text, told);
+    EXPECT_EQ(content, "ab");
+  }
+}
+
+TEST(http_calls, an_array_without_messages_is_no_answer) {
+  for (const bool as_events : {false, true}) {
+    talk with([&](const heard_request&, scripted_connection& to) {
+      if (!as_events) return to.answer(200, "application/json", "[]");
+      to.open_stream();
+      to.send(event("[ ]"));
+      return false;
+    });
+    with.channel->send(call(1));
+    const auto how = with.heard.ending_of(1);
+    ASSERT_TRUE(how);
+    EXPECT_EQ(how->why.code, errc::broken_protocol);
+    EXPECT_EQ(how->why.public_text, "an array without messages is no message");
+  }
+}
+
 TEST(http_calls, an_error_answer_ends_the_call_with_all_that_it_says) {
   const std::string body = R"({"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"x"}})";
   talk with(always(400, "application/json", body, "Retry-After: 7\r\n"));

@@ -88,6 +88,53 @@ TEST(http_sse, messages_go_to_the_endpoint_and_answers_come_on_the_stream) {
   EXPECT_TRUE(with.heard.endings(0).empty());
 }
 
+hondana::channel::content_sink into(std::string& content) {
+  return [&content](std::size_t, std::string_view bytes) {
+    content += bytes;
+    return hondana::result<void>();
+  };
+}
+
+TEST(http_sse, an_array_of_answers_is_taken_apart_and_content_goes_where_it_belongs) {
+  sse_talk with(accepted);
+  std::string first;
+  std::string second;
+  auto one = call(1);
+  one.content = into(first);
+  auto two = call(2);
+  two.content = into(second);
+  with.channel->send(std::move(one));
+  with.channel->send(std::move(two));
+  ASSERT_EQ(with.server.requests("POST", 2).size(), 2u);
+  with.stream.send(event(
+      R"([{"id":2,"result":{"contents":[{"text":"two"}]}},{"result":{"contents":[{"text":"one"}]},"id":1},{"method":"x"}])"));
+  const auto messages = with.heard.messages(3);
+  ASSERT_EQ(messages.size(), 3u);
+  EXPECT_EQ(messages[1].text, R"({"result":{"contents":[{"text":""}]},"id":1})");
+  EXPECT_EQ(messages[2].text, R"({"method":"x"})");
+  EXPECT_EQ(first, "one");
+  EXPECT_EQ(second, "two");
+}
+
+TEST(http_sse, content_whose_id_comes_last_is_held_back_and_goes_where_it_belongs) {
+  sse_talk with(accepted);
+  std::string first;
+  std::string second;
+  auto one = call(1);
+  one.content = into(first);
+  auto two = call(2);
+  two.content = into(second);
+  with.channel->send(std::move(one));
+  with.channel->send(std::move(two));
+  ASSERT_EQ(with.server.requests("POST", 2).size(), 2u);
+  const std::string letters(3u << 20, 'x');
+  with.stream.send(event(R"({"result":{"contents":[{"text":")" + letters + R"("}]},"id":2})"));
+  ASSERT_EQ(with.heard.messages(1).size(), 1u);
+  EXPECT_TRUE(second == letters);
+  EXPECT_TRUE(first.empty());
+  EXPECT_GT(with.heard.progress_of(2), 10u);
+}
+
 TEST(http_sse, requests_wait_until_the_server_has_taken_the_first_notification) {
   sse_talk with(accepted);
   with.channel->send(call(1, "initialize"));

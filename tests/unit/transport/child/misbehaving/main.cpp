@@ -94,6 +94,14 @@ int main(int count, char** arguments) {
       say_large(id, std::stoull(more), mode == "large-late");
     } else if (mode == "garbage-with-id") {
       say(R"({"jsonrpc":"2.0","id":)" + id + ",\"result\":{oops}}\n");
+    } else if (mode == "grouping") {
+      // All its answers but the first come together with a notification.
+      if (id == "1") {
+        say("[]\n");
+      } else {
+        say(R"([{"jsonrpc":"2.0","method":"notifications/message"},{"result":{"contents":[{"text":"two"}]},"id":)" + id +
+            R"(},{"jsonrpc":"2.0","id":1,"result":{"contents":[{"text":"one"}]}}])" + "\n");
+      }
     } else if (mode == "crash") {
       ::raise(SIGKILL);
     } else if (mode == "heir" && !more.empty()) {
