@@ -1,7 +1,6 @@
 /// Messages whose sink is found by their id, wherever in the message that stands, and however long it takes to come.
 #include "channel/routed_intake.hpp"
 
-#include <dirent.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "json/base64.hpp"
+#include "unit/channel/open_descriptors.hpp"
 
 namespace {
 
@@ -20,14 +20,7 @@ using hondana::channel::content_sink;
 using hondana::channel::limits;
 using hondana::channel::patience;
 using hondana::channel::routed_intake;
-
-std::size_t open_files() {
-  auto* opened = ::opendir("/proc/self/fd");
-  std::size_t count = 0;
-  while (::readdir(opened) != nullptr) ++count;
-  ::closedir(opened);
-  return count;
-}
+using hondana_test::open_descriptors;
 
 /// Content by the id it was routed to.
 class shelves {
@@ -83,20 +76,20 @@ TEST(routed_intake, gives_content_of_any_length_to_the_call_that_is_named_behind
 TEST(routed_intake, holds_one_file_open_at_most_and_none_afterwards) {
   shelves to;
   routed_intake intake({}, to.route());
-  const auto before = open_files();
+  const auto before = open_descriptors();
   const auto message = id_last("7", R"("text":")" + std::string(3u << 20, 'x') + '"');
   ASSERT_TRUE(intake.feed(std::string_view(message).substr(0, 64u << 10)));
   ASSERT_TRUE(intake.feed(std::string_view(message).substr(64u << 10, 2u << 20)));
   EXPECT_TRUE(intake.is_holding());
-  EXPECT_EQ(open_files(), before + 1);
+  EXPECT_EQ(open_descriptors(), before + 1);
   ASSERT_TRUE(intake.feed(std::string_view(message).substr((64u << 10) + (2u << 20))));
   EXPECT_FALSE(intake.is_holding());
-  EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(open_descriptors(), before);
   EXPECT_TRUE(intake.finish());
   intake.reset();
   ASSERT_TRUE(take(intake, message.substr(0, 2u << 20)).error().code == errc::broken_protocol);
   intake.reset();
-  EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST(routed_intake, keeps_what_was_held_back_when_nobody_takes_its_content) {
@@ -156,14 +149,14 @@ TEST(routed_intake, asks_what_to_do_with_a_message_that_says_late_whose_it_is) {
 TEST(routed_intake, names_the_bound_of_what_is_held_back_and_still_finds_the_id) {
   shelves to;
   routed_intake intake({}, to.route(), {}, {.held_bytes = 2u << 20});
-  const auto before = open_files();
+  const auto before = open_descriptors();
   const auto message = id_last("7", R"("text":")" + std::string(3u << 20, 'x') + '"');
   const auto got = take(intake, message);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::response_too_large);
   EXPECT_NE(got.error().public_text.find("2097152 bytes"), std::string::npos) << got.error().public_text;
   EXPECT_EQ(intake.id(), "7");
-  EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(open_descriptors(), before);
   intake.reset();
   EXPECT_EQ(take(intake, id_last("8", R"("text":"ab")")), empty_of("8", "text"));
 }

@@ -1,104 +1,29 @@
 /// Servers as child processes, well-behaved and not.
 #include "transport/child/child_channel.hpp"
 
-#include <dirent.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <fstream>
-#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include <hondana/value.hpp>
 
+#include "unit/channel/kept_words.hpp"
+#include "unit/channel/open_descriptors.hpp"
+
 namespace hondana::test {
 namespace {
 
+using hondana_test::entries_of;
+using hondana_test::into;
+using hondana_test::kept_words;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-class ear final : public channel::listener {
- public:
-  void received(channel::call_id, std::string text) override {
-    const std::lock_guard lock(mutex_);
-    messages_.push_back(*value::parse(text));
-    changed_.notify_all();
-  }
-  void progressed(channel::call_id call) override {
-    const std::lock_guard lock(mutex_);
-    ++progressed_[call];
-  }
-  void interrupted() override {}
-  void ended(channel::call_id call, channel::ending how) override {
-    const std::lock_guard lock(mutex_);
-    ended_[call] = how.why;
-    changed_.notify_all();
-  }
-  void broken(failure why) override {
-    const std::lock_guard lock(mutex_);
-    breaks_.push_back(std::move(why));
-    changed_.notify_all();
-  }
-  std::optional<value> answer_to(std::int64_t id) {
-    std::optional<value> found;
-    waits([&] {
-      for (const auto& one : messages_) {
-        if (one.find("method") == nullptr && one.find("id") != nullptr && *one.find("id") == value(id)) found = one;
-      }
-      return found.has_value();
-    });
-    return found;
-  }
-  failure end_of(channel::call_id id) {
-    if (!waits([&] { return ended_.contains(id); })) return {};
-    return ended_[id];
-  }
-  /// The text of the last of so many breaks.
-  failure break_number(std::size_t count) {
-    if (!waits([&] { return breaks_.size() >= count; })) return {};
-    return breaks_[count - 1];
-  }
-  std::optional<value> message_with(std::string_view method) {
-    std::optional<value> found;
-    waits([&] {
-      for (const auto& one : messages_) {
-        if (one.find("method") != nullptr && *one.find("method") == value(std::string(method))) found = one;
-      }
-      return found.has_value();
-    });
-    return found;
-  }
-  std::size_t ends() {
-    const std::lock_guard lock(mutex_);
-    return ended_.size();
-  }
-  std::size_t progress_of(channel::call_id id) {
-    const std::lock_guard lock(mutex_);
-    return progressed_[id];
-  }
-  std::size_t messages() {
-    const std::lock_guard lock(mutex_);
-    return messages_.size();
-  }
-
- private:
-  template <class Condition>
-  bool waits(Condition is_so) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, seconds(30), is_so);
-  }
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<value> messages_;
-  std::map<channel::call_id, failure> ended_;
-  std::map<channel::call_id, std::size_t> progressed_;
-  std::vector<failure> breaks_;
-};
 
 /// A misbehaving server, and what is heard of it.
 class talk {
@@ -125,21 +50,13 @@ class talk {
     return lines_;
   }
 
-  ear heard;
+  kept_words heard;
   std::unique_ptr<channel::channel> channel;
 
  private:
   std::mutex mutex_;
   std::vector<std::string> lines_;
 };
-
-std::size_t entries_of(const char* folder) {
-  auto* opened = ::opendir(folder);
-  std::size_t count = 0;
-  while (::readdir(opened) != nullptr) ++count;
-  ::closedir(opened);
-  return count;
-}
 
 std::size_t peak_kilobytes() {
   std::ifstream status("/proc/self/status");
@@ -180,7 +97,7 @@ TEST(child_channel, tells_an_answer_once) {
   with.ask(2);
   EXPECT_TRUE(with.heard.answer_to(2));
   with.channel->close(seconds(5));
-  EXPECT_EQ(with.heard.messages(), 2u);
+  EXPECT_EQ(with.heard.messages(0).size(), 2u);
 }
 
 TEST(child_channel, gives_up_on_a_program_that_speaks_something_else) {
@@ -194,7 +111,7 @@ TEST(child_channel, gives_up_on_a_program_that_speaks_something_else) {
 TEST(child_channel, ends_the_call_that_is_answered_with_garbage) {
   talk with("garbage-with-id");
   with.ask(4);
-  EXPECT_EQ(with.heard.end_of(4).code, errc::broken_protocol);
+  EXPECT_EQ(with.heard.failure_of(4).code, errc::broken_protocol);
 }
 
 TEST(child_channel, says_how_a_program_ended_and_what_it_said) {
@@ -212,7 +129,7 @@ TEST(child_channel, says_how_a_program_ended_and_what_it_said) {
   talk half("half");
   half.ask(1);
   EXPECT_NE(half.heard.break_number(1).public_text.find("ended with code 3"), std::string::npos);
-  EXPECT_EQ(half.heard.messages(), 0u);  // half a line is no message
+  EXPECT_EQ(half.heard.messages(0).size(), 0u);  // half a line is no message
 }
 
 TEST(child_channel, notices_the_end_of_a_program_whose_output_another_holds_open) {
@@ -258,7 +175,7 @@ TEST(child_channel, starts_the_program_anew_for_the_next_message_but_not_again_a
 }
 
 TEST(child_channel, says_why_a_program_cannot_be_started) {
-  ear heard;
+  kept_words heard;
   const auto why_of = [&heard](child_target target) {
     const auto made = transport::start_child(target, heard, {}, {});
     return made ? failure{} : made.error();
@@ -287,7 +204,7 @@ TEST(child_channel, does_not_wait_for_a_program_that_reads_nothing) {
   talk with("deaf", {}, most);
   const std::string large(200'000, ' ');
   for (channel::call_id id = 1; id <= 10; ++id) with.channel->send({.text = "{}" + large, .call = id});
-  EXPECT_EQ(with.heard.end_of(10).code, errc::overloaded);
+  EXPECT_EQ(with.heard.failure_of(10).code, errc::overloaded);
 }
 
 TEST(child_channel, is_not_held_up_by_a_flood_on_standard_error) {
@@ -342,7 +259,7 @@ TEST(child_channel, takes_no_question_of_the_server_for_an_answer) {
   EXPECT_TRUE(with.heard.answer_to(1));
   with.ask(7);
   EXPECT_TRUE(with.heard.answer_to(7));
-  EXPECT_EQ(with.heard.messages(), 4u);
+  EXPECT_EQ(with.heard.messages(0).size(), 4u);
 }
 
 TEST(child_channel, does_not_end_a_call_for_a_question_that_is_too_long) {
@@ -351,7 +268,7 @@ TEST(child_channel, does_not_end_a_call_for_a_question_that_is_too_long) {
   talk with("asks-at-length", {}, most);
   with.ask(1);
   EXPECT_TRUE(with.heard.answer_to(1));
-  EXPECT_EQ(with.heard.ends(), 0u);
+  EXPECT_TRUE(with.heard.endings(0).empty());
   ASSERT_EQ(with.lines().size(), 1u);
   EXPECT_NE(with.lines().front().find("longer than the 1048576 bytes"), std::string::npos) << with.lines().front();
 }
@@ -361,7 +278,7 @@ TEST(child_channel, does_not_end_a_call_for_a_long_notification) {
   with.ask(1, [](std::size_t, std::string_view) { return result<void>(); });
   EXPECT_TRUE(with.heard.message_with("notifications/message"));
   EXPECT_TRUE(with.heard.answer_to(1));
-  EXPECT_EQ(with.heard.ends(), 0u);
+  EXPECT_TRUE(with.heard.endings(0).empty());
 }
 
 TEST(child_channel, skips_a_line_that_is_too_long_and_goes_on) {
@@ -371,10 +288,10 @@ TEST(child_channel, skips_a_line_that_is_too_long_and_goes_on) {
     talk with(mode, std::to_string(300u << 20), most);
     const auto before = peak_kilobytes();
     with.ask(1);
-    EXPECT_EQ(with.heard.end_of(1).code, errc::response_too_large) << mode;
+    EXPECT_EQ(with.heard.failure_of(1).code, errc::response_too_large) << mode;
     EXPECT_LT(peak_kilobytes() - before, 16u << 10) << mode;
     with.ask(2);
-    EXPECT_EQ(with.heard.end_of(2).code, errc::response_too_large) << mode;
+    EXPECT_EQ(with.heard.failure_of(2).code, errc::response_too_large) << mode;
   }
 }
 
@@ -434,12 +351,6 @@ TEST(child_channel, takes_answers_that_come_together_as_an_array) {
   talk with("grouping");
   std::string first;
   std::string second;
-  const auto into = [](std::string& all) -> channel::content_sink {
-    return [&all](std::size_t, std::string_view bytes) -> result<void> {
-      all += bytes;
-      return {};
-    };
-  };
   with.ask(1, into(first));
   with.ask(2, into(second));
   EXPECT_TRUE(with.heard.answer_to(2));
@@ -464,7 +375,7 @@ TEST(child_channel, tells_nothing_of_what_was_abandoned) {
   const auto before = got;
   with.ask(2);
   EXPECT_TRUE(with.heard.answer_to(2));
-  EXPECT_EQ(with.heard.messages(), 1u);
+  EXPECT_EQ(with.heard.messages(0).size(), 1u);
   EXPECT_LE(got, before + (5u << 20));
 }
 

@@ -125,10 +125,7 @@ TEST(http_calls, an_array_of_messages_is_taken_apart_and_its_content_goes_to_the
     });
     auto asking = call(1);
     std::string content;
-    asking.content = [&content](std::size_t, std::string_view bytes) {
-      content += bytes;
-      return hondana::result<void>();
-    };
+    asking.content = hondana_test::into(content);
     with.channel->send(std::move(asking));
     ASSERT_TRUE(with.heard.ending_of(1));
     const auto messages = with.heard.messages(3);

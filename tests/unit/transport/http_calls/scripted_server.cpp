@@ -213,76 +213,6 @@ std::vector<heard_request> scripted_server::requests(const std::string& method, 
   return out;
 }
 
-void kept_words::received(hondana::channel::call_id call, std::string text) {
-  if (on_received) on_received(call, text);
-  const std::lock_guard lock(mutex_);
-  messages_.push_back({call, std::move(text)});
-  changed_.notify_all();
-}
-
-void kept_words::progressed(hondana::channel::call_id call) {
-  const std::lock_guard lock(mutex_);
-  ++progress_[call];
-}
-
-void kept_words::ended(hondana::channel::call_id call, hondana::channel::ending how) {
-  const std::lock_guard lock(mutex_);
-  endings_.push_back({call, std::move(how)});
-  changed_.notify_all();
-}
-
-void kept_words::interrupted() {
-  const std::lock_guard lock(mutex_);
-  ++interruptions_;
-  changed_.notify_all();
-}
-
-std::size_t kept_words::interruptions(std::size_t count) {
-  std::unique_lock lock(mutex_);
-  wait(lock, [&] { return interruptions_ >= count; });
-  return interruptions_;
-}
-
-void kept_words::broken(hondana::failure why) {
-  const std::lock_guard lock(mutex_);
-  breaks_.push_back(std::move(why));
-  changed_.notify_all();
-}
-
-std::vector<kept_words::received_message> kept_words::messages(std::size_t count) {
-  std::unique_lock lock(mutex_);
-  wait(lock, [&] { return messages_.size() >= count; });
-  return messages_;
-}
-
-std::vector<kept_words::ended_call> kept_words::endings(std::size_t count) {
-  std::unique_lock lock(mutex_);
-  wait(lock, [&] { return endings_.size() >= count; });
-  return endings_;
-}
-
-std::vector<hondana::failure> kept_words::breaks(std::size_t count) {
-  std::unique_lock lock(mutex_);
-  wait(lock, [&] { return breaks_.size() >= count; });
-  return breaks_;
-}
-
-std::optional<hondana::channel::ending> kept_words::ending_of(hondana::channel::call_id call) {
-  std::unique_lock lock(mutex_);
-  std::optional<hondana::channel::ending> out;
-  wait(lock, [&] {
-    const auto found = std::find_if(endings_.begin(), endings_.end(), [&](const auto& one) { return one.call == call; });
-    if (found != endings_.end()) out = found->how;
-    return out.has_value();
-  });
-  return out;
-}
-
-std::size_t kept_words::progress_of(hondana::channel::call_id call) {
-  const std::lock_guard lock(mutex_);
-  return progress_[call];
-}
-
 std::string asking(std::uint64_t id, std::string_view method) {
   return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + std::string(method) + "\"}";
 }
@@ -307,12 +237,6 @@ hondana::channel::outgoing notice(std::string_view method) {
 
 std::string event(std::string_view data, std::string_view id) {
   return (id.empty() ? std::string() : "id: " + std::string(id) + "\n") + "data: " + std::string(data) + "\n\n";
-}
-
-std::size_t open_descriptors() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
-  return count;
 }
 
 }  // namespace hondana_test

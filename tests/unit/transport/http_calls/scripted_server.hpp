@@ -1,4 +1,4 @@
-/// A TCP server that says exactly what a test says, also what no server should; and a listener that keeps what it hears.
+/// A TCP server that says exactly what a test says, also what no server should.
 #pragma once
 
 #include <atomic>
@@ -19,11 +19,10 @@
 #include <vector>
 
 #include "channel/channel.hpp"
+#include "unit/channel/kept_words.hpp"
 #include "unit/transport/http_calls/tls_identity.hpp"
 
 namespace hondana_test {
-
-constexpr std::chrono::seconds call_patience{20};
 
 /// One request as it came.
 struct heard_request {
@@ -111,49 +110,6 @@ class scripted_server {
   std::thread accepting_;
 };
 
-/// Keeps what a channel says.
-class kept_words final : public hondana::channel::listener {
- public:
-  struct received_message {
-    hondana::channel::call_id call;
-    std::string text;
-  };
-  struct ended_call {
-    hondana::channel::call_id call;
-    hondana::channel::ending how;
-  };
-
-  void received(hondana::channel::call_id call, std::string text) override;
-  void progressed(hondana::channel::call_id call) override;
-  void ended(hondana::channel::call_id call, hondana::channel::ending how) override;
-  void interrupted() override;
-  void broken(hondana::failure why) override;
-
-  /// Waits until there are `count`; gives what there is then.
-  std::vector<received_message> messages(std::size_t count);
-  std::vector<ended_call> endings(std::size_t count);
-  std::vector<hondana::failure> breaks(std::size_t count);
-  std::size_t interruptions(std::size_t count);
-  /// The end of `call`; nothing when it does not come.
-  std::optional<hondana::channel::ending> ending_of(hondana::channel::call_id call);
-  std::size_t progress_of(hondana::channel::call_id call);
-  /// Called in `received`, on the channel's thread.
-  std::function<void(hondana::channel::call_id, const std::string&)> on_received{};
-
- private:
-  template <class Holds>
-  void wait(std::unique_lock<std::mutex>& lock, Holds holds) {
-    changed_.wait_for(lock, call_patience, holds);
-  }
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<received_message> messages_;
-  std::vector<ended_call> endings_;
-  std::vector<hondana::failure> breaks_;
-  std::size_t interruptions_ = 0;
-  std::map<hondana::channel::call_id, std::size_t> progress_;
-};
-
 /// A request as text, and its answer.
 std::string asking(std::uint64_t id, std::string_view method = "ping");
 std::string answering(std::uint64_t id, std::string_view result = "{}");
@@ -161,7 +117,5 @@ hondana::channel::outgoing call(std::uint64_t id, std::string_view method = "pin
 hondana::channel::outgoing notice(std::string_view method = "notifications/initialized");
 /// One event of a stream.
 std::string event(std::string_view data, std::string_view id = {});
-/// Open descriptors of this process.
-std::size_t open_descriptors();
 
 }  // namespace hondana_test

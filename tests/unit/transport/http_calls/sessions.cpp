@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "transport/http_calls/http_channel.hpp"
+#include "unit/channel/open_descriptors.hpp"
 #include "unit/transport/http_calls/scripted_server.hpp"
 
 namespace {

@@ -18,6 +18,7 @@ using hondana_test::asking;
 using hondana_test::call;
 using hondana_test::event;
 using hondana_test::heard_request;
+using hondana_test::into;
 using hondana_test::kept_words;
 using hondana_test::notice;
 using hondana_test::scripted_connection;
@@ -86,13 +87,6 @@ TEST(http_sse, messages_go_to_the_endpoint_and_answers_come_on_the_stream) {
   EXPECT_EQ(messages[0].call, 0u);
   EXPECT_EQ(messages[0].text, answering(1));
   EXPECT_TRUE(with.heard.endings(0).empty());
-}
-
-hondana::channel::content_sink into(std::string& content) {
-  return [&content](std::size_t, std::string_view bytes) {
-    content += bytes;
-    return hondana::result<void>();
-  };
 }
 
 TEST(http_sse, an_array_of_answers_is_taken_apart_and_content_goes_where_it_belongs) {

@@ -1,10 +1,6 @@
 /// A client of a server in the same process, through the memory channel.
 #include <gtest/gtest.h>
 
-#include <condition_variable>
-#include <deque>
-#include <map>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -13,62 +9,10 @@
 #include <hondana/value.hpp>
 
 #include "transport/memory/memory_channel.hpp"
+#include "unit/channel/kept_words.hpp"
 
 namespace hondana::test {
 namespace {
-
-/// Collects what a channel tells.
-class ear final : public channel::listener {
- public:
-  void received(channel::call_id, std::string text) override {
-    const std::lock_guard lock(mutex_);
-    messages_.push_back(*value::parse(text));
-    changed_.notify_all();
-  }
-  void progressed(channel::call_id call) override {
-    const std::lock_guard lock(mutex_);
-    ++progressed_[call];
-  }
-  void interrupted() override {}
-  void ended(channel::call_id call, channel::ending how) override {
-    const std::lock_guard lock(mutex_);
-    ended_[call] = how.why;
-    changed_.notify_all();
-  }
-  void broken(failure) override { ADD_FAILURE() << "a server in this process cannot be lost"; }
-
-  std::optional<value> answer_to(std::int64_t id) {
-    std::unique_lock lock(mutex_);
-    std::optional<value> found;
-    changed_.wait_for(lock, std::chrono::seconds(20), [&] {
-      for (const auto& one : messages_) {
-        if (one.find("id") != nullptr && *one.find("id") == value(id)) found = one;
-      }
-      return found.has_value();
-    });
-    return found;
-  }
-  std::optional<failure> end_of(channel::call_id id) {
-    std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, std::chrono::seconds(20), [&] { return ended_.contains(id); })) return {};
-    return ended_[id];
-  }
-  std::size_t ends() {
-    const std::lock_guard lock(mutex_);
-    return ended_.size();
-  }
-  std::size_t progress_of(channel::call_id id) {
-    const std::lock_guard lock(mutex_);
-    return progressed_[id];
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<value> messages_;
-  std::map<channel::call_id, std::size_t> progressed_;
-  std::map<channel::call_id, failure> ended_;
-};
 
 /// Content in pieces, as files have it.
 class counting_reader final : public byte_reader {
@@ -116,7 +60,7 @@ std::string read_of(std::int64_t id, const std::string& uri) {
 
 TEST(memory_channel, carries_requests_and_answers) {
   shelf one;
-  ear hears;
+  hondana_test::kept_words hears;
   auto channel = transport::make_memory_channel(one.here, hears, {});
   ASSERT_TRUE(channel);
   EXPECT_EQ((*channel)->kind(), "memory");
@@ -125,11 +69,12 @@ TEST(memory_channel, carries_requests_and_answers) {
   ASSERT_TRUE(got);
   EXPECT_EQ(got->at("/result/contents/0/text").value_or(value()), value("hello"));
   (*channel)->close({});
+  EXPECT_TRUE(hears.breaks(0).empty());  // a server in this process cannot be lost
 }
 
 TEST(memory_channel, gives_content_to_its_sink_in_pieces) {
   shelf one;
-  ear hears;
+  hondana_test::kept_words hears;
   auto channel = transport::make_memory_channel(one.here, hears, {});
   ASSERT_TRUE(channel);
   std::uint64_t size = 0;
@@ -153,18 +98,18 @@ TEST(memory_channel, gives_content_to_its_sink_in_pieces) {
 
 TEST(memory_channel, ends_a_call_whose_answer_is_too_long_or_whose_sink_has_enough) {
   shelf one;
-  ear hears;
+  hondana_test::kept_words hears;
   channel::limits most;
   most.message_bytes = 100'000;
   auto channel = transport::make_memory_channel(one.here, hears, most);
   ASSERT_TRUE(channel);
   (*channel)->send({.text = read_of(1, "memo:///large"), .call = 1});
-  EXPECT_EQ(hears.end_of(1).value_or(failure{}).code, errc::response_too_large);
+  EXPECT_EQ(hears.failure_of(1).code, errc::response_too_large);
   channel::content_sink enough = [](std::size_t, std::string_view) -> result<void> {
     return fail(errc::overloaded, "the disk is full");
   };
   (*channel)->send({.text = read_of(2, "memo:///large"), .call = 2, .content = enough});
-  EXPECT_EQ(hears.end_of(2).value_or(failure{}).public_text, "the disk is full");
+  EXPECT_EQ(hears.failure_of(2).public_text, "the disk is full");
   // The next message is none the worse for it.
   (*channel)->send({.text = read_of(3, "memo:///a"), .call = 3});
   EXPECT_TRUE(hears.answer_to(3));
@@ -173,7 +118,7 @@ TEST(memory_channel, ends_a_call_whose_answer_is_too_long_or_whose_sink_has_enou
 TEST(memory_channel, takes_calls_of_many_threads_at_once) {
   shelf one;
   EXPECT_TRUE(one.here.add_tool({.name = "t"}, [](const tool_call&) { return text_result("x"); }));
-  ear hears;
+  hondana_test::kept_words hears;
   auto channel = transport::make_memory_channel(one.here, hears, {});
   ASSERT_TRUE(channel);
   constexpr channel::call_id opening = 1'000;
@@ -204,7 +149,7 @@ TEST(memory_channel, takes_calls_of_many_threads_at_once) {
 
 TEST(memory_channel, keeps_no_content_of_an_answer_that_was_abandoned) {
   shelf one;
-  ear hears;
+  hondana_test::kept_words hears;
   channel::limits most;
   most.message_bytes = 100'000;
   auto channel = transport::make_memory_channel(one.here, hears, most);
@@ -213,12 +158,12 @@ TEST(memory_channel, keeps_no_content_of_an_answer_that_was_abandoned) {
   (*channel)->abandon(1);
   (*channel)->send({.text = read_of(2, "memo:///a"), .call = 2});
   EXPECT_TRUE(hears.answer_to(2));
-  EXPECT_EQ(hears.ends(), 0u);
+  EXPECT_TRUE(hears.endings(0).empty());
 }
 
 TEST(memory_channel, tells_nothing_of_what_was_abandoned) {
   shelf one;
-  ear hears;
+  hondana_test::kept_words hears;
   auto channel = transport::make_memory_channel(one.here, hears, {});
   ASSERT_TRUE(channel);
   bool is_called = false;
