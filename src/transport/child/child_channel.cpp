@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <deque>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "transport/child/messages.hpp"
+#include "transport/child/outbox.hpp"
 #include "transport/child/problem_lines.hpp"
 #include "transport/child/program.hpp"
 
@@ -38,6 +38,9 @@ constexpr milliseconds time_to_be_reaped{1'000};
 constexpr milliseconds time_to_take{500};
 constexpr milliseconds time_for_the_rest{500};
 constexpr milliseconds time_to_say_why{500};
+/// Of our answers may wait before nothing more is read that would want another.
+constexpr std::size_t most_unread = 4u << 20;
+constexpr milliseconds time_to_read_some{2'000};
 
 class child_channel final : public channel::channel {
  public:
@@ -61,13 +64,13 @@ class child_channel final : public channel::channel {
   void send(hondana::channel::outgoing message) override {
     const std::lock_guard lock(mutex_);
     if (is_closing_) return;
-    if (queued_ + message.text.size() > most_.queued_bytes) {
-      if (message.call != 0) overloaded_.push_back(message.call);
+    const bool is_call = message.call != 0;
+    // What is no call is bounded by not reading on while too much of it waits.
+    if (is_call && queue_.bytes() + message.text.size() > most_.queued_bytes) {
+      overloaded_.push_back(message.call);
     } else {
-      if (message.call != 0) calls_.add(message.call, std::move(message.content));
-      message.text += '\n';
-      queued_ += message.text.size();
-      queue_.push_back(std::move(message.text));
+      if (is_call) calls_.add(message.call, std::move(message.content));
+      queue_.add(std::move(message.text), is_call);
     }
     wake();
   }
@@ -157,6 +160,7 @@ class child_channel final : public channel::channel {
     running_ = std::move(*again);
     began_ = clock::now();
     gone_since_.reset();
+    flooding_since_.reset();
     lines_.begin();
     problems_.clear();
     return true;
@@ -172,8 +176,6 @@ class child_channel final : public channel::channel {
     {
       const std::lock_guard lock(mutex_);
       queue_.clear();
-      queued_ = 0;
-      written_ = 0;
       calls_.clear();  // with the queue, so that what is sent from now on is neither lost nor forgotten
     }
     hears_.broken(std::move(why));
@@ -192,19 +194,21 @@ class child_channel final : public channel::channel {
 
   void move_bytes() {
     bool has_more = false;
-    bool is_deaf = false;
+    bool is_flooding = false;
+    std::optional<offence> borne;
     auto patience = milliseconds::max();
     {
       const std::lock_guard lock(mutex_);
       has_more = !queue_.empty() && running_.input.is_open();
-      is_deaf = !queue_.empty() && !running_.input.is_open();
-      if (is_deaf) patience = until(deaf_since_ + time_to_say_why);
+      is_flooding = queue_.other_bytes() > most_unread;
+      borne = offence_of(is_flooding);
+      if (borne) patience = until(borne->borne_until);
       if (is_closing_) patience = std::min({patience, until(close_by_), milliseconds(50)});
     }
-    if (is_deaf && patience.count() == 0) return give_up_on_deaf();
+    if (borne && clock::now() >= borne->borne_until) return give_up(borne->what);
     // Negative numbers are passed over.
     std::array<pollfd, 5> watched{{{wake_.get(), POLLIN, 0},
-                                   {running_.output.get(), POLLIN, 0},
+                                   {is_flooding ? -1 : running_.output.get(), POLLIN, 0},
                                    {running_.problems.get(), POLLIN, 0},
                                    {has_more ? running_.input.get() : -1, POLLOUT, 0},
                                    {running_.ending(), POLLIN, 0}}};
@@ -219,6 +223,22 @@ class child_channel final : public channel::channel {
     if (watched[1].revents != 0 || gone_since_) read_some();
   }
 
+  struct offence {
+    clock::time_point borne_until;
+    const char* what;
+  };
+  /// Of a program that takes nothing of what waits for it; with the mutex held.
+  std::optional<offence> offence_of(bool is_flooding) {
+    if (!is_flooding) flooding_since_.reset();
+    if (!queue_.empty() && !running_.input.is_open())
+      return offence{deaf_since_ + time_to_say_why,
+                     "closed its standard input, so that nothing can be asked of it, and was ended"};
+    if (!is_flooding) return {};
+    if (!flooding_since_) flooding_since_ = clock::now();
+    return offence{std::max(*flooding_since_, last_written_) + time_to_read_some,
+                   "asks more and more and does not read what it is answered, and was ended"};
+  }
+
   static milliseconds until(clock::time_point when) {
     return std::max(std::chrono::ceil<milliseconds>(when - clock::now()), milliseconds(0));
   }
@@ -229,9 +249,9 @@ class child_channel final : public channel::channel {
       {
         const std::lock_guard lock(mutex_);
         if (queue_.empty()) return;
-        next = std::string_view(queue_.front()).substr(written_);
+        next = queue_.front();
       }
-      // Only this thread takes from the queue's front, and a deque keeps its elements where they are.
+      // Only this thread takes from the queue.
       const auto count = ::write(running_.input.get(), next.data(), next.size());
       if (count < 0) {
         if (errno == EAGAIN || errno == EINTR) return;
@@ -242,11 +262,8 @@ class child_channel final : public channel::channel {
       }
       const std::lock_guard lock(mutex_);
       last_written_ = clock::now();
-      written_ += static_cast<std::size_t>(count);
-      if (written_ < queue_.front().size()) return;
-      queued_ -= queue_.front().size();
-      queue_.pop_front();
-      written_ = 0;
+      queue_.wrote(static_cast<std::size_t>(count));
+      if (static_cast<std::size_t>(count) < next.size()) return;
     }
   }
 
@@ -284,11 +301,11 @@ class child_channel final : public channel::channel {
     has_ended();
   }
 
-  /// Its input is closed, and messages wait for it.
-  void give_up_on_deaf() {
+  void give_up(const std::string& why) {
+    running_.input = disk::handle();
     running_.signal(SIGTERM);
     static_cast<void>(running_.ended(clock::now() + time_to_be_reaped));
-    end_run("closed its standard input, so that nothing can be asked of it, and was ended");
+    end_run(why);
   }
 
   /// Its output or the program itself has ended, and with it the conversation, whatever it has left behind.
@@ -348,20 +365,19 @@ class child_channel final : public channel::channel {
   child::expected_calls calls_;
 
   std::mutex mutex_;
-  std::deque<std::string> queue_;
-  std::size_t queued_ = 0;
+  child::outbox queue_;
   std::vector<hondana::channel::call_id> overloaded_;
   bool is_closing_ = false;
   clock::time_point closing_since_{};
   clock::time_point close_by_{};
 
-  // Of the thread alone; `written_` is of the queue's first.
-  std::size_t written_ = 0;
+  // Of the thread alone.
   clock::time_point last_written_{};
   child::program running_;
   clock::time_point began_;
   clock::time_point deaf_since_{};  // of a closed input
   std::optional<clock::time_point> gone_since_;
+  std::optional<clock::time_point> flooding_since_;
   child::messages lines_;
   child::problem_lines problems_;
   unsigned quick_ends_ = 0;

@@ -207,6 +207,38 @@ TEST(child_channel, does_not_wait_for_a_program_that_reads_nothing) {
   EXPECT_EQ(with.heard.failure_of(10).code, errc::overloaded);
 }
 
+/// Answers each question of the server's, at some length.
+void answer_all(talk& with, std::size_t& questions) {
+  with.heard.on_received = [&with, &questions](channel::call_id, const std::string& text) {
+    if (text.find("\"method\"") == std::string::npos) return;
+    ++questions;
+    with.channel->send({.text = R"({"jsonrpc":"2.0","id":1,"result":{"a":")" + std::string(200, 'x') + "\"}}"});
+  };
+}
+
+TEST(child_channel, ends_a_program_that_asks_and_asks_and_reads_no_answer) {
+  std::size_t questions = 0;
+  talk with("floods");
+  answer_all(with, questions);
+  with.ask(1);
+  const auto why = with.heard.break_number(1);
+  EXPECT_EQ(why.code, errc::source_unavailable);
+  EXPECT_NE(why.public_text.find("does not read what it is answered"), std::string::npos) << why.public_text;
+  // 4 MiB of answers and what a pipe holds; then it was not heard any more.
+  EXPECT_LT(questions, 25'000u);
+  EXPECT_GT(questions, 15'000u);
+}
+
+TEST(child_channel, bears_with_a_program_that_asks_much_and_reads_the_answers) {
+  std::size_t questions = 0;
+  talk with("asks-much", "50000");
+  answer_all(with, questions);
+  with.ask(1);
+  EXPECT_TRUE(with.heard.answer_to(1));
+  EXPECT_EQ(questions, 50'000u);
+  for (const auto& why : with.heard.breaks(0)) ADD_FAILURE() << why.public_text;
+}
+
 TEST(child_channel, is_not_held_up_by_a_flood_on_standard_error) {
   child_target target;
   std::size_t lines = 0;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -57,6 +58,21 @@ int main(int count, char** arguments) {
   if (mode == "deaf") {
     say("\n");
     for (;;) ::pause();
+  }
+  if (mode == "floods" || mode == "asks-much") {
+    // The second reads the answers beside it, and then answers what it was asked.
+    const std::size_t most = mode == "asks-much" ? std::stoul(more) : ~std::size_t{0};
+    std::cin.tie(nullptr);  // reading does not wait for the one that writes
+    std::string first;
+    std::getline(std::cin, first);
+    std::thread asking([most] {
+      for (std::size_t id = 1; id <= most; ++id)
+        say(R"({"jsonrpc":"2.0","method":"ping","id":"q)" + std::to_string(id) + "\"}\n");
+    });
+    std::string line;
+    for (std::size_t got = 0; mode == "asks-much" && got < most && std::getline(std::cin, line);) ++got;
+    asking.join();
+    say(R"({"jsonrpc":"2.0","result":{},"id":)" + id_of(first) + "}\n");
   }
   if (mode == "heir" && ::fork() == 0) {
     // Holds everything open that its parent had.
