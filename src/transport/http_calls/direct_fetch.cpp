@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "transport/http_calls/checked_target.hpp"
+#include "transport/http_calls/failed_transfer.hpp"
 #include "transport/http_calls/loop.hpp"
 #include "transport/http_calls/public_address.hpp"
 #include "transport/http_calls/response_head.hpp"
@@ -67,7 +68,7 @@ class direct_fetch {
   result<void> set_options(CURL* easy);
   result<void> perform();
   result<void> wait_for(CURLM* multi);
-  result<void> judge(CURLcode how) const;
+  result<void> judge(CURL* easy, CURLcode how) const;
   result<void> judge_status() const;
   [[nodiscard]] std::optional<std::string> next_hop() const;
   void touch() { last_sign_ = clock::now(); }
@@ -201,7 +202,7 @@ result<void> direct_fetch::wait_for(CURLM* multi) {
     int running = 0;
     curl_multi_perform(multi, &running);
     int left = 0;
-    if (const auto* message = curl_multi_info_read(multi, &left)) return judge(message->data.result);
+    if (const auto* message = curl_multi_info_read(multi, &left)) return judge(message->easy_handle, message->data.result);
     if (stop_.stop_requested()) return not_fetched(errc::cancelled, out_.url, "it was cancelled");
     const auto end = (sink_ ? last_sign_ : begin_) + most_.time;
     const auto rest = std::chrono::ceil<std::chrono::milliseconds>(end - clock::now());
@@ -212,14 +213,17 @@ result<void> direct_fetch::wait_for(CURLM* multi) {
   }
 }
 
-result<void> direct_fetch::judge(CURLcode how) const {
+result<void> direct_fetch::judge(CURL* easy, CURLcode how) const {
   const std::string why = error_text_[0] != '\0' ? error_text_.c_str() : curl_easy_strerror(how);
   if (stopped_) return tl::unexpected(*stopped_);
-  if (is_head_too_long_) return not_fetched(errc::broken_protocol, out_.url, "its header fields have more than 64 KiB");
+  if (is_head_too_long_ || (!head_.is_complete() && has_too_long_line(easy, how)))
+    return not_fetched(errc::broken_protocol, out_.url, "its header fields have more than 64 KiB");
   if (head_.is_complete() && (how == CURLE_OK || how == CURLE_WRITE_ERROR)) return {};
   if (is_refused_ && !head_.is_complete())
     return not_fetched(errc::access_denied, out_.url,
                        "it leads to this machine or a private network, which is never read from directly");
+  if (speaks_no_tls(how, why))
+    return not_fetched(errc::source_unavailable, out_.url, "the server does not speak TLS; check the port (" + why + ")");
   switch (how) {
     case CURLE_OPERATION_TIMEDOUT:
       return not_fetched(errc::timed_out, out_.url,

@@ -1,7 +1,10 @@
 /// What libcurl is told for one request, and what becomes of its callbacks.
 #include "transport/http_calls/transfer.hpp"
 
+#include <string_view>
 #include <utility>
+
+#include "transport/http_calls/failed_transfer.hpp"
 
 namespace hondana::transport::http_calls {
 namespace {
@@ -186,7 +189,7 @@ result<void> transfer::follow() {
 failure transfer::failure_for(CURLcode how) const {
   const auto origin = target_.socket.empty() ? target_.origin : target_.origin + " at the socket " + target_.socket;
   const std::string why = error_text_[0] != '\0' ? error_text_.c_str() : curl_easy_strerror(how);
-  if (is_too_long_)
+  if (is_too_long_ || (!head_.is_complete() && has_too_long_line(handle_.get(), how)))
     return {errc::broken_protocol, "the answer of " + origin + " has header fields of more than 64 KiB", why, nullptr};
   switch (how) {
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -198,6 +201,12 @@ failure transfer::failure_for(CURLcode how) const {
       return {errc::timed_out,
               "cannot reach " + origin + ": no connection within " + std::to_string(target_.connect_time.count()) + " ms", why,
               nullptr};
+    case CURLE_SSL_CONNECT_ERROR:
+      if (!speaks_no_tls(how, why)) break;
+      return {errc::source_unavailable,
+              origin + " does not speak TLS; if it is meant to, check its port, and otherwise try http" +
+                  target_.origin.substr(std::string_view("https").size()) + " (" + why + ")",
+              why, nullptr};
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_ISSUER_ERROR:
@@ -219,8 +228,9 @@ failure transfer::failure_for(CURLcode how) const {
     case CURLE_PARTIAL_FILE:
       return {errc::source_unavailable, origin + " ended the connection before its answer was complete: " + why, why, nullptr};
     default:
-      return {errc::source_unavailable, "the request to " + origin + " failed: " + why, why, nullptr};
+      break;
   }
+  return {errc::source_unavailable, "the request to " + origin + " failed: " + why, why, nullptr};
 }
 
 }  // namespace hondana::transport::http_calls

@@ -250,6 +250,21 @@ TEST(http_calls, header_bombs_end_the_call) {
   EXPECT_NE(how->why.public_text.find("64 KiB"), std::string::npos) << how->why.public_text;
 }
 
+TEST(http_calls, one_endless_header_line_is_no_lack_of_memory) {
+  for (const std::string begin : {"HTTP/1.1 200 OK\r\nX-Filler: ", "HTTP/1.1 200 ", "HTTP/1.1 200 OK\r\nX-Short: y\r\n"}) {
+    talk with([&](const heard_request&, scripted_connection& to) {
+      to.send(begin);
+      while (to.send(std::string(1000, 'x'))) {
+      }
+      return false;
+    });
+    with.channel->send(call(1));
+    const auto why = with.heard.failure_of(1);
+    EXPECT_EQ(why.code, errc::broken_protocol);
+    EXPECT_NE(why.public_text.find("64 KiB"), std::string::npos) << why.public_text;
+  }
+}
+
 TEST(http_calls, a_message_over_the_limit_ends_its_call) {
   hondana::channel::limits small;
   small.message_bytes = 1000;

@@ -80,6 +80,25 @@ TEST(direct_fetch, a_certificate_that_is_not_trusted_is_refused) {
   EXPECT_TRUE(with.server.requests(0).empty());
 }
 
+TEST(direct_fetch, says_what_is_wrong_with_a_port_without_tls_and_with_an_endless_header_line) {
+  const web with([](const heard_request&, scripted_connection& to) {
+    to.send("HTTP/1.1 200 OK\r\nX-Filler: ");
+    while (to.send(std::string(1000, 'x'))) {
+    }
+    return false;
+  });
+  const auto long_line = with.get();
+  ASSERT_FALSE(long_line);
+  EXPECT_EQ(long_line.error().code, errc::broken_protocol);
+  EXPECT_NE(long_line.error().public_text.find("64 KiB"), std::string::npos) << long_line.error().public_text;
+  const scripted_server plain([](const heard_request&, scripted_connection&) { return false; });
+  fetch_world all;
+  all.admits = [](const sockaddr&) { return true; };
+  const auto no_tls = fetch_directly("https://127.0.0.1:" + std::to_string(plain.port()) + "/", {}, {}, {}, all);
+  ASSERT_FALSE(no_tls);
+  EXPECT_NE(no_tls.error().public_text.find("does not speak TLS"), std::string::npos) << no_tls.error().public_text;
+}
+
 TEST(direct_fetch, this_machine_is_never_read_from) {
   const scripted_server server(page(200, "text/plain", "secret"), {}, identity());
   const auto port = ":" + std::to_string(server.port()) + "/";

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <stdexcept>
 
 namespace hondana_test {
@@ -85,6 +84,12 @@ std::optional<heard_request> scripted_connection::next_request() {
   std::size_t end = 0;
   while ((end = input_.find("\r\n\r\n")) == std::string::npos) {
     if (!fill()) return std::nullopt;
+    // A TLS greeting where none is expected is refused at once, as HTTP servers do.
+    if (input_.front() == '\x16') {
+      answer(400, "text/plain", "Bad Request");
+      close();
+      return std::nullopt;
+    }
   }
   heard_request out;
   out.at = std::chrono::steady_clock::now();

@@ -229,6 +229,18 @@ TEST(http_target, a_proxy_is_asked_for_the_whole_url) {
   EXPECT_EQ(proxy.requests(1).at(0).target, "http://somewhere.example/mcp");
 }
 
+TEST(http_target, a_port_without_tls_is_called_that_and_not_by_the_librarys_words_alone) {
+  kept_words heard;
+  const scripted_server plain([](const heard_request&, scripted_connection&) { return false; });
+  const auto place = "127.0.0.1:" + std::to_string(plain.port());
+  auto channel = std::move(*make_http(at("https://" + place + "/mcp"), heard, {}, {}));
+  channel->send(call(1));
+  const auto why = heard.failure_of(1);
+  EXPECT_EQ(why.code, errc::source_unavailable);
+  EXPECT_NE(why.public_text.find("https://" + place + " does not speak TLS"), std::string::npos) << why.public_text;
+  EXPECT_NE(why.public_text.find("try http://" + place + " ("), std::string::npos) << why.public_text;
+}
+
 TEST(http_target, certificates_are_checked) {
   kept_words heard;
   const auto identity = std::make_shared<const hondana_test::tls_identity>();
