@@ -161,7 +161,6 @@ class child_channel final : public channel::channel {
     began_ = clock::now();
     gone_since_.reset();
     flooding_since_.reset();
-    lines_.begin();
     problems_.clear();
     return true;
   }
@@ -292,6 +291,7 @@ class child_channel final : public channel::channel {
     if (count > 0) {
       if (auto taken = lines_.feed({buffer_.data(), static_cast<std::size_t>(count)}); !taken) {
         running_ = child::program();
+        lines_.end();
         tell_broken(std::move(taken.error()));
       }
       return;
@@ -318,6 +318,7 @@ class child_channel final : public channel::channel {
   void end_run(const std::string& how) {
     if (running_.is_running()) running_.signal(SIGKILL);
     read_last_problems();
+    lines_.end();
     running_ = child::program();
     if (clock::now() - began_ < quick_end) {
       count_quick_end();
@@ -339,6 +340,7 @@ class child_channel final : public channel::channel {
       if (leave_until(until)) break;
     }
     read_last_problems();
+    lines_.end();
   }
 
   /// Reads on, since a program that cannot write cannot end.

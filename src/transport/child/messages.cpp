@@ -122,7 +122,9 @@ void messages::tell_progress() {
   if (call && calls_.waits(*call)) hears_.progressed(*call);
 }
 
-void messages::begin() {
+void messages::end() {
+  if (strange_lines_ > 1 && log_)
+    log_("lines of the server that were no messages, besides the one shown: " + std::to_string(strange_lines_ - 1));
   intake_.reset();
   guess_.reset();
   has_guessed_ = false;
@@ -195,8 +197,8 @@ result<void> messages::refuse(const failure& why) {
     if (log_) log_("a message of the server was passed over: " + why.public_text + ": " + visible(start_));
     return {};
   }
-  if (log_) log_("the server wrote a line that is no message: " + visible(start_));
-  if (++strange_lines_ <= most_strange_lines) return {};
+  if (++strange_lines_ == 1 && log_) log_("the server wrote a line that is no message: " + visible(start_));
+  if (strange_lines_ <= most_strange_lines) return {};
   return fail(errc::broken_protocol, "the server writes what is no message on its standard output: \"" + visible(start_) +
                                          "\"; is it an MCP server that speaks over standard input and output?");
 }

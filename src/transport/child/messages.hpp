@@ -54,8 +54,8 @@ class messages {
 
   /// The next bytes of the program's output. A failure is the end of the conversation: too many lines are no messages.
   result<void> feed(std::string_view bytes);
-  /// Another run of the program begins; half a line of the last one is nothing.
-  void begin();
+  /// The run of the program has ended: half a line is nothing, and strange lines beside the first are told by their number.
+  void end();
 
  private:
   [[nodiscard]] channel::content_sink sink_for(const std::string& id);

@@ -106,6 +106,23 @@ TEST(child_channel, gives_up_on_a_program_that_speaks_something_else) {
   const auto why = with.heard.break_number(1);
   EXPECT_EQ(why.code, errc::broken_protocol);
   EXPECT_NE(why.public_text.find("please wait"), std::string::npos) << why.public_text;
+  with.channel->close({});
+  const auto lines = with.lines();
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_NE(lines[0].find("please wait"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[1].find("besides the one shown: 10"), std::string::npos) << lines[1];
+}
+
+TEST(child_channel, counts_the_lines_of_a_run_that_are_no_messages_and_shows_the_first) {
+  talk with("talkative");
+  for (channel::call_id id = 1; id <= 3; ++id) with.ask(id);
+  EXPECT_TRUE(with.heard.answer_to(3));
+  EXPECT_EQ(with.lines().size(), 1u);
+  with.channel->close(seconds(10));
+  const auto lines = with.lines();
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_NE(lines[0].find("working on 1"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[1].find("besides the one shown: 2"), std::string::npos) << lines[1];
 }
 
 TEST(child_channel, ends_the_call_that_is_answered_with_garbage) {

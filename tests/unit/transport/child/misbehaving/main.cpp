@@ -88,6 +88,7 @@ int main(int count, char** arguments) {
     const auto result = R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{"mode":")" + mode + R"(","folder":")" +
                         (mode == "where" ? folder() + '"' : std::string("\"")) + R"(,"variable":")" +
                         (std::getenv("HONDANA_TEST") != nullptr ? std::getenv("HONDANA_TEST") : "") + "\"}}";
+    if (mode == "talkative") say("working on " + id + "\n");
     if (mode == "half") {
       say(result.substr(0, 20));
       return 3;
