@@ -213,6 +213,24 @@ TEST(message_intake, knows_what_names_a_method_even_when_it_failed) {
   }
 }
 
+TEST(message_intake, keeps_and_gives_nothing_once_it_only_looks) {
+  contents all;
+  limits most;
+  most.message_bytes = 60;
+  message_intake intake(most, into(all));
+  ASSERT_TRUE(intake.feed(R"({"result":{"contents":[{"text":"ab)"));
+  intake.only_look();
+  ASSERT_TRUE(intake.feed("cd" + std::string(1000, 'x') + R"("},{"blob":"!"}]},"id":7)"));
+  EXPECT_EQ(intake.id(), std::nullopt);
+  ASSERT_TRUE(intake.feed(R"(,"method":"x"})"));
+  EXPECT_EQ(intake.id(), "7");
+  EXPECT_TRUE(intake.has_method());
+  EXPECT_EQ(all, (contents{{0, "ab"}}));
+  EXPECT_FALSE(intake.feed("}"));  // that it is no JSON is still seen
+  intake.reset();
+  EXPECT_EQ(take(R"({"id":1})", all, 3), R"({"id":1})");
+}
+
 TEST(message_intake, begins_anew_after_a_reset) {
   contents all;
   message_intake intake({}, into(all));

@@ -2,6 +2,11 @@
 #include "disk/spool.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <cstdlib>
+#include <string>
 
 namespace hondana::disk {
 namespace {
@@ -59,6 +64,25 @@ TEST(spool, says_so_when_there_is_no_folder_for_it) {
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, errc::source_unavailable);
   EXPECT_NE(outcome.error().private_text.find("No such file"), std::string::npos);
+}
+
+TEST(spool, says_so_when_no_more_fits) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handled = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{2u << 20, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  spool one;
+  const std::string piece(1u << 20, 'x');
+  std::size_t taken = 0;
+  result<void> outcome;
+  for (; outcome && taken < 10; ++taken) outcome = one.append(piece);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, handled);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, errc::source_unavailable);
+  EXPECT_NE(outcome.error().private_text.find("writing a nameless file"), std::string::npos) << outcome.error().private_text;
+  EXPECT_LE(taken, 4u);
 }
 
 }  // namespace
