@@ -385,7 +385,7 @@ TEST(http_sessions, closing_waits_no_longer_than_it_may) {
 }
 
 TEST(http_sessions, nothing_is_left_open_or_running) {
-  const auto threads = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); };
+  const auto threads = [] { return hondana_test::entries_of("/proc/self/task"); };
   {
     const session_talk warm(no_stream);
   }

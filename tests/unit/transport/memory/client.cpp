@@ -130,6 +130,7 @@ TEST(memory_channel, takes_calls_of_many_threads_at_once) {
   {
     // What changes the session itself, so that two at once would be seen.
     std::vector<std::jthread> callers;
+    callers.reserve(4);
     for (channel::call_id caller = 0; caller < 4; ++caller) {
       callers.emplace_back([&, caller] {
         for (channel::call_id id = caller * 50 + 1; id <= caller * 50 + 50; ++id) {
