@@ -1,7 +1,6 @@
 /// The thread that reads from and writes to a child process.
 #include "transport/child/child_channel.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -21,8 +20,8 @@
 
 #include "transport/child/messages.hpp"
 #include "transport/child/outbox.hpp"
-#include "transport/child/problem_lines.hpp"
 #include "transport/child/program.hpp"
+#include "transport/child/run.hpp"
 
 namespace hondana::transport {
 namespace {
@@ -30,13 +29,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr std::size_t piece = 64u << 10;
-constexpr milliseconds quick_end{1'000};  // one that ends within this time did not get far
-constexpr milliseconds first_pause{250};
-constexpr milliseconds longest_pause{30'000};
-constexpr milliseconds time_to_be_reaped{1'000};
 constexpr milliseconds time_to_take{500};
-constexpr milliseconds time_for_the_rest{500};
 constexpr milliseconds time_to_say_why{500};
 /// Of our answers may wait before nothing more is read that would want another.
 constexpr std::size_t most_unread = 4u << 20;
@@ -51,10 +44,8 @@ class child_channel final : public channel::channel {
         most_(most),
         log_(std::move(log)),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        running_(std::move(first)),
-        began_(clock::now()),
-        lines_(hears_, calls_, most_, log_),
-        problems_(target_.on_stderr) {}
+        running_(target_, std::move(first)),
+        lines_(hears_, calls_, most_, log_) {}
   ~child_channel() override { close(milliseconds(0)); }
 
   void start() {
@@ -120,7 +111,8 @@ class child_channel final : public channel::channel {
       }
       move_bytes();
     }
-    end_in_order();
+    if (running_.is_running()) lines_.end();
+    running_.leave(close_by_);
   }
 
   void tell_overloaded() {
@@ -143,31 +135,12 @@ class child_channel final : public channel::channel {
       const std::lock_guard lock(mutex_);
       if (queue_.empty()) return false;
     }
-    if (quick_ends_ > 1 && clock::now() < not_before_) {
-      const auto left = std::chrono::duration_cast<milliseconds>(not_before_ - clock::now());
-      tell_broken({errc::source_unavailable,
-                   "the server's program ended " + std::to_string(quick_ends_) + " times in a row just after it was started" +
-                       problems_.said() + "; it is not started again for " + std::to_string(left.count()) + " ms",
-                   {}});
+    if (auto started = running_.start_anew(); !started) {
+      tell_broken(std::move(started.error()));
       return false;
     }
-    auto again = child::program::start(target_);
-    if (!again) {
-      count_quick_end();
-      tell_broken(std::move(again.error()));
-      return false;
-    }
-    running_ = std::move(*again);
-    began_ = clock::now();
-    gone_since_.reset();
     flooding_since_.reset();
-    problems_.clear();
     return true;
-  }
-
-  void count_quick_end() {
-    ++quick_ends_;
-    not_before_ = clock::now() + std::min(first_pause * (1u << std::min(quick_ends_, 10u)), longest_pause);
   }
 
   /// What waits was meant for the run that has ended.
@@ -198,28 +171,26 @@ class child_channel final : public channel::channel {
     auto patience = milliseconds::max();
     {
       const std::lock_guard lock(mutex_);
-      has_more = !queue_.empty() && running_.input.is_open();
+      has_more = !queue_.empty() && running_.input() >= 0;
       is_flooding = queue_.other_bytes() > most_unread;
       borne = offence_of(is_flooding);
       if (borne) patience = until(borne->borne_until);
       if (is_closing_) patience = std::min({patience, until(close_by_), milliseconds(50)});
     }
-    if (borne && clock::now() >= borne->borne_until) return give_up(borne->what);
+    if (borne && clock::now() >= borne->borne_until) return end_run(borne->what);
     // Negative numbers are passed over.
     std::array<pollfd, 5> watched{{{wake_.get(), POLLIN, 0},
-                                   {is_flooding ? -1 : running_.output.get(), POLLIN, 0},
-                                   {running_.problems.get(), POLLIN, 0},
-                                   {has_more ? running_.input.get() : -1, POLLOUT, 0},
+                                   {is_flooding ? -1 : running_.output(), POLLIN, 0},
+                                   {running_.problems(), POLLIN, 0},
+                                   {has_more ? running_.input() : -1, POLLOUT, 0},
                                    {running_.ending(), POLLIN, 0}}};
     const int most = patience == milliseconds::max() ? -1 : static_cast<int>(patience.count());
     if (::poll(watched.data(), watched.size(), most) < 0) return;
     if (watched[0].revents != 0) drain_wake();
     if (watched[3].revents != 0) write_some();
-    if (watched[2].revents != 0) read_problems();
-    if (watched[4].revents != 0 && !gone_since_) gone_since_ = clock::now();
-    // What it has started may hold its output open, and write to it for ever.
-    if (gone_since_ && clock::now() >= *gone_since_ + time_for_the_rest) return has_ended();
-    if (watched[1].revents != 0 || gone_since_) read_some();
+    if (watched[2].revents != 0) running_.read_problems();
+    if (watched[4].revents != 0) running_.notice_end();
+    if (watched[1].revents != 0 || running_.has_ended()) read_some();
   }
 
   struct offence {
@@ -229,7 +200,7 @@ class child_channel final : public channel::channel {
   /// Of a program that takes nothing of what waits for it; with the mutex held.
   std::optional<offence> offence_of(bool is_flooding) {
     if (!is_flooding) flooding_since_.reset();
-    if (!queue_.empty() && !running_.input.is_open())
+    if (!queue_.empty() && running_.input() < 0)
       return offence{deaf_since_ + time_to_say_why,
                      "closed its standard input, so that nothing can be asked of it, and was ended"};
     if (!is_flooding) return {};
@@ -251,11 +222,11 @@ class child_channel final : public channel::channel {
         next = queue_.front();
       }
       // Only this thread takes from the queue.
-      const auto count = ::write(running_.input.get(), next.data(), next.size());
+      const auto count = ::write(running_.input(), next.data(), next.size());
       if (count < 0) {
         if (errno == EAGAIN || errno == EINTR) return;
         // It may still answer what it was asked, or be about to end; what waits is given a moment.
-        running_.input = disk::handle();
+        running_.close_input();
         deaf_since_ = clock::now();
         return;
       }
@@ -266,97 +237,20 @@ class child_channel final : public channel::channel {
     }
   }
 
-  void read_problems() {
-    const auto count = ::read(running_.problems.get(), buffer_.data(), std::min(piece, buffer_.size()));
-    if (count > 0) {
-      problems_.feed({buffer_.data(), static_cast<std::size_t>(count)});
-    } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
-      running_.problems = disk::handle();
-    }
-  }
-
-  /// What it said before it ended.
-  void read_last_problems() {
-    const auto enough = clock::now() + time_for_the_rest;
-    while (running_.problems.is_open() && clock::now() < enough) {
-      const auto count = ::read(running_.problems.get(), buffer_.data(), buffer_.size());
-      if (count <= 0) running_.problems = disk::handle();
-      if (count > 0) problems_.feed({buffer_.data(), static_cast<std::size_t>(count)});
-    }
-    problems_.end_line();
-  }
-
   void read_some() {
-    const auto count = ::read(running_.output.get(), buffer_.data(), buffer_.size());
-    if (count > 0) {
-      if (auto taken = lines_.feed({buffer_.data(), static_cast<std::size_t>(count)}); !taken) {
-        running_ = child::program();
-        lines_.end();
-        tell_broken(std::move(taken.error()));
-      }
-      return;
-    }
-    if (count < 0 && errno == EINTR) return;
-    if (count < 0 && errno == EAGAIN && !gone_since_) return;
-    has_ended();
-  }
-
-  void give_up(const std::string& why) {
-    running_.input = disk::handle();
-    running_.signal(SIGTERM);
-    static_cast<void>(running_.ended(clock::now() + time_to_be_reaped));
-    end_run(why);
-  }
-
-  /// Its output or the program itself has ended, and with it the conversation, whatever it has left behind.
-  void has_ended() {
-    running_.input = disk::handle();
-    const auto how = running_.ended(clock::now() + time_to_be_reaped);
-    end_run(how.value_or("closed its standard output and was ended"));
-  }
-
-  void end_run(const std::string& how) {
-    if (running_.is_running()) running_.signal(SIGKILL);
-    read_last_problems();
+    const auto bytes = running_.read();
+    if (!bytes) return end_run(nullptr);
+    auto taken = lines_.feed(*bytes);
+    if (taken) return;
+    running_.kill();
     lines_.end();
-    running_ = child::program();
-    if (clock::now() - began_ < quick_end) {
-      count_quick_end();
-    } else {
-      quick_ends_ = 0;
-    }
-    tell_broken(
-        {errc::source_unavailable, "the server's program (" + target_.command.front() + ") " + how + problems_.said(), {}});
+    tell_broken(std::move(taken.error()));
   }
 
-  /// Spec: basic/transports/stdio#shutdown.
-  void end_in_order() {
-    if (!running_.is_running()) return;
-    running_.input = disk::handle();
-    const auto step = std::min<clock::duration>(target_.leaving_time, std::max(close_by_ - clock::now(), clock::duration(0)));
-    for (const int signal : {0, SIGTERM, SIGKILL}) {
-      if (signal != 0) running_.signal(signal);
-      const auto until = clock::now() + (signal == SIGKILL ? time_to_be_reaped : step);
-      if (leave_until(until)) break;
-    }
-    read_last_problems();
+  void end_run(const char* misdeed) {
+    auto how = running_.end(misdeed);
     lines_.end();
-  }
-
-  /// Reads on, since a program that cannot write cannot end.
-  bool leave_until(clock::time_point until) {
-    for (;;) {
-      const auto left = std::chrono::duration_cast<milliseconds>(until - clock::now()).count();
-      if (!running_.output.is_open() || left <= 0) return running_.ended(until).has_value();
-      std::array<pollfd, 3> watched{
-          {{running_.output.get(), POLLIN, 0}, {running_.problems.get(), POLLIN, 0}, {running_.ending(), POLLIN, 0}}};
-      if (::poll(watched.data(), watched.size(), static_cast<int>(left)) < 0) continue;
-      if (watched[1].revents != 0) read_problems();
-      if (watched[2].revents != 0) return running_.ended(until).has_value();
-      if (watched[0].revents == 0) continue;
-      const auto count = ::read(running_.output.get(), buffer_.data(), buffer_.size());
-      if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) running_.output = disk::handle();
-    }
+    tell_broken({errc::source_unavailable, std::move(how), {}});
   }
 
   const child_target target_;
@@ -375,16 +269,10 @@ class child_channel final : public channel::channel {
 
   // Of the thread alone.
   clock::time_point last_written_{};
-  child::program running_;
-  clock::time_point began_;
+  child::run running_;
   clock::time_point deaf_since_{};  // of a closed input
-  std::optional<clock::time_point> gone_since_;
   std::optional<clock::time_point> flooding_since_;
   child::messages lines_;
-  child::problem_lines problems_;
-  unsigned quick_ends_ = 0;
-  clock::time_point not_before_{};
-  std::vector<char> buffer_ = std::vector<char>(piece);
 
   std::thread thread_;
 };

@@ -150,12 +150,14 @@ TEST(child_channel, says_how_a_program_ended_and_what_it_said) {
 }
 
 TEST(child_channel, notices_the_end_of_a_program_whose_output_another_holds_open) {
-  talk with("heir", "5");
-  with.ask(1);
-  EXPECT_TRUE(with.heard.answer_to(1));  // written just before the end
-  EXPECT_NE(with.heard.break_number(1).public_text.find("ended with code 5"), std::string::npos);
-  with.ask(2);
-  EXPECT_TRUE(with.heard.answer_to(2));
+  for (const auto* mode : {"heir", "noisy-heir"}) {
+    talk with(mode, "5");
+    with.ask(1);
+    EXPECT_TRUE(with.heard.answer_to(1)) << mode;  // written just before the end
+    EXPECT_NE(with.heard.break_number(1).public_text.find("ended with code 5"), std::string::npos) << mode;
+    with.ask(2);
+    EXPECT_TRUE(with.heard.answer_to(2)) << mode;
+  }
 }
 
 TEST(child_channel, does_not_wait_at_the_end_for_what_a_program_has_left_behind) {

@@ -74,9 +74,10 @@ int main(int count, char** arguments) {
     asking.join();
     say(R"({"jsonrpc":"2.0","result":{},"id":)" + id_of(first) + "}\n");
   }
-  if (mode == "heir" && ::fork() == 0) {
+  const bool has_heir = mode == "heir" || mode == "noisy-heir";
+  if (has_heir && ::fork() == 0) {
     // Holds everything open that its parent had.
-    for (;;) ::pause();
+    for (;;) mode == "heir" ? static_cast<void>(::pause()) : say("\n");
   }
   if (mode == "chatty") {
     for (int i = 0; i < 100; ++i) say("starting up, please wait...\n");
@@ -121,7 +122,7 @@ int main(int count, char** arguments) {
       }
     } else if (mode == "crash") {
       ::raise(SIGKILL);
-    } else if (mode == "heir" && !more.empty()) {
+    } else if (has_heir && !more.empty()) {
       say(result + std::string(40'000, ' ') + "\n");
       return std::atoi(more.c_str());
     } else if (mode == "closes-input") {

@@ -1,0 +1,130 @@
+/// Reading what a program writes until it has ended.
+#include "transport/child/run.hpp"
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+namespace hondana::transport::child {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t piece = 64u << 10;
+constexpr milliseconds quick_end{1'000};  // one that ends within this time did not get far
+constexpr milliseconds first_pause{250};
+constexpr milliseconds longest_pause{30'000};
+constexpr milliseconds time_to_be_reaped{1'000};
+constexpr milliseconds time_for_last_words{500};
+
+}  // namespace
+
+run::run(const child_target& of, program first)
+    : of_(of), now_(std::move(first)), lines_(of.on_stderr), began_(clock::now()), buffer_(piece) {}
+
+result<void> run::start_anew() {
+  if (quick_ends_ > 1 && clock::now() < not_before_) {
+    const auto left = std::chrono::duration_cast<milliseconds>(not_before_ - clock::now());
+    return fail(errc::source_unavailable, "the server's program ended " + std::to_string(quick_ends_) +
+                                              " times in a row just after it was started" + lines_.said() +
+                                              "; it is not started again for " + std::to_string(left.count()) + " ms");
+  }
+  auto again = program::start(of_);
+  if (!again) {
+    count_quick_end();
+    return tl::unexpected(std::move(again.error()));
+  }
+  now_ = std::move(*again);
+  began_ = clock::now();
+  rest_.reset();
+  lines_.clear();
+  return {};
+}
+
+void run::count_quick_end() {
+  ++quick_ends_;
+  not_before_ = clock::now() + std::min(first_pause * (1u << std::min(quick_ends_, 10u)), longest_pause);
+}
+
+std::optional<std::string_view> run::read() {
+  if (rest_ == 0u) return {};
+  const auto count = ::read(output(), buffer_.data(), std::min(buffer_.size(), rest_.value_or(piece)));
+  if (count < 0 && (errno == EINTR || (errno == EAGAIN && !rest_))) return std::string_view();
+  if (count <= 0) return {};
+  if (rest_) *rest_ -= static_cast<std::size_t>(count);
+  return std::string_view(buffer_.data(), static_cast<std::size_t>(count));
+}
+
+void run::notice_end() {
+  if (rest_) return;
+  int held = 0;
+  rest_ = ::ioctl(output(), FIONREAD, &held) == 0 && held > 0 ? static_cast<std::size_t>(held) : 0;
+}
+
+void run::read_problems() {
+  const auto count = ::read(problems(), buffer_.data(), buffer_.size());
+  if (count > 0) {
+    lines_.feed({buffer_.data(), static_cast<std::size_t>(count)});
+  } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
+    now_.problems = {};
+  }
+}
+
+/// What it said before it ended.
+void run::read_last_problems() {
+  const auto enough = clock::now() + time_for_last_words;
+  while (now_.problems.is_open() && clock::now() < enough) {
+    const auto count = ::read(problems(), buffer_.data(), buffer_.size());
+    if (count <= 0) now_.problems = {};
+    if (count > 0) lines_.feed({buffer_.data(), static_cast<std::size_t>(count)});
+  }
+  lines_.end_line();
+}
+
+std::string run::end(const char* misdeed) {
+  close_input();
+  if (misdeed != nullptr) now_.signal(SIGTERM);
+  const auto how = now_.ended(clock::now() + time_to_be_reaped);
+  if (!how) now_.signal(SIGKILL);
+  read_last_problems();
+  kill();
+  if (clock::now() - began_ < quick_end) {
+    count_quick_end();
+  } else {
+    quick_ends_ = 0;
+  }
+  return "the server's program (" + of_.command.front() + ") " +
+         (misdeed != nullptr ? misdeed : how.value_or("closed its standard output and was ended")) + lines_.said();
+}
+
+void run::leave(clock::time_point by) {
+  if (!is_running()) return;
+  close_input();
+  const auto step = std::min<clock::duration>(of_.leaving_time, std::max(by - clock::now(), clock::duration(0)));
+  for (const int signal : {0, SIGTERM, SIGKILL}) {
+    if (signal != 0) now_.signal(signal);
+    if (leave_until(clock::now() + (signal == SIGKILL ? time_to_be_reaped : step))) break;
+  }
+  read_last_problems();
+}
+
+/// Reads on, since a program that cannot write cannot end.
+bool run::leave_until(clock::time_point until) {
+  for (;;) {
+    const auto left = std::chrono::duration_cast<milliseconds>(until - clock::now()).count();
+    if (!now_.output.is_open() || left <= 0) return now_.ended(until).has_value();
+    std::array<pollfd, 3> watched{{{output(), POLLIN, 0}, {problems(), POLLIN, 0}, {ending(), POLLIN, 0}}};
+    if (::poll(watched.data(), watched.size(), static_cast<int>(left)) < 0) continue;
+    if (watched[1].revents != 0) read_problems();
+    if (watched[2].revents != 0) return now_.ended(until).has_value();
+    if (watched[0].revents != 0 && !read()) now_.output = {};
+  }
+}
+
+}  // namespace hondana::transport::child

@@ -1,0 +1,66 @@
+/// A server's program from one start to the next: what it writes, how it ends, and when it is started again.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/client_target.hpp>
+#include <hondana/error.hpp>
+
+#include "transport/child/problem_lines.hpp"
+#include "transport/child/program.hpp"
+
+namespace hondana::transport::child {
+
+/// Threads: one at a time.
+class run {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  /// `of` outlives it.
+  run(const child_target& of, program first);
+
+  /// Errors: as `program::start`; source_unavailable while one that keeps ending within a second is left alone.
+  result<void> start_anew();
+  [[nodiscard]] bool is_running() const noexcept { return now_.is_running(); }
+  /// To be watched; -1 for what is closed.
+  [[nodiscard]] int input() const noexcept { return now_.input.get(); }
+  [[nodiscard]] int output() const noexcept { return now_.output.get(); }
+  [[nodiscard]] int problems() const noexcept { return now_.problems.get(); }
+  [[nodiscard]] int ending() const noexcept { return now_.ending(); }
+  void close_input() { now_.input = {}; }
+
+  /// The next bytes of its output; empty when none have come yet, nothing at the end. Valid until the next call of anything.
+  [[nodiscard]] std::optional<std::string_view> read();
+  void read_problems();
+  /// `ending` can be read: what the output holds now is all that it wrote, whoever else holds it open and writes to it.
+  void notice_end();
+  [[nodiscard]] bool has_ended() const noexcept { return rest_.has_value(); }
+
+  /// Its output or the program has ended, or it is ended for a `misdeed`. Gives the way it ended in words, and what it said.
+  [[nodiscard]] std::string end(const char* misdeed = nullptr);
+  /// Closes its input and waits, signals and waits, and kills. Spec: basic/transports/stdio#shutdown.
+  void leave(clock::time_point by);
+  /// Without a word.
+  void kill() { now_ = program(); }
+
+ private:
+  void read_last_problems();
+  bool leave_until(clock::time_point until);
+  void count_quick_end();
+
+  const child_target& of_;
+  program now_;
+  problem_lines lines_;
+  clock::time_point began_;
+  std::optional<std::size_t> rest_;  // of the output, of a program that has ended
+  unsigned quick_ends_ = 0;
+  clock::time_point not_before_{};
+  std::vector<char> buffer_;
+};
+
+}  // namespace hondana::transport::child
