@@ -18,6 +18,9 @@ namespace hondana::channel {
 /// JSON-RPC id.
 using call_id = std::uint64_t;
 
+/// HTTP's headers as names and values; other channels have none.
+using header_fields = std::vector<std::pair<std::string, std::string>>;
+
 /// The call that a message's id, as JSON text, names; nothing for an id that is none of ours.
 [[nodiscard]] std::optional<call_id> call_named(std::string_view id) noexcept;
 
@@ -31,7 +34,7 @@ struct outgoing {
   call_id call = 0;  ///< Of a request; 0 for notifications and answers.
   /// What HTTP says beside it, ready to be sent (`Mcp-Method`, `Mcp-Name`, `Mcp-Param-…`, `MCP-Protocol-Version`). Others
   /// ignore it.
-  std::vector<std::pair<std::string, std::string>> headers{};
+  header_fields headers{};
   /// When set, content of the answer goes there, and the message that is received has empty strings in its place.
   content_sink content{};
   bool is_subscription = false;  ///< The answer is expected to take for ever, with messages before it (`subscriptions/listen`).
@@ -95,10 +98,10 @@ class channel {
   virtual void send(outgoing message) = 0;
   /// The answer of a call is not wanted any more: nothing more is told of it. HTTP closes its exchange; the others do nothing.
   virtual void abandon(call_id call) = 0;
-  /// What is spoken from now on. With a revision that has sessions, Streamable HTTP then opens the stream for what the server
-  /// sends by itself, names the session and the revision with each message, and takes broken streams up again
-  /// (`Last-Event-ID`).
-  virtual void opened(std::string_view revision, bool is_modern) = 0;
+  /// It has been agreed on what is spoken; HTTP sends `fields` with each message that has none of that name. With a session,
+  /// Streamable HTTP then opens the stream for what the server sends by itself, names the session with each message, and takes
+  /// broken streams up again (`Last-Event-ID`).
+  virtual void opened(header_fields fields, bool has_session) = 0;
   /// Forgets the session, before a new `initialize`.
   virtual void forget_session() = 0;
   /// Lets what was sent go out, ends a session, and stops within `time`. Nothing is told any more. Blocks.

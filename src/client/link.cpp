@@ -220,7 +220,7 @@ result<void> link::discover(const std::string& revision, const call_options& how
       return initialize_somehow(*older, how);
     return tl::unexpected(speaks_otherwise(described.revisions));
   }
-  talk_.through()->opened(revision, true);
+  talk_.through()->opened({}, false);
   settle(in, std::move(described));
   return {};
 }
@@ -258,7 +258,7 @@ result<void> link::initialize(const std::string& revision, const call_options& h
   in.revision = asking::text_member(*result, "protocolVersion");
   if (!has(wire::session_revisions(), in.revision) || (!options_.revision.empty() && in.revision != options_.revision))
     return tl::unexpected(speaks_otherwise({in.revision}));
-  talk_.through()->opened(in.revision, false);
+  talk_.through()->opened(asking::session_fields(in), true);
   talk_.tell(asking::initialized());
   settle(in, asking::description_of(*result, in));
   return {};

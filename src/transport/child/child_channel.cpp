@@ -66,7 +66,7 @@ class child_channel final : public channel::channel {
     wake();
   }
   void abandon(hondana::channel::call_id call) override { calls_.abandon(call); }
-  void opened(std::string_view, bool) override {}
+  void opened(hondana::channel::header_fields, bool) override {}
   void forget_session() override {}
 
   void close(milliseconds time) override {

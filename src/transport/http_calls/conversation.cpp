@@ -23,12 +23,13 @@ bool is_answer_object(const json::value& message, channel::call_id call) {
 
 }  // namespace
 
-std::vector<std::string> conversation::session_lines(bool has_revision) const {
+std::vector<std::string> conversation::session_lines(const channel::header_fields& headers) const {
   std::vector<std::string> out;
-  if (session.is_modern) return out;
   if (session.id) out.push_back("Mcp-Session-Id: " + *session.id);
-  if (!has_revision && session.revision >= "2025-06-18" && is_field_value(session.revision))
-    out.push_back("MCP-Protocol-Version: " + session.revision);
+  for (const auto& [name, value] : session.fields) {
+    const auto is_same = [&wanted = name](const auto& field) { return same_name(field.first, wanted); };
+    if (std::none_of(headers.begin(), headers.end(), is_same) && is_field_value(value)) out.push_back(name + ": " + value);
+  }
   return out;
 }
 

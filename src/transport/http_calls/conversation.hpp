@@ -22,9 +22,8 @@ namespace hondana::transport::http_calls {
 /// What is known of the session with a server of an older revision. Threads: the loop's.
 struct session_state {
   std::optional<std::string> id{};
-  std::string revision{};  ///< Empty until it has been agreed on.
-  bool is_modern = false;
-  [[nodiscard]] bool is_open() const noexcept { return !revision.empty(); }
+  channel::header_fields fields{};  ///< Of each message.
+  bool is_open = false;
 };
 
 /// Threads: the loop's, but for what says otherwise.
@@ -33,8 +32,8 @@ struct conversation {
                std::function<void(std::string_view)> logs)
       : target(std::move(to)), most(keeps), listener_(hears), log_(std::move(logs)) {}
 
-  /// The fields that say which session and revision a message belongs to; `MCP-Protocol-Version` unless `has_revision`.
-  [[nodiscard]] std::vector<std::string> session_lines(bool has_revision) const;
+  /// The lines that say which session a message with these headers belongs to; those that it has itself are left out.
+  [[nodiscard]] std::vector<std::string> session_lines(const channel::header_fields& headers = {}) const;
 
   void received(channel::call_id call, std::string text) {
     if (!is_closed) listener_.received(call, std::move(text));

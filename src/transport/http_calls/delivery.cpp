@@ -19,7 +19,7 @@ void delivery::begin() {
   http_request what;
   what.what = verb::post;
   what.url = url_;
-  what.header_lines = in_.session_lines(false);
+  what.header_lines = in_.session_lines();
   what.header_lines.emplace_back("Content-Type: application/json");
   what.body = std::move(message_.text);
   transfer_.begin(std::move(what));

@@ -10,11 +10,6 @@ namespace {
 /// How long a stream may stay open behind its answer; ending it by itself keeps the connection usable.
 constexpr std::chrono::milliseconds time_to_leave{1'000};
 
-bool names_revision(const channel::outgoing& message) {
-  return std::any_of(message.headers.begin(), message.headers.end(),
-                     [](const auto& field) { return same_name(field.first, "mcp-protocol-version"); });
-}
-
 }  // namespace
 
 exchange::exchange(loop& within, conversation& in, channel::outgoing message, hooks hears)
@@ -40,8 +35,8 @@ void exchange::begin() {
   what.url = in_.target.url;
   what.header_lines = {"Accept: application/json, text/event-stream", "Content-Type: application/json"};
   if (!message_.is_opening) {
-    for (auto& line : in_.session_lines(names_revision(message_))) what.header_lines.push_back(std::move(line));
-    if (!in_.session.is_modern) session_id_ = in_.session.id;
+    for (auto& line : in_.session_lines(message_.headers)) what.header_lines.push_back(std::move(line));
+    session_id_ = in_.session.id;
   }
   for (const auto& [name, value] : message_.headers) {
     auto line = header_line(name, value);
@@ -197,7 +192,7 @@ void exchange::finish_json() {
 
 void exchange::finish_stream(result<void> how) {
   // A modern server keeps nothing to go on from, and content that has been given away cannot be taken back.
-  const bool is_legacy = message_.is_opening || (in_.session.is_open() && !in_.session.is_modern);
+  const bool is_legacy = message_.is_opening || in_.session.is_open;
   const auto& last_id = events_->decoder().last_id();
   if (!is_legacy || last_id.empty() || !is_field_value(last_id) || has_given_content_) {
     return end(
@@ -230,7 +225,7 @@ void exchange::resume() {
   events_->restart();
   http_request what;
   what.url = in_.target.url;
-  what.header_lines = in_.session_lines(false);
+  what.header_lines = in_.session_lines();
   what.header_lines.emplace_back("Accept: text/event-stream");
   what.header_lines.push_back("Last-Event-ID: " + events_->decoder().last_id());
   transfer_ = std::make_unique<transfer>(loop_, in_.target, *this);

@@ -45,13 +45,14 @@ class streamable_http final : public channel::channel {
     });
   }
 
-  void opened(std::string_view revision, bool is_modern) override {
-    loop_->post([this, revision = std::string(revision), is_modern] {
-      in_.session.revision = revision;
-      in_.session.is_modern = is_modern;
+  void opened(hondana::channel::header_fields fields, bool has_session) override {
+    loop_->post([this, fields = std::move(fields), has_session] {
+      in_.session.fields = fields;
+      in_.session.is_open = has_session;
+      if (!has_session) in_.session.id.reset();
       if (opening_) loop_->cancel(*std::exchange(opening_, std::nullopt));
       stream_.reset();
-      if (is_modern) return;
+      if (!has_session) return;
       stream_ = std::make_unique<server_stream>(*loop_, in_, [this](failure why) { lose_session(std::move(why)); });
       opening_ =
           loop_->after(departures_.has_notified() ? std::chrono::milliseconds(0) : time_to_notify, [this] { open_stream(); });
@@ -129,7 +130,7 @@ class streamable_http final : public channel::channel {
   void leave_if_done() {
     if (left_ == nullptr || !exchanges_.empty() || session_end_) return;
     const auto tell = [this] { std::exchange(left_, nullptr)->set_value(); };
-    if (!in_.session.id || in_.session.is_modern) return tell();
+    if (!in_.session.id) return tell();
     session_end_ = std::make_unique<session_end>(*loop_, in_, tell);
     session_end_->begin();
   }

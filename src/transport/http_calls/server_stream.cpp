@@ -25,7 +25,7 @@ void server_stream::open() {
   had_session_ = in_.session.id.has_value();
   http_request what;
   what.url = in_.target.url;
-  what.header_lines = in_.session_lines(false);
+  what.header_lines = in_.session_lines();
   what.header_lines.emplace_back("Accept: text/event-stream");
   const auto& last_id = events_.decoder().last_id();
   is_resumed_ = !last_id.empty() && is_field_value(last_id);

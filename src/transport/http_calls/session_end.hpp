@@ -17,7 +17,7 @@ class session_end final : public answer_hearer {
       : over_(std::move(over)), transfer_(within, in.target, *this) {
     what_.what = verb::remove;
     what_.url = in.target.url;
-    what_.header_lines = in.session_lines(false);
+    what_.header_lines = in.session_lines();
   }
   void begin() { transfer_.begin(std::move(what_)); }
 

@@ -50,8 +50,8 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
     });
   }
 
-  void opened(std::string_view revision, bool) override {
-    loop_->post([this, revision = std::string(revision)] { in_.session.revision = revision; });
+  void opened(hondana::channel::header_fields fields, bool) override {
+    loop_->post([this, fields = std::move(fields)] { in_.session.fields = fields; });
   }
 
   void forget_session() override {

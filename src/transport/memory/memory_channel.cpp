@@ -47,7 +47,7 @@ class memory_channel final : public hondana::channel::channel {
     const std::lock_guard lock(mutex_);
     under_way_.erase(call);
   }
-  void opened(std::string_view, bool) override {}
+  void opened(hondana::channel::header_fields, bool) override {}
   void forget_session() override {}
   void close(std::chrono::milliseconds) override {
     inbox_->close();

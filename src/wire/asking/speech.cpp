@@ -110,6 +110,11 @@ std::vector<std::pair<std::string, std::string>> headers_of(const request& what,
   return out;
 }
 
+std::vector<std::pair<std::string, std::string>> session_fields(const speech& in) {
+  if (in.is_modern || in.revision < "2025-06-18") return {};
+  return {{"MCP-Protocol-Version", in.revision}};
+}
+
 std::pair<std::string, std::string> argument_header(std::string_view name, std::string_view value) {
   return {"Mcp-Param-" + std::string(name), header_spelling(value)};
 }

@@ -30,6 +30,8 @@ void write_self(json::writer& to, const client_options& options, const speech& i
                                   bool reports);
 /// The headers beside it.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> headers_of(const request& what, const speech& in);
+/// Those of every message of a session. Spec: 2025-06-18 basic/transports#protocol-version-header.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> session_fields(const speech& in);
 /// The header that repeats an argument of a tool. Spec: 2026-07-28 basic/transports/streamable-http#value-encoding.
 [[nodiscard]] std::pair<std::string, std::string> argument_header(std::string_view name, std::string_view value);
 

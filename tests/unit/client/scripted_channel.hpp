@@ -120,7 +120,7 @@ class scripted_server {
       const std::lock_guard lock(of_.mutex_);
       of_.abandoned_.push_back(call);
     }
-    void opened(std::string_view, bool) override {}
+    void opened(hondana::channel::header_fields, bool) override {}
     void forget_session() override {}
     void close(std::chrono::milliseconds) override {
       {

@@ -144,6 +144,12 @@ TEST(asking, headers_repeat_method_and_name_only_without_sessions) {
   EXPECT_EQ(asking::argument_header("Region", " eu").second, "=?base64?IGV1?=");
 }
 
+TEST(asking, sessions_name_their_revision_since_there_is_a_header_for_it) {
+  EXPECT_TRUE(asking::session_fields(in("2025-03-26")).empty());
+  EXPECT_EQ(asking::session_fields(in("2025-06-18")).at(0).second, "2025-06-18");
+  EXPECT_TRUE(asking::session_fields(in("2026-07-28")).empty());  // each message has its own
+}
+
 TEST(asking, numbers_of_errors_mean_what_they_mean_in_the_revision_they_are_from) {
   EXPECT_EQ(failure_from(R"({"code":-32002,"message":"none"})").code, errc::resource_not_found);
   EXPECT_EQ(failure_from(R"({"code":-32602,"message":"none"})", "resources/read", "a:b").code, errc::resource_not_found);

@@ -309,7 +309,7 @@ TEST(http_calls, a_stream_that_ends_before_its_answer_ends_the_call) {
     to.send("data: {\"jsonrpc\"");
     return false;
   });
-  with.channel->opened("2026-07-28", true);
+  with.channel->opened({}, false);
   with.channel->send(call(1));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);

@@ -85,7 +85,7 @@ class own_server : public testing::TestWithParam<bool> {
 TEST_P(own_server, discovers_and_reads_in_the_modern_way) {
   channel_->send(modern(1, "server/discover"));
   ASSERT_TRUE(heard_.ending_of(1));
-  channel_->opened("2026-07-28", true);
+  channel_->opened({}, false);
   auto reading = modern(2, "resources/read", R"("uri":"memo:///a",)");
   reading.headers.emplace_back("Mcp-Name", "memo:///a");
   std::string content;
@@ -106,7 +106,7 @@ TEST_P(own_server, keeps_a_session_and_hears_of_changes_on_its_stream) {
   channel_->send(
       legacy(1, "initialize", R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}})"));
   ASSERT_TRUE(heard_.ending_of(1));
-  channel_->opened("2025-11-25", false);
+  channel_->opened({{"MCP-Protocol-Version", "2025-11-25"}}, true);
   channel_->send(legacy(0, "notifications/initialized"));
   channel_->send(legacy(2, "resources/subscribe", R"({"uri":"memo:///a"})"));
   ASSERT_TRUE(heard_.ending_of(2));
@@ -123,7 +123,7 @@ TEST_P(own_server, closing_ends_the_session_there) {
   channel_->send(
       legacy(1, "initialize", R"({"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}})"));
   ASSERT_TRUE(heard_.ending_of(1));
-  channel_->opened("2025-06-18", false);
+  channel_->opened({{"MCP-Protocol-Version", "2025-06-18"}}, true);
   channel_->send(legacy(0, "notifications/initialized"));
   channel_->send(legacy(2, "ping"));
   ASSERT_TRUE(heard_.ending_of(2));

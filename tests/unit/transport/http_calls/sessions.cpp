@@ -46,10 +46,10 @@ struct session_talk {
     if (made) channel = std::move(*made);
   }
   /// Initialises as the engine does.
-  void open(std::string_view revision = "2025-11-25") {
+  void open(hondana::channel::header_fields fields = {{"MCP-Protocol-Version", "2025-11-25"}}) {
     channel->send(call(1, "initialize"));
     ASSERT_TRUE(heard.ending_of(1));
-    channel->opened(revision, false);
+    channel->opened(std::move(fields), true);
     channel->send(notice());
   }
   kept_words heard;
@@ -83,7 +83,7 @@ TEST(http_sessions, messages_name_the_session_and_the_revision) {
 
 TEST(http_sessions, revision_2025_03_26_has_no_version_field) {
   session_talk with(no_stream);
-  with.open("2025-03-26");
+  with.open({});
   with.channel->send(call(2));
   ASSERT_TRUE(with.heard.ending_of(2));
   for (const auto& one : with.server.requests("POST", 3)) EXPECT_FALSE(one.fields.contains("mcp-protocol-version"));
@@ -91,7 +91,7 @@ TEST(http_sessions, revision_2025_03_26_has_no_version_field) {
 
 TEST(http_sessions, a_modern_server_gets_no_session_and_no_stream) {
   session_talk with(no_stream);
-  with.channel->opened("2026-07-28", true);
+  with.channel->opened({}, false);
   with.channel->send(call(2));
   ASSERT_TRUE(with.heard.ending_of(2));
   with.channel->close(std::chrono::seconds(10));
@@ -166,7 +166,7 @@ TEST(http_sessions, forgetting_a_session_closes_its_stream) {
   with.channel->forget_session();
   with.channel->send(call(1, "initialize"));
   ASSERT_EQ(with.heard.endings(2).size(), 2u);
-  with.channel->opened("2025-11-25", false);
+  with.channel->opened({{"MCP-Protocol-Version", "2025-11-25"}}, true);
   with.channel->send(notice());
   ASSERT_EQ(with.heard.messages(4).size(), 4u);
   EXPECT_EQ(closed, 1);
