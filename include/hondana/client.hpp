@@ -74,7 +74,7 @@ struct client_options {
   /// Hears what the client itself has to say: a tool that was left out, a connection made anew. Threads: any; it must not call
   /// the client.
   std::function<void(std::string_view line)> log{};
-  /// Sees each message on its way, as long as it is not longer than a megabyte; content that a writer took is missing in it.
+  /// Sees each message on its way; content that a writer took is missing in it.
   /// Threads: any; several calls may run at once.
   std::function<void(message_direction way, std::string_view message)> trace{};
 

@@ -25,6 +25,9 @@ struct child_target {
   /// the client's.
   std::function<void(std::string_view line)> on_stderr{};
   std::chrono::milliseconds leaving_time{2'000};
+  /// Hears that the program has ended by itself: how ("ended with code 1", "was killed by SIGSEGV"), and how many times in a
+  /// row it did so within a second of its start. Threads: one of the client's.
+  std::function<void(std::string_view how, unsigned quick_ends)> on_end{};
 };
 
 /// A server behind a URL: Streamable HTTP, or HTTP+SSE where there is no other.

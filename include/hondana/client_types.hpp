@@ -260,7 +260,7 @@ struct server_description {
   std::string revision{};                ///< "2026-07-28": what is spoken with it.
   std::vector<std::string> revisions{};  ///< What it can speak, where it tells.
   bool is_modern = false;                ///< 2026-07-28 or later: without sessions.
-  std::string transport{};               ///< "child", "http", "http+sse" or "memory".
+  std::string transport{};               ///< "stdio", "http", "http+sse" or "memory".
   value capabilities = value::object{};  ///< As it declared them.
   bool has_resources = false;
   bool has_subscriptions = false;

@@ -106,7 +106,7 @@ class channel {
   virtual void forget_session() = 0;
   /// Lets what was sent go out, ends a session, and stops within `time`. Nothing is told any more. Blocks.
   virtual void close(std::chrono::milliseconds time) = 0;
-  /// "child", "http", "http+sse" or "memory". Constant.
+  /// "stdio", "http", "http+sse" or "memory". Constant.
   [[nodiscard]] virtual std::string_view kind() const noexcept = 0;
   /// True when each request has an exchange of its own, whose end is told (Streamable HTTP).
   [[nodiscard]] virtual bool has_exchanges() const noexcept = 0;

@@ -11,8 +11,6 @@
 namespace hondana::outbound {
 namespace {
 
-constexpr std::size_t longest_traced = 1u << 20;
-
 /// Stands between a channel and the content's taker, who has gone once the call is over, whatever comes late. Threads: any.
 class content_gate {
  public:
@@ -133,7 +131,7 @@ result<answer> conversation::ask(channel::call_id id, std::string text, const se
     pending_.emplace(id, mine);
     paused_before = paused();
   }
-  if (trace_ && text.size() <= longest_traced) trace_(message_direction::to_server, text);
+  if (trace_) trace_(message_direction::to_server, text);
   const bool streams = static_cast<bool>(how.content);
   const gate_keeper gate(how.content);
   through()->send({std::move(text), id, how.headers, gate.sink(), false, how.is_opening});
@@ -199,7 +197,7 @@ result<void> conversation::subscribe(channel::call_id id, std::string text, cons
     if (pending_.size() >= max_calls_) return fail(errc::overloaded, "too many calls and subscriptions are under way");
     pending_.emplace(id, mine);
   }
-  if (trace_ && text.size() <= longest_traced) trace_(message_direction::to_server, text);
+  if (trace_) trace_(message_direction::to_server, text);
   through()->send({std::move(text), id, how.headers, {}, true, false});
   return {};
 }
@@ -216,7 +214,7 @@ void conversation::drop(channel::call_id id) {
 }
 
 void conversation::tell(std::string text, std::vector<std::pair<std::string, std::string>> headers) {
-  if (trace_ && text.size() <= longest_traced) trace_(message_direction::to_server, text);
+  if (trace_) trace_(message_direction::to_server, text);
   through()->send({std::move(text), 0, std::move(headers), {}, false, false});
 }
 
@@ -254,7 +252,7 @@ void conversation::settle(channel::call_id id, result<answer> with) {
 }
 
 void conversation::received(channel::call_id call, std::string text) {
-  if (trace_ && text.size() <= longest_traced) trace_(message_direction::from_server, text);
+  if (trace_) trace_(message_direction::from_server, text);
   auto parsed = json::document::parse(text);
   if (!parsed) {
     const auto what = "the server sent what is no JSON message: " + parsed.error().what;

@@ -238,7 +238,8 @@ result<void> link::initialize_somehow(const std::string& revision, const call_op
   // The next attempt begins again with the newer transport.
   if (auto newer = use(false); !newer) return newer;
   auto why = done.error();
-  why.public_text += "; and neither does it speak the older HTTP+SSE there: " + second.error().public_text;
+  if (second.error().public_text != why.public_text)
+    why.public_text += "; and neither does it speak the older HTTP+SSE there: " + second.error().public_text;
   return tl::unexpected(std::move(why));
 }
 

@@ -81,7 +81,7 @@ class child_channel final : public channel::channel {
     }
     if (thread_.joinable()) thread_.join();
   }
-  [[nodiscard]] std::string_view kind() const noexcept override { return "child"; }
+  [[nodiscard]] std::string_view kind() const noexcept override { return "stdio"; }
   [[nodiscard]] bool has_exchanges() const noexcept override { return false; }
 
  private:

@@ -32,12 +32,14 @@ result<void> run::start_anew() {
   if (quick_ends_ > 1 && clock::now() < not_before_) {
     const auto left = std::chrono::duration_cast<milliseconds>(not_before_ - clock::now());
     return fail(errc::source_unavailable, "the server's program ended " + std::to_string(quick_ends_) +
-                                              " times in a row just after it was started" + lines_.said() +
-                                              "; it is not started again for " + std::to_string(left.count()) + " ms");
+                                              " times in a row just after it was started, at last it " + last_end_ +
+                                              lines_.said() + "; it is not started again for " + std::to_string(left.count()) +
+                                              " ms");
   }
   auto again = program::start(of_);
   if (!again) {
     count_quick_end();
+    tell_end("cannot be started any more");
     return tl::unexpected(std::move(again.error()));
   }
   now_ = std::move(*again);
@@ -50,6 +52,11 @@ result<void> run::start_anew() {
 void run::count_quick_end() {
   ++quick_ends_;
   not_before_ = clock::now() + std::min(first_pause * (1u << std::min(quick_ends_, 10u)), longest_pause);
+}
+
+void run::tell_end(std::string how) {
+  last_end_ = std::move(how);
+  if (of_.on_end) of_.on_end(last_end_, quick_ends_);
 }
 
 std::optional<std::string_view> run::read() {
@@ -99,8 +106,8 @@ std::string run::end(const char* misdeed) {
   } else {
     quick_ends_ = 0;
   }
-  return "the server's program (" + of_.command.front() + ") " +
-         (misdeed != nullptr ? misdeed : how.value_or("closed its standard output and was ended")) + lines_.said();
+  tell_end(misdeed != nullptr ? misdeed : how.value_or("closed its standard output and was ended"));
+  return "the server's program (" + of_.command.front() + ") " + last_end_ + lines_.said();
 }
 
 void run::leave(clock::time_point by) {

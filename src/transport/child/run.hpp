@@ -52,6 +52,7 @@ class run {
   void read_last_problems();
   bool leave_until(clock::time_point until);
   void count_quick_end();
+  void tell_end(std::string how);
 
   const child_target& of_;
   program now_;
@@ -59,6 +60,7 @@ class run {
   clock::time_point began_;
   std::optional<std::size_t> rest_;  // of the output, of a program that has ended
   unsigned quick_ends_ = 0;
+  std::string last_end_;
   clock::time_point not_before_{};
   std::vector<char> buffer_;
 };

@@ -131,7 +131,7 @@ class scripted_server {
       if (teller_.joinable()) teller_.join();
     }
     [[nodiscard]] std::string_view kind() const noexcept override {
-      return !of_.has_exchanges_ ? "child" : is_older_ ? "http+sse" : "http";
+      return !of_.has_exchanges_ ? "stdio" : is_older_ ? "http+sse" : "http";
     }
     [[nodiscard]] bool has_exchanges() const noexcept override { return of_.has_exchanges_ && !is_older_; }
 

@@ -183,14 +183,21 @@ TEST(child_channel, ends_a_program_that_has_closed_its_input_once_something_is_t
 }
 
 TEST(child_channel, starts_the_program_anew_for_the_next_message_but_not_again_and_again) {
-  talk with("crash");
+  // Told before the break is, on the same thread.
+  std::vector<std::pair<std::string, unsigned>> ends;
+  child_target listening;
+  listening.on_end = [&ends](std::string_view how, unsigned quick_ends) { ends.emplace_back(how, quick_ends); };
+  talk with("crash", {}, {}, listening);
   for (std::size_t round = 1; round <= 2; ++round) {
     with.ask(round);
     EXPECT_NE(with.heard.break_number(round).public_text.find("SIGKILL"), std::string::npos);
   }
   with.ask(9);
   const auto why = with.heard.break_number(3);
-  EXPECT_NE(why.public_text.find("2 times in a row"), std::string::npos) << why.public_text;
+  EXPECT_NE(why.public_text.find("2 times in a row just after it was started, at last it was killed by SIGKILL"),
+            std::string::npos)
+      << why.public_text;
+  EXPECT_EQ(ends, (std::vector<std::pair<std::string, unsigned>>{{"was killed by SIGKILL", 1}, {"was killed by SIGKILL", 2}}));
 }
 
 TEST(child_channel, says_why_a_program_cannot_be_started) {
