@@ -28,6 +28,8 @@ void print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) note_error();
 }
 
+void print_json(std::string_view text) { print(visible_json(text) + '\n'); }
+
 void flush_output() {
   if (output_error.load() == 0 && std::fflush(stdout) != 0) note_error();
 }
@@ -52,12 +54,8 @@ void complain(const failure& why) {
 
 void say(std::string_view line) {
   // Servers have a say in many of these.
-  std::string text = "hondana: ";
-  while (!line.empty()) {
-    const auto end = line.find('\n');
-    text += visible(line.substr(0, end)) + '\n';
-    line = end == std::string_view::npos ? std::string_view() : line.substr(end + 1);
-  }
+  auto text = "hondana: " + visible_lines(line);
+  if (!text.ends_with('\n')) text += '\n';
   std::fputs(text.c_str(), stderr);
 }
 

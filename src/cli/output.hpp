@@ -9,6 +9,8 @@ namespace hondana::cli {
 
 /// Writes to standard output. What could not be written shows in `finish_output` and `output_is_gone`. Threads: any.
 void print(std::string_view text);
+/// Prints one JSON value as a line, harmless on a terminal.
+void print_json(std::string_view text);
 /// Sends what is buffered on its way.
 void flush_output();
 /// Whether whoever read the output does not any more, so that there is no point in going on.

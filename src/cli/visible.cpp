@@ -1,6 +1,8 @@
 /// What a terminal must not see.
 #include "cli/visible.hpp"
 
+#include <algorithm>
+
 namespace hondana::cli {
 namespace {
 
@@ -28,6 +30,33 @@ std::string visible(std::string_view text) {
     at += hidden == 0 ? 1 : hidden;
   }
   return shown;
+}
+
+std::string visible_lines(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto plain = std::min(text.find_first_of("\n\t"), text.size());
+    const bool ends_as_in_dos = plain > 0 && plain < text.size() && text[plain] == '\n' && text[plain - 1] == '\r';
+    out += visible(text.substr(0, plain - (ends_as_in_dos ? 1 : 0)));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    out += text.front();
+    text.remove_prefix(1);
+  }
+  return out;
+}
+
+std::string visible_in_line(std::string_view text) {
+  constexpr std::string_view white = " \t\r\n";
+  std::string out;
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(white), text.size()));
+    if (text.empty()) return visible(out);
+    const auto word = text.substr(0, text.find_first_of(white));
+    if (!out.empty()) out += ' ';
+    out += word;
+    text.remove_prefix(word.size());
+  }
 }
 
 std::string visible_json(std::string_view text) {

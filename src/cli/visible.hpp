@@ -10,6 +10,12 @@ namespace hondana::cli {
 /// of ASCII and of Latin-1 (U+0080 to U+009F), and the marks of bidirectional text.
 [[nodiscard]] std::string visible(std::string_view text);
 
+/// The same of several lines: tabs and line ends stay, those of DOS as `\n`.
+[[nodiscard]] std::string visible_lines(std::string_view text);
+
+/// The same in one line: runs of white space become one space.
+[[nodiscard]] std::string visible_in_line(std::string_view text);
+
 /// JSON text with escapes (`\u009b`) for what `visible` hides: the same value, and harmless on a terminal.
 [[nodiscard]] std::string visible_json(std::string_view text);
 

@@ -117,7 +117,8 @@ async function check_everything(name, target) {
   });
   await check(`server-everything over ${name}: read`, async () => {
     const expected = readFileSync(join(dirname(everything), 'docs/instructions.md'));
-    assert.deepEqual(await hondana(...at(target, 'read', instructions)), expected);
+    for (const word of [instructions, 'instructions.md', 'document/instructions.md'])
+      assert.deepEqual(await hondana(...at(target, 'read', word)), expected, word);
     const cut = await text(...at(target, 'read', instructions, '--lines', '1-2'));
     assert.equal(cut, expected.toString().split('\n').slice(0, 2).join('\n') + '\n');
   });

@@ -110,7 +110,7 @@ TEST(program_client, every_command_prints_one_json_value) {
     std::string member;
   };
   for (const auto& [words, member] :
-       {command{{"ls"}, "resources"}, command{{"tree"}, "resources"}, command{{"templates"}, "resourceTemplates"},
+       {command{{"ls"}, "resources"}, command{{"tree"}, "tree"}, command{{"templates"}, "resourceTemplates"},
         command{{"read", all.what.uri("shown/a.txt")}, "contents"}, command{{"complete", pattern, "path", "a"}, "values"},
         command{{"info"}, "capabilities"}, command{{"skills"}, "skills"}, command{{"skills", "good", "--verify"}, "verified"},
         command{{"call"}, "tools"}, command{{"call", "search_resources", "q=two", "limit=3"}, "content"}}) {
@@ -264,14 +264,18 @@ TEST(program_client, takes_servers_over_into_a_configuration_that_it_then_asks) 
   EXPECT_NE(printed.output.find("name = \"my-shelf\"\n"), std::string::npos) << printed.output;
   const auto written = run({"config", "import", "--write", all.what.path("mcp.json"), "--config", config});
   EXPECT_EQ(written.how, well);
-  EXPECT_EQ(written.errors, "hondana: 1 server written to " + config + "; 'hondana ls --on NAME' asks one\n");
+  EXPECT_EQ(written.errors,
+            "hondana: 1 server written to " + config + "; 'hondana ls --on NAME --config " + config + "' asks one\n");
   struct stat known{};
   ASSERT_EQ(::stat(config.c_str(), &known), 0);
   EXPECT_EQ(known.st_mode & 0777u, 0600u);
   EXPECT_EQ(run({"read", all.what.uri("shown/a.txt"), "--on", "my-shelf", "--config", config}).output,
             "one\ntwo\nthree\nfour\n");
   const auto again = run({"config", "import", "--write", all.what.path("mcp.json"), "--config", config});
-  EXPECT_NE(again.errors.find("there is nothing new to write"), std::string::npos) << again.errors;
+  EXPECT_EQ(
+      again.errors,
+      "hondana: My Shelf is left out: there is a server \"my-shelf\" already\nhondana: there is nothing new to write to " +
+          config + '\n');
   EXPECT_EQ(run({"config", "import", all.what.path("shown/a.txt")}).how, misused);
   EXPECT_EQ(run({"config", "import", all.what.path("none.json")}).how, misused);
 }

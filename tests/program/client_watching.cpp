@@ -1,9 +1,6 @@
-/// `hondana watch`, and the trace of what went over the wire.
-#include <sys/stat.h>
-
+/// `hondana watch`.
 #include <chrono>
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -140,38 +137,58 @@ TEST(program_watch, ends_after_the_time_given) {
 
 TEST(program_watch, of_what_is_nowhere_says_so) {
   EXPECT_EQ(run({"watch", "--on", "http://127.0.0.1:1/mcp"}).how, (departure{4, 0}));
-  EXPECT_EQ(run({"watch", "no-uri", "--on", "http://127.0.0.1:1/mcp"}).how.signal, 0);
 }
 
-TEST(program_trace, records_every_message_for_its_owner_alone) {
+TEST(program_watch, tells_when_what_was_missing_appears) {
   const folder what;
-  what.put("shown/a.txt", "hello");
-  what.put("trace", "what was there");
-  std::filesystem::permissions(what.path("trace"), std::filesystem::perms(0644));
-  const served server({what.path("shown")});
-  for (const auto& where :
-       {std::vector<std::string>{"--on", server.url()}, std::vector<std::string>{"--on", what.path("shown")},
-        std::vector<std::string>{"--", HONDANA_PROGRAM, "stdio", what.path("shown")}}) {
-    std::vector<std::string> words{"read", what.uri("shown/a.txt"), "--trace", what.path("trace")};
-    words.insert(words.end(), where.begin(), where.end());
-    const auto got = run(words);
-    EXPECT_EQ(got.output, "hello") << got.errors;
-    struct stat known{};
-    ASSERT_EQ(::stat(what.path("trace").c_str(), &known), 0);
-    EXPECT_EQ(known.st_mode & 0777u, 0600u);
-    std::ifstream trace(what.path("trace"));
-    int asked = 0;
-    int answered = 0;
-    for (std::string line; std::getline(trace, line);) {
-      ASSERT_TRUE(line.starts_with("-> ") || line.starts_with("<- ")) << line;
-      const auto message = program_test::message(std::string_view(line).substr(3));
-      if (line.starts_with("-> ") && message.contains("method") && message.at("method") == "resources/read") ++asked;
-      if (line.starts_with("<- ") && message.contains("result") && line.find("hello") != std::string::npos) ++answered;
-    }
-    EXPECT_EQ(asked, 1);
-    EXPECT_EQ(answered, 1);
+  what.put("a.txt", "one");
+  const served server({what.path()});
+  for (const auto& where : {server.url(), what.path()}) {
+    const auto name = where == server.url() ? std::string("remote.txt") : std::string("local.txt");
+    process watching({"watch", what.uri(name), "--once", "--on", where});
+    EXPECT_TRUE(watching.error_line_with(what.uri(name) + " does not exist yet; its appearance will be told", within(patience)))
+        << watching.errors();
+    ASSERT_TRUE(watching.error_line_with("watching " + what.uri(name), within(patience))) << watching.errors();
+    what.put(name, "here");
+    const auto line = watching.read_line(within(patience));
+    ASSERT_TRUE(line) << watching.errors();
+    EXPECT_TRUE(line->ends_with("  changed  " + what.uri(name))) << *line;
+    EXPECT_EQ(watching.leaves(within(patience)), well) << watching.errors();
   }
-  EXPECT_EQ(run({"ls", "--on", what.path("shown"), "--trace", what.path("no/such/trace")}).how, (departure{1, 0}));
+}
+
+TEST(program_watch, refuses_what_is_missing_and_would_not_be_told) {
+  const folder what;
+  what.put("a.txt", "one");
+  const served server({what.path()});
+  const auto got = run({"watch", "file:///not/served", "--on", server.url()});
+  EXPECT_EQ(got.how, (departure{2, 0}));
+  EXPECT_EQ(got.errors,
+            "hondana: file:///not/served does not exist, and the server would not tell of its appearance. 'hondana ls --on " +
+                server.url() + "' and 'hondana templates --on " + server.url() + "' show what there is.\n");
+  const auto unnamed = run({"watch", "b.txt", "--on", server.url()});
+  EXPECT_EQ(unnamed.how, (departure{2, 0}));
+  EXPECT_NE(unnamed.errors.find("to wait for what does not exist yet, give its URI"), std::string::npos) << unnamed.errors;
+}
+
+TEST(program_watch, gives_up_on_a_program_that_ends_again_and_again) {
+  const folder what;
+  what.put("a.txt", "one");
+  // It ends once it has been asked for the list, which is asked for anew after each subscription.
+  const std::string dies =
+      "while read -r line; do printf '%s\\n' \"$line\"; case \"$line\" in *resources/list*) break;; esac; done "
+      "| \"$0\" stdio \"$1\"; exit 7";
+  const auto got = run({"watch", "--", "/bin/sh", "-c", dies, HONDANA_PROGRAM, what.path()});
+  EXPECT_EQ(got.how, (departure{4, 0})) << got.errors;
+  EXPECT_NE(
+      got.errors.find("the server's program ended with code 7 within a second of its start (1 of 4 times, then this gives "
+                      "up); it is started again\n"),
+      std::string::npos)
+      << got.errors;
+  EXPECT_NE(got.errors.find("it is not started again for "), std::string::npos) << got.errors;
+  EXPECT_NE(got.errors.find("ended with code 7 within a second of its start, 4 times in a row, so that this gives up."),
+            std::string::npos)
+      << got.errors;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "program/folder.hpp"
 #include "program/process.hpp"
+#include "program/served.hpp"
 
 namespace {
 
@@ -17,27 +18,12 @@ using program_test::folder;
 using program_test::output_to;
 using program_test::patience;
 using program_test::process;
+using program_test::run;
 using program_test::well;
 using program_test::within;
 
 constexpr departure misused{1, 0};
 constexpr departure failed{5, 0};
-
-/// How one command ended, and what it said.
-struct outcome {
-  departure how;
-  std::string output;
-  std::string errors;
-};
-
-outcome run(std::vector<std::string> arguments, output_to out = output_to::pipe) {
-  process program(std::move(arguments), out);
-  outcome all;
-  all.output = program.read_to_end(within(patience)).value_or("output without end");
-  all.how = program.leaves(within(patience)).value_or(departure{-1, -1});
-  all.errors = program.errors();
-  return all;
-}
 
 TEST(program_check, prints_what_is_served_and_what_is_not) {
   const folder what;

@@ -5,15 +5,18 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -33,6 +36,22 @@ constexpr milliseconds rest{1};
 std::array<int, 2> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error(std::string("no pipe: ") + std::strerror(errno));
+  return ends;
+}
+
+/// Our end of a terminal of 80 columns that changes nothing of what it shows, and its other end.
+std::array<int, 2> make_terminal() {
+  std::array<int, 2> ends{::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), -1};
+  std::array<char, 64> name{};
+  if (ends[0] < 0 || ::grantpt(ends[0]) != 0 || ::unlockpt(ends[0]) != 0 || ::ptsname_r(ends[0], name.data(), name.size()) != 0)
+    throw std::runtime_error(std::string("no terminal: ") + std::strerror(errno));
+  ends[1] = ::open(name.data(), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  termios how{};
+  const winsize size{24, 80, 0, 0};
+  if (::tcgetattr(ends[1], &how) != 0) throw std::runtime_error(std::string("no terminal: ") + std::strerror(errno));
+  ::cfmakeraw(&how);
+  if (::tcsetattr(ends[1], TCSANOW, &how) != 0 || ::ioctl(ends[1], TIOCSWINSZ, &size) != 0)
+    throw std::runtime_error(std::string("no terminal: ") + std::strerror(errno));
   return ends;
 }
 
@@ -58,7 +77,7 @@ bool append(std::string& to, int from) {
 
 process::process(std::vector<std::string> arguments, output_to out, std::string program) {
   auto to = make_pipe();
-  auto from = make_pipe();
+  auto from = out == output_to::terminal ? make_terminal() : make_pipe();
   auto errors = make_pipe();
   int full = out == output_to::full_disk ? ::open("/dev/full", O_WRONLY | O_CLOEXEC) : -1;
   if (out == output_to::full_disk && full < 0) throw std::runtime_error("there is no /dev/full");

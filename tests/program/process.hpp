@@ -29,8 +29,8 @@ inline constexpr departure well{0, 0};
 /// For anything that must happen.
 inline constexpr std::chrono::seconds patience{30};
 
-/// Where a child's standard output goes.
-enum class output_to { pipe, full_disk };
+/// Where a child's standard output goes; what a terminal is sent is read as from a pipe.
+enum class output_to { pipe, terminal, full_disk };
 
 /// Runs the program under test. Its standard error is read whenever anything is awaited; its standard output only when asked.
 /// Killed at the end if it is still there. Threads: one.

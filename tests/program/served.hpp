@@ -2,11 +2,14 @@
 #pragma once
 
 #include <charconv>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,8 +25,8 @@ struct outcome {
 };
 
 /// Runs one command to its end.
-inline outcome run(std::vector<std::string> arguments, std::string program = {}) {
-  process command(std::move(arguments), output_to::pipe, std::move(program));
+inline outcome run(std::vector<std::string> arguments, std::string program = {}, output_to out = output_to::pipe) {
+  process command(std::move(arguments), out, std::move(program));
   command.end_input();
   outcome all;
   all.output = command.read_to_end(within(patience)).value_or("output without end");
@@ -32,11 +35,28 @@ inline outcome run(std::vector<std::string> arguments, std::string program = {})
   return all;
 }
 
+inline outcome run(std::vector<std::string> arguments, output_to out) { return run(std::move(arguments), {}, out); }
+
 /// The same in a folder.
 inline outcome run_in(const std::string& folder, const std::vector<std::string>& arguments) {
   std::vector<std::string> all{"-c", "cd \"$0\" && exec \"$@\"", folder, HONDANA_PROGRAM};
   all.insert(all.end(), arguments.begin(), arguments.end());
   return run(std::move(all), "/bin/sh");
+}
+
+/// Waits until files that were written just now have the versions that they keep; false when that does not come.
+inline bool settles(const std::string& folder) {
+  const auto count = [](std::string_view text, std::string_view part) {
+    std::size_t found = 0;
+    for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  const auto deadline = within(patience);
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto listed = run({"ls", "--json", "--on", folder}).output;
+    if (count(listed, "\"kind\":\"file\"") == count(listed, "\"version\":\"")) return true;
+  }
+  return false;
 }
 
 /// A server over HTTP on 127.0.0.1. Threads: one.

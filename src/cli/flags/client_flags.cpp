@@ -37,14 +37,16 @@ constexpr flag revision_flag{.name = "revision",
                              .details = "Otherwise the newest that both sides know is found as the specification says.",
                              .by = completion_kind::choice,
                              .choices = revisions};
-constexpr flag trace_flag{.name = "trace",
-                          .value = "FILE",
-                          .help = "Write every message to a file: -> to the server, <- from it",
-                          .details =
-                              "The file is made anew, readable by you alone, one message a line. It holds what was read, and "
-                              "what was sent, secrets among the arguments included; headers are not in it, nor messages of "
-                              "more than a megabyte.",
-                          .by = completion_kind::file};
+constexpr flag trace_flag{
+    .name = "trace",
+    .value = "FILE",
+    .help = "Write every message to a file: -> to the server, <- from it",
+    .details =
+        "The file is made anew, readable by you alone, one message a line; \"-\" is standard error. It "
+        "holds what was read, and what was sent, secrets among the arguments included; headers are not "
+        "in it. In messages of more than a megabyte from the server, texts of more than 64 KiB are \"*\", "
+        "and a comment above tells their sizes and SHA-256.",
+    .by = completion_kind::file};
 constexpr flag names_flag{.name = "config",
                           .letter = 'c',
                           .value = "FILE",
@@ -53,12 +55,15 @@ constexpr flag names_flag{.name = "config",
                           .by = completion_kind::file};
 constexpr flag quiet_flag{.name = "quiet", .letter = 'q', .help = "Say nothing on standard error but why something failed"};
 
-constexpr flag long_flag{.name = "long",
-                         .letter = 'l',
-                         .help = "Show everything that is known of each entry",
-                         .details =
-                             "Where the output is no terminal: URI, name, kind, size in bytes, priority, time of the last "
-                             "change, audience and title, with a tab between two, and nothing for what is not stated."};
+constexpr flag long_flag{
+    .name = "long",
+    .letter = 'l',
+    .help = "Show what is known of each entry",
+    .details =
+        "Where the output is no terminal that is everything but icons and metadata, which --json has: URI, "
+        "name, kind, size in bytes, priority, time of the last change, audience, title, type, version and "
+        "description, with a tab between two, and nothing for what is not stated. A table has no room "
+        "for the last two."};
 constexpr flag sort_flag{.name = "sort",
                          .value = "ORDER",
                          .help = "By name, priority (highest first) or recency (latest first)",
@@ -115,21 +120,24 @@ constexpr std::array shared_flags{&on_flag,       &json_flag,  &header_flag, &ti
                                   &revision_flag, &trace_flag, &names_flag,  &quiet_flag};
 constexpr flag_group client_group{.title = "The server, and how to ask it", .flags = shared_flags};
 
-constexpr std::array below{argument{.name = "URI", .help = "A folder, or what URIs begin with", .by = completion_kind::uri}};
+constexpr std::array below{
+    argument{.name = "URI", .help = "A folder, by URI or name, or what URIs begin with", .by = completion_kind::uri}};
 constexpr std::array ls_flags{&sort_flag, &audience_flag, &min_priority_flag, &filter_flag, &long_flag};
 constexpr std::array tree_flags{&audience_flag, &min_priority_flag, &filter_flag};
 constexpr std::array what_to_read{argument{.name = "URI",
-                                           .help = "The resource; a path where a folder of this machine is asked",
+                                           .help = "The resource: its URI, its name as ls shows it, or the URI's last parts",
                                            .by = completion_kind::uri,
                                            .is_required = true}};
 constexpr std::array read_flags{&output_flag, &lines_flag, &with_flag, &force_flag};
 constexpr std::array what_to_complete{
-    argument{.name = "TEMPLATE", .help = "As `hondana templates` prints it", .is_required = true},
+    argument{.name = "TEMPLATE", .help = "The template or its name, as `hondana templates` prints them", .is_required = true},
     argument{.name = "VARIABLE", .help = "The one to complete", .is_required = true},
     argument{.name = "TYPED", .help = "What there is of its value"}};
 constexpr std::array complete_flags{&with_flag};
-constexpr std::array what_to_watch{
-    argument{.name = "URI", .help = "What to watch (default: the list)", .by = completion_kind::uri, .is_repeatable = true}};
+constexpr std::array what_to_watch{argument{.name = "URI",
+                                            .help = "What to watch, by URI or name as with read (default: the list)",
+                                            .by = completion_kind::uri,
+                                            .is_repeatable = true}};
 constexpr std::array watch_flags{&once_flag, &for_flag};
 constexpr std::array which_skill{argument{.name = "SKILL", .help = "The URI of a SKILL.md, or a skill's name"}};
 constexpr std::array skills_flags{&verify_flag};
@@ -143,7 +151,8 @@ constexpr std::array ls_examples{
     example{"hondana ls --filter '*.md' -- npx some-server", "of a program that serves on standard input and output"}};
 constexpr std::array read_examples{
     example{"hondana read file:///srv/a.pdf --on shelf -o a.pdf", "from the server configured as shelf, into a file"},
-    example{"hondana read README.md --lines 1-20", "of the current folder"}};
+    example{"hondana read README.md --lines 1-20", "of the current folder"},
+    example{"hondana read a.pdf --on http://127.0.0.1:7325/mcp", "by the name that ls shows"}};
 constexpr std::array watch_examples{
     example{"hondana watch --on shelf --json", "one line of JSON for each change of the list, until Ctrl-C"}};
 constexpr std::array call_examples{
@@ -168,7 +177,7 @@ constexpr command_entry ls_entry{
 constexpr command_entry tree_entry{.name = "tree",
                                    .section = client_section,
                                    .summary = "Show resources as a tree",
-                                   .details = "",
+                                   .details = "With --json it is one of objects: name, uri where there is an entry, children.",
                                    .arguments = below,
                                    .flags = tree_flags,
                                    .group = &client_group,
@@ -178,6 +187,8 @@ constexpr command_entry read_entry{
     .section = client_section,
     .summary = "Print a resource, or write it to a file",
     .details =
+        "What is no URI is looked for in the server's list: the one resource of that name, or else the one whose URI ends in "
+        "it. Where a folder of this machine is asked a path is one, too.\n\n"
         "The bytes come as they are, one item after the other, and cost no more memory when there are many. A terminal gets "
         "text only, without what it could take for commands.",
     .arguments = what_to_read,
@@ -202,8 +213,10 @@ constexpr command_entry watch_entry{
     .section = client_section,
     .summary = "Print changes as they happen",
     .details =
-        "It goes on when the server restarts, and then tells what it may have missed. SIGINT and SIGTERM end it with exit "
-        "code 0. With --json each change is one line.",
+        "It goes on when the server restarts, and then tells what may have changed meanwhile. What does not exist yet is "
+        "watched where the server would tell of its appearance; where it would not, the exit code is 2. A program behind -- "
+        "is started again when it ends, with longer and longer pauses; after the fourth end in a row within a second of its "
+        "start the exit code is 4. SIGINT and SIGTERM end it with exit code 0. With --json each change is one line.",
     .arguments = what_to_watch,
     .flags = watch_flags,
     .group = &client_group,
@@ -227,7 +240,8 @@ constexpr command_entry call_entry{
     .summary = "Call a tool, or list the tools",
     .details =
         "Values get the types of the tool's input schema; arrays and objects are written as JSON, and a name given several "
-        "times makes an array. What the server asks is answered on the terminal, and declined where there is none.",
+        "times makes an array. What the tool requires is asked for before it is called. What the server asks is answered on "
+        "the terminal, and declined where there is none.",
     .arguments = what_to_call,
     .flags = call_flags,
     .group = &client_group,

@@ -12,7 +12,7 @@ constexpr flag version_flag{.name = "version", .letter = 'V', .help = "Print the
 constexpr flag write_flag{
     .name = "write",
     .help = "Append to the configuration instead of printing",
-    .details = "Names that are there already are left alone. A file that is made is readable by you alone."};
+    .details = "Names that are there already are left alone, and said. A file that is made is readable by you alone."};
 constexpr flag man_flag{.name = "man", .help = "Print the manual page, in the form man(1) reads"};
 
 namespace {

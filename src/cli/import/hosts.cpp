@@ -160,19 +160,20 @@ result<std::vector<known_server>> servers_in(std::string_view text) {
   return out;
 }
 
-std::string tables_of(const std::vector<known_server>& servers, std::vector<std::string> taken, std::size_t& count) {
-  std::string out;
+made_tables tables_of(const std::vector<known_server>& servers, std::vector<std::string> taken) {
+  made_tables made;
+  auto& out = made.text;
   for (const auto& one : servers) {
     const auto name = slug_of(one.name);
     const bool is_taken = std::find(taken.begin(), taken.end(), name) != taken.end();
     if (is_taken || !one.is_usable) {
-      out += "# " + visible(one.name) +
-             " is left out: " + (is_taken ? "there is a server \"" + name + "\" already" : visible(one.remarks.back())) +
-             "\n\n";
+      made.left_out.push_back(visible(one.name) + " is left out: " +
+                              (is_taken ? "there is a server \"" + name + "\" already" : visible(one.remarks.back())));
+      out += "# " + made.left_out.back() + "\n\n";
       continue;
     }
     taken.push_back(name);
-    ++count;
+    ++made.count;
     out += "[[source]]\ntype = \"mcp\"\nname = " + toml_text(name) + '\n';
     if (name != one.name) out += "# It is called " + visible(one.name) + " there.\n";
     for (const auto& remark : one.remarks) out += "# " + visible(remark) + '\n';
@@ -188,7 +189,7 @@ std::string tables_of(const std::vector<known_server>& servers, std::vector<std:
     }
     out += '\n';
   }
-  return out;
+  return made;
 }
 
 std::string json_of(const std::vector<known_server>& servers) {

@@ -36,10 +36,16 @@ struct known_place {
 /// Errors: invalid_argument, when it is no JSON or has none of these.
 [[nodiscard]] result<std::vector<known_server>> servers_in(std::string_view text);
 
-/// The tables of a configuration, one a server, with comments for what has to be looked at. `taken`: names that are there.
-/// Servers whose names are taken, and what cannot be used, are comments only. `count` gets how many tables there are.
-[[nodiscard]] std::string tables_of(const std::vector<known_server>& servers, std::vector<std::string> taken,
-                                    std::size_t& count);
+/// The tables of a configuration.
+struct made_tables {
+  std::string text{};
+  std::size_t count = 0;                ///< Of tables.
+  std::vector<std::string> left_out{};  ///< "NAME is left out: WHY".
+};
+
+/// One table a server, with comments for what has to be looked at. `taken`: names that are there. Servers whose names are
+/// taken, and what cannot be used, are comments only.
+[[nodiscard]] made_tables tables_of(const std::vector<known_server>& servers, std::vector<std::string> taken);
 
 /// The same as one JSON value: `{"servers":[…]}`.
 [[nodiscard]] std::string json_of(const std::vector<known_server>& servers);

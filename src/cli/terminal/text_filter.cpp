@@ -1,7 +1,6 @@
 /// Holding back characters that are not complete.
 #include "cli/terminal/text_filter.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "cli/visible.hpp"
@@ -22,26 +21,12 @@ std::size_t unfinished(std::string_view text) {
   return 0;
 }
 
-std::string lines_visible(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const auto plain = std::min(text.find_first_of("\n\t"), text.size());
-    const bool ends_as_in_dos = plain > 0 && plain < text.size() && text[plain] == '\n' && text[plain - 1] == '\r';
-    out += visible(text.substr(0, plain - (ends_as_in_dos ? 1 : 0)));
-    text.remove_prefix(plain);
-    if (text.empty()) break;
-    out += text.front();
-    text.remove_prefix(1);
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string text_filter::pass(std::string_view piece) {
   held_ += piece;
   const auto kept = unfinished(held_);
-  auto shown = lines_visible(std::string_view(held_).substr(0, held_.size() - kept));
+  auto shown = visible_lines(std::string_view(held_).substr(0, held_.size() - kept));
   held_.erase(0, held_.size() - kept);
   return shown;
 }

@@ -35,16 +35,6 @@ std::optional<std::string> read_line_of_person(const interruption& interrupted) 
   }
 }
 
-bool is_required(const value& schema, std::string_view name) {
-  const auto* required = schema.find("required");
-  const auto* all = required == nullptr ? nullptr : required->as_array();
-  if (all == nullptr) return false;
-  for (const auto& one : *all) {
-    if (one == value(name)) return true;
-  }
-  return false;
-}
-
 std::string question_of(const std::string& name, const value& field, bool must) {
   const auto title = field.string_at("title").value_or("");
   std::string out = "  " + visible(title.empty() ? name : title);

@@ -12,6 +12,7 @@
 #include "cli/flags/client_flags.hpp"
 #include "cli/flags/nearest.hpp"
 #include "cli/output.hpp"
+#include "cli/target/again.hpp"
 #include "cli/terminal/columns.hpp"
 #include "cli/verbs/entries.hpp"
 #include "cli/verbs/typed_values.hpp"
@@ -24,45 +25,31 @@ namespace {
 
 constexpr std::size_t most_input = 16u << 20;
 
-std::string shown(const task& what, const std::string& text) {
-  if (!what.shown.shows_output) return text;
-  std::string out;
-  for (std::string_view rest = text; !rest.empty();) {
-    const auto end = rest.find('\n');
-    out += visible(rest.substr(0, end));
-    if (end != std::string_view::npos) out += '\n';
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-  }
-  return out;
-}
+std::string shown(const task& what, const std::string& text) { return what.shown.shows_output ? visible_lines(text) : text; }
 
 int list_tools(const task& what) {
   const auto all = what.with.server().tools(what.with.how()).all();
   if (!all) return what.with.explain(all.error());
   if (what.line.has(json_flag)) {
-    std::string text;
-    json::writer to(text);
-    to.begin_object().key("tools").begin_array();
-    for (const auto& one : *all) {
+    print_list("tools", *all, [](json::writer& to, const tool& one) {
       to.begin_object().member("name", one.name).member_if("title", one.title).member_if("description", one.description);
       to.key("inputSchema").raw(one.inputSchema.to_text());
       if (one.outputSchema) to.key("outputSchema").raw(one.outputSchema->to_text());
       to.end_object();
-    }
-    to.end_array().end_object();
-    print(visible_json(text) + '\n');
+    });
     return exit_ok;
   }
+  if (all->empty()) tell_none(what, "the server has no tools");
   std::vector<std::vector<std::string>> rows;
   for (const auto& one : *all) {
     const auto& words = one.description.empty() ? one.title : one.description;
     if (what.shown.shows_output) {
       rows.push_back({visible(one.name), visible(words.substr(0, words.find('\n')))});
     } else {
-      print(visible(one.name) + '\t' + visible(words) + '\n');
+      print(visible(one.name) + '\t' + visible_in_line(words) + '\n');
     }
   }
-  if (what.shown.shows_output)
+  if (!rows.empty())
     print(fit_table({{"TOOL"}, {"DESCRIPTION", column::alignment::left, column::cutting::at_end}}, rows, what.shown.width,
                     what.shown.in_colour)
               .text);
@@ -129,17 +116,18 @@ int call_tool(const task& what) {
     std::vector<std::string_view> names;
     for (const auto& one : *all) names.push_back(one.name);
     const auto meant = did_you_mean(name, names);
-    return what.with.explain(
-        {errc::resource_not_found,
-         "the server has no tool \"" + name + '"' + (meant.empty() ? "; 'hondana call' lists those there are" : meant),
-         {}});
+    return what.with.explain({errc::resource_not_found,
+                              "the server has no tool \"" + name + '"' +
+                                  (meant.empty() ? "; '" + asking_again(what.line, "call") + "' lists those there are" : meant),
+                              {}});
   }
   const auto arguments = arguments_of(what, *found);
   if (!arguments) return what.with.explain(arguments.error());
+  if (auto whole = has_all_required(*arguments, *found); !whole) return what.with.explain(whole.error());
   const auto got = what.with.server().call_tool(name, *arguments, what.with.how());
   if (!got) return what.with.explain(got.error());
   if (what.line.has(json_flag)) {
-    print(visible_json(got->raw.to_text()) + '\n');
+    print_json(got->raw.to_text());
   } else {
     for (const auto& one : got->content) print_block(what, one);
     if (got->content.empty() && got->structuredContent) print(shown(what, got->structuredContent->to_text()) + '\n');

@@ -1,7 +1,6 @@
 /// Connecting, and explaining why not.
 #include "cli/verbs/connection.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
@@ -16,7 +15,9 @@
 #include "cli/exit_codes.hpp"
 #include "cli/flags/client_flags.hpp"
 #include "cli/output.hpp"
+#include "cli/target/again.hpp"
 #include "cli/verbs/answers.hpp"
+#include "cli/verbs/meanings.hpp"
 #include "cli/verbs/trace_file.hpp"
 #include "server/core.hpp"
 
@@ -25,14 +26,11 @@ namespace {
 
 constexpr std::size_t lines_remembered = 10;
 
-/// Whether it begins with a scheme; paths do not.
-bool has_scheme(std::string_view text) {
-  const auto colon = text.find(':');
-  if (colon == std::string_view::npos || colon == 0) return false;
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const auto may_follow = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.'; };
-  const auto scheme = text.substr(0, colon);
-  return is_letter(scheme[0]) && std::all_of(scheme.begin(), scheme.end(), may_follow);
+/// What web servers answer where nobody expects a message.
+bool says_nothing_is_there(const failure& why) {
+  if (!why.answer || why.answer->code != 0) return false;
+  const auto status = why.answer->http_status;
+  return status == 404 || status == 405 || status == 501;
 }
 
 }  // namespace
@@ -82,8 +80,8 @@ class connection::local_server {
   hondana::server server_;
 };
 
-/// The last lines of a program's standard error, shown when it fails. Threads: any.
-class connection::last_words {
+/// What is heard of a program: the last lines of its standard error, shown when it fails, and its ends. Threads: any.
+class connection::program_news {
  public:
   void add(std::string_view line) {
     const std::lock_guard lock(mutex_);
@@ -94,14 +92,27 @@ class connection::last_words {
     const std::lock_guard lock(mutex_);
     return std::exchange(lines_, {});
   }
+  void tell_ends_to(std::function<void(std::string_view, unsigned)> hears) {
+    const std::lock_guard lock(mutex_);
+    hears_end_ = std::move(hears);
+  }
+  void ended(std::string_view how, unsigned quick_ends) {
+    std::function<void(std::string_view, unsigned)> hears;
+    {
+      const std::lock_guard lock(mutex_);
+      hears = hears_end_;
+    }
+    if (hears) hears(how, quick_ends);
+  }
 
  private:
   std::mutex mutex_;
   std::deque<std::string> lines_;
+  std::function<void(std::string_view, unsigned)> hears_end_;
 };
 
 connection::connection(const command_line& line, const interruption& interrupted, const screen& shown)
-    : line_(line), interrupted_(interrupted), shown_(shown), said_(std::make_shared<last_words>()) {}
+    : line_(line), interrupted_(interrupted), shown_(shown), program_(std::make_shared<program_news>()) {}
 
 connection::~connection() = default;
 
@@ -130,17 +141,17 @@ result<void> connection::open() {
     trace_ = std::move(*trace);
   }
   if (!chosen_.path.empty()) {
-    const auto folder = is_file() ? std::filesystem::path(chosen_.path).parent_path().string() : chosen_.path;
     // What a server would log of its own doings is no news to whoever asks it one question.
-    local_ = std::make_unique<local_server>(folder, [](std::string_view) {});
+    local_ = std::make_unique<local_server>(folder(), [](std::string_view) {});
     if (auto started = local_->start(); !started) return started;
     chosen_.target = memory_target{local_->server()};
   }
   if (auto* child = std::get_if<child_target>(&chosen_.target)) {
-    child->on_stderr = [said = said_](std::string_view text) { said->add(text); };
+    child->on_stderr = [program = program_](std::string_view text) { program->add(text); };
+    child->on_end = [program = program_](std::string_view how, unsigned quick_ends) { program->ended(how, quick_ends); };
   }
   auto connected = client::connect(chosen_.target, options());
-  if (!connected) return tl::unexpected(std::move(connected.error()));
+  if (!connected) return tl::unexpected(at_no_endpoint(connected.error()));
   client_.emplace(std::move(*connected));
   return {};
 }
@@ -152,22 +163,34 @@ bool connection::is_file() const {
   return !chosen_.path.empty() && !std::filesystem::is_directory(chosen_.path, problem);
 }
 
-result<std::string> connection::uri_of(const std::string& typed) const {
-  if (has_scheme(typed)) return typed;
-  if (chosen_.path.empty()) {
-    return fail(errc::invalid_argument, "\"" + typed +
-                                            "\" is no URI, which begins with a scheme, as in file:///srv/a.txt. 'hondana ls' "
-                                            "shows those there are.");
-  }
-  const std::filesystem::path root(chosen_.path);
-  auto path = ((is_file() ? root.parent_path() : root) / typed).lexically_normal().string();
+void connection::on_program_end(std::function<void(std::string_view, unsigned)> hears) {
+  program_->tell_ends_to(std::move(hears));
+}
+
+std::string connection::folder() const {
+  return is_file() ? std::filesystem::path(chosen_.path).parent_path().string() : chosen_.path;
+}
+
+result<std::string> connection::uri_of_path(const std::string& typed) const {
+  auto path = (std::filesystem::path(folder()) / typed).lexically_normal().string();
   if (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return canonical_uri("file://" + percent_encode(path, true));
 }
 
+result<std::string> connection::uri_of(const std::string& typed) {
+  if (has_scheme(typed)) return typed;
+  std::error_code problem;
+  const bool is_local = !chosen_.path.empty();
+  if (is_local && std::filesystem::exists(std::filesystem::path(folder()) / typed, problem)) return uri_of_path(typed);
+  auto named = resource_named(*client_, typed, how());
+  // A path may be of what comes to be.
+  if (!named && named.error().code == errc::resource_not_found && is_local) return uri_of_path(typed);
+  return named;
+}
+
 std::string connection::file_uri() const {
   if (!is_file()) return {};
-  return uri_of(chosen_.path).value_or("");
+  return uri_of_path(chosen_.path).value_or("");
 }
 
 std::string connection::advice(const failure& why) const {
@@ -178,16 +201,28 @@ std::string connection::advice(const failure& why) const {
     case errc::resource_not_found:
       // Of tools and skills the message says where they are listed.
       if (&line_.entry() == &call_entry || &line_.entry() == &skills_entry) return {};
-      return "'hondana ls' and 'hondana templates' show what there is.";
+      return '\'' + asking_again(line_, "ls") + "' and '" + asking_again(line_, "templates") + "' show what there is.";
     case errc::timed_out:
       return "--timeout SECONDS waits longer.";
     default:
       break;
   }
-  if (http == nullptr || client_ || why.code == errc::invalid_argument) return {};
-  const auto path = split_uri(http->url).path;
-  if (!path.empty() && path != "/") return {};
-  return "Most servers are at a path; perhaps " + http->url + (path.empty() ? "/mcp" : "mcp") + " is meant.";
+  return {};
+}
+
+failure connection::at_no_endpoint(const failure& why) const {
+  const auto* http = std::get_if<http_target>(&chosen_.target);
+  if (http == nullptr || !says_nothing_is_there(why)) return why;
+  const auto parts = split_uri(http->url);
+  auto text = chosen_.shown + " answers, but there is no MCP endpoint at " +
+              (parts.path.empty() ? "/" : std::string(parts.path)) + ": HTTP " + std::to_string(why.answer->http_status) + '.';
+  if (parts.path == "/mcp" || !parts.authority)
+    return {errc::source_unavailable, text + " Its documentation says at which path there is one.", {}, why.answer};
+  const auto usual = std::string(parts.scheme) + "://" + std::string(*parts.authority) + "/mcp";
+  return {errc::source_unavailable,
+          text + " The usual path is /mcp; perhaps --on " + shell_word(usual) + " is meant.",
+          {},
+          why.answer};
 }
 
 int connection::explain(const failure& why) {
@@ -199,7 +234,7 @@ int connection::explain(const failure& why) {
   }
   complain(told);
   if (why.code == errc::source_unavailable || why.code == errc::timed_out || why.code == errc::broken_protocol) {
-    for (const auto& line : said_->take()) {
+    for (const auto& line : program_->take()) {
       // The last lines are in the text already.
       if (told.public_text.find(line.substr(0, 300)) == std::string::npos) say("it said: " + line);
     }

@@ -1,9 +1,11 @@
 /// The server of a command: chosen, served in this process if need be, and connected.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <hondana/client.hpp>
 #include <hondana/error.hpp>
@@ -34,26 +36,35 @@ class connection {
   /// How calls are made: until the interruption comes.
   [[nodiscard]] call_options how() const;
 
-  /// What somebody typed as a URI: paths become URIs where a folder of this machine is asked. Errors: invalid_argument.
-  [[nodiscard]] result<std::string> uri_of(const std::string& typed) const;
+  /// The URI that somebody means by a word: a URI as it is, a path where a folder of this machine is asked, or else what
+  /// `resource_named` finds. Errors: those of that.
+  [[nodiscard]] result<std::string> uri_of(const std::string& typed);
   /// The URI of the file that is the target; empty for any other.
   [[nodiscard]] std::string file_uri() const;
+
+  /// What is written to `--trace`; null: nothing.
+  [[nodiscard]] trace_file* trace() const noexcept { return trace_.get(); }
+  /// Hears how a program behind `--` has ended by itself; see `child_target::on_end`. What it uses must outlive the connection.
+  void on_program_end(std::function<void(std::string_view how, unsigned quick_ends)> hears);
 
   /// Prints why something failed, what can be done, and what a program that was started said last; returns the exit code.
   [[nodiscard]] int explain(const failure& why);
 
  private:
   class local_server;
-  class last_words;
+  class program_news;
   [[nodiscard]] client_options options();
   [[nodiscard]] std::string advice(const failure& why) const;
+  [[nodiscard]] failure at_no_endpoint(const failure& why) const;
+  [[nodiscard]] result<std::string> uri_of_path(const std::string& typed) const;
   [[nodiscard]] bool is_file() const;
+  [[nodiscard]] std::string folder() const;  // what is served here
 
   const command_line& line_;
   const interruption& interrupted_;
   const screen& shown_;
   chosen_server chosen_;
-  std::shared_ptr<last_words> said_;
+  std::shared_ptr<program_news> program_;
   std::shared_ptr<trace_file> trace_;
   std::unique_ptr<local_server> local_;
   std::optional<client> client_;  // last: it uses the others to its end

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/flags/client_flags.hpp"
+#include "cli/target/again.hpp"
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/quantities.hpp"
 #include "cli/visible.hpp"
@@ -34,17 +35,15 @@ std::string priority_of(const resource& entry) {
 void write_entry(json::writer& to, const resource& entry) { wire::write(to, entry, all_members()); }
 void write_entry(json::writer& to, const resource_template& entry) { wire::write(to, entry, all_members()); }
 
-entry_filter wanted_by(const command_line& line) {
-  entry_filter out;
-  if (const auto text = line.text(audience_flag); !text.empty()) out.audience = text == "user" ? role::user : role::assistant;
-  out.min_priority = line.number(min_priority_flag);
-  const auto text = line.text(filter_flag);
-  if (text.find_first_of("*?[") == std::string::npos) {
-    out.text = text;
-  } else {
-    out.uri_pattern = text.find("://") == std::string::npos ? "**/" + text : text;
+void tell_none(const task& what, std::string text) {
+  if (!what.shown.shows_output || what.line.has(json_flag) || what.line.has(quiet_flag)) return;
+  std::string filters;
+  for (const auto* one : {&audience_flag, &min_priority_flag, &filter_flag}) {
+    if (!what.line.has(*one)) continue;
+    filters +=
+        (filters.empty() ? " that fits --" : " and --") + std::string(one->name) + ' ' + shell_word(what.line.text(*one));
   }
-  return out;
+  say(text + filters);
 }
 
 std::string table_of(const std::vector<resource>& entries, bool is_long, const screen& shown) {
@@ -52,7 +51,8 @@ std::string table_of(const std::vector<resource>& entries, bool is_long, const s
   using enum column::cutting;
   std::vector<column> columns{{"NAME", left, in_middle}, {"SIZE", right, never}};
   if (is_long) {
-    for (const auto* title : {"KIND", "PRIORITY", "MODIFIED", "AUDIENCE", "TYPE"}) columns.push_back({title, left, never});
+    for (const auto* title : {"KIND", "PRIORITY", "MODIFIED", "AUDIENCE"}) columns.push_back({title, left, never});
+    columns.push_back({"TYPE", left, at_end});
   }
   columns.push_back({"TITLE", left, at_end});
   columns.push_back({"URI", left, in_middle});
@@ -76,8 +76,9 @@ std::string line_of(const resource& entry, bool is_long) {
   if (is_long) {
     const auto& when = entry.annotations.lastModified;
     for (const auto& cell :
-         {visible(entry.name), visible(entry.kind), entry.size ? std::to_string(*entry.size) : std::string(),
-          priority_of(entry), when ? iso_time(*when) : std::string(), audience_of(entry), visible(entry.title)}) {
+         {visible_in_line(entry.name), visible(entry.kind), entry.size ? std::to_string(*entry.size) : std::string(),
+          priority_of(entry), when ? iso_time(*when) : std::string(), audience_of(entry), visible_in_line(entry.title),
+          visible(entry.mimeType), visible(entry.version), visible_in_line(entry.description)}) {
       out += '\t' + cell;
     }
   }

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <hondana/client.hpp>
 
 #include "cli/flags/line.hpp"
+#include "cli/output.hpp"
 #include "cli/terminal/screen.hpp"
+#include "cli/verbs/verbs.hpp"
 #include "json/writer.hpp"
 
 namespace hondana::cli {
@@ -16,11 +19,22 @@ namespace hondana::cli {
 void write_entry(json::writer& to, const resource& entry);
 void write_entry(json::writer& to, const resource_template& entry);
 
-/// What the flags `--audience`, `--min-priority` and `--filter` want.
-[[nodiscard]] entry_filter wanted_by(const command_line& line);
+/// Prints `{"MEMBER":[…]}`; `write` writes one.
+template <class Entry, class Write>
+void print_list(std::string_view member, const std::vector<Entry>& all, const Write& write) {
+  std::string text;
+  json::writer to(text);
+  to.begin_object().key(member).begin_array();
+  for (const auto& one : all) write(to, one);
+  to.end_array().end_object();
+  print_json(text);
+}
+
+/// Says that a list is empty, and which filters it had, to whoever sees the output. Programs see it themselves.
+void tell_none(const task& what, std::string text);
 
 /// For a terminal.
 [[nodiscard]] std::string table_of(const std::vector<resource>& entries, bool is_long, const screen& shown);
-/// One line, with everything that is known when `is_long`, tabs between.
+/// One line; when `is_long` with everything that is known, tabs between, as the flag's help tells.
 [[nodiscard]] std::string line_of(const resource& entry, bool is_long);
 }  // namespace hondana::cli

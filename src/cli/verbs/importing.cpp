@@ -15,6 +15,7 @@
 #include "cli/flags/client_flags.hpp"
 #include "cli/import/hosts.hpp"
 #include "cli/output.hpp"
+#include "cli/target/again.hpp"
 #include "cli/target/names.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -107,20 +108,20 @@ int import_servers(const command_line& line) {
     if (!names) return failed(names.error());
     taken = std::move(*names);
   }
-  std::size_t count = 0;
-  const auto tables = tables_of(*servers, std::move(taken), count);
+  const auto tables = tables_of(*servers, std::move(taken));
   if (!line.has(write_flag)) {
-    print(line.has(json_flag) ? json_of(*servers) : tables);
+    print(line.has(json_flag) ? json_of(*servers) : tables.text);
     return exit_ok;
   }
   if (path.empty()) return failed({errc::invalid_argument, "there is no home folder; say where with --config FILE", {}});
-  if (count == 0) {
+  for (const auto& one : tables.left_out) say(one);
+  if (tables.count == 0) {
     say("there is nothing new to write to " + path);
     return exit_ok;
   }
-  if (auto done = append(path, '\n' + tables); !done) return failed(done.error());
-  say(std::to_string(count) + (count == 1 ? " server" : " servers") + " written to " + path +
-      "; 'hondana ls --on NAME' asks one");
+  if (auto done = append(path, '\n' + tables.text); !done) return failed(done.error());
+  say(std::to_string(tables.count) + (tables.count == 1 ? " server" : " servers") + " written to " + path +
+      "; 'hondana ls --on NAME" + (line.has(names_flag) ? " --config " + shell_word(path) : std::string()) + "' asks one");
   return exit_ok;
 }
 

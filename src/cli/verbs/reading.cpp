@@ -1,15 +1,8 @@
 /// read: a resource as bytes, to a terminal, a pipe or a file.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
-#include <cstdio>
-#include <cstring>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <hondana/uri.hpp>
 
@@ -19,112 +12,16 @@
 #include "cli/terminal/progress.hpp"
 #include "cli/terminal/text_filter.hpp"
 #include "cli/verbs/entries.hpp"
+#include "cli/verbs/growing_file.hpp"
+#include "cli/verbs/line_range.hpp"
+#include "cli/verbs/meanings.hpp"
+#include "cli/verbs/trace_file.hpp"
 #include "cli/verbs/verbs.hpp"
-#include "cli/visible.hpp"
 #include "json/base64.hpp"
 #include "json/writer.hpp"
 
 namespace hondana::cli {
 namespace {
-
-/// Lines from 1, both included.
-struct line_range {
-  std::uint64_t first = 1;
-  std::uint64_t last = UINT64_MAX;
-};
-
-result<line_range> range_of(const std::string& text) {
-  line_range out;
-  const auto dash = text.find('-');
-  const auto number = [](std::string_view digits, std::uint64_t& into) {
-    const auto [end, wrong] = std::from_chars(digits.data(), digits.data() + digits.size(), into);
-    return wrong == std::errc() && end == digits.data() + digits.size() && into > 0;
-  };
-  const std::string_view all(text);
-  bool is_right = number(all.substr(0, dash), out.first);
-  if (dash == std::string::npos) {
-    out.last = out.first;
-  } else if (dash + 1 < text.size()) {
-    is_right = is_right && number(all.substr(dash + 1), out.last) && out.first <= out.last;
-  }
-  if (is_right) return out;
-  return fail(errc::invalid_argument, "--lines is A-B, A- or A, counted from 1, not \"" + text + '"');
-}
-
-/// Passes the lines of a range on. A range in the middle of a long text costs no memory.
-class line_cutter {
- public:
-  explicit line_cutter(line_range range) : range_(range) {}
-  /// Whether nothing that comes can be of it.
-  [[nodiscard]] bool is_over() const noexcept { return line_ > range_.last; }
-  std::string pass(std::string_view piece) {
-    std::string out;
-    while (!piece.empty() && line_ <= range_.last) {
-      const auto end = piece.find('\n');
-      const auto part = piece.substr(0, end == std::string_view::npos ? end : end + 1);
-      if (line_ >= range_.first) out += part;
-      piece.remove_prefix(part.size());
-      if (end != std::string_view::npos) ++line_;
-    }
-    return out;
-  }
-
- private:
-  line_range range_;
-  std::uint64_t line_ = 1;
-};
-
-/// A file that appears under its name when it is complete. What is there and is no plain file (a device, a pipe) is written to
-/// as it is, and never replaced.
-class growing_file {
- public:
-  explicit growing_file(std::string path) : path_(std::move(path)), growing_(path_ + ".part-" + std::to_string(::getpid())) {}
-  ~growing_file() {
-    if (descriptor_ < 0) return;
-    ::close(descriptor_);
-    if (is_beside_) ::unlink(growing_.c_str());
-  }
-  growing_file(const growing_file&) = delete;
-  growing_file& operator=(const growing_file&) = delete;
-
-  result<void> open() {
-    struct stat known{};
-    is_beside_ = ::stat(path_.c_str(), &known) != 0 || S_ISREG(known.st_mode);
-    if (!is_beside_) {
-      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-      if (descriptor_ < 0) return unable("written");
-      return {};
-    }
-    descriptor_ = ::open(growing_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) return unable("written");
-    return {};
-  }
-  result<void> write(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const auto count = ::write(descriptor_, bytes.data(), bytes.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return unable("written");
-      bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return {};
-  }
-  result<void> finish() {
-    const bool is_written = ::close(std::exchange(descriptor_, -1)) == 0;
-    if (is_written && (!is_beside_ || ::rename(growing_.c_str(), path_.c_str()) == 0)) return {};
-    auto why = unable("completed");
-    if (is_beside_) ::unlink(growing_.c_str());
-    return why;
-  }
-
- private:
-  [[nodiscard]] tl::unexpected<failure> unable(const char* what) const {
-    return fail(errc::invalid_argument, "The file " + path_ + " could not be " + what + ": " + std::strerror(errno) + ".");
-  }
-  std::string path_;
-  std::string growing_;
-  bool is_beside_ = true;
-  int descriptor_ = -1;
-};
 
 /// The URI of a template of the server's that gives lines of `uri`; empty: there is none.
 std::string uri_of_lines(const task& what, const std::string& uri, const std::string& lines) {
@@ -142,52 +39,45 @@ std::string uri_of_lines(const task& what, const std::string& uri, const std::st
   return {};
 }
 
-/// What was typed: a URI, a path, or a template to be expanded with `--with`.
+/// What was typed: a URI, a name, a path, or a template to be expanded with `--with`.
 result<std::string> asked_uri(const task& what) {
-  const auto typed = what.line.word(0);
-  const auto& given = what.line.all(with_flag);
-  const auto compiled = uri_template::compile(typed);
-  std::string names;
-  if (compiled) {
-    for (const auto& one : compiled->variables()) names += (names.empty() ? "" : ", ") + one;
+  auto typed = what.line.word(0);
+  const auto given = given_values(what.line);
+  if (!given) return tl::unexpected(given.error());
+  if (!given->empty()) {
+    auto named = template_named(what.with.server(), typed, what.with.how());
+    if (!named) return named;
+    typed = std::move(*named);
   }
-  if (given.empty() && names.empty()) return what.with.uri_of(typed);
-  if (given.empty())
+  const auto compiled = uri_template::compile(typed);
+  const auto variables = compiled ? compiled->variables() : std::vector<std::string>();
+  std::string names;
+  for (const auto& one : variables) names += (names.empty() ? "" : ", ") + one;
+  if (given->empty() && names.empty()) return what.with.uri_of(typed);
+  if (given->empty())
     return fail(errc::invalid_argument, "This is a template; give its variables with --with NAME=VALUE: " + names + ".");
   uri_template_values values;
-  for (const auto& one : given) {
-    const auto equals = one.find('=');
-    if (equals == std::string::npos) return fail(errc::invalid_argument, "--with is NAME=VALUE, not \"" + one + '"');
-    const auto name = one.substr(0, equals);
-    const auto& known = compiled ? compiled->variables() : std::vector<std::string>();
-    if (compiled && std::find(known.begin(), known.end(), name) == known.end())
+  for (const auto& [name, text] : *given) {
+    if (compiled && std::find(variables.begin(), variables.end(), name) == variables.end())
       return fail(errc::invalid_argument,
                   "The template has no variable \"" + name + "\"; it has: " + (names.empty() ? "none" : names) + ".");
-    values.insert_or_assign(name, one.substr(equals + 1));
+    values.insert_or_assign(name, text);
   }
   return client::expand(typed, values);
 }
 
-int print_json(const read_answer& got) {
-  std::string text;
-  json::writer to(text);
-  to.begin_object().key("contents").begin_array();
-  for (const auto& one : got.items) {
-    to.begin_object().member("uri", one.uri).member_if("name", one.name).member_if("title", one.title);
-    to.member_if("mimeType", one.mimeType).member_if("version", one.version);
-    to.key("size").unsigned_integer(one.size);
-    if (one.is_text) {
-      to.member("text", one.bytes);
-    } else {
-      std::string blob;
-      json::append_base64(blob, one.bytes);
-      to.member("blob", blob);
-    }
-    to.end_object();
+void write_item(json::writer& to, const read_item& one) {
+  to.begin_object().member("uri", one.uri).member_if("name", one.name).member_if("title", one.title);
+  to.member_if("mimeType", one.mimeType).member_if("version", one.version);
+  to.key("size").unsigned_integer(one.size);
+  if (one.is_text) {
+    to.member("text", one.bytes);
+  } else {
+    std::string blob;
+    json::append_base64(blob, one.bytes);
+    to.member("blob", blob);
   }
-  to.end_array().end_object();
-  print(visible_json(text) + '\n');
-  return exit_ok;
+  to.end_object();
 }
 
 /// Where the bytes of one read go.
@@ -255,17 +145,15 @@ class destination {
 };
 
 result<void> read_into(const task& what, const std::string& uri, destination& into) {
-  const auto take = [&into](std::size_t item, std::string_view bytes) { return into.take(item, bytes); };
-  // What is handed on as it comes is in no message; a trace is of whole ones, where they can be held.
-  if (what.line.has(trace_flag)) {
-    auto got = what.with.server().read(uri, what.with.how());
-    if (!got && got.error().code != errc::response_too_large) return tl::unexpected(std::move(got.error()));
-    for (std::size_t i = 0; got && i < got->items.size(); ++i) {
-      if (auto taken = take(i, got->items[i].bytes); !taken) return taken;
-    }
-    if (got) return {};
-  }
-  auto done = what.with.server().read_to(uri, take, what.with.how());
+  auto* trace = what.with.trace();
+  auto done = what.with.server().read_to(
+      uri,
+      [&into, trace](std::size_t item, std::string_view bytes) {
+        if (trace != nullptr) trace->keep(item, bytes);
+        return into.take(item, bytes);
+      },
+      what.with.how());
+  if (trace != nullptr) trace->forget();
   return done ? result<void>() : tl::unexpected(std::move(done.error()));
 }
 
@@ -286,17 +174,18 @@ int read_resource(const task& what) {
   }
   if (what.line.has(json_flag)) {
     auto got = what.with.server().read(*uri, what.with.how());
-    if (!got) return what.with.explain(got.error());
+    if (!got) return what.with.explain(blamed_on(*uri, got.error()));
     if (lines) {
       for (auto& one : got->items) one.bytes = line_cutter(*lines).pass(one.bytes);
     }
-    return print_json(*got);
+    print_list("contents", got->items, write_item);
+    return exit_ok;
   }
   destination into(what, lines);
   if (auto opened = into.open(); !opened) return what.with.explain(opened.error());
   auto got = read_into(what, *uri, into);
   if (output_is_gone()) return exit_ok;  // finish_output says how it ended
-  if (!got && !into.has_enough()) return what.with.explain(got.error());
+  if (!got && !into.has_enough()) return what.with.explain(blamed_on(*uri, got.error()));
   if (auto done = into.finish(); !done) return what.with.explain(done.error());
   return exit_ok;
 }

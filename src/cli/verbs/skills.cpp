@@ -5,9 +5,11 @@
 #include "cli/exit_codes.hpp"
 #include "cli/flags/client_flags.hpp"
 #include "cli/output.hpp"
+#include "cli/target/again.hpp"
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/quantities.hpp"
 #include "cli/verbs/entries.hpp"
+#include "cli/verbs/meanings.hpp"
 #include "cli/verbs/verbs.hpp"
 #include "cli/visible.hpp"
 #include "json/writer.hpp"
@@ -31,13 +33,14 @@ void write(json::writer& to, const skill& of) {
 /// By its URI, or by its name among those that are listed.
 result<skill> find(const task& what, const std::string& word) {
   auto& server = what.with.server();
-  if (word.find("://") != std::string::npos) return server.find_skill(word, what.with.how());
+  if (word.find("://") != std::string::npos)
+    return server.find_skill(word, what.with.how()).map_error([&word](const failure& why) { return blamed_on(word, why); });
   for (const auto& one : server.skills(what.with.how())) {
     if (!one) return tl::unexpected(one.error());
     if (one->frontmatter.string_at("name").value_or("") == word) return *one;
   }
-  return fail(errc::resource_not_found,
-              "the server lists no skill named \"" + word + "\"; 'hondana skills' shows those there are");
+  return fail(errc::resource_not_found, "the server lists no skill named \"" + word + "\"; '" +
+                                            asking_again(what.line, "skills") + "' shows those there are");
 }
 
 int show_one(const task& what, const skill& of) {
@@ -67,7 +70,7 @@ int show_one(const task& what, const skill& of) {
       to.end_object();
     }
     to.end_object();
-    print(visible_json(text) + '\n');
+    print_json(text);
     return code;
   }
   for (const auto& [file, state] : checked) {
@@ -91,28 +94,24 @@ int show_skills(const task& what) {
   const auto all = what.with.server().skills(what.with.how()).all();
   if (!all) return what.with.explain(all.error());
   if (what.line.has(json_flag)) {
-    std::string text;
-    json::writer to(text);
-    to.begin_object().key("skills").begin_array();
-    for (const auto& one : *all) write(to, one);
-    to.end_array().end_object();
-    print(visible_json(text) + '\n');
+    print_list("skills", *all, [](json::writer& to, const skill& one) { write(to, one); });
     return exit_ok;
   }
+  if (all->empty()) tell_none(what, "the server lists no skills");
   std::vector<std::vector<std::string>> rows;
   for (const auto& one : *all) {
     std::uint64_t size = 0;
     for (const auto& file : one.files.value_or(std::vector<skill_file>())) size += file.size;
     if (!what.shown.shows_output) {
       print(visible(one.uri) + '\t' + visible(one.frontmatter.string_at("name").value_or("")) + '\t' +
-            visible(one.frontmatter.string_at("description").value_or("")) + '\n');
+            visible_in_line(one.frontmatter.string_at("description").value_or("")) + '\n');
       continue;
     }
     rows.push_back({visible(one.frontmatter.string_at("name").value_or("")), one.files ? std::to_string(one.files->size()) : "",
-                    one.files ? human_size(size) : "", visible(one.frontmatter.string_at("description").value_or("")),
+                    one.files ? human_size(size) : "", visible_in_line(one.frontmatter.string_at("description").value_or("")),
                     visible(one.uri)});
   }
-  if (what.shown.shows_output) {
+  if (!rows.empty()) {
     using enum column::alignment;
     using enum column::cutting;
     print(fit_table({{"NAME"}, {"FILES", right}, {"SIZE", right}, {"DESCRIPTION", left, at_end}, {"URI", left, in_middle}},

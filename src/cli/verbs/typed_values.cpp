@@ -31,6 +31,12 @@ const value* property(const value& schema, std::string_view name) {
   return all == nullptr ? nullptr : all->find(name);
 }
 
+std::string in_capitals(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  return text;
+}
+
 std::string names_of(const value& schema) {
   const auto* all = schema.find("properties");
   std::string out;
@@ -102,6 +108,32 @@ result<value> typed_arguments(const std::vector<std::string>& words, const value
     known->second = value(std::move(several));
   }
   return value(std::move(out));
+}
+
+bool is_required(const value& schema, std::string_view name) {
+  const auto* required = schema.find("required");
+  const auto* all = required == nullptr ? nullptr : required->as_array();
+  return all != nullptr && std::find(all->begin(), all->end(), value(name)) != all->end();
+}
+
+result<void> has_all_required(const value& arguments, const tool& called) {
+  const auto* required = called.inputSchema.find("required");
+  const auto* all = required == nullptr ? nullptr : required->as_array();
+  if (all == nullptr) return {};
+  std::string missing;
+  std::string given;
+  for (const auto& one : *all) {
+    const auto* name = one.as_string();
+    if (name == nullptr || arguments.find(*name) != nullptr) continue;
+    const auto* field = property(called.inputSchema, *name);
+    const auto meaning = field == nullptr ? std::string() : field->string_at("description").value_or("");
+    missing += (missing.empty() ? "" : ", ") + *name + (meaning.empty() ? "" : " (" + meaning + ')');
+    const auto type = field == nullptr ? std::string() : type_of(*field);
+    given += (given.empty() ? "" : " ") + *name + '=' + (type.empty() ? "VALUE" : in_capitals(type));
+  }
+  if (missing.empty()) return {};
+  return fail(errc::invalid_argument,
+              "The tool " + called.name + " needs " + missing + ". Give it as " + given + ", or in the object of --arguments.");
 }
 
 }  // namespace hondana::cli

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <hondana/error.hpp>
+#include <hondana/tool.hpp>
 #include <hondana/value.hpp>
 
 namespace hondana::cli {
@@ -16,5 +17,11 @@ namespace hondana::cli {
 /// `name=value` words as the arguments of a tool with this input schema. A name that comes several times makes an array.
 /// Errors: invalid_argument, naming the word, and the arguments there are.
 [[nodiscard]] result<value> typed_arguments(const std::vector<std::string>& words, const value& input_schema);
+
+/// Whether an object schema wants the member.
+[[nodiscard]] bool is_required(const value& schema, std::string_view name);
+
+/// Errors: invalid_argument, naming what the input schema of `called` requires and `arguments` lacks, and how it is given.
+[[nodiscard]] result<void> has_all_required(const value& arguments, const tool& called);
 
 }  // namespace hondana::cli

@@ -7,13 +7,18 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/exit_codes.hpp"
 #include "cli/flags/client_flags.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal/quantities.hpp"
 #include "cli/verbs/entries.hpp"
+#include "cli/verbs/meanings.hpp"
 #include "cli/verbs/verbs.hpp"
 #include "cli/visible.hpp"
 #include "disk/handle.hpp"
@@ -23,6 +28,9 @@ namespace hondana::cli {
 namespace {
 
 using clock = std::chrono::steady_clock;
+
+// After so many ends of the server's program in a row, each within a second of its start.
+constexpr unsigned most_quick_ends = 4;
 
 std::string_view name_of(change_kind kind) {
   switch (kind) {
@@ -56,7 +64,7 @@ std::string json_of(const change& news) {
     write_entry(to, *news.entry);
   }
   to.end_object();
-  return visible_json(text) + '\n';
+  return text;
 }
 
 std::string words_of(const change& news) {
@@ -77,14 +85,14 @@ std::string words_of(const change& news) {
     }
     return "something has changed";
   };
-  return iso_time(now()) + "  " + what() + (news.was_missed ? "  (while nothing was heard)" : "") + '\n';
+  return iso_time(now()) + "  " + what() + (news.was_missed ? "  (perhaps, while the connection was lost)" : "");
 }
 
 bool is_change(const change& news) {
   return news.kind != change_kind::connection_lost && news.kind != change_kind::connection_back;
 }
 
-/// What the thread that hears changes tells the one that waits.
+/// What the threads that hear changes tell the one that waits.
 class news_for_waiter {
  public:
   enum class kind : std::uint8_t { nothing, is_back, is_over };
@@ -95,6 +103,19 @@ class news_for_waiter {
   void back() { tell(is_back_); }
   /// There is no reason to go on.
   void over() { tell(is_over_); }
+  /// The server's program ends whenever it is started; `how` it did last.
+  void given_up(std::string_view how) {
+    {
+      const std::lock_guard lock(mutex_);
+      last_end_ = how;
+    }
+    over();
+  }
+  /// Empty: nobody has given up.
+  [[nodiscard]] std::string last_end() const {
+    const std::lock_guard lock(mutex_);
+    return last_end_;
+  }
   [[nodiscard]] kind take() {
     eventfd_t count = 0;
     ::eventfd_read(event_.get(), &count);
@@ -111,6 +132,8 @@ class news_for_waiter {
   disk::handle event_;
   std::atomic<bool> is_back_{false};
   std::atomic<bool> is_over_{false};
+  mutable std::mutex mutex_;
+  std::string last_end_;
 };
 
 /// Asks for the first page: a server may look after its list only once somebody has asked for it.
@@ -151,48 +174,117 @@ void wait_for(const task& what, news_for_waiter& news, bool of_list) {
   }
 }
 
+/// Whether a resource is there now, as far as the server says. Its content is not read to its end.
+result<bool> exists(const task& what, const std::string& uri) {
+  bool has_begun = false;
+  const auto got = what.with.server().read_to(
+      uri,
+      [&has_begun](std::size_t, std::string_view) {
+        has_begun = true;
+        return result<void>(fail(errc::cancelled, "it is there"));
+      },
+      what.with.how());
+  if (got || has_begun) return true;
+  if (got.error().code == errc::resource_not_found) return false;
+  // Whatever is wrong with reading it, it is not that it is not there.
+  if (got.error().code == errc::cancelled) return tl::unexpected(got.error());
+  return true;
+}
+
+/// Says what does not exist yet, and what of it the server does not watch. Errors: resource_not_found for what is not there and
+/// would not be told of.
+result<void> look_for_missing(const task& what, const std::vector<std::string>& uris, const std::vector<std::string>& taken) {
+  for (const auto& uri : uris) {
+    const bool is_taken = std::find(taken.begin(), taken.end(), uri) != taken.end();
+    const auto is_there = exists(what, uri);
+    if (!is_there) return tl::unexpected(is_there.error());
+    if (!*is_there && !is_taken)
+      return tl::unexpected(blamed_on(
+          uri, {errc::resource_not_found, uri + " does not exist, and the server would not tell of its appearance.", {}}));
+    if (what.line.has(quiet_flag)) continue;
+    if (!*is_there) say(uri + " does not exist yet; its appearance will be told");
+    if (!is_taken) say("the server does not watch " + uri);
+  }
+  return {};
+}
+
+/// What is watched, for people: a word may have meant another resource than they think.
+std::string watched(const std::vector<std::string>& uris) {
+  if (uris.empty()) return "the list";
+  return uris.size() == 1 ? uris.front() : std::to_string(uris.size()) + " resources";
+}
+
+/// Says how the server's program has ended, and gives up on one that does not live.
+void look_after_program(const task& what, const std::shared_ptr<news_for_waiter>& waiter) {
+  what.with.on_program_end([waiter, is_quiet = what.line.has(quiet_flag)](std::string_view how, unsigned quick_ends) {
+    const std::string ended = "the server's program " + std::string(how);
+    if (quick_ends >= most_quick_ends) return waiter->given_up(ended);
+    if (is_quiet) return;
+    say(ended +
+        (quick_ends == 0 ? std::string()
+                         : " within a second of its start (" + std::to_string(quick_ends) + " of " +
+                               std::to_string(most_quick_ends) + " times, then this gives up)") +
+        "; it is started again");
+  });
+}
+
+/// The URIs that the line's words mean. Errors: those of `uri_of`.
+result<std::vector<std::string>> uris_of(const task& what) {
+  std::vector<std::string> out;
+  for (const auto& word : what.line.words()) {
+    auto uri = what.with.uri_of(word);
+    if (!uri && uri.error().code == errc::resource_not_found)
+      return fail(errc::resource_not_found, uri.error().public_text + "; to wait for what does not exist yet, give its URI");
+    if (!uri) return tl::unexpected(std::move(uri.error()));
+    out.push_back(std::move(*uri));
+  }
+  if (auto file = what.with.file_uri(); !file.empty() && out.empty()) out.push_back(std::move(file));
+  return out;
+}
+
 }  // namespace
 
 int watch_changes(const task& what) {
-  watch_request wanted;
-  for (const auto& word : what.line.words()) {
-    auto uri = what.with.uri_of(word);
-    if (!uri) return what.with.explain(uri.error());
-    wanted.uris.push_back(std::move(*uri));
-  }
-  if (const auto file = what.with.file_uri(); !file.empty() && wanted.uris.empty()) wanted.uris.push_back(file);
-  wanted.resource_list = wanted.uris.empty();
-  wanted.entries = what.line.has(json_flag);
+  auto uris = uris_of(what);
+  if (!uris) return what.with.explain(uris.error());
   const bool as_json = what.line.has(json_flag);
   const bool is_once = what.line.has(once_flag);
-  news_for_waiter heard;
+  const bool of_list = uris->empty();
+  const watch_request wanted{.uris = std::move(*uris), .resource_list = of_list, .entries = as_json};
+  const auto waiter = std::make_shared<news_for_waiter>();
+  look_after_program(what, waiter);
   bool has_told = false;
   auto watching = what.with.server().watch(
       wanted,
-      [&](const change& news) {
+      [&what, waiter, as_json, is_once, has_told](const change& news) mutable {
         if (has_told && is_once) return;
         if (as_json || is_change(news)) {
-          print(as_json ? json_of(news) : words_of(news));
+          as_json ? print_json(json_of(news)) : print(words_of(news) + '\n');
           flush_output();
         } else if (!what.line.has(quiet_flag)) {
-          say(words_of(news).substr(0, words_of(news).size() - 1));
+          say(words_of(news));
         }
         has_told = has_told || is_change(news);
-        if ((has_told && is_once) || output_is_gone()) heard.over();
-        if (news.kind == change_kind::connection_back) heard.back();
+        if ((has_told && is_once) || output_is_gone()) waiter->over();
+        if (news.kind == change_kind::connection_back) waiter->back();
       },
       what.with.how());
-  if (!watching) return what.with.explain(watching.error());
-  const auto taken = watching->honoured();
-  for (const auto& uri : wanted.uris) {
-    if (std::find(taken.uris.begin(), taken.uris.end(), uri) == taken.uris.end()) say("the server does not watch " + uri);
-  }
-  if (wanted.resource_list) {
+  const bool takes_nothing = !watching && watching.error().code == errc::unsupported;
+  if (!watching && !takes_nothing) return what.with.explain(watching.error());
+  const auto taken = watching ? watching->honoured().uris : std::vector<std::string>();
+  if (auto looked = look_for_missing(what, wanted.uris, taken); !looked) return what.with.explain(looked.error());
+  if (takes_nothing) return what.with.explain(watching.error());
+  if (of_list) {
     if (auto asked = ask_for_list(what); !asked) return what.with.explain(asked.error());
   }
   // A program that started this one waits for it, too.
-  if (!what.line.has(quiet_flag)) say(what.shown.shows_errors ? "watching; Ctrl-C ends it" : "watching");
-  wait_for(what, heard, wanted.resource_list);
+  if (!what.line.has(quiet_flag)) say("watching " + watched(wanted.uris) + (what.shown.shows_errors ? "; Ctrl-C ends it" : ""));
+  wait_for(what, *waiter, of_list);
+  if (const auto last = waiter->last_end(); !last.empty())
+    return what.with.explain({errc::source_unavailable,
+                              last + " within a second of its start, " + std::to_string(most_quick_ends) +
+                                  " times in a row, so that this gives up. Start it by itself to see why.",
+                              {}});
   return exit_ok;
 }
 

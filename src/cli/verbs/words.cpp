@@ -33,11 +33,14 @@ int complete_words(const command_line& line) {
   auto how = with.how();
   how.time = patience;
   entry_filter wanted;
-  wanted.uri_prefix = typed;
+  wanted.text = typed;
   std::size_t count = 0;
   for (const auto& one : with.server().resources(wanted, how)) {
-    if (!one || ++count > most_words) break;
-    print(visible(one->uri) + '\n');
+    if (!one || count == most_words) break;
+    const bool is_name = !typed.empty() && one->name.starts_with(typed);
+    if (!is_name && !one->uri.starts_with(typed)) continue;
+    ++count;
+    print(visible(is_name ? one->name : one->uri) + '\n');
   }
   return exit_ok;
 }

@@ -106,10 +106,9 @@ std::map<std::string, mcp::mcp_settings> read_back(const std::string& tables) {
 }
 
 std::map<std::string, mcp::mcp_settings> imported(std::string_view text, std::vector<std::string> taken = {}) {
-  std::size_t count = 0;
-  const auto tables = tables_of(known_in(text), std::move(taken), count);
-  auto all = read_back(tables);
-  EXPECT_EQ(all.size(), count) << tables;
+  const auto tables = tables_of(known_in(text), std::move(taken));
+  auto all = read_back(tables.text);
+  EXPECT_EQ(all.size(), tables.count) << tables.text;
   return all;
 }
 
@@ -153,9 +152,10 @@ TEST(import, reads_what_claude_code_keeps_for_all_and_for_each_project) {
 }
 
 TEST(import, reads_what_vs_code_keeps_and_says_what_the_host_would_fill_in) {
-  std::size_t count = 0;
-  const auto tables = tables_of(known_in(vs_code), {}, count);
-  EXPECT_EQ(count, 2u);
+  const auto made = tables_of(known_in(vs_code), {});
+  const auto& tables = made.text;
+  EXPECT_EQ(made.count, 2u);
+  EXPECT_TRUE(made.left_out.empty());
   EXPECT_NE(tables.find("# ${input:key} is asked for by the host: write its value, or ${env:NAME} for a variable\n"),
             std::string::npos)
       << tables;
@@ -173,9 +173,11 @@ TEST(import, reads_what_vs_code_keeps_in_its_settings) {
 
 TEST(import, reads_what_cursor_keeps_and_leaves_out_what_cannot_be_used) {
   const auto servers = known_in(cursor);
-  std::size_t count = 0;
-  const auto tables = tables_of(servers, {}, count);
-  EXPECT_EQ(count, 2u);
+  const auto made = tables_of(servers, {});
+  const auto& tables = made.text;
+  EXPECT_EQ(made.count, 2u);
+  EXPECT_EQ(made.left_out, (std::vector<std::string>{"off is left out: it is disabled there",
+                                                     "empty is left out: it has neither a command nor a url"}));
   EXPECT_NE(tables.find("# off is left out: it is disabled there\n"), std::string::npos) << tables;
   EXPECT_NE(tables.find("# empty is left out: it has neither a command nor a url\n"), std::string::npos) << tables;
   const auto all = read_back(tables);

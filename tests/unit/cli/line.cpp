@@ -110,7 +110,8 @@ TEST(line, says_what_a_value_may_be) {
 }
 
 TEST(line, says_which_word_is_missing_or_too_many) {
-  EXPECT_EQ(fault_of({"read"}), "\"hondana read\" needs a URI: The resource; a path where a folder of this machine is asked");
+  EXPECT_EQ(fault_of({"read"}),
+            "\"hondana read\" needs a URI: The resource: its URI, its name as ls shows it, or the URI's last parts");
   EXPECT_EQ(fault_of({"read", "a", "b"}), "\"b\" is one word too many for \"hondana read\"");
   EXPECT_EQ(good_line({"watch", "a", "b", "c"}).words().size(), 3u);
   EXPECT_TRUE(fault_of({}).starts_with("give a command: serve, "));

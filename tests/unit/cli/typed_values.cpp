@@ -66,5 +66,25 @@ TEST(typed_values, a_wrong_argument_is_answered_with_those_there_are) {
   EXPECT_EQ(typed_words({"x"}, "{}"), "\"x\" is no NAME=VALUE; the tool's arguments: none.");
 }
 
+std::string lack_of(std::string_view arguments, std::string_view schema) {
+  tool called;
+  called.name = "find";
+  called.inputSchema = json_value(schema);
+  const auto whole = has_all_required(json_value(arguments), called);
+  return whole ? "" : whole.error().public_text;
+}
+
+TEST(typed_values, what_a_tool_requires_is_named_with_how_it_is_given) {
+  constexpr std::string_view schema =
+      R"({"type":"object","properties":{"q":{"type":"string","description":"Words"},"n":{"type":"integer"},"o":{}},)"
+      R"("required":["q","n","x"]})";
+  EXPECT_EQ(lack_of(R"({"q":"a","n":1,"x":null})", schema), "");
+  EXPECT_EQ(lack_of(R"({"n":1,"x":2})", schema),
+            "The tool find needs q (Words). Give it as q=STRING, or in the object of --arguments.");
+  EXPECT_EQ(lack_of("{}", schema),
+            "The tool find needs q (Words), n, x. Give it as q=STRING n=INTEGER x=VALUE, or in the object of --arguments.");
+  for (const auto* other : {"{}", R"({"required":"q"})", R"({"required":[7]})"}) EXPECT_EQ(lack_of("{}", other), "") << other;
+}
+
 }  // namespace
 }  // namespace hondana::cli

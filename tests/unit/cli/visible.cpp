@@ -27,5 +27,15 @@ TEST(visible, hides_marks_that_reorder_text) {
             "a?b?c??");
 }
 
+TEST(visible, lines_keep_their_ends_and_tabs) {
+  EXPECT_EQ(visible_lines("a\tb\r\nc\x1b\n\nd"), "a\tb\nc?\n\nd");
+  EXPECT_EQ(visible_lines(""), "");
+}
+
+TEST(visible, in_one_line_white_space_is_one_space) {
+  EXPECT_EQ(visible_in_line("  a\t b\r\n\nc\x1b \n"), "a b c?");
+  EXPECT_EQ(visible_in_line(" \n"), "");
+}
+
 }  // namespace
 }  // namespace hondana::cli

@@ -1,5 +1,6 @@
-/// info and complete.
-#include <utility>
+/// info: what a server says of itself.
+#include <string>
+#include <string_view>
 
 #include "cli/exit_codes.hpp"
 #include "cli/flags/client_flags.hpp"
@@ -21,7 +22,7 @@ std::string json_of(const server_description& of) {
   to.end_array();
   to.key("capabilities").raw(of.capabilities.to_text());
   to.member_if("instructions", of.instructions).end_object();
-  return visible_json(text) + '\n';
+  return text;
 }
 
 std::string words_of(const server_description& of) {
@@ -31,7 +32,7 @@ std::string words_of(const server_description& of) {
   };
   add("name", of.name + (of.title.empty() || of.title == of.name ? "" : " (" + of.title + ')'));
   add("version", of.version);
-  add("protocol", of.revision + " over " + of.transport);
+  add("protocol", of.revision + (of.transport == "memory" ? ", in this process" : " over " + of.transport));
   std::string offers;
   const auto offer = [&offers](bool has, std::string_view what) {
     if (has) offers += (offers.empty() ? "" : ", ") + std::string(what);
@@ -46,13 +47,8 @@ std::string words_of(const server_description& of) {
   offer(of.has_skills, "skills");
   offer(of.has_versions, "versions");
   add("offers", offers.empty() ? "nothing that it declares" : offers);
-  if (of.instructions.empty()) return out;
-  out += "\n";
-  for (std::string_view rest = of.instructions; !rest.empty();) {
-    const auto end = rest.find('\n');
-    out += visible(rest.substr(0, end)) + '\n';
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-  }
+  if (!of.instructions.empty()) out += '\n' + visible_lines(of.instructions);
+  if (!out.ends_with('\n')) out += '\n';
   return out;
 }
 
@@ -60,34 +56,11 @@ std::string words_of(const server_description& of) {
 
 int show_server(const task& what) {
   const auto known = what.with.server().server();
-  print(what.line.has(json_flag) ? json_of(known) : words_of(known));
-  return exit_ok;
-}
-
-int complete_variable(const task& what) {
-  std::vector<std::pair<std::string, std::string>> chosen;
-  for (const auto& one : what.line.all(with_flag)) {
-    const auto equals = one.find('=');
-    if (equals == std::string::npos)
-      return what.with.explain({errc::invalid_argument, "--with is NAME=VALUE, not \"" + one + '"', {}});
-    chosen.emplace_back(one.substr(0, equals), one.substr(equals + 1));
-  }
-  const auto got =
-      what.with.server().complete(what.line.word(0), what.line.word(1), what.line.word(2), chosen, what.with.how());
-  if (!got) return what.with.explain(got.error());
   if (what.line.has(json_flag)) {
-    std::string text;
-    json::writer to(text);
-    to.begin_object().key("values").begin_array();
-    for (const auto& one : got->values) to.string(one);
-    to.end_array();
-    if (got->total) to.key("total").unsigned_integer(*got->total);
-    to.key("hasMore").boolean(got->has_more).end_object();
-    print(visible_json(text) + '\n');
-    return exit_ok;
+    print_json(json_of(known));
+  } else {
+    print(words_of(known));
   }
-  for (const auto& one : got->values) print(visible(one) + '\n');
-  if (got->has_more && !what.line.has(quiet_flag)) say("there are more; type more of the value");
   return exit_ok;
 }
 

@@ -1,0 +1,18 @@
+/// The line that asks the same server something else, for advice.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/flags/line.hpp"
+
+namespace hondana::cli {
+
+/// "hondana ls --on shelf" for the command "ls": with the target of `line`, as a shell takes it. Headers are left out, since
+/// they hold secrets.
+[[nodiscard]] std::string asking_again(const command_line& line, std::string_view command);
+
+/// A word as a shell takes it, in double quotes where it needs any.
+[[nodiscard]] std::string shell_word(std::string_view word);
+
+}  // namespace hondana::cli

@@ -1,0 +1,30 @@
+/// What typed words mean: resources and templates by their names, and values of variables.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/client.hpp>
+
+#include "cli/flags/line.hpp"
+
+namespace hondana::cli {
+
+/// Whether it begins with a scheme, as URIs do and paths and names do not.
+[[nodiscard]] bool has_scheme(std::string_view text);
+
+/// The URI of the one listed resource that a word names: by its whole name, or else by the last parts of its URI's path.
+/// Errors: resource_not_found; invalid_argument where there are several, naming them; those of the list.
+[[nodiscard]] result<std::string> resource_named(client& of, std::string_view word, const call_options& how);
+/// The one listed template of that name; a word with braces or a scheme is a template itself. Errors: as above.
+[[nodiscard]] result<std::string> template_named(client& of, const std::string& word, const call_options& how);
+
+/// The values of `--with`, in order. Errors: invalid_argument for one that is no NAME=VALUE.
+[[nodiscard]] result<std::vector<std::pair<std::string, std::string>>> given_values(const command_line& line);
+
+/// Why a URI leads nowhere: a malformed one because it is (invalid_argument), any other because of what the server said.
+[[nodiscard]] failure blamed_on(const std::string& uri, const failure& why);
+
+}  // namespace hondana::cli
