@@ -26,7 +26,7 @@ void print_item(const survey_item& item, bool as_json) {
   json::writer to(line);
   to.begin_object().member("name", item.name).member_if("uri", item.uri).key("served").boolean(item.is_served);
   to.member_if("reason", item.reason).end_object();
-  print(line + '\n');
+  print_json(line);
 }
 
 /// The schemes of all types of sources, and of the configured links.
@@ -53,7 +53,7 @@ void write_schemes_json() {
     to.end_array().end_object();
   }
   to.end_array();
-  print(text + '\n');
+  print_json(text);
 }
 
 void write_schemes_text(bool as_markdown) {

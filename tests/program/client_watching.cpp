@@ -146,7 +146,8 @@ TEST(program_watch, tells_when_what_was_missing_appears) {
   for (const auto& where : {server.url(), what.path()}) {
     const auto name = where == server.url() ? std::string("remote.txt") : std::string("local.txt");
     process watching({"watch", what.uri(name), "--once", "--on", where});
-    EXPECT_TRUE(watching.error_line_with(what.uri(name) + " does not exist yet; its appearance will be told", within(patience)))
+    EXPECT_TRUE(watching.error_line_with(what.uri(name) + " does not exist yet; the server will tell when it appears",
+                                         within(patience)))
         << watching.errors();
     ASSERT_TRUE(watching.error_line_with("watching " + what.uri(name), within(patience))) << watching.errors();
     what.put(name, "here");
@@ -163,6 +164,7 @@ TEST(program_watch, refuses_what_is_missing_and_would_not_be_told) {
   const served server({what.path()});
   const auto got = run({"watch", "file:///not/served", "--on", server.url()});
   EXPECT_EQ(got.how, (departure{2, 0}));
+  EXPECT_EQ(run({"watch", "file:///not/served", "--on", server.url(), "--revision", "2025-06-18"}).errors, got.errors);
   EXPECT_EQ(got.errors,
             "hondana: file:///not/served does not exist, and the server would not tell of its appearance. 'hondana ls --on " +
                 server.url() + "' and 'hondana templates --on " + server.url() + "' show what there is.\n");

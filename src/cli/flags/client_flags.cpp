@@ -240,8 +240,8 @@ constexpr command_entry call_entry{
     .summary = "Call a tool, or list the tools",
     .details =
         "Values get the types of the tool's input schema; arrays and objects are written as JSON, and a name given several "
-        "times makes an array. What the tool requires is asked for before it is called. What the server asks is answered on "
-        "the terminal, and declined where there is none.",
+        "times makes an array. Without what the tool requires it is not called, and the exit code is 1. What the server "
+        "asks is answered on the terminal, and declined where there is none.",
     .arguments = what_to_call,
     .flags = call_flags,
     .group = &client_group,

@@ -17,12 +17,12 @@ constexpr std::size_t widest_left = 32;
 
 using rows = std::vector<std::pair<std::string, std::string>>;
 
-/// `text` in lines of at most `widest_help`, those after the first behind `indent` spaces.
+/// One paragraph in lines of at most `widest_help`, those after the first behind `indent` spaces.
 std::string in_lines(std::string_view text, std::size_t indent) {
   std::string out;
   std::size_t used = indent;
   while (!text.empty()) {
-    const auto word = text.substr(0, text.find_first_of(" \n"));
+    const auto word = text.substr(0, text.find(' '));
     if (used > indent && used + 1 + word.size() > widest_help) {
       out += '\n' + std::string(indent, ' ');
       used = indent;
@@ -33,6 +33,16 @@ std::string in_lines(std::string_view text, std::size_t indent) {
     out += word;
     used += word.size();
     text.remove_prefix(std::min(text.size(), word.size() + 1));
+  }
+  return out;
+}
+
+std::string in_paragraphs(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto end = std::min(text.find("\n\n"), text.size());
+    out += '\n' + in_lines(text.substr(0, end), 0) + '\n';
+    text.remove_prefix(std::min(end + 2, text.size()));
   }
   return out;
 }
@@ -95,7 +105,7 @@ std::string synopsis(const command_entry& of) {
 
 std::string command_help(const command_entry& of) {
   std::string text = std::string(of.summary) + ".\n\nUsage: " + synopsis(of) + '\n';
-  if (!of.details.empty()) text += '\n' + in_lines(of.details, 0) + '\n';
+  text += in_paragraphs(of.details);
   if (!of.arguments.empty()) {
     rows all;
     for (const auto& one : of.arguments) all.emplace_back(one.name, one.help);

@@ -209,7 +209,7 @@ std::string json_of(const std::vector<known_server>& servers) {
     if (!one.remarks.empty()) entry.emplace_back("remarks", value::array(one.remarks.begin(), one.remarks.end()));
     all.emplace_back(std::move(entry));
   }
-  return value(value::object{{"servers", std::move(all)}}).to_text() + '\n';
+  return value(value::object{{"servers", std::move(all)}}).to_text();
 }
 
 }  // namespace hondana::cli

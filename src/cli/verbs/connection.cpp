@@ -158,6 +158,18 @@ result<void> connection::open() {
 
 call_options connection::how() const { return {.time = {}, .stop = interrupted_.stop(), .report = {}, .afresh = false}; }
 
+result<void> connection::read_to(const std::string& uri, const content_writer& into) {
+  auto done = client_->read_to(
+      uri,
+      [this, &into](std::size_t item, std::string_view bytes) {
+        if (trace_) trace_->keep(item, bytes);
+        return into(item, bytes);
+      },
+      how());
+  if (trace_) trace_->forget();
+  return done ? result<void>() : tl::unexpected(std::move(done.error()));
+}
+
 bool connection::is_file() const {
   std::error_code problem;
   return !chosen_.path.empty() && !std::filesystem::is_directory(chosen_.path, problem);

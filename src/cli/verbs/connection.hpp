@@ -42,8 +42,8 @@ class connection {
   /// The URI of the file that is the target; empty for any other.
   [[nodiscard]] std::string file_uri() const;
 
-  /// What is written to `--trace`; null: nothing.
-  [[nodiscard]] trace_file* trace() const noexcept { return trace_.get(); }
+  /// `client::read_to`, with what it hands on in the trace, too.
+  [[nodiscard]] result<void> read_to(const std::string& uri, const content_writer& into);
   /// Hears how a program behind `--` has ended by itself; see `child_target::on_end`. What it uses must outlive the connection.
   void on_program_end(std::function<void(std::string_view how, unsigned quick_ends)> hears);
 

@@ -110,7 +110,7 @@ int import_servers(const command_line& line) {
   }
   const auto tables = tables_of(*servers, std::move(taken));
   if (!line.has(write_flag)) {
-    print(line.has(json_flag) ? json_of(*servers) : tables.text);
+    line.has(json_flag) ? print_json(json_of(*servers)) : print(tables.text);
     return exit_ok;
   }
   if (path.empty()) return failed({errc::invalid_argument, "there is no home folder; say where with --config FILE", {}});

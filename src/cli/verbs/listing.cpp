@@ -68,10 +68,12 @@ int list_templates(const task& what) {
   }
   std::vector<std::vector<std::string>> rows;
   for (const auto& one : *all)
-    rows.push_back(
-        {visible(one.uriTemplate), visible(one.title.empty() ? one.name : one.title), visible_in_line(one.description)});
-  print(fit_table({{"TEMPLATE"}, {"NAME"}, {"DESCRIPTION", column::alignment::left, column::cutting::at_end}}, rows,
-                  what.shown.width, what.shown.in_colour)
+    rows.push_back({visible(one.uriTemplate), visible(one.name),
+                    visible_in_line(one.title == one.name ? std::string() : one.title), visible_in_line(one.description)});
+  using enum column::alignment;
+  using enum column::cutting;
+  print(fit_table({{"TEMPLATE"}, {"NAME"}, {"TITLE", left, at_end}, {"DESCRIPTION", left, at_end}}, rows, what.shown.width,
+                  what.shown.in_colour)
             .text);
   return exit_ok;
 }

@@ -15,7 +15,6 @@
 #include "cli/verbs/growing_file.hpp"
 #include "cli/verbs/line_range.hpp"
 #include "cli/verbs/meanings.hpp"
-#include "cli/verbs/trace_file.hpp"
 #include "cli/verbs/verbs.hpp"
 #include "json/base64.hpp"
 #include "json/writer.hpp"
@@ -144,19 +143,6 @@ class destination {
   bool is_first_ = true;
 };
 
-result<void> read_into(const task& what, const std::string& uri, destination& into) {
-  auto* trace = what.with.trace();
-  auto done = what.with.server().read_to(
-      uri,
-      [&into, trace](std::size_t item, std::string_view bytes) {
-        if (trace != nullptr) trace->keep(item, bytes);
-        return into.take(item, bytes);
-      },
-      what.with.how());
-  if (trace != nullptr) trace->forget();
-  return done ? result<void>() : tl::unexpected(std::move(done.error()));
-}
-
 }  // namespace
 
 int read_resource(const task& what) {
@@ -183,7 +169,7 @@ int read_resource(const task& what) {
   }
   destination into(what, lines);
   if (auto opened = into.open(); !opened) return what.with.explain(opened.error());
-  auto got = read_into(what, *uri, into);
+  auto got = what.with.read_to(*uri, [&into](std::size_t item, std::string_view bytes) { return into.take(item, bytes); });
   if (output_is_gone()) return exit_ok;  // finish_output says how it ended
   if (!got && !into.has_enough()) return what.with.explain(blamed_on(*uri, got.error()));
   if (auto done = into.finish(); !done) return what.with.explain(done.error());

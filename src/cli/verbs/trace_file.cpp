@@ -13,6 +13,7 @@
 #include <hondana/value.hpp>
 
 #include "cli/output.hpp"
+#include "cli/visible.hpp"
 #include "json/base64.hpp"
 
 namespace hondana::cli {
@@ -24,7 +25,7 @@ constexpr std::size_t longest_text = 64u << 10;
 constexpr const char* first_lines = "# open: none\n# meta: as written\n";
 
 std::string remark(const std::string& place, std::uint64_t size, const std::string& digest) {
-  return "# " + place + ": " + std::to_string(size) + " bytes, " + digest + '\n';
+  return "# " + visible(place) + ": " + std::to_string(size) + " bytes, " + digest + '\n';
 }
 
 /// The digest of what a text stands for: of a blob its bytes.
@@ -55,12 +56,12 @@ value shortened(const value& from, const std::string& place, std::string& remark
   return from;
 }
 
-/// The same object with another value for one member.
+/// The same with another value for one member, where it is an object.
 value with_member(const value& object, std::string_view name, value instead) {
+  if (object.as_object() == nullptr) return object;
   auto members = *object.as_object();
-  for (auto& [known, one] : members) {
-    if (known == name) one = std::move(instead);
-  }
+  const auto found = std::find_if(members.begin(), members.end(), [name](const auto& one) { return one.first == name; });
+  if (found != members.end()) found->second = std::move(instead);
   return members;
 }
 
@@ -92,7 +93,7 @@ void trace_file::write(message_direction way, std::string_view message) {
   while (text.ends_with(' ')) text.pop_back();
   std::string remarks;
   const std::lock_guard lock(mutex_);
-  if (!is_ours && (!kept_.empty() || text.size() > most_whole)) {
+  if (!is_ours && (!kept_.empty() || was_cut_ || text.size() > most_whole)) {
     // What is no JSON stands as it came.
     if (const auto parsed = value::parse(text, {.bytes = text.size(), .values = text.size()})) {
       const auto whole = completed(*parsed, remarks);
@@ -117,7 +118,8 @@ void trace_file::forget() {
   const std::lock_guard lock(mutex_);
   std::string remarks;
   for (auto& [item, one] : kept_)
-    remarks += remark("of an answer that was not taken whole, item " + std::to_string(item), one.size, one.digest.finish());
+    remarks += remark("content that is in no message, item " + std::to_string(item), one.size, one.digest.finish());
+  was_cut_ = was_cut_ || !kept_.empty();
   kept_.clear();
   kept_bytes_ = 0;
   write_all(remarks);
@@ -127,25 +129,34 @@ value trace_file::completed(const value& message, std::string& remarks) {
   const auto* result = message.find("result");
   const auto* contents = result == nullptr ? nullptr : result->find("contents");
   const auto* items = contents == nullptr ? nullptr : contents->as_array();
-  if (items == nullptr || kept_.empty()) return message;
+  if (items == nullptr) return message;
   auto out = *items;
-  for (auto& [item, one] : kept_) {
-    if (item >= out.size() || out[item].as_object() == nullptr) continue;
-    const bool is_text = out[item].find("text") != nullptr;
+  for (std::size_t at = 0; at < out.size(); ++at) {
+    const bool is_text = out[at].find("text") != nullptr;
     const std::string_view member = is_text ? "text" : "blob";
+    const auto place = "/result/contents/" + std::to_string(at) + '/' + std::string(member);
+    const auto found = kept_.find(at);
+    if (found == kept_.end()) {
+      if (!was_cut_ || !out[at].string_at(member).value_or("*").empty()) continue;
+      remarks += "# " + place + ": not taken to its end\n";
+      out[at] = with_member(out[at], member, "*");
+      continue;
+    }
+    auto& one = found->second;
     std::string text = "*";
     if (one.size > one.bytes.size()) {
-      remarks += remark("/result/contents/" + std::to_string(item) + '/' + std::string(member), one.size, one.digest.finish());
+      remarks += remark(place, one.size, one.digest.finish());
     } else if (is_text) {
       text = std::move(one.bytes);
     } else {
       text.clear();
       json::append_base64(text, one.bytes);
     }
-    out[item] = with_member(out[item], member, std::move(text));
+    out[at] = with_member(out[at], member, std::move(text));
   }
   kept_.clear();
   kept_bytes_ = 0;
+  was_cut_ = false;
   return with_member(message, "result", with_member(*result, "contents", std::move(out)));
 }
 

@@ -30,7 +30,7 @@ class trace_file {
   void write(message_direction way, std::string_view message);
   /// Content of the answer under way, which its message will lack: `write` puts it back.
   void keep(std::size_t item, std::string_view bytes);
-  /// The answer whose content was kept does not come any more.
+  /// No message will come for content that is kept still: it was not taken to its end, or came from elsewhere.
   void forget();
 
  private:
@@ -49,6 +49,7 @@ class trace_file {
   bool has_failed_ = false;
   std::map<std::size_t, content> kept_;  // by item
   std::size_t kept_bytes_ = 0;
+  bool was_cut_ = false;  // a message may come yet that lacks content which nobody took
 };
 
 }  // namespace hondana::cli

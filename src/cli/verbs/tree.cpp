@@ -59,7 +59,8 @@ std::string decoded_name(const std::string& label) {
   auto decoded = percent_decode(label);
   const bool is_same =
       decoded && std::count(decoded->begin(), decoded->end(), '/') == std::count(label.begin(), label.end(), '/');
-  return is_same ? std::move(*decoded) : label;
+  if (!is_same) return label;
+  return std::move(*decoded);
 }
 
 /// Calls `each(name, branch, is_last)` for what is right below. Folders with nothing but one folder in them share a name.

@@ -31,6 +31,8 @@ using clock = std::chrono::steady_clock;
 
 // After so many ends of the server's program in a row, each within a second of its start.
 constexpr unsigned most_quick_ends = 4;
+// Of the content of what is there; less costs more, since it has to be cancelled.
+constexpr std::size_t enough = 64u << 10;
 
 std::string_view name_of(change_kind kind) {
   switch (kind) {
@@ -174,17 +176,14 @@ void wait_for(const task& what, news_for_waiter& news, bool of_list) {
   }
 }
 
-/// Whether a resource is there now, as far as the server says. Its content is not read to its end.
+/// Whether a resource is there now, as far as the server says. No more than the beginning of its content is taken.
 result<bool> exists(const task& what, const std::string& uri) {
-  bool has_begun = false;
-  const auto got = what.with.server().read_to(
-      uri,
-      [&has_begun](std::size_t, std::string_view) {
-        has_begun = true;
-        return result<void>(fail(errc::cancelled, "it is there"));
-      },
-      what.with.how());
-  if (got || has_begun) return true;
+  std::size_t seen = 0;
+  const auto got = what.with.read_to(uri, [&seen](std::size_t, std::string_view bytes) -> result<void> {
+    seen += bytes.size();
+    return seen < enough ? result<void>() : fail(errc::cancelled, "it is there");
+  });
+  if (got || seen > 0) return true;
   if (got.error().code == errc::resource_not_found) return false;
   // Whatever is wrong with reading it, it is not that it is not there.
   if (got.error().code == errc::cancelled) return tl::unexpected(got.error());
@@ -202,7 +201,7 @@ result<void> look_for_missing(const task& what, const std::vector<std::string>& 
       return tl::unexpected(blamed_on(
           uri, {errc::resource_not_found, uri + " does not exist, and the server would not tell of its appearance.", {}}));
     if (what.line.has(quiet_flag)) continue;
-    if (!*is_there) say(uri + " does not exist yet; its appearance will be told");
+    if (!*is_there) say(uri + " does not exist yet; the server will tell when it appears");
     if (!is_taken) say("the server does not watch " + uri);
   }
   return {};
@@ -269,11 +268,11 @@ int watch_changes(const task& what) {
         if (news.kind == change_kind::connection_back) waiter->back();
       },
       what.with.how());
-  const bool takes_nothing = !watching && watching.error().code == errc::unsupported;
-  if (!watching && !takes_nothing) return what.with.explain(watching.error());
+  const bool is_refused = !watching && (watching.error().answer || watching.error().code == errc::unsupported);
+  if (!watching && !is_refused) return what.with.explain(watching.error());
   const auto taken = watching ? watching->honoured().uris : std::vector<std::string>();
   if (auto looked = look_for_missing(what, wanted.uris, taken); !looked) return what.with.explain(looked.error());
-  if (takes_nothing) return what.with.explain(watching.error());
+  if (is_refused) return what.with.explain(watching.error());
   if (of_list) {
     if (auto asked = ask_for_list(what); !asked) return what.with.explain(asked.error());
   }

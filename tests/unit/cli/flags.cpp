@@ -1,11 +1,5 @@
-/// The table of commands and flags, and that help, manual page and completions all tell what it says.
-#include <unistd.h>
-
+/// The table of commands and flags, and that help and manual page tell what it says.
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "cli/exit_codes.hpp"
-#include "cli/flags/completions.hpp"
 #include "cli/flags/help.hpp"
 #include "cli/flags/line.hpp"
 #include "cli/flags/manual.hpp"
@@ -55,29 +48,6 @@ std::string section_of(const std::string& page, const command_entry& of) {
   const auto begin = page.find("\n.SS " + synopsis(of) + '\n');
   if (begin == std::string::npos) return {};
   return page.substr(begin, page.find("\n.S", begin + 5) - begin);
-}
-
-/// What `script` says of a fish condition, line by line.
-bool has_fish_line(const std::string& script, const command_entry& of, const flag& one) {
-  const std::string begin = "complete -c hondana -n '__hondana_is " + std::string(of.name) + "'" +
-                            (one.letter == 0 ? std::string() : std::string(" -s ") + one.letter) + " -l " +
-                            std::string(one.name) + ' ';
-  for (auto at = script.find(begin); at != std::string::npos; at = script.find(begin, at + 1)) {
-    if (at == 0 || script[at - 1] == '\n') return true;
-  }
-  return false;
-}
-
-/// The body of a command in zsh's `case`.
-std::string zsh_case(const std::string& script, const command_entry& of) {
-  const auto begin = script.find("\n    '" + std::string(of.name) + "')\n");
-  return begin == std::string::npos ? std::string() : script.substr(begin, script.find("\n      ;;\n", begin) - begin);
-}
-
-std::string words_with_spaces(std::span<const std::string_view> words) {
-  std::string out;
-  for (const auto one : words) out += (out.empty() ? "" : " ") + std::string(one);
-  return out;
 }
 
 TEST(flags, every_command_has_a_name_of_its_own_and_a_summary_in_one_line) {
@@ -131,6 +101,10 @@ TEST(flags, the_help_of_a_command_shows_its_flags_arguments_and_examples) {
   }
 }
 
+TEST(flags, paragraphs_of_the_help_have_an_empty_line_between_them) {
+  EXPECT_TRUE(holds(command_help(*find_command("read")), " is one, too.\n\nThe bytes come as they are, "));
+}
+
 TEST(flags, the_first_screen_shows_every_command_that_people_type_and_the_exit_codes) {
   const auto text = program_help();
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 40);
@@ -167,6 +141,7 @@ TEST(flags, examples_are_lines_that_the_parser_takes) {
     for (const auto& each : one->examples) {
       const auto words = words_of_example(each.line);
       std::vector<const char*> pointers;
+      pointers.reserve(words.size());
       for (const auto& word : words) pointers.push_back(word.c_str());
       const auto outcome = read_line(static_cast<int>(pointers.size()), pointers.data());
       ASSERT_TRUE(std::holds_alternative<command_line>(outcome)) << each.line;
@@ -204,102 +179,6 @@ TEST(flags, no_line_of_the_manual_page_is_taken_for_a_request_by_mistake) {
     }
     at = end + 1;
   }
-}
-
-TEST(flags, the_completions_of_bash_know_every_command_flag_and_choice) {
-  const auto script = bash_completions();
-  for (const auto* one : commands()) {
-    const std::string name(one->name);
-    const auto begin = script.find("\n    '" + name + "') _hondana_choices '");
-    ASSERT_NE(begin, std::string::npos) << name;
-    const auto flags = script.substr(begin + 1, script.find('\n', begin + 1) - begin) + ' ';
-    for_each_flag(*one, [&](const flag& each) {
-      EXPECT_TRUE(holds(flags, "--" + std::string(each.name) + ' ') || holds(flags, "--" + std::string(each.name) + '\''))
-          << name << each.name;
-      if (!each.value.empty()) {
-        EXPECT_TRUE(holds(script, "'" + name + " --" + std::string(each.name) + '\'')) << name << each.name;
-      }
-      if (!each.choices.empty()) {
-        EXPECT_TRUE(holds(script, "_hondana_choices '" + words_with_spaces(each.choices) + "'"));
-      }
-    });
-  }
-}
-
-TEST(flags, the_completions_of_zsh_know_every_command_flag_and_choice) {
-  const auto script = zsh_completions();
-  for (const auto* one : commands()) {
-    const auto own = zsh_case(script, *one);
-    ASSERT_FALSE(own.empty()) << one->name;
-    for_each_flag(*one, [&](const flag& each) {
-      const auto name = "--" + std::string(each.name) + (each.value.empty() ? "" : "=");
-      EXPECT_TRUE(holds(own, name + '[') || holds(own, name + "}'[")) << one->name << name;
-      if (!each.choices.empty()) {
-        EXPECT_TRUE(holds(own, '(' + words_with_spaces(each.choices) + ')')) << name;
-      }
-    });
-  }
-}
-
-TEST(flags, the_completions_of_fish_know_every_command_flag_and_choice) {
-  const auto script = fish_completions();
-  for (const auto* one : commands()) {
-    for_each_flag(*one, [&](const flag& each) {
-      EXPECT_TRUE(has_fish_line(script, *one, each)) << one->name << " --" << each.name;
-      if (!each.choices.empty()) {
-        EXPECT_TRUE(holds(script, "-x -a '" + words_with_spaces(each.choices) + "'"));
-      }
-    });
-  }
-}
-
-/// Runs a shell that only reads a script; whether it takes it. 127 where there is no such shell.
-int read_by(const std::string& shell, const std::string& script) {
-  std::string path = (std::filesystem::temp_directory_path() / "hondana-script-XXXXXX").string();
-  const int file = ::mkstemp(path.data());
-  EXPECT_GE(file, 0);
-  ::close(file);
-  std::ofstream(path) << script;
-  const int status = std::system((shell + " '" + path + "' >/dev/null 2>&1").c_str());
-  std::filesystem::remove(path);
-  return WEXITSTATUS(status);
-}
-
-TEST(flags, the_completions_are_scripts_of_their_shells) {
-  EXPECT_EQ(read_by("bash -n", bash_completions()), 0);
-  EXPECT_NE(read_by("bash -n", bash_completions() + "\nif"), 0);
-  const auto zsh = read_by("zsh -n", zsh_completions());
-  EXPECT_TRUE(zsh == 0 || zsh == 127) << zsh;
-  const auto fish = read_by("fish --no-execute", fish_completions());
-  EXPECT_TRUE(fish == 0 || fish == 127) << fish;
-}
-
-/// What bash offers for a line that ends where it is completed.
-std::string offered_by_bash(const std::string& line) {
-  const auto script = bash_completions() + "\nCOMP_LINE='" + line +
-                      "' COMP_POINT=${#COMP_LINE}\n_hondana\nprintf '%s ' \"${COMPREPLY[@]}\" >\"$0.out\"\n";
-  std::string path = (std::filesystem::temp_directory_path() / "hondana-script-XXXXXX").string();
-  const int file = ::mkstemp(path.data());
-  EXPECT_GE(file, 0);
-  ::close(file);
-  std::ofstream(path) << script;
-  EXPECT_EQ(std::system(("cd / && bash --norc '" + path + "' 2>/dev/null").c_str()), 0) << line;
-  std::ifstream out(path + ".out");
-  std::string text((std::istreambuf_iterator<char>(out)), std::istreambuf_iterator<char>());
-  std::filesystem::remove(path);
-  std::filesystem::remove(path + ".out");
-  return text;
-}
-
-TEST(flags, bash_completes_commands_flags_and_choices) {
-  EXPECT_EQ(offered_by_bash("hondana te"), "templates ");
-  EXPECT_EQ(offered_by_bash("hondana ls --so"), "--sort ");
-  EXPECT_EQ(offered_by_bash("hondana ls --sort "), "name priority recency ");
-  EXPECT_EQ(offered_by_bash("hondana ls --sort=r"), "recency ");
-  EXPECT_EQ(offered_by_bash("hondana ls --sort name --aud"), "--audience ");
-  EXPECT_EQ(offered_by_bash("hondana config "), "import ");
-  EXPECT_EQ(offered_by_bash("hondana config import --w"), "--write ");
-  EXPECT_EQ(offered_by_bash("hondana completions "), "bash zsh fish ");
 }
 
 }  // namespace
