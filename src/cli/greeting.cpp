@@ -4,23 +4,16 @@
 #include <unistd.h>
 #include <climits>
 
+#include "cli/shell_word.hpp"
 #include "json/writer.hpp"
 #include "wire/choose.hpp"
 
 namespace hondana::cli {
 namespace {
 
-std::string shell_quoted(std::string_view text) {
-  constexpr std::string_view safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@%,";
-  if (!text.empty() && text.find_first_not_of(safe) == std::string_view::npos) return std::string(text);
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string spelled_command(const greeting_facts& facts) {
-  std::string line = shell_quoted(facts.program);
-  for (const auto& one : facts.arguments) line += ' ' + shell_quoted(one);
+  std::string line = shell_word(facts.program);
+  for (const auto& one : facts.arguments) line += ' ' + shell_word(one);
   return line;
 }
 
@@ -77,7 +70,7 @@ std::string greeting(const greeting_facts& facts) {
   if (!facts.url.empty()) text += "\nList the resources:\n  " + curl_line(facts.url) + '\n';
   if (!facts.socket.empty()) {
     text +=
-        "\nList the resources:\n  " + curl_line("--unix-socket " + shell_quoted(facts.socket) + " http://localhost/mcp") + '\n';
+        "\nList the resources:\n  " + curl_line("--unix-socket " + shell_word(facts.socket) + " http://localhost/mcp") + '\n';
   }
   if (!facts.url.empty()) {
     text += "\nConnect a host to this server:\n";

@@ -87,12 +87,12 @@ TEST(program_words, advice_repeats_the_target_as_a_shell_takes_it) {
                              "\", \"stdio\", \"" + what.path("a shelf") + "\"]\n");
   EXPECT_TRUE(holds(run_in(what.path("a shelf"), {"read", "none"}).errors, "'hondana ls' and 'hondana templates' show"));
   EXPECT_TRUE(holds(run({"read", "none", "--on", what.path("a shelf")}).errors,
-                    "'hondana ls --on \"" + what.path("a shelf") + "\"' and"));
+                    "`hondana ls --on '" + what.path("a shelf") + "'` and"));
   const auto named = run({"skills", "none", "--on", "shelf", "--config", what.path("names.toml")});
   EXPECT_TRUE(holds(named.errors, "'hondana skills --config " + what.path("names.toml") + " --on shelf' shows"))
       << named.errors;
   const auto tool = run({"call", "zzz", "--", HONDANA_PROGRAM, "stdio", what.path("a shelf")});
-  EXPECT_TRUE(holds(tool.errors, "'hondana call -- " HONDANA_PROGRAM " stdio \"")) << tool.errors;
+  EXPECT_TRUE(holds(tool.errors, "`hondana call -- " HONDANA_PROGRAM " stdio '")) << tool.errors;
 }
 
 TEST(program_words, a_malformed_uri_is_a_mistake_of_the_line) {
@@ -172,7 +172,7 @@ TEST(program_words, an_empty_list_is_told_to_people_and_not_to_programs) {
     return got.errors;
   };
   EXPECT_EQ(said({"ls", "--filter", "*.zip", "--min-priority", "1"}, output_to::terminal),
-            "hondana: nothing is listed that fits --min-priority 1 and --filter \"*.zip\"\n");
+            "hondana: nothing is listed that fits --min-priority 1 and --filter '*.zip'\n");
   EXPECT_EQ(said({"tree", "--audience", "user"}, output_to::terminal),
             "hondana: nothing is listed that fits --audience user\n");
   EXPECT_EQ(said({"skills"}, output_to::terminal), "hondana: the server lists no skills\n");

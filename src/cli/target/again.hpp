@@ -8,11 +8,8 @@
 
 namespace hondana::cli {
 
-/// "hondana ls --on shelf" for the command "ls": with the target of `line`, as a shell takes it. Headers are left out, since
-/// they hold secrets.
+/// `'hondana ls --on shelf'`, with the quotes, for the command "ls": with the target of `line`, as a shell takes it. Headers
+/// are left out, since they hold secrets.
 [[nodiscard]] std::string asking_again(const command_line& line, std::string_view command);
-
-/// A word as a shell takes it, in double quotes where it needs any.
-[[nodiscard]] std::string shell_word(std::string_view word);
 
 }  // namespace hondana::cli

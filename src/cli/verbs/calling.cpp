@@ -118,7 +118,7 @@ int call_tool(const task& what) {
     const auto meant = did_you_mean(name, names);
     return what.with.explain({errc::resource_not_found,
                               "the server has no tool \"" + name + '"' +
-                                  (meant.empty() ? "; '" + asking_again(what.line, "call") + "' lists those there are" : meant),
+                                  (meant.empty() ? "; " + asking_again(what.line, "call") + " lists those there are" : meant),
                               {}});
   }
   const auto arguments = arguments_of(what, *found);

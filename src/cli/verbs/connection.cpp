@@ -15,6 +15,7 @@
 #include "cli/exit_codes.hpp"
 #include "cli/flags/client_flags.hpp"
 #include "cli/output.hpp"
+#include "cli/shell_word.hpp"
 #include "cli/target/again.hpp"
 #include "cli/verbs/answers.hpp"
 #include "cli/verbs/meanings.hpp"
@@ -213,7 +214,7 @@ std::string connection::advice(const failure& why) const {
     case errc::resource_not_found:
       // Of tools and skills the message says where they are listed.
       if (&line_.entry() == &call_entry || &line_.entry() == &skills_entry) return {};
-      return '\'' + asking_again(line_, "ls") + "' and '" + asking_again(line_, "templates") + "' show what there is.";
+      return asking_again(line_, "ls") + " and " + asking_again(line_, "templates") + " show what there is.";
     case errc::timed_out:
       return "--timeout SECONDS waits longer.";
     default:

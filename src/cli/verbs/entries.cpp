@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cli/flags/client_flags.hpp"
-#include "cli/target/again.hpp"
+#include "cli/shell_word.hpp"
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/quantities.hpp"
 #include "cli/visible.hpp"

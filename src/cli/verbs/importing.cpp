@@ -15,7 +15,7 @@
 #include "cli/flags/client_flags.hpp"
 #include "cli/import/hosts.hpp"
 #include "cli/output.hpp"
-#include "cli/target/again.hpp"
+#include "cli/shell_word.hpp"
 #include "cli/target/names.hpp"
 #include "cli/verbs/verbs.hpp"
 

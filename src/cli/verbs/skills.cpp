@@ -39,8 +39,8 @@ result<skill> find(const task& what, const std::string& word) {
     if (!one) return tl::unexpected(one.error());
     if (one->frontmatter.string_at("name").value_or("") == word) return *one;
   }
-  return fail(errc::resource_not_found, "the server lists no skill named \"" + word + "\"; '" +
-                                            asking_again(what.line, "skills") + "' shows those there are");
+  return fail(errc::resource_not_found, "the server lists no skill named \"" + word + "\"; " +
+                                            asking_again(what.line, "skills") + " shows those there are");
 }
 
 int show_one(const task& what, const skill& of) {

@@ -1,10 +1,13 @@
 /// Targets as advice repeats them.
 #include "cli/target/again.hpp"
 
+#include <string>
 #include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "cli/shell_word.hpp"
 
 namespace hondana::cli {
 namespace {
@@ -16,16 +19,16 @@ std::string again(std::vector<const char*> words) {
 }
 
 TEST(again, repeats_the_target_and_nothing_that_is_secret) {
-  EXPECT_EQ(again({"read", "a"}), "hondana ls");
-  EXPECT_EQ(again({"read", "a", "--on", "http://h/mcp", "-H", "Authorization: Bearer x"}), "hondana ls --on http://h/mcp");
-  EXPECT_EQ(again({"read", "a", "--json", "--config", "c d", "--on=s"}), "hondana ls --config \"c d\" --on s");
-  EXPECT_EQ(again({"read", "a", "--", "npx", "-y", "it's"}), "hondana ls -- npx -y \"it's\"");
+  EXPECT_EQ(again({"read", "a"}), "'hondana ls'");
+  EXPECT_EQ(again({"read", "a", "--on", "http://h/mcp", "-H", "Authorization: Bearer x"}), "'hondana ls --on http://h/mcp'");
+  EXPECT_EQ(again({"read", "a", "--json", "--config", "c.toml", "--on=s"}), "'hondana ls --config c.toml --on s'");
+  EXPECT_EQ(again({"read", "a", "--", "npx", "-y", "a b"}), "`hondana ls -- npx -y 'a b'`");
 }
 
 TEST(again, words_are_as_a_shell_takes_them) {
   EXPECT_EQ(shell_word("a-b_c.d/e:1,2=3+4@5%6"), "a-b_c.d/e:1,2=3+4@5%6");
-  EXPECT_EQ(shell_word(""), "\"\"");
-  EXPECT_EQ(shell_word("a $b `c` \"d\" \\ *"), "\"a \\$b \\`c\\` \\\"d\\\" \\\\ *\"");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("it's $1"), "'it'\\''s $1'");
 }
 
 }  // namespace
