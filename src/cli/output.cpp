@@ -25,7 +25,8 @@ void note_error() {
 
 void print(std::string_view text) {
   if (output_error.load() != 0) return;
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) note_error();
+  // Where each line is sent at once, only the stream's state says that it was not.
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::ferror(stdout) != 0) note_error();
 }
 
 void print_json(std::string_view text) { print(visible_json(text) + '\n'); }

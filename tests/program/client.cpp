@@ -24,21 +24,17 @@ namespace {
 
 using program_test::departure;
 using program_test::folder;
-using program_test::patience;
-using program_test::process;
 using program_test::refusing_server;
 using program_test::run;
 using program_test::run_in;
 using program_test::served;
 using program_test::well;
-using program_test::within;
 
 constexpr departure misused{1, 0};
 constexpr departure not_found{2, 0};
 constexpr departure not_known{3, 0};
 constexpr departure unreachable{4, 0};
 constexpr departure failed{5, 0};
-constexpr departure broken_pipe{141, 0};
 
 std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -278,16 +274,6 @@ TEST(program_client, takes_servers_over_into_a_configuration_that_it_then_asks) 
           config + '\n');
   EXPECT_EQ(run({"config", "import", all.what.path("shown/a.txt")}).how, misused);
   EXPECT_EQ(run({"config", "import", all.what.path("none.json")}).how, misused);
-}
-
-TEST(program_client, is_silent_when_its_reader_stops) {
-  const folder what;
-  for (int i = 0; i < 3000; ++i) what.put("some-name-that-is-long-enough-to-fill-a-pipe-" + std::to_string(i), "");
-  process command({"ls", "--on", what.path()});
-  EXPECT_TRUE(command.read_line(within(patience)));
-  command.end_output();
-  EXPECT_EQ(command.leaves(within(patience)), broken_pipe);
-  EXPECT_EQ(command.errors(), "");
 }
 
 }  // namespace
