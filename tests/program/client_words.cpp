@@ -34,6 +34,7 @@ struct two_shelves {
   two_shelves() {
     all.put("one/a.txt", "of one");
     all.put("one/sub/x y.md", "with a space");
+    all.put("one/sub/{x}.md", "with braces");
     all.put("two/a.txt", "of two");
     all.put("two/sub/b.txt", "b of two");
   }
@@ -54,7 +55,9 @@ TEST(program_words, names_mean_the_same_over_http_from_a_program_and_in_process)
     for (const auto* name : {"sub/x y.md", "x y.md", "x%20y.md"})
       EXPECT_EQ(said({"read", name}).output, "with a space") << name;
     EXPECT_EQ(said({"read", one + "/a.txt"}).output, "of one");
-    EXPECT_EQ(said({"ls", "sub/"}).output, shelves.all.uri("one/sub/x%20y.md") + '\n');
+    for (const auto* name : {"sub/{x}.md", "{x}.md"}) EXPECT_EQ(said({"read", name}).output, "with braces") << name;
+    EXPECT_EQ(said({"ls", "sub/"}).output,
+              shelves.all.uri("one/sub/%7Bx%7D.md") + '\n' + shelves.all.uri("one/sub/x%20y.md") + '\n');
     EXPECT_EQ(said({"complete", "one", "path", "a"}).output, "a.txt\n");
     EXPECT_EQ(said({"read", "one", "--with", "path=a.txt"}).output, "of one");
     EXPECT_TRUE(holds(said({"watch", "a.txt", "--for", "0.01"}).errors, "watching " + shelves.all.uri("one/a.txt") + '\n'));
@@ -186,11 +189,11 @@ TEST(program_words, an_empty_list_is_told_to_people_and_not_to_programs) {
 TEST(program_words, a_tree_as_json_is_one_of_objects) {
   const two_shelves shelves;
   const auto got = boost::json::parse(run({"tree", "--json", "--on", shelves.all.path("one")}).output);
-  const auto expected = R"({"tree":[{"name":")" + shelves.all.uri("one") + R"(","uri":")" + shelves.all.uri("one") +
-                        R"(","children":[{"name":"a.txt","uri":")" + shelves.all.uri("one/a.txt") +
-                        R"(","children":[]},{"name":"sub","uri":")" + shelves.all.uri("one/sub") +
-                        R"(","children":[{"name":"x y.md","uri":")" + shelves.all.uri("one/sub/x%20y.md") +
-                        R"(","children":[]}]}]}]})";
+  const auto expected =
+      R"({"tree":[{"name":")" + shelves.all.uri("one") + R"(","uri":")" + shelves.all.uri("one") +
+      R"(","children":[{"name":"a.txt","uri":")" + shelves.all.uri("one/a.txt") + R"(","children":[]},{"name":"sub","uri":")" +
+      shelves.all.uri("one/sub") + R"(","children":[{"name":"{x}.md","uri":")" + shelves.all.uri("one/sub/%7Bx%7D.md") +
+      R"(","children":[]},{"name":"x y.md","uri":")" + shelves.all.uri("one/sub/x%20y.md") + R"(","children":[]}]}]}]})";
   EXPECT_EQ(got, boost::json::parse(expected)) << got;
 }
 

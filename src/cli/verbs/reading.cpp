@@ -52,7 +52,8 @@ result<std::string> asked_uri(const task& what) {
   const auto variables = compiled ? compiled->variables() : std::vector<std::string>();
   std::string names;
   for (const auto& one : variables) names += (names.empty() ? "" : ", ") + one;
-  if (given->empty() && names.empty()) return what.with.uri_of(typed);
+  // Files may have braces in their names; templates begin with a scheme.
+  if (given->empty() && (names.empty() || !has_scheme(typed))) return what.with.uri_of(typed);
   if (given->empty())
     return fail(errc::invalid_argument, "This is a template; give its variables with --with NAME=VALUE: " + names + ".");
   uri_template_values values;
