@@ -110,6 +110,7 @@ struct watching::state : std::enable_shared_from_this<state> {
   void say_polled(std::size_t which, const std::string& why);
   void run();
   void turn();
+  bool hear_some();
   void run_errands();
   void hear(happening what);
   void hear_changed(std::size_t tree, const std::string& path, bool below, bool may_be_names);
@@ -213,11 +214,8 @@ void watching::state::turn() {
   (void)::poll(sources.data(), sources.size(), static_cast<int>(std::max<std::int64_t>(left_of, 0)));
   std::uint64_t rung = 0;
   (void)::eventfd_read(bell, &rung);
-  // First what is to be watched: what happened before must be told too.
-  run_errands();
   constexpr int reads_a_turn = 16;
-  for (int i = 0; folders && i < reads_a_turn; ++i) {
-    if (!folders->read([this](happening what) { hear(std::move(what)); }, [this] { look_everywhere(); })) break;
+  for (int reads = 1; hear_some() && reads < reads_a_turn; ++reads) {
   }
   for (const auto& [tree, path] : settling.due(clock::now())) hear_changed(tree, path, false, false);
   if (clock::now() >= next_follow) {
@@ -231,6 +229,19 @@ void watching::state::turn() {
   } else if (next_look == clock::time_point::max()) {
     next_look = clock::now() + configured.refresh_after;
   }
+}
+
+/// Works on some of what has happened. False when that was nothing.
+bool watching::state::hear_some() {
+  std::vector<happening> happened;
+  bool is_lost = false;
+  const bool any = folders && folders->read([&happened](happening what) { happened.push_back(std::move(what)); },
+                                            [&is_lost] { is_lost = true; });
+  // Only then: who began or ceased to watch a file before something happened to it is known when that is told.
+  run_errands();
+  for (auto& one : happened) hear(std::move(one));
+  if (is_lost) look_everywhere();
+  return any;
 }
 
 void watching::state::run_errands() {

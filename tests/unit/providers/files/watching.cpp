@@ -10,7 +10,9 @@
 #include <fstream>
 #include <mutex>
 #include <set>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ear.hpp"
@@ -218,6 +220,22 @@ TEST_F(watched_files, that_are_not_served_make_no_sound) {
   flush();
   root_.write("hidden.txt", "1");
   expect_told({});
+}
+
+TEST_F(watched_files, that_are_watched_no_more_make_no_sound_in_a_busy_folder) {
+  for (const char* name : {"a", "noise"}) root_.write(name, "1");
+  open();
+  const std::jthread busy([noise = root_.path("noise")](const std::stop_token& stop) {
+    while (!stop.stop_requested()) EXPECT_EQ(::chmod(noise.c_str(), 0644), 0);
+  });
+  for (int round = 0; round < 100; ++round) {
+    attach("a");
+    flush();
+    files_->detach(root_.uri("a"));
+    root_.write("a", "2");
+    ASSERT_EQ(settle(), std::vector<std::string>{}) << round;
+    flush();
+  }
 }
 
 TEST_F(watched_files, whose_times_are_forged_are_told) {
