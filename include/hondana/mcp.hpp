@@ -22,7 +22,7 @@ struct mount_options {
   std::string prefix{};    ///< Canonical, ending with a slash. Empty: `mcp://NAME/`.
   client_target target{};  ///< Where it is. A server in memory outlives this one.
   std::string revision{};  ///< The only revision to speak with it; empty: the newest both know.
-  bool eager = false;      ///< Connect when the server begins to listen to it, not at the first request.
+  bool eager = false;      ///< Connect when the server begins to listen to it, not at the first call.
   bool skills = true;      ///< Whether its skills are ours, if it has some.
 
   std::chrono::milliseconds timeout{30'000};    ///< For each request made of it.
@@ -41,10 +41,10 @@ struct mount_options {
   std::function<void(std::string_view)> log{};
 };
 
-/// A source that has what another server has: each URI with the prefix before it. It connects at the first request, and again
-/// after failures with growing pauses; until then its lists are empty and reads fail as source_unavailable. Errors of the other
-/// server are told with the name of the mount. What comes round in a circle of mounts is left out of lists, and reading it is
-/// an error (docs/mounting.md).
+/// A source that has what another server has: each URI with the prefix before it. It connects at the first request, or when
+/// the first peer hears of changed lists, and again after failures with growing pauses; until then its lists are empty and
+/// reads fail as source_unavailable. Errors of the other server are told with the name of the mount. What comes round in a
+/// circle of mounts is left out of lists, and reading it is an error (docs/mounting.md).
 /// Errors: invalid_argument for a name, a prefix or patterns that cannot be.
 [[nodiscard]] result<std::shared_ptr<provider>> make_mcp_provider(mount_options options);
 

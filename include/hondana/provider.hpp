@@ -252,6 +252,11 @@ class provider {
   virtual void attach(const std::string& uri);
   /// The last of them has gone.
   virtual void detach(const std::string& uri);
+  /// Some peer can hear when the list changes. Every change after this call is told, until `detach_list`, whether or not
+  /// anybody has listed. Called once for however many peers; must not block. Default: nothing.
+  virtual void attach_list();
+  /// The last of them has gone.
+  virtual void detach_list();
   /// True when no call ever waits for a disk, a network or a lock held across either; calls then run inline.
   [[nodiscard]] virtual bool never_blocks() const noexcept;
   /// How many calls may block at once. Default: 4.

@@ -1,6 +1,7 @@
 /// Attaching and detaching.
 #include "catalog/attachments.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -13,6 +14,23 @@ attachments::attachments(std::shared_ptr<feed> from, std::function<void(std::str
 void attachments::sync(const std::string& resource) {
   const std::lock_guard lock(mutex_);
   sync_locked(resource);
+}
+
+void attachments::sync_lists() {
+  const std::lock_guard lock(mutex_);
+  sync_lists_locked();
+}
+
+void attachments::sync_lists_locked() {
+  const auto lacks = [](const auto& all, const auto& one) { return std::find(all.begin(), all.end(), one) == all.end(); };
+  auto wanted = feed_->is_list_watched() && present_ ? present_->sources() : std::vector<std::shared_ptr<source>>();
+  for (const auto& one : with_lists_) {
+    if (lacks(wanted, one)) guard(*one, "stop watching its list", [](provider& it) { it.detach_list(); });
+  }
+  for (const auto& one : wanted) {
+    if (lacks(with_lists_, one)) guard(*one, "watch its list", [](provider& it) { it.attach_list(); });
+  }
+  with_lists_ = std::move(wanted);
 }
 
 void attachments::sync_locked(const std::string& resource) {
@@ -35,6 +53,7 @@ void attachments::rearrange(std::shared_ptr<const catalog> present) {
   std::vector<std::string> all = feed_->watched_resources();
   for (const auto& [resource, to] : attached_) all.push_back(resource);
   for (const auto& resource : all) sync_locked(resource);
+  sync_lists_locked();
 }
 
 std::size_t attachments::size() const {
@@ -43,18 +62,18 @@ std::size_t attachments::size() const {
 }
 
 void attachments::attach(const std::shared_ptr<source>& to, const std::string& resource) {
-  try {
-    to->what()->attach(resource);
-  } catch (const std::exception& error) {
-    if (log_) log_("the source \"" + to->what()->name() + "\" cannot watch " + resource + ": " + error.what());
-  }
+  guard(*to, "watch " + resource, [&resource](provider& it) { it.attach(resource); });
 }
 
 void attachments::detach(const std::shared_ptr<source>& from, const std::string& resource) {
+  guard(*from, "stop watching " + resource, [&resource](provider& it) { it.detach(resource); });
+}
+
+void attachments::guard(const source& of, std::string_view what, const std::function<void(provider&)>& call) {
   try {
-    from->what()->detach(resource);
+    call(*of.what());
   } catch (const std::exception& error) {
-    if (log_) log_("the source \"" + from->what()->name() + "\" cannot stop watching " + resource + ": " + error.what());
+    if (log_) log_("the source \"" + of.what()->name() + "\" cannot " + std::string(what) + ": " + error.what());
   }
 }
 

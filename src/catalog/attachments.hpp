@@ -1,4 +1,4 @@
-/// Which watched resources are attached to which source.
+/// Which watched resources are attached to which source, and which sources look after their lists.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "catalog/catalog.hpp"
 #include "catalog/feed.hpp"
@@ -15,7 +16,8 @@
 namespace hondana::catalog {
 
 /// Attaches a resource to its source for the first peer that watches it, detaches it after the last, and moves attachments when
-/// the arrangement of sources changes. Bounded by what the feed lets peers watch. Threads: any.
+/// the arrangement of sources changes; the lists of all sources likewise. Bounded by what the feed lets peers watch. Threads:
+/// any.
 class attachments {
  public:
   /// `log` hears of a source that throws; may be empty.
@@ -23,6 +25,8 @@ class attachments {
 
   /// Makes what is attached agree with whether anybody watches `resource`.
   void sync(const std::string& resource);
+  /// The same for whether anybody hears of changed lists.
+  void sync_lists();
   /// From now on resources belong to the sources of `present`; what belonged to others is attached anew.
   void rearrange(std::shared_ptr<const catalog> present);
   /// Attached resources.
@@ -30,14 +34,18 @@ class attachments {
 
  private:
   void sync_locked(const std::string& resource);
+  void sync_lists_locked();
   void attach(const std::shared_ptr<source>& to, const std::string& resource);
   void detach(const std::shared_ptr<source>& from, const std::string& resource);
+  /// Whatever `call` throws, the log hears of.
+  void guard(const source& of, std::string_view what, const std::function<void(provider&)>& call);
 
   const std::shared_ptr<feed> feed_;
   const std::function<void(std::string_view)> log_;
   mutable std::mutex mutex_;  // held over calls of sources, which must not block; taken before the feed's
   std::shared_ptr<const catalog> present_;
   std::unordered_map<std::string, std::shared_ptr<source>> attached_;
+  std::vector<std::shared_ptr<source>> with_lists_;
 };
 
 }  // namespace hondana::catalog

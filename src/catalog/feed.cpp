@@ -112,9 +112,15 @@ feed::membership& feed::member(const std::shared_ptr<listener>& who) {
   return one;
 }
 
-void feed::join(const std::shared_ptr<listener>& who) {
-  const std::lock_guard lock(mutex_);
-  member(who).hears_lists = true;
+void feed::join(const std::shared_ptr<listener>& who, bool of_resources) {
+  bool is_first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    auto& one = member(who);
+    one.hears_lists = true;
+    if (of_resources && !std::exchange(one.hears_resources, true)) is_first = list_watchers_++ == 0;
+  }
+  if (is_first && on_list_interest_) on_list_interest_();
 }
 
 bool feed::watch(const std::shared_ptr<listener>& who, const std::string& uri) {
@@ -168,6 +174,7 @@ void feed::unwatch(const listener& who, const std::string& uri) {
 
 void feed::leave(const listener& who) {
   std::vector<std::string> gone;
+  bool is_last = false;
   {
     const std::lock_guard lock(mutex_);
     const auto one = members_.find(&who);
@@ -175,9 +182,11 @@ void feed::leave(const listener& who) {
     for (const auto& uri : one->second.uris) {
       if (forget(&who, uri)) gone.push_back(resource_of(uri));
     }
+    is_last = one->second.hears_resources && --list_watchers_ == 0;
     members_.erase(one);
   }
   for (const auto& resource : gone) tell(resource);
+  if (is_last && on_list_interest_) on_list_interest_();
 }
 
 void feed::tell(const std::string& resource) const {
@@ -217,6 +226,11 @@ void feed::publish(const model::log_message& what) {
 bool feed::is_watched(const std::string& resource) const {
   const std::lock_guard lock(mutex_);
   return by_resource_.contains(resource);
+}
+
+bool feed::is_list_watched() const {
+  const std::lock_guard lock(mutex_);
+  return list_watchers_ != 0;
 }
 
 std::vector<std::string> feed::watched_resources() const {

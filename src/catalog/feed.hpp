@@ -48,11 +48,14 @@ class feed {
   feed(const feed&) = delete;
   feed& operator=(const feed&) = delete;
 
-  /// Announces changed lists to `who` until it is gone or leaves.
-  void join(const std::shared_ptr<listener>& who);
+  /// Announces changed lists to `who` until it is gone or leaves. Unless `of_resources`, it passes on only those of others.
+  void join(const std::shared_ptr<listener>& who, bool of_resources = true);
   /// Sets what is called, without any lock, when the first listener begins to watch a resource (a URI without query), and after
   /// the last one has stopped. Before the first listener comes.
   void on_interest(std::function<void(const std::string& resource)> changed) { on_interest_ = std::move(changed); }
+
+  /// The same for the list of resources: the first listener who passes its changes on, and the last.
+  void on_list_interest(std::function<void()> changed) { on_list_interest_ = std::move(changed); }
 
   /// Announces changed contents of `uri` (canonical) to `who`, also when nothing is there yet. With a query, that is a part of
   /// a resource, which changes when the whole does. False, and nothing changed, when
@@ -68,6 +71,8 @@ class feed {
   void publish(const model::change& what);
   /// Whether anybody watches a resource (a URI without query) or a part of it.
   [[nodiscard]] bool is_watched(const std::string& resource) const;
+  /// Whether anybody passes changes of the list of resources on.
+  [[nodiscard]] bool is_list_watched() const;
   /// All watched resources, without queries.
   [[nodiscard]] std::vector<std::string> watched_resources() const;
   /// Tells everybody who has joined.
@@ -86,7 +91,8 @@ class feed {
     std::weak_ptr<work::turns> place;
     const work::turns* place_name = nullptr;  // for comparing only
     bool hears_lists = false;
-    std::set<std::string> uris;  // mostly one, for which a table by hash is large
+    bool hears_resources = false;  // of the lists, that of resources
+    std::set<std::string> uris;    // mostly one, for which a table by hash is large
     std::size_t bytes = 0;
   };
   /// Who watches a resource, and how many spellings of parts each.
@@ -109,7 +115,9 @@ class feed {
   std::size_t bytes_ = 0;
   std::unordered_map<const listener*, membership> members_;
   std::unordered_map<std::string, watchers> by_resource_;
+  std::size_t list_watchers_ = 0;
   std::function<void(const std::string&)> on_interest_;
+  std::function<void()> on_list_interest_;
 };
 
 }  // namespace hondana::catalog

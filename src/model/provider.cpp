@@ -62,6 +62,10 @@ void provider::attach(const std::string&) {}
 
 void provider::detach(const std::string&) {}
 
+void provider::attach_list() {}
+
+void provider::detach_list() {}
+
 bool provider::never_blocks() const noexcept { return false; }
 
 std::size_t provider::concurrency() const noexcept { return 4; }

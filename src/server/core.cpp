@@ -56,6 +56,9 @@ core::core(server_options options)
   feed_->on_interest([to = std::weak_ptr(attachments_)](const std::string& resource) {
     if (const auto there = to.lock()) there->sync(resource);
   });
+  feed_->on_list_interest([to = std::weak_ptr(attachments_)] {
+    if (const auto there = to.lock()) there->sync_lists();
+  });
   const auto arranged = arrange(std::move(options), {});
   if (!arranged) throw std::logic_error("an arrangement without sources was refused: " + arranged.error().public_text);
 }

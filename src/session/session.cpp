@@ -161,7 +161,7 @@ void session::accept(const rpc::notification& notification, const incoming& from
     if (with->self.has_logging) notes->want_messages(level_);
     notes->begin(*conversation_.settled);
     notes->stay_at(from.answers->out()->place());
-    with->feed->join(notes);
+    with->feed->join(notes, with->self.announces_resources);
   }
   from.answer(nothing_to_say());
 }

@@ -81,7 +81,7 @@ void session::listen(const model::listen& what, const std::shared_ptr<pending>& 
   }
   // Before anything can be heard: the acknowledgment is the first message of its stream.
   stream->say_first(of->codec.encode_acknowledged(honoured, of->id));
-  if (honoured.resources || honoured.tools || honoured.prompts) with.feed->join(stream);
+  if (honoured.resources || honoured.tools || honoured.prompts) with.feed->join(stream, honoured.resources);
 
   of->reply.settle_in();
   const auto out = from.answers->out();

@@ -135,6 +135,10 @@ void files_provider::attach(const std::string& uri) {
 
 void files_provider::detach(const std::string& uri) { watching_->detach(uri); }
 
+void files_provider::attach_list() {
+  if (options_.watches) indexer_->begin_to_tell();
+}
+
 std::string files_provider::name() const { return "files"; }
 
 std::vector<std::string> files_provider::claims() const {

@@ -18,7 +18,7 @@ namespace hondana::files {
 
 /// Serves one or more folders. Reads look at the file system as it is; lists come from a walk behind them.
 ///
-/// Threads: any. No thread is started before the first list, or the first file that somebody watches.
+/// Threads: any. No thread is started before the first list, or the first file or list that somebody watches.
 class files_provider final : public provider {
  public:
   /// Opens every root; one that is deleted or moved, and made again, is opened again. Errors: source_unavailable for a root
@@ -44,6 +44,7 @@ class files_provider final : public provider {
   void watch(std::shared_ptr<change_listener> to) override;
   void attach(const std::string& uri) override;
   void detach(const std::string& uri) override;
+  void attach_list() override;
   [[nodiscard]] hondana::needs needs() const override;
   [[nodiscard]] hondana::health health() const override;
 

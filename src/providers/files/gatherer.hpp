@@ -64,6 +64,12 @@ class gatherer final : public walk_listener {
     looked_at_ = disk::wall_clock();
     return true;
   }
+  /// The folder that had changed last when it was left.
+  [[nodiscard]] const disk::stamp& newest_folder() const noexcept { return newest_; }
+
+  void leaving(const struct stat& facts) override {
+    if (const auto state = disk::stamp_of(facts); state.changed > newest_.changed) newest_ = state;
+  }
   void left_out(const root&, std::string_view, const examined&) override { looked_at_ = disk::wall_clock(); }
   void trouble(const root& of, std::string_view path, const std::string& what) override {
     to_.trouble(of.path() + "/" + std::string(path) + " " + what);
@@ -85,6 +91,7 @@ class gatherer final : public walk_listener {
   ears to_;
   std::shared_ptr<const root> root_;
   std::shared_ptr<block> open_;
+  disk::stamp newest_;
   std::size_t count_ = 0;
   std::int64_t looked_at_ = 0;  // before the state of what comes next is asked for
 };

@@ -9,11 +9,13 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "disk/stamp.hpp"
 #include "model/still_wanted.hpp"
 #include "providers/files/entry.hpp"
 #include "providers/files/gatherer.hpp"
@@ -65,9 +67,10 @@ struct indexer::state {
   clock::time_point last_end;
   clock::duration last_duration{0};
   bool wanted = false;
-  std::vector<stretch> to_mend;  // in `latest`, in no order
-  bool mends = false;            // what is to be mended is wanted now
-  bool has_failed = false;       // the last walk
+  std::optional<std::int64_t> told_since;  // by `wall_clock`; absent: nobody was told before the first walk
+  std::vector<stretch> to_mend;            // in `latest`, in no order
+  bool mends = false;                      // what is to be mended is wanted now
+  bool has_failed = false;                 // the last walk
   bool is_started = false;
   int running = 0;
   std::stop_source stop;
@@ -101,7 +104,7 @@ struct indexer::state {
   void start(const std::shared_ptr<state>& self);
   void run_walks();
   void walk_once(std::unique_lock<std::mutex>& lock);
-  void walk_all(listing& into);
+  [[nodiscard]] disk::stamp walk_all(listing& into);
   void mend_once(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] gatherer::ears ears_of_walk();
   void run_descriptions();
@@ -177,7 +180,7 @@ void indexer::state::walk_once(std::unique_lock<std::mutex>& lock) {
   const bool is_first = walks == 0;
   const auto begin = clock::now();
   lock.unlock();
-  walk_all(*fresh);
+  const auto newest_folder = walk_all(*fresh);
   fresh->finish();
   const auto took = clock::now() - begin;
   if (is_first || took > std::chrono::seconds(5)) {
@@ -189,11 +192,14 @@ void indexer::state::walk_once(std::unique_lock<std::mutex>& lock) {
   growing.reset();
   ++walks;
   last_duration = took;
-  if (!before || !ears.names_changed) return;
+  // The first walk has nothing to compare with; but folders that have not changed have the names they had. What changed in one
+  // after it was left is told anyway.
+  const bool may_have_missed = !before && told_since && is_racy(newest_folder, *told_since);
+  if ((!before && !may_have_missed) || !ears.names_changed) return;
   const auto now = latest;
   changed.notify_all();
   lock.unlock();
-  if (!before->has_same_names(*now)) ears.names_changed();
+  if (may_have_missed || !before->has_same_names(*now)) ears.names_changed();
   lock.lock();
 }
 
@@ -231,11 +237,13 @@ gatherer::ears indexer::state::ears_of_walk() {
           [this](const std::string& line) { say_once(line); }, ears.entering};
 }
 
-void indexer::state::walk_all(listing& into) {
+/// The folder that had changed last.
+disk::stamp indexer::state::walk_all(listing& into) {
   gatherer gathering(into, configured, stop.get_token(), ears_of_walk());
   for (const auto& one : roots) {
-    if (!gathering.gather(one)) return;
+    if (!gathering.gather(one)) break;
   }
+  return gathering.newest_folder();
 }
 
 /// The next block without descriptions; null when there is none for now. Called with the lock held.
@@ -374,6 +382,14 @@ void indexer::begin() {
   } catch (const std::system_error& error) {
     state_->say_failure("starting to index", error);  // the next list tries again
   }
+}
+
+void indexer::begin_to_tell() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->told_since) state_->told_since = disk::wall_clock();
+  }
+  begin();
 }
 
 void indexer::changed(const std::shared_ptr<const root>& of, const std::string& path, bool may_be_names) {

@@ -47,6 +47,8 @@ class indexer {
   void refresh();
   /// Makes sure that a walk has begun.
   void begin();
+  /// The same, and from now on `names_changed` is told what happens before the first walk has come to it, too.
+  void begin_to_tell();
 
   /// Something at a path, or below it, has changed. When names may have, the list is mended at once, otherwise when somebody
   /// asks for it.

@@ -61,6 +61,7 @@ class walker {
       auto& here = way_.back();
       path_.resize(here.path_size);
       if (here.next == here.names.size()) {
+        leave(here);
         way_.pop_back();
       } else if (!visit(here, here.names.at(here.next++))) {
         return false;
@@ -78,6 +79,11 @@ class walker {
     if (names->is_cut())
       listener_.trouble(of_, path_, "has more than " + std::to_string(bounds_.max_names) + " names; the rest is left out");
     way_.push_back({std::move(folder), std::move(*names), std::move(ignored_by), path_.size()});
+  }
+
+  void leave(const level& here) {
+    struct stat facts{};
+    if (::fstat(here.folder.get(), &facts) == 0) listener_.leaving(facts);
   }
 
   bool visit(level& here, const std::string& name) {

@@ -22,6 +22,8 @@ class walk_listener {
 
   /// Something served; false ends the walk. A folder comes directly before what is in it, the root itself first.
   virtual bool served(const root& of, std::string_view path, const struct stat& facts) = 0;
+  /// All that is in a folder has been gone through; the folder as it is then.
+  virtual void leaving(const struct stat& facts) { (void)facts; }
   /// Something left out; what is in it is not gone into.
   virtual void left_out(const root& of, std::string_view path, const examined& why) = 0;
   /// A folder that cannot be listed, or a bound that was met; the walk goes on.

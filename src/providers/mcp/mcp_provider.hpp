@@ -41,6 +41,8 @@ class mcp_provider final : public provider {
   void watch(std::shared_ptr<change_listener> to) override { upstream_.watch(std::move(to)); }
   void attach(const std::string& uri) override { upstream_.attach(uri); }
   void detach(const std::string& uri) override { upstream_.detach(uri); }
+  void attach_list() override { upstream_.attach_list(); }
+  void detach_list() override { upstream_.detach_list(); }
   [[nodiscard]] std::size_t concurrency() const noexcept override { return 16; }
   [[nodiscard]] hondana::needs needs() const override;
   [[nodiscard]] hondana::health health() const override { return upstream_.health(); }

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::chrono::milliseconds first_pause{500};
 constexpr std::chrono::milliseconds longest_pause{60'000};
+constexpr std::chrono::milliseconds shortest_look{1'000};  // between two when nobody asks
 
 /// Stands for how a server is started; empty for one that is not.
 std::string command_of(const client_target& target) {
@@ -193,6 +194,25 @@ void upstream::detach(const std::string& ours) {
   wishes_.uris.erase(ours);
   ++wishes_.generation;
   happened();
+}
+
+void upstream::attach_list() {
+  const std::lock_guard lock(mutex_);
+  list_attached_ = true;
+  // What changes before they are known is not noticed.
+  owes_lists_ = owes_lists_ || !shelf_;
+  want();
+}
+
+void upstream::detach_list() {
+  const std::lock_guard lock(mutex_);
+  list_attached_ = false;
+}
+
+upstream::clock::time_point upstream::next_look() const {
+  if (!list_attached_ || !shelf_ || (hears_lists_ && !is_lost_)) return clock::time_point::max();
+  // A short time that it states is meant for those who ask.
+  return shelf_time_ + std::max({shelf_->ttl(), options_.refresh, shortest_look});
 }
 
 hondana::health upstream::health() const {

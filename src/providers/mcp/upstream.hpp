@@ -56,6 +56,10 @@ class upstream {
   void watch(std::shared_ptr<change_listener> to);
   void attach(const std::string& ours);
   void detach(const std::string& ours);
+  /// While lists are attached they are asked for anew when they change, or, of a server that does not say so, when they are
+  /// old.
+  void attach_list();
+  void detach_list();
   [[nodiscard]] hondana::health health() const;
 
  private:
@@ -83,6 +87,8 @@ class upstream {
   }
   [[nodiscard]] bool pauses(clock::time_point now) const { return failures_ != 0 && now < retry_at_; }
   [[nodiscard]] bool is_fresh(clock::time_point now) const;
+  /// When lists are asked for though nobody wants them.
+  [[nodiscard]] clock::time_point next_look() const;
   /// Lets go of the lock.
   void failed(std::unique_lock<std::mutex>& lock, failure why);
 
@@ -96,7 +102,8 @@ class upstream {
   std::uint64_t events_ = 0;
   bool is_wanted_ = false;
   bool is_stale_ = true;
-  bool owes_lists_ = false;  // somebody was answered without them
+  bool owes_lists_ = false;  // somebody was answered without them, or waits to hear of changes since
+  bool list_attached_ = false;
   bool hears_lists_ = false;
   bool is_lost_ = false;  // the connection, as the client says
   bool saw_circle_ = false;

@@ -82,7 +82,8 @@ upstream::job upstream::next_job(clock::time_point now) const {
   if (pauses(now) || !is_wanted_) return job::none;
   if (!client_) return job::connect;
   if (is_stale_) return job::gather;
-  return wishes_fitted_ != wishes_.generation ? job::subscribe : job::none;
+  if (wishes_fitted_ != wishes_.generation) return job::subscribe;
+  return now >= next_look() ? job::gather : job::none;
 }
 
 void upstream::run(const std::stop_token& stop) {
@@ -92,7 +93,7 @@ void upstream::run(const std::stop_token& stop) {
     const auto next = next_job(now);
     if (next == job::none) {
       const auto seen = events_;
-      const auto until = pauses(now) ? retry_at_ : now + long_time;
+      const auto until = pauses(now) ? retry_at_ : std::min(next_look(), now + long_time);
       (void)changed_.wait_until(lock, stop, until, [&] { return events_ != seen; });
       continue;
     }

@@ -67,7 +67,11 @@ class walker {
       errno = 0;
       const auto* one = ::readdir(names.get());
       if (one == nullptr && errno != 0) return refused(errno, prefix);
-      if (one == nullptr || is_full_) return {};
+      if (one == nullptr || is_full_) {
+        struct stat facts{};
+        if (::fstat(at, &facts) == 0) found_.changed = std::max(found_.changed, disk::stamp_of(facts).changed);
+        return {};
+      }
       if (one->d_name[0] == '.') continue;
       if (auto looked = look(at, prefix, one->d_name, depth); !looked) return looked;
     }

@@ -31,6 +31,7 @@ struct seen_file {
 struct walked {
   std::vector<seen_file> files;
   std::vector<omission> left_out;
+  std::int64_t changed = 0;  ///< When the folder that had changed last had, by the kernel's clock, as each was left.
 };
 
 /// An open regular file, with its state when it was opened.

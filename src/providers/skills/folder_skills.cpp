@@ -151,6 +151,12 @@ void folder_skills::attach(const std::string&) {
   if (watching_ && has_listener_) watching_->start();
 }
 
+void folder_skills::attach_list() {
+  if (!watching_ || !has_listener_) return;
+  shelf_->attach_list();
+  watching_->start();
+}
+
 result<std::shared_ptr<const collection>> folder_skills::refreshed(const call& by) {
   if (watching_ && has_listener_) watching_->start();
   return shelf_->refreshed(by);

@@ -43,6 +43,7 @@ class folder_skills final : public provider {
   [[nodiscard]] result<void> survey(const call& request, const std::function<void(const survey_item&)>& each) override;
   void watch(std::shared_ptr<change_listener> to) override;
   void attach(const std::string& uri) override;
+  void attach_list() override;
   [[nodiscard]] hondana::needs needs() const override;
   [[nodiscard]] hondana::health health() const override;
 

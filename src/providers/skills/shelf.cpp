@@ -36,6 +36,11 @@ void shelf::watch(std::shared_ptr<change_listener> to) {
   listener_ = std::move(to);
 }
 
+void shelf::attach_list() {
+  const std::lock_guard lock(mutex_);
+  if (!told_since_) told_since_ = disk::wall_clock();
+}
+
 std::shared_ptr<const collection> shelf::latest() const {
   const std::lock_guard lock(mutex_);
   return latest_;
@@ -72,6 +77,7 @@ result<shelf::snapshot> shelf::look(const call& by) {
     });
     tell_of(place, found);
     if (!found) return tl::unexpected(std::move(found.error()));
+    folders_changed_ = std::max(folders_changed_, found->changed);
     const auto is_its_own = [&](std::string_view path) {
       const std::string name(first_name(path));
       const auto owner = now.owners.emplace(name, place).first->second;
@@ -136,8 +142,11 @@ result<std::shared_ptr<const collection>> shelf::refreshed(const call& by) {
   const auto before = std::exchange(latest_, *made);
   looked_at_ = clock::now();
   const auto to = listener_;
+  // The first look has nothing to compare with; but folders that have not changed have the names they had.
+  const bool may_have_missed = !before && told_since_ && is_racy(disk::stamp{.changed = folders_changed_}, *told_since_);
   lock.unlock();
   if (before && to) (*made)->tell_changes_since(*before, *to);
+  if (may_have_missed && to) to->list_changed();
   return made;
 }
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,8 @@ class shelf {
   [[nodiscard]] result<std::shared_ptr<const collection>> refreshed(const call& by);
   /// From now on tells of changes, when looking anew finds them; null: to nobody.
   void watch(std::shared_ptr<change_listener> to);
+  /// From now on tells, too, of what changes in the list before the first look.
+  void attach_list();
   /// `entering` is called for every folder that is looked at, with its place among the folders, its path below that and a
   /// descriptor, before it is read. Call before anything else.
   void cover_with(std::function<void(std::size_t, const std::string&, int)> entering) { entering_ = std::move(entering); }
@@ -85,6 +89,7 @@ class shelf {
   std::timed_mutex looking_;  // held while the folders are looked at
   std::chrono::steady_clock::time_point begun_;
   snapshot seen_;
+  std::int64_t folders_changed_ = 0;  // the latest change of one, as far as looks have seen
   std::vector<omission> told_;
   std::vector<bool> is_out_of_reach_;  // by the folder's place
 
@@ -94,6 +99,7 @@ class shelf {
   std::shared_ptr<const collection> latest_;
   std::chrono::steady_clock::time_point looked_at_;
   std::shared_ptr<change_listener> listener_;
+  std::optional<std::int64_t> told_since_;  // by `wall_clock`; absent: nobody hears of the list
 };
 
 /// Reads an open file to the end: its digest, and of a SKILL.md the frontmatter. Errors: as `read_at`, cancelled, timed_out.

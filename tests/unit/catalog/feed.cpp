@@ -75,6 +75,7 @@ TEST(feed, takes_watches_up_to_its_bytes_and_a_quarter_of_them_from_one) {
   const std::string b = "memo:///b";
   feed all(5 * feed::cost_of(a));
   std::vector<std::shared_ptr<recorder>> many;
+  many.reserve(6);
   for (int i = 0; i < 6; ++i) many.push_back(std::make_shared<recorder>());
   EXPECT_TRUE(all.watch(many[0], a));
   EXPECT_TRUE(all.watch(many[0], a)) << "it does already";
@@ -99,6 +100,29 @@ TEST(feed, tells_those_who_watch_a_part_of_what_has_changed) {
   all.publish({kind::content, "memo:///a", {}});
   EXPECT_EQ(part->taken().size(), 1u);
   EXPECT_TRUE(other->taken().empty());
+}
+
+TEST(feed, says_when_the_list_gets_its_first_watcher_and_loses_its_last) {
+  feed all;
+  std::vector<bool> said;
+  all.on_list_interest([&] { said.push_back(all.is_list_watched()); });
+  const auto one = std::make_shared<recorder>();
+  const auto other = std::make_shared<recorder>();
+  const auto of_tools = std::make_shared<recorder>();
+  all.join(of_tools, false);
+  ASSERT_TRUE(all.watch(one, "memo:///a"));
+  EXPECT_TRUE(said.empty());
+  all.join(one);
+  all.join(one);
+  all.join(other);
+  EXPECT_EQ(said, std::vector<bool>{true});
+  all.leave(*one);
+  all.leave(*of_tools);
+  EXPECT_EQ(said, std::vector<bool>{true});
+  all.leave(*other);
+  EXPECT_EQ(said, (std::vector<bool>{true, false}));
+  all.join(one);
+  EXPECT_EQ(said, (std::vector<bool>{true, false, true}));
 }
 
 TEST(feed, says_when_a_resource_gets_its_first_watcher_and_loses_its_last) {

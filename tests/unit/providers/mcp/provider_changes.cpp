@@ -22,6 +22,41 @@ TEST(mounted_changes, of_lists_reach_the_listener) {
   mounted->watch(nullptr);
 }
 
+TEST(mounted_changes, of_lists_reach_who_hears_of_them_though_nobody_has_listed) {
+  memo_server other;
+  hearing log;
+  hearing news;
+  const auto mounted = mount(mounted_from(other.here, log));
+  mounted->watch(std::make_shared<note_taker>(news));
+  EXPECT_EQ(mounted->health().detail, "not asked for anything yet");
+  mounted->attach_list();
+  // What changed before its lists were known is told, too.
+  ASSERT_TRUE(news.hears("list")) << log.text();
+  const auto before = news.count();
+  other.add("memo:///new", "fourth");
+  EXPECT_TRUE(news.hears("list", before)) << log.text();
+  mounted->detach_list();
+  mounted->watch(nullptr);
+}
+
+TEST(mounted_changes, of_lists_are_looked_for_when_the_other_server_tells_none) {
+  server_options quiet;
+  quiet.announces_lists = false;
+  memo_server other(quiet);
+  hearing log;
+  hearing news;
+  auto options = mounted_from(other.here, log);
+  options.refresh = std::chrono::milliseconds(0);
+  const auto mounted = mount(options);
+  mounted->watch(std::make_shared<note_taker>(news));
+  mounted->attach_list();
+  ASSERT_TRUE(news.hears("list")) << log.text();
+  const auto before = news.count();
+  other.add("memo:///new", "fourth");
+  EXPECT_TRUE(news.hears("list", before)) << log.text();
+  mounted->watch(nullptr);
+}
+
 TEST(mounted_changes, of_contents_reach_the_listener_once_it_is_attached) {
   memo_server other;
   hearing log;

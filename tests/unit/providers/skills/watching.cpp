@@ -141,6 +141,22 @@ TEST_F(watched_skills, are_watched_from_the_first_subscription_on) {
   EXPECT_TRUE(told->hears("skill://a/SKILL.md"));
 }
 
+TEST_F(watched_skills, are_watched_when_somebody_hears_of_the_list) {
+  for (int round = 0; round < 20; ++round) {
+    write("a/SKILL.md", skill_text("a"));
+    wait_until_settled("a/SKILL.md");
+    serve();
+    from->attach_list();
+    write("b" + std::to_string(round) + "/SKILL.md", skill_text("b" + std::to_string(round)));
+    ASSERT_TRUE(told->hears("list")) << round;
+  }
+  // Long after the first look, too.
+  wait_until_settled("b19/SKILL.md");
+  ASSERT_THAT(skill_uris(*from), Contains("skill://b19/SKILL.md"));
+  fs::remove_all(root / "b0");
+  EXPECT_TRUE(told->hears("list"));
+}
+
 TEST_F(watched_skills, that_cannot_be_watched_are_looked_at) {
   write("a/SKILL.md", skill_text("a"));
   std::mutex mutex;

@@ -1,0 +1,92 @@
+/// Which sources are told that somebody hears of them.
+#include "catalog/attachments.hpp"
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "unit/catalog/scripted_provider.hpp"
+
+namespace {
+
+using namespace hondana;
+using catalog::attachments;
+using catalog::feed;
+using test::scripted_provider;
+
+class deaf final : public catalog::listener {
+ public:
+  void heard(const model::change&) override {}
+};
+
+/// Writes down what it is told, as "+URI" and "-URI", the list as "+" and "-".
+class attached_provider final : public scripted_provider {
+ public:
+  using scripted_provider::scripted_provider;
+  void attach(const std::string& uri) override { said.push_back('+' + uri); }
+  void detach(const std::string& uri) override { said.push_back('-' + uri); }
+  void attach_list() override {
+    said.emplace_back("+");
+    if (is_broken) throw std::runtime_error("no room");
+  }
+  void detach_list() override { said.emplace_back("-"); }
+  std::vector<std::string> said;
+  bool is_broken = false;
+};
+
+struct attaching : testing::Test {
+  using all = std::vector<std::string>;
+
+  attaching() {
+    listened_to->on_interest([this](const std::string& resource) { attached.sync(resource); });
+    listened_to->on_list_interest([this] { attached.sync_lists(); });
+  }
+  std::shared_ptr<attached_provider> memos = std::make_shared<attached_provider>("memo", std::vector<std::string>{"memo:///"});
+  std::shared_ptr<attached_provider> notes = std::make_shared<attached_provider>("note", std::vector<std::string>{"note:///"});
+  std::shared_ptr<feed> listened_to = std::make_shared<feed>();
+  std::string log;
+  attachments attached{listened_to, [this](std::string_view line) { log += line; }};
+  std::shared_ptr<deaf> peer = std::make_shared<deaf>();
+};
+
+TEST_F(attaching, lists_follows_the_peers_and_the_arrangement) {
+  const auto both = test::arrange({memos, notes});
+  ASSERT_TRUE(both);
+  attached.rearrange(*both);
+  EXPECT_EQ(memos->said, all{});
+  listened_to->join(peer, false);
+  EXPECT_EQ(memos->said, all{});
+  listened_to->join(peer);
+  listened_to->join(std::make_shared<deaf>());
+  EXPECT_EQ(memos->said, all{"+"});
+  EXPECT_EQ(notes->said, all{"+"});
+  attached.rearrange(nullptr);
+  EXPECT_EQ(notes->said, (all{"+", "-"}));
+  attached.rearrange(*both);
+  EXPECT_EQ(notes->said, (all{"+", "-", "+"}));
+}
+
+TEST_F(attaching, lists_ends_with_the_last_peer) {
+  const auto made = test::arrange({memos});
+  ASSERT_TRUE(made);
+  attached.rearrange(*made);
+  listened_to->join(peer);
+  ASSERT_TRUE(listened_to->watch(peer, "memo:///a"));
+  listened_to->leave(*peer);
+  EXPECT_EQ(memos->said, (all{"+", "+memo:///a", "-memo:///a", "-"}));
+}
+
+TEST_F(attaching, lists_of_a_source_that_throws_leaves_the_others_alone) {
+  memos->is_broken = true;
+  const auto both = test::arrange({memos, notes});
+  ASSERT_TRUE(both);
+  attached.rearrange(*both);
+  listened_to->join(peer);
+  EXPECT_EQ(notes->said, all{"+"});
+  EXPECT_EQ(log, "the source \"memo\" cannot watch its list: no room");
+}
+
+}  // namespace
