@@ -49,6 +49,14 @@ void check_uri(const naming& names, const std::string& theirs) {
   require(names.ours(names.theirs(*ours).value()).value() == *ours);
 }
 
+void check_rules(const std::string& theirs) {
+  static const rules without({}, {"**/*.key"});
+  const auto bars = [](const std::string& uri) { return !without.reason_against(uri).empty(); };
+  // However a resource is spelled, and whatever part of it is named.
+  if (const auto plain = hondana::canonical_uri(theirs); plain && bars(*plain)) require(bars(theirs));
+  if (theirs.find_first_of("?#") == std::string::npos && bars(theirs)) require(bars(theirs + "?x/y") && bars(theirs + "#x/y"));
+}
+
 void check_shelf(const naming& names, const std::vector<std::string>& lines) {
   gathered from;
   for (const auto& one : lines) {
@@ -97,6 +105,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     at = end + 1;
   }
   for (const auto& one : lines) check_uri(names, one);
+  for (const auto& one : lines) check_rules(one);
   check_shelf(names, lines);
   check_chain(lines.front(), lines);
   return 0;

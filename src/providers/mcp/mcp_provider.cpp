@@ -129,7 +129,7 @@ result<skill> mcp_provider::find_skill(const skill_request& request) {
   auto got = at->with->find_skill(at->theirs, at->how);
   if (!got) return tl::unexpected(ended(got.error(), at->theirs));
   upstream_.succeeded();
-  auto ours = mcp::adopted(std::move(*got), upstream_.names());
+  auto ours = mcp::adopted(std::move(*got), upstream_.names(), upstream_.which());
   if (!ours || ours->uri != request.uri) return not_found();
   return std::move(*ours);
 }

@@ -35,6 +35,31 @@ std::string escaped(std::string_view text) {
 // Of the bytes that matching one URI may look at; what takes longer fits nothing.
 constexpr std::uint64_t most_steps = 10'000'000;
 
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// The ways to write a URI that a server is likely to take for the same resource, or for a part of it: a resource is left out
+/// with all its parts, however it is asked for.
+std::vector<std::string> spellings_of(std::string_view theirs) {
+  std::vector<std::string> all{std::string(theirs)};
+  const auto add = [&all](std::string one) {
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
+  };
+  if (auto canonical = canonical_uri(theirs)) {
+    if (const auto host = split_uri(*canonical).authority) {
+      auto lowered = *canonical;
+      const auto at = static_cast<std::size_t>(host->data() - canonical->data());
+      for (auto i = at; i < at + host->size(); ++i) lowered[i] = lower(lowered[i]);
+      add(std::move(lowered));
+    }
+    add(std::move(*canonical));
+  }
+  for (std::size_t i = 0, whole = all.size(); i < whole; ++i) add(all[i].substr(0, all[i].find_first_of("?#")));
+  for (std::size_t i = 0, whole = all.size(); i < whole; ++i) {
+    if (all[i].ends_with('/')) add(all[i].substr(0, all[i].size() - 1));
+  }
+  return all;
+}
+
 }  // namespace
 
 result<std::string> naming::ours(std::string_view theirs) const {
@@ -67,9 +92,14 @@ rules::rules(const std::vector<std::string>& include, const std::vector<std::str
 }
 
 std::string rules::reason_against(std::string_view theirs) const {
+  if (include_.empty() && exclude_.empty()) return {};
+  const auto spellings = spellings_of(theirs);
   // Both lists look at what they can within the same bound; a URI that takes more is left out, whatever it would fit.
   std::uint64_t steps = 0;
-  const auto fitting = [&](const pattern& one) { return one.compiled.matches(theirs, steps, most_steps); };
+  const auto fitting = [&](const pattern& one) {
+    return std::any_of(spellings.begin(), spellings.end(),
+                       [&](const std::string& uri) { return one.compiled.matches(uri, steps, most_steps); });
+  };
   const bool is_wanted = include_.empty() || std::any_of(include_.begin(), include_.end(), fitting);
   const auto barred = std::find_if(exclude_.begin(), exclude_.end(), fitting);
   if (steps > most_steps) return "include and exclude take too long to compare with this URI";

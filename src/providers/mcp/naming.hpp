@@ -35,7 +35,8 @@ class rules {
  public:
   rules(const std::vector<std::string>& include, const std::vector<std::string>& exclude);
 
-  /// Why a URI of theirs is left out, naming the rule; empty when it is served.
+  /// Why a URI of theirs is left out, naming the rule; empty when it is served. What holds for a resource holds for its parts
+  /// (with a query or fragment), and for other spellings of its URI.
   [[nodiscard]] std::string reason_against(std::string_view theirs) const;
 
  private:

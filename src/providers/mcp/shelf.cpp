@@ -23,11 +23,12 @@ bool is_same(const skill& a, const skill& b) { return a.uri == b.uri && a.files 
 
 }  // namespace
 
-std::optional<skill> adopted(skill theirs, const naming& names) {
+std::optional<skill> adopted(skill theirs, const naming& names, const rules& which) {
   auto uri = names.ours(theirs.uri);
   if (!uri) return std::nullopt;
   theirs.uri = std::move(*uri);
   if (!theirs.files) return theirs;
+  std::erase_if(*theirs.files, [&which](const skill_file& file) { return !which.reason_against(file.uri).empty(); });
   for (auto& file : *theirs.files) {
     auto one = names.ours(file.uri);
     if (!one) return std::nullopt;
@@ -103,7 +104,7 @@ void shelf::adopt(std::vector<skill> theirs, const naming& names, const rules& w
   for (auto& one : theirs) {
     const auto name = one.uri;
     if (!take(one.uri, name, names, which)) continue;
-    auto ours = mcp::adopted(std::move(one), names);
+    auto ours = mcp::adopted(std::move(one), names, which);
     if (!ours) {
       leave_out(name, name, "one of its files has a URI that cannot be ours");
       continue;

@@ -68,7 +68,7 @@ class shelf {
   std::vector<skill> skills_;
 };
 
-/// A skill under our URIs; nothing when one of its URIs cannot be one of ours.
-[[nodiscard]] std::optional<skill> adopted(skill theirs, const naming& names);
+/// A skill under our URIs, without files that are not served; nothing when one of its URIs cannot be one of ours.
+[[nodiscard]] std::optional<skill> adopted(skill theirs, const naming& names, const rules& which);
 
 }  // namespace hondana::mcp

@@ -65,5 +65,21 @@ TEST(mount_rules, serve_everything_unless_they_say_otherwise) {
   EXPECT_EQ(some.reason_against("demo://a/b/id.key"), "exclude has \"**/*.key\"");
 }
 
+TEST(mount_rules, hold_for_parts_of_a_resource_and_for_other_spellings_of_it) {
+  const rules without({}, {"file:///secret", "wiki://host/private/**"});
+  for (const char* uri :
+       {"file:///secret", "FILE:///secret", "file:///secret?lines=1-9", "file:///secret#top", "file:///secret/",
+        "File:///open/../s%65cret?x", "WIKI://Host/private/a", "wiki://host/private/?all"}) {
+    EXPECT_NE(without.reason_against(uri), "") << uri;
+  }
+  for (const char* uri :
+       {"file:///secrets", "file:///secret/more", "wiki://host/public?private/a", "file:///x?file:///secret"}) {
+    EXPECT_EQ(without.reason_against(uri), "") << uri;
+  }
+  const rules only({"file:///docs/*"}, {});
+  EXPECT_EQ(only.reason_against("file:///docs/a?lines=1/2"), "");
+  EXPECT_EQ(only.reason_against("file:///docs/../other"), "it fits no pattern of include");
+}
+
 }  // namespace
 }  // namespace hondana::mcp

@@ -142,6 +142,21 @@ TEST(mounted_server, serves_what_its_rules_let_through) {
   EXPECT_THAT(left_out, testing::UnorderedElementsAre(HasSubstr("**/deep"), HasSubstr("include")));
 }
 
+// attacks: traversal (a rule got round by another spelling)
+TEST(mounted_server, does_not_read_what_its_rules_leave_out_however_it_is_spelled) {
+  memo_server other;
+  hearing log;
+  auto options = mounted_from(other.here, log);
+  options.exclude = {"memo:///b"};
+  const auto mounted = mount(options);
+  for (const std::string uri : {"mcp://team/memo:///b", "mcp://team/MEMO:///b", "mcp://team/Memo:///b"}) {
+    const auto got = mounted->read(reading_of(uri));
+    ASSERT_FALSE(got) << uri;
+    EXPECT_EQ(got.error().code, errc::resource_not_found) << uri;
+  }
+  EXPECT_TRUE(mounted->read(reading_of("mcp://team/MEMO:///a"))) << "it is the same there";
+}
+
 TEST(mounted_server, takes_no_more_entries_than_its_limit_and_says_so) {
   memo_server other;
   hearing log;

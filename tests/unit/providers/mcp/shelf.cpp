@@ -97,6 +97,17 @@ TEST(mount_shelf, has_skills_with_all_their_files_under_the_prefix) {
   EXPECT_EQ(made.skills()[0].files->at(1), (skill_file{"mcp://far/skill://git/b.md", "sha256:0", 1}));
 }
 
+TEST(mount_shelf, has_skills_without_the_files_that_are_left_out) {
+  skill one;
+  one.uri = "skill://git/SKILL.md";
+  one.frontmatter = value::object{{"name", "git"}};
+  one.files = std::vector<skill_file>{{"skill://git/SKILL.md", "sha256:1", 2}, {"skill://git/keys/a.pem", "sha256:0", 1}};
+  const shelf made({.skills = {one}}, naming("mcp://far/"), rules({}, {"**/keys/**"}));
+  ASSERT_EQ(made.skills().size(), 1u);
+  ASSERT_EQ(made.skills()[0].files->size(), 1u);
+  EXPECT_EQ(made.skills()[0].files->at(0).uri, "mcp://far/skill://git/SKILL.md");
+}
+
 TEST(mount_shelf, tells_whether_clients_would_see_a_difference) {
   const gathered some{.entries = {{.uri = "demo://a", .name = "a"}}, .templates = {{.uriTemplate = "demo://{x}", .name = "x"}}};
   EXPECT_TRUE(shelved(some).says_the_same_as(shelved(some)));
