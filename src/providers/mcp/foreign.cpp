@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include <hondana/uri.hpp>
+
 #include "json/utf8.hpp"
 
 namespace hondana::mcp {
@@ -33,6 +35,13 @@ std::size_t harmful(std::string_view text, bool has_lines) {
   return is_80 || is_81 ? 3 : 0;
 }
 
+/// One that is too long stays too long, and is refused as such.
+void cut(std::string& uri) {
+  if (uri.size() <= max_uri_bytes) return;
+  uri.resize(max_uri_bytes + 1);
+  uri.shrink_to_fit();
+}
+
 bool is_picture(const icon& one) {
   return one.src.size() <= longest_icon && (one.src.starts_with("https:") || one.src.starts_with("data:"));
 }
@@ -40,6 +49,7 @@ bool is_picture(const icon& one) {
 void make_fit(std::vector<icon>& icons) {
   std::erase_if(icons, [](const icon& one) { return !is_picture(one); });
   if (icons.size() > most_icons) icons.resize(most_icons);
+  icons.shrink_to_fit();
   for (auto& one : icons) {
     one.src = clean(one.src, longest_icon);
     one.mimeType = clean_media_type(one.mimeType);
@@ -51,11 +61,13 @@ void make_fit(std::vector<icon>& icons) {
 
 void make_fit(annotations& hints) {
   if (hints.audience.size() > 2) hints.audience.resize(2);
+  hints.audience.shrink_to_fit();
   if (hints.priority && !(*hints.priority >= 0.0 && *hints.priority <= 1.0)) hints.priority.reset();
 }
 
 void make_fit(metadata& facts) {
   if (facts.size() > most_facts) facts.resize(most_facts);
+  facts.shrink_to_fit();
   std::erase_if(facts, [](const auto& one) {
     const auto* number = std::get_if<double>(&one.second);
     return number != nullptr && !std::isfinite(*number);
@@ -100,6 +112,7 @@ std::string clean_media_type(std::string_view text) {
 }
 
 void make_fit(resource& entry) {
+  cut(entry.uri);
   entry.name = clean(entry.name.empty() ? entry.uri : entry.name, longest_line);
   entry.title = clean(entry.title, longest_line);
   entry.description = clean(entry.description, longest_text, true);
@@ -112,12 +125,22 @@ void make_fit(resource& entry) {
 }
 
 void make_fit(resource_template& entry) {
+  cut(entry.uriTemplate);
   entry.name = clean(entry.name.empty() ? entry.uriTemplate : entry.name, longest_line);
   entry.title = clean(entry.title, longest_line);
   entry.description = clean(entry.description, longest_text, true);
   entry.mimeType = clean_media_type(entry.mimeType);
   make_fit(entry.annotations);
   make_fit(entry.icons);
+}
+
+void make_fit(skill& entry) {
+  cut(entry.uri);
+  if (!entry.files) return;
+  for (auto& one : *entry.files) {
+    cut(one.uri);
+    one.digest = clean(one.digest, longest_word);
+  }
 }
 
 void make_fit(complete_result& found) {

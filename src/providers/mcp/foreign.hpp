@@ -9,6 +9,7 @@
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/resource.hpp>
+#include <hondana/skill.hpp>
 
 namespace hondana::mcp {
 
@@ -22,9 +23,12 @@ inline constexpr std::size_t longest_text = 16u << 10;  ///< Descriptions.
 /// A media type, or nothing when it cannot be one.
 [[nodiscard]] std::string clean_media_type(std::string_view text);
 
-/// Makes all texts of an entry fit; its URI is left alone. An entry without a name is named by its URI.
+/// Makes all texts of an entry fit; its URI is only cut where it is too long to be one. An entry without a name is named by its
+/// URI.
 void make_fit(resource& entry);
 void make_fit(resource_template& entry);
+/// A skill's frontmatter is passed on as it is or not at all, so that nothing is done but for its URI.
+void make_fit(skill& entry);
 void make_fit(complete_result& values);
 
 /// What a call of the other server failed with, as our peers and our log may be told. `name` is that of the mount.

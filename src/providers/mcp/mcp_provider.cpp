@@ -10,6 +10,7 @@
 #include <hondana/uri.hpp>
 
 #include "providers/mcp/foreign.hpp"
+#include "providers/mcp/gathering.hpp"
 
 namespace hondana::mcp {
 namespace {
@@ -138,7 +139,6 @@ std::vector<resource> mcp_provider::adopted(std::vector<resource> theirs) const 
   std::vector<resource> ours;
   std::unordered_set<std::string> seen;
   for (auto& one : theirs) {
-    make_fit(one);
     auto uri = upstream_.names().ours(one.uri);
     if (!uri || !upstream_.which().reason_against(one.uri).empty() || !seen.insert(*uri).second) continue;
     one.uri = std::move(*uri);
@@ -153,11 +153,18 @@ result<list_result> mcp_provider::children(const children_request& request) {
   if (!at) return tl::unexpected(at.error());
   if (!at->with->server().has_folders)
     return fail(errc::unsupported, "The mounted server \"" + name() + "\" does not list folders. Use resources/list.");
-  auto all = at->with->children(at->theirs, at->how).all(upstream_.options().max_entries);
-  if (!all) return tl::unexpected(ended(all.error(), at->theirs));
+  allowance room;
+  room.until = request.deadline;
+  gathering<resource> all(upstream_.options().max_entries, room);
+  auto done = take_all(at->with->children(at->theirs, at->how), all);
+  if (done && all.has_more())
+    done = fail(errc::response_too_large, "the folder has more than " + std::to_string(upstream_.options().max_entries) +
+                                              " entries, or they are longer than " + std::to_string(most_list_bytes >> 20) +
+                                              " MiB");
+  if (!done) return tl::unexpected(ended(done.error(), at->theirs));
   upstream_.succeeded();
   list_result page;
-  page.entries = page_of(adopted(std::move(*all)), request.after, request.limit, request.who.view.get(), page.resume);
+  page.entries = page_of(adopted(std::move(all).taken()), request.after, request.limit, request.who.view.get(), page.resume);
   return page;
 }
 

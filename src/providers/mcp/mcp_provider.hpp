@@ -58,7 +58,7 @@ class mcp_provider final : public provider {
   [[nodiscard]] result<place> find(const call& by, const std::string& ours);
   /// The failure as it is passed on, noted. `theirs`: what was asked for; may be empty.
   [[nodiscard]] failure ended(const failure& why, const std::string& theirs);
-  /// The same result under our URIs; those whose URIs cannot be ours are left out.
+  /// The same entries, made fit before, under our URIs; those whose URIs cannot be ours are left out.
   [[nodiscard]] std::vector<resource> adopted(std::vector<resource> theirs) const;
   [[nodiscard]] result<reading> read_if_changed(const place& at, const read_request& request);
   [[nodiscard]] result<reading> read_through(const place& at, const read_request& request);

@@ -9,6 +9,7 @@
 #include <hondana/uri.hpp>
 
 #include "providers/mcp/foreign.hpp"
+#include "providers/mcp/gathering.hpp"
 
 namespace hondana::mcp {
 namespace {
@@ -50,7 +51,9 @@ shelf::shelf(gathered from, const naming& names, const rules& which)
   add(from.has_more_entries, entries_.size(), "entries");
   add(from.has_more_templates, templates_.size(), "templates");
   add(from.has_more_skills, skills_.size(), "skills");
-  if (!shortness_.empty()) shortness_ += " of the mounted server are served; raise max_entries or max_templates";
+  if (!shortness_.empty())
+    shortness_ += " of the mounted server are served; raise max_entries or max_templates, unless its lists are longer than " +
+                  std::to_string(most_list_bytes >> 20) + " MiB";
 }
 
 std::vector<resource> shelf::adopted(std::vector<resource> theirs, const naming& names, const rules& which) {
@@ -58,7 +61,6 @@ std::vector<resource> shelf::adopted(std::vector<resource> theirs, const naming&
   std::unordered_set<std::string> seen;
   ours.reserve(theirs.size());
   for (auto& entry : theirs) {
-    make_fit(entry);
     auto uri = take(entry.uri, entry.name, names, which);
     if (!uri) continue;
     if (!seen.insert(*uri).second) {
@@ -74,7 +76,6 @@ std::vector<resource> shelf::adopted(std::vector<resource> theirs, const naming&
 
 void shelf::adopt(std::vector<resource_template> theirs, const naming& names, const rules& which) {
   for (auto& one : theirs) {
-    make_fit(one);
     if (const auto reason = which.reason_against(one.uriTemplate); !reason.empty()) {
       leave_out(one.uriTemplate, one.name, reason);
       continue;

@@ -18,7 +18,7 @@
 
 namespace hondana::mcp {
 
-/// Lists as the other server gave them.
+/// Lists as the other server gave them, made fit.
 struct gathered {
   std::vector<resource> entries{};
   std::vector<resource_template> templates{};

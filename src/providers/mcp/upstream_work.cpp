@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "providers/mcp/foreign.hpp"
+#include "providers/mcp/gathering.hpp"
 #include "providers/mcp/upstream.hpp"
 
 namespace hondana::mcp {
@@ -13,66 +14,53 @@ namespace {
 constexpr std::chrono::hours long_time{1};
 constexpr std::size_t most_pages = 10'000;
 constexpr std::size_t most_skills = 1'000;
+constexpr int list_times = 10;  // of the time for one request, for all pages of all lists together
 constexpr std::int64_t method_not_found = -32601;
 
-/// Pages until `most` items are there; `has_more` then says whether there are others. `ttl` becomes the shortest one stated.
-template <class T>
-result<std::vector<T>> gather_pages(const std::function<result<page<T>>(const std::optional<std::string>&)>& next,
-                                    std::size_t most, bool& has_more, std::chrono::milliseconds& ttl) {
-  std::vector<T> all;
+/// Pages of entries, until there is no room for more. `ttl` becomes the shortest one stated.
+result<void> gather_entries(client& from, const call_options& how, gathering<resource>& into, std::chrono::milliseconds& ttl) {
   std::optional<std::string> cursor;
   for (std::size_t pages = 0;; ++pages) {
-    auto got = next(cursor);
+    auto got = from.resource_page(cursor, {}, how);
     if (!got) return tl::unexpected(std::move(got.error()));
     for (auto& one : got->items) {
-      has_more = all.size() == most;
-      if (has_more) return all;
-      all.push_back(std::move(one));
+      if (!into.take(std::move(one))) return {};
     }
     if (got->ttl > std::chrono::milliseconds(0) && (ttl == std::chrono::milliseconds(0) || got->ttl < ttl)) ttl = got->ttl;
-    if (!got->cursor) return all;
+    if (!got->cursor) return {};
     if (got->cursor == cursor || pages == most_pages)
       return fail(errc::broken_protocol, "its list does not end: the same cursor comes again, or too many pages");
+    if (auto goes_on = into.still_in_time(); !goes_on) return goes_on;
     cursor = std::move(got->cursor);
   }
-}
-
-/// What comes as a range that asks for its pages by itself.
-template <class T>
-result<std::vector<T>> gather_range(paged<T> from, std::size_t most, bool& has_more) {
-  std::vector<T> all;
-  for (const auto& one : from) {
-    if (!one) return tl::unexpected(one.error());
-    has_more = all.size() == most;
-    if (has_more) return all;
-    all.push_back(*one);
-  }
-  return all;
 }
 
 result<gathered> gather_all(client& from, const mount_options& options, const call_options& how,
                             const std::function<void(std::string_view)>& log) {
   gathered made;
   const auto with = from.server();
+  allowance room;
+  room.until = allowance::clock::now() + list_times * options.timeout;
+  gathering<resource> entries(options.max_entries, room);
+  gathering<resource_template> templates(options.max_templates, room);
+  gathering<skill> skills(most_skills, room);
   if (with.has_resources) {
-    auto entries = gather_pages<resource>([&](const auto& cursor) { return from.resource_page(cursor, {}, how); },
-                                          options.max_entries, made.has_more_entries, made.ttl);
-    if (!entries) return tl::unexpected(std::move(entries.error()));
-    made.entries = std::move(*entries);
-    auto templates = gather_range(from.templates(how), options.max_templates, made.has_more_templates);
+    if (auto done = gather_entries(from, how, entries, made.ttl); !done) return tl::unexpected(std::move(done.error()));
+    const auto done = take_all(from.templates(how), templates);
     // Servers without templates need not know the method.
-    const bool has_none = !templates && templates.error().answer && templates.error().answer->code == method_not_found;
-    if (!templates && !has_none) return tl::unexpected(std::move(templates.error()));
-    if (templates) made.templates = std::move(*templates);
+    const bool has_none = !done && done.error().answer && done.error().answer->code == method_not_found;
+    if (!done && !has_none) return tl::unexpected(done.error());
   }
   if (options.skills && with.has_skills) {
-    auto skills = gather_range(from.skills(how), most_skills, made.has_more_skills);
-    if (skills) {
-      made.skills = std::move(*skills);
-    } else {
-      log("its skills cannot be listed: " + clean(skills.error().public_text, longest_line));
-    }
+    if (const auto done = take_all(from.skills(how), skills); !done)
+      log("its skills cannot be listed: " + clean(done.error().public_text, longest_line));
   }
+  made.has_more_entries = entries.has_more();
+  made.has_more_templates = templates.has_more();
+  made.has_more_skills = skills.has_more();
+  made.entries = std::move(entries).taken();
+  made.templates = std::move(templates).taken();
+  made.skills = std::move(skills).taken();
   return made;
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "providers/mcp/foreign.hpp"
+
 namespace hondana::mcp {
 namespace {
 
@@ -11,10 +13,15 @@ const naming& names() {
   return one;
 }
 
-shelf shelved(gathered from, const rules& which = rules({}, {})) { return {std::move(from), names(), which}; }
+shelf shelved(gathered from, const rules& which = rules({}, {})) {
+  for (auto& one : from.entries) make_fit(one);
+  for (auto& one : from.templates) make_fit(one);
+  return {std::move(from), names(), which};
+}
 
 std::vector<std::string> uris(const shelf& of) {
   std::vector<std::string> all;
+  all.reserve(of.entries().size());
   for (std::size_t i = 0; i < of.entries().size(); ++i) all.push_back(of.entries().at(i).uri);
   return all;
 }
@@ -124,7 +131,8 @@ TEST(mount_shelf, says_when_it_is_not_all) {
   EXPECT_EQ(
       shelved({.entries = {{.uri = "demo://a", .name = "a"}}, .has_more_entries = true, .has_more_templates = true})
           .shortness(),
-      "only the first 1 entries, the first 0 templates of the mounted server are served; raise max_entries or max_templates");
+      "only the first 1 entries, the first 0 templates of the mounted server are served; raise max_entries or max_templates, "
+      "unless its lists are longer than 64 MiB");
 }
 
 }  // namespace
