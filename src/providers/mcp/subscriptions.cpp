@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <utility>
 
 #include "providers/mcp/foreign.hpp"
@@ -49,6 +48,7 @@ result<void> subscriptions::fit(client& on, const wishes& wanted, const call_opt
   if (wanted.asks_again) {
     refused_.clear();
     lists_refused_ = false;
+    for (auto& one : groups_) look_again(one);
   }
   refused_ = shared(refused_, wanted.uris);
   std::erase_if(groups_,
@@ -74,21 +74,25 @@ result<void> subscriptions::fit(client& on, const wishes& wanted, const call_opt
 result<subscriptions::group> subscriptions::watch(client& on, std::set<std::string> uris, bool lists,
                                                   const call_options& how) const {
   watch_request what;
-  std::map<std::string, std::string> ours;
+  std::map<std::string, std::string> spelled;
   for (const auto& one : uris) {
     what.uris.push_back(around_.spelling(one));
-    ours.emplace(what.uris.back(), one);
+    spelled.emplace(one, what.uris.back());
   }
   what.resource_list = lists;
   auto standing = on.watch(what, around_.tell, how);
   if (!standing) return tl::unexpected(std::move(standing.error()));
-  group made{{}, false, std::move(*standing)};
-  const auto honoured = made.watching.honoured();
-  made.lists = honoured.resource_list;
-  for (const auto& one : honoured.uris) {
-    if (const auto found = ours.find(one); found != ours.end()) made.uris.insert(found->second);
-  }
+  group made{std::move(uris), lists, std::move(*standing), std::move(spelled)};
+  look_again(made);
   return made;
+}
+
+/// A server that was away may take on less than before.
+void subscriptions::look_again(group& one) {
+  const auto honoured = one.watching.honoured();
+  const std::set<std::string> theirs(honoured.uris.begin(), honoured.uris.end());
+  one.lists = one.lists && honoured.resource_list;
+  std::erase_if(one.uris, [&](const std::string& ours) { return !theirs.contains(one.spelled.at(ours)); });
 }
 
 void subscriptions::take(group made, const std::set<std::string>& asked) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -46,12 +47,14 @@ class subscriptions {
     std::set<std::string> uris;  // ours
     bool lists = false;
     client::watching watching;
+    std::map<std::string, std::string> spelled;  // theirs, by ours
   };
   [[nodiscard]] result<group> watch(client& on, std::set<std::string> uris, bool lists, const call_options& how) const;
   [[nodiscard]] std::set<std::string> missing(const wishes& wanted) const;
   result<void> add(client& on, const std::set<std::string>& uris, bool lists, const call_options& how);
   result<void> add_one_by_one(client& on, const std::set<std::string>& uris, const call_options& how);
   void take(group made, const std::set<std::string>& asked);
+  static void look_again(group& one);
   void refuse(const std::string& uri, const std::string& why);
 
   const surroundings around_;

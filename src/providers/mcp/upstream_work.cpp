@@ -215,7 +215,13 @@ void upstream::hear(const change& what) {
     case change_kind::resource_list:
     case change_kind::connection_back: {
       const std::lock_guard lock(mutex_);
-      if (what.kind == change_kind::connection_back) is_lost_ = false;
+      if (what.kind == change_kind::connection_back) {
+        is_lost_ = false;
+        // It may take on less than before, or more.
+        hears_lists_ = false;
+        wishes_.asks_again = true;
+        ++wishes_.generation;
+      }
       is_stale_ = true;
       happened();
       return;

@@ -107,6 +107,41 @@ TEST(mounted_failures, of_a_server_that_restarts_pass_with_its_changes) {
   mounted->watch(nullptr);
 }
 
+TEST(mounted_failures, of_a_server_that_comes_back_and_tells_less_leave_no_list_as_it_was) {
+  hearing log;
+  hearing news;
+  std::uint16_t port = 0;
+  std::shared_ptr<provider> mounted;
+  {
+    memo_server other;
+    auto service = listening(other.here);
+    ASSERT_TRUE(service);
+    port = service->port();
+    auto options = mounted_over_http(port, log);
+    options.refresh = std::chrono::milliseconds(0);
+    mounted = mount(options);
+    mounted->watch(std::make_shared<note_taker>(news));
+    mounted->attach("mcp://team/memo:///a");
+    ASSERT_TRUE(news.hears("content mcp://team/memo:///a ")) << log.text();
+    EXPECT_EQ(uris_of(*mounted).size(), 3u);
+  }
+  const auto before = news.count();
+  server_options quiet;
+  quiet.announces_lists = false;
+  memo_server other(quiet);
+  other.add("memo:///new", "came meanwhile");
+  const auto service = listening(other.here, port);
+  ASSERT_TRUE(service);
+  ASSERT_TRUE(news.hears("list", before)) << log.text();
+  ASSERT_TRUE(news.hears("content mcp://team/memo:///a ", before)) << log.text();
+  EXPECT_EQ(uris_of(*mounted).size(), 4u);
+  for (int i = 0; i < 10; ++i) {
+    other.add("memo:///later" + std::to_string(i), "x");
+    ASSERT_EQ(uris_of(*mounted).size(), 5u + static_cast<std::size_t>(i)) << "nothing is told, so it is asked";
+  }
+  mounted->watch(nullptr);
+}
+
 TEST(mounted_failures, of_programs_that_are_not_there_are_told) {
   hearing log;
   mount_options options;
