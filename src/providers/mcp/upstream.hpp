@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include <hondana/client.hpp>
 #include <hondana/mcp.hpp>
@@ -77,6 +78,8 @@ class upstream {
   void hear(const change& what);
   void tell_lists();
   void tell_content(const std::string& ours, std::string_view title);
+  /// What somebody is subscribed to of what lies above one of our URIs.
+  [[nodiscard]] std::vector<std::string> attached_around(const std::string& ours) const;
   void log(std::string_view line) const;
 
   // With the mutex held.

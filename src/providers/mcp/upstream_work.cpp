@@ -15,6 +15,7 @@ constexpr std::chrono::hours long_time{1};
 constexpr std::size_t most_pages = 10'000;
 constexpr std::size_t most_skills = 1'000;
 constexpr int list_times = 10;  // of the time for one request, for all pages of all lists together
+constexpr int most_levels = 64;  // above what has changed, that are looked at
 constexpr std::int64_t method_not_found = -32601;
 
 /// Pages of entries, until there is no room for more. `ttl` becomes the shortest one stated.
@@ -203,9 +204,15 @@ void upstream::subscribe(const std::stop_token& stop) {
 
 void upstream::hear(const change& what) {
   switch (what.kind) {
-    case change_kind::resource:
-      if (const auto ours = names_.ours(what.uri)) tell_content(*ours, clean(what.title, longest_line));
+    case change_kind::resource: {
+      const auto ours = names_.ours(what.uri);
+      if (!ours) return;
+      const auto title = clean(what.title, longest_line);
+      tell_content(*ours, title);
+      // It may lie below what was subscribed. Spec: schema, ResourceUpdatedNotificationParams, all revisions.
+      for (const auto& one : attached_around(*ours)) tell_content(one, title);
       return;
+    }
     case change_kind::connection_lost: {
       log("the connection is lost: " + clean(what.text, longest_line));
       const std::lock_guard lock(mutex_);
@@ -230,6 +237,17 @@ void upstream::hear(const change& what) {
     case change_kind::prompt_list:
       return;
   }
+}
+
+std::vector<std::string> upstream::attached_around(const std::string& ours) const {
+  std::vector<std::string> found;
+  const std::lock_guard lock(mutex_);
+  auto slash = ours.rfind('/');
+  for (int level = 0; level < most_levels && slash != std::string::npos && slash >= names_.prefix().size(); ++level) {
+    if (auto above = ours.substr(0, slash); wishes_.uris.contains(above)) found.push_back(std::move(above));
+    slash = ours.rfind('/', slash - 1);
+  }
+  return found;
 }
 
 void upstream::tell_lists() {

@@ -1,0 +1,58 @@
+/// Mounted servers that do what ours never do.
+#include <gmock/gmock.h>
+
+#include "unit/providers/mcp/mounting.hpp"
+
+namespace hondana::test {
+namespace {
+
+/// A server of 2025-11-25 in the shell's language; `cases` answers further requests, whose id is $id.
+mount_options mounted_script(const std::string& cases, hearing& log) {
+  const std::string script = R"sh(
+answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+tell() { printf '{"jsonrpc":"2.0","method":"notifications/%s"%s}\n' "$1" "$2"; }
+while read -r line; do
+  id=${line#*\"id\":}; id=${id%%[,\}]*}
+  case $line in
+    *'"method":"notifications/'*) ;;
+)sh" + cases + R"sh(
+    *'"method":"initialize"'*) answer '{"protocolVersion":"2025-11-25","serverInfo":{"name":"odd","version":"1"},
+"capabilities":{"resources":{"subscribe":true,"listChanged":true}}}' | tr -d '\n'; echo ;;
+    *'"method":"resources/list"'*) answer '{"resources":[{"uri":"memo:///a","name":"a"}]}' ;;
+    *'"method":"resources/templates/list"'*) answer '{"resourceTemplates":[]}' ;;
+    *) answer '{}' ;;
+  esac
+done)sh";
+  mount_options made;
+  made.name = "team";
+  made.revision = "2025-11-25";
+  made.target = child_target{.command = {"/bin/sh", "-c", script}};
+  made.timeout = std::chrono::seconds(20);
+  made.log = [&log](std::string_view line) { log.add(line); };
+  return made;
+}
+
+TEST(mounted_odd_servers, that_name_what_lies_below_a_subscribed_resource_change_that) {
+  hearing log;
+  hearing news;
+  const auto mounted = mount(mounted_script(
+      R"sh(*'"method":"resources/subscribe"'*) answer '{}'; tell resources/updated ',"params":{"uri":"memo:///a/b/c"}' ;;)sh",
+      log));
+  mounted->watch(std::make_shared<note_taker>(news));
+  mounted->attach("mcp://team/memo:///a");
+  ASSERT_TRUE(news.hears("content mcp://team/memo:///a/b/c ")) << log.text();
+  // Once because it is watched from now on, and once because something below it has changed.
+  const auto count = [&] {
+    const auto all = news.text();
+    std::size_t found = 0;
+    for (auto at = all.find("/a \n"); at != std::string::npos; at = all.find("/a \n", at + 1)) ++found;
+    return found;
+  };
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (count() < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  EXPECT_EQ(count(), 2u) << news.text();
+  mounted->watch(nullptr);
+}
+
+}  // namespace
+}  // namespace hondana::test
