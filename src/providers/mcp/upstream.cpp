@@ -118,6 +118,7 @@ std::shared_ptr<const shelf> upstream::lists(const call& by) {
   if (is_fresh(now)) return shelf_;
   if (!pauses(now)) {
     is_stale_ = true;
+    is_asked_for_ = true;
     happened();
     const auto gathers = gathers_;
     const auto attempts = attempts_;

@@ -19,6 +19,7 @@
 
 #include "providers/mcp/chain.hpp"
 #include "providers/mcp/naming.hpp"
+#include "providers/mcp/pacing.hpp"
 #include "providers/mcp/shelf.hpp"
 #include "providers/mcp/subscriptions.hpp"
 
@@ -105,6 +106,8 @@ class upstream {
   std::uint64_t events_ = 0;
   bool is_wanted_ = false;
   bool is_stale_ = true;
+  bool is_asked_for_ = false;  // by somebody who waits
+  bool is_called_changed_ = false;
   bool owes_lists_ = false;  // somebody was answered without them, or waits to hear of changes since
   bool list_attached_ = false;
   bool hears_lists_ = false;
@@ -121,6 +124,7 @@ class upstream {
   std::uint64_t wishes_fitted_ = 0;
   std::shared_ptr<const shelf> shelf_;
   clock::time_point shelf_time_{};
+  pacing pacing_;
   std::shared_ptr<change_listener> listener_;
   std::shared_ptr<client> client_;
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::chrono::hours long_time{1};
 constexpr std::size_t most_pages = 10'000;
 constexpr std::size_t most_skills = 1'000;
-constexpr int list_times = 10;  // of the time for one request, for all pages of all lists together
+constexpr int list_times = 10;   // of the time for one request, for all pages of all lists together
 constexpr int most_levels = 64;  // above what has changed, that are looked at
 constexpr std::int64_t method_not_found = -32601;
 
@@ -70,7 +70,7 @@ result<gathered> gather_all(client& from, const mount_options& options, const ca
 upstream::job upstream::next_job(clock::time_point now) const {
   if (pauses(now) || !is_wanted_) return job::none;
   if (!client_) return job::connect;
-  if (is_stale_) return job::gather;
+  if (is_stale_ && (is_asked_for_ || now >= pacing_.next())) return job::gather;
   if (wishes_fitted_ != wishes_.generation) return job::subscribe;
   return now >= next_look() ? job::gather : job::none;
 }
@@ -82,7 +82,8 @@ void upstream::run(const std::stop_token& stop) {
     const auto next = next_job(now);
     if (next == job::none) {
       const auto seen = events_;
-      const auto until = pauses(now) ? retry_at_ : std::min(next_look(), now + long_time);
+      const auto next_gather = is_stale_ ? pacing_.next() : next_look();
+      const auto until = pauses(now) ? retry_at_ : std::min(next_gather, now + long_time);
       (void)changed_.wait_until(lock, stop, until, [&] { return events_ != seen; });
       continue;
     }
@@ -150,9 +151,12 @@ void upstream::connect(const std::stop_token& stop) {
 void upstream::gather(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   is_stale_ = false;
+  is_asked_for_ = false;
+  const bool was_called_changed = std::exchange(is_called_changed_, false);
   const auto from = client_;
   const auto before = shelf_;
   lock.unlock();
+  const auto begin = clock::now();
   auto all = gather_all(*from, options_, how(stop), [this](std::string_view line) { log(line); });
   const auto now = all ? std::make_shared<const shelf>(std::move(*all), names_, which_) : nullptr;
   const bool is_same = now && before && now->says_the_same_as(*before);
@@ -164,6 +168,7 @@ void upstream::gather(const std::stop_token& stop) {
   }
   lock.lock();
   ++gathers_;
+  pacing_.asked(clock::now(), clock::now() - begin, !(is_same && was_called_changed));
   if (!now) {
     if (!stop.stop_requested()) failed(lock, passed_on(all.error(), options_.name));
     return;
@@ -228,6 +233,8 @@ void upstream::hear(const change& what) {
         hears_lists_ = false;
         wishes_.asks_again = true;
         ++wishes_.generation;
+      } else {
+        is_called_changed_ = true;
       }
       is_stale_ = true;
       happened();

@@ -54,5 +54,22 @@ TEST(mounted_odd_servers, that_name_what_lies_below_a_subscribed_resource_change
   mounted->watch(nullptr);
 }
 
+TEST(mounted_odd_servers, that_call_their_list_changed_whenever_it_is_asked_for_are_asked_ever_more_seldom) {
+  hearing log;
+  hearing news;
+  const auto mounted = mount(mounted_script(
+      R"sh(*'"method":"resources/list"'*) asked=$((asked + 1)); echo "asked $asked times" >&2
+      answer '{"resources":[{"uri":"memo:///a","name":"a"}]}'; tell resources/list_changed ;;)sh",
+      log));
+  mounted->watch(std::make_shared<note_taker>(news));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(uris_of(*mounted).size(), 1u) << log.text();
+  // Pauses of 50, 100, 200, 400 ms lie between these.
+  ASSERT_TRUE(log.hears("asked 6 times")) << log.text();
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(350));
+  EXPECT_EQ(uris_of(*mounted).size(), 1u) << log.text();
+  mounted->watch(nullptr);
+}
+
 }  // namespace
 }  // namespace hondana::test
