@@ -200,8 +200,6 @@ void upstream::detach(const std::string& ours) {
 void upstream::attach_list() {
   const std::lock_guard lock(mutex_);
   list_attached_ = true;
-  // What changes before they are known is not noticed.
-  owes_lists_ = owes_lists_ || !shelf_;
   want();
 }
 

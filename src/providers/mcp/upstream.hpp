@@ -108,7 +108,7 @@ class upstream {
   bool is_stale_ = true;
   bool is_asked_for_ = false;  // by somebody who waits
   bool is_called_changed_ = false;
-  bool owes_lists_ = false;  // somebody was answered without them, or waits to hear of changes since
+  bool owes_lists_ = false;  // somebody was answered without them
   bool list_attached_ = false;
   bool hears_lists_ = false;
   bool is_lost_ = false;  // the connection, as the client says

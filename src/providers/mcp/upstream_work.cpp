@@ -151,7 +151,7 @@ void upstream::connect(const std::stop_token& stop) {
 void upstream::gather(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   is_stale_ = false;
-  is_asked_for_ = false;
+  bool was_asked_for = std::exchange(is_asked_for_, false);
   const bool was_called_changed = std::exchange(is_called_changed_, false);
   const auto from = client_;
   const auto before = shelf_;
@@ -181,7 +181,10 @@ void upstream::gather(const std::stop_token& stop) {
     wishes_.asks_again = true;
     ++wishes_.generation;
   }
-  const bool tells = (before && !is_same) || std::exchange(owes_lists_, false);
+  was_asked_for = was_asked_for || is_asked_for_;
+  // What changed before they were known was not noticed; but who asked for them has it.
+  const bool is_first_news = !before && list_attached_ && !was_asked_for;
+  const bool tells = std::exchange(owes_lists_, false) || (before && !is_same) || is_first_news;
   happened();
   lock.unlock();
   if (was_away) log("it answers again");
