@@ -27,9 +27,10 @@
 namespace hondana::inline v0 {
 
 /// Answers what servers ask of the client's side; what is not set is not declared to them. The same ones serve requests of
-/// older revisions and retried calls of 2026-07-28. They may block: they run on a thread of the client's, one at a time. A
-/// failure becomes an error answer or, for forms and links in a retried call, "cancel". `params`: the request as the server
-/// spelled it. Spec: client/elicitation, client/sampling, client/roots.
+/// older revisions and retried calls of 2026-07-28. They may block, and call the client: they run on a thread of the client's,
+/// one at a time; what the server asks while such a call waits for it is refused. Destruction of the client does not wait for
+/// them. A failure becomes an error answer or, for forms and links in a retried call, "cancel". `params`: the request as the
+/// server spelled it. Spec: client/elicitation, client/sampling, client/roots.
 struct client_handlers {
   /// Fields that an accepted answer leaves out get the defaults of `requestedSchema`.
   std::function<result<form_answer>(const form_request&, const value& params)> form{};
@@ -69,10 +70,11 @@ struct client_options {
   std::string revision{};
   client_handlers handlers{};
   std::optional<log_level> least_log_level{};  ///< Log messages the server shall send; nothing: as it likes.
-  /// Hears log messages of the server. Threads: one of the client's.
+  /// Hears log messages of the server, but not of a flood of them. Threads: one of the client's, one call at a time; calls of
+  /// the client are allowed in it. Destruction of the client waits up to five seconds for it, and for handlers of changes.
   std::function<void(log_level level, std::string_view logger, const value& data)> on_log{};
   /// Hears what the client itself has to say: a tool that was left out, a connection made anew. Threads: any; it must not call
-  /// the client.
+  /// the client, nor throw.
   std::function<void(std::string_view line)> log{};
   /// Sees each message on its way; content that a writer took is missing in it.
   /// Threads: any; several calls may run at once.
@@ -83,8 +85,9 @@ struct client_options {
   std::function<value::object()> meta{};
 
   std::chrono::milliseconds call_time{30'000};
-  std::chrono::milliseconds input_time{600'000};  ///< Until people must have answered a server's question.
-  /// Until a child process that does not answer the first question is taken for an older one.
+  /// Until people must have answered a server's question; the time of a call stands still for so long and no longer.
+  std::chrono::milliseconds input_time{600'000};
+  /// Until a child process that does not answer the first question is taken for an older one. A URL gets the time of calls.
   std::chrono::milliseconds probe_time{5'000};
   std::size_t max_message_bytes = 64u << 20;  ///< Of one message kept in memory, contents included.
   std::uint64_t max_read_bytes = 1ull << 40;  ///< Content bytes given to one `content_writer`.
@@ -101,7 +104,8 @@ struct client_options {
 ///
 /// Errors of all calls: timed_out, cancelled, overloaded; source_unavailable when the server cannot be reached or started or
 /// went away; broken_protocol for an answer that is none; unauthorized; unsupported when the server does not declare what is
-/// asked for; refused for any other error it answers. Destruction cancels what is under way and ends a child process.
+/// asked for; refused for any other error it answers. Destruction cancels what is under way in other threads and ends a child
+/// process.
 class client {
  public:
   /// Finds the server and the revision to speak. Errors: invalid_argument for a target that cannot be; those of all calls.

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "client/narrowing.hpp"
-#include "handlers/mirrored.hpp"
 #include "value/take.hpp"
 #include "wire/asking/errors.hpp"
 
@@ -10,11 +9,10 @@ namespace hondana::outbound {
 namespace {
 
 /// What of the arguments is repeated in headers. Spec: 2026-07-28 basic/transports/streamable-http#client-behavior.
-result<std::vector<std::pair<std::string, std::string>>> repeated(const tool& what, const value& arguments) {
-  const auto mirrored = handlers::mirrored_arguments(what.inputSchema);
-  if (!mirrored) return tl::unexpected(mirrored.error());
+std::vector<std::pair<std::string, std::string>> repeated(const std::vector<model::mirrored_argument>& mirrored,
+                                                          const value& arguments) {
   std::vector<std::pair<std::string, std::string>> out;
-  for (const auto& one : *mirrored) {
+  for (const auto& one : mirrored) {
     const auto* given = model::argument_at(arguments, one.path);
     if (given == nullptr) continue;
     std::string text;
@@ -41,13 +39,9 @@ result<called> call_tool(engine& of, std::string_view name, const value& argumen
   for (bool is_again = false;; is_again = true) {
     request what{.asked = asking::call_tool(name, arguments)};
     if (of.has_headers()) {
-      const auto known = of.find_tool(name, is_again, how);
+      const auto known = of.find_headers(name, is_again, how);
       if (!known) return tl::unexpected(known.error());
-      if (*known) {
-        auto headers = repeated(**known, arguments);
-        if (!headers) return tl::unexpected(std::move(headers.error()));
-        what.headers = std::move(*headers);
-      }
+      if (*known) what.headers = repeated(**known, arguments);
     }
     auto got = of.call(std::move(what), how);
     if (got) return asking::called_of(got->got.result);

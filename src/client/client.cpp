@@ -57,11 +57,14 @@ result<client> client::connect(client_target target, client_options options, con
   return client(std::move(made));
 }
 
+// Each call keeps the engine: the client may be destroyed meanwhile.
+
 server_description client::server() const { return engine_->server(); }
 
 result<page<resource>> client::resource_page(const std::optional<std::string>& cursor, const entry_filter& wanted,
                                              const call_options& how) {
-  return outbound::resource_page(*engine_, cursor, wanted, how);
+  const auto of = engine_;
+  return outbound::resource_page(*of, cursor, wanted, how);
 }
 
 paged<resource> client::resources(entry_filter wanted, call_options how) {
@@ -93,19 +96,25 @@ paged<resource> client::children(std::string uri, call_options how) {
       });
 }
 
-result<read_answer> client::read(std::string_view uri, const call_options& how) { return engine_->read(uri, {}, {}, how); }
+result<read_answer> client::read(std::string_view uri, const call_options& how) {
+  const auto of = engine_;
+  return of->read(uri, {}, {}, how);
+}
 
 result<read_answer> client::read_if_changed(std::string_view uri, std::string_view version, const call_options& how) {
-  return engine_->read(uri, version, {}, how);
+  const auto of = engine_;
+  return of->read(uri, version, {}, how);
 }
 
 result<read_answer> client::read_to(std::string_view uri, content_writer into, const call_options& how) {
   if (!into) return fail(errc::invalid_argument, "there is nothing that takes the content");
-  return engine_->read(uri, {}, into, how);
+  const auto of = engine_;
+  return of->read(uri, {}, into, how);
 }
 
 result<resource> client::describe(std::string_view uri, const call_options& how) {
-  return outbound::describe(*engine_, uri, how);
+  const auto of = engine_;
+  return outbound::describe(*of, uri, how);
 }
 
 result<std::string> client::expand(std::string_view uri_template, const uri_template_values& values) {
@@ -129,13 +138,15 @@ result<complete_result> completed(outbound::engine& of, asking::request what, co
 result<complete_result> client::complete(std::string_view uri_template, std::string_view variable, std::string_view typed,
                                          const std::vector<std::pair<std::string, std::string>>& chosen,
                                          const call_options& how) {
-  return completed(*engine_, asking::complete_template(uri_template, variable, typed, chosen), how);
+  const auto of = engine_;
+  return completed(*of, asking::complete_template(uri_template, variable, typed, chosen), how);
 }
 
 result<complete_result> client::complete_prompt(std::string_view prompt, std::string_view argument, std::string_view typed,
                                                 const std::vector<std::pair<std::string, std::string>>& chosen,
                                                 const call_options& how) {
-  return completed(*engine_, asking::complete_prompt(prompt, argument, typed, chosen), how);
+  const auto of = engine_;
+  return completed(*of, asking::complete_prompt(prompt, argument, typed, chosen), how);
 }
 
 client::watching::watching() noexcept = default;
@@ -158,9 +169,10 @@ watch_request client::watching::honoured() const {
 }
 
 result<client::watching> client::watch(watch_request what, change_handler tell, const call_options& how) {
-  auto made = engine_->watched().add(std::move(what), std::move(tell), how);
+  const auto of = engine_;
+  auto made = of->watched().add(std::move(what), std::move(tell), how);
   if (!made) return tl::unexpected(std::move(made.error()));
-  return watching(std::make_shared<watching::state>(watching::state{engine_, std::move(*made)}));
+  return watching(std::make_shared<watching::state>(watching::state{of, std::move(*made)}));
 }
 
 paged<tool> client::tools(call_options how) {
@@ -169,7 +181,8 @@ paged<tool> client::tools(call_options how) {
 }
 
 result<called> client::call_tool(std::string_view name, const value& arguments, const call_options& how) {
-  return outbound::call_tool(*engine_, name, arguments, how);
+  const auto of = engine_;
+  return outbound::call_tool(*of, name, arguments, how);
 }
 
 paged<prompt> client::prompts(call_options how) {
@@ -185,9 +198,10 @@ paged<prompt> client::prompts(call_options how) {
 result<prompt_result> client::get_prompt(std::string_view name,
                                          const std::vector<std::pair<std::string, std::string>>& arguments,
                                          const call_options& how) {
-  if (auto can = engine_->need(&server_description::has_prompts, "prompts", how); !can)
+  const auto of = engine_;
+  if (auto can = of->need(&server_description::has_prompts, "prompts", how); !can)
     return tl::unexpected(std::move(can.error()));
-  auto got = engine_->call({.asked = asking::get_prompt(name, arguments)}, how);
+  auto got = of->call({.asked = asking::get_prompt(name, arguments)}, how);
   if (!got) return tl::unexpected(std::move(got.error()));
   return asking::prompt_of(got->result());
 }
@@ -202,26 +216,29 @@ paged<skill> client::skills(call_options how) {
 }
 
 result<skill> client::find_skill(std::string_view uri, const call_options& how) {
-  if (auto can = engine_->need(&server_description::has_skills, "skills", how); !can)
-    return tl::unexpected(std::move(can.error()));
-  auto got = engine_->call({.asked = asking::get_skill(uri), .is_kept = true}, how);
+  const auto of = engine_;
+  if (auto can = of->need(&server_description::has_skills, "skills", how); !can) return tl::unexpected(std::move(can.error()));
+  auto got = of->call({.asked = asking::get_skill(uri), .is_kept = true}, how);
   if (!got) return tl::unexpected(std::move(got.error()));
   return asking::skill_of(got->result());
 }
 
 result<read_answer> client::read_skill_file(const skill& of, std::string_view uri, const call_options& how) {
-  return outbound::read_skill_file(*engine_, of, uri, how);
+  const auto in = engine_;
+  return outbound::read_skill_file(*in, of, uri, how);
 }
 
 result<value> client::request(std::string_view method, const value& params, const call_options& how) {
-  return outbound::any_request(*engine_, method, params, how);
+  const auto of = engine_;
+  return outbound::any_request(*of, method, params, how);
 }
 
 result<void> client::roots_changed() {
-  const auto ready = engine_->connection().ready({});
+  const auto of = engine_;
+  const auto ready = of->connection().ready({});
   if (!ready) return tl::unexpected(ready.error());
   if (ready->is_modern) return {};
-  engine_->connection().talk().tell(asking::roots_changed());
+  of->connection().talk().tell(asking::roots_changed());
   return {};
 }
 

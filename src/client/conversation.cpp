@@ -11,42 +11,67 @@
 namespace hondana::outbound {
 namespace {
 
-/// Stands between a channel and the content's taker, who has gone once the call is over, whatever comes late. Threads: any.
-class content_gate {
+constexpr std::chrono::hours longest_time{24 * 365};
+
+}  // namespace
+
+/// Stands between a channel and what the caller passed, which has gone once the call is over, whatever comes late. What is
+/// passed runs under its lock, so that closing waits for it. Threads: any.
+class conversation::call_gate {
  public:
-  explicit content_gate(channel::content_sink to) : to_(std::move(to)) {}
+  call_gate(channel::content_sink content, std::function<void(const progress&)> report)
+      : content_(std::move(content)), report_(std::move(report)) {}
+
   result<void> pass(std::size_t item, std::string_view bytes) {
     const std::lock_guard lock(mutex_);
-    return is_open_ ? to_(item, bytes) : result<void>();
+    if (!is_open_) return {};
+    try {
+      return content_(item, bytes);
+    } catch (const std::exception& error) {
+      return fail(errc::internal, "what takes the content failed", error.what());
+    }
+  }
+  /// Errors: internal, when the application's function throws.
+  result<void> tell(const progress& now) {
+    const std::lock_guard lock(mutex_);
+    if (!is_open_ || !report_) return {};
+    try {
+      report_(now);
+    } catch (const std::exception& error) {
+      return fail(errc::internal, std::string("what hears of progress failed: ") + error.what());
+    }
+    return {};
   }
   void close() {
     const std::lock_guard lock(mutex_);
     is_open_ = false;
   }
+  [[nodiscard]] bool takes_content() const noexcept { return static_cast<bool>(content_); }
 
  private:
   std::mutex mutex_;
   bool is_open_ = true;
-  const channel::content_sink to_;
+  const channel::content_sink content_;
+  const std::function<void(const progress&)> report_;
 };
 
 /// Closes the gate on every way out of a call.
-class gate_keeper {
+class conversation::gate_keeper {
  public:
-  explicit gate_keeper(const channel::content_sink& to) : gate_(to ? std::make_shared<content_gate>(to) : nullptr) {}
-  ~gate_keeper() {
-    if (gate_) gate_->close();
-  }
+  explicit gate_keeper(std::shared_ptr<call_gate> gate) : gate_(std::move(gate)) {}
+  ~gate_keeper() { gate_->close(); }
   gate_keeper(const gate_keeper&) = delete;
   gate_keeper& operator=(const gate_keeper&) = delete;
   [[nodiscard]] channel::content_sink sink() const {
-    if (!gate_) return {};
+    if (!gate_->takes_content()) return {};
     return [gate = gate_](std::size_t item, std::string_view bytes) { return gate->pass(item, bytes); };
   }
 
  private:
-  std::shared_ptr<content_gate> gate_;
+  std::shared_ptr<call_gate> gate_;
 };
+
+namespace {
 
 std::optional<json::object> error_in(std::string_view text, json::document& keeper) {
   auto parsed = json::document::parse(text);
@@ -65,7 +90,7 @@ struct conversation::pending {
   std::condition_variable changed;
   std::optional<result<answer>> got;
   clock::time_point last_heard = clock::now();
-  std::function<void(const progress&)> report;
+  std::shared_ptr<call_gate> gate;
   std::string method;
   std::string target;
   bool is_subscription = false;
@@ -97,12 +122,13 @@ channel::call_id conversation::next_id() {
 }
 
 clock::duration conversation::paused() const {
-  return questions_ == 0 ? question_total_ : question_total_ + (clock::now() - question_since_);
+  if (questions_ == 0) return question_total_;
+  return question_total_ + std::min<clock::duration>(clock::now() - question_since_, question_time_);
 }
 
 void conversation::set_question_time(std::chrono::milliseconds most) {
   const std::lock_guard lock(mutex_);
-  question_time_ = most;
+  question_time_ = std::min<std::chrono::milliseconds>(most, longest_time);
 }
 
 void conversation::question_began() {
@@ -112,13 +138,14 @@ void conversation::question_began() {
 
 void conversation::question_ended() {
   const std::lock_guard lock(mutex_);
-  if (--questions_ == 0) question_total_ += clock::now() - question_since_;
+  const auto total = paused();
+  if (--questions_ == 0) question_total_ = total;
   for (auto& [id, one] : pending_) one->changed.notify_all();
 }
 
 result<answer> conversation::ask(channel::call_id id, std::string text, const sending& how, const call_options& options) {
   auto mine = std::make_shared<pending>();
-  mine->report = options.report;
+  mine->gate = std::make_shared<call_gate>(how.content, options.report);
   mine->method = how.method;
   mine->target = how.target;
   const auto began = clock::now();
@@ -131,9 +158,9 @@ result<answer> conversation::ask(channel::call_id id, std::string text, const se
     pending_.emplace(id, mine);
     paused_before = paused();
   }
-  if (trace_) trace_(message_direction::to_server, text);
+  traced(message_direction::to_server, text);
   const bool streams = static_cast<bool>(how.content);
-  const gate_keeper gate(how.content);
+  const gate_keeper gate(mine->gate);
   through()->send({std::move(text), id, how.headers, gate.sink(), false, how.is_opening});
 
   // The lock makes sure that the wake-up cannot come between the look at the token and the wait.
@@ -143,7 +170,7 @@ result<answer> conversation::ask(channel::call_id id, std::string text, const se
   });
   std::unique_lock lock(mutex_);
   const auto time = options.time.value_or(how.time);
-  const auto endless = time == std::chrono::milliseconds::max();
+  const auto endless = time >= longest_time;
   while (!mine->got) {
     if (options.stop.stop_requested()) {
       pending_.erase(id);
@@ -151,27 +178,26 @@ result<answer> conversation::ask(channel::call_id id, std::string text, const se
       give_up(id, how, "cancelled");
       return fail(errc::cancelled, how.method + " was cancelled");
     }
-    if (questions_ != 0) {
-      const auto until = question_since_ + question_time_;
-      if (clock::now() < until) {
-        mine->changed.wait_until(lock, until);
-        continue;
-      }
+    if (endless) {
+      mine->changed.wait(lock);
+      continue;
     }
-    const auto from = streams ? std::max(began, mine->last_heard) : began;
-    const auto until = endless ? clock::time_point::max() : from + time + (paused() - paused_before);
-    if (clock::now() >= until) {
+    // However many questions a server asks, it wins no more than the time for one.
+    const auto won = std::min<clock::duration>(paused() - paused_before, question_time_);
+    const auto until = (streams ? std::max(began, mine->last_heard) : began) + time + won;
+    const auto now = clock::now();
+    if (questions_ != 0 && won < question_time_ && now < question_since_ + question_time_) {
+      mine->changed.wait_until(lock, std::min(question_since_, now - won) + question_time_);
+      continue;
+    }
+    if (now >= until) {
       pending_.erase(id);
       lock.unlock();
       give_up(id, how, "timed out");
       return fail(errc::timed_out, "the server did not answer " + how.method + " within " + std::to_string(time.count()) +
                                        " ms; give it more time, or see whether it is stuck");
     }
-    if (endless) {
-      mine->changed.wait(lock);
-    } else {
-      mine->changed.wait_until(lock, until);
-    }
+    mine->changed.wait_until(lock, until);
   }
   pending_.erase(id);
   return std::move(*mine->got);
@@ -197,7 +223,7 @@ result<void> conversation::subscribe(channel::call_id id, std::string text, cons
     if (pending_.size() >= max_calls_) return fail(errc::overloaded, "too many calls and subscriptions are under way");
     pending_.emplace(id, mine);
   }
-  if (trace_) trace_(message_direction::to_server, text);
+  traced(message_direction::to_server, text);
   through()->send({std::move(text), id, how.headers, {}, true, false});
   return {};
 }
@@ -214,7 +240,11 @@ void conversation::drop(channel::call_id id) {
 }
 
 void conversation::tell(std::string text, std::vector<std::pair<std::string, std::string>> headers) {
-  if (trace_) trace_(message_direction::to_server, text);
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_) return;
+  }
+  traced(message_direction::to_server, text);
   through()->send({std::move(text), 0, std::move(headers), {}, false, false});
 }
 
@@ -252,7 +282,7 @@ void conversation::settle(channel::call_id id, result<answer> with) {
 }
 
 void conversation::received(channel::call_id call, std::string text) {
-  if (trace_) trace_(message_direction::from_server, text);
+  traced(message_direction::from_server, text);
   auto parsed = json::document::parse(text);
   if (!parsed) {
     const auto what = "the server sent what is no JSON message: " + parsed.error().what;
@@ -268,10 +298,10 @@ void conversation::received(channel::call_id call, std::string text) {
     if (const auto* progressed = std::get_if<asking::call_progress>(&news.what)) {
       reported(*progressed);
     } else {
-      heard_.told(std::move(news));
+      heard_.told(std::move(news), text.size());
     }
   } else if (const auto* asked = std::get_if<rpc::request>(&message)) {
-    heard_.asked(*asked);
+    heard_.asked(*asked, text.size());
   } else if (const auto* bad = std::get_if<rpc::malformed>(&message)) {
     const auto what = "the server sent a malformed message: " + bad->text;
     heard_.noticed(what);
@@ -329,15 +359,25 @@ void conversation::answered(channel::call_id call, json::document document, cons
 }
 
 void conversation::reported(const asking::call_progress& what) {
-  std::function<void(const progress&)> report;
+  std::shared_ptr<call_gate> gate;
   {
     const std::lock_guard lock(mutex_);
     const auto found = pending_.find(what.call);
-    if (found == pending_.end()) return;
+    if (found == pending_.end() || found->second->got) return;
     // Words alone are no content: only bytes keep a streamed read from timing out.
-    report = found->second->report;
+    gate = found->second->gate;
   }
-  if (report) report(what.now);
+  if (!gate) return;
+  if (const auto told = gate->tell(what.now); !told) heard_.noticed(told.error().public_text);
+}
+
+void conversation::traced(message_direction way, std::string_view message) {
+  if (!trace_) return;
+  try {
+    trace_(way, message);
+  } catch (const std::exception& error) {
+    heard_.noticed(std::string("what records messages failed: ") + error.what());
+  }
 }
 
 void conversation::progressed(channel::call_id call) {

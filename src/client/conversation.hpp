@@ -40,9 +40,10 @@ class hearer {
   hearer(const hearer&) = delete;
   hearer& operator=(const hearer&) = delete;
   virtual ~hearer() = default;
-  virtual void told(asking::news what) = 0;
+  /// `bytes`: of the message.
+  virtual void told(asking::news what, std::size_t bytes) = 0;
   /// A request of the server's (older revisions).
-  virtual void asked(const rpc::request& what) = 0;
+  virtual void asked(const rpc::request& what, std::size_t bytes) = 0;
   /// A subscription's stream has ended; `why` is set unless the server ended it as the protocol has it.
   virtual void subscription_ended(channel::call_id id, std::optional<failure> why) = 0;
   /// The connection is gone, or the server has ended the session.
@@ -85,10 +86,11 @@ class conversation final : public channel::listener {
   result<void> subscribe(channel::call_id id, std::string text, const sending& how);
   /// Gives a subscription up; nothing is told of it any more. The server is told where only that tells it.
   void drop(channel::call_id id);
-  /// Sends a notification or an answer.
+  /// Sends a notification or an answer; nothing once it is closed.
   void tell(std::string text, std::vector<std::pair<std::string, std::string>> headers = {});
 
-  /// While somebody is answering a question of the server's, the time of calls stands still.
+  /// While somebody is answering a question of the server's, the time of calls stands still; of one call for no longer than
+  /// one question may take.
   void question_began();
   void question_ended();
   /// The most time a question may take.
@@ -104,9 +106,12 @@ class conversation final : public channel::listener {
   void broken(failure why) override;
 
  private:
+  class call_gate;
+  class gate_keeper;
   struct pending;
   void settle(channel::call_id id, result<answer> with);
   void answered(channel::call_id call, json::document document, const rpc::response& what, std::size_t bytes);
+  void traced(message_direction way, std::string_view message);
   void reported(const asking::call_progress& what);
   void give_up(channel::call_id id, const sending& how, std::string_view reason);
   void cancel(channel::call_id id, std::string_view reason, std::vector<std::pair<std::string, std::string>> headers);

@@ -17,7 +17,10 @@ namespace {
 
 constexpr int most_rounds = 20;
 constexpr std::size_t most_questions = 64;
-constexpr std::size_t most_tools = 10'000;
+constexpr std::size_t most_tool_bytes = 4u << 20;
+constexpr std::chrono::seconds time_of_handlers{5};
+constexpr std::size_t most_logs = 1'000;
+constexpr std::size_t most_log_bytes = 8u << 20;
 
 std::string key_of(const client_target& target) {
   if (const auto* child = std::get_if<child_target>(&target)) {
@@ -62,30 +65,28 @@ engine::engine(client_target target, client_options options, channel_maker make)
       server_key_(key_of(target)),
       identity_(identity_of(target, options_)),
       cache_(options_.cache ? options_.cache : std::make_shared<client_cache>(options_.cache_bytes)),
-      questions_(options_.handlers),
       link_(std::move(target), options_, *this, std::move(make)),
       watches_(*this),
       telling_("the client's handlers", 1, 100'000),
-      asking_("the client's questions", 1, most_questions) {}
+      asking_(options_.handlers, options_.input_time) {}
 
 engine::~engine() { close(); }
 
 result<void> engine::open(const call_options& how) {
   const auto ready = link_.ready(how);
   if (!ready) return tl::unexpected(ready.error());
-  // Peers without sessions are told with each request.
-  if (ready->is_modern || !options_.least_log_level || link_.server().capabilities.find("logging") == nullptr) return {};
-  if (auto done = call({.asked = asking::set_level(*options_.least_log_level)}, how); !done)
-    return tl::unexpected(std::move(done.error()));
   return {};
 }
 
 void engine::close() {
-  watches_.close();
+  // First all calls end, also those that others wait for here.
+  if (!closing_.request_stop()) return;
+  watches_.retire();
   link_.close(std::chrono::milliseconds(5'000));
-  const auto now = work::clock::now();
-  telling_.close(now);
-  asking_.close(now);
+  watches_.close();
+  const bool is_handler = teller_.load() == std::this_thread::get_id();
+  telling_.close(work::clock::now() + (is_handler ? std::chrono::seconds(0) : time_of_handlers));
+  asking_.close();
 }
 
 void engine::noticed(const std::string& line) {
@@ -93,7 +94,11 @@ void engine::noticed(const std::string& line) {
 }
 
 result<void> engine::tell_later(std::function<void()> job) {
-  return telling_.submit(std::move(job), work::clock::time_point::max());
+  const auto noted = [this, job = std::move(job)] {
+    teller_ = std::this_thread::get_id();
+    job();
+  };
+  return telling_.submit(noted, work::clock::time_point::max());
 }
 
 result<server_description> engine::need(bool server_description::* what, std::string_view name, const call_options& how) {
@@ -113,6 +118,7 @@ client_cache::store::question engine::question_of(const asking::request& what) c
 }
 
 result<outcome> engine::call(request what, const call_options& how) {
+  const asking_lane::waiting noted(asking_);
   auto& kept = cache_->entries();
   if (what.is_kept && !how.afresh) {
     if (const auto found = kept.find(question_of(what.asked))) {
@@ -173,7 +179,7 @@ result<answer> engine::once(const request& what, const call_options& how) {
     if (got || is_again || !got.error().answer) return got;
     const auto& why = got.error();
     // A session that has ended is begun anew once; so is a server that turned out to speak something else.
-    if (!in->is_modern && why.answer->http_status == 404 && why.answer->code == 0) {
+    if (!in->is_modern && why.answer->http_status == 404) {
       link_.lost(false);
     } else if (in->is_modern && asking::wants_other_revision(why)) {
       link_.lost(true);
@@ -192,6 +198,8 @@ result<std::string> engine::answered_questions(const json::object& result, const
   if (!asked && !has_state)
     return fail(errc::broken_protocol, "the server wants input and says neither which nor what it is for");
   if (asked) {
+    if (asked->members().size() > most_questions)
+      return fail(errc::broken_protocol, "the server asks more than " + std::to_string(most_questions) + " questions at once");
     to.key("inputResponses").begin_object();
     for (const auto& [key, one] : asked->members()) {
       const auto inner = one.as_object("inputRequests");
@@ -203,15 +211,15 @@ result<std::string> engine::answered_questions(const json::object& result, const
         if (!taken) return fail(errc::broken_protocol, taken.error().public_text);
         params = std::move(*taken);
       }
-      if (how.stop.stop_requested()) return fail(errc::cancelled, "the call was cancelled while the server asked for input");
-      const auto given = questions_.answer(method, params);
-      if (given.code == 0) {
-        to.key(key).raw(given.result);
-      } else if (method == "elicitation/create" && given.code == -32603) {
+      const auto given = asking_.answer({method, std::move(params), 0, shared_from_this()}, how.stop);
+      if (!given) return tl::unexpected(given.error());
+      if (given->code == 0) {
+        to.key(key).raw(given->result);
+      } else if (method == "elicitation/create" && given->code == -32603) {
         to.key(key).raw(R"({"action":"cancel"})");
       } else {
-        return fail(given.code == -32603 ? errc::refused : errc::broken_protocol,
-                    "the server wants " + method.substr(0, 100) + " answered, and there is no answer: " + given.text);
+        return fail(given->code == -32603 ? errc::refused : errc::broken_protocol,
+                    "the server wants " + method.substr(0, 100) + " answered, and there is no answer: " + given->text);
       }
     }
     to.end_object();
@@ -221,34 +229,32 @@ result<std::string> engine::answered_questions(const json::object& result, const
   return out;
 }
 
-void engine::asked(const rpc::request& what) {
-  if (what.method == "ping") {
-    reply_to(what.id, {"{}"});
-    return;
-  }
+void engine::asked(const rpc::request& what, std::size_t bytes) {
+  if (what.method == "ping") return reply_to(what.id, {"{}"});
   const auto in = link_.server();
   if (in.is_modern) {
     noticed("the server sent a request (" + what.method.substr(0, 100) +
             "), which its revision does not allow; it is not answered");
     return;
   }
+  if (!asking_.who().has_handler(what.method))
+    return reply_to(what.id, {{}, -32601, "this client has no method " + what.method.substr(0, 100)});
   value params = value::object{};
   std::string text = "{";
   json::writer to(text);
   for (const auto& [name, one] : what.params.members()) to.key(name).raw(one.to_json());
   if (auto parsed = value::parse(text + "}")) params = std::move(*parsed);
-  auto& talk = link_.talk();
-  talk.question_began();
-  const auto queued = asking_.submit(
-      [self = shared_from_this(), id = what.id, method = what.method, params] {
-        const auto given = self->questions_.answer(method, params);
-        self->reply_to(id, given);
-        self->link_.talk().question_ended();
-      },
-      work::clock::time_point::max());
-  if (queued) return;
-  talk.question_ended();
-  reply_to(what.id, {{}, -32603, "this client has too many questions to answer already"});
+  const auto self = shared_from_this();
+  std::shared_ptr<void> counted;
+  if (questions::takes_time(what.method)) {
+    link_.talk().question_began();
+    counted = std::shared_ptr<void>(nullptr, [self](void*) { self->link_.talk().question_ended(); });
+  }
+  // Ids are a connection's own: after it, the same one may be that of another question.
+  const auto is_stale = [self, asked_in = link_.connection()] { return self->link_.connection() != asked_in; };
+  const auto into = [self, id = what.id, counted](const reply& given) { self->reply_to(id, given); };
+  if (!asking_.ask({what.method, std::move(params), bytes, self}, is_stale, into))
+    reply_to(what.id, {{}, -32603, "this client has too many questions to answer already"});
 }
 
 void engine::reply_to(const rpc::request_id& id, const reply& with) {
@@ -261,11 +267,27 @@ void engine::reply_to(const rpc::request_id& id, const reply& with) {
   link_.talk().tell(std::move(out));
 }
 
-void engine::hear_log(asking::log_message what) {
+void engine::hear_log(asking::log_message what, std::size_t bytes) {
   if (!options_.on_log) return;
-  const auto queued = tell_later(
-      [self = shared_from_this(), what = std::move(what)] { self->options_.on_log(what.level, what.logger, what.data); });
-  if (!queued) noticed("a log message of the server was dropped: there are too many");
+  const auto drop = [this] {
+    if (!drops_logs_.exchange(true)) noticed("log messages of the server are dropped: there are too many");
+  };
+  if (logs_ >= most_logs || log_bytes_ + bytes > most_log_bytes) return drop();
+  ++logs_;
+  log_bytes_ += bytes;
+  const auto queued = tell_later([self = shared_from_this(), what = std::move(what), bytes] {
+    self->log_bytes_ -= bytes;
+    if (--self->logs_ == 0) self->drops_logs_ = false;
+    try {
+      self->options_.on_log(what.level, what.logger, what.data);
+    } catch (const std::exception& error) {
+      self->noticed(std::string("what hears log messages failed: ") + error.what());
+    }
+  });
+  if (queued) return;
+  --logs_;
+  log_bytes_ -= bytes;
+  drop();
 }
 
 void engine::forget(const change& what) {
@@ -281,6 +303,7 @@ void engine::forget(const change& what) {
     case change_kind::tool_list: {
       kept.forget_lists(from, {"tools/"});
       const std::lock_guard lock(tools_mutex_);
+      tool_bytes_ = 0;
       return tools_.clear();
     }
     case change_kind::connection_lost:
@@ -289,8 +312,8 @@ void engine::forget(const change& what) {
   }
 }
 
-void engine::told(asking::news what) {
-  if (auto* line = std::get_if<asking::log_message>(&what.what)) return hear_log(std::move(*line));
+void engine::told(asking::news what, std::size_t bytes) {
+  if (auto* line = std::get_if<asking::log_message>(&what.what)) return hear_log(std::move(*line), bytes);
   if (const auto* changed = std::get_if<change>(&what.what)) forget(*changed);
   watches_.told(what);
 }
@@ -302,11 +325,17 @@ void engine::lost(const failure& why) {
   watches_.lost(why);
 }
 
-void engine::interrupted() {
-  // What was told meanwhile is not known, so that nothing of what is kept can be relied on.
+void engine::forget_everything() {
   const auto key = server_in_cache();
   cache_->entries().forget_lists(key, {"resources/", "skills/", "tools/", "prompts/"});
   cache_->entries().forget_resource(key, {});
+  const std::lock_guard lock(tools_mutex_);
+  tools_.clear();
+  tool_bytes_ = 0;
+}
+
+void engine::interrupted() {
+  forget_everything();
   watches_.interrupted();
 }
 
@@ -314,9 +343,21 @@ bool engine::has_headers() const { return link_.server().transport == "http" && 
 
 void engine::remember_tools(const std::vector<tool>& all) {
   const std::lock_guard lock(tools_mutex_);
-  if (tools_.size() + all.size() > most_tools) tools_.clear();
   for (const auto& one : all) {
-    if (tools_.size() < most_tools) tools_.insert_or_assign(one.name, one);
+    auto mirrored = handlers::mirrored_arguments(one.inputSchema);
+    if (!mirrored) continue;
+    auto bytes = one.name.size() + sizeof(tool_headers::value_type);
+    for (const auto& argument : *mirrored) {
+      bytes += argument.header.size() + sizeof argument;
+      for (const auto& step : argument.path) bytes += step.size() + sizeof step;
+    }
+    if (tool_bytes_ + bytes > most_tool_bytes) {
+      tools_.clear();
+      tool_bytes_ = 0;
+    }
+    if (bytes > most_tool_bytes) continue;
+    tool_bytes_ += bytes;
+    tools_.insert_or_assign(one.name, std::move(*mirrored));
   }
 }
 
@@ -326,28 +367,35 @@ result<page<tool>> engine::tool_page(const std::optional<std::string>& cursor, c
   if (!got) return tl::unexpected(std::move(got.error()));
   auto out = asking::tools_of(got->result());
   if (!out) return out;
-  if (has_headers()) drop_unusable(out->items, [this](const std::string& line) { noticed(line); });
+  if (!has_headers()) return out;
+  drop_unusable(out->items, [this](const std::string& line) { noticed(line); });
   remember_tools(out->items);
   return out;
 }
 
-result<std::optional<tool>> engine::find_tool(std::string_view name, bool afresh, const call_options& how) {
-  if (!afresh) {
+result<engine::headers_of_tool> engine::find_headers(std::string_view name, bool afresh, const call_options& how) {
+  const auto known = [this, name]() -> headers_of_tool {
     const std::lock_guard lock(tools_mutex_);
     const auto found = tools_.find(name);
-    if (found != tools_.end()) return std::optional<tool>(found->second);
+    return found == tools_.end() ? headers_of_tool() : found->second;
+  };
+  if (!afresh) {
+    if (auto found = known()) return found;
   }
-  const auto until = clock::now() + how.time.value_or(options_.call_time);
+  const time_left left(how.time.value_or(options_.call_time));
   auto asking = how;
   asking.report = {};
   asking.afresh = afresh;
-  paged<tool> all([this, &asking](const std::optional<std::string>& cursor) { return tool_page(cursor, asking); });
+  paged<tool> all([&](const std::optional<std::string>& cursor) -> result<page<tool>> {
+    if (left.is_over()) return fail(errc::timed_out, "the server's list of tools did not end in time");
+    asking.time = left.time();
+    return tool_page(cursor, asking);
+  });
   for (const auto& one : all) {
     if (!one) return tl::unexpected(one.error());
-    if (one->name == name) return std::optional<tool>(*one);
-    if (clock::now() >= until) return fail(errc::timed_out, "the server's list of tools did not end in time");
+    if (one->name == name) return known();
   }
-  return std::optional<tool>();
+  return headers_of_tool();
 }
 
 }  // namespace hondana::outbound

@@ -1,22 +1,27 @@
 /// A client's calls: cached, asked, asked again when the server wants input or has forgotten us.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <hondana/client.hpp>
 
+#include "client/asking_lane.hpp"
 #include "client/cache.hpp"
 #include "client/conversation.hpp"
 #include "client/link.hpp"
-#include "client/questions.hpp"
 #include "client/request.hpp"
+#include "client/time_left.hpp"
 #include "client/watches.hpp"
+#include "model/answers.hpp"
 #include "wire/asking/results.hpp"
 #include "work/pool.hpp"
 
@@ -63,17 +68,20 @@ class engine : public hearer, public std::enable_shared_from_this<engine> {
   /// Of what a read gives now.
   [[nodiscard]] result<bytes::digest> digest_of(const std::string& uri, const call_options& how);
 
-  /// The tool as listed last; it is looked for when it is not known, or `afresh`.
-  [[nodiscard]] result<std::optional<tool>> find_tool(std::string_view name, bool afresh, const call_options& how);
-  void remember_tools(const std::vector<tool>& all);
+  /// Arguments that a tool wants repeated in headers; nothing for a tool that is not listed.
+  using headers_of_tool = std::optional<std::vector<model::mirrored_argument>>;
+  /// As listed last; it is looked for when it is not known, or `afresh`.
+  [[nodiscard]] result<headers_of_tool> find_headers(std::string_view name, bool afresh, const call_options& how);
   [[nodiscard]] result<page<tool>> tool_page(const std::optional<std::string>& cursor, const call_options& how);
   /// Whether `x-mcp-header` matters: without headers it does not.
   [[nodiscard]] bool has_headers() const;
 
-  void told(asking::news what) override;
-  void asked(const rpc::request& what) override;
+  void told(asking::news what, std::size_t bytes) override;
+  void asked(const rpc::request& what, std::size_t bytes) override;
   void subscription_ended(channel::call_id id, std::optional<failure> why) override;
   void interrupted() override;
+  /// What was told meanwhile is not known, so that nothing of what is kept can be relied on.
+  void forget_everything();
   void lost(const failure& why) override;
 
  private:
@@ -81,7 +89,8 @@ class engine : public hearer, public std::enable_shared_from_this<engine> {
   [[nodiscard]] result<answer> once(const request& what, const call_options& how);
   [[nodiscard]] result<std::string> answered_questions(const json::object& result, const call_options& how);
   void reply_to(const rpc::request_id& id, const reply& with);
-  void hear_log(asking::log_message what);
+  void hear_log(asking::log_message what, std::size_t bytes);
+  void remember_tools(const std::vector<tool>& all);
   void forget(const change& what);
   [[nodiscard]] std::string server_in_cache() const;
   [[nodiscard]] client_cache::store::question question_of(const asking::request& what) const;
@@ -90,13 +99,19 @@ class engine : public hearer, public std::enable_shared_from_this<engine> {
   const std::string server_key_;  // names the server in a shared cache
   const std::string identity_;    // and this client
   std::shared_ptr<client_cache> cache_;
-  questions questions_;
   link link_;
   watches watches_;
   std::mutex tools_mutex_;
-  std::map<std::string, tool, std::less<>> tools_;
+  using tool_headers = std::map<std::string, std::vector<model::mirrored_argument>, std::less<>>;
+  tool_headers tools_;          // of tools that were listed over HTTP
+  std::size_t tool_bytes_ = 0;  // of these
+  std::atomic<std::size_t> logs_{0};
+  std::atomic<std::size_t> log_bytes_{0};
+  std::atomic<bool> drops_logs_{false};
+  std::stop_source closing_;
+  std::atomic<std::thread::id> teller_{};  // of telling_
   work::pool telling_;
-  work::pool asking_;
+  asking_lane asking_;
 };
 
 }  // namespace hondana::outbound

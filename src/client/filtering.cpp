@@ -97,8 +97,14 @@ result<resource> describe(engine& of, std::string_view uri, const call_options& 
     if (!got) return tl::unexpected(std::move(got.error()));
     return asking::resource_of(got->result());
   }
-  entry_filter all;
-  paged<resource> list([&](const std::optional<std::string>& cursor) { return resource_page(of, cursor, all, how); });
+  const entry_filter all;
+  const time_left left(how.time.value_or(of.options().call_time));
+  auto page = how;
+  paged<resource> list([&](const std::optional<std::string>& cursor) -> result<hondana::page<resource>> {
+    if (left.is_over()) return fail(errc::timed_out, "the server's list did not end in time");
+    page.time = left.time();
+    return resource_page(of, cursor, all, page);
+  });
   for (const auto& one : list) {
     if (!one) return tl::unexpected(one.error());
     if (one->uri == uri) return *one;

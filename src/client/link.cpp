@@ -77,6 +77,13 @@ bool is_final(const failure& why) {
   return why.code == errc::cancelled || why.code == errc::unauthorized || (why.code == errc::invalid_argument && !why.answer);
 }
 
+/// Nothing that says which revisions a server speaks: it was not reached, did not answer, or its proxy did. Over HTTP an older
+/// server refuses what it does not know. Spec: 2026-07-28 basic/versioning#http.
+bool is_passing(const failure& why) {
+  const int status = why.answer ? why.answer->http_status : 0;
+  return why.code == errc::timed_out || why.code == errc::source_unavailable || why.code == errc::overloaded || status > 501;
+}
+
 }  // namespace
 
 link::link(client_target target, const client_options& options, hearer& heard, channel_maker make)
@@ -99,25 +106,33 @@ result<void> link::use(bool is_older) {
 }
 
 result<asking::speech> link::ready(const call_options& how) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (is_open_) return speech_;
-  }
-  const std::lock_guard opening(opening_);
-  {
-    const std::lock_guard lock(mutex_);
-    if (is_open_) return speech_;
-  }
-  if (auto done = open(how); !done) return tl::unexpected(std::move(done.error()));
-  const std::lock_guard lock(mutex_);
+  const time_left left(how.time.value_or(options_.call_time));
+  std::unique_lock lock(mutex_);
+  opened_.wait_until(lock, how.stop, left.until(), [this] { return !is_opening_; });
+  if (is_open_) return speech_;
+  if (how.stop.stop_requested()) return fail(errc::cancelled, "the call was cancelled while the connection was opened");
+  if (is_opening_) return fail(errc::timed_out, "the connection was not opened in time");
+  is_opening_ = true;
+  lock.unlock();
+  auto done = open(how);
+  lock.lock();
+  is_opening_ = false;
+  opened_.notify_all();
+  if (!done) return tl::unexpected(std::move(done.error()));
   return speech_;
 }
 
 void link::lost(bool is_stranger) {
   const std::lock_guard lock(mutex_);
+  ++connection_;
   if (is_stranger) is_known_ = false;
   // Without sessions there is nothing that could be lost: the next request stands for itself.
   if (is_stranger || !speech_.is_modern) is_open_ = false;
+}
+
+std::uint64_t link::connection() const {
+  const std::lock_guard lock(mutex_);
+  return connection_;
 }
 
 server_description link::server() const {
@@ -159,7 +174,7 @@ result<void> link::find_era(const call_options& how) {
   const auto* http = std::get_if<http_target>(&target_);
   if (pinned.empty() && http != nullptr && eras().has_sessions(http->socket + ' ' + http->url)) {
     auto done = initialize_somehow(newest_with_sessions, how);
-    if (done || is_final(done.error()) || done.error().code == errc::source_unavailable) return done;
+    if (done || is_final(done.error()) || is_passing(done.error())) return done;
   }
 
   std::optional<failure> not_modern;
@@ -171,7 +186,9 @@ result<void> link::find_era(const call_options& how) {
   if (!pinned.empty()) return tl::unexpected(std::move(*not_modern));
   auto done = initialize_somehow(newest_with_sessions, how);
   if (done) {
-    if (http != nullptr) eras().remember(http->socket + ' ' + http->url, true);
+    // One that failed may have done so by chance.
+    const bool has_failed = not_modern->answer && not_modern->answer->http_status >= 500;
+    if (http != nullptr && !has_failed) eras().remember(http->socket + ' ' + http->url, true);
     return done;
   }
   // What the first question met says more than what a server that never heard of sessions makes of the second.
@@ -187,13 +204,15 @@ result<void> link::discover(const std::string& revision, const call_options& how
   const auto id = talk_.next_id();
   sending out{.method = what.method, .headers = asking::headers_of(what, in)};
   out.tells_cancellation = !talk_.through()->has_exchanges();
-  out.time = std::min(options_.probe_time, how.time.value_or(options_.call_time));
+  out.time = how.time.value_or(options_.call_time);
+  const bool is_http = std::holds_alternative<http_target>(target_);
+  if (!is_http) out.time = std::min(options_.probe_time, out.time);
   call_options mine;
   mine.stop = how.stop;
   auto got = talk_.ask(id, asking::spelled(what, id, in, options_, false), out, mine);
   if (!got) {
     const auto& why = got.error();
-    if (is_final(why)) return tl::unexpected(why);
+    if (is_final(why) || (is_http && is_passing(why))) return tl::unexpected(why);
     if (asking::wants_other_revision(why)) {
       const auto theirs = asking::supported_by(why);
       if (const auto shared = first_shared(wire::modern_revisions(), theirs); shared && !is_again)
@@ -261,8 +280,23 @@ result<void> link::initialize(const std::string& revision, const call_options& h
     return tl::unexpected(speaks_otherwise({in.revision}));
   talk_.through()->opened(asking::session_fields(in), true);
   talk_.tell(asking::initialized());
-  settle(in, asking::description_of(*result, in));
+  auto described = asking::description_of(*result, in);
+  const bool has_logs = described.capabilities.find("logging") != nullptr;
+  settle(in, std::move(described));
+  if (has_logs && options_.least_log_level) set_level(in, how);
   return {};
+}
+
+/// Servers without sessions are told with each request.
+void link::set_level(const asking::speech& in, const call_options& how) {
+  const auto what = asking::set_level(*options_.least_log_level);
+  const auto id = talk_.next_id();
+  sending out{.method = what.method};
+  out.time = how.time.value_or(options_.call_time);
+  call_options mine;
+  mine.stop = how.stop;
+  const auto done = talk_.ask(id, asking::spelled(what, id, in, options_, false), out, mine);
+  if (!done) heard_.noticed("the server does not take the level of log messages: " + done.error().public_text);
 }
 
 void link::settle(asking::speech in, server_description what) {

@@ -1,6 +1,8 @@
 /// The connection to one server: made, opened in a revision that both speak, and opened anew after it was lost.
 #pragma once
 
+#include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -11,6 +13,7 @@
 
 #include "client/channels.hpp"
 #include "client/conversation.hpp"
+#include "client/time_left.hpp"
 #include "wire/asking/speech.hpp"
 
 namespace hondana::outbound {
@@ -26,6 +29,8 @@ class link {
   /// The connection has been lost, or what was found out of the server does not hold any more (`is_stranger`).
   void lost(bool is_stranger);
   [[nodiscard]] conversation& talk() noexcept { return talk_; }
+  /// Which connection or session this is: another number after each that was lost.
+  [[nodiscard]] std::uint64_t connection() const;
   [[nodiscard]] server_description server() const;
   void close(std::chrono::milliseconds time);
 
@@ -37,6 +42,7 @@ class link {
                         bool is_again = false);
   result<void> initialize(const std::string& revision, const call_options& how);
   result<void> initialize_somehow(const std::string& revision, const call_options& how);
+  void set_level(const asking::speech& in, const call_options& how);
   void settle(asking::speech in, server_description what);
   [[nodiscard]] channel::limits limits() const;
 
@@ -45,11 +51,13 @@ class link {
   const client_options& options_;
   hearer& heard_;
   conversation talk_;
-  std::mutex opening_;        // held while it is opened
-  mutable std::mutex mutex_;  // the rest; never held while something blocks
+  mutable std::mutex mutex_;  // never held while something blocks
+  std::condition_variable_any opened_;
+  bool is_opening_ = false;  // by one thread, which alone uses what is not guarded
   bool is_open_ = false;
+  std::uint64_t connection_ = 0;
   bool is_known_ = false;  // what `speech_` says is worth trying first
-  bool is_made_ = false;   // only with opening_
+  bool is_made_ = false;   // only of who opens it
   asking::speech speech_;
   server_description server_;
 };

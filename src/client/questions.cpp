@@ -63,8 +63,13 @@ value with_defaults(const value& content, const value& schema) {
   return out;
 }
 
+bool questions::has_handler(std::string_view method) const noexcept {
+  if (method == "elicitation/create") return by_.form || by_.link;
+  if (method == "sampling/createMessage") return static_cast<bool>(by_.sampling);
+  return method == "roots/list" && by_.roots;
+}
+
 reply questions::answer(std::string_view method, const value& params) {
-  const std::lock_guard lock(one_at_a_time_);
   try {
     if (method == "elicitation/create") {
       const auto mode = params.string_at("mode").value_or("");

@@ -1,7 +1,6 @@
 /// What servers ask of the client's side, answered by its handlers.
 #pragma once
 
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -16,7 +15,7 @@ struct reply {
   std::string text{};
 };
 
-/// Asks the handlers, one at a time. Threads: any; blocks.
+/// Asks the handlers. Threads: one at a time; blocks.
 class questions {
  public:
   explicit questions(const client_handlers& by) : by_(by) {}
@@ -24,6 +23,10 @@ class questions {
   /// `method`: elicitation/create, sampling/createMessage or roots/list. Errors in the reply: -32601 for what has no handler,
   /// -32602 for malformed parameters, -32603 for a handler that failed.
   [[nodiscard]] reply answer(std::string_view method, const value& params);
+  /// Whether anybody answers this. A method that nobody knows is answered by nobody.
+  [[nodiscard]] bool has_handler(std::string_view method) const noexcept;
+  /// Whether it is people who answer, so that it may take its time.
+  [[nodiscard]] static bool takes_time(std::string_view method) noexcept { return method != "roots/list"; }
 
  private:
   [[nodiscard]] reply form(const value& params);
@@ -32,7 +35,6 @@ class questions {
   [[nodiscard]] reply list_roots();
 
   const client_handlers& by_;
-  std::mutex one_at_a_time_;
 };
 
 /// The content of an accepted form with the defaults of the fields that it leaves out.

@@ -77,7 +77,11 @@ result<read_answer> engine::fetch(const std::string& url, const content_writer& 
   transport::http_calls::fetch_limits most;
   most.bytes = into ? options_.max_read_bytes : options_.max_message_bytes;
   most.time = how.time.value_or(options_.call_time);
-  auto got = transport::http_calls::fetch_directly(url, most, into, how.stop);
+  std::stop_source either;
+  const auto end = [&either] { either.request_stop(); };
+  const std::stop_callback by_caller(how.stop, end);
+  const std::stop_callback by_client(closing_.get_token(), end);
+  auto got = transport::http_calls::fetch_directly(url, most, into, either.get_token());
   if (!got) return tl::unexpected(std::move(got.error()));
   read_item item;
   item.uri = url;

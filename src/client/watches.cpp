@@ -39,14 +39,19 @@ watches::watches(engine& of) : engine_(of) {}
 
 watches::~watches() { close(); }
 
+void watches::retire() {
+  const std::lock_guard lock(mutex_);
+  is_closed_ = true;
+  for (const auto& one : all_) one->is_gone = true;
+  changed_.notify_all();
+}
+
 void watches::close() {
+  retire();
   std::thread keeper;
   {
     const std::lock_guard lock(mutex_);
-    is_closed_ = true;
-    for (const auto& one : all_) one->is_gone = true;
     keeper.swap(keeper_);
-    changed_.notify_all();
   }
   if (!keeper.joinable()) return;
   if (keeper.get_id() == std::this_thread::get_id()) {

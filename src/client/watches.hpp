@@ -54,6 +54,9 @@ class watches {
   [[nodiscard]] result<std::shared_ptr<watch_entry>> add(watch_request what, change_handler tell, const call_options& how);
   void remove(const std::shared_ptr<watch_entry>& one);
   [[nodiscard]] watch_request honoured(const watch_entry& one) const;
+  /// Nobody is told of anything any more.
+  void retire();
+  /// Waits for what runs.
   void close();
 
   /// A read gave this; it is what a later read is compared with when changes may have been missed.

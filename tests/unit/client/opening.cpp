@@ -1,12 +1,18 @@
 /// Finding out what a server speaks, with servers that say it in every way there is.
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "unit/client/scripted_channel.hpp"
 
 namespace hondana::test {
 namespace {
 
+constexpr const char* logging_self = R"({"protocolVersion":"2025-11-25","capabilities":{"resources":{},"logging":{}},)"
+                                     R"("serverInfo":{"name":"scripted","version":"1"}})";
+
 using heard = scripted_server::heard;
+using std::chrono::milliseconds;
 
 TEST(opening, stays_modern_with_a_server_that_discovers_itself) {
   scripted_server server([](scripted_server& of, const heard& one) {
@@ -154,25 +160,102 @@ TEST(opening, shakes_hands_anew_after_the_connection_was_lost) {
 }
 
 TEST(opening, begins_a_session_anew_when_the_server_has_ended_it) {
-  std::atomic<int> lists = 0;
-  scripted_server server(
-      [&lists](scripted_server& of, const heard& one) {
-        if (one.method == "initialize") return of.result(one, older_self("2025-11-25"));
-        if (one.method == "resources/list") {
-          if (lists++ > 0) return of.result(one, R"({"resources":[]})");
-          channel::ending gone;
-          gone.http_status = 404;
-          gone.session_has_ended = true;
-          return of.end(one.sent.call, gone);
-        }
-        if (one.sent.call != 0) of.error(one, -32601, "no");
-      },
-      true);
+  // Servers say it with and without an error of the protocol.
+  for (const auto* body : {"", R"({"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}})"}) {
+    std::atomic<int> lists = 0;
+    scripted_server server(
+        [&lists, body](scripted_server& of, const heard& one) {
+          if (one.method == "initialize") return of.result(one, logging_self);
+          if (one.method == "logging/setLevel") return of.result(one, "{}");
+          if (one.method == "resources/list") {
+            if (lists++ > 0) return of.result(one, R"({"resources":[]})");
+            channel::ending gone;
+            gone.http_status = 404;
+            gone.body = body;
+            gone.session_has_ended = true;
+            return of.end(one.sent.call, gone);
+          }
+          if (one.sent.call != 0) of.error(one, -32601, "no");
+        },
+        true);
+    client_options options;
+    options.least_log_level = log_level::warning;
+    opened_engine engine(server, std::move(options));
+    ASSERT_TRUE(engine->open());
+    const auto got = engine->call({.asked = asking::list_resources({}, nullptr)}, {});
+    ASSERT_TRUE(got) << got.error().public_text;
+    EXPECT_EQ(server.all("initialize").size(), 2u);
+    // The level of log messages is the session's.
+    const auto levels = server.all("logging/setLevel");
+    ASSERT_EQ(levels.size(), 2u);
+    EXPECT_EQ(*levels.back().param("level"), value("warning"));
+  }
+}
+
+http_target behind(const std::string& url) {
+  http_target out;
+  out.url = url;
+  return out;
+}
+
+/// Spec: 2026-07-28 basic/versioning: over HTTP it is a refusal that says that a server is an older one.
+TEST(opening, takes_no_server_behind_a_url_for_an_older_one_because_it_is_slow_or_busy) {
+  for (const int status : {0, 429, 502, 503}) {
+    std::atomic<bool> is_well = false;
+    scripted_server server(
+        [&is_well, status](scripted_server& of, const heard& one) {
+          if (one.method == "server/discover" && is_well) return of.result(one, modern_self);
+          if (one.method == "server/discover" && status == 0) return;
+          channel::ending busy;
+          busy.http_status = status;
+          if (one.sent.call != 0) of.end(one.sent.call, busy);
+        },
+        true);
+    const auto target = behind("http://busy.example/" + std::to_string(status));
+    client_options options;
+    options.call_time = milliseconds(50);
+    opened_engine first(server, options, target);
+    EXPECT_FALSE(first->open()) << status;
+    EXPECT_TRUE(server.all("initialize").empty()) << status;
+    is_well = true;
+    opened_engine second(server, options, target);
+    EXPECT_TRUE(second->open()) << status;
+    EXPECT_TRUE(second->server().is_modern) << status;
+  }
+}
+
+TEST(opening, remembers_an_older_server_behind_a_url_that_refused_but_not_one_that_failed) {
+  for (const int status : {400, 500}) {
+    scripted_server server(
+        [status](scripted_server& of, const heard& one) {
+          if (one.method == "initialize") return of.result(one, older_self("2025-11-25"));
+          channel::ending refusal;
+          refusal.http_status = status;
+          if (one.sent.call != 0) of.end(one.sent.call, refusal);
+        },
+        true);
+    const auto target = behind("http://older.example/" + std::to_string(status));
+    for (int round = 0; round < 2; ++round) {
+      opened_engine engine(server, {}, target);
+      EXPECT_TRUE(engine->open()) << status;
+    }
+    EXPECT_EQ(server.all("server/discover").size(), status == 400 ? 1u : 2u);
+  }
+}
+
+TEST(opening, that_another_call_has_begun_is_waited_for_within_its_own_time_and_until_it_is_cancelled) {
+  scripted_server server([](scripted_server&, const heard&) {});
   opened_engine engine(server);
-  ASSERT_TRUE(engine->open());
-  const auto got = engine->call({.asked = asking::list_resources({}, nullptr)}, {});
-  ASSERT_TRUE(got) << got.error().public_text;
-  EXPECT_EQ(server.all("initialize").size(), 2u);
+  std::stop_source stop_first;
+  auto first = std::async(std::launch::async, [&] { return engine->open({.stop = stop_first.get_token()}); });
+  ASSERT_TRUE(server.waits_for("server/discover", 1));
+  EXPECT_EQ(engine->open({.time = milliseconds(20)}).error().code, errc::timed_out);
+  std::stop_source stop_second;
+  auto second = std::async(std::launch::async, [&] { return engine->open({.stop = stop_second.get_token()}); });
+  stop_second.request_stop();
+  EXPECT_EQ(second.get().error().code, errc::cancelled);
+  stop_first.request_stop();
+  EXPECT_EQ(first.get().error().code, errc::cancelled);
 }
 
 }  // namespace

@@ -109,6 +109,9 @@ class scripted_server {
       heard one{{}, parsed ? *parsed : value(), std::move(message)};
       if (const auto* method = one.message.find("method"); method != nullptr && method->as_string())
         one.method = *method->as_string();
+      // What is sent late goes nowhere: the test may be over.
+      const std::lock_guard sending(sending_);
+      if (is_closed_) return;
       {
         const std::lock_guard lock(of_.mutex_);
         of_.heard_.push_back(one);
@@ -117,12 +120,18 @@ class scripted_server {
       push([this, one](hondana::channel::listener&) { of_.answer_(of_, one); });
     }
     void abandon(hondana::channel::call_id call) override {
+      const std::lock_guard sending(sending_);
+      if (is_closed_) return;
       const std::lock_guard lock(of_.mutex_);
       of_.abandoned_.push_back(call);
     }
     void opened(hondana::channel::header_fields, bool) override {}
     void forget_session() override {}
     void close(std::chrono::milliseconds) override {
+      {
+        const std::lock_guard sending(sending_);
+        if (std::exchange(is_closed_, true)) return;
+      }
       {
         const std::lock_guard lock(of_.mutex_);
         if (of_.way_ == this) of_.way_ = nullptr;
@@ -157,6 +166,8 @@ class scripted_server {
     scripted_server& of_;
     hondana::channel::listener& to_;
     const bool is_older_;
+    std::mutex sending_;
+    bool is_closed_ = false;
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::deque<std::function<void(hondana::channel::listener&)>> steps_;
@@ -180,8 +191,8 @@ class scripted_server {
 /// An engine that ends with the test.
 class opened_engine {
  public:
-  explicit opened_engine(scripted_server& server, client_options options = {})
-      : inner_(std::make_shared<outbound::engine>(child_target{}, std::move(options), server.maker())) {}
+  explicit opened_engine(scripted_server& server, client_options options = {}, client_target target = child_target{})
+      : inner_(std::make_shared<outbound::engine>(std::move(target), std::move(options), server.maker())) {}
   opened_engine(const opened_engine&) = delete;
   opened_engine& operator=(const opened_engine&) = delete;
   ~opened_engine() { inner_->close(); }

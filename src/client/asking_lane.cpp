@@ -1,0 +1,89 @@
+/// Asking handlers within bounds.
+#include "client/asking_lane.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace hondana::outbound {
+namespace {
+
+constexpr std::size_t most_waiting = 64;
+constexpr std::size_t most_bytes = 16u << 20;
+constexpr std::chrono::hours longest_wait{24 * 365};
+
+/// Where a reply is waited for.
+struct awaited {
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  std::optional<reply> got;
+  bool is_given_up = false;
+};
+
+}  // namespace
+
+asking_lane::asking_lane(const client_handlers& by, std::chrono::milliseconds most_time)
+    : asked_(by),
+      most_time_(std::min<std::chrono::milliseconds>(most_time, longest_wait)),
+      pool_("the client's questions", 1, most_waiting) {}
+
+bool asking_lane::submit(question what, std::function<bool()> is_stale, std::function<void(const reply&)> into) {
+  if (bytes_.fetch_add(what.bytes) + what.bytes > most_bytes) {
+    bytes_ -= what.bytes;
+    return false;
+  }
+  const auto bytes = what.bytes;
+  auto job = [this, what = std::move(what), is_stale = std::move(is_stale), into = std::move(into)] {
+    bytes_ -= what.bytes;
+    if (is_stale()) return;
+    here_ = std::this_thread::get_id();
+    const auto given = asked_.answer(what.method, what.params);
+    if (!is_stale()) into(given);
+  };
+  if (pool_.submit(std::move(job), work::clock::time_point::max())) return true;
+  bytes_ -= bytes;
+  return false;
+}
+
+bool asking_lane::ask(question what, std::function<bool()> is_stale, std::function<void(const reply&)> into) {
+  return waiting_ == 0 && submit(std::move(what), std::move(is_stale), std::move(into));
+}
+
+result<reply> asking_lane::answer(question what, const std::stop_token& stop) {
+  // A handler that asks the server, and is asked back, would wait for itself.
+  if (is_here()) return reply{{}, -32603, "a handler of this client asked for this itself"};
+  const auto mine = std::make_shared<awaited>();
+  const auto is_stale = [mine] {
+    const std::lock_guard lock(mine->mutex);
+    return mine->is_given_up;
+  };
+  const auto into = [mine](const reply& given) {
+    const std::lock_guard lock(mine->mutex);
+    mine->got = given;
+    mine->changed.notify_all();
+  };
+  if (!submit(std::move(what), is_stale, into))
+    return fail(errc::overloaded, "this client has too many questions to answer already");
+  const auto closing = closing_.get_token();
+  const std::stop_callback wake(closing, [mine] {
+    const std::lock_guard lock(mine->mutex);
+    mine->changed.notify_all();
+  });
+  std::unique_lock lock(mine->mutex);
+  mine->changed.wait_until(lock, stop, work::clock::now() + most_time_,
+                           [&] { return mine->got.has_value() || closing.stop_requested(); });
+  if (mine->got) return std::move(*mine->got);
+  mine->is_given_up = true;
+  if (closing.stop_requested()) return fail(errc::cancelled, "the client has been closed");
+  if (stop.stop_requested()) return fail(errc::cancelled, "the call was cancelled while the server asked for input");
+  return fail(errc::timed_out, "nobody answered what the server asked within " + std::to_string(most_time_.count()) + " ms");
+}
+
+void asking_lane::close() {
+  closing_.request_stop();
+  pool_.close(work::clock::now());
+}
+
+}  // namespace hondana::outbound

@@ -1,0 +1,247 @@
+/// Servers that ask: handlers that take their time, call the client, or answer when nobody waits any more.
+#include <gtest/gtest.h>
+
+#include <future>
+#include <latch>
+
+#include "client/narrowing.hpp"
+#include "unit/client/scripted_channel.hpp"
+
+namespace hondana::test {
+namespace {
+
+using heard = scripted_server::heard;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr const char* asks_who = R"({"resultType":"input_required","requestState":"s","inputRequests":{"who":{"method":)"
+                                 R"("elicitation/create","params":{"message":"?","requestedSchema":{"type":"object"}}}}})";
+
+/// A person who answers when the test says so.
+class slow_person {
+ public:
+  result<form_answer> ask() {
+    ++asked_;
+    asked_.notify_all();
+    may_answer_.wait();
+    return form_answer{"accept", value::object{}};
+  }
+  void waits_until_asked(int times = 1) {
+    for (int now = asked_; now < times; now = asked_) asked_.wait(now);
+  }
+  void answer() { may_answer_.count_down(); }
+
+ private:
+  std::atomic<int> asked_{0};
+  std::latch may_answer_{1};
+};
+
+client_options asked_by(slow_person& who) {
+  client_options out;
+  out.handlers.form = [&who](const form_request&, const value&) { return who.ask(); };
+  return out;
+}
+
+scripted_server::answerer modern_tool(std::string answer) {
+  return [answer = std::move(answer)](scripted_server& of, const heard& one) {
+    if (one.method == "server/discover") return of.result(one, modern_self);
+    if (one.method == "resources/list") return of.result(one, R"({"resources":[{"uri":"x:a","name":"a"}]})");
+    if (one.method != "tools/call") return;
+    of.result(one, one.param("inputResponses") == nullptr ? answer : R"({"content":[{"type":"text","text":"done"}]})");
+  };
+}
+
+scripted_server::answerer older_tool(std::function<void(scripted_server&, const heard&)> then) {
+  return [then = std::move(then)](scripted_server& of, const heard& one) {
+    if (one.method == "server/discover") return of.error(one, -32601, "no");
+    if (one.method == "initialize") return of.result(one, older_self("2025-11-25"));
+    then(of, one);
+  };
+}
+
+std::string form_question(int id) {
+  return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) +
+         R"(,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object"}}})";
+}
+
+TEST(asked_back, calls_of_older_servers_end_when_nobody_answers_their_question) {
+  scripted_server server(older_tool([](scripted_server& of, const heard& one) {
+    if (one.method == "tools/call") of.say(0, form_question(1));
+  }));
+  slow_person person;
+  auto options = asked_by(person);
+  options.call_time = milliseconds(50);
+  options.input_time = milliseconds(100);
+  opened_engine engine(server, std::move(options));
+  const auto got = outbound::call_tool(*engine, "ask", {}, {});
+  person.waits_until_asked();
+  person.answer();
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::timed_out);
+}
+
+TEST(asked_back, questions_without_end_hold_no_call_for_ever) {
+  scripted_server server(older_tool([](scripted_server& of, const heard& one) {
+    // Another question after each answer.
+    if (one.method == "tools/call" || one.method.empty()) of.say(0, form_question(1));
+  }));
+  client_options options;
+  options.call_time = milliseconds(50);
+  options.input_time = milliseconds(200);
+  options.handlers.form = [](const form_request&, const value&) -> result<form_answer> {
+    const auto until = outbound::clock::now() + milliseconds(20);
+    while (outbound::clock::now() < until) std::this_thread::yield();
+    return form_answer{"decline", {}};
+  };
+  opened_engine engine(server, std::move(options));
+  const auto got = outbound::call_tool(*engine, "ask", {}, {});
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::timed_out);
+}
+
+TEST(asked_back, questions_for_which_there_is_no_handler_win_no_time) {
+  scripted_server server(older_tool([](scripted_server& of, const heard& one) {
+    if (one.method == "tools/call" || one.method.empty()) of.say(0, form_question(1));
+  }));
+  client_options options;
+  options.call_time = milliseconds(50);
+  opened_engine engine(server, std::move(options));  // an input_time of ten minutes
+  EXPECT_EQ(outbound::call_tool(*engine, "ask", {}, {}).error().code, errc::timed_out);
+  EXPECT_NE(server.all("").front().message.to_text().find("-32601"), std::string::npos);
+}
+
+TEST(asked_back, a_retried_call_ends_when_it_is_cancelled_while_a_person_thinks) {
+  scripted_server server(modern_tool(asks_who));
+  slow_person person;
+  opened_engine engine(server, asked_by(person));
+  std::stop_source stop;
+  auto call =
+      std::async(std::launch::async, [&] { return outbound::call_tool(*engine, "ask", {}, {.stop = stop.get_token()}); });
+  person.waits_until_asked();
+  stop.request_stop();
+  EXPECT_EQ(call.get().error().code, errc::cancelled);
+  person.answer();
+  EXPECT_EQ(server.all("tools/call").size(), 1u);
+}
+
+TEST(asked_back, a_retried_call_ends_when_nobody_answers_in_time) {
+  scripted_server server(modern_tool(asks_who));
+  slow_person person;
+  auto options = asked_by(person);
+  options.input_time = milliseconds(50);
+  opened_engine engine(server, std::move(options));
+  const auto got = outbound::call_tool(*engine, "ask", {}, {});
+  person.answer();
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::timed_out);
+}
+
+TEST(asked_back, a_handler_may_call_the_client) {
+  scripted_server server(modern_tool(asks_who));
+  client_options options;
+  outbound::engine* here = nullptr;
+  options.handlers.form = [&here](const form_request&, const value&) -> result<form_answer> {
+    const auto page = outbound::resource_page(*here, {}, {}, {});
+    if (!page) return tl::unexpected(page.error());
+    return form_answer{"accept", value::object{{"who", page->items.at(0).name}}};
+  };
+  opened_engine engine(server, std::move(options));
+  here = &*engine;
+  const auto got = outbound::call_tool(*engine, "ask", {}, {});
+  ASSERT_TRUE(got) << got.error().public_text;
+  EXPECT_EQ(server.all("tools/call").at(1).param("inputResponses")->to_text(),
+            R"({"who":{"action":"accept","content":{"who":"a"}}})");
+}
+
+TEST(asked_back, a_handler_that_is_asked_back_itself_gets_an_error_and_not_a_deadlock) {
+  scripted_server server(modern_tool(asks_who));
+  client_options options;
+  outbound::engine* here = nullptr;
+  std::optional<failure> inner;
+  options.handlers.sampling = [](const sampling_request&, const value&) -> result<sampling_answer> {
+    return sampling_answer{};
+  };
+  options.handlers.form = [&](const form_request&, const value&) -> result<form_answer> {
+    const auto again = outbound::call_tool(*here, "ask", {}, {});
+    if (!again) inner = again.error();
+    return form_answer{"accept", value::object{}};
+  };
+  opened_engine engine(server, std::move(options));
+  here = &*engine;
+  const auto got = outbound::call_tool(*engine, "ask", {}, {});
+  ASSERT_TRUE(got) << got.error().public_text;
+  // The inner question was answered with "cancel", as by a person who does not want to.
+  EXPECT_FALSE(inner);
+  const auto calls = server.all("tools/call");
+  ASSERT_EQ(calls.size(), 4u);
+  EXPECT_EQ(calls.at(2).param("inputResponses")->to_text(), R"({"who":{"action":"cancel"}})");
+}
+
+TEST(asked_back, an_older_server_that_asks_while_a_handler_waits_for_it_is_refused) {
+  scripted_server server(older_tool([](scripted_server& of, const heard& one) {
+    if (one.method == "tools/call") of.say(0, form_question(1));
+    if (one.method == "resources/list") of.say(0, form_question(2));
+    const auto* id = one.method.empty() ? one.message.find("id") : nullptr;
+    if (id == nullptr) return;
+    if (*id == value(2)) of.result(of.all("resources/list").front(), R"({"resources":[]})");
+    if (*id == value(1)) of.result(of.all("tools/call").front(), R"({"content":[]})");
+  }));
+  client_options options;
+  outbound::engine* here = nullptr;
+  options.handlers.form = [&here](const form_request&, const value&) -> result<form_answer> {
+    if (const auto page = outbound::resource_page(*here, {}, {}, {}); !page) return tl::unexpected(page.error());
+    return form_answer{"accept", value::object{}};
+  };
+  opened_engine engine(server, std::move(options));
+  here = &*engine;
+  const auto got = outbound::call_tool(*engine, "ask", {}, {});
+  ASSERT_TRUE(got) << got.error().public_text;
+  EXPECT_NE(server.all("").at(0).message.to_text().find("too many questions"), std::string::npos);
+}
+
+/// Servers count from 0: what was meant for a question of one run must not answer that of the next.
+TEST(asked_back, answers_never_go_to_another_connection) {
+  std::atomic<int> runs = 0;
+  scripted_server server(older_tool([&runs](scripted_server& of, const heard& one) {
+    if (one.method == "tools/call") of.say(0, form_question(0));
+    if (one.method.empty() && runs == 1) of.result(of.all("tools/call").back(), R"({"content":[]})");
+  }));
+  slow_person person;
+  std::atomic<int> times = 0;
+  client_options options;
+  options.handlers.form = [&](const form_request&, const value&) -> result<form_answer> {
+    if (++times == 1) return person.ask();
+    return form_answer{"decline", {}};
+  };
+  opened_engine engine(server, std::move(options));
+  auto first = std::async(std::launch::async, [&] { return outbound::call_tool(*engine, "ask", {}, {}); });
+  person.waits_until_asked();
+  server.break_off({errc::source_unavailable, "it died", {}});
+  EXPECT_EQ(first.get().error().code, errc::source_unavailable);
+  runs = 1;
+  auto second = std::async(std::launch::async, [&] { return outbound::call_tool(*engine, "ask", {}, {}); });
+  ASSERT_TRUE(server.waits_for("tools/call", 2));
+  person.answer();
+  ASSERT_TRUE(second.get());
+  const auto answers = server.all("");
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_NE(answers.front().message.to_text().find("decline"), std::string::npos);
+}
+
+TEST(asked_back, more_questions_than_anybody_has_are_none) {
+  std::string all;
+  for (int i = 0; i < 65; ++i) all += (i == 0 ? "\"" : ",\"") + std::to_string(i) + R"(":{"method":"roots/list"})";
+  scripted_server server(modern_tool(R"({"resultType":"input_required","inputRequests":{)" + all + "}}"));
+  std::atomic<int> asked = 0;
+  client_options options;
+  options.handlers.roots = [&asked]() -> result<std::vector<root>> {
+    ++asked;
+    return std::vector<root>();
+  };
+  opened_engine engine(server, std::move(options));
+  EXPECT_EQ(outbound::call_tool(*engine, "ask", {}, {}).error().code, errc::broken_protocol);
+  EXPECT_EQ(asked, 0);
+}
+
+}  // namespace
+}  // namespace hondana::test
