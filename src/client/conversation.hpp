@@ -106,8 +106,6 @@ class conversation final : public channel::listener {
   void broken(failure why) override;
 
  private:
-  class call_gate;
-  class gate_keeper;
   struct pending;
   void settle(channel::call_id id, result<answer> with);
   void answered(channel::call_id call, json::document document, const rpc::response& what, std::size_t bytes);

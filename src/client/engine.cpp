@@ -349,7 +349,7 @@ void engine::remember_tools(const std::vector<tool>& all) {
     auto bytes = one.name.size() + sizeof(tool_headers::value_type);
     for (const auto& argument : *mirrored) {
       bytes += argument.header.size() + sizeof argument;
-      for (const auto& step : argument.path) bytes += step.size() + sizeof step;
+      for (const auto& step : argument.path) bytes += step.size() + sizeof(std::string);
     }
     if (tool_bytes_ + bytes > most_tool_bytes) {
       tools_.clear();
