@@ -71,7 +71,7 @@ struct client_options {
   client_handlers handlers{};
   std::optional<log_level> least_log_level{};  ///< Log messages the server shall send; nothing: as it likes.
   /// Hears log messages of the server, but not of a flood of them. Threads: one of the client's, one call at a time; calls of
-  /// the client are allowed in it. Destruction of the client waits up to five seconds for it, and for handlers of changes.
+  /// the client are allowed in it. Destruction of the client waits up to five seconds for it.
   std::function<void(log_level level, std::string_view logger, const value& data)> on_log{};
   /// Hears what the client itself has to say: a tool that was left out, a connection made anew. Threads: any; it must not call
   /// the client, nor throw.
@@ -104,8 +104,8 @@ struct client_options {
 ///
 /// Errors of all calls: timed_out, cancelled, overloaded; source_unavailable when the server cannot be reached or started or
 /// went away; broken_protocol for an answer that is none; unauthorized; unsupported when the server does not declare what is
-/// asked for; refused for any other error it answers. Destruction cancels what is under way in other threads and ends a child
-/// process.
+/// asked for; refused for any other error it answers. Destruction cancels what is under way in other threads, waits for a
+/// handler of changes that is running unless it is called in it, and ends a child process.
 class client {
  public:
   /// Finds the server and the revision to speak. Errors: invalid_argument for a target that cannot be; those of all calls.

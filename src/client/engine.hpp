@@ -59,6 +59,8 @@ class engine : public hearer, public std::enable_shared_from_this<engine> {
   [[nodiscard]] watches& watched() noexcept { return watches_; }
   /// Runs `job` behind others on the thread that application code hears changes on.
   result<void> tell_later(std::function<void()> job);
+  /// What was told meanwhile is not known, so that nothing of what is kept can be relied on.
+  void forget_everything();
   /// What is called is in the log, if there is one.
   void noticed(const std::string& line) override;
 
@@ -80,8 +82,6 @@ class engine : public hearer, public std::enable_shared_from_this<engine> {
   void asked(const rpc::request& what, std::size_t bytes) override;
   void subscription_ended(channel::call_id id, std::optional<failure> why) override;
   void interrupted() override;
-  /// What was told meanwhile is not known, so that nothing of what is kept can be relied on.
-  void forget_everything();
   void lost(const failure& why) override;
 
  private:

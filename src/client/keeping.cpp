@@ -1,18 +1,16 @@
-/// Taking watches up again after they were lost.
+/// Taking watches up again after they were lost, and finding what they missed.
 #include <algorithm>
 #include <random>
 #include <utility>
 
 #include "client/engine.hpp"
 #include "client/watches.hpp"
-#include "json/writer.hpp"
 
 namespace hondana::outbound {
 namespace {
 
 constexpr std::chrono::milliseconds first_pause{100};
 constexpr std::chrono::milliseconds longest_pause{30'000};
-constexpr std::chrono::milliseconds between_pings{5'000};
 constexpr std::size_t most_compared = 1'000;
 
 /// Doubling, with up to half of it at random, so that the clients of a server that comes back do not all come at once.
@@ -24,11 +22,26 @@ std::chrono::milliseconds pause_after(unsigned failures) {
 
 }  // namespace
 
-void watches::down(const std::shared_ptr<watch_entry>& one, const std::string& why) {
-  if (!one->is_up) return;
-  one->is_up = false;
-  one->was_up = true;
-  one->next_attempt = clock::now() + pause_after(one->failures);
+void watches::up(const entry& one) {
+  one->state = standing::up;
+  one->up_since = clock::now();
+  one->is_explained = false;
+  changed_.notify_all();
+  if (one->ups++ == 0) return;
+  // What was kept while nothing was heard may be old, and whoever hears this reads.
+  engine_.forget_everything();
+  change news;
+  news.kind = change_kind::connection_back;
+  queue(one, std::move(news));
+}
+
+void watches::down(const entry& one, const std::string& why) {
+  if (one->state != standing::up) return;
+  const auto now = clock::now();
+  one->state = standing::down;
+  ++one->doubts;
+  if (now - one->up_since >= pace_.lasting) one->failures = 0;
+  one->next_attempt = now + pause_after(one->failures++);
   change news;
   news.kind = change_kind::connection_lost;
   news.text = why;
@@ -36,24 +49,12 @@ void watches::down(const std::shared_ptr<watch_entry>& one, const std::string& w
   changed_.notify_all();
 }
 
-void watches::ended(channel::call_id id, std::optional<failure> why) {
-  const std::lock_guard lock(mutex_);
-  for (const auto& one : all_) {
-    if (one->stream != id) continue;
-    one->stream = 0;
-    if (!one->is_acknowledged) {
-      one->refusal = why ? std::move(*why) : failure{errc::unsupported, "the server ended the subscription at once", {}};
-      changed_.notify_all();
-      return;
-    }
-    down(one, why ? why->public_text : "the server has ended the subscription");
-    return;
-  }
-}
-
 void watches::lost(const failure& why) {
+  engine_.forget_everything();
   const std::lock_guard lock(mutex_);
+  ++losses_;
   subscribed_.clear();
+  unwanted_.clear();
   for (const auto& one : all_) {
     // A stream of its own ends by itself.
     if (one->stream == 0) down(one, why.public_text);
@@ -62,120 +63,129 @@ void watches::lost(const failure& why) {
 
 void watches::interrupted() {
   const std::lock_guard lock(mutex_);
-  for (const auto& one : all_) one->may_have_missed = one->may_have_missed || (one->is_up && one->stream == 0);
+  for (const auto& one : all_) {
+    if (one->stream == 0) ++one->doubts;
+  }
   changed_.notify_all();
 }
 
+bool watches::needs_pings() const {
+  // Where each call has an exchange of its own, nothing says that a session has ended until somebody asks.
+  const auto through = engine_.connection().talk().through();
+  return through && through->has_exchanges() &&
+         std::any_of(all_.begin(), all_.end(), [](const entry& one) { return one->state == standing::up && one->stream == 0; });
+}
+
+clock::time_point watches::next_work() const {
+  auto until = unwanted_.empty() ? clock::time_point::max() : clock::now();
+  for (const auto& one : all_) {
+    if (one->state == standing::down) until = std::min(until, one->next_attempt);
+    if (one->state == standing::up && one->doubts != one->settled) until = clock::now();
+  }
+  for (const auto due : {next_ping_, next_telling_}) {
+    if (due != clock::time_point{}) until = std::min(until, due);
+  }
+  return until;
+}
+
 void watches::run() {
-  std::unique_lock lock(mutex_);
-  while (!is_closed_) {
-    auto until = unwanted_.empty() ? clock::time_point::max() : clock::now();
-    bool pings = false;
-    for (const auto& one : all_) {
-      if (!one->is_up && one->was_up) until = std::min(until, one->next_attempt);
-      if (one->may_have_missed) until = clock::now();
-      pings = pings || (one->is_up && one->stream == 0);
-    }
-    if (pings) {
-      // Over HTTP nothing says that a session has ended until somebody asks.
-      if (next_ping_ == clock::time_point{}) next_ping_ = clock::now() + between_pings;
-      until = std::min(until, next_ping_);
-    } else {
+  held lock(mutex_);
+  while (!is_closed()) {
+    if (!needs_pings()) {
       next_ping_ = {};
+      pings_unanswered_ = 0;
+    } else if (next_ping_ == clock::time_point{}) {
+      next_ping_ = clock::now() + pace_.between_pings;
     }
+    const auto until = next_work();
     if (until == clock::time_point::max()) {
       changed_.wait(lock);
     } else {
       changed_.wait_until(lock, until);
     }
-    if (!is_closed_) look_after(lock);
+    if (!is_closed()) look_after(lock);
   }
 }
 
-void watches::look_after(std::unique_lock<std::mutex>& lock) {
-  if (!unwanted_.empty()) {
-    auto [uris, entries] = std::move(unwanted_.front());
-    unwanted_.pop_front();
-    // Somebody may want it again by now.
-    std::erase_if(uris, [this](const std::string& uri) { return subscribed_.contains(uri); });
-    lock.unlock();
-    if (!uris.empty()) unsubscribe(uris, entries);
-    lock.lock();
-    return;
-  }
-  if (next_ping_ != clock::time_point{} && clock::now() >= next_ping_) {
-    next_ping_ = clock::now() + between_pings;
-    lock.unlock();
-    auto pinged = engine_.call({.asked = asking::ping()}, {.time = between_pings});
-    if (!pinged && pinged.error().code != errc::unsupported && pinged.error().code != errc::cancelled) {
-      engine_.lost(pinged.error());
+void watches::look_after(held& lock) {
+  if (next_telling_ != clock::time_point{} && clock::now() >= next_telling_) {
+    bool is_told = true;
+    for (const auto& one : all_) {
+      if (one->waiting.empty()) continue;
+      tell_soon(one);
+      is_told = is_told && one->is_being_told;
     }
-    lock.lock();
+    if (is_told) next_telling_ = {};
   }
+  if (!unwanted_.empty()) unsubscribe(lock);
+  if (next_ping_ != clock::time_point{} && clock::now() >= next_ping_) ping(lock);
+  const auto first = [this](const auto& which) {
+    const auto found = std::find_if(all_.begin(), all_.end(), which);
+    return found == all_.end() ? nullptr : *found;
+  };
+  const auto is_unsure = [](const entry& one) { return one->state == standing::up && one->doubts != one->settled; };
+  const auto is_due = [](const entry& one) { return one->state == standing::down && one->next_attempt <= clock::now(); };
   // Their own share each: nothing is locked while they are looked after.
-  std::shared_ptr<watch_entry> unsure;
-  std::shared_ptr<watch_entry> one;
-  for (const auto& each : all_) {
-    if (!unsure && each->may_have_missed) unsure = each;
-    if (!one && !each->is_up && each->was_up && each->next_attempt <= clock::now()) one = each;
-  }
-  if (unsure) {
-    unsure->may_have_missed = false;
-    lock.unlock();
-    make_up(unsure);
-    lock.lock();
-    return;
-  }
-  if (!one) return;
+  if (auto one = first(is_unsure)) make_up(std::move(one), lock);
+  if (auto one = first(is_due)) take_up(std::move(one), lock);
+}
+
+void watches::ping(held& lock) {
+  next_ping_ = clock::now() + pace_.between_pings;
+  const call_options how{.time = pace_.between_pings, .stop = closing_.get_token()};
   lock.unlock();
-  auto done = subscribe(one, {});
+  const auto done = engine_.call({.asked = asking::ping()}, how);
   lock.lock();
-  if (one->is_gone) return;
-  if (!done) {
-    ++one->failures;
-    one->next_attempt = clock::now() + pause_after(one->failures);
-    // Once is news; that it goes on is none.
-    if (one->failures == 1) engine_.noticed("what is watched cannot be taken up again yet: " + done.error().public_text);
-    return;
-  }
-  change news;
-  news.kind = change_kind::connection_back;
-  queue(one, std::move(news));
+  const bool is_late = !done && done.error().code == errc::timed_out;
+  pings_unanswered_ = is_late ? pings_unanswered_ + 1 : 0;
+  if (done) return;
+  const auto& why = done.error();
+  // A server that is busy, or answers anything else, is there.
+  const bool is_lost =
+      why.code == errc::source_unavailable || (why.answer && why.answer->http_status == 404) || pings_unanswered_ >= 2;
+  if (!is_lost) return;
+  pings_unanswered_ = 0;
   lock.unlock();
-  make_up(one);
+  engine_.lost(why);
   lock.lock();
 }
 
-void watches::make_up(const std::shared_ptr<watch_entry>& one) {
+void watches::take_up(entry one, held& lock) {
+  one->state = standing::subscribing;
+  lock.unlock();
+  const auto done = subscribe(one, {.stop = closing_.get_token()});
+  lock.lock();
+  if (done || one->state != standing::subscribing) return;
+  one->state = standing::down;
+  one->next_attempt = clock::now() + pause_after(one->failures++);
+  // Once is news; that it goes on is none.
+  if (done.error().code != errc::cancelled && !std::exchange(one->is_explained, true))
+    engine_.noticed("what is watched cannot be taken up again yet: " + done.error().public_text);
+}
+
+void watches::make_up(entry one, held& lock) {
+  const auto doubts = one->doubts;
   std::size_t compared = 0;
   for (const auto& uri : one->what.uris) {
-    std::optional<bytes::digest> before;
-    {
-      const std::lock_guard lock(mutex_);
-      if (one->is_gone || is_closed_) return;
-      if (const auto found = seen_.find(uri); found != seen_.end()) before = found->second;
+    // What was not looked at by then is when it is up again.
+    if (one->state != standing::up) return;
+    bool is_compared = compared < most_compared && seen_.contains(uri);
+    if (is_compared) {
+      ++compared;
+      lock.unlock();
+      // `seen` tells when it is another than before.
+      const auto now = engine_.digest_of(uri, {.stop = closing_.get_token(), .afresh = true});
+      lock.lock();
+      is_compared = now.has_value();
+      if (!now && now.error().code == errc::cancelled) return;
     }
-    change news;
-    news.uri = uri;
-    news.was_missed = true;
-    if (before && compared++ < most_compared) {
-      const auto now = engine_.digest_of(uri, {.afresh = true});
-      if (now && *now == *before) continue;
-    }
-    const std::lock_guard lock(mutex_);
-    queue(one, std::move(news));
+    if (!is_compared) queue_missed(one, change_kind::resource, uri);
   }
-  const std::lock_guard lock(mutex_);
-  const auto tell = [&](bool is_wanted, change_kind kind) {
-    if (!is_wanted) return;
-    change news;
-    news.kind = kind;
-    news.was_missed = true;
-    queue(one, std::move(news));
-  };
-  tell(one->honoured.resource_list, change_kind::resource_list);
-  tell(one->honoured.tool_list, change_kind::tool_list);
-  tell(one->honoured.prompt_list, change_kind::prompt_list);
+  if (one->state != standing::up) return;
+  if (one->honoured.resource_list) queue_missed(one, change_kind::resource_list);
+  if (one->honoured.tool_list) queue_missed(one, change_kind::tool_list);
+  if (one->honoured.prompt_list) queue_missed(one, change_kind::prompt_list);
+  one->settled = doubts;
 }
 
 }  // namespace hondana::outbound

@@ -2,43 +2,50 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <hondana/client.hpp>
 
 #include "bytes/digest.hpp"
+#include "client/changes.hpp"
 #include "client/conversation.hpp"
 
 namespace hondana::outbound {
 
 class engine;
 
+/// How a watch stands. `down`: it was up, and the keeper takes it up again.
+enum class standing : std::uint8_t { subscribing, up, down, gone };
+
 /// One `watch` of an application. Guarded by the mutex of `watches`, except where it says otherwise.
 struct watch_entry {
-  watch_request what;
+  watch_request what;  ///< Constant.
   watch_request honoured;
-  change_handler tell;
-  channel::call_id stream = 0;  ///< Of its `subscriptions/listen`; 0: none is open.
-  bool may_have_missed = false;
-  bool is_up = false;  ///< Subscribed, as far as we know.
-  bool was_up = false;
-  bool is_acknowledged = false;
+  change_handler tell;  ///< Constant.
+  standing state = standing::subscribing;
+  unsigned ups = 0;  ///< How often it came up.
+  clock::time_point up_since{};
+  channel::call_id stream = 0;     ///< Of its `subscriptions/listen`; 0: none is open.
   std::optional<failure> refusal;  ///< Why its stream ended before it was acknowledged.
-  unsigned failures = 0;           ///< Attempts in a row that failed.
+  std::uint64_t doubts = 0;        ///< How often changes may have been missed,
+  std::uint64_t settled = 0;       ///< and how many of these times have been made up for.
+  unsigned failures = 0;           ///< Attempts in a row that failed or did not last.
+  bool is_explained = false;       ///< The log has why it is not up.
   clock::time_point next_attempt{};
-  std::deque<change> queue;  ///< To be told.
+  waiting_changes waiting;  ///< To be told.
   bool is_being_told = false;
-  std::atomic<bool> is_gone = false;
   std::mutex telling;  ///< Held while the handler runs.
   std::atomic<std::thread::id> teller{};
 };
@@ -46,18 +53,28 @@ struct watch_entry {
 /// Threads: any. Nothing here blocks but `add`, `remove` and `close`.
 class watches {
  public:
+  /// How patient the keeper is.
+  struct pace {
+    std::chrono::milliseconds between_pings{5'000};
+    /// A subscription that ends sooner counts as one that failed, so that the next attempt waits longer.
+    std::chrono::milliseconds lasting{30'000};
+  };
+
   explicit watches(engine& of);
   ~watches();
   watches(const watches&) = delete;
   watches& operator=(const watches&) = delete;
 
   [[nodiscard]] result<std::shared_ptr<watch_entry>> add(watch_request what, change_handler tell, const call_options& how);
+  /// Waits for the handler unless it is called in it.
   void remove(const std::shared_ptr<watch_entry>& one);
   [[nodiscard]] watch_request honoured(const watch_entry& one) const;
-  /// Nobody is told of anything any more.
+  /// Nobody is told of anything any more, and what the keeper is doing ends at once.
   void retire();
-  /// Waits for what runs.
+  /// As `remove`, of all.
   void close();
+  /// Before the first watch.
+  void set_pace(pace how);
 
   /// A read gave this; it is what a later read is compared with when changes may have been missed.
   void seen(const std::string& uri, const bytes::digest& content);
@@ -68,30 +85,56 @@ class watches {
   void lost(const failure& why);
 
  private:
-  [[nodiscard]] result<void> subscribe(const std::shared_ptr<watch_entry>& one, const call_options& how);
-  [[nodiscard]] result<void> listen(const std::shared_ptr<watch_entry>& one, const call_options& how);
-  [[nodiscard]] result<void> subscribe_each(const std::shared_ptr<watch_entry>& one, const server_description& with,
-                                            const call_options& how);
-  /// Takes back what nobody wants any more; blocks for a while.
-  void unsubscribe(const std::vector<std::string>& uris, bool entries);
+  using held = std::unique_lock<std::mutex>;
+  using entry = std::shared_ptr<watch_entry>;
+  /// A URI, and whether its entry is told with it.
+  using subscription = std::pair<std::string, bool>;
+
+  [[nodiscard]] result<void> subscribe(const entry& one, const call_options& how);
+  [[nodiscard]] result<void> listen(const entry& one, const call_options& how);
+  [[nodiscard]] result<void> subscribe_each(const entry& one, const call_options& how);
+  [[nodiscard]] result<void> subscribe_some(const entry& one, const std::vector<std::string>& uris, bool entries,
+                                            std::uint64_t losses, const call_options& how);
   void run();
-  void look_after(std::unique_lock<std::mutex>& lock);
-  void make_up(const std::shared_ptr<watch_entry>& one);
-  void hear(const change& what, channel::call_id stream);                      // with the mutex held
-  void queue(const std::shared_ptr<watch_entry>& one, change what);            // with the mutex held
-  void down(const std::shared_ptr<watch_entry>& one, const std::string& why);  // with the mutex held
-  void drain(const std::shared_ptr<watch_entry>& one);
+  [[nodiscard]] clock::time_point next_work() const;
+  void look_after(held& lock);
+  void unsubscribe(held& lock);
+  void ping(held& lock);
+  void take_up(entry one, held& lock);
+  void make_up(entry one, held& lock);
+
+  // All of these with the mutex held.
+  [[nodiscard]] bool is_closed() const { return closing_.stop_requested(); }
+  [[nodiscard]] entry with_stream(channel::call_id id) const;
+  [[nodiscard]] bool needs_pings() const;
+  void begun(const entry& one, watch_request honoured);
+  void up(const entry& one);
+  void down(const entry& one, const std::string& why);
+  void over(const entry& one, std::optional<failure> why);
+  void hear(const change& what, channel::call_id stream);
+  void queue(const entry& one, change what);
+  void queue_missed(const entry& one, change_kind kind, const std::string& uri = {});
+  void tell_soon(const entry& one);
+
+  void drain(const entry& one);
 
   engine& engine_;
+  std::stop_source closing_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::shared_ptr<watch_entry>> all_;
-  std::map<std::string, std::size_t, std::less<>> subscribed_;  // with sessions: how many want it
+  std::vector<entry> all_;
+  std::map<std::string, std::size_t, std::less<>> wanted_;  // by how many watches, whatever their standing
   std::map<std::string, bytes::digest, std::less<>> seen_;
-  std::deque<std::pair<std::vector<std::string>, bool>> unwanted_;  // URIs, and whether their entries were told
+  // Only with sessions, and all gone with them.
+  std::map<subscription, bool> subscribed_;  // sent, and whether it has been answered
+  std::set<subscription> unwanted_;          // to be taken back, unless somebody wants them by then
+  std::set<std::string> ending_;             // being taken back right now
+  std::uint64_t losses_ = 0;                 // of sessions
   std::thread keeper_;
-  bool is_closed_ = false;
+  pace pace_;
   clock::time_point next_ping_{};
+  int pings_unanswered_ = 0;
+  clock::time_point next_telling_{};
 };
 
 }  // namespace hondana::outbound

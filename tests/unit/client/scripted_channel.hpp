@@ -112,11 +112,10 @@ class scripted_server {
       // What is sent late goes nowhere: the test may be over.
       const std::lock_guard sending(sending_);
       if (is_closed_) return;
-      {
-        const std::lock_guard lock(of_.mutex_);
-        of_.heard_.push_back(one);
-        of_.changed_.notify_all();
-      }
+      // Both at once: what is sent after a test has heard this is answered after it, too.
+      const std::lock_guard lock(of_.mutex_);
+      of_.heard_.push_back(one);
+      of_.changed_.notify_all();
       push([this, one](hondana::channel::listener&) { of_.answer_(of_, one); });
     }
     void abandon(hondana::channel::call_id call) override {
