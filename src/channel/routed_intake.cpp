@@ -1,6 +1,9 @@
 /// How a message finds the sink for its content.
 #include "channel/routed_intake.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -16,8 +19,21 @@ constexpr std::size_t read_back_bytes = 64u << 10;
 constexpr std::size_t most_together = 1'000;
 
 /// The elements of an array, which has been checked, as they are written.
-std::vector<std::string_view> elements_of(std::string_view array) {
-  std::vector<std::string_view> out;
+struct elements {
+  std::vector<std::string_view> first;  ///< As many as are taken together.
+  std::size_t count = 0;
+};
+
+/// No more is held back than could be taken: a byte of content is six characters at the most.
+patience within(patience waits, const limits& most) {
+  constexpr auto end = std::numeric_limits<std::uint64_t>::max();
+  const auto text = most.content_bytes > (end - most.message_bytes) / 6 ? end : 6 * most.content_bytes + most.message_bytes;
+  waits.held_bytes = std::min(waits.held_bytes, text);
+  return waits;
+}
+
+elements elements_of(std::string_view array) {
+  elements out;
   json::scanner scanner;
   std::size_t depth = 0;
   const char* from = nullptr;
@@ -25,7 +41,8 @@ std::vector<std::string_view> elements_of(std::string_view array) {
     constexpr std::string_view space = " \t\r\n";
     const std::string_view one(from, static_cast<std::size_t>(end - from));
     const auto begin = one.find_first_not_of(space);
-    if (begin != std::string_view::npos) out.push_back(one.substr(begin, one.find_last_not_of(space) + 1 - begin));
+    if (begin != std::string_view::npos && ++out.count <= most_together)
+      out.first.push_back(one.substr(begin, one.find_last_not_of(space) + 1 - begin));
     from = end + 1;
   };
   for (auto rest = array; !rest.empty();) {
@@ -46,7 +63,11 @@ routed_intake::routed_intake(const limits& most, content_sink sink)
     : most_(most), plain_(most, std::move(sink)), is_decided_(true) {}
 
 routed_intake::routed_intake(const limits& most, route chooses, late_route chooses_late, const patience& waits)
-    : most_(most), waits_(waits), chooses_(std::move(chooses)), chooses_late_(std::move(chooses_late)), plain_(most, {}) {}
+    : most_(most),
+      waits_(within(waits, most)),
+      chooses_(std::move(chooses)),
+      chooses_late_(std::move(chooses_late)),
+      plain_(most, {}) {}
 
 result<void> routed_intake::feed(std::string_view piece) {
   if (chosen_) return chosen_->feed(piece);
@@ -91,7 +112,7 @@ result<void> routed_intake::decide(const content_sink& sink, std::string_view pi
   is_decided_ = true;
   if (!sink && !is_held_) return {};
   plain_.only_look();  // for another id it is too late
-  if (auto handed = hand_over(sink, std::move(begun)); trouble_) return handed;
+  if (auto handed = hand_over(sink, std::move(begun)); !handed) return handed;
   return chosen_->feed(piece);
 }
 
@@ -107,7 +128,8 @@ result<void> routed_intake::hand_over(const content_sink& sink, disk::spool from
     const auto got = reader->read(std::span(buffer));
     if (!got) return give_up(got.error());
     if (*got == 0) return {};
-    static_cast<void>(chosen_->feed(std::string_view(buffer).substr(0, *got)));  // told again by the next
+    // Nobody wants the rest of what failed, and there may be much of it.
+    if (auto fed = chosen_->feed(std::string_view(buffer).substr(0, *got)); !fed) return fed;
   }
 }
 
@@ -124,12 +146,12 @@ void routed_intake::finish_each(const std::function<void(result<std::string>)>& 
   auto whole = finish();
   if (!whole || !plain_.is_array()) return takes(std::move(whole));
   const auto all = elements_of(*whole);
-  if (all.empty()) return takes(fail(errc::broken_protocol, "an array without messages is no message"));
-  if (all.size() > most_together) {
-    return takes(fail(errc::broken_protocol, "an array of " + std::to_string(all.size()) + " messages is longer than the " +
+  if (all.count == 0) return takes(fail(errc::broken_protocol, "an array without messages is no message"));
+  if (all.count > most_together) {
+    return takes(fail(errc::broken_protocol, "an array of " + std::to_string(all.count) + " messages is longer than the " +
                                                  std::to_string(most_together) + " that are taken together"));
   }
-  for (const auto one : all) {
+  for (const auto one : all.first) {
     reset();
     static_cast<void>(feed(one));  // told again by the next
     takes(finish());

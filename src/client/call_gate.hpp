@@ -25,7 +25,7 @@ class call_gate {
 
   result<void> pass(std::size_t item, std::string_view bytes) {
     const std::lock_guard lock(mutex_);
-    if (!is_open_) return {};
+    if (!is_open_) return fail(errc::cancelled, "the call is over");
     try {
       return content_(item, bytes);
     } catch (const std::exception& error) {

@@ -12,11 +12,14 @@ namespace hondana::cli {
 namespace {
 
 constexpr std::size_t most_told = 5;
+constexpr std::size_t most_looked_at = 100;
 
 /// The only one there is; nothing when there is none. Errors: invalid_argument for several.
 result<std::string> only_one(const std::set<std::string>& found, std::string_view word, std::string_view what) {
   if (found.size() == 1) return *found.begin();
-  std::string text = '"' + std::string(word) + "\" is the " + std::string(what) + " of " + std::to_string(found.size()) + ": ";
+  std::string text =
+      '"' + std::string(word) + "\" is the " + std::string(what) + " of " +
+      (found.size() > most_looked_at ? "more than " + std::to_string(most_looked_at) : std::to_string(found.size())) + ": ";
   std::size_t count = 0;
   for (const auto& one : found) {
     if (++count > most_told) {
@@ -59,7 +62,10 @@ result<std::string> resource_named(client& of, std::string_view word, const call
   for (const auto& one : of.resources(wanted, how)) {
     if (!one) return tl::unexpected(one.error());
     if (one->name == word) named.insert(one->uri);
-    if (!parts.empty() && (ends_in(one->uri, parts) || ends_in(one->uri, encoded))) ending.insert(one->uri);
+    // A list may be endless; so many are several however many there are.
+    if (named.size() > most_looked_at) break;
+    if (ending.size() <= most_looked_at && !parts.empty() && (ends_in(one->uri, parts) || ends_in(one->uri, encoded)))
+      ending.insert(one->uri);
   }
   if (!named.empty()) return only_one(named, word, "name");
   if (!ending.empty()) return only_one(ending, word, "end");
@@ -73,6 +79,7 @@ result<std::string> template_named(client& of, const std::string& word, const ca
   for (const auto& one : of.templates(how)) {
     if (!one) return tl::unexpected(one.error());
     if (one->name == word) named.insert(one->uriTemplate);
+    if (named.size() > most_looked_at) break;
   }
   if (!named.empty()) return only_one(named, word, "name");
   return fail(errc::resource_not_found, "the server lists no template named \"" + word + '"');

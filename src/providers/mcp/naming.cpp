@@ -37,6 +37,38 @@ constexpr std::uint64_t most_steps = 10'000'000;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
+/// A URI's path as a program reads it that unescapes before it looks for segments, and to which empty ones are none: nothing
+/// when that is how it is written.
+std::optional<std::string> plain_reading(std::string_view uri) {
+  const auto whole = uri.substr(0, uri.find_first_of("?#"));
+  auto from = whole.find(':');
+  if (from == std::string_view::npos) return std::nullopt;
+  ++from;
+  if (whole.substr(from).starts_with("//")) from = std::min(whole.find('/', from + 2), whole.size());
+  std::string path;
+  for (std::size_t at = from; at < whole.size(); ++at) {
+    const auto three = whole.substr(at, 3);
+    const bool is_slash = three == "%2F" || three == "%2f" || three == "%5C" || three == "%5c";
+    const bool is_dot = three == "%2E" || three == "%2e";
+    path += is_slash || whole[at] == '\\' ? '/' : is_dot ? '.' : whole[at];
+    if (is_slash || is_dot) at += 2;
+  }
+  std::vector<std::string_view> kept;
+  const std::string_view all(path);
+  for (std::size_t at = 0; at <= all.size();) {
+    const auto end = std::min(all.find('/', at), all.size());
+    const auto one = all.substr(at, end - at);
+    if (one == ".." && !kept.empty()) kept.pop_back();
+    if (!one.empty() && one != "." && one != "..") kept.push_back(one);
+    at = end + 1;
+  }
+  std::string out(whole.substr(0, from));
+  if (all.starts_with('/')) out += '/';
+  for (const auto one : kept) out += std::string(one) + '/';
+  if (!kept.empty() && !all.ends_with('/')) out.pop_back();
+  return out == whole ? std::nullopt : std::optional(std::move(out));
+}
+
 /// The ways to write a URI that a server is likely to take for the same resource, or for a part of it: a resource is left out
 /// with all its parts, however it is asked for.
 std::vector<std::string> spellings_of(std::string_view theirs) {
@@ -100,8 +132,13 @@ std::string rules::reason_against(std::string_view theirs) const {
     return std::any_of(spellings.begin(), spellings.end(),
                        [&](const std::string& uri) { return one.compiled.matches(uri, steps, most_steps); });
   };
-  const bool is_wanted = include_.empty() || std::any_of(include_.begin(), include_.end(), fitting);
-  const auto barred = std::find_if(exclude_.begin(), exclude_.end(), fitting);
+  // What is read in two ways must fit in both, and be barred in none.
+  const auto plain = plain_reading(theirs);
+  const auto fits_plainly = [&](const pattern& one) { return one.compiled.matches(*plain, steps, most_steps); };
+  const bool is_wanted = include_.empty() || (std::any_of(include_.begin(), include_.end(), fitting) &&
+                                              (!plain || std::any_of(include_.begin(), include_.end(), fits_plainly)));
+  const auto barred = std::find_if(exclude_.begin(), exclude_.end(),
+                                   [&](const pattern& one) { return fitting(one) || (plain && fits_plainly(one)); });
   if (steps > most_steps) return "include and exclude take too long to compare with this URI";
   if (!is_wanted) return "it fits no pattern of include";
   if (barred != exclude_.end()) return "exclude has \"" + barred->text + '"';

@@ -36,7 +36,7 @@ class rules {
   rules(const std::vector<std::string>& include, const std::vector<std::string>& exclude);
 
   /// Why a URI of theirs is left out, naming the rule; empty when it is served. What holds for a resource holds for its parts
-  /// (with a query or fragment), and for other spellings of its URI.
+  /// (with a query or fragment), and for other spellings of its URI: escaped slashes and dots, empty and dot segments too.
   [[nodiscard]] std::string reason_against(std::string_view theirs) const;
 
  private:

@@ -214,11 +214,11 @@ void upstream::hear(const change& what) {
   switch (what.kind) {
     case change_kind::resource: {
       const auto ours = names_.ours(what.uri);
-      if (!ours) return;
+      if (!ours || !which_.reason_against(what.uri).empty()) return;
       const auto title = clean(what.title, longest_line);
       tell_content(*ours, title);
       // It may lie below what was subscribed. Spec: schema, ResourceUpdatedNotificationParams, all revisions.
-      for (const auto& one : attached_around(*ours)) tell_content(one, title);
+      for (const auto& one : attached_around(*ours)) tell_content(one, {});
       return;
     }
     case change_kind::connection_lost: {
@@ -254,7 +254,10 @@ std::vector<std::string> upstream::attached_around(const std::string& ours) cons
   const std::lock_guard lock(mutex_);
   auto slash = ours.rfind('/');
   for (int level = 0; level < most_levels && slash != std::string::npos && slash >= names_.prefix().size(); ++level) {
-    if (auto above = ours.substr(0, slash); wishes_.uris.contains(above)) found.push_back(std::move(above));
+    for (const auto size : {slash, slash + 1}) {
+      auto above = ours.substr(0, size);
+      if (above != ours && wishes_.uris.contains(above)) found.push_back(std::move(above));
+    }
     slash = ours.rfind('/', slash - 1);
   }
   return found;

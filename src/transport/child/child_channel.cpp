@@ -172,7 +172,7 @@ class child_channel final : public channel::channel {
     {
       const std::lock_guard lock(mutex_);
       has_more = !queue_.empty() && running_.input() >= 0;
-      is_flooding = queue_.other_bytes() > most_unread;
+      is_flooding = queue_.waiting_answers() > most_unread;
       borne = offence_of(is_flooding);
       if (borne) patience = until(borne->borne_until);
       if (is_closing_) patience = std::min({patience, until(close_by_), milliseconds(50)});

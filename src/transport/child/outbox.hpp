@@ -20,8 +20,11 @@ class outbox {
   }
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  /// Of what is no request: above all answers to the program's own.
-  [[nodiscard]] std::size_t other_bytes() const noexcept { return other_bytes_; }
+  /// Of what is no request, above all answers to the program's own, and waits behind another message: one that is long says
+  /// nothing of its reader.
+  [[nodiscard]] std::size_t waiting_answers() const noexcept {
+    return waiting_.empty() || waiting_.front().is_call ? other_bytes_ : other_bytes_ - waiting_.front().text.size();
+  }
   /// What is to be written next.
   [[nodiscard]] std::string_view front() const { return std::string_view(waiting_.front().text).substr(written_); }
   void wrote(std::size_t count) {

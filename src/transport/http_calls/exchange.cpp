@@ -77,6 +77,16 @@ void exchange::take_session(const response_head& head) {
   }
 }
 
+/// An answer with another id, which should not be here, gives its content to nobody.
+channel::routed_intake exchange::intake() const {
+  if (!message_.content) return {in_.most, channel::content_sink()};
+  return {in_.most,
+          [call = message_.call, content = message_.content](const std::string& id) {
+            return channel::call_named(id) == call ? content : channel::content_sink();
+          },
+          [content = message_.content] { return std::optional(content); }};
+}
+
 exchange::mode exchange::mode_for(const response_head& head) {
   if (!head.is_success()) return mode::error;
   if (message_.call == 0) return mode::ignoring;
@@ -90,12 +100,11 @@ exchange::mode exchange::mode_for(const response_head& head) {
   }
   const auto type = head.media_type();
   if (head.status == 200 && type == "application/json") {
-    intake_ = std::make_unique<channel::routed_intake>(in_.most, message_.content);
+    intake_ = std::make_unique<channel::routed_intake>(intake());
     return mode::json;
   }
   if (head.status == 200 && type == "text/event-stream") {
-    events_ = std::make_unique<event_messages>(*this, channel::routed_intake(in_.most, message_.content),
-                                               event_messages::when_spoiled::at_once);
+    events_ = std::make_unique<event_messages>(*this, intake(), event_messages::when_spoiled::at_once);
     return mode::events;
   }
   return mode::error;

@@ -44,6 +44,7 @@ class exchange final : public answer_hearer, public message_hearer {
   void spoiled(failure why, const std::optional<std::string>& id) override;
 
   [[nodiscard]] mode mode_for(const response_head& head);
+  [[nodiscard]] channel::routed_intake intake() const;
   void take_events(std::string_view bytes);
   void take_session(const response_head& head);
   void finish_json();

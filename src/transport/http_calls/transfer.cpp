@@ -202,7 +202,7 @@ failure transfer::failure_for(CURLcode how) const {
               "cannot reach " + origin + ": no connection within " + std::to_string(target_.connect_time.count()) + " ms", why,
               nullptr};
     case CURLE_SSL_CONNECT_ERROR:
-      if (!speaks_no_tls(how, why)) break;
+      if (!speaks_no_tls(how, why) || !target_.origin.starts_with("https://")) break;
       return {errc::source_unavailable,
               origin + " does not speak TLS; if it is meant to, check its port, and otherwise try http" +
                   target_.origin.substr(std::string_view("https").size()) + " (" + why + ")",

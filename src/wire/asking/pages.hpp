@@ -31,6 +31,10 @@ result<page<T>> page_of(const json::object& from, std::string_view name, Read re
   if (!*member) return broken("result." + std::string(name) + ": missing");
   const auto all = (*member)->as_array(name);
   if (!all) return broken("result." + all.error().text());
+  constexpr std::size_t most = 100'000;
+  if (all->size() > most)
+    return fail(errc::response_too_large, "result." + std::string(name) + ": " + std::to_string(all->size()) +
+                                              " entries in one page; a client takes " + std::to_string(most));
   page<T> out;
   std::size_t at = 0;
   for (const auto& one : all->elements()) {

@@ -62,7 +62,9 @@ TEST(attached_lists, are_told_of_what_happens_while_they_are_walked_for_the_firs
       fs::remove(root.path(folder + "/a"));
     }
     ASSERT_TRUE(heard->hears_lists(1)) << round;
-    EXPECT_EQ(names_of(list_all(*files)).size(), round % 2 == 0 ? 42u : 40u) << round;
+    // The first tell may be of the walk itself; then another follows.
+    const std::size_t wanted = round % 2 == 0 ? 42 : 40;
+    for (int told = 2; names_of(list_all(*files)).size() != wanted; ++told) ASSERT_TRUE(heard->hears_lists(told)) << round;
   }
 }
 

@@ -51,6 +51,20 @@ TEST(naming, knows_only_what_lies_behind_its_prefix) {
   EXPECT_EQ(everything().theirs("mcp://other/x"), std::nullopt);
 }
 
+TEST(rules, hold_for_paths_that_a_server_reads_otherwise_than_they_are_written) {
+  const rules public_only({"file:///pub/**"}, {});
+  EXPECT_EQ(public_only.reason_against("file:///pub/a%20b/c"), "");
+  EXPECT_EQ(public_only.reason_against("file:///pub/a%2Fb"), "");
+  for (const auto* evasive : {"file:///pub/..%2Fsecret", "file:///pub/%2e%2e%2fsecret", "file:///pub/a/..%5C..%5Csecret",
+                              "file:///pub/x\\..\\..\\secret"})
+    EXPECT_EQ(public_only.reason_against(evasive), "it fits no pattern of include") << evasive;
+  const rules no_secrets({}, {"file:///srv/secret/**"});
+  EXPECT_EQ(no_secrets.reason_against("file:///srv/open/x"), "");
+  for (const auto* evasive : {"file:///srv//secret/x", "file:///srv%2Fsecret/x", "file:///srv/./secret/x",
+                              "file:////srv/secret/x", "file:///srv/a/%2E%2E/secret/x?lines=1"})
+    EXPECT_EQ(no_secrets.reason_against(evasive), "exclude has \"file:///srv/secret/**\"") << evasive;
+}
+
 TEST(naming, counts_how_often_something_has_come_through) {
   EXPECT_EQ(everything().turns("demo://x"), 0u);
   EXPECT_EQ(everything().turns("mcp://b/mcp://everything/mcp://b/mcp://everything/x"), 2u);

@@ -115,7 +115,8 @@ TEST(http_calls, events_are_the_same_however_their_bytes_are_cut) {
 
 TEST(http_calls, an_array_of_messages_is_taken_apart_and_its_content_goes_to_the_sink) {
   const std::string told = R"({"jsonrpc":"2.0","method":"notifications/message"})";
-  const std::string batch = "[" + told + R"(, {"id":1,"result":{"contents":[{"text":"ab"}]}},)" + told + "]";
+  const std::string foreign = R"({"id":9,"result":{"contents":[{"text":"of another call"}]}})";
+  const std::string batch = "[" + told + "," + foreign + R"(, {"id":1,"result":{"contents":[{"text":"ab"}]}},)" + told + "]";
   for (const bool as_events : {false, true}) {
     talk with([&](const heard_request&, scripted_connection& to) {
       if (!as_events) return to.answer(200, "application/json", batch);
@@ -128,11 +129,12 @@ TEST(http_calls, an_array_of_messages_is_taken_apart_and_its_content_goes_to_the
     asking.content = hondana_test::into(content);
     with.channel->send(std::move(asking));
     ASSERT_TRUE(with.heard.ending_of(1));
-    const auto messages = with.heard.messages(3);
-    ASSERT_EQ(messages.size(), 3u);
+    const auto messages = with.heard.messages(4);
+    ASSERT_EQ(messages.size(), 4u);
     EXPECT_EQ(messages[0].text, told);
-    EXPECT_EQ(messages[1].text, R"({"id":1,"result":{"contents":[{"text":""}]}})");
-    EXPECT_EQ(messages[2].text, told);
+    EXPECT_EQ(messages[1].text, foreign);
+    EXPECT_EQ(messages[2].text, R"({"id":1,"result":{"contents":[{"text":""}]}})");
+    EXPECT_EQ(messages[3].text, told);
     EXPECT_EQ(content, "ab");
   }
 }
