@@ -26,7 +26,7 @@ struct child_target {
   std::function<void(std::string_view line)> on_stderr{};
   std::chrono::milliseconds leaving_time{2'000};
   /// Hears that the program has ended by itself: how ("ended with code 1", "was killed by SIGSEGV"), and how many times in a
-  /// row it did so within a second of its start. Threads: one of the client's.
+  /// row it did so within five seconds of its start. Threads: one of the client's.
   std::function<void(std::string_view how, unsigned quick_ends)> on_end{};
 };
 

@@ -183,12 +183,12 @@ TEST(program_watch, gives_up_on_a_program_that_ends_again_and_again) {
   const auto got = run({"watch", "--", "/bin/sh", "-c", dies, HONDANA_PROGRAM, what.path()});
   EXPECT_EQ(got.how, (departure{4, 0})) << got.errors;
   EXPECT_NE(
-      got.errors.find("the server's program ended with code 7 within a second of its start (1 of 4 times, then this gives "
+      got.errors.find("the server's program ended with code 7 within five seconds of its start (1 of 4 times, then this gives "
                       "up); it is started again\n"),
       std::string::npos)
       << got.errors;
   EXPECT_NE(got.errors.find("it is not started again for "), std::string::npos) << got.errors;
-  EXPECT_NE(got.errors.find("ended with code 7 within a second of its start, 4 times in a row, so that this gives up."),
+  EXPECT_NE(got.errors.find("ended with code 7 within five seconds of its start, 4 times in a row, so that this gives up."),
             std::string::npos)
       << got.errors;
 }

@@ -215,7 +215,8 @@ constexpr command_entry watch_entry{
     .details =
         "It goes on when the server restarts, and then tells what may have changed meanwhile. What does not exist yet is "
         "watched where the server would tell of its appearance; where it would not, the exit code is 2. A program behind -- "
-        "is started again when it ends, with longer and longer pauses; after the fourth end in a row within a second of its "
+        "is started again when it ends, with longer and longer pauses; after the fourth end in a row within five seconds of "
+        "its "
         "start the exit code is 4. SIGINT and SIGTERM end it with exit code 0. With --json each change is one line.",
     .arguments = what_to_watch,
     .flags = watch_flags,

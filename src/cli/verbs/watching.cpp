@@ -29,7 +29,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// After so many ends of the server's program in a row, each within a second of its start.
+// After so many ends of the server's program in a row, each within five seconds of its start.
 constexpr unsigned most_quick_ends = 4;
 // Of the content of what is there; less costs more, since it has to be cancelled.
 constexpr std::size_t enough = 64u << 10;
@@ -221,7 +221,7 @@ void look_after_program(const task& what, const std::shared_ptr<news_for_waiter>
     if (is_quiet) return;
     say(ended +
         (quick_ends == 0 ? std::string()
-                         : " within a second of its start (" + std::to_string(quick_ends) + " of " +
+                         : " within five seconds of its start (" + std::to_string(quick_ends) + " of " +
                                std::to_string(most_quick_ends) + " times, then this gives up)") +
         "; it is started again");
   });
@@ -281,7 +281,7 @@ int watch_changes(const task& what) {
   wait_for(what, *waiter, of_list);
   if (const auto last = waiter->last_end(); !last.empty())
     return what.with.explain({errc::source_unavailable,
-                              last + " within a second of its start, " + std::to_string(most_quick_ends) +
+                              last + " within five seconds of its start, " + std::to_string(most_quick_ends) +
                                   " times in a row, so that this gives up. Start it by itself to see why.",
                               {}});
   return exit_ok;

@@ -13,7 +13,7 @@
 namespace hondana::transport {
 
 /// "stdio": one message a line. The program is started at once, so that one that is not there is known at once, and anew by the
-/// `send` after it has ended; one that keeps ending within a second is left alone for a while, and `broken` says so.
+/// `send` after it has ended; one that keeps ending within five seconds is left alone for a while, and `broken` says so.
 ///
 /// The first line of a run that is no message is told to `log`, the eleventh is the end of it, and how many there were is told
 /// then. Content whose message names no id in its first 64 KiB goes to its sink as it comes only while no other call is under

@@ -17,7 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t piece = 64u << 10;
-constexpr milliseconds quick_end{1'000};  // one that ends within this time did not get far
+constexpr milliseconds quick_end{5'000};  // one that ends within this time did not get far
 constexpr milliseconds first_pause{250};
 constexpr milliseconds longest_pause{30'000};
 constexpr milliseconds time_to_be_reaped{1'000};

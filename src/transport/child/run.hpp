@@ -24,7 +24,7 @@ class run {
   /// `of` outlives it.
   run(const child_target& of, program first);
 
-  /// Errors: as `program::start`; source_unavailable while one that keeps ending within a second is left alone.
+  /// Errors: as `program::start`; source_unavailable while one that keeps ending within five seconds is left alone.
   result<void> start_anew();
   [[nodiscard]] bool is_running() const noexcept { return now_.is_running(); }
   /// To be watched; -1 for what is closed.
