@@ -1,10 +1,11 @@
-/// What the commands that ask a server do when nobody reads what they print.
+/// Where what the commands that ask a server print goes, and what they do when nobody reads it or waits for it.
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "program/folder.hpp"
 #include "program/process.hpp"
+#include "program/served.hpp"
 
 namespace {
 
@@ -13,6 +14,7 @@ using program_test::folder;
 using program_test::output_to;
 using program_test::patience;
 using program_test::process;
+using program_test::run;
 using program_test::within;
 
 constexpr departure broken_pipe{141, 0};
@@ -39,5 +41,24 @@ TEST(program_output, stops_when_its_reader_does_also_where_each_line_is_sent) {
   EXPECT_EQ(command.errors(), "");
 }
 #endif
+
+TEST(program_output, ends_at_an_interrupt_before_the_first_answer) {
+  process asking({"ls", "--trace", "-", "--", "sleep", "600"});
+  ASSERT_TRUE(asking.error_line_with("server/discover", within(patience))) << asking.errors();
+  asking.signal(SIGINT);
+  const auto how = asking.leaves(within(patience));
+  ASSERT_TRUE(how);
+  EXPECT_EQ(how->exit_code, 130) << asking.errors();
+}
+
+TEST(program_output, goes_to_one_place_only) {
+  const folder what;
+  what.put("a.txt", "one");
+  EXPECT_EQ(run({"read", "a.txt", "--on", what.path(), "-o", "-"}).output, "one");
+  const auto both = run({"read", "a.txt", "--on", what.path(), "-o", what.path() + "/b", "--json"});
+  EXPECT_EQ(both.how, (departure{1, 0}));
+  EXPECT_EQ(both.output, "");
+  EXPECT_NE(both.errors.find("give one of them"), std::string::npos) << both.errors;
+}
 
 }  // namespace

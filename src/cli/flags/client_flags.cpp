@@ -89,7 +89,7 @@ constexpr flag filter_flag{.name = "filter",
 constexpr flag output_flag{.name = "output",
                            .letter = 'o',
                            .value = "FILE",
-                           .help = "Write there; the file appears when it is complete",
+                           .help = "Write there; the file appears when it is complete; - is standard output",
                            .by = completion_kind::file};
 constexpr flag lines_flag{.name = "lines",
                           .value = "A-B",
@@ -121,7 +121,7 @@ constexpr std::array shared_flags{&on_flag,       &json_flag,  &header_flag, &ti
 constexpr flag_group client_group{.title = "The server, and how to ask it", .flags = shared_flags};
 
 constexpr std::array below{
-    argument{.name = "URI", .help = "A folder, by URI or name, or what URIs begin with", .by = completion_kind::uri}};
+    argument{.name = "URI", .help = "A folder, by URI or name, or a URI that others lie below", .by = completion_kind::uri}};
 constexpr std::array ls_flags{&sort_flag, &audience_flag, &min_priority_flag, &filter_flag, &long_flag};
 constexpr std::array tree_flags{&audience_flag, &min_priority_flag, &filter_flag};
 constexpr std::array what_to_read{argument{.name = "URI",

@@ -66,6 +66,10 @@ known_server server_of(const std::string& name, const value& from) {
     out.remarks.emplace_back("it is disabled there");
     out.is_usable = false;
   }
+  if (!out.url.empty() && !out.url.starts_with("https://") && !out.url.starts_with("http://") && !out.url.starts_with("${")) {
+    out.remarks.emplace_back("its url is neither http: nor https:");
+    out.is_usable = false;
+  }
   if (out.command.empty() == out.url.empty()) {
     out.remarks.emplace_back(out.url.empty() ? "it has neither a command nor a url" : "it has a command and a url");
     out.is_usable = false;

@@ -151,7 +151,7 @@ result<void> connection::open() {
     child->on_stderr = [program = program_](std::string_view text) { program->add(text); };
     child->on_end = [program = program_](std::string_view how, unsigned quick_ends) { program->ended(how, quick_ends); };
   }
-  auto connected = client::connect(chosen_.target, options());
+  auto connected = client::connect(chosen_.target, options(), how());
   if (!connected) return tl::unexpected(at_no_endpoint(connected.error()));
   client_.emplace(std::move(*connected));
   return {};

@@ -88,7 +88,7 @@ class destination {
         shown_(what.shown.shows_errors && !what.line.has(quiet_flag), progress_line::unit::bytes, what.shown.width) {
     lines_ = lines;
     if (lines) cutter_.emplace(*lines);
-    if (what.line.has(output_flag)) file_.emplace(what.line.text(output_flag));
+    if (const auto file = what.line.text(output_flag); !file.empty() && file != "-") file_.emplace(file);
   }
   result<void> open() { return file_ ? file_->open() : result<void>(); }
   result<void> take(std::size_t item, std::string_view bytes) {
@@ -147,6 +147,9 @@ class destination {
 }  // namespace
 
 int read_resource(const task& what) {
+  if (what.line.has(json_flag) && what.line.has(output_flag))
+    return what.with.explain(
+        {errc::invalid_argument, "--json prints what was read, --output writes its bytes: give one of them.", {}});
   auto uri = asked_uri(what);
   if (!uri) return what.with.explain(uri.error());
   std::optional<line_range> lines;
