@@ -2,6 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(Boost 1.81 REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(spdlog REQUIRED)
 pkg_check_modules(nettle REQUIRED IMPORTED_TARGET nettle)
@@ -45,6 +46,7 @@ endfunction()
 
 hondana_consumer_finds(Threads::Threads CMAKE "find_dependency(Threads)" LIBS -pthread)
 hondana_consumer_finds(Boost::headers) # compiled in, nothing to find
+hondana_consumer_finds(OpenSSL::Crypto CMAKE "find_dependency(OpenSSL)" REQUIRES libcrypto)
 hondana_consumer_finds(simdjson::simdjson CMAKE "find_dependency(simdjson)" REQUIRES simdjson)
 hondana_consumer_finds(
   PkgConfig::re2

@@ -15,5 +15,5 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Only who compiles against the library needs these.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-    "g++, libexpected-dev, libsimdjson-dev, libmagic-dev, libcurl4-openssl-dev, nettle-dev, libre2-dev, libyaml-dev")
+    "g++, libexpected-dev, libsimdjson-dev, libmagic-dev, libcurl4-openssl-dev, libssl-dev, nettle-dev, libre2-dev, libyaml-dev")
 include(CPack)
