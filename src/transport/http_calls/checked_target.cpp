@@ -118,8 +118,14 @@ result<checked_target> check_target(const http_target& target) {
         errc::invalid_argument,
         "the server's URL holds a user name or password, which would end up in logs; send an Authorization header instead");
   curl_url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
-  out.url = part(url, CURLUPART_URL).value_or(target.url);
+  // What is connected to is the URL written anew: a host whose percent signs stand for control characters reads differently
+  // then.
+  out.url = part(url, CURLUPART_URL).value_or(std::string());
   out.origin = *origin;
+  if (origin_of(out.url) != origin)
+    return fail(
+        errc::invalid_argument,
+        "\"" + shown(target.url) + "\" names a host with characters that no host name has; write it without percent signs");
 
   if (target.headers.size() > max_header_lines) return fail(errc::invalid_argument, "there are more than 100 header fields");
   for (const auto& [name, value] : target.headers) {
