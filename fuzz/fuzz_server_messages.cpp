@@ -9,6 +9,8 @@
 
 #include "json/reader.hpp"
 #include "rpc/envelope.hpp"
+#include "value/take.hpp"
+#include "wire/asking/asked_back.hpp"
 #include "wire/asking/errors.hpp"
 #include "wire/asking/news.hpp"
 #include "wire/asking/results.hpp"
@@ -33,9 +35,22 @@ void check_why(const result<T>& got) {
   if (!got) require(got.error().code == errc::broken_protocol && !got.error().public_text.empty());
 }
 
+void read_question(const std::string& method, const value& params) {
+  const auto what = asking::question_of(method, params);
+  if (!what) return require((what.error().code == -32601 || what.error().code == -32602) && !what.error().text.empty());
+  const auto* link = std::get_if<link_request>(&*what);
+  if (link != nullptr) require(link->url.starts_with("http"));
+}
+
 void read_as_everything(const json::value& result) {
   const auto object = result.as_object("result");
   if (!object) return;
+  const auto wanted = asking::input_wanted_by(*object);
+  check_why(wanted);
+  if (wanted) {
+    require(wanted->questions.size() <= 64);
+    for (const auto& one : wanted->questions) read_question(one.method, one.params);
+  }
   const auto fresh = asking::freshness_of(*object);
   require(fresh.ttl.count() >= 0);
   const auto entries = asking::resources_of(*object);
@@ -83,6 +98,13 @@ void read_message(std::string_view line) {
     if (const auto* changed = std::get_if<change>(&news.what)) {
       require(changed->kind != change_kind::resource || !changed->uri.empty() || changed->entry);
       if (changed->entry) check(*changed->entry);
+    }
+  }
+  if (const auto* asked = std::get_if<rpc::request>(&message)) {
+    if (const auto envelope = document->root().as_object({})) {
+      const auto params = envelope->find("params");
+      const auto taken = params && *params ? take_value(**params) : result<value>(value());
+      if (taken) read_question(asked->method, *taken);
     }
   }
   const auto* answered = std::get_if<rpc::response>(&message);

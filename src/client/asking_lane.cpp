@@ -18,7 +18,7 @@ constexpr std::chrono::hours longest_wait{24 * 365};
 struct awaited {
   std::mutex mutex;
   std::condition_variable_any changed;
-  std::optional<reply> got;
+  std::optional<asking::reply> got;
   bool is_given_up = false;
 };
 
@@ -29,7 +29,7 @@ asking_lane::asking_lane(const client_handlers& by, std::chrono::milliseconds mo
       most_time_(std::min<std::chrono::milliseconds>(most_time, longest_wait)),
       pool_("the client's questions", 1, most_waiting) {}
 
-bool asking_lane::submit(question what, std::function<bool()> is_stale, std::function<void(const reply&)> into) {
+bool asking_lane::submit(question what, std::function<bool()> is_stale, std::function<void(const asking::reply&)> into) {
   if (bytes_.fetch_add(what.bytes) + what.bytes > most_bytes) {
     bytes_ -= what.bytes;
     return false;
@@ -47,19 +47,19 @@ bool asking_lane::submit(question what, std::function<bool()> is_stale, std::fun
   return false;
 }
 
-bool asking_lane::ask(question what, std::function<bool()> is_stale, std::function<void(const reply&)> into) {
+bool asking_lane::ask(question what, std::function<bool()> is_stale, std::function<void(const asking::reply&)> into) {
   return waiting_ == 0 && submit(std::move(what), std::move(is_stale), std::move(into));
 }
 
-result<reply> asking_lane::answer(question what, const std::stop_token& stop) {
+result<asking::reply> asking_lane::answer(question what, const std::stop_token& stop) {
   // A handler that asks the server, and is asked back, would wait for itself.
-  if (is_here()) return reply{{}, -32603, "a handler of this client asked for this itself"};
+  if (is_here()) return asking::failed("a handler of this client asked for this itself");
   const auto mine = std::make_shared<awaited>();
   const auto is_stale = [mine] {
     const std::lock_guard lock(mine->mutex);
     return mine->is_given_up;
   };
-  const auto into = [mine](const reply& given) {
+  const auto into = [mine](const asking::reply& given) {
     const std::lock_guard lock(mine->mutex);
     mine->got = given;
     mine->changed.notify_all();

@@ -33,9 +33,9 @@ class asking_lane {
 
   /// Asks, and gives the reply to `into` on the lane's thread, unless `is_stale` says by then that nobody waits for it. False
   /// when too many wait already, and while a handler itself waits for the server, which may be waiting for this.
-  [[nodiscard]] bool ask(question what, std::function<bool()> is_stale, std::function<void(const reply&)> into);
+  [[nodiscard]] bool ask(question what, std::function<bool()> is_stale, std::function<void(const asking::reply&)> into);
   /// The same, waiting for the reply. Errors: cancelled by `stop` or by `close`, timed_out, overloaded.
-  [[nodiscard]] result<reply> answer(question what, const std::stop_token& stop);
+  [[nodiscard]] result<asking::reply> answer(question what, const std::stop_token& stop);
 
   [[nodiscard]] const questions& who() const noexcept { return asked_; }
   /// Notes, while it lives on the thread of a handler, that the handler waits for the server.
@@ -45,7 +45,7 @@ class asking_lane {
 
  private:
   [[nodiscard]] bool is_here() const noexcept { return here_.load() == std::this_thread::get_id(); }
-  [[nodiscard]] bool submit(question what, std::function<bool()> is_stale, std::function<void(const reply&)> into);
+  [[nodiscard]] bool submit(question what, std::function<bool()> is_stale, std::function<void(const asking::reply&)> into);
 
   questions asked_;
   const std::chrono::milliseconds most_time_;

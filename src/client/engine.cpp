@@ -16,7 +16,6 @@ namespace hondana::outbound {
 namespace {
 
 constexpr int most_rounds = 20;
-constexpr std::size_t most_questions = 64;
 constexpr std::size_t most_tool_bytes = 4u << 20;
 constexpr std::chrono::seconds time_of_handlers{5};
 constexpr std::size_t most_logs = 1'000;
@@ -141,17 +140,18 @@ result<outcome> engine::call(request what, const call_options& how) {
     if (!got) return tl::unexpected(std::move(got.error()));
     outcome out{std::move(*got), {}, false};
     const auto result = out.result();
-    const auto kind = asking::text_member(result, "resultType");
-    if (kind.empty() || kind == "complete") {
+    const auto kind = asking::kind_of_result(result);
+    if (kind == asking::result_kind::complete) {
       out.fresh = asking::freshness_of(result);
       if (what.is_kept && round == 0 && out.fresh.ttl > std::chrono::milliseconds(0))
         kept.keep(question_of(what.asked), out.got.result.to_json(), out.fresh, since);
       return out;
     }
-    if (kind != "input_required" || !what.asked.may_be_asked)
-      return fail(errc::broken_protocol, "the server answered " + what.asked.method + " with a result of type \"" +
-                                             kind.substr(0, 100) + "\", which " +
-                                             (kind == "input_required" ? "must not be there" : "this client does not know"));
+    if (kind == asking::result_kind::unknown || !what.asked.may_be_asked)
+      return fail(errc::broken_protocol,
+                  "the server answered " + what.asked.method + " with a result of type \"" +
+                      asking::text_member(result, "resultType").substr(0, 100) + "\", which " +
+                      (kind == asking::result_kind::unknown ? "this client does not know" : "must not be there"));
     if (round == most_rounds)
       return fail(errc::refused, "the server asked for input " + std::to_string(most_rounds) +
                                      " times and still does not answer " + what.asked.method);
@@ -190,43 +190,17 @@ result<answer> engine::once(const request& what, const call_options& how) {
 }
 
 result<std::string> engine::answered_questions(const json::object& result, const call_options& how) {
-  std::string out;
-  json::writer to(out);
-  const auto asked = asking::object_member(result, "inputRequests");
-  const auto state = result.find("requestState");
-  const bool has_state = state && *state;
-  if (!asked && !has_state)
-    return fail(errc::broken_protocol, "the server wants input and says neither which nor what it is for");
-  if (asked) {
-    if (asked->members().size() > most_questions)
-      return fail(errc::broken_protocol, "the server asks more than " + std::to_string(most_questions) + " questions at once");
-    to.key("inputResponses").begin_object();
-    for (const auto& [key, one] : asked->members()) {
-      const auto inner = one.as_object("inputRequests");
-      if (!inner) return fail(errc::broken_protocol, inner.error().text());
-      const auto method = asking::text_member(*inner, "method");
-      value params = value::object{};
-      if (const auto member = inner->find("params"); member && *member) {
-        auto taken = take_value(**member);
-        if (!taken) return fail(errc::broken_protocol, taken.error().public_text);
-        params = std::move(*taken);
-      }
-      const auto given = asking_.answer({method, std::move(params), 0, shared_from_this()}, how.stop);
-      if (!given) return tl::unexpected(given.error());
-      if (given->code == 0) {
-        to.key(key).raw(given->result);
-      } else if (method == "elicitation/create" && given->code == -32603) {
-        to.key(key).raw(R"({"action":"cancel"})");
-      } else {
-        return fail(given->code == -32603 ? errc::refused : errc::broken_protocol,
-                    "the server wants " + method.substr(0, 100) + " answered, and there is no answer: " + given->text);
-      }
-    }
-    to.end_object();
+  const auto wanted = asking::input_wanted_by(result);
+  if (!wanted) return tl::unexpected(wanted.error());
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& one : wanted->questions) {
+    const auto given = asking_.answer({one.method, one.params, 0, shared_from_this()}, how.stop);
+    if (!given) return tl::unexpected(given.error());
+    auto response = asking::response_to(one, *given);
+    if (!response) return tl::unexpected(std::move(response.error()));
+    all.emplace_back(one.key, std::move(*response));
   }
-  // Exactly as it came, whatever it is.
-  if (has_state) to.key("requestState").raw((*state)->to_json());
-  return out;
+  return asking::responses(*wanted, all);
 }
 
 void engine::asked(const rpc::request& what, std::size_t bytes) {
@@ -238,7 +212,7 @@ void engine::asked(const rpc::request& what, std::size_t bytes) {
     return;
   }
   if (!asking_.who().has_handler(what.method))
-    return reply_to(what.id, {{}, -32601, "this client has no method " + what.method.substr(0, 100)});
+    return reply_to(what.id, asking::unanswered("this client has no method " + what.method.substr(0, 100)));
   value params = value::object{};
   std::string text = "{";
   json::writer to(text);
@@ -252,20 +226,12 @@ void engine::asked(const rpc::request& what, std::size_t bytes) {
   }
   // Ids are a connection's own: after it, the same one may be that of another question.
   const auto is_stale = [self, asked_in = link_.connection()] { return self->link_.connection() != asked_in; };
-  const auto into = [self, id = what.id, counted](const reply& given) { self->reply_to(id, given); };
+  const auto into = [self, id = what.id, counted](const asking::reply& given) { self->reply_to(id, given); };
   if (!asking_.ask({what.method, std::move(params), bytes, self}, is_stale, into))
-    reply_to(what.id, {{}, -32603, "this client has too many questions to answer already"});
+    reply_to(what.id, asking::failed("this client has too many questions to answer already"));
 }
 
-void engine::reply_to(const rpc::request_id& id, const reply& with) {
-  std::string out = R"({"jsonrpc":"2.0","id":)" + rpc::to_json(id);
-  if (with.code == 0) {
-    out += ",\"result\":" + with.result + '}';
-  } else {
-    out += ",\"error\":{\"code\":" + std::to_string(with.code) + ",\"message\":" + json::quoted(with.text) + "}}";
-  }
-  link_.talk().tell(std::move(out));
-}
+void engine::reply_to(const rpc::request_id& id, const asking::reply& with) { link_.talk().tell(asking::spelled(id, with)); }
 
 void engine::hear_log(asking::log_message what, std::size_t bytes) {
   if (!options_.on_log) return;

@@ -88,7 +88,7 @@ class engine : public hearer, public std::enable_shared_from_this<engine> {
   [[nodiscard]] result<read_answer> fetch(const std::string& url, const content_writer& into, const call_options& how);
   [[nodiscard]] result<answer> once(const request& what, const call_options& how);
   [[nodiscard]] result<std::string> answered_questions(const json::object& result, const call_options& how);
-  void reply_to(const rpc::request_id& id, const reply& with);
+  void reply_to(const rpc::request_id& id, const asking::reply& with);
   void hear_log(asking::log_message what, std::size_t bytes);
   void remember_tools(const std::vector<tool>& all);
   void forget(const change& what);

@@ -5,6 +5,7 @@
 
 #include "json/reader.hpp"
 #include "value/take.hpp"
+#include "wire/asking/asked_back.hpp"
 #include "wire/asking/errors.hpp"
 #include "wire/asking/news.hpp"
 #include "wire/asking/results.hpp"
@@ -148,6 +149,32 @@ TEST(asking, sessions_name_their_revision_since_there_is_a_header_for_it) {
   EXPECT_TRUE(asking::session_fields(in("2025-03-26")).empty());
   EXPECT_EQ(asking::session_fields(in("2025-06-18")).at(0).second, "2025-06-18");
   EXPECT_TRUE(asking::session_fields(in("2026-07-28")).empty());  // each message has its own
+}
+
+TEST(asking, questions_that_are_none_are_refused_with_the_place) {
+  const auto why = [](const std::string& method, const std::string& params) {
+    const auto got = asking::question_of(method, parsed(params));
+    return got ? "taken" : std::to_string(got.error().code) + " " + got.error().text;
+  };
+  EXPECT_EQ(why("tools/list", "{}"), "-32601 this client has no method tools/list");
+  EXPECT_EQ(why("elicitation/create", R"({"message":"?"})"), "-32602 params.requestedSchema: missing, or no object");
+  EXPECT_EQ(why("elicitation/create", R"({"mode":"voice"})"), "-32602 params.mode: this client knows \"form\" and \"url\"");
+  EXPECT_EQ(why("sampling/createMessage", "{}"), "-32602 params.messages: missing, or no array");
+  EXPECT_EQ(why("roots/list", "{}"), "taken");
+  for (const auto* url : {"file:///etc/passwd", "javascript:alert(1)", "$(reboot)", ""})
+    EXPECT_EQ(why("elicitation/create", R"({"mode":"url","url":")" + std::string(url) + "\"}"),
+              "-32602 params.url: expected https: or http:")
+        << url;
+}
+
+TEST(asking, forms_are_accepted_with_the_defaults_of_what_they_leave_out) {
+  const form_request to{"?", parsed(R"({"properties":{"a":{"default":1},"b":{"default":2},"c":{}}})")};
+  EXPECT_EQ(asking::reply_of(form_answer{"accept", parsed(R"({"a":7})")}, to).result,
+            R"({"action":"accept","content":{"a":7,"b":2}})");
+  EXPECT_EQ(asking::reply_of(form_answer{"decline", {}}, to).result, R"({"action":"decline"})");
+  EXPECT_EQ(asking::reply_of(form_answer{"accept", {}}, link_request{}).result, R"({"action":"accept"})");
+  EXPECT_EQ(asking::spelled(std::string("q"), asking::failed("no \"form\"")),
+            R"({"jsonrpc":"2.0","id":"q","error":{"code":-32603,"message":"no \"form\""}})");
 }
 
 TEST(asking, numbers_of_errors_mean_what_they_mean_in_the_revision_they_are_from) {
