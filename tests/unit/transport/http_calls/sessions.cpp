@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <string>
 #include <utility>
@@ -153,12 +154,13 @@ TEST(http_sessions, a_notification_that_is_never_answered_holds_nobody_up_for_ev
 
 TEST(http_sessions, forgetting_a_session_closes_its_stream) {
   std::atomic<int> closed{0};
+  std::promise<void> is_closed;
   session_talk with([&](const heard_request& asked, scripted_connection& to) {
     if (asked.method != "GET") return to.answer(200, "application/json", answering(2));
     to.open_stream();
     to.send(event(server_notice));
     to.sees_the_end();
-    ++closed;
+    if (++closed == 1) is_closed.set_value();
     return false;
   });
   with.open();
@@ -169,6 +171,7 @@ TEST(http_sessions, forgetting_a_session_closes_its_stream) {
   with.channel->opened({{"MCP-Protocol-Version", "2025-11-25"}}, true);
   with.channel->send(notice());
   ASSERT_EQ(with.heard.messages(4).size(), 4u);
+  EXPECT_EQ(is_closed.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready);
   EXPECT_EQ(closed, 1);
 }
 
