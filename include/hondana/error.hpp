@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <tl/expected.hpp>
 
@@ -27,6 +28,7 @@ enum class errc {
   refused,                 ///< Another server answered a client's request with an error of its own; see `failure::answer`.
   unauthorized,            ///< Another server wants to know who asks, or refuses whoever does.
   broken_protocol,         ///< Another server answered with what is no answer; the text says what is wrong with it.
+  scope_missing,           ///< The caller is known and what it has proved is not enough; see `failure::scopes`.
 };
 
 struct error_answer;
@@ -37,6 +39,8 @@ struct failure {
   std::string public_text;   ///< Says what was tried, why not, and what to do; never a path the caller did not name.
   std::string private_text;  ///< For the log: errno texts, host paths, exception messages. May be empty.
   std::shared_ptr<const error_answer> answer{};  ///< Of a client's calls: the error that the server answered. Null: none did.
+  /// With `scope_missing`: all scopes that the operation needs.
+  std::shared_ptr<const std::vector<std::string>> scopes{};
 };
 
 template <class T>

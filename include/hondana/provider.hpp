@@ -17,6 +17,7 @@
 #include <hondana/resource.hpp>
 #include <hondana/skill.hpp>
 #include <hondana/uri.hpp>
+#include <hondana/value.hpp>
 
 namespace hondana::inline v0 {
 
@@ -33,11 +34,19 @@ class view {
   [[nodiscard]] virtual bool may_see(std::string_view uri) const = 0;
 };
 
+/// What a caller has proved by a token or a certificate.
+struct proof {
+  std::string client{};               ///< The program that asks, where the token names it (`client_id`, `azp`).
+  std::vector<std::string> scopes{};  ///< What it may be used for, as granted.
+  value claims{};                     ///< What the token or its introspection says, an object; null: nothing.
+};
+
 /// Who asks. Every call carries one.
 struct caller {
-  std::string identity;  ///< "local" over stdio, "anonymous" where nothing was proved.
+  std::string identity;  ///< "local" over stdio, "anonymous" where nothing was proved, else as the authenticator says.
   std::string address;   ///< Peer address for the log; empty where there is none.
   std::shared_ptr<const hondana::view> view;
+  std::shared_ptr<const hondana::proof> proof{};  ///< Null: nothing was proved, or it bears no scopes.
 };
 
 /// How far a slow call has come; `done` must grow from report to report.

@@ -35,6 +35,8 @@ std::string_view name_of(errc code) noexcept {
       return "unauthorized";
     case errc::broken_protocol:
       return "broken_protocol";
+    case errc::scope_missing:
+      return "scope_missing";
   }
   return "unknown";
 }

@@ -271,6 +271,7 @@ protocol_error encode_plain_failure(const failure& why) {
     switch (why.code) {
       case errc::resource_not_found:
       case errc::access_denied:
+      case errc::scope_missing:
       case errc::invalid_argument:
       case errc::fetch_directly:
       case errc::unsupported:

@@ -44,6 +44,7 @@ int exit_code_of(errc code) noexcept {
       return exit_not_found;
     case errc::unauthorized:
     case errc::access_denied:
+    case errc::scope_missing:
       return exit_auth;
     case errc::source_unavailable:
     case errc::timed_out:
