@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <string>
 
 namespace hondana::transport::http_calls {
 namespace {
@@ -48,6 +50,23 @@ std::uint32_t ipv4_at(const ipv6& address, std::size_t at) noexcept {
   return ipv4(address[at], address[at + 1], address[at + 2], address[at + 3]);
 }
 
+/// In the host's byte order.
+std::optional<std::uint32_t> ipv4_of(const sockaddr& address) noexcept {
+  if (address.sa_family != AF_INET) return {};
+  sockaddr_in known{};
+  std::memcpy(&known, &address, sizeof known);
+  return ntohl(known.sin_addr.s_addr);
+}
+
+std::optional<ipv6> ipv6_of(const sockaddr& address) noexcept {
+  if (address.sa_family != AF_INET6) return {};
+  sockaddr_in6 known{};
+  std::memcpy(&known, &address, sizeof known);
+  ipv6 bytes{};
+  std::memcpy(bytes.data(), &known.sin6_addr, bytes.size());
+  return bytes;
+}
+
 }  // namespace
 
 bool is_public_ipv4(std::uint32_t address) noexcept {
@@ -67,19 +86,32 @@ bool is_public_ipv6(const ipv6& address) noexcept {
 }
 
 bool is_public(const sockaddr& address) noexcept {
-  if (address.sa_family == AF_INET) {
-    sockaddr_in known{};
-    std::memcpy(&known, &address, sizeof known);
-    return is_public_ipv4(ntohl(known.sin_addr.s_addr));
+  if (const auto known = ipv4_of(address)) return is_public_ipv4(*known);
+  const auto known = ipv6_of(address);
+  return known && is_public_ipv6(*known);
+}
+
+bool leads_home(std::string_view origin) {
+  auto host = origin.substr(origin.find("://") + 3);
+  host = host.substr(0, host.rfind(':'));
+  while (host.ends_with('.')) host.remove_suffix(1);
+  if (host == "localhost" || host.ends_with(".localhost")) return true;
+  if (host.starts_with('[')) {
+    std::array<std::uint8_t, 16> bytes{};
+    const std::string literal(host.substr(1, host.find_first_of("]%") - 1));
+    return ::inet_pton(AF_INET6, literal.c_str(), bytes.data()) != 1 || !is_public_ipv6(bytes);
   }
-  if (address.sa_family == AF_INET6) {
-    sockaddr_in6 known{};
-    std::memcpy(&known, &address, sizeof known);
-    ipv6 bytes{};
-    std::memcpy(bytes.data(), &known.sin6_addr, bytes.size());
-    return is_public_ipv6(bytes);
-  }
-  return false;
+  in_addr bytes{};
+  return ::inet_pton(AF_INET, std::string(host).c_str(), &bytes) == 1 && !is_public_ipv4(ntohl(bytes.s_addr));
+}
+
+bool is_loopback(const sockaddr& address) noexcept {
+  constexpr std::uint32_t network = 127;
+  if (const auto known = ipv4_of(address)) return *known >> 24U == network;
+  const auto known = ipv6_of(address);
+  if (!known) return false;
+  if (starts_with(*known, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return (*known)[12] == network;
+  return *known == ipv6{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
 }
 
 }  // namespace hondana::transport::http_calls

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace hondana::transport::http_calls {
 
@@ -14,5 +15,11 @@ namespace hondana::transport::http_calls {
 [[nodiscard]] bool is_public(const sockaddr& address) noexcept;
 [[nodiscard]] bool is_public_ipv4(std::uint32_t address) noexcept;  ///< In the host's byte order.
 [[nodiscard]] bool is_public_ipv6(const std::array<std::uint8_t, 16>& address) noexcept;
+
+/// What the host of an origin (as `origin_of` spells it) says by itself: a literal address that is not public, or a name of
+/// this machine.
+[[nodiscard]] bool leads_home(std::string_view origin);
+/// True for loopback addresses, IPv4 ones carried in IPv6 included.
+[[nodiscard]] bool is_loopback(const sockaddr& address) noexcept;
 
 }  // namespace hondana::transport::http_calls

@@ -78,6 +78,9 @@ head_reader::state head_reader::take(std::string_view line) {
     head_.session_id.emplace(value);
   } else if (same_name(name, "retry-after")) {
     head_.retry_after = value;
+  } else if (same_name(name, "cache-control")) {
+    head_.cache_control += head_.cache_control.empty() ? "" : ",";
+    head_.cache_control += value;
   } else if (same_name(name, "www-authenticate")) {
     head_.challenges.emplace_back(value);
   }
@@ -111,6 +114,26 @@ bool is_field_value(std::string_view text) noexcept {
 bool is_session_id(std::string_view text) noexcept {
   return !text.empty() && text.size() <= max_session_id_bytes &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x21 && c <= 0x7e; });
+}
+
+std::optional<std::chrono::seconds> max_age_in(std::string_view cache_control) {
+  constexpr std::int64_t longest = 365 * 86'400;
+  std::optional<std::chrono::seconds> out;
+  while (!cache_control.empty()) {
+    const auto comma = cache_control.find(',');
+    const auto one = trimmed(cache_control.substr(0, comma));
+    cache_control = comma == std::string_view::npos ? std::string_view() : cache_control.substr(comma + 1);
+    if (same_name(one, "no-store") || same_name(one, "no-cache")) return std::chrono::seconds(0);
+    const auto equals = one.find('=');
+    if (equals == std::string_view::npos || !same_name(one.substr(0, equals), "max-age")) continue;
+    const auto digits = one.substr(equals + 1);
+    std::int64_t seconds = 0;
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
+    if (read.ec == std::errc::result_out_of_range) seconds = longest;
+    if (read.ec == std::errc::invalid_argument || seconds < 0) continue;
+    out = std::chrono::seconds(std::min(seconds, longest));
+  }
+  return out;
 }
 
 std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view text, std::chrono::system_clock::time_point now) {

@@ -25,6 +25,7 @@ struct response_head {
   std::string location{};
   std::optional<std::string> session_id{};  ///< `Mcp-Session-Id`, whatever it holds.
   std::string retry_after{};
+  std::string cache_control{};            ///< All fields of the name as one list.
   std::vector<std::string> challenges{};  ///< `WWW-Authenticate`, one element a field.
 
   [[nodiscard]] bool is_success() const noexcept { return status >= 200 && status < 300; }
@@ -60,6 +61,8 @@ class head_reader {
 [[nodiscard]] bool is_field_value(std::string_view text) noexcept;
 /// Visible ASCII, 1 to 1024 characters. Spec: basic/transports#session-management.
 [[nodiscard]] bool is_session_id(std::string_view text) noexcept;
+/// `max-age` of a Cache-Control, at most a year; 0 for `no-store` and `no-cache`; nothing when it says neither.
+[[nodiscard]] std::optional<std::chrono::seconds> max_age_in(std::string_view cache_control);
 /// Seconds or a date, as the time from `now` on; at most a day, never negative. Nothing for anything else.
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view text,
                                                                          std::chrono::system_clock::time_point now);
