@@ -93,6 +93,11 @@ run_http_bench() {
   "$root/build/release/bench/http_bench" "$root/build/release/hondana" "$@" </dev/null
 }
 
+# run_auth_bench [MILLISECONDS [REPETITIONS]]: pins as well.
+run_auth_bench() {
+  "$root/build/release/bench/auth_bench" "$root/build/release/hondana" "$@" </dev/null
+}
+
 # run_feed_bench [STREAMS [REPETITIONS [CHANGES]]]: pins as well.
 run_feed_bench() {
   "$root/build/release/bench/feed_bench" "$root/build/release/hondana" "$@" </dev/null

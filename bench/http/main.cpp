@@ -18,12 +18,19 @@
 #include <vector>
 
 #include "contestant.hpp"
-#include "generator.hpp"
+#include "workload.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 using http_bench::contestant;
+using http_bench::figures;
+using http_bench::measure;
+using http_bench::median;
+using http_bench::post;
+using http_bench::scratch;
+using http_bench::settled;
+using http_bench::write;
 
 constexpr std::size_t mebibyte = 1u << 20;
 constexpr int listed = 100;
@@ -35,31 +42,6 @@ struct work {
   std::string request;
   std::string body;  ///< The answer's, which nginx serves as a file.
 };
-
-struct figures {
-  std::vector<double> rates;
-  std::vector<double> costs;  // microseconds
-};
-
-/// A folder for the run, removed at the end.
-struct scratch {
-  scratch() : path(fs::temp_directory_path() / ("hondana-bench-" + std::to_string(::getpid()))) {
-    fs::create_directories(path);
-  }
-  ~scratch() {
-    std::error_code left_behind;
-    fs::remove_all(path, left_behind);
-  }
-  scratch(const scratch&) = delete;
-  scratch& operator=(const scratch&) = delete;
-  fs::path path;
-};
-
-void write(const fs::path& path, std::string_view content) {
-  std::ofstream out(path, std::ios::binary);
-  out.write(content.data(), static_cast<std::streamsize>(content.size()));
-  if (!out.flush()) throw std::runtime_error("cannot write " + path.string());
-}
 
 /// Lines of prose, with an escape now and then as in any text.
 std::string text_of(std::size_t size) {
@@ -83,35 +65,7 @@ std::string blob_of(std::size_t size) {
   return out;
 }
 
-std::string post(const std::string& path, const std::string& method, const std::string& uri) {
-  const auto message = R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":{)" +
-                       (uri.empty() ? "" : R"("uri":")" + uri + "\",") +
-                       R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
-                       R"("io.modelcontextprotocol/clientCapabilities":{}}}})";
-  return "POST " + path +
-         " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\nMCP-Protocol-Version: "
-         "2026-07-28\r\nMcp-Method: " +
-         method + (uri.empty() ? "" : "\r\nMcp-Name: " + uri) + "\r\nContent-Length: " + std::to_string(message.size()) +
-         "\r\n\r\n" + message;
-}
-
 std::string get(const std::string& path) { return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n"; }
-
-/// An answer that has not changed for longer than a walk of the folder is trusted: files are described after the first list.
-std::string settled(std::uint16_t port, const std::string& request) {
-  constexpr std::chrono::seconds long_enough{3};
-  const auto give_up = std::chrono::steady_clock::now() + 20 * long_enough;
-  auto body = http_bench::fetch(port, request);
-  for (auto since = std::chrono::steady_clock::now(); std::chrono::steady_clock::now() - since < long_enough;) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    auto now = http_bench::fetch(port, request);
-    if (now == body) continue;
-    if (std::chrono::steady_clock::now() > give_up) throw std::runtime_error("an answer keeps changing");
-    body = std::move(now);
-    since = std::chrono::steady_clock::now();
-  }
-  return body;
-}
 
 std::vector<work> prepare(const fs::path& folder, const contestant& ours) {
   const auto uri = [&folder](const char* name) { return "file://" + (folder / name).string(); };
@@ -158,21 +112,6 @@ std::unique_ptr<contestant> start_nginx(const scratch& in, const std::vector<wor
 }
 
 bool has_nginx() { return std::system("command -v nginx >/dev/null 2>&1") == 0; }
-
-void measure(const contestant& by, const std::string& request, std::size_t body, int connections,
-             std::chrono::milliseconds time, figures& into) {
-  (void)http_bench::generate(by.port(), request, body, connections, time / 10);  // warm
-  const auto before = by.processor_seconds();
-  const auto got = http_bench::generate(by.port(), request, body, connections, time);
-  const auto used = by.processor_seconds() - before;
-  into.rates.push_back(static_cast<double>(got.answers) / got.seconds);
-  into.costs.push_back(used * 1e6 / static_cast<double>(got.answers));
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 void print(const figures& what) {
   if (what.rates.empty()) {
