@@ -32,12 +32,16 @@ struct child_target {
 
 /// A server behind a URL: Streamable HTTP, or HTTP+SSE where there is no other.
 struct http_target {
-  std::string url{};     ///< http: or https:. Certificates are checked against those the system trusts.
+  std::string url{};     ///< http: or https:. Certificates are checked, see `authorities`.
   std::string socket{};  ///< The path of a Unix socket to connect to, whatever host the URL names. Empty: none.
   /// Sent with each request to the URL's origin and never to another. Names and values without line breaks.
   std::vector<std::pair<std::string, std::string>> headers{};
   /// The URL of a proxy; empty: what http_proxy, https_proxy and no_proxy say; "none": no proxy.
   std::string proxy{};
+  /// PEM file of the authorities that may have signed the server's certificate; empty: those the system trusts.
+  std::string authorities{};
+  std::string certificate{};  ///< PEM file with our own and those that lead to an authority, shown when asked; empty: none.
+  std::string key{};          ///< PEM file with its key; empty: it is in the same file.
   std::chrono::milliseconds connect_time{10'000};  ///< Until a connection stands.
 };
 

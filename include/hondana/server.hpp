@@ -16,6 +16,7 @@
 #include <hondana/fields.hpp>
 #include <hondana/prompt.hpp>
 #include <hondana/provider.hpp>
+#include <hondana/tls.hpp>
 #include <hondana/tool.hpp>
 
 namespace hondana::inline v0 {
@@ -156,6 +157,8 @@ struct http_options {
   /// rest.
   std::string admin{};
   int inherited_admin = -1;  ///< A descriptor to take over for that instead; -1: none.
+  /// With it messages go by TLS 1.2 or newer, and without it in the clear. Unix sockets and `admin` never use it.
+  tls_options tls{};
 
   /// What the server is called by besides loopback names and its address: `name` (at any port) or `name:port`. Requests with
   /// another Host are refused.
@@ -182,7 +185,8 @@ struct http_options {
 class http_service {
  public:
   /// Binds and serves on threads of its own. Errors: invalid_argument for an address that is malformed or not allowed, and for
-  /// malformed hosts and origins; source_unavailable when it cannot be bound, and for a port in use the text says so.
+  /// malformed hosts and origins; source_unavailable when it cannot be bound, and for a port in use the text says so. As
+  /// `reload_certificates` for TLS.
   [[nodiscard]] static result<http_service> start(server& server, http_options options = {});
   ~http_service();
   http_service(http_service&&) noexcept;
@@ -192,6 +196,10 @@ class http_service {
   [[nodiscard]] std::uint16_t port() const noexcept;
   /// The port for reports; 0 when there is none of its own.
   [[nodiscard]] std::uint16_t admin_port() const noexcept;
+  /// Reads the files of `http_options::tls` again. Connections made from here on see them, those that stand live on with the
+  /// old ones; without TLS nothing happens. Errors: invalid_argument, naming file and reason; then the old ones stay.
+  /// Threads: any.
+  [[nodiscard]] result<void> reload_certificates();
   /// Reports that it is no longer ready, stops accepting, lets requests under way finish until `limit` has passed, then closes
   /// everything.
   void drain(std::chrono::milliseconds limit);
