@@ -47,6 +47,7 @@ endfunction()
 hondana_consumer_finds(Threads::Threads CMAKE "find_dependency(Threads)" LIBS -pthread)
 hondana_consumer_finds(Boost::headers) # compiled in, nothing to find
 hondana_consumer_finds(OpenSSL::Crypto CMAKE "find_dependency(OpenSSL)" REQUIRES libcrypto)
+hondana_consumer_finds(OpenSSL::SSL CMAKE "find_dependency(OpenSSL)" REQUIRES libssl)
 hondana_consumer_finds(simdjson::simdjson CMAKE "find_dependency(simdjson)" REQUIRES simdjson)
 hondana_consumer_finds(
   PkgConfig::re2

@@ -6,13 +6,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/socket_base.hpp>
-#include <cerrno>
 #include <exception>
 #include <utility>
 
@@ -43,11 +39,11 @@ result<bool> pull_piece(outgoing& what) {
 
 }  // namespace
 
-connection::connection(std::shared_ptr<loop> on, socket with, std::shared_ptr<void> place, std::shared_ptr<core> engine,
+connection::connection(std::shared_ptr<loop> on, byte_stream with, std::shared_ptr<void> place, std::shared_ptr<core> engine,
                        std::shared_ptr<const limits> within, std::shared_ptr<const site> at, std::string peer)
     : place_(std::move(place)),
       loop_(std::move(on)),
-      socket_(std::move(with)),
+      stream_(std::move(with)),
       timer_(loop_->io.get_executor()),
       engine_(std::move(engine)),
       peer_(std::move(peer)),
@@ -76,14 +72,15 @@ void connection::guarded_alone(Work work) {
 
 void connection::start(bool is_welcome) {
   guarded([&] {
+    auto& on = stream_.native();
     error_code failed;
-    socket_.non_blocking(true, failed);
+    on.non_blocking(true, failed);
     if (failed) return close();
     // A peer that takes no part in this only gets slower answers.
-    (void)socket_.set_option(asio::ip::tcp::no_delay(true), failed);
+    (void)on.set_option(asio::ip::tcp::no_delay(true), failed);
     // Without it a stream whose peer has silently gone stays open for a quarter of an hour.
     const int patience = static_cast<int>(dialogue_.patience().count());
-    (void)::setsockopt(socket_.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience);
+    (void)::setsockopt(on.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience);
     if (!is_welcome) dialogue_.turn_away();
   });
 }
@@ -101,9 +98,7 @@ void connection::close() {
   closed_ = true;
   const auto self = shared_from_this();
   forget();
-  error_code ignored;  // there is nobody left to tell
-  if (dialogue_.was_cut_off()) (void)socket_.set_option(asio::socket_base::linger(true, 0), ignored);
-  (void)socket_.close(ignored);
+  stream_.close(dialogue_.was_cut_off());
   timer_.cancel();
   loop_->connections.erase(self);
 }
@@ -135,12 +130,12 @@ bool connection::send_events() {
     text += "\r\n";
   }
   const auto left = std::string_view(text).substr(begin);
-  const auto count = ::send(socket_.native_handle(), left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
+  const auto sent = stream_.write({}, left);
+  if (sent.how == byte_stream::progress::ended || sent.how == byte_stream::progress::failed) {
     close();
     return true;
   }
-  dialogue_.sent_events(left.substr(static_cast<std::size_t>(std::max<ssize_t>(count, 0))));
+  dialogue_.sent_events(left.substr(sent.bytes));
   return dialogue_.is_resting() && rest == message_stream::rest::none;
 }
 
@@ -161,54 +156,74 @@ void connection::pump() {
     }
   } while (dialogue_.output().empty() && carry_on());
   if (dialogue_.has_ended()) return close();
-  if (dialogue_.has_said_all() && !std::exchange(said_all_, true)) {
-    error_code gone;  // then the next read says so
-    (void)socket_.shutdown(asio::socket_base::shutdown_send, gone);
+  if (dialogue_.has_said_all() && !said_all_) {
+    said_all_ = stream_.finish() != byte_stream::progress::wants_output;
+    if (!said_all_) await_output();
   }
-  if (dialogue_.wants_input()) await_input();
+  // What is there to be read would wake it again and again.
+  if (dialogue_.wants_input() && !reads_when_writable_) await_input();
   await_deadline();
 }
 
 /// True when all of the output has been taken; false when the rest must wait, or the peer has gone.
 bool connection::write() {
   const auto& output = dialogue_.output();
-  const auto size = output.head.size() + output.body.size();
-  while (written_ < size) {
-    const auto from_head = std::min(written_, output.head.size());
-    const auto from_body = written_ - from_head;
-    const std::array<asio::const_buffer, 2> rest{
-        asio::const_buffer(output.head.data() + from_head, output.head.size() - from_head),
-        asio::const_buffer(output.body.data() + from_body, output.body.size() - from_body)};
-    error_code failed;
-    const auto count = socket_.write_some(rest, failed);
-    if (failed == asio::error::would_block) {
-      await_output();
-      return false;
+  const std::string_view head = output.head;
+  const std::string_view body = output.body;
+  while (written_ < head.size() + body.size()) {
+    const auto from_head = std::min(written_, head.size());
+    const auto sent = stream_.write(head.substr(from_head), body.substr(written_ - from_head));
+    switch (sent.how) {
+      case byte_stream::progress::moved:
+        break;
+      case byte_stream::progress::wants_output:
+        await_output();
+        return false;
+      case byte_stream::progress::wants_input:
+        await_input();
+        return false;
+      default:
+        close();
+        return false;
     }
-    if (failed) {
-      close();
-      return false;
-    }
-    written_ += count;
-    dialogue_.progressed(count);
+    written_ += sent.bytes;
+    dialogue_.progressed(sent.bytes);
   }
   return true;
 }
 
 void connection::read() {
   for (int i = 0; i < reads_in_a_row && dialogue_.wants_input(); ++i) {
-    error_code failed;
-    const auto count = socket_.read_some(asio::buffer(loop_->scratch), failed);
-    if (failed == asio::error::would_block) return;
-    if (failed) return dialogue_.end_of_input();
-    dialogue_.receive(std::string_view(loop_->scratch.data(), count));
-    if (count < loop_->scratch.size()) return;  // waiting finds out what else there is
+    const auto got = stream_.read(loop_->scratch);
+    switch (got.how) {
+      case byte_stream::progress::moved:
+        break;
+      case byte_stream::progress::wants_input:
+        return;
+      case byte_stream::progress::wants_output:
+        reads_when_writable_ = true;
+        return await_output();
+      case byte_stream::progress::ended:
+        return dialogue_.end_of_input();
+      case byte_stream::progress::failed:
+        return stream_.is_shaking_hands() ? refuse_handshake() : dialogue_.end_of_input();
+    }
+    dialogue_.receive(std::string_view(loop_->scratch.data(), got.bytes));
+    if (got.bytes < loop_->scratch.size()) return;  // waiting finds out what else there is
   }
+}
+
+/// The peer may not have read yet why; closing at once would take that from it.
+void connection::refuse_handshake() {
+  const bool is_http = stream_.was_addressed_in_http();
+  stream_.leave_tls();
+  if (is_http) return dialogue_.refuse_plain_http();
+  dialogue_.hang_up();
 }
 
 void connection::await_input() {
   if (std::exchange(awaits_input_, true)) return;
-  socket_.async_wait(asio::socket_base::wait_read, [self = shared_from_this()](error_code stopped) {
+  stream_.native().async_wait(asio::socket_base::wait_read, [self = shared_from_this()](error_code stopped) {
     self->awaits_input_ = false;
     if (!stopped) self->guarded([&] { self->read(); });
   });
@@ -216,9 +231,12 @@ void connection::await_input() {
 
 void connection::await_output() {
   if (std::exchange(awaits_output_, true)) return;
-  socket_.async_wait(asio::socket_base::wait_write, [self = shared_from_this()](error_code stopped) {
+  stream_.native().async_wait(asio::socket_base::wait_write, [self = shared_from_this()](error_code stopped) {
     self->awaits_output_ = false;
-    if (!stopped) self->guarded([] {});
+    if (stopped) return;
+    self->guarded([&] {
+      if (std::exchange(self->reads_when_writable_, false)) self->read();
+    });
   });
 }
 

@@ -12,6 +12,7 @@
 #include "rpc/outlet.hpp"
 #include "server/core.hpp"
 #include "session/session.hpp"
+#include "transport/http/byte_stream.hpp"
 #include "transport/http/dialogue.hpp"
 #include "transport/http/loop.hpp"
 #include "transport/http/message_stream.hpp"
@@ -26,7 +27,7 @@ class connection final : public dialogue_host, public rpc::follower, public std:
  public:
   /// `place` is let go when the connection is gone. `at`: where it arrived. `peer`: the client's address,
   /// for the log.
-  connection(std::shared_ptr<loop> on, socket with, std::shared_ptr<void> place, std::shared_ptr<core> engine,
+  connection(std::shared_ptr<loop> on, byte_stream with, std::shared_ptr<void> place, std::shared_ptr<core> engine,
              std::shared_ptr<const limits> within, std::shared_ptr<const site> at, std::string peer);
   ~connection() override;
 
@@ -65,6 +66,7 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   void pump();
   [[nodiscard]] bool write();
   void read();
+  void refuse_handshake();
   void await_input();
   void await_output();
   void await_deadline();
@@ -80,7 +82,7 @@ class connection final : public dialogue_host, public rpc::follower, public std:
 
   std::shared_ptr<void> place_;
   std::shared_ptr<loop> loop_;
-  socket socket_;
+  byte_stream stream_;
   timer timer_;
   std::shared_ptr<core> engine_;
   std::string peer_;
@@ -94,6 +96,7 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   dialogue::clock::time_point timer_at_ = dialogue::clock::time_point::max();
   bool awaits_input_ = false;
   bool awaits_output_ = false;
+  bool reads_when_writable_ = false;  // TLS has to write before it can read on
   bool said_all_ = false;
   bool closed_ = false;
 };

@@ -258,6 +258,11 @@ void dialogue::turn_away() {
   send_plain(std::move(busy));
 }
 
+void dialogue::refuse_plain_http() {
+  closes_ = true;
+  send_plain(refuse(400, "Bad request: this port speaks TLS and you spoke plain HTTP. Write https:// instead of http://."));
+}
+
 void dialogue::next_request() {
   parser_.reset();
   verdict_.reset();

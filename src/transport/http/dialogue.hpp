@@ -98,6 +98,10 @@ class dialogue {
   void drain();
   /// Answers 503 to whatever comes, and ends.
   void turn_away();
+  /// Tells somebody who took a port of TLS for one of plain HTTP, and ends.
+  void refuse_plain_http();
+  /// Ends without a word of its own, when the peer has had time to read the driver's.
+  void hang_up() { enter(state::lingering); }
 
   struct text {
     std::string head;

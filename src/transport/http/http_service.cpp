@@ -42,6 +42,7 @@ result<http_service> http_service::start(server& server, http_options options) {
 
 std::uint16_t http_service::port() const noexcept { return state_->service->port(); }
 std::uint16_t http_service::admin_port() const noexcept { return state_->service->admin_port(); }
+result<void> http_service::reload_certificates() { return state_->service->reload_certificates(); }
 void http_service::drain(std::chrono::milliseconds limit) { state_->service->drain(limit); }
 
 }  // namespace hondana::inline v0

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <exception>
 #include <future>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@
 #include <vector>
 
 #include "server/core.hpp"
+#include "tls/context.hpp"
+#include "tls/session.hpp"
 #include "transport/http/admission.hpp"
 #include "transport/http/byte_budget.hpp"
 #include "transport/http/connection.hpp"
@@ -92,6 +95,8 @@ struct service::state {
   void listen(place on);
   void run();
   void sweep();
+  result<void> load_certificates();
+  [[nodiscard]] std::shared_ptr<const tls::context> present_context();
   void admit(int descriptor, const peer_address& from, const std::shared_ptr<const site>& at);
   /// Calls `what` with every connection, on its loop.
   template <class What>
@@ -104,6 +109,9 @@ struct service::state {
   std::shared_ptr<reports> about;
   admission messages;
   admission watchers;
+  tls_options files;
+  std::mutex securing;
+  std::shared_ptr<const tls::context> secured;  // null without TLS; guarded by `securing`
   std::uint16_t port = 0;
   std::uint16_t admin_port = 0;
   std::vector<std::shared_ptr<loop>> loops;
@@ -158,6 +166,21 @@ void service::state::sweep() {
   });
 }
 
+result<void> service::state::load_certificates() {
+  if (files == tls_options{}) return {};
+  auto made = tls::context::make(files);
+  if (!made) return tl::unexpected(std::move(made.error()));
+  for (const auto& line : (*made)->warnings()) log(line);
+  const std::lock_guard lock(securing);
+  secured = std::move(*made);
+  return {};
+}
+
+std::shared_ptr<const tls::context> service::state::present_context() {
+  const std::lock_guard lock(securing);
+  return secured;
+}
+
 void service::state::admit(int descriptor, const peer_address& from, const std::shared_ptr<const site>& at) {
   const auto& on = loops[next++ % loops.size()];
   socket accepted(on->io.get_executor());
@@ -169,6 +192,11 @@ void service::state::admit(int descriptor, const peer_address& from, const std::
   }
   auto entry = (at->offers_messages() ? messages : watchers).enter(from.counted());
   if (entry.how == admission::welcome::closed) return;
+  std::unique_ptr<tls::session> by_tls;
+  if (const auto with = at->offers_messages() && from.is_network() ? present_context() : nullptr) {
+    by_tls = tls::session::make(*with, accepted.native_handle());
+    if (!by_tls) return log("cannot take a connection: no memory for TLS");
+  }
   const auto options = engine->options();
   if (!present || present->stall != options.stall_limit || present->pull_time != options.call_deadline) {
     auto now = within;
@@ -176,7 +204,8 @@ void service::state::admit(int descriptor, const peer_address& from, const std::
     now.pull_time = options.call_deadline;
     present = std::make_shared<const limits>(now);
   }
-  auto one = std::make_shared<connection>(on, std::move(accepted), std::move(entry.place), engine, present, at, from.text());
+  auto one = std::make_shared<connection>(on, byte_stream(std::move(accepted), std::move(by_tls)), std::move(entry.place),
+                                          engine, present, at, from.text());
   const bool is_welcome = entry.how == admission::welcome::served;
   asio::post(on->io, [on, one = std::move(one), is_welcome] {
     on->connections.insert(one);
@@ -205,6 +234,8 @@ result<std::unique_ptr<service>> service::start(std::shared_ptr<core> engine, co
   auto places = open_places(where);
   if (!places) return tl::unexpected(std::move(places.error()));
   auto made = std::make_unique<state>(std::move(engine), within);
+  made->files = where.tls;
+  if (auto loaded = made->load_certificates(); !loaded) return tl::unexpected(std::move(loaded.error()));
   for (auto& one : *places) made->listen(std::move(one));
   made->run();
   return std::unique_ptr<service>(new service(std::move(made)));
@@ -212,6 +243,7 @@ result<std::unique_ptr<service>> service::start(std::shared_ptr<core> engine, co
 
 std::uint16_t service::port() const noexcept { return state_->port; }
 std::uint16_t service::admin_port() const noexcept { return state_->admin_port; }
+result<void> service::reload_certificates() { return state_->load_certificates(); }
 std::size_t service::connections() const { return state_->messages.open(); }
 std::size_t service::sessions() const { return state_->loops.front()->kept->size(); }
 

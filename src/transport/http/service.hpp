@@ -13,7 +13,8 @@
 
 namespace hondana::transport::http {
 
-/// Listening sockets whose connections go round-robin to the I/O loops. Threads: calls from one thread at a time.
+/// Listening sockets whose connections go round-robin to the I/O loops. Threads: calls from one thread at a time, but for those
+/// that say otherwise.
 class service {
  public:
   /// Binds, listens and serves. `stall` and `pull_time` are the server's `stall_limit` and `call_deadline`, whatever `within`
@@ -27,6 +28,8 @@ class service {
 
   [[nodiscard]] std::uint16_t port() const noexcept;
   [[nodiscard]] std::uint16_t admin_port() const noexcept;
+  /// As `http_service::reload_certificates`. Threads: any.
+  [[nodiscard]] result<void> reload_certificates();
   /// Reports that the server stops, accepts no more messages, closes connections without a request, lets the others finish
   /// until `limit` has passed, closes all and joins the threads. Harmless when repeated.
   void drain(std::chrono::milliseconds limit);

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <openssl/err.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -14,6 +15,9 @@
 #include <cstring>
 #include <stdexcept>
 #include <utility>
+
+#include "tls/descriptor_bio.hpp"
+#include "unit/transport/http/common_tls.hpp"
 
 namespace hondana_test {
 
@@ -58,27 +62,83 @@ void client::connect(std::uint16_t port) {
   to.sin_port = htons(port);
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) throw std::runtime_error("cannot connect");
+  if (speaks_tls(port) && !shake_hands()) throw std::runtime_error("cannot shake hands: " + trouble_);
+}
+
+bool client::shake_hands(const tls_manner& how) {
+  ERR_clear_error();
+  SSL_CTX* with = SSL_CTX_new(TLS_client_method());
+  bool is_set = SSL_CTX_set_max_proto_version(with, how.newest) == 1 && SSL_CTX_set_min_proto_version(with, how.oldest) == 1;
+  // Old enough suites to see them refused.
+  SSL_CTX_set_security_level(with, 0);
+  if (how.suites != nullptr) is_set = is_set && SSL_CTX_set_cipher_list(with, how.suites) == 1;
+  if (!how.authorities.empty()) {
+    is_set = is_set && SSL_CTX_load_verify_file(with, how.authorities.c_str()) == 1;
+    SSL_CTX_set_verify(with, SSL_VERIFY_PEER, nullptr);
+  }
+  if (!how.certificate.empty())
+    is_set = is_set && SSL_CTX_use_certificate_chain_file(with, how.certificate.c_str()) == 1 &&
+             SSL_CTX_use_PrivateKey_file(with, how.key.c_str(), SSL_FILETYPE_PEM) == 1;
+  if (!how.protocols.empty())
+    SSL_CTX_set_alpn_protos(with, reinterpret_cast<const unsigned char*>(how.protocols.data()),
+                            static_cast<unsigned>(how.protocols.size()));
+  tls_ = SSL_new(with);
+  SSL_CTX_free(with);
+  if (!is_set || tls_ == nullptr) throw std::runtime_error("TLS cannot be set up");
+  if (how.resumes != nullptr) SSL_set_session(tls_, how.resumes);
+  BIO* const bio = hondana::tls::make_descriptor_bio(socket_);
+  SSL_set_bio(tls_, bio, bio);
+  const bool is_done = SSL_connect(tls_) == 1;
+  if (!is_done) note_trouble();
+  return is_done;
+}
+
+void client::note_trouble() {
+  const char* const text = ERR_reason_error_string(ERR_peek_last_error());
+  if (text != nullptr) trouble_ = text;
+  ERR_clear_error();
+}
+
+long client::serial() const {
+  X509* const shown = tls_ != nullptr ? SSL_get0_peer_certificate(tls_) : nullptr;
+  return shown != nullptr ? ASN1_INTEGER_get(X509_get0_serialNumber(shown)) : 0;
 }
 
 client::client(client&& other) noexcept
-    : socket_(std::exchange(other.socket_, -1)), input_(std::move(other.input_)), ended_(other.ended_) {}
+    : socket_(std::exchange(other.socket_, -1)),
+      tls_(std::exchange(other.tls_, nullptr)),
+      trouble_(std::move(other.trouble_)),
+      input_(std::move(other.input_)),
+      ended_(other.ended_) {}
 
 client::~client() {
+  SSL_free(tls_);
   if (socket_ >= 0) ::close(socket_);
 }
 
 bool client::send(std::string_view bytes) {
   while (!bytes.empty()) {
-    const auto count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (count <= 0) return false;
+    const auto count = tls_ != nullptr ? SSL_write(tls_, bytes.data(), static_cast<int>(bytes.size()))
+                                       : ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (count <= 0) {
+      note_trouble();
+      return false;
+    }
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
   return true;
 }
 
+long client::receive_some(char* into, std::size_t size) {
+  if (tls_ == nullptr) return ::recv(socket_, into, size, 0);
+  const int count = SSL_read(tls_, into, static_cast<int>(size));
+  if (count <= 0) note_trouble();
+  return count;
+}
+
 bool client::fill() {
   std::array<char, 65536> buffer;
-  const auto count = ::recv(socket_, buffer.data(), buffer.size(), 0);
+  const auto count = receive_some(buffer.data(), buffer.size());
   if (count <= 0) {
     ended_ = true;
     return false;
@@ -149,8 +209,9 @@ bool client::sees_the_end() {
   if (!input_.empty()) return false;
   if (ended_) return true;
   char byte = 0;
-  const auto count = ::recv(socket_, &byte, 1, 0);
-  return count == 0 || (count < 0 && errno == ECONNRESET);
+  errno = 0;
+  const auto count = receive_some(&byte, 1);
+  return count == 0 || (count < 0 && (errno == ECONNRESET || (tls_ != nullptr && errno == 0)));
 }
 
 void client::vanish() {

@@ -1,6 +1,8 @@
 /// A blocking HTTP client that does exactly what a test says, also what no client should.
 #pragma once
 
+#include <openssl/ssl.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -14,6 +16,18 @@ struct answer {
   std::map<std::string, std::string> fields;  ///< Names in lower case.
   std::string body;                           ///< Without the chunks' framing.
   bool is_complete = false;                   ///< Its end came as its framing says.
+};
+
+/// How a client speaks TLS.
+struct tls_manner {
+  std::string authorities{};  ///< PEM file; empty: whatever the server shows is taken.
+  std::string certificate{};  ///< PEM file; empty: none is shown.
+  std::string key{};
+  std::string protocols = "\x08http/1.1";  ///< As RFC 7301 lists them; empty: none are offered.
+  int newest = 0;                          ///< TLS1_2_VERSION, say; 0: any.
+  int oldest = 0;
+  const char* suites = nullptr;  ///< Of TLS 1.2.
+  SSL_SESSION* resumes = nullptr;
 };
 
 /// One connection. Every wait gives up after ten seconds, and the test then fails by what is missing.
@@ -33,8 +47,18 @@ class client {
   client& operator=(const client&) = delete;
   client& operator=(client&&) = delete;
 
-  /// Throws when nobody listens.
+  /// Throws when nobody listens, and where `speaks_tls(port)` when that fails.
   void connect(std::uint16_t port);
+  /// Speaks TLS from here on. False when the server does not want us, or we not the server: `trouble` says why.
+  bool shake_hands(const tls_manner& how = {});
+  /// The reason of OpenSSL's last failure here.
+  const std::string& trouble() const { return trouble_; }
+  /// The connection, to do with as one likes; null without TLS.
+  SSL* tls() { return tls_; }
+  /// The serial number of the server's certificate; 0 without TLS.
+  long serial() const;
+  /// The connection's socket.
+  int socket() const { return socket_; }
   /// False when the server has closed.
   bool send(std::string_view bytes);
   /// One answer; informational ones are skipped.
@@ -49,8 +73,13 @@ class client {
  private:
   explicit client(int socket);
   bool fill();
+  /// What has come, at most `size` bytes; less than 1 at the end and when nothing comes.
+  long receive_some(char* into, std::size_t size);
+  void note_trouble();
 
   int socket_ = -1;
+  SSL* tls_ = nullptr;
+  std::string trouble_;
   std::string input_;
   bool ended_ = false;
 };

@@ -24,6 +24,7 @@
 #include "transport/http/limits.hpp"
 #include "transport/http/service.hpp"
 #include "unit/transport/http/client.hpp"
+#include "unit/transport/http/common_tls.hpp"
 
 namespace hondana_test {
 
@@ -107,7 +108,8 @@ class letters final : public hondana::byte_reader {
 /// A server on a free port.
 class library {
  public:
-  explicit library(hondana::transport::http::limits with = {}, hondana::server_options options = {}, std::string admin = {})
+  explicit library(hondana::transport::http::limits with = {}, hondana::server_options options = {}, std::string admin = {},
+                   hondana::tls_options tls = common_tls())
       : server(log_into(std::move(options))) {
     source->entries["memo:///a"] = [](const auto&) { return hondana::text_reading("hello"); };
     if (const auto added = server.add(source); !added) throw std::runtime_error(added.error().public_text);
@@ -115,10 +117,15 @@ class library {
     hondana::http_options where;
     where.port = 0;
     where.admin = std::move(admin);
+    where.tls = std::move(tls);
     auto started = hondana::transport::http::service::start(server.engine(), where, with);
     if (!started) throw std::runtime_error(started.error().public_text);
     service = std::move(*started);
+    if (!where.tls.certificate.empty() && where.tls == common_tls()) speaks_tls(tls_port_ = port(), true);
   }
+  ~library() { speaks_tls(tls_port_, false); }
+  library(const library&) = delete;
+  library& operator=(const library&) = delete;
 
   std::uint16_t port() const { return service->port(); }
   /// A request to read `uri` as a stateless peer sends it.
@@ -142,6 +149,7 @@ class library {
     return options;
   }
 
+  std::uint16_t tls_port_ = 0;
   std::shared_ptr<std::mutex> mutex_ = std::make_shared<std::mutex>();
   std::shared_ptr<std::string> lines_ = std::make_shared<std::string>();
 

@@ -163,7 +163,8 @@ class no_descriptors {
 TEST(http_traffic, running_out_of_descriptors_passes) {
   hondana::transport::http::limits quick;
   quick.accept_pause = milliseconds(5);
-  library with(quick);
+  // A handshake would wait for what this thread does later.
+  library with(quick, {}, {}, hondana::tls_options{});
   client waiting;
   {
     const no_descriptors meanwhile;

@@ -1,10 +1,11 @@
 /// A certificate for this machine that nobody but the test trusts.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include <openssl/ssl.h>
+
+#include "unit/tls/certificates.hpp"
 
 namespace hondana_test {
 
@@ -22,9 +23,10 @@ class tls_identity {
   [[nodiscard]] SSL* accept(int socket) const;
 
  private:
-  SSL_CTX* context_ = nullptr;
-  std::string folder_;
+  issued made_;
+  pem_folder folder_;
   std::string file_;
+  SSL_CTX* context_ = nullptr;
 };
 
 }  // namespace hondana_test

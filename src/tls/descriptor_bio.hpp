@@ -1,0 +1,12 @@
+/// A socket as OpenSSL reads and writes it.
+#pragma once
+
+#include <openssl/bio.h>
+
+namespace hondana::tls {
+
+/// Over a non-blocking socket that belongs to somebody else. Unlike OpenSSL's own it raises no SIGPIPE when the peer has gone.
+/// Null when there is no memory.
+[[nodiscard]] BIO* make_descriptor_bio(int socket);
+
+}  // namespace hondana::tls

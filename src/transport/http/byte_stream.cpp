@@ -1,0 +1,63 @@
+/// Reading and writing in the clear, and ending both ways.
+#include "transport/http/byte_stream.hpp"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <boost/asio/socket_base.hpp>
+#include <cerrno>
+#include <cstddef>
+
+namespace hondana::transport::http {
+namespace {
+
+using boost::system::error_code;
+
+bool has_to_wait() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+
+iovec piece(std::string_view bytes) noexcept { return {const_cast<char*>(bytes.data()), bytes.size()}; }
+
+}  // namespace
+
+byte_stream::attempt byte_stream::read_plainly(std::span<char> into) {
+  const auto count = ::recv(socket_.native_handle(), into.data(), into.size(), MSG_DONTWAIT);
+  if (count > 0) return {progress::moved, static_cast<std::size_t>(count)};
+  return {count < 0 && has_to_wait() ? progress::wants_input : progress::ended, 0};
+}
+
+byte_stream::attempt byte_stream::write_plainly(std::string_view first, std::string_view then) {
+  ssize_t count = 0;
+  if (first.empty() || then.empty()) {
+    const auto all = first.empty() ? then : first;
+    count = ::send(socket_.native_handle(), all.data(), all.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  } else {
+    std::array<iovec, 2> both{piece(first), piece(then)};
+    msghdr what{};
+    what.msg_iov = both.data();
+    what.msg_iovlen = both.size();
+    count = ::sendmsg(socket_.native_handle(), &what, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+  if (count >= 0) return {progress::moved, static_cast<std::size_t>(count)};
+  return {has_to_wait() ? progress::wants_output : progress::failed, 0};
+}
+
+byte_stream::progress byte_stream::finish() {
+  if (tls_ && tls_->say_farewell() == progress::wants_output) return progress::wants_output;
+  tls_.reset();
+  error_code gone;  // then the next read says so
+  (void)socket_.shutdown(boost::asio::socket_base::shutdown_send, gone);
+  return progress::ended;
+}
+
+void byte_stream::close(bool is_cut_off) {
+  error_code ignored;  // there is nobody left to tell
+  if (is_cut_off) {
+    (void)socket_.set_option(boost::asio::socket_base::linger(true, 0), ignored);
+  } else if (tls_) {
+    (void)tls_->say_farewell();  // to whoever still has room for it
+  }
+  (void)socket_.close(ignored);
+}
+
+}  // namespace hondana::transport::http
