@@ -16,10 +16,13 @@
 #include <hondana/fields.hpp>
 #include <hondana/prompt.hpp>
 #include <hondana/provider.hpp>
+#include <hondana/scopes.hpp>
 #include <hondana/tls.hpp>
 #include <hondana/tool.hpp>
 
 namespace hondana::inline v0 {
+
+class authenticator;
 
 /// What a server says of itself and the limits it keeps.
 struct server_options {
@@ -46,6 +49,9 @@ struct server_options {
   /// call tools reach every resource (docs/tools.md). Then the application's tools have other names. Off, since tools are an
   /// application's own to choose; the program `hondana` turns it on.
   bool resource_tools = false;
+  /// What callers with a token must be allowed. A server with rules that `check` refuses cannot be made
+  /// (std::invalid_argument), nor take the place of another (`server::replace`).
+  scope_rules scopes{};
   /// Receives one line a noteworthy event; may be empty. Threads: any.
   std::function<void(std::string_view)> log{};
 };
@@ -165,8 +171,14 @@ struct http_options {
   std::vector<std::string> hosts{};
   /// The origins of web pages that may ask, `https://name[:port]`, besides those of this machine and the server's own.
   std::vector<std::string> origins{};
-  /// Everybody who reaches the address may read everything. Without it, and without `hosts`, only loopback is listened on.
+  /// Tells who asks (authenticator.hpp, docs/authorization.md). Null: everybody is "anonymous".
+  std::shared_ptr<hondana::authenticator> authenticator{};
+  /// Everybody who reaches the address may read everything. Without this or an authenticator, and without `hosts`, only
+  /// loopback is listened on.
   bool without_authentication = false;
+  /// The proxies whose word on a client's address and scheme is taken (`Forwarded`, X-Forwarded-For, X-Forwarded-Proto):
+  /// literal addresses or networks, "::1", "10.0.0.0/8"; "unix" for whoever connects to a Unix socket.
+  std::vector<std::string> trusted_proxies{};
 
   std::size_t max_body_bytes = 16u << 20;
   std::size_t max_header_bytes = 16u << 10;
@@ -185,8 +197,8 @@ struct http_options {
 class http_service {
  public:
   /// Binds and serves on threads of its own. Errors: invalid_argument for an address that is malformed or not allowed, and for
-  /// malformed hosts and origins; source_unavailable when it cannot be bound, and for a port in use the text says so. As
-  /// `reload_certificates` for TLS.
+  /// malformed hosts, origins and proxies; source_unavailable when it cannot be bound, and for a port in use the text says so.
+  /// As `reload_certificates` for TLS.
   [[nodiscard]] static result<http_service> start(server& server, http_options options = {});
   ~http_service();
   http_service(http_service&&) noexcept;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rpc/body.hpp"
 #include "work/fetch.hpp"
@@ -22,6 +23,9 @@ struct delivery {
   /// With `opens_session`: peers of this session take an event without data, and come back for the rest of a stream whose
   /// connection is closed on purpose. Spec: 2025-11-25 basic/transports#sending-messages-to-the-server.
   bool may_poll = false;
+  /// What was asked needs these scopes, which the caller has not proved. HTTP adds a challenge that names them. Null: no matter
+  /// of scopes. Spec: basic/authorization#runtime-insufficient-scope-errors.
+  std::shared_ptr<const std::vector<std::string>> scopes{};
 };
 
 /// What a transport has done with a message that is no answer.

@@ -59,6 +59,7 @@ core::core(server_options options)
   feed_->on_list_interest([to = std::weak_ptr(attachments_)] {
     if (const auto there = to.lock()) there->sync_lists();
   });
+  if (auto sound = check(options.scopes); !sound) throw std::invalid_argument(sound.error().public_text);
   const auto arranged = arrange(std::move(options), {});
   if (!arranged) throw std::logic_error("an arrangement without sources was refused: " + arranged.error().public_text);
 }
@@ -132,13 +133,15 @@ result<core::handler_table> core::handlers_for(const server_options& options) co
 result<void> core::arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources) {
   auto catalog = catalog::catalog::make(sources, limits_of(options), timers_, read_cache_);
   if (!catalog) return tl::unexpected(std::move(catalog.error()));
+  auto gate = gate::gate::make(options.scopes);
+  if (!gate) return tl::unexpected(std::move(gate.error()));
   auto handlers = handlers_for(options);
   if (!handlers) return tl::unexpected(std::move(handlers.error()));
   auto context = std::make_shared<session::context>();
   context->catalog = std::move(*catalog);
   context->feed = feed_;
   context->lookups = lookups_;
-  context->gate = std::make_shared<const gate::gate>();
+  context->gate = std::move(*gate);
   const bool has_other_tools = options.resource_tools != options_.resource_tools;
   handlers_ = std::move(*handlers);
   context->handlers = handlers_;

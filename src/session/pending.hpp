@@ -30,7 +30,12 @@ struct pending {
   void refuse(const wire::protocol_error& why) { reply.send(refusal(id, why, codec)); }
   void fail(const failure& why) {
     if (!why.private_text.empty()) note(std::string(name_of(why.code)) + about() + ": " + why.private_text);
-    refuse(codec.encode_failure(why, uri));
+    auto answer = refusal(id, codec.encode_failure(why, uri), codec);
+    if (why.code == errc::scope_missing && why.scopes) {
+      answer.http_status = 403;
+      answer.scopes = why.scopes;
+    }
+    reply.send(std::move(answer));
   }
   void note(std::string_view line) const {
     if (with->log) with->log(line);

@@ -1,0 +1,179 @@
+/// Which scopes an operation needs, and who has them.
+#include "gate/gate.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace hondana::gate {
+namespace {
+
+using list = std::vector<std::string>;
+
+caller with_scopes(list scopes) {
+  caller who{"alice", "192.0.2.1", nullptr};
+  who.proof = std::make_shared<const proof>(proof{"an editor", std::move(scopes), {}});
+  return who;
+}
+
+model::operation read(const std::string& uri) { return model::read_resource{uri, uri}; }
+
+std::shared_ptr<const gate> made(scope_rules rules) {
+  auto out = gate::make(std::move(rules));
+  if (!out) throw std::runtime_error(out.error().public_text);
+  return *out;
+}
+
+/// What the refusal says is needed; nothing when there is none.
+list lacking(const gate& at, const caller& who, const model::operation& what) {
+  const auto admitted = at.admit(who, what);
+  if (admitted) return {};
+  EXPECT_EQ(admitted.error().code, errc::scope_missing);
+  return admitted.error().scopes ? *admitted.error().scopes : list{"(none are named)"};
+}
+
+scope_rules library() {
+  scope_rules rules;
+  rules.always = {"mcp"};
+  rules.rules = {{{"resources/read"}, {}, {}, {"read"}},
+                 {{}, {"file:///private"}, {}, {"secrets"}},
+                 {{"tools/call"}, {}, {"delete"}, {"write", "read"}},
+                 {{}, {"db://{host}/secrets/{+rest}"}, {}, {"dba"}}};
+  rules.implied = {{"admin", {"write", "secrets"}}, {"write", {"read"}}};
+  return rules;
+}
+
+TEST(gate, without_rules_everybody_passes) {
+  EXPECT_TRUE(gate().admit(with_scopes({}), read("file:///a")));
+  EXPECT_TRUE(made({})->admit(with_scopes({}), read("file:///a")));
+}
+
+TEST(gate, a_caller_without_a_proof_has_no_scopes_and_passes) {
+  EXPECT_TRUE(made(library())->admit({"local", {}, nullptr}, read("file:///private/x")));
+  EXPECT_TRUE(made(library())->admit({"anonymous", "127.0.0.1", nullptr}, model::call_tool{"delete", {}, {}}));
+}
+
+TEST(gate, what_every_request_needs_is_needed_from_the_first_one) {
+  const auto at = made(library());
+  EXPECT_EQ(lacking(*at, with_scopes({}), model::initialize{}), (list{"mcp"}));
+  EXPECT_EQ(lacking(*at, with_scopes({"read"}), model::discover{}), (list{"mcp"}));
+  EXPECT_EQ(lacking(*at, with_scopes({"mcp"}), model::ping{}), list{});
+  EXPECT_EQ(lacking(*at, with_scopes({"mcp"}), model::list_resources{}), list{});
+}
+
+TEST(gate, a_refusal_names_everything_that_is_needed_and_not_only_what_lacks) {
+  const auto at = made(library());
+  EXPECT_EQ(lacking(*at, with_scopes({"mcp", "read"}), read("file:///private/x")), (list{"mcp", "read", "secrets"}));
+  EXPECT_EQ(lacking(*at, with_scopes({"mcp", "secrets"}), read("file:///private")), (list{"mcp", "read", "secrets"}));
+  EXPECT_EQ(lacking(*at, with_scopes({"mcp", "read", "secrets"}), read("file:///private/x")), list{});
+  const auto refused = at->admit(with_scopes({"mcp"}), read("file:///a"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(
+      refused.error().public_text,
+      "Not allowed: this needs the scopes mcp read, and what the caller has shown lacks some. Ask for a token with all of "
+      "them.");
+}
+
+TEST(gate, a_prefix_ends_at_a_segment_and_covers_parts) {
+  const auto at = made(library());
+  const auto who = with_scopes({"mcp", "read"});
+  EXPECT_EQ(lacking(*at, who, read("file:///private-not")), list{});
+  EXPECT_EQ(lacking(*at, who, read("file:///private?lines=1")), (list{"mcp", "read", "secrets"}));
+}
+
+TEST(gate, a_template_covers_parts_of_what_it_matches) {
+  const auto at = made(library());
+  const auto who = with_scopes({"mcp", "read"});
+  const list needed{"mcp", "read", "dba"};
+  EXPECT_EQ(lacking(*at, who, read("db://one/secrets/a/b")), needed);
+  EXPECT_EQ(lacking(*at, who, read("db://one/secrets/a?rows=1-5")), needed);
+  EXPECT_EQ(lacking(*at, who, read("db://one/secrets/a#row")), needed);
+  EXPECT_EQ(lacking(*at, who, read("db://one/tables/a")), list{});
+}
+
+TEST(gate, a_broader_scope_includes_narrower_ones_at_any_depth) {
+  const auto at = made(library());
+  EXPECT_EQ(lacking(*at, with_scopes({"mcp", "admin"}), read("file:///private/x")), list{});
+  EXPECT_EQ(lacking(*at, with_scopes({"mcp", "write"}), read("file:///a")), list{});
+  EXPECT_EQ(lacking(*at, with_scopes({"mcp", "write"}), read("file:///private/x")), (list{"mcp", "read", "secrets"}));
+  EXPECT_EQ(lacking(*at, with_scopes({"mcp", "read"}), model::call_tool{"delete", {}, {}}), (list{"mcp", "write", "read"}));
+}
+
+TEST(gate, a_rule_may_be_about_a_tool_or_prompt_by_name) {
+  const auto at = made(library());
+  EXPECT_EQ(lacking(*at, with_scopes({"mcp"}), model::call_tool{"count", {}, {}}), list{});
+  EXPECT_EQ(lacking(*at, with_scopes({"mcp"}), model::get_prompt{"delete", {}, {}}), list{});
+  EXPECT_EQ(lacking(*at, with_scopes({"mcp"}), model::call_tool{"delete", {}, {}}), (list{"mcp", "write", "read"}));
+}
+
+TEST(gate, reading_and_subscribing_have_one_rule_for_all_their_forms) {
+  scope_rules rules;
+  rules.rules = {{{"resources/read"}, {}, {}, {"read"}}, {{"resources/subscribe"}, {"file:///private"}, {}, {"watch"}}};
+  const auto at = made(rules);
+  const auto who = with_scopes({});
+  const std::string uri = "file:///private/a";
+  EXPECT_EQ(lacking(*at, who, model::get_resource{uri, uri, {}}), (list{"read"}));
+  EXPECT_EQ(lacking(*at, who, model::subscribe{uri, uri}), (list{"watch"}));
+  EXPECT_EQ(lacking(*at, who, model::subscribe_entries{{"file:///b", uri}, {"file:///b", uri}}), (list{"watch"}));
+  EXPECT_EQ(lacking(*at, who, model::listen{{}, {"file:///b", uri}, {}}), (list{"watch"}));
+  EXPECT_EQ(lacking(*at, who, model::listen{{}, {}, {uri}}), (list{"watch"}));
+  EXPECT_EQ(lacking(*at, who, model::listen{{}, {"file:///b"}, {}}), list{});
+  EXPECT_EQ(lacking(*at, who, model::listen{}), list{});
+  EXPECT_EQ(lacking(*at, who, model::unsubscribe{uri}), list{});
+}
+
+TEST(gate, a_rule_without_a_method_holds_for_all_but_what_clients_begin_with) {
+  scope_rules rules;
+  rules.rules = {{{}, {}, {}, {"any"}}};
+  const auto at = made(rules);
+  const auto who = with_scopes({});
+  for (const model::operation& what :
+       {model::operation(model::list_resources{}), model::operation(model::list_templates{}),
+        model::operation(model::complete{}), model::operation(model::list_tools{}), model::operation(model::list_prompts{}),
+        model::operation(model::list_skills{}), model::operation(model::set_log_level{log_level::info}),
+        model::operation(model::read_directory{"a:b", "a:b", {}}), model::operation(model::get_skill{"a:b", "a:b"}),
+        model::operation(model::listen{})}) {
+    EXPECT_EQ(lacking(*at, who, what), (list{"any"})) << what.index();
+  }
+  for (const model::operation& what :
+       {model::operation(model::initialize{}), model::operation(model::discover{}), model::operation(model::ping{}),
+        model::operation(model::unsubscribe{"a:b"}), model::operation(model::unsubscribe_entries{{"a:b"}})}) {
+    EXPECT_EQ(lacking(*at, who, what), list{}) << what.index();
+  }
+}
+
+TEST(scope_rules, that_cannot_be_are_refused_in_words) {
+  const auto refusal_of = [](const scope_rules& rules) {
+    const auto sound = check(rules);
+    EXPECT_FALSE(gate::make(rules));
+    return sound ? std::string() : sound.error().public_text;
+  };
+  using testing::HasSubstr;
+  scope_rules rules;
+  rules.always = {"two words"};
+  EXPECT_THAT(refusal_of(rules), HasSubstr("\"two words\" is no scope"));
+  for (const char* const bad : {"", "a\"b", "a\\b", "a\nb", "\xc3\xa4"}) {
+    EXPECT_THAT(refusal_of({{bad}, {}, {}}), HasSubstr("is no scope")) << bad;
+    EXPECT_THAT(refusal_of({{}, {}, {{bad, {"read"}}}}), HasSubstr("is no scope")) << bad;
+    EXPECT_THAT(refusal_of({{}, {}, {{"admin", {bad}}}}), HasSubstr("is no scope")) << bad;
+  }
+  EXPECT_THAT(refusal_of({{}, {{{"resources/read"}, {}, {}, {}}}, {}}), HasSubstr("a rule has no scopes"));
+  EXPECT_THAT(refusal_of({{}, {{{"resources/write"}, {}, {}, {"a"}}}, {}}), HasSubstr("\"resources/write\" is not the name"));
+  EXPECT_THAT(refusal_of({{}, {{{"initialize"}, {}, {}, {"a"}}}, {}}), HasSubstr("\"initialize\" is not the name"));
+  EXPECT_THAT(refusal_of({{}, {{{}, {"not a URI"}, {}, {"a"}}}, {}}), HasSubstr("\"not a URI\""));
+  EXPECT_THAT(refusal_of({{}, {{{}, {"file://localhost/a"}, {}, {"a"}}}, {}}), HasSubstr("Write file:///a."));
+  EXPECT_THAT(refusal_of({{}, {{{}, {"a:{x}{y}"}, {}, {"a"}}}, {}}), HasSubstr("x"));
+}
+
+TEST(scope_rules, that_go_in_a_circle_are_refused) {
+  const auto refusal = check({{}, {}, {{"admin", {"write"}}, {"write", {"read"}}, {"read", {"write"}}}});
+  ASSERT_FALSE(refusal);
+  EXPECT_EQ(refusal.error().public_text, "Scope rules: the scope \"read\" includes itself by way of those it includes.");
+  EXPECT_FALSE(check({{}, {}, {{"admin", {"admin"}}}}));
+  EXPECT_TRUE(check({{}, {}, {{"admin", {"write", "read"}}, {"write", {"read"}}}}));
+}
+
+}  // namespace
+}  // namespace hondana::gate
