@@ -14,4 +14,18 @@ request_head::occurrences request_head::find(std::string_view name) const noexce
   return out;
 }
 
+std::optional<std::string> request_head::all_of(std::string_view name) const {
+  std::optional<std::string> out;
+  for (const auto& one : fields) {
+    if (!same_token(one.name, name)) continue;
+    if (!out) {
+      out.emplace(one.value);
+    } else {
+      *out += ',';
+      *out += one.value;
+    }
+  }
+  return out;
+}
+
 }  // namespace hondana::transport::http

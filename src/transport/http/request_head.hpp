@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct request_head {
   };
   /// How often a field occurs, and its first value. Names are compared without regard to ASCII case.
   [[nodiscard]] occurrences find(std::string_view name) const noexcept;
+  /// All values of a field as one list, with commas between them; nothing when it is not there.
+  [[nodiscard]] std::optional<std::string> all_of(std::string_view name) const;
 };
 
 }  // namespace hondana::transport::http
