@@ -43,8 +43,10 @@ struct proof {
 
 /// Who asks. Every call carries one.
 struct caller {
-  std::string identity;  ///< "local" over stdio, "anonymous" where nothing was proved, else as the authenticator says.
-  std::string address;   ///< Peer address for the log; empty where there is none.
+  /// "local" over stdio; where nobody is asked "local" over a Unix socket for the server's own user, "uid:N" for others there,
+  /// and else "anonymous"; where an authenticator is asked, as it says. Sessions belong to identities.
+  std::string identity;
+  std::string address;  ///< Peer address for the log; empty where there is none.
   std::shared_ptr<const hondana::view> view;
   std::shared_ptr<const hondana::proof> proof{};  ///< Null: nothing was proved, or it bears no scopes.
 };

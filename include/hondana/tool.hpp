@@ -62,7 +62,7 @@ using tool_outcome = std::variant<tool_result, input_required>;
 
 /// Does a tool's work. It may block: it runs on a bounded pool of the server's, several calls at once. It gives up at
 /// `deadline` or when `stop` is requested. A failure it returns becomes a result with `isError`; what it throws too, with the
-/// reason in the log only.
+/// reason in the log only. `scope_missing` with scopes is told to the client instead, which can get a token that is enough.
 using tool_handler = std::function<result<tool_outcome>(const tool_call&)>;
 
 }  // namespace hondana::inline v0

@@ -78,6 +78,8 @@ void table::call(tool_call what, call_manners how, completion<tool_outcome> done
       auto outcome = to->handler(what);
       if (!outcome) {
         note(outcome.error().private_text);
+        // The client can get a token that is enough; the model, who reads results, cannot.
+        if (outcome.error().code == errc::scope_missing && outcome.error().scopes) return outcome;
         return as_result(outcome.error());
       }
       if (auto* answer = std::get_if<tool_result>(&*outcome)) {

@@ -18,6 +18,7 @@ class recorder final : public rpc::outlet {
   void answer(rpc::delivery what) override {
     const std::lock_guard lock(mutex_);
     statuses.push_back(what.http_status);
+    scopes.push_back(what.scopes ? *what.scopes : std::vector<std::string>{});
     answers.push_back(what.content ? what.content->take_text() : std::string());
     changed_.notify_all();
   }
@@ -36,6 +37,7 @@ class recorder final : public rpc::outlet {
 
   std::deque<std::string> answers;
   std::deque<int> statuses;
+  std::deque<std::vector<std::string>> scopes;
   std::deque<std::string> notifications;
 
  private:
@@ -105,7 +107,8 @@ class a_session : public testing::Test {
     auto made = catalog::catalog::make({source}, {}, std::make_shared<work::timers>());
     auto with = std::make_shared<context>();
     with->catalog = made.value();
-    with->gate = std::make_shared<const gate::gate>();
+    // Of callers with a proof, which only some tests have.
+    with->gate = gate::gate::make({{}, {{{"resources/read"}, {}, {}, {"read", "more"}}}, {}}).value();
     with->feed = std::make_shared<catalog::feed>(7 * catalog::feed::cost_of("memo:///a"));
     with->self = {"shelf", "1", "", "", false};
     with->self.has_subscriptions = true;
@@ -353,6 +356,25 @@ TEST_F(a_session, an_oversized_message_is_named_with_its_limit) {
   EXPECT_EQ(out_->answers[0],
             R"({"jsonrpc":"2.0","error":{"code":-32600,)"
             R"("message":"Invalid request: a message may have at most 1000 bytes. Send it in smaller parts."}})");
+}
+
+TEST_F(a_session, tells_the_transport_which_scopes_a_caller_lacks_and_the_peer_in_words) {
+  shake_hands("2025-11-25");
+  facts_.who.proof = std::make_shared<const proof>(proof{"t", {"read"}, {}});
+  send(read("1"));
+  ASSERT_TRUE(out_->wait_for(1));
+  EXPECT_EQ(
+      out_->answers.back(),
+      R"({"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Not allowed: this needs the scopes read more, and what the )"
+      R"(caller has shown lacks some. Ask for a token with all of them."}})");
+  EXPECT_EQ(out_->statuses.back(), 403);
+  EXPECT_EQ(out_->scopes.back(), (std::vector<std::string>{"read", "more"}));
+  facts_.who.proof = std::make_shared<const proof>(proof{"t", {"more", "read"}, {}});
+  provider_->open();
+  send(read("2"));
+  ASSERT_TRUE(out_->wait_for(2));
+  EXPECT_THAT(out_->answers.back(), testing::HasSubstr("content of memo:///a"));
+  EXPECT_TRUE(out_->scopes.back().empty());
 }
 
 }  // namespace
