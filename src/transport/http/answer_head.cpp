@@ -19,6 +19,8 @@ std::string_view reason(int status) {
       return "No Content";
     case 400:
       return "Bad Request";
+    case 401:
+      return "Unauthorized";
     case 403:
       return "Forbidden";
     case 404:
@@ -100,12 +102,18 @@ void append(std::string& out, const answer_head& head) {
   } else if (head.how == framing::chunked) {
     out += "Transfer-Encoding: chunked\r\n";
   }
-  out += head.is_events ? "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n" : "Cache-Control: no-store\r\n";
+  if (head.is_events) {
+    out += "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n";
+  } else {
+    out += "Cache-Control: ";
+    out += head.keeping;
+    out += "\r\n";
+  }
   out += "X-Content-Type-Options: nosniff\r\n";
   if (!head.allowed_origin.empty()) {
     out += "Access-Control-Allow-Origin: ";
     out += head.allowed_origin;
-    out += "\r\nAccess-Control-Expose-Headers: Mcp-Session-Id, Retry-After\r\nVary: Origin\r\n";
+    out += "\r\nAccess-Control-Expose-Headers: Mcp-Session-Id, Retry-After, WWW-Authenticate\r\nVary: Origin\r\n";
   }
   out += head.fields;
   if (head.closes) {

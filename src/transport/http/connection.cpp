@@ -47,6 +47,7 @@ connection::connection(std::shared_ptr<loop> on, byte_stream with, std::shared_p
       timer_(loop_->io.get_executor()),
       engine_(std::move(engine)),
       peer_(std::move(peer)),
+      process_(peer_ == "unix" ? process_behind(stream_.native().native_handle()) : std::nullopt),
       dialogue_(*this, std::move(within), std::move(at), loop_->bodies, loop_->unsent) {}
 
 connection::~connection() = default;
@@ -255,7 +256,14 @@ void connection::await_deadline() {
   });
 }
 
-rpc::facts connection::facts_of(const rpc::http_headers& headers) const { return {{"anonymous", peer_, nullptr}, headers}; }
+void connection::found_out(ticket of, authenticated found, const std::string& address) {
+  guarded([&] {
+    // After its deadline another request may be under way, of somebody else.
+    if (dialogue_.is_identifying(of)) dialogue_.identified(of, settle(std::move(found), address));
+  });
+}
+
+rpc::facts connection::facts_of(const rpc::http_headers& headers) const { return {who_, headers}; }
 
 result<void> connection::pull(std::shared_ptr<outgoing> what, ticket of) {
   const auto lane = what->rest.next_lane();

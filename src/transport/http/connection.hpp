@@ -7,6 +7,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <hondana/authenticator.hpp>
 
 #include "rpc/facts.hpp"
 #include "rpc/outlet.hpp"
@@ -19,6 +22,9 @@
 #include "transport/http/sessions.hpp"
 
 namespace hondana::transport::http {
+
+/// The process that has connected to a Unix socket; nothing when that cannot be told.
+[[nodiscard]] std::optional<peer_process> process_behind(int descriptor);
 
 /// Threads: its loop's, from `start` on. Owned by its loop until it has ended.
 ///
@@ -44,6 +50,7 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   /// Where it arrived.
   [[nodiscard]] const site& at() const noexcept { return dialogue_.at(); }
 
+  [[nodiscard]] std::optional<identified> identify(const request_head& head, const verdict& about, ticket of) override;
   void receive(std::string_view message, const rpc::http_headers& headers, ticket of) override;
   void refuse_oversized(const rpc::http_headers& headers, ticket of) override;
   [[nodiscard]] std::optional<rpc::delivery> open_stream(const rpc::http_headers& headers, ticket of) override;
@@ -53,6 +60,7 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   void forget() override;
   [[nodiscard]] result<void> pull(std::shared_ptr<outgoing> what, ticket of) override;
   [[nodiscard]] plain_answer report(verdict::kind which) override;
+  [[nodiscard]] plain_answer describe(const request_head& head, std::string_view path) override;
   void log(std::string_view line) override;
 
  private:
@@ -70,6 +78,15 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   void await_input();
   void await_output();
   void await_deadline();
+  [[nodiscard]] request_facts facts_about(const request_head& head) const;
+  void take_as_is(request_facts facts);
+  void found_out(ticket of, authenticated found, const std::string& address);
+  [[nodiscard]] identified settle(authenticated found, const std::string& address);
+  [[nodiscard]] identified refuse_malformed(std::string_view why) const;
+  [[nodiscard]] plain_answer refuse_caller(challenge why) const;
+  [[nodiscard]] plain_answer refused(int status, std::string_view text, const challenge& why) const;
+  [[nodiscard]] std::string challenge_for(std::string_view error, std::string_view description,
+                                          const std::vector<std::string>& scopes) const;
   [[nodiscard]] rpc::facts facts_of(const rpc::http_headers& headers) const;
   /// Carries `on` for a request, from the present event on or from `seen`.
   void carry(std::shared_ptr<message_stream> on, ticket of, std::optional<event_id> seen = {});
@@ -85,7 +102,9 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   byte_stream stream_;
   timer timer_;
   std::shared_ptr<core> engine_;
-  std::string peer_;
+  const std::string peer_;
+  const std::optional<peer_process> process_;  // behind a Unix socket
+  caller who_;                                 // asks what is under way
   dialogue dialogue_;
   std::shared_ptr<session::session> session_;  // of a request that stands for itself
   std::shared_ptr<kept_session> paired_;       // ends with the connection

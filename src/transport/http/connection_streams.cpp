@@ -23,6 +23,9 @@ std::function<void()> reporter(const std::shared_ptr<core>& engine) {
   };
 }
 
+// Of a request that a token is not enough for; which scopes those are stands beside it.
+constexpr std::string_view scopes_lack = "This needs more scopes than the token has";
+
 message_stream::form form_of(const rpc::http_headers& headers) {
   if (!headers.accepts_stream) return message_stream::form::json;
   return headers.accepts_json ? message_stream::form::either : message_stream::form::events;
@@ -69,6 +72,9 @@ void connection::hand_over(portion what) {
       what = {kind::answer, refuse_session(made.error()), {}, {}, {}};
       fields = "Retry-After: 1\r\n";
     }
+  }
+  if (what.what == kind::answer && what.content.scopes) {
+    fields += challenge_for("insufficient_scope", scopes_lack, *what.content.scopes);
   }
   const bool has_ended = is_last || what.what == kind::answer;
   // An answer may be ready before the loop has heard of the end; nothing more should be sent on its connection.

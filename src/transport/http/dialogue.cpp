@@ -31,6 +31,7 @@ void dialogue::enter(state next) {
       return set_sending_deadline();
     case state::streaming:
       return set_deadline(with_->comment_time);
+    case state::identifying:
     case state::pulling:
       return set_deadline(with_->pull_time);
     case state::lingering:
@@ -48,6 +49,7 @@ bool dialogue::wants_input() const noexcept {
     case state::body:
     case state::lingering:
       return true;
+    case state::identifying:
     case state::working:
     case state::streaming:
       return input_.size() < with_->pipelined_bytes;
@@ -116,10 +118,30 @@ void dialogue::accept_head(std::size_t bytes_behind) {
   is_http_1_0_ = head.is_http_1_0;
   verdict_ = std::make_unique<verdict>(decide(head, *site_));
   is_endless_ = verdict_->what == verdict::kind::stream || verdict_->what == verdict::kind::pair;
+  if (!verdict_->is_guarded) return proceed(bytes_behind);
+  auto known = host_.identify(head, *verdict_, ++ticket_);
+  if (!known) return enter(state::identifying);
+  if (!*known) return send_plain(std::move(known->error()));
+  proceed(bytes_behind);
+}
+
+void dialogue::identified(ticket of, dialogue_host::identified how) {
+  if (!is_identifying(of)) return;
+  closes_ = closes_ || draining_;
+  if (!how) return send_plain(std::move(how.error()));
+  proceed(input_.size());
+  advance_input();
+}
+
+/// What was decided about a request is done. `bytes_behind` its head have arrived.
+void dialogue::proceed(std::size_t bytes_behind) {
+  const auto& head = parser_.head();
   if (verdict_->what == verdict::kind::answer) {
     send_plain(std::move(verdict_->answer));
   } else if (verdict_->what == verdict::kind::health || verdict_->what == verdict::kind::ready) {
     send_plain(host_.report(verdict_->what));
+  } else if (verdict_->what == verdict::kind::metadata) {
+    send_plain(host_.describe(head, verdict_->asked_about));
   } else if (is_endless_) {
     open_stream();
   } else if (verdict_->what == verdict::kind::leave) {
@@ -226,6 +248,11 @@ void dialogue::expire() {
     case state::body:
       closes_ = true;
       return send_plain(refuse(408, "Request timeout: the body did not arrive in time."));
+    case state::identifying: {
+      plain_answer busy = refuse(503, "Service unavailable: it could not be found out in time who asks. Try again later.");
+      busy.fields = "Retry-After: 1\r\n";
+      return send_plain(std::move(busy));
+    }
     case state::sending:
       return cut_off();
     case state::streaming:

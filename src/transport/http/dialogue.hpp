@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include <tl/expected.hpp>
+
 #include "rpc/facts.hpp"
 #include "rpc/outlet.hpp"
 #include "transport/http/byte_budget.hpp"
@@ -38,6 +40,11 @@ class dialogue_host {
   dialogue_host& operator=(const dialogue_host&) = delete;
   virtual ~dialogue_host() = default;
 
+  /// Whether a request may go on, or what it is answered instead.
+  using identified = tl::expected<void, plain_answer>;
+  /// Finds out who asks, from a head and what was decided about it; both live until the answer. Nothing: it takes a while, and
+  /// `dialogue::identified` follows.
+  [[nodiscard]] virtual std::optional<identified> identify(const request_head& head, const verdict& about, ticket of) = 0;
   /// Starts on a message; `dialogue::take` follows. `message` lives until this returns.
   virtual void receive(std::string_view message, const rpc::http_headers& headers, ticket of) = 0;
   /// The same for a message over the cap.
@@ -56,6 +63,8 @@ class dialogue_host {
   [[nodiscard]] virtual result<void> pull(std::shared_ptr<outgoing> what, ticket of) = 0;
   /// `verdict::kind::health` or `ready`.
   [[nodiscard]] virtual plain_answer report(verdict::kind which) = 0;
+  /// `verdict::kind::metadata` about `path`.
+  [[nodiscard]] virtual plain_answer describe(const request_head& head, std::string_view path) = 0;
   virtual void log(std::string_view line) = 0;
 };
 
@@ -74,6 +83,9 @@ class dialogue {
            std::shared_ptr<byte_budget> bodies, std::shared_ptr<byte_budget> unsent);
 
   void receive(std::string_view bytes);
+  /// It is known who asks, or why that one is refused. Late words are dropped.
+  void identified(ticket of, dialogue_host::identified how);
+  [[nodiscard]] bool is_identifying(ticket of) const noexcept { return of == ticket_ && now_ == state::identifying; }
   /// The peer sends no more. Taken as the peer having gone, also when only its sending side was closed.
   void end_of_input();
   /// So many bytes of `output()` were taken by the peer.
@@ -118,6 +130,12 @@ class dialogue {
   [[nodiscard]] std::size_t message_limit() const noexcept { return with_->body_bytes; }
   /// Where the connection arrived.
   [[nodiscard]] const site& at() const noexcept { return *site_; }
+  /// What was decided about the request under way; null when there is none, or its answer has become a stream of events.
+  [[nodiscard]] const verdict* present() const noexcept { return verdict_.get(); }
+  /// Its head; only while there is a `present`.
+  [[nodiscard]] const request_head& head() const noexcept { return parser_.head(); }
+  /// How long others may take for what a request needs.
+  [[nodiscard]] std::chrono::milliseconds patience_for_calls() const noexcept { return with_->pull_time; }
   /// How long the peer may take no byte.
   [[nodiscard]] std::chrono::milliseconds patience() const noexcept { return with_->stall; }
   /// Ended in the middle of an answer, which the peer must not take for complete.
@@ -125,14 +143,15 @@ class dialogue {
 
  private:
   enum class state {
-    idle,       // between two requests
-    heading,    // a request's head has begun
-    body,       // and has ended
-    working,    // a session has the message
-    sending,    // a whole answer, or a piece of one
-    streaming,  // an event stream waits for its next message
-    pulling,    // a lane fetches the next piece
-    lingering,  // all is said; input is thrown away until the peer closes
+    idle,         // between two requests
+    heading,      // a request's head has begun
+    identifying,  // and has ended; it is found out who asks
+    body,         // and may go on
+    working,      // a session has the message
+    sending,      // a whole answer, or a piece of one
+    streaming,    // an event stream waits for its next message
+    pulling,      // a lane fetches the next piece
+    lingering,    // all is said; input is thrown away until the peer closes
     ended,
   };
 
@@ -144,6 +163,7 @@ class dialogue {
   std::size_t advance(std::string_view bytes);
   void advance_input();
   void accept_head(std::size_t bytes_behind);
+  void proceed(std::size_t bytes_behind);
   void await_body();
   void forget_body();
   void refuse_defect();
@@ -156,7 +176,8 @@ class dialogue {
   void leave();
   void next_request();
   void send_plain(plain_answer what);
-  void send_head(int status, std::string_view type, bool is_streamed, std::uint64_t length, std::string_view fields);
+  void send_head(int status, std::string_view type, bool is_streamed, std::uint64_t length, std::string_view fields,
+                 std::string_view keeping = "no-store");
   void send_answer(rpc::delivery what, std::string_view fields);
   void open_events(const portion& first, std::string_view fields);
   void send_event(portion what, bool is_last);

@@ -22,11 +22,12 @@ void dialogue::send_plain(plain_answer what) {
   const bool has_content = !what.content_type.empty();
   const auto length = what.content.size();
   const bool is_head = in_request_ && parser_.head().method == "HEAD";
-  send_head(what.status, has_content ? what.content_type : std::string_view(), false, length, what.fields);
+  send_head(what.status, has_content ? what.content_type : std::string_view(), false, length, what.fields, what.keeping);
   if (!is_head) set_body(std::move(what.content));
 }
 
-void dialogue::send_head(int status, std::string_view type, bool is_streamed, std::uint64_t length, std::string_view fields) {
+void dialogue::send_head(int status, std::string_view type, bool is_streamed, std::uint64_t length, std::string_view fields,
+                         std::string_view keeping) {
   const bool is_old = in_request_ && is_http_1_0_;
   answer_head head;
   head.status = status;
@@ -36,6 +37,7 @@ void dialogue::send_head(int status, std::string_view type, bool is_streamed, st
   head.content_type = type;
   head.is_events = is_events_;
   if (verdict_) head.allowed_origin = verdict_->allowed_origin;
+  head.keeping = keeping;
   head.fields = fields;
   head.closes = closes_;
   head.is_http_1_0 = is_old;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "transport/http/byte_budget.hpp"
+#include "transport/http/identification.hpp"
 #include "transport/http/reports.hpp"
 #include "transport/http/sessions.hpp"
 #include "work/turns.hpp"
@@ -34,11 +35,13 @@ using timer =
 /// Shared with the outlets of its connections, which may answer after its thread has ended; such answers are dropped.
 struct loop final : work::turns {
   loop(std::shared_ptr<byte_budget> bodies_of_all, std::shared_ptr<byte_budget> unsent_of_all,
-       std::shared_ptr<http::reports> reports_of_all, std::shared_ptr<sessions> sessions_of_all)
+       std::shared_ptr<http::reports> reports_of_all, std::shared_ptr<sessions> sessions_of_all,
+       std::shared_ptr<const identification> callers_of_all)
       : bodies(std::move(bodies_of_all)),
         unsent(std::move(unsent_of_all)),
         reports(std::move(reports_of_all)),
-        kept(std::move(sessions_of_all)) {}
+        kept(std::move(sessions_of_all)),
+        callers(std::move(callers_of_all)) {}
 
   /// Has `who` look for what its stream has, soon. However many do so at once, the loop is told once, and looks after them in
   /// slices between which requests have their turn. Threads: any; nothing is called, and no lock of a caller is taken.
@@ -51,6 +54,7 @@ struct loop final : work::turns {
   const std::shared_ptr<byte_budget> unsent;
   const std::shared_ptr<http::reports> reports;
   const std::shared_ptr<sessions> kept;
+  const std::shared_ptr<const identification> callers;
   boost::asio::io_context io{1};
   // Only the loop's own thread touches what follows.
   std::array<char, 64u << 10> scratch;

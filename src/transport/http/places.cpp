@@ -11,13 +11,14 @@ namespace {
 
 result<void> refuse_exposure(const std::string& where, const http_options& options) {
   const std::string begin = "Cannot listen on " + where + ": other machines can reach that address, and ";
-  if (!options.without_authentication) {
+  if (!options.authenticator && !options.without_authentication) {
     return fail(
         errc::invalid_argument,
         begin +
-            "whoever reaches it could read all that is served, since nobody is asked who they are. Use 127.0.0.1 or ::1; "
-            "or, if everybody may read, say --without-authentication (without_authentication = true below [http]) and "
-            "name the hosts it is called by with --host (hosts).");
+            "whoever reaches it could read all that is served, since nobody is asked who they are. Use 127.0.0.1 or "
+            "::1; or have callers prove who they are ([auth] in the configuration, http_options::authenticator); or, if "
+            "everybody may read, say --without-authentication (without_authentication = true below [http]). In both "
+            "cases name the hosts it is called by with --host (hosts).");
   }
   if (options.hosts.empty()) {
     return fail(errc::invalid_argument,

@@ -20,7 +20,8 @@ struct place {
 
 /// Opens all places; the first is for messages. Inherited descriptors are taken over, also on failure.
 ///
-/// An address that other machines reach needs `hosts`, by which it may be called, and `without_authentication`. Errors:
+/// An address that other machines reach needs `hosts`, by which it may be called, and an
+/// authenticator or `without_authentication`. Errors:
 /// invalid_argument (malformed or not allowed), source_unavailable (cannot be bound).
 [[nodiscard]] result<std::vector<place>> open_places(const http_options& options);
 

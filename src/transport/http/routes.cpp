@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include <hondana/uri.hpp>
+
 #include "session/refusal.hpp"
 #include "transport/http/field_values.hpp"
 
@@ -93,17 +95,6 @@ plain_answer preflight(const request_head& head, std::string_view methods, bool 
   return out;
 }
 
-/// All values of Accept as one list.
-std::string accepted(const request_head& head) {
-  std::string accept;
-  for (const auto& one : head.fields) {
-    if (!same_token(one.name, "Accept")) continue;
-    if (!accept.empty()) accept += ',';
-    accept += one.value;
-  }
-  return accept;
-}
-
 /// What comes: refused unless it is a JSON message.
 std::optional<plain_answer> refuse_content(const request_head& head) {
   const auto type = head.find("Content-Type");
@@ -124,7 +115,7 @@ std::optional<plain_answer> refuse_content(const request_head& head) {
 /// In which form: refused unless a JSON message comes and one of our two forms of answer is welcome.
 std::optional<plain_answer> refuse_form(const request_head& head, rpc::http_headers& into) {
   if (auto refusal = refuse_content(head)) return refusal;
-  const auto accept = accepted(head);
+  const auto accept = head.all_of("Accept").value_or("");
   into.accepts_json = admits_json(accept);
   into.accepts_stream = admits_events(accept);
   if (!into.accepts_json && !into.accepts_stream) {
@@ -162,10 +153,6 @@ std::optional<plain_answer> read_headers(const request_head& head, rpc::http_hea
 }
 
 void decide_mcp(const request_head& head, verdict& out) {
-  if (head.method == "OPTIONS") {
-    out.answer = preflight(head, mcp_methods, !out.allowed_origin.empty());
-    return;
-  }
   if (auto repeated = read_headers(head, out.headers)) {
     out.answer = std::move(*repeated);
   } else if (head.method == "POST") {
@@ -180,7 +167,7 @@ void decide_mcp(const request_head& head, verdict& out) {
     out.answer =
         refuse(405, "Method not allowed: send messages by POST, open the stream of a session by GET, end it by DELETE.");
     out.answer.fields = allow(mcp_methods);
-  } else if (!admits_events(accepted(head))) {
+  } else if (!admits_events(head.all_of("Accept").value_or(""))) {
     out.answer = {406, "application/json", session::error_text(406, not_events, out.headers), {}};
   } else {
     out.what = verdict::kind::stream;
@@ -190,12 +177,10 @@ void decide_mcp(const request_head& head, verdict& out) {
 /// The oldest revision's transport: `/sse` opens the stream, whose first event names `/message` with a session's id.
 /// Spec: 2024-11-05 basic/transports#http-with-sse.
 void decide_pair(const request_head& head, verdict& out) {
-  if (head.method == "OPTIONS") {
-    out.answer = preflight(head, pair_methods, !out.allowed_origin.empty());
-  } else if (head.method != "GET") {
+  if (head.method != "GET") {
     out.answer = refuse(405, "Method not allowed: open this stream by GET. Clients of newer revisions use /mcp.");
     out.answer.fields = allow(pair_methods);
-  } else if (!admits_events(accepted(head))) {
+  } else if (!admits_events(head.all_of("Accept").value_or(""))) {
     out.answer = refuse(406, not_events);
   } else {
     out.what = verdict::kind::pair;
@@ -204,9 +189,7 @@ void decide_pair(const request_head& head, verdict& out) {
 
 void decide_paired_message(const request_head& head, std::string_view query, verdict& out) {
   constexpr std::string_view parameter = "sessionId=";
-  if (head.method == "OPTIONS") {
-    out.answer = preflight(head, paired_message_methods, !out.allowed_origin.empty());
-  } else if (head.method != "POST") {
+  if (head.method != "POST") {
     out.answer = refuse(405, "Method not allowed: send messages by POST.");
     out.answer.fields = allow(paired_message_methods);
   } else if (auto refusal = refuse_content(head)) {
@@ -220,16 +203,36 @@ void decide_paired_message(const request_head& head, std::string_view query, ver
   }
 }
 
-/// Spec: none of MCP's; the names are those of Kubernetes and its kin.
+/// Reports, whose names are those of Kubernetes and its kin, and what is to be known before there is a token.
 void decide_report(const request_head& head, verdict::kind which, verdict& out) {
   if (head.method == "OPTIONS") {
     out.answer = preflight(head, report_methods, !out.allowed_origin.empty());
   } else if (head.method == "GET" || head.method == "HEAD") {
     out.what = which;
   } else {
-    out.answer = refuse_in_words(405, "Method not allowed: ask for reports by GET.");
+    out.answer = refuse_in_words(405, "Method not allowed: ask for this by GET.");
     out.answer.fields = allow(report_methods);
   }
+}
+
+/// The methods of a path for messages; empty for other paths.
+std::string_view methods_of(std::string_view path) {
+  if (path == "/mcp") return mcp_methods;
+  if (path == "/sse") return pair_methods;
+  if (path == "/message") return paired_message_methods;
+  return {};
+}
+
+/// Whether a query has a token in it. Spec: basic/authorization#token-requirements (2), RFC 6750 section 2.3.
+bool names_a_token(std::string_view query) {
+  for (auto rest = query; !rest.empty();) {
+    const auto end = rest.find('&');
+    const auto one = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    const auto name = percent_decode(one.substr(0, one.find('=')));
+    if (name && *name == "access_token") return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -242,22 +245,38 @@ verdict decide(const request_head& head, const site& at) {
     return out;
   }
   out.allowed_origin = head.find("Origin").first;
-  if (at.offers_messages() && to.path == "/mcp") {
-    decide_mcp(head, out);
-  } else if (at.offers_messages() && to.path == "/sse") {
-    decide_pair(head, out);
-  } else if (at.offers_messages() && to.path == "/message") {
-    decide_paired_message(head, to.query, out);
+  if (const auto methods = at.offers_messages() ? methods_of(to.path) : std::string_view(); !methods.empty()) {
+    if (head.method == "OPTIONS") {
+      out.answer = preflight(head, methods, !out.allowed_origin.empty());
+      return out;
+    }
+    out.is_guarded = true;
+    out.has_token_in_target = names_a_token(to.query);
+    out.asked_about = to.path == "/mcp" ? "/mcp" : "/sse";
+    if (to.path == "/mcp") {
+      decide_mcp(head, out);
+    } else if (to.path == "/sse") {
+      decide_pair(head, out);
+    } else {
+      decide_paired_message(head, to.query, out);
+    }
+  } else if (at.offers_messages() && to.path.starts_with(metadata_path)) {
+    out.asked_about = to.path.substr(metadata_path.size());
+    decide_report(head, verdict::kind::metadata, out);
   } else if (at.offers_reports() && to.path == "/healthz") {
     decide_report(head, verdict::kind::health, out);
   } else if (at.offers_reports() && to.path == "/readyz") {
     decide_report(head, verdict::kind::ready, out);
-  } else if (at.offers_messages()) {
-    out.answer = refuse_in_words(404, "Not found. The MCP endpoint of this server is /mcp.");
   } else {
-    out.answer = refuse_in_words(404, "Not found. This address reports only: /healthz and /readyz; messages have another.");
+    out.answer = not_found(at);
   }
   return out;
+}
+
+plain_answer not_found(const site& at) {
+  return refuse_in_words(404, at.offers_messages()
+                                  ? "Not found. The MCP endpoint of this server is /mcp."
+                                  : "Not found. This address reports only: /healthz and /readyz; messages have another.");
 }
 
 plain_answer refuse(int status, std::string_view text) {

@@ -16,6 +16,8 @@ struct plain_answer {
   std::string_view content_type;  ///< Empty: there is no content.
   std::string content;
   std::string fields;  ///< Further header lines, each ending with CR LF.
+  /// Cache-Control.
+  std::string_view keeping = "no-store";
 };
 
 /// What is to be done with a request.
@@ -28,6 +30,7 @@ struct verdict {
     paired_message,  ///< Read the body and hand it to such a session.
     health,          ///< Report how the sources are doing.
     ready,           ///< Report whether requests should be sent here.
+    metadata,        ///< Send what clients may know before they have a token.
     answer,          ///< Send `answer`.
   };
   kind what = kind::answer;
@@ -35,11 +38,22 @@ struct verdict {
   plain_answer answer;
   /// The page that may read the answer, for CORS; empty: none asked. A view into the head.
   std::string_view allowed_origin;
+  bool is_guarded = false;           ///< Nothing of this happens before it is known who asks.
+  bool has_token_in_target = false;  ///< Where every proxy's log has it.
+  /// Of what is guarded, "/mcp" or "/sse", as metadata calls it. With `metadata`: the path that it is about; may be empty. A
+  /// view into the head or a literal.
+  std::string_view asked_about;
 };
+
+/// Where clients find out how to get a token; the path that they want to use stands behind it. Spec: RFC 9728 section 3.1.
+inline constexpr std::string_view metadata_path = "/.well-known/oauth-protected-resource";
 
 /// `at`: where the request arrived. Spec: basic/transports#streamable-http; Host and Origin are checked first, on every route,
 /// known or not, and whatever the revision.
 [[nodiscard]] verdict decide(const request_head& head, const site& at);
+
+/// What is told of paths that are not there.
+[[nodiscard]] plain_answer not_found(const site& at);
 
 /// A refusal as a JSON-RPC error without an id, for clients that show its text.
 [[nodiscard]] plain_answer refuse(int status, std::string_view text);

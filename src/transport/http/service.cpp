@@ -39,6 +39,10 @@ using boost::system::error_code;
 // Those who ask for reports are few, and must not find the door closed because messages are many.
 constexpr std::size_t admin_connections = 64;
 
+// Those about whom others are asked, such as an authorization server. A flood of unknown tokens gets no further than this.
+constexpr std::size_t asking_threads = 4;
+constexpr std::size_t most_asking = 256;
+
 /// Processors this process may use, which a container or taskset makes fewer than there are.
 unsigned usable_processors() {
   cpu_set_t set;
@@ -57,6 +61,16 @@ limits settled(limits within) {
   if (within.connections == 0) within.connections = connections_within_descriptors();
   if (within.sessions == 0) within.sessions = std::min(within.connections, most_sessions);
   return within;
+}
+
+result<std::shared_ptr<const identification>> identification_by(const http_options& where) {
+  auto proxies = trusted_proxies::make(where.trusted_proxies);
+  if (!proxies) return tl::unexpected(std::move(proxies.error()));
+  auto made = std::make_shared<identification>();
+  made->proxies = std::move(*proxies);
+  made->asked = where.authenticator;
+  if (made->asked) made->pool = std::make_shared<work::pool>("authentication", asking_threads, most_asking);
+  return std::shared_ptr<const identification>(std::move(made));
 }
 
 /// Keeps signals for the threads that expect them while others are started.
@@ -78,17 +92,18 @@ class signals_blocked {
 }  // namespace
 
 struct service::state {
-  state(std::shared_ptr<core> with, const limits& given)
+  state(std::shared_ptr<core> with, const limits& given, std::shared_ptr<const identification> identifies)
       : engine(std::move(with)),
         within(settled(given)),
         about(std::make_shared<reports>(engine)),
+        callers(std::move(identifies)),
         messages({within.connections, within.turned_away, within.connections_per_address}),
         watchers({admin_connections, within.turned_away}) {
     const auto bodies = std::make_shared<byte_budget>(within.unfinished_bytes);
     const auto unsent = std::make_shared<byte_budget>(within.unsent_bytes);
     const auto kept = std::make_shared<http::sessions>(within);
     const auto count = loops_for(within);
-    while (loops.size() < count) loops.push_back(std::make_shared<loop>(bodies, unsent, about, kept));
+    while (loops.size() < count) loops.push_back(std::make_shared<loop>(bodies, unsent, about, kept, callers));
     sweeper.emplace(loops.front()->io.get_executor());
   }
 
@@ -107,6 +122,7 @@ struct service::state {
   limits within;
   std::shared_ptr<const limits> present;  // of connections that come now; of the thread that admits
   std::shared_ptr<reports> about;
+  std::shared_ptr<const identification> callers;
   admission messages;
   admission watchers;
   tls_options files;
@@ -233,7 +249,9 @@ service::~service() { drain(std::chrono::milliseconds(0)); }
 result<std::unique_ptr<service>> service::start(std::shared_ptr<core> engine, const http_options& where, const limits& within) {
   auto places = open_places(where);
   if (!places) return tl::unexpected(std::move(places.error()));
-  auto made = std::make_unique<state>(std::move(engine), within);
+  auto callers = identification_by(where);
+  if (!callers) return tl::unexpected(std::move(callers.error()));
+  auto made = std::make_unique<state>(std::move(engine), within, std::move(*callers));
   made->files = where.tls;
   if (auto loaded = made->load_certificates(); !loaded) return tl::unexpected(std::move(loaded.error()));
   for (auto& one : *places) made->listen(std::move(one));
@@ -274,6 +292,7 @@ void service::drain(std::chrono::milliseconds limit) {
   asio::post(with.loops.front()->io, [&with] { with.guards.clear(); });
   for (auto& one : with.threads) one.join();
   with.threads.clear();
+  if (with.callers->pool) with.callers->pool->close(std::chrono::steady_clock::now());
 }
 
 }  // namespace hondana::transport::http

@@ -23,6 +23,7 @@
 
 #include "transport/http/places.hpp"
 #include "unit/transport/http/client.hpp"
+#include "unit/transport/http/guarded.hpp"
 #include "unit/transport/http/shelf.hpp"
 
 namespace {
@@ -78,6 +79,12 @@ TEST(listening, beyond_loopback_needs_hosts_and_a_switch_that_says_what_it_means
     EXPECT_NE(refusal(at(address, {}, true)).find("--host"), std::string::npos);
   }
   EXPECT_EQ(refusal(at("0.0.0.0", {"shelf.example"}, true)), "listens");
+  EXPECT_NE(refusal(at("0.0.0.0")).find("[auth]"), std::string::npos) << "the other way is not named";
+  auto asking = at("0.0.0.0");
+  asking.authenticator = std::make_shared<hondana_test::notary>();
+  EXPECT_NE(refusal(asking).find("by which names it is called"), std::string::npos) << refusal(asking);
+  asking.hosts = {"shelf.example"};
+  EXPECT_EQ(refusal(asking), "listens");
   EXPECT_NE(refusal(at("127.0.0.1", {"*"})).find("\"*\""), std::string::npos);
   auto origin = at("127.0.0.1");
   origin.origins = {"app.example"};

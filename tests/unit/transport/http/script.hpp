@@ -21,6 +21,11 @@ namespace rpc = hondana::rpc;
 /// Records what a dialogue asks for.
 class host final : public http::dialogue_host {
  public:
+  std::optional<identified> identify(const http::request_head&, const http::verdict&, ticket of) override {
+    identifying = of;
+    ++asked_who;
+    return awaits_identity ? std::nullopt : std::optional(identity);
+  }
   void receive(std::string_view message, const rpc::http_headers&, ticket of) override {
     messages.emplace_back(message);
     last = of;
@@ -56,6 +61,9 @@ class host final : public http::dialogue_host {
   http::plain_answer report(http::verdict::kind which) override {
     return {which == http::verdict::kind::ready ? 503 : 200, "application/json", R"({"status":"ok"})", {}};
   }
+  http::plain_answer describe(const http::request_head&, std::string_view path) override {
+    return {200, "application/json", "{\"about\":\"" + std::string(path) + "\"}", {}, "max-age=300"};
+  }
   void log(std::string_view line) override { lines.emplace_back(line); }
 
   std::vector<std::string> messages;
@@ -65,6 +73,10 @@ class host final : public http::dialogue_host {
   std::vector<rpc::http_headers> left;
   std::vector<std::string> paired;
   std::optional<rpc::delivery> refuses_stream;
+  identified identity;  // of whoever asks
+  bool awaits_identity = false;
+  ticket identifying = 0;
+  int asked_who = 0;
   ticket last = 0;
   int oversized = 0;
   int forgotten = 0;

@@ -1,0 +1,155 @@
+/// Who asks, over one connection: facts to the authenticator, and its answer to the dialogue.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/post.hpp>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "session/refusal.hpp"
+#include "transport/http/challenges.hpp"
+#include "transport/http/connection.hpp"
+#include "transport/http/credentials.hpp"
+#include "transport/http/identification.hpp"
+
+namespace hondana::transport::http {
+namespace {
+
+// How long metadata may be kept: it changes with the configuration.
+constexpr std::string_view kept_for_a_while = "max-age=300";
+
+challenge nobody_can_say() {
+  return {503, {}, "Service unavailable: it cannot be found out now who asks. Try again later.", {}, std::chrono::seconds(1)};
+}
+
+/// Lanes want jobs that do not throw.
+authenticated find_out(authenticator& by, const request_facts& of, std::chrono::steady_clock::time_point until,
+                       const std::shared_ptr<core>& engine) {
+  try {
+    return by.find_out(of, until);
+  } catch (const std::exception& error) {
+    if (const auto with = engine->current(); with->log) with->log(std::string("an authenticator failed: ") + error.what());
+    return tl::unexpected(nobody_can_say());
+  }
+}
+
+/// What an authenticator says with a status that admits nobody.
+int refusing(int status) { return status == 403 || status == 503 ? status : 401; }
+
+std::string_view default_text(int status) {
+  if (status == 503) return "Service unavailable: it cannot be found out now who asks. Try again later.";
+  if (status == 403) return "Forbidden: this server does not serve you.";
+  return "Unauthorized: this server wants to know who asks. Send Authorization: Bearer with a token.";
+}
+
+}  // namespace
+
+std::optional<peer_process> process_behind(int descriptor) {
+  ::ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+  return peer_process{peer.uid, peer.gid, peer.pid};
+}
+
+/// The one place where a request's surroundings become facts.
+request_facts connection::facts_about(const request_head& head) const {
+  auto from = origin_of(head, peer_, stream_.is_secure(), loop_->callers->proxies);
+  request_facts out;
+  out.address = std::move(from.address);
+  out.host = std::string(head.find("Host").first);
+  out.is_secure = from.is_secure;
+  // A proxy's own process and certificate say nothing of its clients.
+  if (from.is_behind_proxy) return out;
+  out.process = process_;
+  out.certificate = stream_.certificate();
+  return out;
+}
+
+/// Nobody is asked: the kernel's word counts over a Unix socket, and nothing anywhere else.
+void connection::take_as_is(request_facts facts) {
+  who_ = {"anonymous", std::move(facts.address), nullptr};
+  if (facts.process)
+    who_.identity = facts.process->user == ::geteuid() ? "local" : "uid:" + std::to_string(facts.process->user);
+}
+
+std::optional<dialogue_host::identified> connection::identify(const request_head& head, const verdict& about, ticket of) {
+  const auto& with = *loop_->callers;
+  auto facts = facts_about(head);
+  if (!with.asked) {
+    take_as_is(std::move(facts));
+    return identified();
+  }
+  if (about.has_token_in_target) {
+    return refuse_malformed(
+        "a token must not stand in the URL, which logs and proxies keep. Send Authorization: Bearer instead, "
+        "and have this token revoked");
+  }
+  auto token = read_bearer(head);
+  if (!token) return refuse_malformed(token.error());
+  facts.bearer = std::move(*token);
+  if (auto known = with.asked->known(facts)) return settle(std::move(*known), facts.address);
+
+  const auto until = dialogue::clock::now() + dialogue_.patience_for_calls();
+  auto begun = with.pool->submit(
+      [by = with.asked, facts = std::move(facts), until, engine = engine_, on = loop_, to = weak_from_this(), of] {
+        if (to.expired()) return;
+        auto found = find_out(*by, facts, until, engine);
+        boost::asio::post(on->io, [to, of, found = std::move(found), address = facts.address]() mutable {
+          if (const auto there = to.lock()) there->found_out(of, std::move(found), address);
+        });
+      },
+      until);
+  if (begun) return std::nullopt;
+  return tl::unexpected(refuse_caller(nobody_can_say()));
+}
+
+dialogue_host::identified connection::settle(authenticated found, const std::string& address) {
+  if (!found) return tl::unexpected(refuse_caller(found.error()));
+  who_ = std::move(*found);
+  if (who_.address.empty()) who_.address = address;
+  return {};
+}
+
+dialogue_host::identified connection::refuse_malformed(std::string_view why) const {
+  return tl::unexpected(
+      refused(400, "Bad request: " + std::string(why) + ".", {400, "invalid_request", std::string(why), {}, {}}));
+}
+
+plain_answer connection::refuse_caller(challenge why) const {
+  const int status = refusing(why.status);
+  // A client that has nothing yet is told what every request needs.
+  if (status == 401 && why.scopes.empty()) why.scopes = engine_->current()->gate->always();
+  const auto text = why.description.empty() ? std::string(default_text(status)) : why.description;
+  return refused(status, text, why);
+}
+
+plain_answer connection::refused(int status, std::string_view text, const challenge& why) const {
+  plain_answer out{status, "application/json", session::error_text(status, text, dialogue_.present()->headers), {}};
+  if (status != 503) out.fields = challenge_for(why.error, why.description, why.scopes);
+  if (why.retry) out.fields += "Retry-After: " + std::to_string(why.retry->count()) + "\r\n";
+  return out;
+}
+
+/// With the place of the metadata, when there is any.
+std::string connection::challenge_for(std::string_view error, std::string_view description,
+                                      const std::vector<std::string>& scopes) const {
+  const auto metadata = loop_->callers->asked ? loop_->callers->asked->metadata() : nullptr;
+  std::string url;
+  if (const auto* about = dialogue_.present(); metadata && about != nullptr) {
+    const auto facts = facts_about(dialogue_.head());
+    url = metadata_url(*metadata, called(facts.is_secure, facts.host), about->asked_about);
+  }
+  return challenge_line(url, error, description, scopes);
+}
+
+plain_answer connection::describe(const request_head& head, std::string_view path) {
+  const auto metadata = loop_->callers->asked ? loop_->callers->asked->metadata() : nullptr;
+  if (!metadata) return not_found(at());
+  const auto facts = facts_about(head);
+  auto text = metadata_text(*metadata, called(facts.is_secure, facts.host), path);
+  if (!text) return not_found(at());
+  return {200, "application/json", std::move(*text), {}, kept_for_a_while};
+}
+
+}  // namespace hondana::transport::http
