@@ -1,19 +1,30 @@
 /// Over Nettle's implementation.
 #include "bytes/sha256.hpp"
 
-#include <array>
-
 namespace hondana::bytes {
 
 void sha256::feed(std::string_view bytes) noexcept {
   sha256_update(&state_, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
 }
 
-std::string sha256::finish() {
-  std::array<std::uint8_t, SHA256_DIGEST_SIZE> raw{};
+sha256_bytes sha256::finish_raw() noexcept {
+  sha256_bytes raw{};
   sha256_digest(&state_, raw.size(), raw.data());
+  return raw;
+}
+
+std::string sha256::finish() { return "sha256:" + to_hex(finish_raw()); }
+
+sha256_bytes sha256_of(std::string_view bytes) noexcept {
+  sha256 one;
+  one.feed(bytes);
+  return one.finish_raw();
+}
+
+std::string to_hex(const sha256_bytes& raw) {
   constexpr std::string_view digits = "0123456789abcdef";
-  std::string text = "sha256:";
+  std::string text;
+  text.reserve(2 * raw.size());
   for (const auto byte : raw) {
     text += digits[byte >> 4];
     text += digits[byte & 15];

@@ -1,0 +1,115 @@
+/// Reading with a look at the mode, and writing by rename.
+#include "disk/private_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+namespace hondana::disk {
+namespace {
+
+constexpr mode_t too_open = 0037;  // the group may read, others nothing
+
+tl::unexpected<failure> cannot(const std::string& doing, const std::string& path, int error,
+                               errc code = errc::source_unavailable) {
+  return fail(code, "cannot " + doing + ' ' + path + ": " + std::strerror(error));
+}
+
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// Where a link leads, so that the file is replaced and not the link.
+std::string behind_links(const std::string& path) {
+  std::error_code problem;
+  auto real = std::filesystem::canonical(path, problem);
+  return problem ? path : real.string();
+}
+
+std::optional<int> write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto count = ::write(file, bytes.data(), bytes.size());
+    if (count < 0 && errno != EINTR) return errno;
+    if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+}  // namespace
+
+result<private_text> read_private(const std::string& path, std::size_t most_bytes) {
+  const handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.is_open()) {
+    const int error = errno;
+    return cannot("open", path, error, error == ENOENT ? errc::resource_not_found : errc::source_unavailable);
+  }
+  struct stat facts{};
+  if (::fstat(file.get(), &facts) != 0) return cannot("look at", path, errno);
+  if (!S_ISREG(facts.st_mode)) return fail(errc::source_unavailable, path + " is no file");
+  if ((facts.st_mode & too_open) != 0)
+    return fail(errc::access_denied,
+                "others can read or change " + path + "; say 'chmod 600' of it (640 lets its group read it)");
+  if (static_cast<std::uint64_t>(facts.st_size) > most_bytes)
+    return fail(errc::response_too_large, path + " has more than " + std::to_string(most_bytes) + " bytes");
+  private_text out{std::string(static_cast<std::size_t>(facts.st_size), '\0'), stamp_of(facts)};
+  std::size_t have = 0;
+  while (have < out.bytes.size()) {
+    const auto count = ::read(file.get(), out.bytes.data() + have, out.bytes.size() - have);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return cannot("read", path, errno);
+    if (count == 0) break;  // it has shrunk
+    have += static_cast<std::size_t>(count);
+  }
+  out.bytes.resize(have);
+  return out;
+}
+
+result<handle> lock_beside(const std::string& path) {
+  const auto real = behind_links(path);
+  std::error_code problem;
+  const auto folder = folder_of(real);
+  if (std::filesystem::create_directories(folder, problem))
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, problem);
+  if (problem) return fail(errc::source_unavailable, "cannot make the folder " + folder + ": " + problem.message());
+  const auto beside = real + ".lock";
+  handle file(::open(beside.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.is_open()) return cannot("open", beside, errno);
+  while (::flock(file.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return cannot("lock", beside, errno);
+  }
+  return file;
+}
+
+result<void> replace_private(const std::string& path, std::string_view bytes) {
+  const auto real = behind_links(path);
+  const auto fresh = real + ".new";
+  ::unlink(fresh.c_str());  // what a process left that was killed half-way
+  const handle file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.is_open()) return cannot("make", fresh, errno);
+  const auto give_up = [&](int error) {
+    ::unlink(fresh.c_str());
+    return cannot("write", fresh, error);
+  };
+  struct stat before{};
+  if (::stat(real.c_str(), &before) == 0) {
+    if (before.st_gid != ::getegid() && ::fchown(file.get(), static_cast<uid_t>(-1), before.st_gid) != 0) return give_up(errno);
+    if (::fchmod(file.get(), before.st_mode & 0777 & ~too_open) != 0) return give_up(errno);
+  }
+  if (const auto error = write_all(file.get(), bytes)) return give_up(*error);
+  if (::fsync(file.get()) != 0) return give_up(errno);
+  if (::rename(fresh.c_str(), real.c_str()) != 0) return give_up(errno);
+  // The rename itself outlives a power cut once the folder is on the disk; the file is whole either way.
+  const handle folder(::open(folder_of(real).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.is_open() && ::fsync(folder.get()) != 0 && errno != EINVAL) return cannot("write", folder_of(real), errno);
+  return {};
+}
+
+}  // namespace hondana::disk

@@ -1,0 +1,32 @@
+/// Files that are nobody else's business: read only when others can neither read nor change them, and replaced whole.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <hondana/error.hpp>
+
+#include "disk/handle.hpp"
+#include "disk/stamp.hpp"
+
+namespace hondana::disk {
+
+struct private_text {
+  std::string bytes;
+  stamp state;
+};
+
+/// Its group may read it (0640), so that a service can; nobody else may, and only its owner may write it. Errors:
+/// resource_not_found; access_denied, saying which `chmod` helps; response_too_large; source_unavailable.
+[[nodiscard]] result<private_text> read_private(const std::string& path, std::size_t most_bytes);
+
+/// Keeps others who ask for the same lock out until it is closed: a file beside `path`, which stays. Waits for it, and makes
+/// the folder (0700) if need be. Errors: source_unavailable.
+[[nodiscard]] result<handle> lock_beside(const std::string& path);
+
+/// Puts a file with these bytes in the place of `path`: whoever reads it finds the old ones or the new ones. A new one has
+/// mode 0600, one that was there keeps its own and its group. The caller holds `lock_beside`. Errors: source_unavailable.
+[[nodiscard]] result<void> replace_private(const std::string& path, std::string_view bytes);
+
+}  // namespace hondana::disk
