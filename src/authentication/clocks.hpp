@@ -1,0 +1,19 @@
+/// The times that authenticators go by; tests put their own in place.
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+namespace hondana::authentication {
+
+using wall_time = std::chrono::sys_time<std::chrono::seconds>;
+using steady_time = std::chrono::steady_clock::time_point;
+
+struct clocks {
+  std::function<wall_time()> wall = [] {
+    return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+  };
+  std::function<steady_time()> steady = [] { return std::chrono::steady_clock::now(); };
+};
+
+}  // namespace hondana::authentication

@@ -1,0 +1,162 @@
+/// When keys are fetched, from where, and how long they are kept.
+#include "authentication/key_ring.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "authentication/issuer_metadata.hpp"
+#include "authentication/time_left.hpp"
+
+namespace hondana::authentication {
+namespace {
+
+using transport::http_calls::small_answer;
+
+constexpr std::chrono::seconds promise_holds{10};
+constexpr std::chrono::hours place_kept{1};
+constexpr std::size_t most_waiting = 4;
+
+tl::unexpected<failure> no_document(const std::string& url, const std::string& why) {
+  return fail(errc::source_unavailable, url + ": " + why);
+}
+
+std::string status_text(int status) {
+  return "it answered with status " + std::to_string(status) + (status >= 300 && status < 400 ? ", a redirect" : "");
+}
+
+}  // namespace
+
+std::shared_ptr<const published_keys> key_ring::held_at(steady_time now) const {
+  return keys_ && now - keys_->fetched < longest_kept ? keys_ : nullptr;
+}
+
+std::shared_ptr<const published_keys> key_ring::held() const {
+  const std::lock_guard lock(mutex_);
+  return held_at(of_.time.steady());
+}
+
+bool key_ring::take_refresh() {
+  const auto now = of_.time.steady();
+  const std::lock_guard lock(mutex_);
+  if (is_fetching_ || !held_at(now) || !is_due(wish::fresher, now) || (promised_ && now - *promised_ < promise_holds))
+    return false;
+  promised_ = now;
+  return true;
+}
+
+bool key_ring::may_look_for_unknown() const {
+  const auto now = of_.time.steady();
+  const std::lock_guard lock(mutex_);
+  if (is_fetching_) return waiting_ < most_waiting;
+  return is_due(wish::unknown_key, now);
+}
+
+bool key_ring::is_due(wish why, steady_time now) const {
+  if (!held_at(now)) return !failed_ || now - *failed_ >= without_any;
+  if (why == wish::unknown_key) return !looked_for_unknown_ || now - *looked_for_unknown_ >= between_unknown_keys;
+  return now >= refresh_at_ && !(failed_ && now - *failed_ < after_failure);
+}
+
+result<std::shared_ptr<const published_keys>> key_ring::obtain(wish why, std::chrono::steady_clock::time_point deadline) {
+  std::unique_lock lock(mutex_);
+  const auto outcome = [this]() -> result<std::shared_ptr<const published_keys>> {
+    if (auto keys = held_at(of_.time.steady())) return keys;
+    return tl::unexpected(why_);
+  };
+  if (is_fetching_) {
+    // A flood of tokens with invented keys must not take every thread there is.
+    if (why == wish::fresher || (held_at(of_.time.steady()) && waiting_ >= most_waiting)) return outcome();
+    ++waiting_;
+    is_over_.wait_until(lock, deadline, [this] { return !is_fetching_; });
+    --waiting_;
+    return outcome();
+  }
+  const auto now = of_.time.steady();
+  if (!is_due(why, now)) return outcome();
+  if (why == wish::unknown_key) looked_for_unknown_ = now;
+  is_fetching_ = true;
+  {
+    // Also when there is no memory: nobody would fetch ever again.
+    const std::unique_ptr<key_ring, void (*)(key_ring*)> at_the_end(this, [](key_ring* self) { self->end_fetching(); });
+    lock.unlock();
+    auto fetched = fetch(deadline);
+    lock.lock();
+    take(std::move(fetched), of_.time.steady());
+    lock.unlock();
+  }
+  lock.lock();
+  return outcome();
+}
+
+void key_ring::end_fetching() {
+  const std::lock_guard lock(mutex_);
+  is_fetching_ = false;
+  is_over_.notify_all();
+}
+
+void key_ring::take(result<small_answer> fetched, steady_time now) {
+  auto set = fetched ? jose::key_set::parse(fetched->bytes) : tl::unexpected(fetched.error());
+  if (set && set->size() == 0) set = fail(errc::broken_protocol, "the key set has no key for RS256, ES256 or EdDSA");
+  if (!set) {
+    failed_ = now;
+    place_found_.reset();  // they may have moved
+    why_ = {set.error().code, "cannot fetch the keys of " + of_.issuer + ": " + set.error().public_text, {}};
+    trouble_.fails(why_.public_text + (held_at(now) ? "; those that are here stay in use for a day at most" : ""));
+    return;
+  }
+  failed_.reset();
+  trouble_.works("the keys of " + of_.issuer + " can be fetched again");
+  const auto fresh = std::clamp<std::chrono::seconds>(fetched->max_age.value_or(usually_fresh), least_fresh, longest_fresh);
+  refresh_at_ = now + fresh;
+  auto made = std::make_shared<published_keys>();
+  const bool is_same = keys_ && keys_->text == fetched->bytes;
+  made->generation = is_same ? keys_->generation : ++generations_;
+  made->set = std::move(*set);
+  made->text = std::move(fetched->bytes);
+  made->fetched = now;
+  generation_ = made->generation;
+  keys_ = std::move(made);
+}
+
+result<std::string> key_ring::find_place(std::chrono::steady_clock::time_point deadline) const {
+  std::string tried;
+  for (const auto& url : metadata_places(of_.issuer)) {
+    const auto got = of_.call({.url = url,
+                               .headers = {{"Accept", "application/json"}},
+                               .most_bytes = most_metadata_bytes,
+                               .time = time_left(deadline)},
+                              {});
+    auto place = !got                 ? result<std::string>(tl::unexpected(got.error()))
+                 : got->status != 200 ? result<std::string>(no_document(url, status_text(got->status)))
+                                      : keys_place_in(got->bytes, of_.issuer);
+    if (place) return place;
+    auto why = got && got->status == 200 ? url + ": " + place.error().public_text : place.error().public_text;
+    // Whoever answers for another issuer is not asked on.
+    if (place.error().code == errc::access_denied) return fail(errc::access_denied, std::move(why));
+    tried += (tried.empty() ? "" : "; ") + why;
+  }
+  return fail(errc::source_unavailable, "its metadata cannot be had: " + tried);
+}
+
+result<small_answer> key_ring::fetch(std::chrono::steady_clock::time_point deadline) {
+  auto place = of_.place;
+  if (place.empty()) {
+    const auto now = of_.time.steady();
+    if (!place_found_ || now - *place_found_ >= place_kept) {
+      auto found = find_place(deadline);
+      if (!found) return tl::unexpected(std::move(found.error()));
+      found_place_ = std::move(*found);
+      place_found_ = now;
+    }
+    place = found_place_;
+  }
+  auto got = of_.call({.url = place,
+                       .headers = {{"Accept", "application/jwk-set+json, application/json"}},
+                       .most_bytes = jose::key_set::most_bytes,
+                       .time = time_left(deadline)},
+                      {});
+  if (got && got->status != 200) return no_document(place, status_text(got->status));
+  return got;
+}
+
+}  // namespace hondana::authentication

@@ -1,0 +1,61 @@
+/// Checks the options, and binds the calls to the hosts that they name.
+#include <utility>
+
+#include <hondana/authenticators.hpp>
+
+#include "authentication/issuer_metadata.hpp"
+#include "authentication/resource_server.hpp"
+#include "authentication/scope_words.hpp"
+#include "transport/http_calls/checked_target.hpp"
+
+namespace hondana::authentication {
+namespace {
+
+constexpr std::chrono::minutes most_skew{10};
+
+tl::unexpected<failure> unusable(std::string_view member, std::string_view why) {
+  return fail(errc::invalid_argument, "oauth_options::" + std::string(member) + ": " + std::string(why));
+}
+
+bool is_plain_url(const std::string& url) {
+  return transport::http_calls::origin_of(url) && !transport::http_calls::has_credentials(url) &&
+         url.find('#') == std::string::npos;
+}
+
+result<void> check_options(const oauth_options& of) {
+  if (!is_issuer(of.issuer)) return unusable("issuer", "expected a URL such as \"https://login.example.com\"");
+  if (!is_plain_url(of.resource))
+    return unusable("resource", "expected the URL of this server for clients, such as \"https://shelf.example.com/mcp\"");
+  if (!of.keys.empty() && !is_plain_url(of.keys)) return unusable("keys", "expected a URL");
+  const auto& asked = of.introspection;
+  if (!asked.endpoint.empty() && !is_plain_url(asked.endpoint)) return unusable("introspection.endpoint", "expected a URL");
+  if (!asked.endpoint.empty() && (asked.client_id.empty() || asked.client_secret.empty()))
+    return unusable("introspection", "needs the client id and secret that this server has at " + of.issuer);
+  if (of.skew.count() < 0 || of.skew > most_skew) return unusable("skew", "expected 0 to 600 seconds");
+  for (const auto* list : {&of.scopes, &of.all_scopes}) {
+    for (const auto& one : *list) {
+      if (!is_scope(one)) return unusable("scopes", "\"" + one + "\" is no scope");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace hondana::authentication
+
+namespace hondana::inline v0 {
+
+result<std::shared_ptr<authenticator>> make_oauth_authenticator(oauth_options options) {
+  namespace calls = transport::http_calls;
+  if (auto sound = authentication::check_options(options); !sound) return tl::unexpected(std::move(sound.error()));
+  calls::call_guard guard{{calls::host_of(options.issuer)}, options.authorities, options.proxy};
+  for (const auto* url : {&options.keys, &options.introspection.endpoint}) {
+    if (!url->empty()) guard.hosts.push_back(calls::host_of(*url));
+  }
+  const auto call = [guard = std::move(guard)](const calls::small_request& what, const std::stop_token& stop) {
+    return calls::call_guarded(what, guard, stop);
+  };
+  return std::shared_ptr<authenticator>(std::make_shared<authentication::resource_server>(std::move(options), call));
+}
+
+}  // namespace hondana::inline v0

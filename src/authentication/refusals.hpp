@@ -1,0 +1,25 @@
+/// What callers are told when they are not let in.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <hondana/authenticator.hpp>
+
+namespace hondana::authentication {
+
+/// A challenge without an error: nothing was sent that could be judged. Spec: RFC 6750 section 3.1.
+[[nodiscard]] challenge nothing_sent(std::string description, std::vector<std::string> scopes);
+/// `why` never repeats anything of the token.
+[[nodiscard]] challenge bad_token(std::string why, std::vector<std::string> scopes);
+/// Nobody can say now who it is.
+[[nodiscard]] challenge cannot_tell(std::string why, std::chrono::seconds retry);
+
+/// Whether it could be a token at all: the characters of RFC 6750 section 2.1, and not endless.
+[[nodiscard]] bool is_token_text(std::string_view text) noexcept;
+
+/// The longest token that is looked at.
+inline constexpr std::size_t longest_token_text = 16 * 1024;
+
+}  // namespace hondana::authentication

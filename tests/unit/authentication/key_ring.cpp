@@ -1,0 +1,189 @@
+/// Where keys come from, how long they are kept, and what is no key set.
+#include "authentication/key_ring.hpp"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+#include "authentication/issuer_metadata.hpp"
+#include "unit/authentication/issuer.hpp"
+
+namespace {
+
+using hondana::errc;
+using hondana::authentication::is_issuer;
+using hondana::authentication::key_ring;
+using hondana::authentication::keys_place_in;
+using hondana::authentication::metadata_places;
+using hondana::transport::http_calls::small_answer;
+using hondana::transport::http_calls::small_request;
+using hondana_test::issuer;
+using hondana_test::issuer_url;
+using hondana_test::keys_url;
+using hondana_test::metadata_url;
+using hondana_test::soon;
+using hondana_test::still_time;
+using wish = key_ring::wish;
+
+class keys_of_an_issuer : public testing::Test {
+ protected:
+  key_ring::settings settings() {
+    return {issuer_url, "", issuer_.caller(), time_.clocks(),
+            [this](std::string_view line) { log_ += std::string(line) + '\n'; }};
+  }
+  std::string why_not() {
+    key_ring ring(settings());
+    const auto got = ring.obtain(wish::any, soon());
+    return got ? "had" : got.error().public_text;
+  }
+  void expect_why(const std::string& word) {
+    const auto why = why_not();
+    EXPECT_NE(why.find(word), std::string::npos) << why;
+  }
+
+  still_time time_;
+  issuer issuer_;
+  std::string log_;
+};
+
+TEST(issuer_metadata, is_looked_for_where_the_specification_says) {
+  EXPECT_EQ(metadata_places("https://a.example/tenant1"),
+            (std::vector<std::string>{"https://a.example/.well-known/oauth-authorization-server/tenant1",
+                                      "https://a.example/.well-known/openid-configuration/tenant1",
+                                      "https://a.example/tenant1/.well-known/openid-configuration"}));
+  const std::vector<std::string> plain{"https://a.example:8443/.well-known/oauth-authorization-server",
+                                       "https://a.example:8443/.well-known/openid-configuration"};
+  EXPECT_EQ(metadata_places("https://a.example:8443"), plain);
+  EXPECT_EQ(metadata_places("https://a.example:8443/"), plain);
+}
+
+TEST(issuer_metadata, names_keys_only_for_its_own_issuer) {
+  EXPECT_EQ(keys_place_in(R"({"issuer":"https://a","jwks_uri":"https://a/k"})", "https://a").value_or(""), "https://a/k");
+  EXPECT_EQ(keys_place_in(R"({"issuer":"https://a/","jwks_uri":"https://a/k"})", "https://a").error().code,
+            errc::access_denied);
+  EXPECT_EQ(keys_place_in(R"({"jwks_uri":"https://a/k"})", "https://a").error().code, errc::broken_protocol);
+  EXPECT_EQ(keys_place_in(R"({"issuer":"https://a"})", "https://a").error().code, errc::broken_protocol);
+  EXPECT_EQ(keys_place_in(R"({"issuer":"https://a","jwks_uri":7})", "https://a").error().code, errc::broken_protocol);
+  EXPECT_EQ(keys_place_in("<html>", "https://a").error().code, errc::broken_protocol);
+  EXPECT_FALSE(is_issuer("ftp://a.example"));
+  EXPECT_FALSE(is_issuer("https://a.example?x"));
+  EXPECT_FALSE(is_issuer(""));
+  EXPECT_TRUE(is_issuer("https://a.example/t"));
+}
+
+TEST_F(keys_of_an_issuer, are_found_by_openid_discovery_where_there_is_no_other) {
+  issuer_.serve(metadata_url, 200, "<html>Welcome</html>");
+  issuer_.serve("https://login.example.com/.well-known/openid-configuration", 200,
+                R"({"issuer":"https://login.example.com","jwks_uri":"https://login.example.com/keys"})");
+  EXPECT_EQ(why_not(), "had");
+}
+
+TEST_F(keys_of_an_issuer, are_not_taken_from_metadata_of_another_issuer) {
+  issuer_.serve(metadata_url, 200, R"({"issuer":"https://evil.example.com","jwks_uri":"https://login.example.com/keys"})");
+  issuer_.serve("https://login.example.com/.well-known/openid-configuration", 200,
+                R"({"issuer":"https://login.example.com","jwks_uri":"https://login.example.com/keys"})");
+  expect_why("another issuer");
+  EXPECT_EQ(issuer_.asked(keys_url), 0u);
+}
+
+TEST_F(keys_of_an_issuer, of_a_megabyte_of_garbage_or_of_none_of_our_algorithms_are_none) {
+  issuer_.serve(keys_url, 200, std::string(1u << 20, ' ') + R"({"keys":[]})");
+  expect_why("too long");
+  issuer_.serve(keys_url, 200, "\xff\xfe garbage");
+  expect_why("no JSON");
+  issuer_.serve(keys_url, 200, R"({"keys":[]})");
+  expect_why("no key for RS256");
+  issuer_.serve(keys_url, 200, R"({"keys":[{"kty":"oct","k":"c2VjcmV0"}]})");
+  expect_why("no key for RS256");
+  issuer_.serve(keys_url, 302, "");
+  expect_why("302, a redirect");
+}
+
+TEST_F(keys_of_an_issuer, are_renewed_when_they_say_so_within_bounds) {
+  const auto with_age = [this](std::optional<std::chrono::seconds> age) {
+    const auto text = hondana::value(hondana::value::object{{"keys", hondana::value::array{issuer_.jwk("first")}}}).to_text();
+    issuer_.serve(keys_url, [text, age](const small_request&) { return small_answer{200, "application/json", text, {}, age}; });
+  };
+  const auto fresh_for = [&](std::optional<std::chrono::seconds> age) {
+    with_age(age);
+    key_ring ring(settings());
+    EXPECT_TRUE(ring.obtain(wish::any, soon()));
+    int minutes = 0;
+    while (!ring.take_refresh() && minutes < 100) {
+      time_.pass(std::chrono::minutes(1));
+      ++minutes;
+    }
+    EXPECT_FALSE(ring.take_refresh()) << "one caller is enough";
+    return minutes;
+  };
+  EXPECT_EQ(fresh_for({}), 15);
+  EXPECT_EQ(fresh_for(std::chrono::seconds(0)), 5);
+  EXPECT_EQ(fresh_for(std::chrono::minutes(20)), 20);
+  EXPECT_EQ(fresh_for(std::chrono::hours(9)), 60);
+}
+
+TEST_F(keys_of_an_issuer, stay_in_use_for_a_day_while_fetching_fails_which_the_log_says_once) {
+  key_ring ring(settings());
+  ASSERT_TRUE(ring.obtain(wish::any, soon()));
+  issuer_.serve(keys_url, 500, "");
+  for (int hour = 0; hour < 23; ++hour) {
+    time_.pass(std::chrono::hours(1));
+    ASSERT_TRUE(ring.obtain(wish::fresher, soon())) << hour;
+  }
+  EXPECT_EQ(issuer_.asked(keys_url), 24u);
+  EXPECT_EQ(std::count(log_.begin(), log_.end(), '\n'), 1) << log_;
+  EXPECT_NE(log_.find("status 500"), std::string::npos) << log_;
+  time_.pass(std::chrono::hours(1));
+  EXPECT_FALSE(ring.held());
+  EXPECT_FALSE(ring.obtain(wish::any, soon()));
+  issuer_.add_key("second");
+  time_.pass(std::chrono::seconds(5));
+  EXPECT_TRUE(ring.obtain(wish::any, soon()));
+  EXPECT_NE(log_.find("again"), std::string::npos) << log_;
+}
+
+TEST_F(keys_of_an_issuer, that_moved_are_found_again) {
+  key_ring ring(settings());
+  ASSERT_TRUE(ring.obtain(wish::any, soon()));
+  issuer_.serve("https://login.example.com/keys2", 200,
+                hondana::value(hondana::value::object{{"keys", hondana::value::array{issuer_.jwk("first")}}}).to_text());
+  issuer_.serve(metadata_url, 200, R"({"issuer":"https://login.example.com","jwks_uri":"https://login.example.com/keys2"})");
+  issuer_.serve(keys_url, 404, "");
+  time_.pass(std::chrono::minutes(20));
+  EXPECT_TRUE(ring.obtain(wish::fresher, soon()));
+  time_.pass(std::chrono::minutes(1));
+  EXPECT_TRUE(ring.obtain(wish::fresher, soon()));
+  EXPECT_EQ(issuer_.asked("https://login.example.com/keys2"), 1u);
+}
+
+TEST_F(keys_of_an_issuer, are_fetched_once_for_all_who_wait_and_others_go_on_with_those_at_hand) {
+  key_ring ring(settings());
+  ASSERT_TRUE(ring.obtain(wish::any, soon()));
+  std::promise<void> begun;
+  std::promise<void> go_on;
+  const auto going = go_on.get_future().share();
+  const auto text = hondana::value(hondana::value::object{{"keys", hondana::value::array{issuer_.jwk("first")}}}).to_text();
+  issuer_.serve(keys_url, [&begun, going, text](const small_request&) {
+    begun.set_value();
+    going.wait();
+    return small_answer{200, "application/json", text, {}, {}};
+  });
+  std::thread first([&] { EXPECT_TRUE(ring.obtain(wish::unknown_key, soon())); });
+  begun.get_future().wait();
+  // A server that hangs holds up neither who has keys nor more than a few of those who look for others.
+  EXPECT_TRUE(ring.obtain(wish::fresher, soon()));
+  EXPECT_TRUE(ring.held());
+  EXPECT_TRUE(ring.obtain(wish::unknown_key, std::chrono::steady_clock::now()));
+  std::vector<std::thread> waiting;
+  for (int one = 0; one < 20; ++one) waiting.emplace_back([&] { EXPECT_TRUE(ring.obtain(wish::unknown_key, soon())); });
+  // All but the few that wait come back while the server still hangs.
+  while (ring.may_look_for_unknown()) std::this_thread::yield();
+  EXPECT_TRUE(ring.obtain(wish::unknown_key, soon()));
+  go_on.set_value();
+  first.join();
+  for (auto& one : waiting) one.join();
+  EXPECT_EQ(issuer_.asked(keys_url), 2u);
+}
+
+}  // namespace
