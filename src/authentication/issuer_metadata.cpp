@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include <hondana/uri.hpp>
 #include <hondana/value.hpp>
 
 #include "transport/http_calls/checked_target.hpp"
@@ -15,10 +14,12 @@ constexpr std::size_t longest_url = 2048;
 
 }  // namespace
 
-bool is_issuer(const std::string& url) {
+bool is_address(const std::string& url) {
   return url.size() <= longest_url && transport::http_calls::origin_of(url) && !transport::http_calls::has_credentials(url) &&
-         url.find_first_of("?#") == std::string::npos;
+         url.find('#') == std::string::npos;
 }
+
+bool is_issuer(const std::string& url) { return is_address(url) && url.find('?') == std::string::npos; }
 
 std::vector<std::string> metadata_places(const std::string& issuer) {
   const auto authority = issuer.find("://") + 3;

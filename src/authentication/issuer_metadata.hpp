@@ -10,7 +10,9 @@
 
 namespace hondana::authentication {
 
-/// Whether it may be an issuer: an http or https URL with a host and without user name, query and fragment. Spec: RFC 8414
+/// Whether it is an http or https URL with a host and without user name and fragment.
+[[nodiscard]] bool is_address(const std::string& url);
+/// Whether it may be an issuer: such a URL without a query. Spec: RFC 8414
 /// section 2.
 [[nodiscard]] bool is_issuer(const std::string& url);
 

@@ -6,7 +6,6 @@
 #include "authentication/issuer_metadata.hpp"
 #include "authentication/resource_server.hpp"
 #include "authentication/scope_words.hpp"
-#include "transport/http_calls/checked_target.hpp"
 
 namespace hondana::authentication {
 namespace {
@@ -17,18 +16,13 @@ tl::unexpected<failure> unusable(std::string_view member, std::string_view why) 
   return fail(errc::invalid_argument, "oauth_options::" + std::string(member) + ": " + std::string(why));
 }
 
-bool is_plain_url(const std::string& url) {
-  return transport::http_calls::origin_of(url) && !transport::http_calls::has_credentials(url) &&
-         url.find('#') == std::string::npos;
-}
-
 result<void> check_options(const oauth_options& of) {
   if (!is_issuer(of.issuer)) return unusable("issuer", "expected a URL such as \"https://login.example.com\"");
-  if (!is_plain_url(of.resource))
+  if (!is_address(of.resource))
     return unusable("resource", "expected the URL of this server for clients, such as \"https://shelf.example.com/mcp\"");
-  if (!of.keys.empty() && !is_plain_url(of.keys)) return unusable("keys", "expected a URL");
+  if (!of.keys.empty() && !is_address(of.keys)) return unusable("keys", "expected a URL");
   const auto& asked = of.introspection;
-  if (!asked.endpoint.empty() && !is_plain_url(asked.endpoint)) return unusable("introspection.endpoint", "expected a URL");
+  if (!asked.endpoint.empty() && !is_address(asked.endpoint)) return unusable("introspection.endpoint", "expected a URL");
   if (!asked.endpoint.empty() && (asked.client_id.empty() || asked.client_secret.empty()))
     return unusable("introspection", "needs the client id and secret that this server has at " + of.issuer);
   if (of.skew.count() < 0 || of.skew > most_skew) return unusable("skew", "expected 0 to 600 seconds");
