@@ -20,6 +20,7 @@ http_options listening_options(const serve_command& asked, const config::http_se
   out.hosts.insert(out.hosts.end(), asked.hosts.begin(), asked.hosts.end());
   out.origins = configured.origins;
   out.origins.insert(out.origins.end(), asked.origins.begin(), asked.origins.end());
+  out.trusted_proxies = configured.trusted_proxies;
   out.without_authentication = configured.without_authentication || asked.without_authentication;
   out.max_body_bytes = configured.max_body;
   out.max_header_bytes = configured.max_header;

@@ -89,6 +89,7 @@ void read_guests(section& from, http_settings& into, collector& errors) {
     if (uri::parse_origin(one)) continue;
     errors.note(from.wrong("origins", "\"" + one + "\" is not an origin; expected \"https://name\" or \"http://name:port\""));
   }
+  take_strings(from, "trusted_proxies", into.trusted_proxies, errors);
   errors.take(from.boolean("without_authentication"), into.without_authentication);
 }
 

@@ -21,6 +21,7 @@ struct http_settings {
   std::string admin;   ///< `ADDRESS:PORT`, or the absolute path of a Unix socket; empty: none.
   std::vector<std::string> hosts;
   std::vector<std::string> origins;
+  std::vector<std::string> trusted_proxies;  ///< As `http_options::trusted_proxies`, which looks at them.
   bool without_authentication = false;
   std::size_t max_body = 0;
   std::size_t max_header = 0;

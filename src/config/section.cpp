@@ -50,11 +50,10 @@ const value* section::ask(std::string_view key) {
 failure section::wrong(std::string_view key, std::string_view what) const {
   const auto member = members_.find(key);
   const auto line = member == members_.end() ? line_ : member->second.line;
-  return {errc::invalid_argument,
-          file_ + ':' + std::to_string(line) + ": " + (name_.empty() ? "" : name_ + '.') + std::string(key) + ": " +
-              std::string(what),
-          {}};
+  return {errc::invalid_argument, file_ + ':' + std::to_string(line) + ": " + below(key) + ": " + std::string(what), {}};
 }
+
+std::string section::below(std::string_view key) const { return (name_.empty() ? "" : name_ + '.') + std::string(key); }
 
 result<std::optional<std::string>> section::string(std::string_view key) {
   const auto* member = ask(key);
@@ -130,6 +129,16 @@ result<std::vector<std::pair<std::string, std::string>>> section::strings_by_nam
   return all;
 }
 
+result<std::vector<std::pair<std::string, std::vector<std::string>>>> section::string_lists_by_name() {
+  std::vector<std::pair<std::string, std::vector<std::string>>> all;
+  for (const auto& [name, item] : members_) {
+    auto words = strings(name);
+    if (!words) return tl::unexpected(std::move(words.error()));
+    all.emplace_back(name, std::move(*words));
+  }
+  return all;
+}
+
 result<std::vector<section>> section::sections(std::string_view key) {
   const auto* member = ask(key);
   std::vector<section> all;
@@ -140,7 +149,7 @@ result<std::vector<section>> section::sections(std::string_view key) {
   for (const auto& item : *items) {
     const auto* members = std::get_if<table>(&item.data);
     if (members == nullptr) return tl::unexpected(wrong(key, expected));
-    all.emplace_back(file_, std::string(key), item.line, *members);
+    all.emplace_back(file_, below(key), item.line, *members);
   }
   return all;
 }
@@ -150,7 +159,7 @@ result<std::optional<section>> section::subsection(std::string_view key) {
   if (member == nullptr) return std::optional<section>{};
   const auto* members = std::get_if<table>(&member->data);
   if (members == nullptr) return tl::unexpected(wrong(key, "expected a table: write [" + std::string(key) + "] above it"));
-  return section(file_, std::string(key), member->line, *members);
+  return section(file_, below(key), member->line, *members);
 }
 
 result<void> section::finish() const {

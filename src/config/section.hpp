@@ -44,6 +44,8 @@ class section {
   [[nodiscard]] result<std::vector<std::string>> strings(std::string_view key);
   /// A table of strings under names of the user's choice, such as headers, by name.
   [[nodiscard]] result<std::vector<std::pair<std::string, std::string>>> strings_by_name(std::string_view key);
+  /// This whole table, as one of arrays of strings under names of the user's choice, by name.
+  [[nodiscard]] result<std::vector<std::pair<std::string, std::vector<std::string>>>> string_lists_by_name();
   /// An array of tables, e.g. `[[source]]`.
   [[nodiscard]] result<std::vector<section>> sections(std::string_view key);
   /// A table, e.g. `[http]`.
@@ -63,6 +65,8 @@ class section {
 
  private:
   const value* ask(std::string_view key);
+  /// What a key of this table is called in errors: with the tables it stands in.
+  [[nodiscard]] std::string below(std::string_view key) const;
 
   std::string file_;
   std::string name_;

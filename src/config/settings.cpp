@@ -95,6 +95,16 @@ result<settings> parse(std::string_view text, const std::string& file) {
       errors.note(std::move(read.error()));
     }
   }
+  std::optional<section> auth;
+  errors.take(root->subsection("auth"), auth);
+  if (auth) {
+    auto read = read_auth(std::move(*auth), made.scopes);
+    if (read) {
+      made.auth = std::move(*read);
+    } else {
+      errors.note(std::move(read.error()));
+    }
+  }
   read_sources(*root, made.sources, errors);
   auto links = root->sections("link");
   if (!links) {

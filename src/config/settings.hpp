@@ -11,7 +11,9 @@
 
 #include <hondana/error.hpp>
 #include <hondana/resource.hpp>
+#include <hondana/scopes.hpp>
 
+#include "config/auth_settings.hpp"
 #include "config/http_settings.hpp"
 #include "config/section.hpp"
 
@@ -37,6 +39,8 @@ struct settings {
   std::chrono::milliseconds call_deadline{30'000};
   std::chrono::milliseconds stall_limit{60'000};
   http_settings http;
+  auth_settings auth;
+  scope_rules scopes;  ///< Those of `[auth]`.
   std::vector<source> sources;
   std::vector<resource> links;  ///< `[[link]]`: https:// resources that clients fetch themselves.
 };

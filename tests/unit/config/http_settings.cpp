@@ -20,6 +20,7 @@ socket = "run/hondana.sock"
 admin = "[::1]:7326"
 hosts = ["mcp.example.com", "shelf:8080"]
 origins = ["https://app.example"]
+trusted_proxies = ["10.0.0.0/8", "unix"]
 without_authentication = true
 max_body = "1MiB"
 max_header = 8192
@@ -43,6 +44,7 @@ threads = 2
   EXPECT_EQ(http.admin, "[::1]:7326");
   EXPECT_EQ(http.hosts, (std::vector<std::string>{"mcp.example.com", "shelf:8080"}));
   EXPECT_EQ(http.origins, (std::vector<std::string>{"https://app.example"}));
+  EXPECT_EQ(http.trusted_proxies, (std::vector<std::string>{"10.0.0.0/8", "unix"}));
   EXPECT_TRUE(http.without_authentication);
   EXPECT_EQ(http.max_body, 1u << 20);
   EXPECT_EQ(http.max_header, 8192u);
