@@ -2,6 +2,7 @@
 #include "authentication/refusals.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -31,10 +32,13 @@ challenge cannot_tell(std::string why, std::chrono::seconds retry) {
 }
 
 bool is_token_text(std::string_view text) noexcept {
-  const auto is_taken = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-._~+/=").find(c) != std::string_view::npos;
-  };
+  static constexpr auto taken = [] {
+    std::array<bool, 256> out{};
+    for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/="))
+      out[static_cast<unsigned char>(c)] = true;
+    return out;
+  }();
+  const auto is_taken = [](char c) { return taken[static_cast<unsigned char>(c)]; };
   return !text.empty() && text.size() <= longest_token_text && std::all_of(text.begin(), text.end(), is_taken);
 }
 
