@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/exit_codes.hpp"
+#include "cli/flags/auth_flags.hpp"
 #include "cli/flags/client_flags.hpp"
 #include "cli/flags/completions.hpp"
 #include "cli/flags/help.hpp"
@@ -45,6 +46,7 @@ serve_command serve_of(const command_line& line) {
                       .admin = line.text(admin_flag),
                       .hosts = line.all(host_flag),
                       .origins = line.all(origin_flag),
+                      .tokens = line.text(tokens_flag),
                       .without_authentication = line.has(without_authentication_flag)};
   if (const auto port = line.number(port_flag)) serve.port = static_cast<std::uint16_t>(*port);
   if (line.has(address_flag)) serve.address = line.text(address_flag);

@@ -31,6 +31,7 @@ struct serve_command {
   std::string admin;                 ///< Empty: as configured.
   std::vector<std::string> hosts;    ///< Besides those configured.
   std::vector<std::string> origins;  ///< Besides those configured.
+  std::string tokens;                ///< A file; empty: as configured.
   bool without_authentication = false;
 };
 struct check_command {

@@ -54,6 +54,7 @@ server_options options_of(const config::settings& settings, const log_function& 
   options.announces_contents = settings.announces_contents;
   options.call_deadline = settings.call_deadline;
   options.stall_limit = settings.stall_limit;
+  options.scopes = settings.scopes;
   options.log = log;
   return options;
 }

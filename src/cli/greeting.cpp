@@ -38,9 +38,9 @@ std::string url_json(std::string_view outer, std::string_view url, bool has_type
 }
 
 /// `to`: what curl needs to be told besides the message.
-std::string curl_line(const std::string& to) {
+std::string curl_line(const greeting_facts& facts, const std::string& to) {
   const std::string revision(wire::modern_revisions().front());
-  return "curl -s " + to +
+  return "curl -s " + to + (facts.callers.empty() ? "" : " -H \"Authorization: Bearer $TOKEN\"") +
          " -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream'"
          " -H 'MCP-Protocol-Version: " +
          revision +
@@ -65,12 +65,13 @@ std::string greeting(const greeting_facts& facts) {
   for (const auto& provider : facts.providers) {
     for (const auto& claim : provider->claims()) text += "  " + provider->name() + "  " + claim + '\n';
   }
+  for (const auto& one : facts.callers) text += "  callers by " + one + '\n';
   // Under a supervisor nobody is there to try it out.
   if (facts.is_inherited) return text;
-  if (!facts.url.empty()) text += "\nList the resources:\n  " + curl_line(facts.url) + '\n';
+  if (!facts.url.empty()) text += "\nList the resources:\n  " + curl_line(facts, facts.url) + '\n';
   if (!facts.socket.empty()) {
-    text +=
-        "\nList the resources:\n  " + curl_line("--unix-socket " + shell_word(facts.socket) + " http://localhost/mcp") + '\n';
+    text += "\nList the resources:\n  " +
+            curl_line(facts, "--unix-socket " + shell_word(facts.socket) + " http://localhost/mcp") + '\n';
   }
   if (!facts.url.empty()) {
     text += "\nConnect a host to this server:\n";

@@ -15,9 +15,10 @@ struct greeting_facts {
   std::string program{};                 ///< Absolute path of this binary.
   std::vector<std::string> arguments{};  ///< Those that start the same server over stdio.
   std::vector<std::shared_ptr<provider>> providers{};
-  std::string url{};          ///< Of the HTTP endpoint; empty when there is none.
-  std::string socket{};       ///< The path of the Unix socket of that endpoint; empty when there is none.
-  bool is_inherited = false;  ///< Serves on sockets that a supervisor handed over.
+  std::string url{};                   ///< Of the HTTP endpoint; empty when there is none.
+  std::string socket{};                ///< The path of the Unix socket of that endpoint; empty when there is none.
+  std::vector<std::string> callers{};  ///< How these are told apart; empty: not at all.
+  bool is_inherited = false;           ///< Serves on sockets that a supervisor handed over.
 };
 
 /// The greeting, in lines that end in newlines.

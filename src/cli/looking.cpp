@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/assembly.hpp"
+#include "cli/callers/ways.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/log.hpp"
@@ -26,6 +27,21 @@ void print_item(const survey_item& item, bool as_json) {
   json::writer to(line);
   to.begin_object().member("name", item.name).member_if("uri", item.uri).key("served").boolean(item.is_served);
   to.member_if("reason", item.reason).end_object();
+  print_json(line);
+}
+
+/// How `serve` would tell callers apart; nothing where it would not.
+void print_callers(const std::vector<std::string>& told, bool as_json) {
+  if (told.empty()) return;
+  if (!as_json) {
+    for (const auto& one : told) print("callers over HTTP  by " + visible(one) + '\n');
+    return;
+  }
+  std::string line;
+  json::writer to(line);
+  to.begin_object().key("callers").begin_array();
+  for (const auto& one : told) to.string(one);
+  to.end_array().end_object();
   print_json(line);
 }
 
@@ -91,6 +107,12 @@ int run(const check_command& what) {
     complain(arranged.error());
     return exit_usage;
   }
+  const auto callers = ways_from(whole->settings, {}, standard_log());
+  if (!callers) {
+    complain(callers.error());
+    return exit_usage;
+  }
+  print_callers(callers->told, what.as_json);
   int code = exit_ok;
   std::size_t served = 0;
   std::size_t left_out = 0;

@@ -10,6 +10,7 @@
 
 #include "cli/activation.hpp"
 #include "cli/assembly.hpp"
+#include "cli/callers/ways.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/greeting.hpp"
@@ -55,6 +56,7 @@ class reloadable {
       return tl::unexpected(std::move(arranged.error()));
     }
     http_ = whole->settings.http;
+    auth_ = whole->settings.auth;
     return whole;
   }
 
@@ -66,13 +68,20 @@ class reloadable {
     auto outcome =
         whole ? server_.replace(whole->options, whole->providers) : result<void>(tl::unexpected(std::move(whole.error())));
     if (outcome) {
-      log_(whole->settings.http == http_
-               ? "reloaded the configuration"
-               : "reloaded the configuration; what changed below [http] holds from the next start on");
+      log_("reloaded the configuration" + waiting_for_start(whole->settings));
     } else {
       const auto& why = outcome.error();
       log_("kept the old configuration: " + why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')'));
     }
+  }
+
+  /// What of it holds from the next start on only.
+  [[nodiscard]] std::string waiting_for_start(const config::settings& read) const {
+    const bool is_http = !(read.http == http_);
+    const bool is_auth = !(read.auth == auth_);
+    if (!is_http && !is_auth) return {};
+    const std::string where = !is_auth ? "[http]" : is_http ? "[http] and [auth]" : "[auth]";
+    return "; what changed below " + where + (is_auth ? ", but scopes and rules," : "") + " holds from the next start on";
   }
 
   hondana::server& server() noexcept { return server_; }
@@ -99,6 +108,7 @@ class reloadable {
   std::mutex mutex_;  // a reload may arrive while the start is under way
   assembly assembly_;
   config::http_settings http_;  // as of the start
+  config::auth_settings auth_;
   hondana::server server_;
 };
 
@@ -156,7 +166,13 @@ int run(const serve_command& what) {
     complain(whole.error());
     return exit_usage;
   }
-  const auto http = listening_options(what, whole->settings.http, *inherited);
+  auto http = listening_options(what, whole->settings.http, *inherited);
+  auto callers = ways_from(whole->settings, what.tokens, serving.log());
+  if (!callers) {
+    complain(callers.error());
+    return exit_usage;
+  }
+  http.authenticator = callers->authenticator;
   auto service = http_service::start(serving.server(), http);
   if (!service) {
     complain(service.error());
@@ -166,6 +182,7 @@ int run(const serve_command& what) {
   facts.program = running_program();
   facts.arguments = stdio_arguments(what.what);
   facts.providers = whole->providers;
+  facts.callers = callers->told;
   std::fputs(greeting(facts).c_str(), stderr);
   stop.wait();
   const auto patience = whole->settings.http.drain_time;

@@ -139,7 +139,13 @@ std::string program_help() {
     if (one->section.empty()) continue;
     if (one->section != section) finish();
     section = one->section;
-    all.emplace_back(one->name, one->summary);
+    // "token new, ls, revoke" is one row, with the summary of the first.
+    const auto space = one->name.find(' ');
+    if (space != std::string_view::npos && !all.empty() && all.back().first.starts_with(one->name.substr(0, space + 1))) {
+      all.back().first += ", " + std::string(one->name.substr(space + 1));
+    } else {
+      all.emplace_back(one->name, one->summary);
+    }
   }
   finish();
   text += '\n' + std::string(targets().title) + "  (TARGET; none: the current folder)\n" + in_columns(terms_of(targets()));

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "cli/flags/auth_flags.hpp"
+
 namespace hondana::cli {
 
 constexpr flag config_flag{.name = "config",
@@ -50,8 +52,9 @@ constexpr std::array what_flags{&config_flag, &allow_flag, &hidden_flag};
 constexpr flag_group what_group{.title = "What is served", .flags = what_flags};
 
 constexpr std::array stdio_flags{&no_tools_flag};
-constexpr std::array serve_flags{&port_flag, &address_flag, &socket_flag,   &admin_flag,
-                                 &host_flag, &origin_flag,  &no_tools_flag, &without_authentication_flag};
+constexpr std::array serve_flags{&port_flag,     &address_flag, &socket_flag,
+                                 &admin_flag,    &host_flag,    &origin_flag,
+                                 &no_tools_flag, &tokens_flag,  &without_authentication_flag};
 constexpr std::array check_flags{&json_lines_flag};
 constexpr std::array schemes_flags{&schemes_json_flag, &markdown_flag};
 

@@ -1,8 +1,10 @@
 /// From a line to the command it names.
 #include <array>
 
+#include "cli/callers/tokens.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/flags/auth_flags.hpp"
 #include "cli/flags/client_flags.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs/verbs.hpp"
@@ -31,6 +33,9 @@ int run(const client_command& what) {
   const auto& line = what.line;
   if (&line.entry() == &import_entry) return finish_output(import_servers(line));
   if (&line.entry() == &complete_words_entry) return finish_output(complete_words(line));
+  if (&line.entry() == &token_new_entry) return finish_output(make_token(line));
+  if (&line.entry() == &token_ls_entry) return finish_output(list_tokens(line));
+  if (&line.entry() == &token_revoke_entry) return finish_output(take_token_back(line));
   const interruption interrupted;
   const auto shown = present_screen();
   connection with(line, interrupted, shown);

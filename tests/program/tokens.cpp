@@ -1,0 +1,96 @@
+/// `hondana token`: tokens are made, shown and taken back.
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "program/folder.hpp"
+#include "program/process.hpp"
+#include "program/served.hpp"
+
+namespace {
+
+using program_test::folder;
+using program_test::run;
+
+std::string first_word(const std::string& line) { return line.substr(0, line.find_first_of("\t\n ")); }
+
+TEST(program_tokens, are_made_shown_and_taken_back) {
+  const folder where;
+  const auto file = where.path("kept/tokens");
+  const auto made = run({"token", "new", "laptop", "--scope", "read", "--scope", "list", "--expires", "30d", "--file", file});
+  ASSERT_EQ(made.how.exit_code, 0) << made.errors;
+  EXPECT_EQ(made.output.size(), 8u + 43u + 1u) << made.output;
+  EXPECT_TRUE(made.output.starts_with("hondana_"));
+  EXPECT_EQ(made.errors.find(made.output.substr(0, 51)), std::string::npos);
+  struct stat facts{};
+  ASSERT_EQ(::stat(file.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0600u);
+  std::ifstream kept(file);
+  const std::string text((std::istreambuf_iterator<char>(kept)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(text.find(made.output.substr(8, 43)), std::string::npos);
+
+  const auto shown = run({"token", "ls", "--file", file});
+  ASSERT_EQ(shown.how.exit_code, 0) << shown.errors;
+  EXPECT_NE(shown.output.find("\tlaptop\tread list\tuntil 20"), std::string::npos) << shown.output;
+  const auto json = run({"token", "ls", "--json", "--file", file});
+  EXPECT_NE(json.output.find(R"("name":"laptop","scopes":["read","list"],"created":")"), std::string::npos) << json.output;
+  EXPECT_NE(json.output.find(R"("expired":false)"), std::string::npos) << json.output;
+  EXPECT_EQ(json.output.find("sha256"), std::string::npos);
+
+  const auto id = first_word(shown.output);
+  const auto gone = run({"token", "revoke", id, "--file", file});
+  EXPECT_EQ(gone.how.exit_code, 0) << gone.errors;
+  const auto again = run({"token", "revoke", id, "--file", file});
+  EXPECT_EQ(again.how.exit_code, 2);
+  EXPECT_NE(again.errors.find("hondana token ls"), std::string::npos) << again.errors;
+  EXPECT_EQ(run({"token", "ls", "--file", file}).output, "");
+}
+
+TEST(program_tokens, are_printed_as_json_with_the_token) {
+  const folder where;
+  const auto made = run({"token", "new", "phone", "--json", "--file", where.path("tokens")});
+  ASSERT_EQ(made.how.exit_code, 0) << made.errors;
+  EXPECT_NE(made.output.find(R"("name":"phone","token":"hondana_)"), std::string::npos) << made.output;
+}
+
+TEST(program_tokens, that_cannot_be_made_say_why) {
+  const folder where;
+  const auto file = where.path("tokens");
+  EXPECT_EQ(run({"token", "new", "--file", file}).how.exit_code, 1);
+  EXPECT_NE(run({"token", "new", "two words", "--file", file}).errors.find("a name has"), std::string::npos);
+  EXPECT_NE(run({"token", "new", "x", "--expires", "soon", "--file", file}).errors.find("30d"), std::string::npos);
+  EXPECT_NE(run({"token", "new", "x", "--scope", "a b", "--file", file}).errors.find("no scope"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(file));
+  where.put("open", "");
+  ASSERT_EQ(::chmod(where.path("open").c_str(), 0644), 0);
+  for (const std::string verb : {"ls", "new", "revoke"}) {
+    std::vector<std::string> line{"token", verb, "--file", where.path("open")};
+    if (verb != "ls") line.emplace_back("x");
+    const auto refused = run(line);
+    EXPECT_EQ(refused.how.exit_code, 1) << verb;
+    EXPECT_NE(refused.errors.find("chmod 600"), std::string::npos) << verb << refused.errors;
+  }
+}
+
+TEST(program_tokens, hondana_check_says_how_callers_are_told_apart) {
+  const folder where;
+  where.put("shown/a.txt", "hello");
+  ASSERT_EQ(run({"token", "new", "laptop", "--file", where.path("tokens")}).how.exit_code, 0);
+  where.put("config.toml", "[auth]\ntokens = \"tokens\"\n[[source]]\ntype = \"files\"\npath = \"shown\"\n");
+  const auto told = run({"check", "--config", where.path("config.toml")});
+  EXPECT_EQ(told.how.exit_code, 0) << told.errors;
+  EXPECT_NE(told.output.find("callers over HTTP  by tokens in " + where.path("tokens")), std::string::npos) << told.output;
+  const auto json = run({"check", "--json", "--config", where.path("config.toml")});
+  EXPECT_NE(json.output.find("{\"callers\":[\"tokens in "), std::string::npos) << json.output;
+  std::filesystem::remove(where.path("tokens"));
+  const auto broken = run({"check", "--config", where.path("config.toml")});
+  EXPECT_EQ(broken.how.exit_code, 1);
+  EXPECT_NE(broken.errors.find("hondana token new"), std::string::npos) << broken.errors;
+}
+
+}  // namespace

@@ -1,0 +1,124 @@
+/// Telling callers apart: from settings to an authenticator, and how long a token lasts.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "authentication/token_file.hpp"
+#include "cli/callers/tokens.hpp"
+#include "cli/callers/ways.hpp"
+#include "disk/private_file.hpp"
+
+namespace hondana::cli {
+namespace {
+
+TEST(lifetime, is_a_number_and_a_unit) {
+  using std::chrono::seconds;
+  EXPECT_EQ(parse_lifetime("90s"), seconds(90));
+  EXPECT_EQ(parse_lifetime("45m"), seconds(2700));
+  EXPECT_EQ(parse_lifetime("12h"), seconds(43'200));
+  EXPECT_EQ(parse_lifetime("30d"), seconds(2'592'000));
+  EXPECT_EQ(parse_lifetime("8w"), seconds(4'838'400));
+  for (const std::string bad :
+       {"", "d", "30", "0d", "-1d", "1.5d", "30 d", "30dd", "1y", "99999999999999999999d", "5219w", "+1d"}) {
+    EXPECT_FALSE(parse_lifetime(bad)) << bad;
+  }
+}
+
+class ways : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/ways_XXXXXX";
+    ASSERT_NE(::mkdtemp(name), nullptr);
+    folder_ = name;
+    ASSERT_TRUE(authentication::add_token(folder_ + "/tokens", {"laptop", {}, {}}, {}));
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] result<ways_to_tell> made(const std::string& text, const std::string& tokens = {}) const {
+    auto settings = config::parse(text, folder_ + "/config.toml");
+    if (!settings) return tl::unexpected(std::move(settings.error()));
+    return ways_from(*settings, tokens, {});
+  }
+  [[nodiscard]] std::vector<std::string> told(const std::string& text, const std::string& tokens = {}) const {
+    auto all = made(text, tokens);
+    EXPECT_TRUE(all) << all.error().public_text;
+    EXPECT_EQ(all->authenticator == nullptr, all->told.empty());
+    return all->told;
+  }
+  [[nodiscard]] std::string why(const std::string& text) const {
+    const auto all = made(text);
+    return all ? "made" : all.error().public_text;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(ways, are_none_where_nothing_is_said) { EXPECT_TRUE(told("").empty()); }
+
+TEST_F(ways, are_all_that_are_configured_and_a_flag_outweighs_the_file) {
+  EXPECT_EQ(told("[auth]\ntokens = \"tokens\"\n"), std::vector<std::string>{"tokens in " + folder_ + "/tokens"});
+  EXPECT_EQ(told("", folder_ + "/tokens"), std::vector<std::string>{"tokens in " + folder_ + "/tokens"});
+  EXPECT_EQ(told("[auth]\ntokens = \"none\"\n", folder_ + "/tokens"),
+            std::vector<std::string>{"tokens in " + folder_ + "/tokens"});
+  EXPECT_EQ(
+      told("[auth]\ntokens = \"tokens\"\n[auth.oauth]\nissuer = \"https://a.example\"\nresource = \"https://b.example/mcp\"\n"
+           "[auth.certificates]\nname = \"dns\"\n[auth.unix]\nusers = [\"root\", \"12345\"]\n"),
+      (std::vector<std::string>{"tokens in " + folder_ + "/tokens", "tokens of https://a.example for https://b.example/mcp",
+                                "client certificates, by their dns", "users of this machine, over the Unix socket"}));
+}
+
+TEST_F(ways, the_metadata_name_all_scopes_and_challenges_those_that_all_need) {
+  const auto all = made(
+      "title = \"Shelf\"\n[auth]\nscopes = [\"mcp\"]\n[auth.oauth]\nissuer = \"https://a.example\"\n"
+      "resource = \"https://b.example/mcp\"\n[[auth.rule]]\nscopes = [\"search\", \"mcp\"]\n"
+      "[auth.implies]\nadmin = [\"mcp\"]\n");
+  ASSERT_TRUE(all) << all.error().public_text;
+  const auto metadata = all->authenticator->metadata();
+  ASSERT_TRUE(metadata);
+  EXPECT_EQ(metadata->scopes, (std::vector<std::string>{"mcp", "search", "admin"}));
+  EXPECT_EQ(metadata->name, "Shelf");
+  const auto said = all->authenticator->known({});
+  ASSERT_TRUE(said && !*said);
+  EXPECT_EQ(said->error().scopes, std::vector<std::string>{"mcp"});
+}
+
+TEST_F(ways, users_are_told_as_where_nobody_is_asked) {
+  const auto all = made("[auth.unix]\nusers = [\"" + std::to_string(::geteuid()) + "\", \"4242\"]\n");
+  ASSERT_TRUE(all) << all.error().public_text;
+  request_facts of;
+  of.process = peer_process{::geteuid(), 0, 0};
+  EXPECT_EQ((*all->authenticator->known(of))->identity, "local");
+  of.process->user = 4242;
+  EXPECT_EQ((*all->authenticator->known(of))->identity, "uid:4242");
+}
+
+TEST_F(ways, that_cannot_be_say_which_table_and_what_to_do) {
+  EXPECT_NE(why("[auth]\ntokens = \"none\"\n").find("[auth]: cannot open " + folder_ + "/none"), std::string::npos);
+  EXPECT_NE(why("[auth]\ntokens = \"none\"\n").find("hondana token new"), std::string::npos);
+  EXPECT_NE(why("[auth.unix]\nusers = [\"nobody of this name\"]\n").find("no user \"nobody of this name\""), std::string::npos);
+  EXPECT_NE(why("[auth.oauth]\nissuer = \"a\"\nresource = \"https://b.example\"\n").find("issuer: expected a URL"),
+            std::string::npos);
+  const std::string asking =
+      "[auth.oauth]\nissuer = \"https://a.example\"\nresource = \"https://b.example\"\n[auth.oauth.introspection]\n"
+      "endpoint = \"https://a.example/i\"\nclient_id = \"shelf\"\n";
+  EXPECT_NE(why(asking + "client_secret = \"${env:HONDANA_NO_SUCH_VARIABLE}\"\n").find("HONDANA_NO_SUCH_VARIABLE"),
+            std::string::npos);
+  EXPECT_NE(why(asking + "client_secret_file = \"secret\"\n").find("secret: No such file"), std::string::npos);
+  ASSERT_TRUE(disk::replace_private(folder_ + "/secret", "s3cret\n"));
+  EXPECT_EQ(why(asking + "client_secret_file = \"secret\"\n"), "made");
+  std::filesystem::permissions(folder_ + "/secret", std::filesystem::perms::others_read, std::filesystem::perm_options::add);
+  EXPECT_NE(why(asking + "client_secret_file = \"secret\"\n").find("chmod 600"), std::string::npos);
+}
+
+TEST(usual_tokens, are_beside_the_usual_configuration) {
+  const char* before = std::getenv("XDG_CONFIG_HOME");
+  const std::string kept = before == nullptr ? "" : before;
+  ASSERT_EQ(::setenv("XDG_CONFIG_HOME", "/tmp/x", 1), 0);
+  EXPECT_EQ(usual_tokens(), "/tmp/x/hondana/tokens");
+  ASSERT_EQ(before == nullptr ? ::unsetenv("XDG_CONFIG_HOME") : ::setenv("XDG_CONFIG_HOME", kept.c_str(), 1), 0);
+}
+
+}  // namespace
+}  // namespace hondana::cli
