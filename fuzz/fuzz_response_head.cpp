@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "transport/http_calls/auth_challenge.hpp"
 #include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/response_head.hpp"
 
@@ -35,6 +36,9 @@ void read_head(std::string_view bytes) {
   require(in_lower_case(head.media_type()) == head.media_type() && head.media_type().find(';') == std::string::npos);
   require(in_lower_case(head.charset()) == head.charset());
   if (head.session_id && is_session_id(*head.session_id)) require(is_field_value(*head.session_id));
+  const auto challenges = challenges_in(head.challenges);
+  require(challenges.size() <= 32);
+  for (const auto& one : challenges) require(is_field_name(one.scheme) && one.parameters.size() <= 32);
   const auto pause = parse_retry_after(head.retry_after, std::chrono::system_clock::from_time_t(784111777));
   require(!pause || (pause->count() >= 0 && *pause <= std::chrono::hours(24)));
 }

@@ -94,7 +94,9 @@ struct client_options {
   std::size_t max_calls = 1'000;              ///< Under way at once; more fail as overloaded.
   std::size_t cache_bytes = 32u << 20;        ///< 0: nothing is kept.
   std::shared_ptr<client_cache> cache{};      ///< Instead of one of its own.
-  std::string identity{};  ///< For a shared cache: as whom the server knows this client. Empty: nobody in particular.
+  /// For a shared cache: as whom the server knows this client; it must differ from user to user. Empty: nobody in particular.
+  /// Headers and tokens of a `http_target` tell users apart as well.
+  std::string identity{};
   /// Read `https://` resources from where they are, not through the server, as the specification has it. Never from addresses
   /// of this machine or a private network, and never with what `http_target::headers` says.
   bool fetches_https = true;

@@ -3,11 +3,14 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include <hondana/token_source.hpp>
 
 namespace hondana::inline v0 {
 
@@ -43,6 +46,11 @@ struct http_target {
   std::string certificate{};  ///< PEM file with our own and those that lead to an authority, shown when asked; empty: none.
   std::string key{};          ///< PEM file with its key; empty: it is in the same file.
   std::chrono::milliseconds connect_time{10'000};  ///< Until a connection stands.
+  /// Says the token of each request (`Authorization: Bearer`), and is asked for a better one when the server refuses it (401,
+  /// or 403 for a lack of scopes), up to three times a request. Null: refusals are errors of the calls. Not beside an
+  /// Authorization among `headers`. The time of a call goes on meanwhile; when it is over, a log-in goes on as long as other
+  /// calls wait for it. Spec: basic/authorization.
+  std::shared_ptr<token_source> tokens{};
 };
 
 /// A server in this process, which outlives the client.

@@ -17,7 +17,7 @@ struct refused_token {
   int status = 0;                         ///< 401 or 403; 0: nothing was sent, `token` had none to give.
   std::vector<std::string> challenges{};  ///< The values of `WWW-Authenticate`, as spelled.
   std::string token{};                    ///< What was sent; empty: nothing.
-  /// How many times in a row this request has been refused: the first time is 1.
+  /// How many times in a row this request has been refused: the first time is 1. 0: nothing was sent.
   int times = 0;
 };
 

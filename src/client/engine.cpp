@@ -47,6 +47,11 @@ std::string identity_of(const client_target& target, const client_options& optio
   return options.identity + '\n' + bytes::to_hex(bytes::digest_of(all));
 }
 
+std::shared_ptr<token_source> tokens_of(const client_target& target) {
+  const auto* http = std::get_if<http_target>(&target);
+  return http == nullptr ? nullptr : http->tokens;
+}
+
 /// Removes tools that cannot be called over HTTP, since what they say of headers breaks the rules; `say` hears which and why.
 void drop_unusable(std::vector<tool>& tools, const std::function<void(const std::string&)>& say) {
   std::erase_if(tools, [&say](const tool& one) {
@@ -63,6 +68,7 @@ engine::engine(client_target target, client_options options, channel_maker make)
     : options_(std::move(options)),
       server_key_(key_of(target)),
       identity_(identity_of(target, options_)),
+      tokens_(tokens_of(target)),
       cache_(options_.cache ? options_.cache : std::make_shared<client_cache>(options_.cache_bytes)),
       link_(std::move(target), options_, *this, std::move(make)),
       watches_(*this),
@@ -113,7 +119,11 @@ result<server_description> engine::need(bool server_description::* what, std::st
 std::string engine::server_in_cache() const { return server_key_ + ' ' + link_.server().revision; }
 
 client_cache::store::question engine::question_of(const asking::request& what) const {
-  return {server_in_cache(), identity_, what.method, what.params, what.target};
+  auto identity = identity_;
+  // Whose token it is cannot be seen: another one may be somebody else's.
+  if (const auto token = tokens_ ? tokens_->token() : std::nullopt; token && !token->empty())
+    identity += '\n' + bytes::to_hex(bytes::digest_of(*token));
+  return {server_in_cache(), std::move(identity), what.method, what.params, what.target};
 }
 
 result<outcome> engine::call(request what, const call_options& how) {
@@ -134,6 +144,7 @@ result<outcome> engine::call(request what, const call_options& how) {
     }
   }
   const auto since = kept.mark();
+  const auto asked_as = what.is_kept ? question_of(what.asked).identity : std::string();
   const auto first_params = what.asked.params;
   for (int round = 0;; ++round) {
     auto got = once(what, how);
@@ -143,8 +154,11 @@ result<outcome> engine::call(request what, const call_options& how) {
     const auto kind = asking::kind_of_result(result);
     if (kind == asking::result_kind::complete) {
       out.fresh = asking::freshness_of(result);
-      if (what.is_kept && round == 0 && out.fresh.ttl > std::chrono::milliseconds(0))
-        kept.keep(question_of(what.asked), out.got.result.to_json(), out.fresh, since);
+      if (what.is_kept && round == 0 && out.fresh.ttl > std::chrono::milliseconds(0)) {
+        // With a new token that was had meanwhile it would not be known whose answer this is.
+        if (const auto question = question_of(what.asked); question.identity == asked_as)
+          kept.keep(question, out.got.result.to_json(), out.fresh, since);
+      }
       return out;
     }
     if (kind == asking::result_kind::unknown || !what.asked.may_be_asked)

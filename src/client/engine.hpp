@@ -98,6 +98,7 @@ class engine : public hearer, public std::enable_shared_from_this<engine> {
   const client_options options_;
   const std::string server_key_;  // names the server in a shared cache
   const std::string identity_;    // and this client
+  const std::shared_ptr<token_source> tokens_;
   std::shared_ptr<client_cache> cache_;
   link link_;
   watches watches_;

@@ -136,6 +136,12 @@ result<checked_target> check_target(const http_target& target) {
     out.header_lines.push_back(std::move(*line));
   }
 
+  if (target.tokens && std::any_of(target.headers.begin(), target.headers.end(),
+                                   [](const auto& field) { return same_name(field.first, "authorization"); }))
+    return fail(errc::invalid_argument,
+                "an Authorization header and a source of tokens exclude each other, since both say who asks; name one of them");
+  out.tokens = target.tokens;
+
   if (!target.socket.empty()) {
     if (target.socket.size() >= sizeof(sockaddr_un::sun_path) || target.socket.find('\0') != std::string::npos)
       return fail(errc::invalid_argument, "the path of the Unix socket is longer than 107 bytes, or holds a NUL");

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <hondana/client_target.hpp>
 #include <hondana/error.hpp>
+#include <hondana/token_source.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,10 +21,12 @@ struct checked_target {
   std::vector<std::string> header_lines;  ///< `Name: value`, as libcurl takes them.
   std::optional<std::string> proxy;       ///< Nothing: what the environment says; empty: none.
   std::chrono::milliseconds connect_time{0};
+  std::shared_ptr<token_source> tokens;  ///< Null: none.
 };
 
 /// Errors: invalid_argument for a URL that is not http or https, that holds a user name, or is too long; for header fields
-/// that would be more than a line or that the transport sets itself; for a proxy that is none; the text names the part.
+/// that would be more than a line or that the transport sets itself, Authorization beside a source of tokens among them; for a
+/// proxy that is none; the text names the part.
 [[nodiscard]] result<checked_target> check_target(const http_target& target);
 
 /// `scheme://host:port` with the port always there and letters in lower case; nothing for what is no http or https URL.

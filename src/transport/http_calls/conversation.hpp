@@ -16,6 +16,7 @@
 #include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/loop.hpp"
 #include "transport/http_calls/response_head.hpp"
+#include "transport/http_calls/token_worker.hpp"
 
 namespace hondana::transport::http_calls {
 
@@ -28,9 +29,9 @@ struct session_state {
 
 /// Threads: the loop's, but for what says otherwise.
 struct conversation {
-  conversation(checked_target to, channel::listener& hears, const channel::limits& keeps,
+  conversation(loop& within, checked_target to, channel::listener& hears, const channel::limits& keeps,
                std::function<void(std::string_view)> logs)
-      : target(std::move(to)), most(keeps), listener_(hears), log_(std::move(logs)) {}
+      : target(std::move(to)), most(keeps), tokens(within, target.tokens), listener_(hears), log_(std::move(logs)) {}
 
   /// The lines that say which session a message with these headers belongs to; those that it has itself are left out.
   [[nodiscard]] std::vector<std::string> session_lines(const channel::header_fields& headers = {}) const;
@@ -60,6 +61,7 @@ struct conversation {
 
   const checked_target target;
   const channel::limits most;
+  token_worker tokens;
   session_state session{};
   std::atomic<std::size_t> queued_bytes{0};  ///< Threads: any.
   std::atomic<bool> is_closed{false};        ///< The listener hears no more. Threads: any.

@@ -11,7 +11,7 @@ delivery::delivery(loop& within, conversation& in, std::string url, channel::out
       message_(std::move(message)),
       over_(std::move(over)),
       queued_(message_.text.size()),
-      transfer_(within, in.target, *this) {}
+      transfer_(within, in.target, in.tokens, *this) {}
 
 delivery::~delivery() { release_queue(); }
 

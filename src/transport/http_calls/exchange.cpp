@@ -48,7 +48,7 @@ void exchange::begin() {
     what.header_lines.push_back(std::move(*line));
   }
   what.body = std::move(message_.text);
-  transfer_ = std::make_unique<transfer>(loop_, in_.target, *this);
+  transfer_ = std::make_unique<transfer>(loop_, in_.target, in_.tokens, *this);
   transfer_->begin(std::move(what));
 }
 
@@ -237,13 +237,14 @@ void exchange::resume() {
   what.header_lines = in_.session_lines();
   what.header_lines.emplace_back("Accept: text/event-stream");
   what.header_lines.push_back("Last-Event-ID: " + events_->decoder().last_id());
-  transfer_ = std::make_unique<transfer>(loop_, in_.target, *this);
+  transfer_ = std::make_unique<transfer>(loop_, in_.target, in_.tokens, *this);
   transfer_->begin(std::move(what));
 }
 
 void exchange::finish_resumption(result<void> how) {
   if (mode_ == mode::events) return finish_stream(std::move(how));
-  const bool is_passing = mode_ == mode::nothing || head_.status == 408 || head_.status == 429 || head_.status >= 500;
+  const bool is_unreached = mode_ == mode::nothing && (how || how.error().code != errc::unauthorized);
+  const bool is_passing = is_unreached || head_.status == 408 || head_.status == 429 || head_.status >= 500;
   if (is_passing && ++failures_ <= max_failed_attempts)
     return take_up(in_.pause_after(failures_, events_->decoder().retry().value_or(usual_pause)));
   if (mode_ == mode::nothing)

@@ -29,7 +29,7 @@ class streamable_http final : public channel::channel {
   streamable_http(std::unique_ptr<loop> thread, checked_target target, hondana::channel::listener& hears,
                   const hondana::channel::limits& most, std::function<void(std::string_view)> log)
       : loop_(std::move(thread)),
-        in_(std::move(target), hears, most, std::move(log)),
+        in_(*loop_, std::move(target), hears, most, std::move(log)),
         departures_(*loop_, in_,
                     [this](departures::name name, hondana::channel::outgoing message) { go(name, std::move(message)); }) {}
   ~streamable_http() override { close(std::chrono::milliseconds(0)); }
@@ -74,6 +74,7 @@ class streamable_http final : public channel::channel {
       loop_->stop();
     }
     loop_->stop();
+    in_.tokens.close();
   }
 
   [[nodiscard]] std::string_view kind() const noexcept override { return "http"; }
@@ -120,6 +121,7 @@ class streamable_http final : public channel::channel {
 
   /// The end: what has no answer goes out, then the session is ended.
   void leave(std::promise<void>& left) {
+    in_.tokens.close();
     drop_calls();
     if (opening_) loop_->cancel(*std::exchange(opening_, std::nullopt));
     stream_.reset();

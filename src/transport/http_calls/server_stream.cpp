@@ -30,7 +30,7 @@ void server_stream::open() {
   const auto& last_id = events_.decoder().last_id();
   is_resumed_ = !last_id.empty() && is_field_value(last_id);
   if (is_resumed_) what.header_lines.push_back("Last-Event-ID: " + last_id);
-  transfer_ = std::make_unique<transfer>(loop_, in_.target, *this);
+  transfer_ = std::make_unique<transfer>(loop_, in_.target, in_.tokens, *this);
   transfer_->begin(std::move(what));
 }
 
@@ -70,7 +70,8 @@ void server_stream::finished(result<void> how) {
   // A server without such a stream may say 404 as well as 405.
   if (why.session_has_ended && was_open_) return give_up(std::move(why.why));
   const bool is_passing = head_.status == 0 || head_.status == 408 || head_.status == 429 || head_.status >= 500;
-  const bool is_worth_it = is_passing && head_.status != 501 && why.why.code != errc::broken_protocol;
+  const bool is_worth_it =
+      is_passing && head_.status != 501 && why.why.code != errc::broken_protocol && why.why.code != errc::unauthorized;
   if (is_worth_it && ++failures_ <= max_failed_attempts)
     return again(std::max(in_.pause_after(failures_, least), why.retry_after.value_or(least)));
   if (was_open_) return give_up(std::move(why.why));

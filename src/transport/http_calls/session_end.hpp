@@ -13,8 +13,8 @@ namespace hondana::transport::http_calls {
 /// One DELETE, whatever its outcome: servers need not take it. Threads: the loop's. Spec: basic/transports#session-management.
 class session_end final : public answer_hearer {
  public:
-  session_end(loop& within, const conversation& in, std::function<void()> over)
-      : over_(std::move(over)), transfer_(within, in.target, *this) {
+  session_end(loop& within, conversation& in, std::function<void()> over)
+      : over_(std::move(over)), transfer_(within, in.target, in.tokens, *this) {
     what_.what = verb::remove;
     what_.url = in.target.url;
     what_.header_lines = in.session_lines();

@@ -32,7 +32,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
  public:
   http_sse(std::unique_ptr<loop> thread, checked_target target, hondana::channel::listener& hears,
            const hondana::channel::limits& most, std::function<void(std::string_view)> log)
-      : loop_(std::move(thread)), in_(std::move(target), hears, most, std::move(log)) {
+      : loop_(std::move(thread)), in_(*loop_, std::move(target), hears, most, std::move(log)) {
     connect_parts();
   }
   ~http_sse() override { close(std::chrono::milliseconds(0)); }
@@ -64,6 +64,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
       std::promise<void> left;
       auto has_left = left.get_future();
       loop_->post([this, &left] {
+        in_.tokens.close();
         departures_->clear();
         std::erase_if(deliveries_, [](const auto& one) { return one.first < departures::first_other; });
         left_ = &left;
@@ -74,6 +75,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
       loop_->stop();
     }
     loop_->stop();
+    in_.tokens.close();
   }
 
   [[nodiscard]] std::string_view kind() const noexcept override { return "http+sse"; }
@@ -108,7 +110,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
     http_request what;
     what.url = in_.target.url;
     what.header_lines = {"Accept: text/event-stream"};
-    stream_ = std::make_unique<transfer>(*loop_, in_.target, *this);
+    stream_ = std::make_unique<transfer>(*loop_, in_.target, in_.tokens, *this);
     stream_->begin(std::move(what));
   }
 

@@ -1,9 +1,11 @@
 /// What libcurl is told for one request, and what becomes of its callbacks.
 #include "transport/http_calls/transfer.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "transport/http_calls/auth_challenge.hpp"
 #include "transport/http_calls/failed_transfer.hpp"
 
 namespace hondana::transport::http_calls {
@@ -13,22 +15,51 @@ constexpr int max_redirects = 5;
 constexpr long buffer_bytes = 64L << 10;
 /// Silent streams are asked whether the other side still lives after this many seconds.
 constexpr long keep_alive_seconds = 60;
+/// How many times in a row a request is sent again with another token.
+constexpr int max_refusals = 3;
 
 constexpr bool keeps_method(int status) noexcept { return status == 307 || status == 308; }
 
 }  // namespace
 
-transfer::transfer(loop& within, const checked_target& target, answer_hearer& tell)
-    : loop_(within), target_(target), tell_(tell), error_text_(CURL_ERROR_SIZE, '\0') {}
+transfer::transfer(loop& within, const checked_target& target, token_worker& tokens, answer_hearer& tell)
+    : loop_(within), target_(target), tokens_(tokens), tell_(tell), error_text_(CURL_ERROR_SIZE, '\0') {}
 
 transfer::~transfer() {
   loop_.cancel(failing_);
+  if (obtaining_) tokens_.forget(*obtaining_);
   if (handle_) loop_.remove(handle_.get());
 }
 
 void transfer::begin(http_request what) {
   what_ = std::move(what);
-  if (auto begun = perform(); !begun) fail_later(std::move(begun.error()));
+  if (auto begun = send(); !begun) fail_later(std::move(begun.error()));
+}
+
+result<void> transfer::send() {
+  const auto token = tokens_.token();
+  if (!token && tokens_.is_open() && lacks_ < max_refusals) {
+    ++lacks_;
+    obtain({target_.url, 0, {}, {}, 0});
+    return {};
+  }
+  // Words that are not visible ASCII are no token, and might be more than a line.
+  token_ = token.value_or("");
+  if (!std::all_of(token_.begin(), token_.end(), [](char c) { return c >= 0x21 && c <= 0x7e; }))
+    return fail(errc::unauthorized, "the token for " + target_.origin + " has characters that no token has; get another");
+  return perform();
+}
+
+void transfer::obtain(refused_token why) {
+  if (why.status != 0) ++refusals_;
+  why.times = refusals_;
+  obtaining_ = tokens_.obtain(std::move(why), [this](const result<void>& how) {
+    obtaining_.reset();
+    if (!how)
+      return tell_.finished(tl::unexpected(
+          failure{errc::unauthorized, how.error().public_text, how.error().private_text, nullptr, how.error().scopes}));
+    if (auto sent = send(); !sent) tell_.finished(std::move(sent));
+  });
 }
 
 void transfer::fail_later(failure why) {
@@ -38,6 +69,8 @@ void transfer::fail_later(failure why) {
 result<void> transfer::perform() {
   head_ = {};
   is_told_ = false;
+  is_refused_ = false;
+  dropped_ = 0;
   if (!handle_) handle_.reset(curl_easy_init());
   if (!handle_) return fail(errc::source_unavailable, "no memory for another HTTP request");
   if (auto set = set_options(); !set) return set;
@@ -60,6 +93,7 @@ result<void> transfer::set_options() {
   bool has_lines = add_line("Expect:");
   for (const auto& line : target_.header_lines) has_lines = has_lines && add_line(line.c_str());
   for (const auto& line : what_.header_lines) has_lines = has_lines && add_line(line.c_str());
+  if (!token_.empty()) has_lines = has_lines && add_line(("Authorization: Bearer " + token_).c_str());
 
   bool is_set = has_lines;
   const auto set = [&](CURLoption option, auto value) { is_set = is_set && curl_easy_setopt(easy, option, value) == CURLE_OK; };
@@ -127,12 +161,16 @@ bool transfer::take_header(std::string_view line) {
       break;
   }
   if (was_complete || is_redirect()) return true;
+  is_refused_ = is_refusal();
+  if (is_refused_) return true;
   is_told_ = true;
   is_enough_ = !tell_.answered(head_.head());
   return !is_enough_;
 }
 
 bool transfer::take_body(std::string_view bytes) {
+  // The body of a refusal is read, so that the connection can be used again, but not for long.
+  if (is_refused_) return (dropped_ += bytes.size()) <= max_error_body_bytes;
   // The body of a redirect is for people.
   if (!is_told_) return !is_redirect();
   is_enough_ = !tell_.body(bytes);
@@ -152,7 +190,14 @@ bool transfer::is_redirect() const noexcept {
   }
 }
 
+bool transfer::is_refusal() const {
+  if (!tokens_.is_open() || refusals_ >= max_refusals) return false;
+  const auto& head = head_.head();
+  return head.status == 401 || (head.status == 403 && wants_more_scopes(head.challenges));
+}
+
 void transfer::done(CURLcode how) {
+  if (is_refused_) return obtain({target_.url, head_.head().status, head_.head().challenges, token_, 0});
   if (head_.is_complete() && is_redirect() && !is_too_long_) {
     auto followed = follow();
     if (followed) followed = perform();

@@ -1,4 +1,4 @@
-/// One HTTP request and its answer, redirects within its origin included.
+/// One HTTP request and its answer, redirects within its origin and better tokens included.
 #pragma once
 
 #include <curl/curl.h>
@@ -7,6 +7,7 @@
 #include <functional>
 #include <hondana/error.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/loop.hpp"
 #include "transport/http_calls/response_head.hpp"
+#include "transport/http_calls/token_worker.hpp"
 
 namespace hondana::transport::http_calls {
 
@@ -40,15 +42,18 @@ class answer_hearer {
   /// False as above.
   virtual bool body(std::string_view bytes) = 0;
   /// The end, as the last of all. The value: the answer is complete, or was not wanted further. Errors: source_unavailable,
-  /// timed_out, broken_protocol. May destroy the transfer.
+  /// timed_out, broken_protocol; unauthorized when no token was to be had. May destroy the transfer.
   virtual void finished(result<void> how) = 0;
 };
 
-/// Destruction ends it unheard. Threads: the loop's, not inside `answered` and `body`.
+/// Where there is a source of tokens, each request says one. When it is refused for it (401, or 403 for a lack of scopes), a
+/// better one is obtained, and the request sent again, at most three times; the answer that is told is the last.
+///
+/// Destruction ends it unheard. Threads: the loop's, not inside `answered` and `body`. Spec: basic/authorization.
 class transfer final : transfer_end {
  public:
-  /// `within`, `target` and `tell` outlive it.
-  transfer(loop& within, const checked_target& target, answer_hearer& tell);
+  /// `within`, `target`, `tokens` and `tell` outlive it.
+  transfer(loop& within, const checked_target& target, token_worker& tokens, answer_hearer& tell);
   ~transfer() override;
 
   /// Begins the request; the outcome is told, later. Once.
@@ -72,6 +77,11 @@ class transfer final : transfer_end {
   [[nodiscard]] bool is_redirect() const noexcept;
   /// Sets what to ask for next. Errors: broken_protocol for a redirect that is not followed.
   result<void> follow();
+  /// Whether the answer would be another one with a better token.
+  [[nodiscard]] bool is_refusal() const;
+  /// Sends the request with the token at hand, or gets one first. Errors: as `finished`.
+  result<void> send();
+  void obtain(refused_token why);
   result<void> perform();
   result<void> set_options();
   [[nodiscard]] failure failure_for(CURLcode how) const;
@@ -79,8 +89,13 @@ class transfer final : transfer_end {
 
   loop& loop_;
   const checked_target& target_;
+  token_worker& tokens_;
   answer_hearer& tell_;
   http_request what_;
+  std::string token_{};  // that is sent; empty: none
+  int refusals_ = 0;
+  int lacks_ = 0;  // of a token to send
+  std::optional<token_worker::name> obtaining_{};
   std::unique_ptr<CURL, easy_deleter> handle_;
   std::unique_ptr<curl_slist, list_deleter> lines_;
   std::string error_text_;
@@ -88,6 +103,8 @@ class transfer final : transfer_end {
   bool is_told_ = false;    // that there is an answer
   bool is_enough_ = false;  // the hearer wants no more of it
   bool is_too_long_ = false;
+  bool is_refused_ = false;  // the answer is not told
+  std::size_t dropped_ = 0;  // bytes of its body
   int redirects_ = 0;
   loop::timer failing_{};
 };

@@ -85,6 +85,54 @@ TEST(caching, shares_public_answers_and_keeps_private_ones_to_whom_they_were_giv
   }
 }
 
+/// Whoever it says is the one who asks.
+class changing_token final : public token_source {
+ public:
+  std::optional<std::string> token() override {
+    const std::lock_guard lock(mutex_);
+    return now_;
+  }
+  result<void> obtain(const refused_token&, const std::stop_token&) override { return fail(errc::unauthorized, "no other"); }
+  void become(std::string next) {
+    const std::lock_guard lock(mutex_);
+    now_ = std::move(next);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string now_ = "of ada";
+};
+
+TEST(caching, gives_private_answers_to_the_token_they_came_with_only) {
+  for (const bool is_public : {true, false}) {
+    const auto tokens = std::make_shared<changing_token>();
+    std::string while_asked;  // whose token is had meanwhile
+    const auto counted =
+        counting(is_public ? R"("ttlMs":60000,"cacheScope":"public")" : R"("ttlMs":60000,"cacheScope":"private")");
+    scripted_server server([&](scripted_server& of, const heard& one) {
+      if (const auto next = std::exchange(while_asked, ""); one.method == "resources/list" && !next.empty())
+        tokens->become(next);
+      counted(of, one);
+    });
+    http_target target;
+    target.tokens = tokens;
+    opened_engine engine(server, {}, target);
+    EXPECT_EQ(listed(*engine), "x:1");
+    EXPECT_EQ(listed(*engine), "x:1");
+    tokens->become("of bob");
+    EXPECT_EQ(listed(*engine), is_public ? "x:1" : "x:2");
+    tokens->become("of ada");
+    EXPECT_EQ(listed(*engine), "x:1");
+    // Whose answer this is nobody can tell, so that it is given to neither.
+    while_asked = "of carol";
+    EXPECT_EQ(listed(*engine, {.afresh = true}), is_public ? "x:2" : "x:3");
+    if (is_public) continue;
+    EXPECT_EQ(listed(*engine), "x:4");
+    tokens->become("of ada");
+    EXPECT_EQ(listed(*engine), "x:1");
+  }
+}
+
 TEST(caching, stays_within_its_bytes) {
   client_cache cache(20'000);
   auto& store = cache.entries();
