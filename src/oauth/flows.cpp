@@ -1,0 +1,199 @@
+/// Puts requests, pages and answers in their order.
+#include "oauth/flows.hpp"
+
+#include "oauth/code_request.hpp"
+#include "oauth/places.hpp"
+#include "transport/http_calls/checked_target.hpp"
+
+namespace hondana::oauth {
+namespace {
+
+using transport::http_calls::shown;
+using transport::http_calls::small_answer;
+using transport::http_calls::small_request;
+
+tl::unexpected<token_refusal> refused(failure why) { return tl::unexpected(token_refusal{{}, std::move(why)}); }
+
+result<small_answer> sent(const means& with, small_request what, const std::stop_token& stop) {
+  what.time = with.http.time;
+  what.most_bytes = longest_metadata;
+  return with.http.call(what, stop);
+}
+
+client_identity configured(const means& with) {
+  return {with.settings.client_id, with.settings.client_secret, with.key, with.settings.key_id, {}};
+}
+
+/// Our key proves that we are the client of our metadata document, whose keys it names.
+client_identity of_document(const means& with) { return {with.settings.metadata_url, {}, with.key, with.settings.key_id, {}}; }
+
+client_identity of_registration(const client_registration& from) {
+  return {from.client_id, from.client_secret, std::nullopt, {}, from.method};
+}
+
+result<client_identity> registered(const means& with, const authority& at, const std::string& redirect_uri,
+                                   const std::stop_token& stop) {
+  auto request = registration_request(with.settings.client_name, redirect_uri, at.server);
+  if (!request) return tl::unexpected(std::move(request.error()));
+  small_request post;
+  post.url = at.server.registration_endpoint;
+  post.headers = {{"Accept", "application/json"}, {"Content-Type", "application/json"}};
+  post.body = std::move(*request);
+  const auto answer = sent(with, std::move(post), stop);
+  if (!answer) return tl::unexpected(answer.error());
+  const auto out = read_registration(*answer, redirect_uri, at.server.issuer);
+  if (!out) return tl::unexpected(out.error());
+  with.log("registered at " + shown(at.server.issuer));
+  // It serves this login all the same.
+  if (auto kept = with.settings.store->put_registration(at.server.issuer, *out); !kept)
+    with.log("the registration cannot be kept: " + kept.error().public_text);
+  return of_registration(*out);
+}
+
+/// A registration at hand that still serves.
+result<std::optional<client_registration>> registration_at(const means& with, const server_metadata& at) {
+  auto out = with.settings.store->registration(at.issuer);
+  if (out && *out && (*out)->secret_expires && *(*out)->secret_expires <= with.now()) return std::nullopt;
+  return out;
+}
+
+/// Spec: basic/authorization/client-registration.
+result<client_identity> identity_for_login(const means& with, const authority& at,
+                                           const std::optional<client_registration>& at_hand, const std::string& redirect_uri,
+                                           const std::stop_token& stop) {
+  if (!with.settings.client_id.empty()) return configured(with);
+  if (at.server.takes_documents && !with.settings.metadata_url.empty()) return of_document(with);
+  // Authorization servers compare redirect URIs as texts.
+  if (at_hand && at_hand->redirect_uri == redirect_uri) return of_registration(*at_hand);
+  if (!at.server.registration_endpoint.empty()) return registered(with, at, redirect_uri, stop);
+  return fail(errc::unauthorized,
+              "cannot register at " + shown(at.server.issuer) +
+                  ": it takes no registrations by programs; register a client there by hand with the redirect "
+                  "URI " +
+                  redirect_uri + ", and configure its client id");
+}
+
+/// Who we were when we got these tokens; nothing when we are that no more.
+result<std::optional<client_identity>> identity_of(const means& with, const token_key& key) {
+  if (key.client_id == with.settings.client_id) return configured(with);
+  if (key.client_id == with.settings.metadata_url) return of_document(with);
+  auto kept = with.settings.store->registration(key.issuer);
+  if (!kept) return tl::unexpected(std::move(kept.error()));
+  if (*kept && (*kept)->client_id == key.client_id) return of_registration(**kept);
+  return std::nullopt;
+}
+
+obtained ask_for_tokens(const means& with, const authority& at, const client_identity& who, fields what,
+                        const scope_set& scopes, const std::stop_token& stop) {
+  what.emplace_back("resource", at.resource);
+  auto request = authenticated(at.server.token_endpoint, std::move(what), who, at.server, with.now());
+  if (!request) return refused(std::move(request.error()));
+  const auto answer = sent(with, std::move(*request), stop);
+  if (!answer) return refused(answer.error());
+  auto tokens = read_tokens(*answer, scopes, at.server.issuer, with.now());
+  if (!tokens) return tl::unexpected(std::move(tokens.error()));
+  return kept_tokens{{at.server.issuer, with.url, who.client_id, spelled(scopes)}, std::move(*tokens)};
+}
+
+obtained from_machine(const means& with, const authority& at, const scope_set& scopes, const std::stop_token& stop) {
+  fields what{{"grant_type", "client_credentials"}};
+  if (!scopes.empty()) what.emplace_back("scope", spelled(scopes));
+  auto who = configured(with);
+  if (who.client_id.empty()) who = of_document(with);
+  return ask_for_tokens(with, at, who, std::move(what), scopes, stop);
+}
+
+result<void> check_redirect_uri(const std::string& uri) {
+  if (check_endpoint(uri, "the redirect URI") && uri.find('?') == std::string::npos) return {};
+  return fail(errc::invalid_argument,
+              "\"" + shown(uri) + "\" is no place to come back to: it must be https:, or http: on this machine, without query");
+}
+
+obtained from_user(const means& with, const authority& at, const scope_set& scopes, const std::stop_token& stop) {
+  const auto& login = with.settings.login;
+  if (auto able = check_code_grant(at.server, at.is_published); !able) return refused(std::move(able.error()));
+  const auto at_hand = registration_at(with, at.server);
+  if (!at_hand) return refused(at_hand.error());
+  const auto redirect_uri = login->begin(*at_hand ? (*at_hand)->redirect_uri : std::string());
+  if (!redirect_uri) return refused(redirect_uri.error());
+  if (auto checked = check_redirect_uri(*redirect_uri); !checked) return refused(std::move(checked.error()));
+  const auto who = identity_for_login(with, at, *at_hand, *redirect_uri, stop);
+  if (!who) return refused(who.error());
+  auto request = begin_code_request(at.server);
+  if (!request) return refused(std::move(request.error()));
+  request->client_id = who->client_id;
+  request->redirect_uri = *redirect_uri;
+  request->resource = at.resource;
+  request->scopes = scopes;
+  with.log("asking for a login at " + shown(at.server.issuer) + (scopes.empty() ? "" : " for the scopes " + spelled(scopes)));
+  const auto back = login->visit(page_of(*request), stop);
+  if (!back) return refused(back.error());
+  const auto code = code_in(*back, *request);
+  if (!code) return refused(code.error());
+  auto out = ask_for_tokens(with, at, *who,
+                            {{"grant_type", "authorization_code"},
+                             {"code", *code},
+                             {"redirect_uri", *redirect_uri},
+                             {"code_verifier", request->verifier}},
+                            scopes, stop);
+  // The server may have forgotten a client; the next login registers anew.
+  if (!out && out.error().error == "invalid_client" && with.settings.client_id.empty()) {
+    if (auto removed = with.settings.store->remove_registration(at.server.issuer); !removed)
+      return refused(std::move(removed.error()));
+  }
+  return out;
+}
+
+}  // namespace
+
+obtained get_tokens(const means& with, const authority& at, const scope_set& scopes, const std::stop_token& stop) {
+  const bool is_machine = with.settings.grant == oauth_grant::client_credentials;
+  if (is_machine || with.settings.login) {
+    auto out = is_machine ? from_machine(with, at, scopes, stop) : from_user(with, at, scopes, stop);
+    if (!out && at.is_assumed && out.error().why.code == errc::unauthorized)
+      out.error().why.public_text +=
+          "; " + shown(with.url) +
+          " names no authorization server: if it wants a token of its own, send that with each request";
+    return out;
+  }
+  return refused({errc::unauthorized,
+                  "\"" + shown(with.url) + "\" wants to know who asks" +
+                      (scopes.empty() ? std::string() : " (scopes: " + spelled(scopes) + ")") + ": " + with.settings.advice,
+                  {}});
+}
+
+obtained refresh(const means& with, const authority& at, const kept_tokens& what, const std::stop_token& stop) {
+  const auto who = identity_of(with, what.key);
+  if (!who) return refused(who.error());
+  if (!*who)
+    return tl::unexpected(token_refusal{
+        "invalid_client", {errc::unauthorized, "the client that these tokens were given to is registered no more", {}}});
+  const auto granted = read_scopes(what.tokens.scope).value_or(scope_set());
+  auto out = ask_for_tokens(with, at, **who, {{"grant_type", "refresh_token"}, {"refresh_token", what.tokens.refresh_token}},
+                            granted, stop);
+  if (!out) return out;
+  out->key.scope = what.key.scope;
+  if (out->tokens.refresh_token.empty()) out->tokens.refresh_token = what.tokens.refresh_token;
+  return out;
+}
+
+result<bool> revoke(const means& with, const kept_tokens& what, const std::stop_token& stop) {
+  const auto at = server_of(with.http, what.key.issuer, stop);
+  if (!at) return tl::unexpected(at.error());
+  const auto who = identity_of(with, what.key);
+  if (!who) return tl::unexpected(who.error());
+  if (at->revocation_endpoint.empty() || !*who) return false;
+  const bool has_refresh = !what.tokens.refresh_token.empty();
+  auto request = authenticated(at->revocation_endpoint,
+                               {{"token", has_refresh ? what.tokens.refresh_token : what.tokens.access_token},
+                                {"token_type_hint", has_refresh ? "refresh_token" : "access_token"}},
+                               **who, *at, with.now());
+  if (!request) return tl::unexpected(std::move(request.error()));
+  const auto answer = sent(with, std::move(*request), stop);
+  if (!answer) return tl::unexpected(answer.error());
+  if (answer->status == 200) return true;
+  return fail(errc::source_unavailable,
+              shown(at->revocation_endpoint) + " answered with status " + std::to_string(answer->status));
+}
+
+}  // namespace hondana::oauth

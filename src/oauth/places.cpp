@@ -1,0 +1,112 @@
+/// Takes URLs apart and puts well-known ones together.
+#include "oauth/places.hpp"
+
+#include <algorithm>
+#include <hondana/uri.hpp>
+
+#include "transport/http_calls/checked_target.hpp"
+#include "transport/http_calls/small_call.hpp"
+
+namespace hondana::oauth {
+namespace {
+
+using transport::http_calls::has_credentials;
+using transport::http_calls::host_of;
+using transport::http_calls::origin_of;
+using transport::http_calls::shown;
+
+/// Without a slash that ends it.
+std::string path_of(std::string_view url) {
+  std::string out(split_uri(url).path);
+  while (out.ends_with('/')) out.pop_back();
+  return out;
+}
+
+std::string query_of(std::string_view url) {
+  const auto query = split_uri(url).query;
+  return query ? '?' + std::string(*query) : std::string();
+}
+
+/// What `xdg-open` and its like may give to a shell has nothing to say there: no quotes, `$`, `;`, brackets or blanks.
+bool is_plain(std::string_view url) noexcept {
+  static constexpr std::string_view others = "-._~:/?#[]@&+,=%";
+  return std::all_of(url.begin(), url.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           others.find(c) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+std::string base_of(const std::string& url) {
+  const auto parts = split_uri(url);
+  return std::string(parts.scheme) + "://" + std::string(parts.authority.value_or(std::string_view()));
+}
+
+result<std::string> canonical_resource(const std::string& url) {
+  if (!origin_of(url) || !split_uri(url).authority)
+    return fail(errc::invalid_argument, "\"" + shown(url) + "\" is no http: or https: URL, so there is nobody to log in to");
+  if (has_credentials(url)) return fail(errc::invalid_argument, "the server's URL holds a user name or password");
+  auto out = base_of(url);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const auto path = split_uri(url).path;
+  if (path != "/") out += path;
+  return out + query_of(url);
+}
+
+bool is_resource_of(const std::string& published, const std::string& url) {
+  const auto origin = origin_of(published);
+  if (!origin || origin != origin_of(url) || has_credentials(published) || split_uri(published).fragment) return false;
+  if (split_uri(published).query && query_of(published) != query_of(url)) return false;
+  const auto above = std::string(split_uri(published).path);
+  const auto path = std::string(split_uri(url).path);
+  if (path == above) return true;
+  return path.starts_with(above.ends_with('/') ? above : above + '/') || (above == "/" && path.empty());
+}
+
+std::vector<std::string> resource_metadata_places(const std::string& resource) {
+  const auto root = base_of(resource) + "/.well-known/oauth-protected-resource";
+  const auto whole = std::string(split_uri(resource).path);
+  const auto inserted = (whole == "/" ? std::string() : whole) + query_of(resource);
+  if (inserted.empty()) return {root};
+  return {root + inserted, root};
+}
+
+std::vector<std::string> server_metadata_places(const std::string& issuer) {
+  const auto base = base_of(issuer);
+  const auto path = path_of(issuer);
+  std::vector<std::string> out{base + "/.well-known/oauth-authorization-server" + path,
+                               base + "/.well-known/openid-configuration" + path};
+  if (!path.empty()) out.push_back(base + path + "/.well-known/openid-configuration");
+  return out;
+}
+
+bool is_on_this_machine(const std::string& url) {
+  const auto host = host_of(url);
+  if (host == "localhost" || host.ends_with(".localhost") || host == "[::1]") return true;
+  return host.starts_with("127.") &&
+         std::all_of(host.begin(), host.end(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
+}
+
+result<void> check_endpoint(const std::string& url, std::string_view what) {
+  const auto refuse = [&](const std::string& why) {
+    return fail(errc::broken_protocol, std::string(what) + " cannot be used: " + why);
+  };
+  if (!is_plain(url)) return refuse("it is no URL, or has characters that such a URL has no use for");
+  const auto origin = origin_of(url);
+  if (!origin || !split_uri(url).authority) return refuse("it is no https: URL");
+  if (!origin->starts_with("https://") && !is_on_this_machine(url))
+    return refuse("\"" + shown(url) + "\" is not https:, so that anybody on the way could read tokens");
+  if (has_credentials(url)) return refuse("it holds a user name");
+  if (split_uri(url).fragment) return refuse("it has a fragment");
+  return {};
+}
+
+result<void> check_issuer(const std::string& url) {
+  if (auto checked = check_endpoint(url, "the issuer"); !checked) return checked;
+  if (split_uri(url).query) return fail(errc::broken_protocol, "the issuer cannot be used: it has a query");
+  return {};
+}
+
+}  // namespace hondana::oauth

@@ -1,0 +1,288 @@
+/// Decides between tokens at hand, refreshing and logging in.
+#include "oauth/session.hpp"
+
+#include <algorithm>
+
+#include "oauth/choices.hpp"
+#include "transport/http_calls/checked_target.hpp"
+
+namespace hondana::oauth {
+namespace {
+
+using transport::http_calls::shown;
+
+constexpr auto longest_margin = std::chrono::seconds(30);
+
+/// A request that any MCP server refuses which wants to know who asks.
+transport::http_calls::small_request question(const std::string& url, std::chrono::milliseconds time) {
+  transport::http_calls::small_request out;
+  out.url = url;
+  out.headers = {{"Accept", "application/json, text/event-stream"}, {"Content-Type", "application/json"}};
+  out.body = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
+  out.time = time;
+  return out;
+}
+
+bool is_same(const refused_token& one, const refused_token& other) {
+  return one.token == other.token && one.status == other.status && one.challenges == other.challenges;
+}
+
+failure with_scopes(failure why, const scope_set& scopes) {
+  why.scopes = std::make_shared<const std::vector<std::string>>(scopes.begin(), scopes.end());
+  return why;
+}
+
+}  // namespace
+
+/// One at a time gets tokens; the others wait, and mostly find that nothing is left to do.
+class session::turn {
+ public:
+  turn(session& of, const std::stop_token& stop) : of_(of) {
+    std::unique_lock lock(of.mutex_);
+    has_it_ = of.turns_.wait(lock, stop, [&of] { return !of.is_taken_; });
+    if (has_it_) of.is_taken_ = true;
+  }
+  ~turn() {
+    if (!has_it_) return;
+    {
+      const std::scoped_lock lock(of_.mutex_);
+      of_.is_taken_ = false;
+    }
+    of_.turns_.notify_one();
+  }
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+
+  [[nodiscard]] bool has_it() const noexcept { return has_it_; }
+
+ private:
+  session& of_;
+  bool has_it_ = false;
+};
+
+bool session::is_expired(const token_set& of) const {
+  if (!of.expires) return false;
+  const auto margin = std::clamp<std::chrono::seconds>((*of.expires - of.since) / 10, std::chrono::seconds(0), longest_margin);
+  return with_.now() >= *of.expires - margin;
+}
+
+std::optional<std::string> session::token() {
+  const std::scoped_lock lock(mutex_);
+  if (!is_loaded_) return std::nullopt;
+  if (!kept_ || is_spent_) return std::string();
+  if (is_expired(kept_->tokens)) return std::nullopt;
+  return kept_->tokens.access_token;
+}
+
+std::optional<kept_tokens> session::current() const {
+  const std::scoped_lock lock(mutex_);
+  auto out = kept_;
+  if (out) out->tokens.access_token.clear();
+  if (out) out->tokens.refresh_token.clear();
+  return out;
+}
+
+bool session::has_other_than(const std::string& refused) const {
+  const std::scoped_lock lock(mutex_);
+  return kept_ && !is_spent_ && !is_expired(kept_->tokens) && kept_->tokens.access_token != refused;
+}
+
+result<void> session::obtain(const refused_token& why, const std::stop_token& stop) {
+  const auto before = [this] {
+    const std::scoped_lock lock(mutex_);
+    return attempts_;
+  }();
+  const turn mine(*this, stop);
+  if (!mine.has_it()) return fail(errc::cancelled, "cannot get a token for " + shown(with_.url) + ": it was cancelled");
+  if (has_other_than(why.token)) return {};
+  {
+    // Whoever waited for an attempt that failed would only bother the user once more.
+    const std::scoped_lock lock(mutex_);
+    if (attempts_ != before && failed_ && is_same(failed_for_, why)) return tl::unexpected(*failed_);
+  }
+  auto done = obtain_now(why, stop);
+  const std::scoped_lock lock(mutex_);
+  ++attempts_;
+  failed_.reset();
+  if (!done && done.error().code != errc::cancelled) failed_ = done.error();
+  failed_for_ = why;
+  return done;
+}
+
+result<void> session::obtain_now(const refused_token& why, const std::stop_token& stop) {
+  if (auto loaded = load(); !loaded) return loaded;
+  if (has_other_than(why.token)) return {};
+  if (why.status == 0) return renew(stop);
+  if (why.status != 403) return after_401(why, stop);
+  const auto wanted = bearer_in(why.challenges);
+  return step_up(wanted.value_or(bearer_challenge()), stop);
+}
+
+result<std::optional<kept_tokens>> session::stored() const {
+  auto all = with_.settings.store->find(with_.url);
+  if (!all) return tl::unexpected(std::move(all.error()));
+  return choose_tokens(std::move(*all), with_.settings, with_.url);
+}
+
+result<void> session::load() {
+  if (is_loaded_) return {};
+  auto found = stored();
+  if (!found) return tl::unexpected(std::move(found.error()));
+  if (*found && !with_.settings.client_id.empty()) issuer_ = (*found)->key.issuer;
+  set(std::move(*found), origin::store);
+  return {};
+}
+
+void session::set(std::optional<kept_tokens> what, origin by) {
+  origin_ = by;
+  const std::scoped_lock lock(mutex_);
+  kept_ = std::move(what);
+  is_spent_ = false;
+  is_loaded_ = true;
+}
+
+result<void> session::adopt(kept_tokens what, origin by) {
+  const auto before = kept_ ? std::optional(kept_->key) : std::nullopt;
+  set(what, by);
+  if (auto put = with_.settings.store->put(what); !put) return put;
+  // A login replaces what it was made for; nobody would ask for that again.
+  if (before && *before != what.key) return with_.settings.store->remove(*before);
+  return {};
+}
+
+result<void> session::forget() {
+  if (!kept_) return {};
+  const auto key = kept_->key;
+  set(std::nullopt, origin::store);
+  return with_.settings.store->remove(key);
+}
+
+/// An access token has come to its end. Nobody is asked to log in before the server has said that it wants it.
+result<void> session::renew(const std::stop_token& stop) {
+  if (!kept_) return {};
+  const bool is_machine = with_.settings.grant == oauth_grant::client_credentials;
+  if (is_machine || !kept_->tokens.refresh_token.empty()) {
+    const auto at = find_authority(hint_, stop);
+    if (!at) return tl::unexpected(at.error());
+    if (at->server.issuer == kept_->key.issuer) {
+      if (is_machine) return get(*at, asked_for(kept_), stop);
+      if (auto done = refreshed(*at, stop); !done) return tl::unexpected(std::move(done.error()));
+      return {};
+    }
+  }
+  // Its challenge may say what we do not know: where its metadata is.
+  const std::scoped_lock lock(mutex_);
+  is_spent_ = true;
+  return {};
+}
+
+result<void> session::after_401(const refused_token& why, const std::stop_token& stop) {
+  const auto wanted = bearer_in(why.challenges).value_or(bearer_challenge());
+  if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
+  const auto at = find_authority(hint_, stop);
+  if (!at) return tl::unexpected(at.error());
+  if (kept_ && kept_->key.issuer == at->server.issuer) {
+    const bool is_news = kept_->tokens.access_token == why.token && why.times > 1;
+    if (is_news && origin_ == origin::login)
+      return fail(errc::unauthorized, shown(with_.url) + " refuses the token that " + shown(at->server.issuer) +
+                                          " gave just now; ask whoever runs them");
+    if (!kept_->tokens.refresh_token.empty() && !(is_news && origin_ == origin::refresh)) {
+      const auto done = refreshed(*at, stop);
+      if (!done) return tl::unexpected(done.error());
+      if (*done) return {};
+    }
+  }
+  return get(*at, scopes_to_ask(with_.settings, kept_, *at, wanted.scopes), stop);
+}
+
+result<void> session::step_up(const bearer_challenge& wanted, const std::stop_token& stop) {
+  if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
+  const auto needed = wanted.scopes.value_or(scope_set());
+  // Asking once more for what was not given would go on for ever.
+  if (covers(asked_for(kept_), needed))
+    return tl::unexpected(with_scopes({errc::unauthorized,
+                                       shown(with_.url) + " refuses the request" +
+                                           (needed.empty() ? std::string(" and names no scope that would help")
+                                                           : ", for which it wants the scopes " + spelled(needed) +
+                                                                 "; these were asked for and do not help") +
+                                           "; ask whoever runs it for access",
+                                       {}},
+                                      needed));
+  const auto at = find_authority(hint_, stop);
+  if (!at) return tl::unexpected(at.error());
+  return get(*at, scopes_to_ask(with_.settings, kept_, *at, needed), stop);
+}
+
+result<bool> session::refreshed(const authority& at, const std::stop_token& stop) {
+  // Refresh tokens are mostly good for one use: another process may have been faster.
+  const auto newer = [this](const kept_tokens& one) {
+    return one.tokens.since >= kept_->tokens.since && one.tokens.access_token != kept_->tokens.access_token;
+  };
+  const auto take_newer = [&]() -> result<bool> {
+    auto found = stored();
+    if (!found) return tl::unexpected(std::move(found.error()));
+    if (!*found || !newer(**found) || (*found)->key.issuer != at.server.issuer || is_expired((*found)->tokens)) return false;
+    set(std::move(*found), origin::refresh);
+    return true;
+  };
+  if (auto taken = take_newer(); !taken || *taken) return taken;
+  auto fresh = refresh(with_, at, *kept_, stop);
+  if (fresh) {
+    if (auto kept = adopt(std::move(*fresh), origin::refresh); !kept)
+      with_.log("the new token cannot be kept: " + kept.error().public_text);
+    return true;
+  }
+  if (fresh.error().error.empty()) return tl::unexpected(std::move(fresh.error().why));
+  if (auto taken = take_newer(); !taken || *taken) return taken;
+  with_.log("the tokens at hand cannot be refreshed: " + fresh.error().why.public_text);
+  if (auto forgotten = forget(); !forgotten) return tl::unexpected(std::move(forgotten.error()));
+  return false;
+}
+
+result<authority> session::find_authority(const std::string& hint, const std::stop_token& stop) {
+  const auto choose = [this](const std::vector<std::string>& named) {
+    return choose_issuer(named, with_.settings.issuer.empty() ? issuer_ : with_.settings.issuer, kept_, with_.url);
+  };
+  return discover(with_.http, with_.url, hint, choose, stop);
+}
+
+result<void> session::get(const authority& at, const scope_set& scopes, const std::stop_token& stop) {
+  if (!with_.settings.client_id.empty()) issuer_ = at.server.issuer;
+  auto fresh = get_tokens(with_, at, scopes, stop);
+  if (!fresh) return tl::unexpected(with_scopes(std::move(fresh.error().why), scopes));
+  return adopt(std::move(*fresh), origin::login);
+}
+
+result<void> session::log_in(const std::stop_token& stop) {
+  const turn mine(*this, stop);
+  if (!mine.has_it()) return fail(errc::cancelled, "cannot log in to " + shown(with_.url) + ": it was cancelled");
+  if (auto loaded = load(); !loaded) return loaded;
+  bearer_challenge wanted;
+  const auto answer = with_.http.call(question(with_.url, with_.http.time), stop);
+  if (!answer) return tl::unexpected(answer.error());
+  if (answer->status == 401) wanted = bearer_in(answer->challenges).value_or(bearer_challenge());
+  if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
+  const auto at = find_authority(hint_, stop);
+  if (!at) return tl::unexpected(at.error());
+  return get(*at, scopes_to_ask(with_.settings, kept_, *at, wanted.scopes), stop);
+}
+
+result<bool> session::log_out(bool registrations, const std::stop_token& stop) {
+  const turn mine(*this, stop);
+  if (!mine.has_it()) return fail(errc::cancelled, "cannot log out of " + shown(with_.url) + ": it was cancelled");
+  const auto all = with_.settings.store->find(with_.url);
+  if (!all) return tl::unexpected(all.error());
+  for (const auto& one : *all) {
+    if (const auto told = revoke(with_, one, stop); !told || !*told)
+      with_.log(shown(one.key.issuer) + " was not told" + (told ? std::string() : ": " + told.error().public_text));
+    if (auto removed = with_.settings.store->remove(one.key); !removed) return tl::unexpected(std::move(removed.error()));
+    if (!registrations) continue;
+    if (auto removed = with_.settings.store->remove_registration(one.key.issuer); !removed)
+      return tl::unexpected(std::move(removed.error()));
+  }
+  const bool had_any = !all->empty() || kept_;
+  set(std::nullopt, origin::store);
+  return had_any;
+}
+
+}  // namespace hondana::oauth

@@ -1,0 +1,31 @@
+/// What a token endpoint answers.
+#pragma once
+
+#include <hondana/authorization.hpp>
+#include <hondana/error.hpp>
+#include <string>
+
+#include "oauth/identity.hpp"
+#include "oauth/scopes.hpp"
+#include "transport/http_calls/small_call.hpp"
+
+namespace hondana::oauth {
+
+struct token_refusal {
+  std::string error{};  ///< As RFC 6749 names it, "invalid_grant"; empty when that is not why.
+  failure why{};
+};
+
+/// The longest access or refresh token that is taken, in bytes.
+inline constexpr std::size_t longest_token = 16u << 10;
+/// The longest life that is believed.
+inline constexpr auto longest_life = std::chrono::hours(24 * 366);
+
+/// Tokens that were asked for with `asked`. Errors: unauthorized when the server refuses, with what it says;
+/// source_unavailable when it cannot answer now; broken_protocol. None repeats anything of a token.
+/// Spec: RFC 6749 sections 5.1 and 5.2.
+[[nodiscard]] tl::expected<token_set, token_refusal> read_tokens(const transport::http_calls::small_answer& answer,
+                                                                 const scope_set& asked, const std::string& issuer,
+                                                                 seconds_since_epoch now);
+
+}  // namespace hondana::oauth
