@@ -4,11 +4,15 @@
 /// some scenarios the calls it shall make in MCP_CONFORMANCE_CONTEXT.
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include <hondana/authorization.hpp>
 #include <hondana/client.hpp>
+
+#include "login.hpp"
 
 namespace {
 
@@ -46,6 +50,28 @@ hondana::client_options options_of_a_host() {
   out.handlers.roots = []() -> hondana::result<std::vector<hondana::root>> {
     return std::vector<hondana::root>{{"file:///srv/work", "work"}};
   };
+  return out;
+}
+
+/// Who we are to authorization servers: a client of the name that the context gives, or one of none.
+hondana::oauth_settings settings_of_a_host(const value& context) {
+  hondana::oauth_settings out;
+  const auto given = [&context](const char* name) {
+    const auto* found = context.find(name);
+    return found == nullptr || found->as_string() == nullptr ? std::string() : *found->as_string();
+  };
+  out.client_id = given("client_id");
+  out.client_secret = given("client_secret");
+  out.issuer = given("issuer");
+  out.private_key = given("private_key_pem");
+  out.client_name = "hondana-everything-client";
+  // Where the suite expects a metadata document, which nobody fetches.
+  out.metadata_url = "https://conformance-test.local/client-metadata.json";
+  // Credentials without somebody to log in are those of a machine.
+  const bool is_machine = variable("MCP_CONFORMANCE_SCENARIO").starts_with("auth/client-credentials");
+  if (is_machine) out.grant = hondana::oauth_grant::client_credentials;
+  out.login = std::make_shared<login_without_user>();
+  out.log = [](std::string_view line) { std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data()); };
   return out;
 }
 
@@ -170,6 +196,9 @@ int main(int count, char** arguments) {
   }
   hondana::http_target target;
   target.url = arguments[count - 1];
+  auto tokens = hondana::oauth_session::of(target.url, settings_of_a_host(context));
+  if (!tokens) return complain("prepare to log in to " + target.url, tokens.error());
+  target.tokens = *tokens;
   auto client = hondana::client::connect(target, options_of_a_host());
   if (!client) return complain("connect to " + target.url, client.error());
   return use_everything(*client, variable("MCP_CONFORMANCE_SCENARIO"), context);

@@ -114,8 +114,7 @@ result<void> session::obtain_now(const refused_token& why, const std::stop_token
   if (has_other_than(why.token)) return {};
   if (why.status == 0) return renew(stop);
   if (why.status != 403) return after_401(why, stop);
-  const auto wanted = bearer_in(why.challenges);
-  return step_up(wanted.value_or(bearer_challenge()), stop);
+  return step_up(bearer_in(why.challenges), stop);
 }
 
 result<std::optional<kept_tokens>> session::stored() const {
@@ -177,7 +176,7 @@ result<void> session::renew(const std::stop_token& stop) {
 }
 
 result<void> session::after_401(const refused_token& why, const std::stop_token& stop) {
-  const auto wanted = bearer_in(why.challenges).value_or(bearer_challenge());
+  const auto wanted = bearer_in(why.challenges);
   if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
   const auto at = find_authority(hint_, stop);
   if (!at) return tl::unexpected(at.error());
@@ -260,7 +259,7 @@ result<void> session::log_in(const std::stop_token& stop) {
   bearer_challenge wanted;
   const auto answer = with_.http.call(question(with_.url, with_.http.time), stop);
   if (!answer) return tl::unexpected(answer.error());
-  if (answer->status == 401) wanted = bearer_in(answer->challenges).value_or(bearer_challenge());
+  if (answer->status == 401) wanted = bearer_in(answer->challenges);
   if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
   const auto at = find_authority(hint_, stop);
   if (!at) return tl::unexpected(at.error());
