@@ -21,10 +21,6 @@ using transport::http_calls::small_request;
 constexpr auto assertion_time = std::chrono::seconds(60);
 constexpr std::size_t longest_credential = 8u << 10;
 
-bool has(const std::vector<std::string>& all, std::string_view one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
-
 /// One in which we say who we are and nobody else could. Spec: RFC 7523 section 3.
 result<std::string> assertion(const client_identity& who, const server_metadata& at, seconds_since_epoch now) {
   auto name = random_text();
@@ -53,11 +49,11 @@ result<std::string> method_for(const client_identity& who, const server_metadata
   std::vector<std::string> able{"none"};
   if (!who.secret.empty()) able = {"client_secret_basic", "client_secret_post", "none"};
   if (who.key) able = {"private_key_jwt"};
-  if (has(able, who.method)) return who.method;
+  if (lists(able, who.method)) return who.method;
   for (const auto& one : able) {
-    if (!has(taken, one) && !(who.key && !at.methods)) continue;
+    if (!lists(taken, one) && !(who.key && !at.methods)) continue;
     const auto name = who.key ? std::string(name_of(who.key->by())) : std::string();
-    if (who.key && at.algorithms && !has(*at.algorithms, name))
+    if (who.key && at.algorithms && !lists(*at.algorithms, name))
       return fail(errc::unsupported, shown(at.issuer) + " takes no keys of " + name + "; configure one of another kind");
     return one;
   }
@@ -95,7 +91,7 @@ result<small_request> authenticated(const std::string& endpoint, fields what, co
 result<std::string> method_to_register(const server_metadata& at) {
   if (!at.methods) return "none";
   for (const auto* one : {"none", "client_secret_basic", "client_secret_post"}) {
-    if (has(*at.methods, one)) return one;
+    if (lists(*at.methods, one)) return one;
   }
   return fail(errc::unsupported,
               shown(at.issuer) +
@@ -108,7 +104,7 @@ result<std::string> registration_request(const std::string& client_name, const s
   auto method = method_to_register(at);
   if (!method) return method;
   value::array grants{"authorization_code"};
-  if (!at.grants || has(*at.grants, "refresh_token")) grants.emplace_back("refresh_token");
+  if (!at.grants || lists(*at.grants, "refresh_token")) grants.emplace_back("refresh_token");
   return value(value::object{{"client_name", client_name},
                              {"redirect_uris", value::array{redirect_uri}},
                              {"grant_types", grants},

@@ -72,10 +72,6 @@ result<std::string> endpoint(const value& of, const std::string& name) {
   return out;
 }
 
-bool has(const std::vector<std::string>& all, std::string_view one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
-
 /// Puts what was read where it belongs; remembers the first failure.
 class taking {
  public:
@@ -113,6 +109,10 @@ result<resource_metadata> read_resource_metadata(std::string_view json) {
   }
   out.authorization_servers = std::move(*servers);
   return out;
+}
+
+bool lists(const std::vector<std::string>& all, std::string_view one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
 }
 
 result<server_metadata> read_server_metadata(std::string_view json, const std::string& issuer) {
@@ -156,9 +156,9 @@ result<void> check_code_grant(const server_metadata& of, bool must_say) {
   };
   if (of.authorization_endpoint.empty())
     return refuse("it has no page to log in at (authorization_endpoint); it may serve machines only");
-  if (of.grants && !has(*of.grants, "authorization_code"))
+  if (of.grants && !lists(*of.grants, "authorization_code"))
     return refuse("it gives no tokens to people who log in (grant_types_supported); use the credentials of a machine");
-  if (of.challenge_methods ? !has(*of.challenge_methods, "S256") : must_say)
+  if (of.challenge_methods ? !lists(*of.challenge_methods, "S256") : must_say)
     return refuse(
         "it does not say that it supports PKCE with S256 (code_challenge_methods_supported), without which others could "
         "use what it sends; ask whoever runs it");

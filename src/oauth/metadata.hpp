@@ -43,6 +43,9 @@ struct server_metadata {
   bool takes_documents = false;  ///< `client_id_metadata_document_supported`.
 };
 
+/// Whether such a list of strings has one.
+[[nodiscard]] bool lists(const std::vector<std::string>& all, std::string_view one);
+
 /// Errors: broken_protocol, which names the member: for what is no such metadata, another issuer than `issuer`, and endpoints
 /// that cannot be used. Spec: RFC 8414 section 3.3.
 [[nodiscard]] result<server_metadata> read_server_metadata(std::string_view json, const std::string& issuer);

@@ -88,10 +88,11 @@ bool session::has_other_than(const std::string& refused) const {
 }
 
 result<void> session::obtain(const refused_token& why, const std::stop_token& stop) {
-  const auto before = [this] {
+  const auto [before, is_under_way] = [this] {
     const std::scoped_lock lock(mutex_);
-    return attempts_;
+    return std::pair(attempts_, is_taken_);
   }();
+  if (is_under_way) with_.log("somebody gets a token already; waiting for it");
   const turn mine(*this, stop);
   if (!mine.has_it()) return fail(errc::cancelled, "cannot get a token for " + shown(with_.url) + ": it was cancelled");
   if (has_other_than(why.token)) return {};
@@ -164,7 +165,7 @@ result<void> session::renew(const std::stop_token& stop) {
     const auto at = find_authority(hint_, stop);
     if (!at) return tl::unexpected(at.error());
     if (at->server.issuer == kept_->key.issuer) {
-      if (is_machine) return get(*at, asked_for(kept_), stop);
+      if (is_machine) return get(*at, asked_for(kept_), false, stop);
       if (auto done = refreshed(*at, stop); !done) return tl::unexpected(std::move(done.error()));
       return {};
     }
@@ -191,7 +192,7 @@ result<void> session::after_401(const refused_token& why, const std::stop_token&
       if (*done) return {};
     }
   }
-  return get(*at, scopes_to_ask(with_.settings, kept_, *at, wanted.scopes), stop);
+  return get(*at, scopes_to_ask(with_.settings, kept_, *at, wanted.scopes), false, stop);
 }
 
 result<void> session::step_up(const bearer_challenge& wanted, const std::stop_token& stop) {
@@ -209,7 +210,7 @@ result<void> session::step_up(const bearer_challenge& wanted, const std::stop_to
                                       needed));
   const auto at = find_authority(hint_, stop);
   if (!at) return tl::unexpected(at.error());
-  return get(*at, scopes_to_ask(with_.settings, kept_, *at, needed), stop);
+  return get(*at, scopes_to_ask(with_.settings, kept_, *at, needed), false, stop);
 }
 
 result<bool> session::refreshed(const authority& at, const std::stop_token& stop) {
@@ -228,7 +229,7 @@ result<bool> session::refreshed(const authority& at, const std::stop_token& stop
   auto fresh = refresh(with_, at, *kept_, stop);
   if (fresh) {
     if (auto kept = adopt(std::move(*fresh), origin::refresh); !kept)
-      with_.log("the new token cannot be kept: " + kept.error().public_text);
+      with_.log("the token cannot be kept: " + kept.error().public_text);
     return true;
   }
   if (fresh.error().error.empty()) return tl::unexpected(std::move(fresh.error().why));
@@ -245,11 +246,14 @@ result<authority> session::find_authority(const std::string& hint, const std::st
   return discover(with_.http, with_.url, hint, choose, stop);
 }
 
-result<void> session::get(const authority& at, const scope_set& scopes, const std::stop_token& stop) {
+result<void> session::get(const authority& at, const scope_set& scopes, bool must_keep, const std::stop_token& stop) {
   if (!with_.settings.client_id.empty()) issuer_ = at.server.issuer;
   auto fresh = get_tokens(with_, at, scopes, stop);
   if (!fresh) return tl::unexpected(with_scopes(std::move(fresh.error().why), scopes));
-  return adopt(std::move(*fresh), origin::login);
+  auto kept = adopt(std::move(*fresh), origin::login);
+  if (kept || must_keep) return kept;
+  with_.log("the token cannot be kept: " + kept.error().public_text);
+  return {};
 }
 
 result<void> session::log_in(const std::stop_token& stop) {
@@ -263,7 +267,7 @@ result<void> session::log_in(const std::stop_token& stop) {
   if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
   const auto at = find_authority(hint_, stop);
   if (!at) return tl::unexpected(at.error());
-  return get(*at, scopes_to_ask(with_.settings, kept_, *at, wanted.scopes), stop);
+  return get(*at, scopes_to_ask(with_.settings, kept_, *at, wanted.scopes), true, stop);
 }
 
 result<bool> session::log_out(bool registrations, const std::stop_token& stop) {

@@ -40,7 +40,9 @@ class session {
   /// True: there are new ones. False: they are of no use any more and are forgotten.
   result<bool> refreshed(const authority& at, const std::stop_token& stop);
   result<authority> find_authority(const std::string& hint, const std::stop_token& stop);
-  result<void> get(const authority& at, const scope_set& scopes, const std::stop_token& stop);
+  /// New tokens. `must_keep`: that the store cannot keep them is an error; otherwise it is logged, since they serve all the
+  /// same.
+  result<void> get(const authority& at, const scope_set& scopes, bool must_keep, const std::stop_token& stop);
   /// The tokens that a store has of us, if it has any.
   [[nodiscard]] result<std::optional<kept_tokens>> stored() const;
   /// Keeps them in memory in any case. Errors: those of the store.

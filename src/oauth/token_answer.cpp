@@ -40,7 +40,7 @@ std::optional<std::int64_t> seconds_in(const value& from) {
 }
 
 /// Null for a member that is absent or null.
-const value* member(const value& of, std::string_view name) {
+const value* given(const value& of, std::string_view name) {
   const auto* found = of.find(name);
   return found == nullptr || found->is_null() ? nullptr : found;
 }
@@ -69,26 +69,26 @@ tl::expected<token_set, token_refusal> read_tokens(const transport::http_calls::
   if (!said || said->as_object() == nullptr) return cannot(errc::broken_protocol, "its answer is no JSON object");
   token_set out;
   out.since = now;
-  const auto* access = member(*said, "access_token");
+  const auto* access = given(*said, "access_token");
   if (access == nullptr || access->as_string() == nullptr || !is_token(*access->as_string()))
     return cannot(errc::broken_protocol, "its answer has no access_token that could be sent");
   out.access_token = *access->as_string();
-  const auto* type = member(*said, "token_type");
+  const auto* type = given(*said, "token_type");
   if (type == nullptr || type->as_string() == nullptr || !is_bearer(*type->as_string()))
     return cannot(errc::broken_protocol, "its token is of another type than Bearer");
-  if (const auto* refresh = member(*said, "refresh_token")) {
+  if (const auto* refresh = given(*said, "refresh_token")) {
     if (refresh->as_string() == nullptr || refresh->as_string()->size() > longest_token)
       return cannot(errc::broken_protocol, "refresh_token is none that could be kept");
     out.refresh_token = *refresh->as_string();
   }
-  if (const auto* life = member(*said, "expires_in")) {
+  if (const auto* life = given(*said, "expires_in")) {
     const auto seconds = seconds_in(*life);
     if (!seconds || *seconds < 0) return cannot(errc::broken_protocol, "expires_in is no number of seconds");
     // Of no life at all is said by servers that do not know.
     if (*seconds > 0) out.expires = now + std::min<std::chrono::seconds>(std::chrono::seconds(*seconds), longest_life);
   }
   out.scope = spelled(asked);
-  if (const auto* scope = member(*said, "scope")) {
+  if (const auto* scope = given(*said, "scope")) {
     const auto granted = scope->as_string() == nullptr ? std::nullopt : read_scopes(*scope->as_string());
     if (!granted) return cannot(errc::broken_protocol, "scope is no list of scopes");
     out.scope = spelled(*granted);

@@ -172,6 +172,7 @@ class scripted_world {
     }
     return *session_;
   }
+  [[nodiscard]] std::string token() { return session().token().value_or("(none)"); }
   /// As another process that has the same store.
   void restart() { session_.reset(); }
 

@@ -1,13 +1,9 @@
 /// Logging in, refreshing, stepping up and logging out.
 #include <gtest/gtest.h>
-#include <openssl/ec.h>
-#include <openssl/pem.h>
 
 #include <string>
 #include <vector>
 
-#include "jose/openssl.hpp"
-#include "jose/token.hpp"
 #include "oauth/secrets.hpp"
 #include "oauth/session.hpp"
 #include "unit/oauth/scripted_places.hpp"
@@ -15,30 +11,16 @@
 namespace {
 
 using namespace hondana_test;
-using hondana::kept_tokens;
-using hondana::oauth_grant;
 using std::chrono::seconds;
-
-/// A key of P-256.
-std::string machine_key() {
-  const hondana::jose::key_pointer key(EVP_EC_gen("P-256"));
-  const hondana::jose::memory_file into(BIO_new(BIO_s_mem()));
-  EXPECT_EQ(PEM_write_bio_PKCS8PrivateKey(into.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr), 1);
-  char* bytes = nullptr;
-  const auto size = BIO_get_mem_data(into.get(), &bytes);
-  return {bytes, static_cast<std::size_t>(size)};
-}
-
-std::string token_of(scripted_world& world) { return world.session().token().value_or("(none)"); }
 
 TEST(oauth_session, a_refused_request_makes_somebody_log_in) {
   scripted_world world;
   EXPECT_FALSE(world.session().token());
   ASSERT_TRUE(world.lacking());
-  EXPECT_EQ(token_of(world), "");
+  EXPECT_EQ(world.token(), "");
   const auto done = world.refused("Bearer resource_metadata=\"https://mcp.example/meta\", scope=\"read\"");
   ASSERT_TRUE(done) << done.error().public_text;
-  EXPECT_EQ(token_of(world), "token-1");
+  EXPECT_EQ(world.token(), "token-1");
   ASSERT_EQ(world.user->pages.size(), 1u);
   const auto query = query_of(world.user->pages[0]);
   EXPECT_TRUE(world.user->pages[0].starts_with("https://as.example/authorize?"));
@@ -93,7 +75,7 @@ TEST(oauth_session, tokens_at_hand_serve_the_next_process) {
   ASSERT_TRUE(world.refused());
   world.restart();
   ASSERT_TRUE(world.lacking());
-  EXPECT_EQ(token_of(world), "token-1");
+  EXPECT_EQ(world.token(), "token-1");
   EXPECT_EQ(world.user->pages.size(), 1u);
 }
 
@@ -103,12 +85,12 @@ TEST(oauth_session, tokens_of_another_client_or_with_too_few_scopes_are_not_used
   world.restart();
   world.settings.scopes = {"b"};
   ASSERT_TRUE(world.lacking());
-  EXPECT_EQ(token_of(world), "");
+  EXPECT_EQ(world.token(), "");
   world.restart();
   world.settings.scopes = {"a"};
   world.settings.client_id = "another";
   ASSERT_TRUE(world.lacking());
-  EXPECT_EQ(token_of(world), "");
+  EXPECT_EQ(world.token(), "");
 }
 
 TEST(oauth_session, an_expired_token_is_refreshed_without_anybody) {
@@ -122,7 +104,7 @@ TEST(oauth_session, an_expired_token_is_refreshed_without_anybody) {
   world.token_members = R"(,"expires_in":3600)";
   const auto done = world.lacking();
   ASSERT_TRUE(done) << done.error().public_text;
-  EXPECT_EQ(token_of(world), "token-2");
+  EXPECT_EQ(world.token(), "token-2");
   EXPECT_EQ(field(world.token_form(1), "grant_type"), "refresh_token");
   EXPECT_EQ(field(world.token_form(1), "refresh_token"), "again");
   EXPECT_EQ(field(world.token_form(1), "client_id"), "registered");
@@ -157,10 +139,10 @@ TEST(oauth_session, a_refresh_that_is_refused_leads_to_a_login_once_the_server_a
   });
   world.pass(seconds(10));
   ASSERT_TRUE(world.lacking());
-  EXPECT_EQ(token_of(world), "");
+  EXPECT_EQ(world.token(), "");
   EXPECT_TRUE(world.store->find(server_url)->empty());
   ASSERT_TRUE(world.refused("Bearer scope=a"));
-  EXPECT_EQ(token_of(world), "token-2");
+  EXPECT_EQ(world.token(), "token-2");
   EXPECT_EQ(world.user->pages.size(), 2u);
 }
 
@@ -188,7 +170,7 @@ TEST(oauth_session, what_another_process_has_refreshed_is_taken_over) {
   others.tokens.expires = others.tokens.since + seconds(100);
   ASSERT_TRUE(world.store->put(others));
   ASSERT_TRUE(world.lacking());
-  EXPECT_EQ(token_of(world), "of another process");
+  EXPECT_EQ(world.token(), "of another process");
   EXPECT_EQ(world.places.asked("https://as.example/token").size(), 1u);
 }
 
@@ -206,7 +188,7 @@ TEST(oauth_session, a_refresh_race_that_was_lost_takes_what_the_winner_got) {
     return json(R"({"error":"invalid_grant"})", 400);
   });
   ASSERT_TRUE(world.lacking());
-  EXPECT_EQ(token_of(world), "of the winner");
+  EXPECT_EQ(world.token(), "of the winner");
   EXPECT_EQ(world.store->find(server_url)->size(), 1u);
 }
 
@@ -215,10 +197,10 @@ TEST(oauth_session, a_valid_token_that_is_refused_is_refreshed_and_then_replaced
   world.token_members = R"(,"expires_in":3600,"refresh_token":"again")";
   ASSERT_TRUE(world.refused());
   ASSERT_TRUE(world.refused());
-  EXPECT_EQ(token_of(world), "token-2");
+  EXPECT_EQ(world.token(), "token-2");
   EXPECT_EQ(world.user->pages.size(), 1u);
   ASSERT_TRUE(world.refused("Bearer", 401, 2));
-  EXPECT_EQ(token_of(world), "token-3");
+  EXPECT_EQ(world.token(), "token-3");
   EXPECT_EQ(world.user->pages.size(), 2u);
   const auto last = world.refused("Bearer", 401, 3);
   ASSERT_FALSE(last);
@@ -232,7 +214,7 @@ TEST(oauth_session, a_step_up_asks_for_the_union_of_scopes) {
   ASSERT_TRUE(world.refused("Bearer scope=\"read\""));
   ASSERT_TRUE(world.refused("Bearer error=\"insufficient_scope\", scope=\"write\"", 403));
   EXPECT_EQ(field(query_of(world.user->pages.at(1)), "scope"), "read write");
-  EXPECT_EQ(token_of(world), "token-2");
+  EXPECT_EQ(world.token(), "token-2");
   ASSERT_EQ(world.store->find(server_url)->size(), 1u);
   EXPECT_EQ(world.store->find(server_url)->front().key.scope, "read write");
 }
@@ -249,101 +231,6 @@ TEST(oauth_session, a_step_up_for_what_was_asked_for_already_ends_at_once) {
   EXPECT_EQ(world.user->pages.size(), 1u);
 }
 
-TEST(oauth_session, a_registration_serves_again_and_one_for_another_place_does_not) {
-  scripted_world world;
-  ASSERT_TRUE(world.refused());
-  ASSERT_TRUE(world.refused());
-  EXPECT_EQ(world.places.asked("https://as.example/register").size(), 1u);
-  EXPECT_EQ(world.user->before, (std::vector<std::string>{"", "http://127.0.0.1:7000/back"}));
-  world.user->redirect_uri = "http://127.0.0.1:7001/back";
-  ASSERT_TRUE(world.refused());
-  EXPECT_EQ(world.places.asked("https://as.example/register").size(), 2u);
-}
-
-TEST(oauth_session, a_registration_whose_secret_has_expired_is_made_anew) {
-  scripted_world world;
-  world.places.put("https://as.example/register",
-                   json(R"({"client_id":"r","client_secret":"s","client_secret_expires_at":1800000100})", 201));
-  ASSERT_TRUE(world.refused());
-  world.pass(seconds(100));
-  ASSERT_TRUE(world.refused());
-  EXPECT_EQ(world.places.asked("https://as.example/register").size(), 2u);
-}
-
-TEST(oauth_session, a_client_that_the_server_has_forgotten_is_registered_anew_at_the_next_login) {
-  scripted_world world;
-  ASSERT_TRUE(world.refused());
-  world.places.put("https://as.example/token", json(R"({"error":"invalid_client"})", 401));
-  EXPECT_FALSE(world.refused());
-  EXPECT_FALSE(*world.store->registration(issuer_url));
-}
-
-TEST(oauth_session, another_issuer_gets_a_registration_of_its_own_and_nothing_of_the_first) {
-  scripted_world world;
-  world.token_members = R"(,"refresh_token":"of the first")";
-  ASSERT_TRUE(world.refused("Bearer scope=a"));
-  world.publish(R"({"resource":"https://mcp.example/mcp","authorization_servers":["https://new.example"]})");
-  world.places.put("https://new.example/.well-known/oauth-authorization-server",
-                   json(R"({"issuer":"https://new.example","authorization_endpoint":"https://new.example/a",)"
-                        R"("token_endpoint":"https://new.example/t","registration_endpoint":"https://new.example/r",)"
-                        R"("code_challenge_methods_supported":["S256"]})"));
-  world.places.put("https://new.example/r", json(R"({"client_id":"new"})", 201));
-  world.places.put("https://new.example/t", json(R"({"access_token":"new-token","token_type":"Bearer"})"));
-  const auto done = world.refused("Bearer scope=a");
-  ASSERT_TRUE(done) << done.error().public_text;
-  EXPECT_EQ(token_of(world), "new-token");
-  EXPECT_EQ(field(query_of(world.user->pages.at(1)), "client_id"), "new");
-  for (const auto* url : {"https://new.example/r", "https://new.example/t"}) {
-    for (const auto& one : world.places.asked(url)) {
-      EXPECT_EQ(one.body.value_or("").find("registered"), std::string::npos);
-      EXPECT_EQ(one.body.value_or("").find("of%20the%20first"), std::string::npos);
-    }
-  }
-  ASSERT_EQ(world.store->find(server_url)->size(), 1u);
-  EXPECT_EQ(world.store->find(server_url)->front().key.issuer, "https://new.example");
-}
-
-TEST(oauth_session, a_client_registered_by_hand_is_used_at_its_issuer_only) {
-  scripted_world world;
-  world.settings.client_id = "by-hand";
-  world.settings.client_secret = "the-secret";
-  ASSERT_TRUE(world.refused());
-  EXPECT_EQ(field(query_of(world.user->pages.at(0)), "client_id"), "by-hand");
-  EXPECT_TRUE(world.places.asked("https://as.example/register").empty());
-  world.publish(R"({"resource":"https://mcp.example/mcp","authorization_servers":["https://evil.example"]})");
-  for (const bool is_restarted : {false, true}) {
-    if (is_restarted) world.restart();
-    ASSERT_TRUE(is_restarted ? world.lacking() : result<void>());
-    const auto done = world.refused();
-    ASSERT_FALSE(done);
-    EXPECT_EQ(done.error().code, errc::unauthorized);
-    EXPECT_NE(done.error().public_text.find("registered at https://as.example"), std::string::npos);
-  }
-  for (const auto& url : world.places.urls()) EXPECT_FALSE(url.starts_with("https://evil.example")) << url;
-}
-
-TEST(oauth_session, among_several_issuers_the_configured_one_is_asked) {
-  scripted_world world;
-  world.publish(
-      R"({"resource":"https://mcp.example/mcp","authorization_servers":["https://other.example","https://as.example"]})");
-  world.settings.issuer = issuer_url;
-  ASSERT_TRUE(world.refused());
-  for (const auto& url : world.places.urls()) EXPECT_FALSE(url.starts_with("https://other.example")) << url;
-}
-
-TEST(oauth_session, a_metadata_document_is_our_name_where_it_is_understood) {
-  scripted_world world;
-  world.settings.metadata_url = "https://app.example/client.json";
-  world.announce(R"(,"client_id_metadata_document_supported":true)");
-  ASSERT_TRUE(world.refused());
-  EXPECT_EQ(field(query_of(world.user->pages.at(0)), "client_id"), "https://app.example/client.json");
-  EXPECT_TRUE(world.places.asked("https://as.example/register").empty());
-  scripted_world other;
-  other.settings.metadata_url = "https://app.example/client.json";
-  ASSERT_TRUE(other.refused());
-  EXPECT_EQ(field(query_of(other.user->pages.at(0)), "client_id"), "registered");
-}
-
 TEST(oauth_session, a_server_of_2025_03_26_is_its_own_authorization_server) {
   scripted_world world;
   world.places.drop("https://mcp.example/.well-known/oauth-protected-resource/mcp");
@@ -354,7 +241,7 @@ TEST(oauth_session, a_server_of_2025_03_26_is_its_own_authorization_server) {
   world.places.put("https://mcp.example/o/t", json(R"({"access_token":"old-token","token_type":"Bearer"})"));
   const auto done = world.refused();
   ASSERT_TRUE(done) << done.error().public_text;
-  EXPECT_EQ(token_of(world), "old-token");
+  EXPECT_EQ(world.token(), "old-token");
   EXPECT_EQ(world.places.asked("https://mcp.example/.well-known/oauth-authorization-server").front().headers.back(),
             (std::pair<std::string, std::string>("MCP-Protocol-Version", "2025-03-26")));
 }
@@ -367,70 +254,6 @@ TEST(oauth_session, one_that_publishes_nothing_has_the_default_endpoints) {
   const auto done = world.refused();
   ASSERT_TRUE(done) << done.error().public_text;
   EXPECT_TRUE(world.user->pages.at(0).starts_with("https://mcp.example/authorize?"));
-}
-
-TEST(oauth_session, a_machine_proves_itself_with_its_secret) {
-  scripted_world world;
-  world.settings.grant = oauth_grant::client_credentials;
-  world.settings.client_id = "machine";
-  world.settings.client_secret = "s";
-  world.token_members = R"(,"expires_in":100)";
-  ASSERT_TRUE(world.refused("Bearer scope=a"));
-  EXPECT_EQ(token_of(world), "token-1");
-  EXPECT_EQ(field(world.token_form(0), "grant_type"), "client_credentials");
-  EXPECT_EQ(field(world.token_form(0), "scope"), "a");
-  EXPECT_EQ(field(world.token_form(0), "resource"), server_url);
-  EXPECT_EQ(world.places.asked("https://as.example/token").front().headers.back().second, "Basic bWFjaGluZTpz");
-  // It needs nobody when that has expired.
-  world.pass(seconds(100));
-  ASSERT_TRUE(world.lacking());
-  EXPECT_EQ(token_of(world), "token-2");
-  EXPECT_EQ(field(world.token_form(1), "scope"), "a");
-  EXPECT_TRUE(world.user->pages.empty());
-}
-
-TEST(oauth_session, a_machine_proves_itself_with_its_key) {
-  scripted_world world;
-  world.settings.grant = oauth_grant::client_credentials;
-  world.settings.client_id = "machine";
-  world.settings.key_id = "k1";
-  auto key = hondana::jose::signing_key::of_pem(machine_key());
-  ASSERT_TRUE(key) << key.error().public_text;
-  world.key = *key;
-  world.places.put("https://as.example/.well-known/oauth-authorization-server",
-                   json(R"({"issuer":"https://as.example","token_endpoint":"https://as.example/token",)"
-                        R"("token_endpoint_auth_methods_supported":["private_key_jwt"],)"
-                        R"("token_endpoint_auth_signing_alg_values_supported":["ES256"]})"));
-  const auto done = world.refused();
-  ASSERT_TRUE(done) << done.error().public_text;
-  const auto form = world.token_form(0);
-  EXPECT_EQ(field(form, "client_assertion_type"), "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
-  const auto proof = hondana::jose::read_token(field(form, "client_assertion"));
-  ASSERT_TRUE(proof) << proof.error().public_text;
-  EXPECT_EQ(proof->key_id, "k1");
-  EXPECT_EQ(proof->claims.string_at("iss").value_or(""), "machine");
-  EXPECT_EQ(proof->claims.string_at("sub").value_or(""), "machine");
-  EXPECT_EQ(proof->claims.string_at("aud").value_or(""), issuer_url);
-  EXPECT_EQ(proof->claims.integer_at("exp").value_or(0), 1'800'000'060);
-  const auto jwk = key->public_jwk("k1");
-  ASSERT_TRUE(jwk);
-  EXPECT_TRUE(hondana::jose::verify(*proof, {*hondana::jose::public_key::of_jwk(*jwk)}));
-  EXPECT_EQ(form.find("client_secret"), std::string::npos);
-}
-
-TEST(oauth_session, a_machine_whose_kind_of_key_is_not_taken_says_so) {
-  scripted_world world;
-  world.settings.grant = oauth_grant::client_credentials;
-  world.settings.client_id = "machine";
-  world.key = *hondana::jose::signing_key::of_pem(machine_key());
-  world.places.put("https://as.example/.well-known/oauth-authorization-server",
-                   json(R"({"issuer":"https://as.example","token_endpoint":"https://as.example/token",)"
-                        R"("token_endpoint_auth_methods_supported":["private_key_jwt"],)"
-                        R"("token_endpoint_auth_signing_alg_values_supported":["PS512"]})"));
-  const auto done = world.refused();
-  ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().code, errc::unsupported);
-  EXPECT_NE(done.error().public_text.find("ES256"), std::string::npos);
 }
 
 TEST(oauth_session, where_nobody_can_log_in_the_advice_is_given) {
@@ -465,7 +288,7 @@ TEST(oauth_session, logging_out_tells_the_authorization_server_and_forgets_all) 
   ASSERT_TRUE(world.refused());
   EXPECT_EQ(world.session().log_out(false, {}), true);
   EXPECT_EQ(field(world.places.asked("https://as.example/revoke").at(0).body.value_or(""), "token"), "again");
-  EXPECT_EQ(token_of(world), "");
+  EXPECT_EQ(world.token(), "");
   EXPECT_TRUE(world.store->find(server_url)->empty());
   EXPECT_TRUE(*world.store->registration(issuer_url));
   EXPECT_EQ(world.session().log_out(false, {}), false);
