@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <hondana/value.hpp>
 
+#include "oauth/code_request.hpp"
 #include "oauth/places.hpp"
 #include "transport/http_calls/checked_target.hpp"
 
@@ -16,7 +17,7 @@ tl::unexpected<failure> broken(const std::string& what) { return fail(errc::brok
 
 result<value> parsed(std::string_view json) {
   auto out = value::parse(json, {longest_metadata, most_metadata_values});
-  if (!out) return broken("it is no JSON: " + out.error().public_text);
+  if (!out) return broken("it is no JSON: " + cleaned(out.error().public_text));
   if (out->as_object() == nullptr) return broken("it is no JSON object");
   return out;
 }

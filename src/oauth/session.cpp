@@ -163,14 +163,14 @@ result<void> session::renew(const std::stop_token& stop) {
   const bool is_machine = with_.settings.grant == oauth_grant::client_credentials;
   if (is_machine || !kept_->tokens.refresh_token.empty()) {
     const auto at = find_authority(hint_, stop);
-    if (!at) return tl::unexpected(at.error());
-    if (at->server.issuer == kept_->key.issuer) {
+    // Found elsewhere, or with a client of elsewhere: where its metadata is, the server may say only when it refuses.
+    if (!at && at.error().code != errc::unauthorized) return tl::unexpected(at.error());
+    if (at && at->server.issuer == kept_->key.issuer) {
       if (is_machine) return get(*at, asked_for(kept_), false, stop);
       if (auto done = refreshed(*at, stop); !done) return tl::unexpected(std::move(done.error()));
       return {};
     }
   }
-  // Its challenge may say what we do not know: where its metadata is.
   const std::scoped_lock lock(mutex_);
   is_spent_ = true;
   return {};

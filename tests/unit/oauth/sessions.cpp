@@ -146,6 +146,25 @@ TEST(oauth_session, a_refresh_that_is_refused_leads_to_a_login_once_the_server_a
   EXPECT_EQ(world.user->pages.size(), 2u);
 }
 
+TEST(oauth_session, a_server_that_names_its_metadata_only_when_it_refuses_costs_no_login) {
+  scripted_world world;
+  world.settings.client_id = "by-hand";
+  world.places.drop("https://mcp.example/.well-known/oauth-protected-resource/mcp");
+  world.places.put("https://mcp.example/custom",
+                   json(R"({"resource":"https://mcp.example/mcp","authorization_servers":["https://as.example"]})"));
+  const std::string challenge = "Bearer resource_metadata=\"https://mcp.example/custom\"";
+  world.token_members = R"(,"expires_in":10,"refresh_token":"again")";
+  ASSERT_TRUE(world.refused(challenge));
+  world.restart();
+  world.pass(seconds(10));
+  const auto done = world.lacking();
+  ASSERT_TRUE(done) << done.error().public_text;
+  EXPECT_EQ(world.token(), "");
+  ASSERT_TRUE(world.refused(challenge));
+  EXPECT_EQ(world.token(), "token-2");
+  EXPECT_EQ(world.user->pages.size(), 1u);
+}
+
 TEST(oauth_session, a_refresh_that_fails_for_now_keeps_the_tokens) {
   scripted_world world;
   world.token_members = R"(,"expires_in":10,"refresh_token":"again")";
