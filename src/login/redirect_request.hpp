@@ -1,0 +1,29 @@
+/// What a browser that was sent back to this machine asks for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hondana::login {
+
+/// Of a request, its head included; it has no body.
+inline constexpr std::size_t max_request_bytes = 16u << 10;
+
+/// Where browsers are sent back to: `http://127.0.0.1:PORT` and this.
+inline constexpr std::string_view redirect_path = "/callback";
+
+struct redirect_request {
+  enum class kind : std::uint8_t { incomplete, refused, redirect };
+  kind what = kind::incomplete;
+  int status = 0;        ///< What a refused one is answered.
+  std::string target{};  ///< Of a redirect: path and query.
+};
+
+/// Reads what has come of a request so far. A redirect is a GET of the path, to the host `host` ("127.0.0.1:PORT"), with
+/// `state` and with `code` or `error`, by which a browser navigates: pages of others that only load it are refused, and so is
+/// what asks for another host, whose name somebody has made lead here. Spec: RFC 8252 7.3, RFC 6749 4.1.2.
+[[nodiscard]] redirect_request read_redirect(std::string_view bytes, std::string_view host);
+
+}  // namespace hondana::login
