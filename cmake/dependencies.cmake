@@ -12,6 +12,8 @@ pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 # Its -pthread would keep the precompiled header from being used; threads are linked anyway.
 set_target_properties(PkgConfig::re2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
+# Without it log-ins are kept in a file.
+pkg_check_modules(libsecret QUIET libsecret-1)
 find_path(HONDANA_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
 # Used as headers only; the Debian build of toml++ throws, ours does not.
 find_path(HONDANA_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)

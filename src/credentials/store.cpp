@@ -1,0 +1,169 @@
+/// Reads, changes and writes credentials where they are.
+#include "credentials/store.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <utility>
+
+#include "credentials/document.hpp"
+#include "disk/private_file.hpp"
+
+namespace hondana::credentials {
+namespace {
+
+std::string variable(const char* name) {
+  const char* const set = std::getenv(name);
+  return set == nullptr ? "" : set;
+}
+
+/// Whether anything is kept there about a resource or issuer.
+bool is_about(const document& all, const std::string& subject) {
+  return all.registrations.contains(subject) ||
+         std::any_of(all.tokens.begin(), all.tokens.end(), [&](const kept_tokens& one) { return one.key.resource == subject; });
+}
+
+void drop(document& from, const token_key& key) {
+  std::erase_if(from.tokens, [&](const kept_tokens& one) { return one.key == key; });
+}
+
+class credential_store final : public token_store {
+ public:
+  credential_store(store_settings settings, std::unique_ptr<vault> keyring)
+      : settings_(std::move(settings)), file_(make_file_vault(settings_.file)), keyring_(std::move(keyring)) {}
+
+  result<std::vector<kept_tokens>> find(const std::string& resource) override {
+    std::vector<kept_tokens> out;
+    auto done = look(resource, [&](const document& all) {
+      for (const auto& one : all.tokens) {
+        if (one.key.resource == resource) out.push_back(one);
+      }
+    });
+    if (!done) return tl::unexpected(std::move(done.error()));
+    return out;
+  }
+
+  result<void> put(const kept_tokens& what) override {
+    return change(
+        what.key.resource, [&](document& all) { drop(all, what.key); }, [&](document& all) { all.tokens.push_back(what); });
+  }
+
+  result<void> remove(const token_key& key) override {
+    return change(key.resource, [&](document& all) { drop(all, key); });
+  }
+
+  result<std::optional<client_registration>> registration(const std::string& issuer) override {
+    std::optional<client_registration> out;
+    auto done = look(issuer, [&](const document& all) {
+      if (const auto found = all.registrations.find(issuer); found != all.registrations.end()) out = found->second;
+    });
+    if (!done) return tl::unexpected(std::move(done.error()));
+    return out;
+  }
+
+  result<void> put_registration(const std::string& issuer, const client_registration& what) override {
+    return change(
+        issuer, [&](document& all) { all.registrations.erase(issuer); },
+        [&](document& all) { all.registrations[issuer] = what; });
+  }
+
+  result<void> remove_registration(const std::string& issuer) override {
+    return change(issuer, [&](document& all) { all.registrations.erase(issuer); });
+  }
+
+ private:
+  using edit = std::function<void(document&)>;
+
+  result<document> load(vault& from, const std::string& name) {
+    auto text = from.load();
+    if (!text) return tl::unexpected(std::move(text.error()));
+    auto read = decode(*text);
+    if (!read)
+      return fail(errc::source_unavailable, name + " is damaged: " + read.error().public_text + "; remove it and log in again");
+    return read;
+  }
+  result<document> in_file() {
+    if (settings_.file.empty())
+      return fail(errc::source_unavailable, "there is no place for log-ins: neither XDG_DATA_HOME nor HOME is set");
+    return load(*file_, settings_.file);
+  }
+  result<document> in_keyring() { return load(*keyring_, "what hondana keeps in the keyring"); }
+
+  result<void> look(const std::string& subject, const std::function<void(const document&)>& at) {
+    const std::lock_guard lock(mutex_);
+    const auto plain = in_file();
+    if (!plain) return tl::unexpected(plain.error());
+    at(*plain);
+    if (!plain->in_keyring.contains(subject)) return {};
+    const auto hidden = in_keyring();
+    if (!hidden) return tl::unexpected(hidden.error());
+    at(*hidden);
+    return {};
+  }
+
+  /// Where new things about a subject go.
+  place place_for(const std::string& subject, const document& plain) {
+    if (settings_.wanted) return *settings_.wanted;
+    if (plain.in_keyring.contains(subject)) return place::keyring;
+    if (is_about(plain, subject)) return place::file;
+    return keyring_->answers() ? place::keyring : place::file;
+  }
+
+  /// Takes away what is in either place, and adds to one of them.
+  result<void> change(const std::string& subject, const edit& take_away, const edit& add = {}) {
+    const std::lock_guard lock(mutex_);
+    auto plain = in_file();
+    if (!plain) return tl::unexpected(std::move(plain.error()));
+    if (!add && !plain->in_keyring.contains(subject) && !is_about(*plain, subject)) return {};
+    // Others may change it until this is held.
+    const auto only_us = disk::lock_beside(settings_.file);
+    if (!only_us) return tl::unexpected(only_us.error());
+    plain = in_file();
+    if (!plain) return tl::unexpected(std::move(plain.error()));
+
+    const auto to = add ? place_for(subject, *plain) : place::file;
+    const auto before = *plain;
+    take_away(*plain);
+    if (to == place::keyring || plain->in_keyring.contains(subject)) {
+      auto hidden = in_keyring();
+      if (!hidden) return tl::unexpected(std::move(hidden.error()));
+      take_away(*hidden);
+      if (to == place::keyring) add(*hidden);
+      if (auto saved = keyring_->save(encode(*hidden)); !saved) return saved;
+      plain->in_keyring.erase(subject);
+      if (is_about(*hidden, subject)) plain->in_keyring.insert(subject);
+    }
+    if (add && to == place::file) add(*plain);
+    return *plain == before ? result<void>() : file_->save(encode(*plain));
+  }
+
+  const store_settings settings_;
+  std::mutex mutex_;
+  std::unique_ptr<vault> file_;
+  std::unique_ptr<vault> keyring_;
+};
+
+}  // namespace
+
+std::optional<place> place_named(std::string_view name) noexcept {
+  if (name == "keyring") return place::keyring;
+  if (name == "file") return place::file;
+  return std::nullopt;
+}
+
+std::string usual_file() {
+  auto folder = variable("XDG_DATA_HOME");
+  if (folder.empty() && !variable("HOME").empty()) folder = variable("HOME") + "/.local/share";
+  return folder.empty() ? "" : folder + "/hondana/credentials.json";
+}
+
+std::shared_ptr<token_store> make_store(store_settings settings, std::unique_ptr<vault> keyring) {
+  return std::make_shared<credential_store>(std::move(settings), std::move(keyring));
+}
+
+std::shared_ptr<token_store> make_store(store_settings settings) {
+  return make_store(std::move(settings), make_keyring_vault());
+}
+
+}  // namespace hondana::credentials

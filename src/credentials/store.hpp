@@ -1,0 +1,37 @@
+/// Where log-ins are kept: the desktop's keyring or a file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <hondana/authorization.hpp>
+
+#include "credentials/vault.hpp"
+
+namespace hondana::credentials {
+
+enum class place : std::uint8_t { keyring, file };
+
+/// "keyring" or "file".
+[[nodiscard]] std::optional<place> place_named(std::string_view name) noexcept;
+
+/// `$XDG_DATA_HOME/hondana/credentials.json`, or below `~/.local/share`; empty when neither variable is set.
+[[nodiscard]] std::string usual_file();
+
+struct store_settings {
+  std::string file = usual_file();
+  /// Where new ones go; nothing: where the same resource or issuer has something already, else to the keyring where it
+  /// answers, else to the file.
+  std::optional<place> wanted{};
+};
+
+/// The file says of what something is in the keyring, so that the keyring is opened for nothing else. A lock beside the file
+/// keeps processes apart. Errors besides those of `token_store`: access_denied for a file that others can read.
+[[nodiscard]] std::shared_ptr<token_store> make_store(store_settings settings, std::unique_ptr<vault> keyring);
+/// With the keyring of this desktop.
+[[nodiscard]] std::shared_ptr<token_store> make_store(store_settings settings = {});
+
+}  // namespace hondana::credentials
