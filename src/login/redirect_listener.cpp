@@ -38,6 +38,9 @@ std::uint16_t port_in(std::string_view url) noexcept {
 
 result<disk::handle> bound_to(std::uint16_t port) {
   disk::handle out(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  // The connection of the last log-in may still linger at the port that is registered.
+  const int on = 1;
+  ::setsockopt(out.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in here{};
   here.sin_family = AF_INET;
   here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

@@ -20,6 +20,8 @@
 #include "cli/verbs/answers.hpp"
 #include "cli/verbs/meanings.hpp"
 #include "cli/verbs/trace_file.hpp"
+#include "credentials/store.hpp"
+#include "credentials/stored_log_in.hpp"
 #include "server/core.hpp"
 
 namespace hondana::cli {
@@ -32,6 +34,14 @@ bool says_nothing_is_there(const failure& why) {
   if (!why.answer || why.answer->code != 0) return false;
   const auto status = why.answer->http_status;
   return status == 404 || status == 405 || status == 501;
+}
+
+/// The command that gets the tokens that were lacking.
+std::string login_again(const failure& why) {
+  std::string out = "login";
+  if (!why.scopes) return out;
+  for (const auto& one : *why.scopes) out += " --scope " + shell_word(one);
+  return out;
 }
 
 }  // namespace
@@ -152,6 +162,11 @@ result<void> connection::open() {
     child->on_stderr = [program = program_](std::string_view text) { program->add(text); };
     child->on_end = [program = program_](std::string_view how, unsigned quick_ends) { program->ended(how, quick_ends); };
   }
+  if (auto* http = std::get_if<http_target>(&chosen_.target)) {
+    std::function<void(std::string_view)> log;
+    if (!line_.has(quiet_flag)) log = [](std::string_view text) { say(text); };
+    http->tokens = credentials::stored_log_in(*http, credentials::make_store(), "log in first", std::move(log));
+  }
   auto connected = client::connect(chosen_.target, options(), how());
   if (!connected) return tl::unexpected(at_no_endpoint(connected.error()));
   client_.emplace(std::move(*connected));
@@ -211,7 +226,10 @@ std::string connection::advice(const failure& why) const {
   const auto* http = std::get_if<http_target>(&chosen_.target);
   switch (why.code) {
     case errc::unauthorized:
-      return http == nullptr ? "" : "If you have a token, give it with --header 'Authorization: Bearer TOKEN'.";
+      if (http == nullptr) return {};
+      // Whoever sends a token of their own has no use for another.
+      return (http->tokens ? asking_again(line_, login_again(why)) + " logs in. " : std::string()) +
+             "If you have a token, give it with --header 'Authorization: Bearer TOKEN'.";
     case errc::resource_not_found:
       // Of tools and skills the message says where they are listed.
       if (&line_.entry() == &call_entry || &line_.entry() == &skills_entry) return {};

@@ -6,6 +6,7 @@
 #include "cli/exit_codes.hpp"
 #include "cli/flags/auth_flags.hpp"
 #include "cli/flags/client_flags.hpp"
+#include "cli/flags/login_flags.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -31,6 +32,8 @@ constexpr std::array verbs{verb{&ls_entry, list_resources},
 
 int run(const client_command& what) {
   const auto& line = what.line;
+  if (&line.entry() == &login_entry) return finish_output(log_in(line));
+  if (&line.entry() == &logout_entry) return finish_output(log_out(line));
   if (&line.entry() == &import_entry) return finish_output(import_servers(line));
   if (&line.entry() == &complete_words_entry) return finish_output(complete_words(line));
   if (&line.entry() == &token_new_entry) return finish_output(make_token(line));

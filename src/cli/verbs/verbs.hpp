@@ -25,6 +25,10 @@ struct task {
 [[nodiscard]] int show_skills(const task& what);
 [[nodiscard]] int call_tool(const task& what);
 
+/// Gets tokens for a server, and forgets them; neither asks it anything.
+[[nodiscard]] int log_in(const command_line& line);
+[[nodiscard]] int log_out(const command_line& line);
+
 /// Takes servers over from other hosts; asks no server.
 [[nodiscard]] int import_servers(const command_line& line);
 /// Words for the shells' completion; says nothing about what goes wrong.

@@ -12,6 +12,8 @@
 #include <hondana/uri.hpp>
 
 #include "config/section.hpp"
+#include "credentials/store.hpp"
+#include "credentials/stored_log_in.hpp"
 #include "disk/spool.hpp"
 #include "providers/mcp/mcp_provider.hpp"
 #include "providers/mcp/settings.hpp"
@@ -42,6 +44,10 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   auto settings = read_settings(from);
   if (!settings) return tl::unexpected(std::move(settings.error()));
   settings->log = log;
+  if (auto* http = std::get_if<http_target>(&settings->target)) {
+    http->tokens = credentials::stored_log_in(
+        *http, credentials::make_store(), "log in with 'hondana login --on " + http->url + "' as who runs this server", log);
+  }
   return make_mcp_provider(std::move(*settings));
 }
 
@@ -63,6 +69,8 @@ hondana::needs mcp_provider::needs() const {
       if (port == std::string::npos) where += parts.scheme == "https" ? ":443" : ":80";
       all.sockets.push_back(std::move(where));
     }
+    if (const auto file = credentials::usual_file(); http->tokens && !file.empty())
+      all.folders.push_back({std::filesystem::path(file).parent_path().string(), true});
   }
   return all;
 }

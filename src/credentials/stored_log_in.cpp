@@ -1,0 +1,81 @@
+/// Opens the store when the first request goes out.
+#include "credentials/stored_log_in.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "transport/http_calls/response_head.hpp"
+#include "transport/http_calls/small_call.hpp"
+
+namespace hondana::credentials {
+namespace {
+
+class stored_tokens final : public token_source {
+ public:
+  stored_tokens(http_target of, std::shared_ptr<token_store> store, std::string advice,
+                std::function<void(std::string_view)> log)
+      : of_(std::move(of)), store_(std::move(store)), advice_(std::move(advice)), log_(std::move(log)) {}
+
+  std::optional<std::string> token() override {
+    const auto session = known();
+    return session ? session->token() : std::nullopt;
+  }
+  result<void> obtain(const refused_token& why, const std::stop_token& stop) override {
+    if (!known()) {
+      auto opened = open();
+      if (!opened) return tl::unexpected(std::move(opened.error()));
+      const std::lock_guard lock(mutex_);
+      session_ = std::move(*opened);
+    }
+    return known()->obtain(why, stop);
+  }
+
+ private:
+  [[nodiscard]] std::shared_ptr<oauth_session> known() const {
+    const std::lock_guard lock(mutex_);
+    return session_;
+  }
+  result<std::shared_ptr<oauth_session>> open() {
+    auto settings = settings_with(store_, of_);
+    if (!settings) return tl::unexpected(std::move(settings.error()));
+    settings->advice = advice_;
+    settings->log = log_;
+    return oauth_session::of(of_.url, std::move(*settings));
+  }
+
+  const http_target of_;
+  const std::shared_ptr<token_store> store_;
+  const std::string advice_;
+  const std::function<void(std::string_view)> log_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<oauth_session> session_{};
+};
+
+}  // namespace
+
+result<oauth_settings> settings_with(std::shared_ptr<token_store> store, const http_target& of) {
+  // Only to have the resource spelled as tokens are kept under it.
+  const auto spelled = oauth_session::of(of.url, {});
+  if (!spelled) return tl::unexpected(spelled.error());
+  const auto kept = store->find((*spelled)->resource());
+  if (!kept) return tl::unexpected(kept.error());
+  oauth_settings out;
+  for (const auto& one : *kept) out.hosts.push_back(transport::http_calls::host_of(one.key.issuer));
+  if (of.proxy != "none") out.proxy = of.proxy;
+  out.store = std::move(store);
+  return out;
+}
+
+std::shared_ptr<token_source> stored_log_in(const http_target& of, std::shared_ptr<token_store> store, std::string advice,
+                                            std::function<void(std::string_view line)> log) {
+  const bool says_who = std::any_of(of.headers.begin(), of.headers.end(), [](const auto& field) {
+    return transport::http_calls::same_name(field.first, "authorization");
+  });
+  if (says_who || of.tokens || !of.socket.empty() || !oauth_session::of(of.url, {})) return nullptr;
+  return std::make_shared<stored_tokens>(of, std::move(store), std::move(advice), std::move(log));
+}
+
+}  // namespace hondana::credentials

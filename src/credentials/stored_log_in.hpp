@@ -1,0 +1,24 @@
+/// Log-ins of before, as the tokens of a client.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <hondana/authorization.hpp>
+#include <hondana/client_target.hpp>
+
+namespace hondana::credentials {
+
+/// What a session with the server of `of` needs that uses a store: authorization servers where somebody has logged in before
+/// may be on private networks. Errors: those of the store; invalid_argument for a URL that no token is sent to.
+[[nodiscard]] result<oauth_settings> settings_with(std::shared_ptr<token_store> store, const http_target& of);
+
+/// Tokens that the store has for the target's server, refreshed without asking anybody. It is opened by the first request.
+/// Null where none are sent: beside an Authorization header or tokens of its own, over a Unix socket, which knows its peers,
+/// and by plain http: to another machine. `advice`: as `oauth_settings::advice`.
+[[nodiscard]] std::shared_ptr<token_source> stored_log_in(const http_target& of, std::shared_ptr<token_store> store,
+                                                          std::string advice, std::function<void(std::string_view line)> log);
+
+}  // namespace hondana::credentials
