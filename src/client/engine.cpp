@@ -37,11 +37,12 @@ std::string key_of(const client_target& target) {
   return "memory " + std::to_string(reinterpret_cast<std::uintptr_t>(std::get<memory_target>(target).server));
 }
 
-/// As whom the server knows this client: by what the application says, and by the headers that may say so.
+/// As whom the server knows this client: by what the application says, and by the headers and the certificate
+/// that may say so.
 std::string identity_of(const client_target& target, const client_options& options) {
   const auto* http = std::get_if<http_target>(&target);
-  if (http == nullptr || http->headers.empty()) return options.identity;
-  std::string all;
+  if (http == nullptr || (http->headers.empty() && http->certificate.empty())) return options.identity;
+  auto all = std::to_string(http->certificate.size()) + ':' + http->certificate;
   for (const auto& [name, text] : http->headers)
     all += std::to_string(name.size()) + ':' + name + std::to_string(text.size()) + ':' + text;
   return options.identity + '\n' + bytes::to_hex(bytes::digest_of(all));

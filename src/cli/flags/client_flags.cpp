@@ -26,6 +26,19 @@ constexpr flag header_flag{.name = "header",
                            .help = "Send this with each request over HTTP",
                            .details = "It goes to the target's origin and to no other.",
                            .is_repeatable = true};
+constexpr flag cacert_flag{.name = "cacert",
+                           .value = "FILE",
+                           .help = "Trust servers whose certificate these authorities signed (PEM), and no others",
+                           .details = "Without it those that the system trusts.",
+                           .by = completion_kind::file};
+constexpr flag cert_flag{.name = "cert",
+                         .value = "FILE",
+                         .help = "Show this certificate to a server that asks for one (PEM, its chain behind it)",
+                         .by = completion_kind::file};
+constexpr flag key_flag{.name = "key",
+                        .value = "FILE",
+                        .help = "The key of --cert (PEM, without a passphrase; default: in the same file)",
+                        .by = completion_kind::file};
 constexpr flag timeout_flag{.name = "timeout",
                             .value = "SECONDS",
                             .help = "Give up when a call takes longer (default 30)",
@@ -116,8 +129,8 @@ constexpr flag arguments_flag{.name = "arguments",
 
 namespace {
 
-constexpr std::array shared_flags{&on_flag,       &json_flag,  &header_flag, &timeout_flag,
-                                  &revision_flag, &trace_flag, &names_flag,  &quiet_flag};
+constexpr std::array shared_flags{&on_flag,      &json_flag,     &header_flag, &cacert_flag, &cert_flag, &key_flag,
+                                  &timeout_flag, &revision_flag, &trace_flag,  &names_flag,  &quiet_flag};
 constexpr flag_group client_group{.title = "The server, and how to ask it", .flags = shared_flags};
 
 constexpr std::array below{

@@ -9,6 +9,9 @@ namespace hondana::cli {
 extern const flag on_flag;
 extern const flag json_flag;
 extern const flag header_flag;
+extern const flag cacert_flag;
+extern const flag cert_flag;
+extern const flag key_flag;
 extern const flag timeout_flag;
 extern const flag revision_flag;
 extern const flag trace_flag;

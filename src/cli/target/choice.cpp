@@ -117,6 +117,24 @@ result<void> add_headers(const command_line& line, chosen_server& to) {
   return {};
 }
 
+/// The command line wins over what a configured target has.
+result<void> set_identity(const command_line& line, chosen_server& to) {
+  const bool has_own = line.has(cert_flag);
+  if (!line.has(cacert_flag) && !has_own && !line.has(key_flag)) return {};
+  auto* http = std::get_if<http_target>(&to.target);
+  if (http == nullptr)
+    return fail(errc::invalid_argument,
+                "--cacert, --cert and --key are for servers behind a URL, which " + to.shown + " is not.");
+  if (line.has(key_flag) && !has_own)
+    return fail(errc::invalid_argument, "--key names the key of a certificate; name that with --cert, too.");
+  if (line.has(cacert_flag)) http->authorities = line.text(cacert_flag);
+  if (has_own) {
+    http->certificate = line.text(cert_flag);
+    http->key = line.text(key_flag);
+  }
+  return {};
+}
+
 result<chosen_server> by_command(const command_line& line) {
   child_target child;
   child.command = line.server();
@@ -129,6 +147,7 @@ result<chosen_server> choose_server(const command_line& line) {
   auto chosen = line.server().empty() ? by_target(line) : by_command(line);
   if (!chosen) return chosen;
   if (auto added = add_headers(line, *chosen); !added) return tl::unexpected(std::move(added.error()));
+  if (auto set = set_identity(line, *chosen); !set) return tl::unexpected(std::move(set.error()));
   return chosen;
 }
 

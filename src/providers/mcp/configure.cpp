@@ -60,6 +60,9 @@ hondana::needs mcp_provider::needs() const {
       all.programs.push_back(std::move(path));
     if (!child->folder.empty()) all.folders.push_back({child->folder, true});
   } else if (const auto* http = std::get_if<http_target>(&target)) {
+    for (const auto* file : {&http->authorities, &http->certificate, &http->key}) {
+      if (!file->empty()) all.folders.push_back({std::filesystem::absolute(*file).parent_path().string(), false});
+    }
     if (!http->socket.empty()) {
       all.sockets.push_back(http->socket);
     } else {

@@ -89,12 +89,28 @@ std::optional<child_target> read_child(config::section& from, const environment_
   return child;
 }
 
+/// The PEM files of a URL's TLS.
+void read_identity(config::section& from, http_target& into, bool is_url, config::collector& errors) {
+  for (const auto& [key, to] : {std::pair("authorities", &into.authorities), std::pair("certificate", &into.certificate),
+                                std::pair("key", &into.key)}) {
+    std::optional<std::string> path;
+    errors.take(from.string(key), path);
+    if (!path) continue;
+    if (!is_url) errors.note(from.wrong(key, "is only for a server with a url"));
+    if (path->empty() || path->find('\0') != std::string::npos) errors.note(from.wrong(key, "expected the path of a PEM file"));
+    *to = from.path_from(*path);
+  }
+  if (!into.key.empty() && into.certificate.empty()) errors.note(from.wrong("certificate", "missing; the key belongs to one"));
+}
+
 std::optional<http_target> read_http(config::section& from, const environment_lookup& lookup, config::collector& errors) {
   std::optional<std::string> url;
   std::optional<std::string> socket;
   errors.take(from.string("url"), url);
   errors.take(from.string("socket"), socket);
   auto headers = read_pairs(from, "headers", lookup, errors);
+  http_target target;
+  read_identity(from, target, url.has_value(), errors);
   if (!url) {
     if (socket) errors.note(from.wrong("socket", "is only for a server with a url, such as \"http://localhost/mcp\""));
     if (!headers.empty()) errors.note(from.wrong("headers", "is only for a server with a url"));
@@ -110,7 +126,6 @@ std::optional<http_target> read_http(config::section& from, const environment_lo
     if (!is_token(name) || has_control(text))
       errors.note(from.wrong("headers", "\"" + name + "\" is no name of a header, or its value has a control character"));
   }
-  http_target target;
   target.url = std::move(*url);
   if (socket) target.socket = from.path_from(*socket);
   target.headers = std::move(headers);

@@ -155,6 +155,9 @@ result<checked_target> check_target(const http_target& target) {
     if (auto fine = check_proxy(target.proxy); !fine) return tl::unexpected(std::move(fine.error()));
     out.proxy = target.proxy;
   }
+  auto ours = check_identity(target);
+  if (!ours) return tl::unexpected(std::move(ours.error()));
+  out.ours = std::move(*ours);
   if (target.connect_time.count() <= 0) return fail(errc::invalid_argument, "connect_time must be more than 0 ms");
   out.connect_time = std::min<std::chrono::milliseconds>(target.connect_time, std::chrono::hours(1));
   return out;

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "transport/http_calls/identity.hpp"
+
 namespace hondana::transport::http_calls {
 
 struct checked_target {
@@ -21,12 +23,13 @@ struct checked_target {
   std::vector<std::string> header_lines;  ///< `Name: value`, as libcurl takes them.
   std::optional<std::string> proxy;       ///< Nothing: what the environment says; empty: none.
   std::chrono::milliseconds connect_time{0};
-  std::shared_ptr<token_source> tokens;  ///< Null: none.
+  std::shared_ptr<token_source> tokens;   ///< Null: none.
+  identity ours;
 };
 
 /// Errors: invalid_argument for a URL that is not http or https, that holds a user name, or is too long; for header fields
 /// that would be more than a line or that the transport sets itself, Authorization beside a source of tokens among them; for a
-/// proxy that is none; the text names the part.
+/// proxy that is none; for files as `check_identity`; the text names the part.
 [[nodiscard]] result<checked_target> check_target(const http_target& target);
 
 /// `scheme://host:port` with the port always there and letters in lower case; nothing for what is no http or https URL.

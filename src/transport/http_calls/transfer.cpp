@@ -117,6 +117,7 @@ result<void> transfer::set_options() {
   set(CURLOPT_HTTPHEADER, lines_.get());
   if (target_.proxy) set(CURLOPT_PROXY, target_.proxy->c_str());
   if (!target_.socket.empty()) set(CURLOPT_UNIX_SOCKET_PATH, target_.socket.c_str());
+  is_set = is_set && use_identity(easy, target_.ours);
   switch (what_.what) {
     case verb::get:
       set(CURLOPT_HTTPGET, 1L);
@@ -236,6 +237,7 @@ failure transfer::failure_for(CURLcode how) const {
   const std::string why = error_text_[0] != '\0' ? error_text_.c_str() : curl_easy_strerror(how);
   if (is_too_long_ || (!head_.is_complete() && has_too_long_line(handle_.get(), how)))
     return {errc::broken_protocol, "the answer of " + origin + " has header fields of more than 64 KiB", why, nullptr};
+  if (auto refused = failed_handshake(how, why, origin, target_.ours)) return std::move(*refused);
   switch (how) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
@@ -246,19 +248,6 @@ failure transfer::failure_for(CURLcode how) const {
       return {errc::timed_out,
               "cannot reach " + origin + ": no connection within " + std::to_string(target_.connect_time.count()) + " ms", why,
               nullptr};
-    case CURLE_SSL_CONNECT_ERROR:
-      if (!speaks_no_tls(how, why) || !target_.origin.starts_with("https://")) break;
-      return {errc::source_unavailable,
-              origin + " does not speak TLS; if it is meant to, check its port, and otherwise try http" +
-                  target_.origin.substr(std::string_view("https").size()) + " (" + why + ")",
-              why, nullptr};
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CACERT_BADFILE:
-    case CURLE_SSL_ISSUER_ERROR:
-      return {errc::source_unavailable,
-              "the certificate of " + origin + " is not trusted: " + why +
-                  "; if it is the right server, add who signed it to the system's certificates (update-ca-certificates)",
-              why, nullptr};
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_BAD_CONTENT_ENCODING:

@@ -55,6 +55,22 @@ TEST(mcp_settings, has_a_url_with_headers_and_a_prefix_of_its_own) {
   EXPECT_EQ(target.headers, (std::vector<std::pair<std::string, std::string>>{{"Authorization", "Bearer s3cret"}}));
 }
 
+TEST(mcp_settings, has_certificates_relative_to_the_file) {
+  const auto made = read(
+      "name = \"team\"\nurl = \"https://h.example/mcp\"\nauthorities = \"ca.pem\"\ncertificate = \"/c.pem\"\n"
+      "key = \"k.pem\"\n");
+  ASSERT_TRUE(made) << made.error().public_text;
+  const auto& target = std::get<http_target>(made->target);
+  EXPECT_EQ(target.authorities, "/etc/h/ca.pem");
+  EXPECT_EQ(target.certificate, "/c.pem");
+  EXPECT_EQ(target.key, "/etc/h/k.pem");
+  EXPECT_NE(wrong("name = \"a\"\ncommand = [\"x\"]\nauthorities = \"ca.pem\"\n").find("authorities: is only for a server with"),
+            std::string::npos);
+  EXPECT_NE(wrong("name = \"a\"\nurl = \"https://h/mcp\"\nkey = \"k.pem\"\n").find("certificate: missing"), std::string::npos);
+  EXPECT_NE(wrong("name = \"a\"\nurl = \"https://h/mcp\"\nauthorities = \"\"\n").find("authorities: expected the path"),
+            std::string::npos);
+}
+
 TEST(mcp_settings, takes_a_program_with_a_slash_relative_to_the_file) {
   const auto made = read("name = \"a\"\ncommand = [\"bin/server\", \"x/y\"]\n");
   ASSERT_TRUE(made) << made.error().public_text;
@@ -133,7 +149,7 @@ TEST(mcp_settings, says_how_to_write_a_prefix) {
 TEST(mcp_settings, refuses_patterns_that_fit_nothing_and_keys_it_does_not_know) {
   EXPECT_NE(wrong("name = \"a\"\ncommand = [\"s\"]\nexclude = [\"a[\"]\n").find("exclude: \"a[\" can fit nothing: "),
             std::string::npos);
-  EXPECT_NE(wrong("name = \"a\"\ncommand = [\"s\"]\ncomand = 1\n").find("t.toml:3: comand: unknown key; known here: command"),
+  EXPECT_NE(wrong("name = \"a\"\ncommand = [\"s\"]\ncomand = 1\n").find("t.toml:3: comand: unknown key; known here: authorities, "),
             std::string::npos);
 }
 
