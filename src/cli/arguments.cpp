@@ -25,7 +25,11 @@ finished usage_error(const std::string& what, const std::string& command) {
 
 /// What is wrong with flags that each are right.
 std::optional<std::string> contradiction(const serve_command& asked) {
-  if (asked.socket.empty() || (!asked.port && !asked.address)) return {};
+  if (asked.tls_certificate.empty() != asked.tls_key.empty())
+    return "--tls-certificate and --tls-key name the two halves of one identity; give both";
+  if (asked.socket.empty()) return {};
+  if (!asked.tls_key.empty()) return "--tls-certificate is for TCP, and --socket listens on a Unix socket; leave one out";
+  if (!asked.port && !asked.address) return {};
   const std::string other = asked.port ? "--port" : "--address";
   return "--socket listens on a Unix socket and " + other + " on TCP, but a server listens on one of them; leave one out";
 }
@@ -47,7 +51,9 @@ serve_command serve_of(const command_line& line) {
                       .hosts = line.all(host_flag),
                       .origins = line.all(origin_flag),
                       .tokens = line.text(tokens_flag),
-                      .without_authentication = line.has(without_authentication_flag)};
+                      .without_authentication = line.has(without_authentication_flag),
+                      .tls_certificate = line.text(tls_certificate_flag),
+                      .tls_key = line.text(tls_key_flag)};
   if (const auto port = line.number(port_flag)) serve.port = static_cast<std::uint16_t>(*port);
   if (line.has(address_flag)) serve.address = line.text(address_flag);
   return serve;

@@ -33,6 +33,8 @@ struct serve_command {
   std::vector<std::string> origins;  ///< Besides those configured.
   std::string tokens;                ///< A file; empty: as configured.
   bool without_authentication = false;
+  std::string tls_certificate;  ///< Empty: as configured.
+  std::string tls_key;          ///< Empty: as configured.
 };
 struct check_command {
   what_to_serve what;

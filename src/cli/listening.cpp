@@ -22,6 +22,11 @@ http_options listening_options(const serve_command& asked, const config::http_se
   out.origins.insert(out.origins.end(), asked.origins.begin(), asked.origins.end());
   out.trusted_proxies = configured.trusted_proxies;
   out.without_authentication = configured.without_authentication || asked.without_authentication;
+  out.tls = configured.tls;
+  if (!asked.tls_certificate.empty()) {
+    out.tls.certificate = asked.tls_certificate;
+    out.tls.key = asked.tls_key;
+  }
   out.max_body_bytes = configured.max_body;
   out.max_header_bytes = configured.max_header;
   out.max_connections = configured.max_connections;
@@ -52,7 +57,7 @@ greeting_facts place_of(const http_options& http, std::uint16_t port) {
   auto host = is_any && !http.hosts.empty() ? http.hosts.front() : is_ipv6 ? '[' + http.address + ']' : http.address;
   const auto named = uri::parse_host_port(host);
   if (!named || !named->port) host += ':' + std::to_string(port);
-  out.url = "http://" + host + "/mcp";
+  out.url = (http.tls.certificate.empty() ? "http://" : "https://") + host + "/mcp";
   return out;
 }
 

@@ -60,19 +60,18 @@ class reloadable {
     return whole;
   }
 
-  /// Swaps the configuration whole, or keeps the old one and says why.
+  /// From here on a reload reads the certificates of `service`, too; null: no longer.
+  void reload_certificates_of(http_service* service) {
+    const std::lock_guard lock(mutex_);
+    secured_ = service;
+  }
+
+  /// Reads again what may be; what is wrong stays as it was, and the log says why.
   void reload() {
     const std::lock_guard lock(mutex_);
-    if (!has_file_) return log_("there is no configuration file to read again; start with --config FILE");
-    auto whole = assembly_.assemble();
-    auto outcome =
-        whole ? server_.replace(whole->options, whole->providers) : result<void>(tl::unexpected(std::move(whole.error())));
-    if (outcome) {
-      log_("reloaded the configuration" + waiting_for_start(whole->settings));
-    } else {
-      const auto& why = outcome.error();
-      log_("kept the old configuration: " + why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')'));
-    }
+    if (has_file_) reload_configuration();
+    if (secured_ != nullptr) reload_certificates();
+    if (!has_file_ && secured_ == nullptr) log_("there is no configuration file to read again; start with --config FILE");
   }
 
   /// What of it holds from the next start on only.
@@ -103,6 +102,27 @@ class reloadable {
   }
 
  private:
+  static std::string told(const failure& why) {
+    return why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')');
+  }
+
+  /// Swaps the configuration whole, or keeps the old one.
+  void reload_configuration() {
+    auto whole = assembly_.assemble();
+    auto outcome =
+        whole ? server_.replace(whole->options, whole->providers) : result<void>(tl::unexpected(std::move(whole.error())));
+    if (outcome) {
+      log_("reloaded the configuration" + waiting_for_start(whole->settings));
+    } else {
+      log_("kept the old configuration: " + told(outcome.error()));
+    }
+  }
+
+  void reload_certificates() {
+    const auto outcome = secured_->reload_certificates();
+    log_(outcome ? "read the certificate again" : "kept the old certificate: " + told(outcome.error()));
+  }
+
   log_function log_;
   bool has_file_;
   std::mutex mutex_;  // a reload may arrive while the start is under way
@@ -110,6 +130,7 @@ class reloadable {
   config::http_settings http_;  // as of the start
   config::auth_settings auth_;
   hondana::server server_;
+  http_service* secured_ = nullptr;
 };
 
 /// Set once, from the signal thread.
@@ -178,6 +199,7 @@ int run(const serve_command& what) {
     complain(service.error());
     return exit_server;
   }
+  if (!http.tls.certificate.empty()) serving.reload_certificates_of(&*service);
   auto facts = place_of(http, service->port());
   facts.program = running_program();
   facts.arguments = stdio_arguments(what.what);
@@ -189,6 +211,7 @@ int run(const serve_command& what) {
   serving.log()("stopping; requests under way have at most " + std::to_string(patience.count()) +
                 " ms; a second signal ends them at once");
   service->drain(patience);
+  serving.reload_certificates_of(nullptr);
   serving.say_how_reads_went();
   serving.close(exit_ok);
   return exit_ok;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "config/collector.hpp"
+#include "config/tls_settings.hpp"
 #include "uri/host_port.hpp"
 
 namespace hondana::config {
@@ -116,6 +117,16 @@ result<http_settings> read_http(section from) {
   read_places(from, made, errors);
   read_guests(from, made, errors);
   read_limits(from, made, errors);
+  std::optional<section> tls;
+  errors.take(from.subsection("tls"), tls);
+  if (tls) {
+    auto read = read_tls(std::move(*tls));
+    if (read) {
+      made.tls = std::move(*read);
+    } else {
+      errors.note(std::move(read.error()));
+    }
+  }
   errors.check(from.finish());
   if (errors.first()) return tl::unexpected(std::move(*errors.first()));
   return made;

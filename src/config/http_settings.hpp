@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <hondana/error.hpp>
+#include <hondana/tls.hpp>
 
 #include "config/section.hpp"
 
@@ -23,6 +24,7 @@ struct http_settings {
   std::vector<std::string> origins;
   std::vector<std::string> trusted_proxies;  ///< As `http_options::trusted_proxies`, which looks at them.
   bool without_authentication = false;
+  tls_options tls;  ///< Absolute paths, or relative to where the program runs.
   std::size_t max_body = 0;
   std::size_t max_header = 0;
   std::size_t max_connections = 0;

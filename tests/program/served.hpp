@@ -68,7 +68,7 @@ class served {
     arguments.insert(arguments.end(), what.begin(), what.end());
     server_ = std::make_unique<process>(std::move(arguments));
     if (!server_->error_line_with("Stop with Ctrl-C", within(patience))) throw std::runtime_error(server_->errors());
-    const auto begin = server_->errors().find("http://127.0.0.1:");
+    const auto begin = server_->errors().find("http", server_->errors().find(" serves at "));
     url_ = server_->errors().substr(begin, server_->errors().find("/mcp", begin) + 4 - begin);
   }
 
@@ -79,6 +79,7 @@ class served {
     std::from_chars(digits.data(), digits.data() + digits.size(), port);
     return port;
   }
+  [[nodiscard]] process& program() noexcept { return *server_; }
   /// Ends it; how it left.
   std::optional<departure> stop(int signal) {
     server_->signal(signal);

@@ -39,6 +39,13 @@ constexpr flag origin_flag{
 constexpr flag without_authentication_flag{
     .name = "without-authentication",
     .help = "Listen beyond loopback although everybody who reaches it may read everything; needs --host"};
+constexpr flag tls_certificate_flag{.name = "tls-certificate",
+                                    .value = "FILE",
+                                    .help = "Speak TLS with this certificate (PEM, its chain behind it)",
+                                    .details = "SIGHUP reads it and its key again; connections that stand live on.",
+                                    .by = completion_kind::file};
+constexpr flag tls_key_flag{
+    .name = "tls-key", .value = "FILE", .help = "The key of --tls-certificate (PEM)", .by = completion_kind::file};
 constexpr flag json_lines_flag{.name = "json", .help = "Print JSON lines"};
 constexpr flag schemes_json_flag{.name = "json", .help = "Print JSON"};
 constexpr flag markdown_flag{.name = "markdown", .help = "Print Markdown"};
@@ -52,9 +59,17 @@ constexpr std::array what_flags{&config_flag, &allow_flag, &hidden_flag};
 constexpr flag_group what_group{.title = "What is served", .flags = what_flags};
 
 constexpr std::array stdio_flags{&no_tools_flag};
-constexpr std::array serve_flags{&port_flag,     &address_flag, &socket_flag,
-                                 &admin_flag,    &host_flag,    &origin_flag,
-                                 &no_tools_flag, &tokens_flag,  &without_authentication_flag};
+constexpr std::array serve_flags{&port_flag,
+                                 &address_flag,
+                                 &socket_flag,
+                                 &admin_flag,
+                                 &host_flag,
+                                 &origin_flag,
+                                 &tls_certificate_flag,
+                                 &tls_key_flag,
+                                 &no_tools_flag,
+                                 &tokens_flag,
+                                 &without_authentication_flag};
 constexpr std::array check_flags{&json_lines_flag};
 constexpr std::array schemes_flags{&schemes_json_flag, &markdown_flag};
 

@@ -16,6 +16,8 @@ extern const flag admin_flag;
 extern const flag host_flag;
 extern const flag origin_flag;
 extern const flag without_authentication_flag;
+extern const flag tls_certificate_flag;
+extern const flag tls_key_flag;
 extern const flag json_lines_flag;
 extern const flag schemes_json_flag;
 extern const flag markdown_flag;

@@ -62,6 +62,19 @@ TEST(arguments, a_socket_together_with_a_port_or_an_address_is_refused) {
   EXPECT_EQ(std::get<serve_command>(parsed({"serve", "--socket", "s"})).socket, "s");
 }
 
+TEST(arguments, a_certificate_comes_with_its_key_and_not_to_a_socket) {
+  const auto both = std::get<serve_command>(parsed({"serve", "--tls-certificate", "c", "--tls-key", "k"}));
+  EXPECT_EQ(both.tls_certificate, "c");
+  EXPECT_EQ(both.tls_key, "k");
+  for (const char* one : {"--tls-certificate", "--tls-key"}) {
+    const auto half = std::get<finished>(parsed({"serve", one, "f"}));
+    EXPECT_EQ(half.exit_code, 1);
+    EXPECT_NE(half.text.find("give both"), std::string::npos) << half.text;
+  }
+  const auto socket = std::get<finished>(parsed({"serve", "--socket", "s", "--tls-certificate", "c", "--tls-key", "k"}));
+  EXPECT_NE(socket.text.find("is for TCP"), std::string::npos) << socket.text;
+}
+
 TEST(arguments, an_unknown_command_is_named_with_the_known_ones) {
   EXPECT_EQ(
       std::get<finished>(parsed({"srve"})).text,

@@ -43,9 +43,22 @@ TEST(listening, flags_outweigh_the_file_and_names_add_up) {
   EXPECT_EQ(made.inherited_admin, 6);
 }
 
+TEST(listening, a_certificate_of_the_line_outweighs_that_of_the_file) {
+  config::http_settings file;
+  file.tls = {"/etc/c", "/etc/k", "/etc/clients", true};
+  serve_command asked;
+  EXPECT_EQ(listening_options(asked, file, {}).tls, file.tls);
+  asked.tls_certificate = "c";
+  asked.tls_key = "k";
+  EXPECT_EQ(listening_options(asked, file, {}).tls, (tls_options{"c", "k", "/etc/clients", true}));
+}
+
 TEST(listening, is_described_by_what_one_can_connect_to) {
   http_options http;
   EXPECT_EQ(place_of(http, 80).url, "http://127.0.0.1:80/mcp");
+  http.tls.certificate = "c";
+  EXPECT_EQ(place_of(http, 80).url, "https://127.0.0.1:80/mcp");
+  http.tls.certificate.clear();
   http.address = "::1";
   EXPECT_EQ(place_of(http, 80).url, "http://[::1]:80/mcp");
   http.address = "0.0.0.0";
