@@ -1,13 +1,10 @@
 /// Decisions without any talking.
 #include "oauth/choices.hpp"
+#include "oauth/places.hpp"
 
 #include <algorithm>
 
-#include "transport/http_calls/checked_target.hpp"
-
 namespace hondana::oauth {
-
-using transport::http_calls::shown;
 
 scope_set asked_for(const std::optional<kept_tokens>& of) {
   return of ? read_scopes(of->key.scope).value_or(scope_set()) : scope_set();

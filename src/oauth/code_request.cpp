@@ -4,12 +4,10 @@
 #include <algorithm>
 
 #include "oauth/form.hpp"
+#include "oauth/places.hpp"
 #include "oauth/secrets.hpp"
-#include "transport/http_calls/checked_target.hpp"
 
 namespace hondana::oauth {
-
-using transport::http_calls::shown;
 
 result<code_request> begin_code_request(const server_metadata& at) {
   code_request out;

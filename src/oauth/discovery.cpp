@@ -4,14 +4,9 @@
 #include <utility>
 
 #include "oauth/places.hpp"
-#include "transport/http_calls/checked_target.hpp"
 
 namespace hondana::oauth {
 namespace {
-
-using transport::http_calls::shown;
-using transport::http_calls::small_answer;
-using transport::http_calls::small_request;
 
 /// Whether somebody has published something there. Pages that are served for every path are nothing; plain file servers do not
 /// know the type of a file without extension.

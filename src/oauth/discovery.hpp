@@ -1,7 +1,6 @@
 /// Finds out where tokens for an MCP server are had.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <hondana/error.hpp>
 #include <optional>
@@ -9,16 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "oauth/http.hpp"
 #include "oauth/metadata.hpp"
-#include "transport/http_calls/small_call.hpp"
 
 namespace hondana::oauth {
-
-/// How authorization servers are asked.
-struct caller_of_http {
-  transport::http_calls::small_caller call{};
-  std::chrono::milliseconds time{10'000};  ///< For each request.
-};
 
 /// Where a server's tokens come from.
 struct authority {

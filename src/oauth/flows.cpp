@@ -3,14 +3,9 @@
 
 #include "oauth/code_request.hpp"
 #include "oauth/places.hpp"
-#include "transport/http_calls/checked_target.hpp"
 
 namespace hondana::oauth {
 namespace {
-
-using transport::http_calls::shown;
-using transport::http_calls::small_answer;
-using transport::http_calls::small_request;
 
 tl::unexpected<token_refusal> refused(failure why) { return tl::unexpected(token_refusal{{}, std::move(why)}); }
 

@@ -9,14 +9,9 @@
 #include "oauth/code_request.hpp"
 #include "oauth/places.hpp"
 #include "oauth/secrets.hpp"
-#include "transport/http_calls/checked_target.hpp"
 
 namespace hondana::oauth {
 namespace {
-
-using transport::http_calls::shown;
-using transport::http_calls::small_answer;
-using transport::http_calls::small_request;
 
 constexpr auto assertion_time = std::chrono::seconds(60);
 constexpr std::size_t longest_credential = 8u << 10;

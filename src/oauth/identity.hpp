@@ -10,8 +10,8 @@
 
 #include "jose/signing_key.hpp"
 #include "oauth/form.hpp"
+#include "oauth/http.hpp"
 #include "oauth/metadata.hpp"
-#include "transport/http_calls/small_call.hpp"
 
 namespace hondana::oauth {
 
@@ -31,9 +31,8 @@ struct client_identity {
 
 /// A POST of `what` to one of the server's endpoints, with the identity's proof. Errors: those of `method_for`; internal.
 /// Spec: RFC 6749 section 2.3.1, RFC 7523 section 2.2.
-[[nodiscard]] result<transport::http_calls::small_request> authenticated(const std::string& endpoint, fields what,
-                                                                         const client_identity& who, const server_metadata& at,
-                                                                         seconds_since_epoch now);
+[[nodiscard]] result<small_request> authenticated(const std::string& endpoint, fields what, const client_identity& who,
+                                                  const server_metadata& at, seconds_since_epoch now);
 
 /// The method that dynamic registration asks for: of a public client where the server takes any.
 [[nodiscard]] result<std::string> method_to_register(const server_metadata& at);
@@ -44,7 +43,7 @@ struct client_identity {
                                                        const server_metadata& at);
 
 /// Errors: unauthorized when the server refuses, with what it says; broken_protocol. Spec: RFC 7591 section 3.2.
-[[nodiscard]] result<client_registration> read_registration(const transport::http_calls::small_answer& answer,
-                                                            const std::string& redirect_uri, const std::string& issuer);
+[[nodiscard]] result<client_registration> read_registration(const small_answer& answer, const std::string& redirect_uri,
+                                                            const std::string& issuer);
 
 }  // namespace hondana::oauth

@@ -6,12 +6,9 @@
 
 #include "oauth/code_request.hpp"
 #include "oauth/places.hpp"
-#include "transport/http_calls/checked_target.hpp"
 
 namespace hondana::oauth {
 namespace {
-
-using transport::http_calls::shown;
 
 tl::unexpected<failure> broken(const std::string& what) { return fail(errc::broken_protocol, what); }
 

@@ -13,7 +13,6 @@ namespace {
 using transport::http_calls::has_credentials;
 using transport::http_calls::host_of;
 using transport::http_calls::origin_of;
-using transport::http_calls::shown;
 
 /// Without a slash that ends it.
 std::string path_of(std::string_view url) {
@@ -37,6 +36,8 @@ bool is_plain(std::string_view url) noexcept {
 }
 
 }  // namespace
+
+std::string shown(std::string_view url) { return transport::http_calls::shown(url); }
 
 std::string base_of(const std::string& url) {
   const auto parts = split_uri(url);

@@ -23,6 +23,9 @@ namespace hondana::oauth {
 /// Where an issuer's is, in the order of the specification: RFC 8414, and OpenID Connect Discovery 1.0 inserted and appended.
 [[nodiscard]] std::vector<std::string> server_metadata_places(const std::string& issuer);
 
+/// A URL as it may stand in an error: without user name and query, and not endless.
+[[nodiscard]] std::string shown(std::string_view url);
+
 /// `scheme://host[:port]` as the URL spells it.
 [[nodiscard]] std::string base_of(const std::string& url);
 

@@ -4,18 +4,16 @@
 #include <algorithm>
 
 #include "oauth/choices.hpp"
-#include "transport/http_calls/checked_target.hpp"
+#include "oauth/places.hpp"
 
 namespace hondana::oauth {
 namespace {
 
-using transport::http_calls::shown;
-
 constexpr auto longest_margin = std::chrono::seconds(30);
 
 /// A request that any MCP server refuses which wants to know who asks.
-transport::http_calls::small_request question(const std::string& url, std::chrono::milliseconds time) {
-  transport::http_calls::small_request out;
+small_request question(const std::string& url, std::chrono::milliseconds time) {
+  small_request out;
   out.url = url;
   out.headers = {{"Accept", "application/json, text/event-stream"}, {"Content-Type", "application/json"}};
   out.body = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";

@@ -6,12 +6,10 @@
 #include <hondana/value.hpp>
 
 #include "oauth/code_request.hpp"
-#include "transport/http_calls/checked_target.hpp"
+#include "oauth/places.hpp"
 
 namespace hondana::oauth {
 namespace {
-
-using transport::http_calls::shown;
 
 constexpr std::size_t most_values = 1'000;
 
@@ -47,7 +45,7 @@ const value* given(const value& of, std::string_view name) {
 
 }  // namespace
 
-tl::expected<token_set, token_refusal> read_tokens(const transport::http_calls::small_answer& answer, const scope_set& asked,
+tl::expected<token_set, token_refusal> read_tokens(const small_answer& answer, const scope_set& asked,
                                                    const std::string& issuer, seconds_since_epoch now) {
   const auto cannot = [&issuer](errc code, const std::string& why, std::string error = {}) {
     return tl::unexpected(

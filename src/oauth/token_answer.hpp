@@ -5,9 +5,9 @@
 #include <hondana/error.hpp>
 #include <string>
 
+#include "oauth/http.hpp"
 #include "oauth/identity.hpp"
 #include "oauth/scopes.hpp"
-#include "transport/http_calls/small_call.hpp"
 
 namespace hondana::oauth {
 
@@ -24,8 +24,7 @@ inline constexpr auto longest_life = std::chrono::hours(24 * 366);
 /// Tokens that were asked for with `asked`. Errors: unauthorized when the server refuses, with what it says;
 /// source_unavailable when it cannot answer now; broken_protocol. None repeats anything of a token.
 /// Spec: RFC 6749 sections 5.1 and 5.2.
-[[nodiscard]] tl::expected<token_set, token_refusal> read_tokens(const transport::http_calls::small_answer& answer,
-                                                                 const scope_set& asked, const std::string& issuer,
-                                                                 seconds_since_epoch now);
+[[nodiscard]] tl::expected<token_set, token_refusal> read_tokens(const small_answer& answer, const scope_set& asked,
+                                                                 const std::string& issuer, seconds_since_epoch now);
 
 }  // namespace hondana::oauth
