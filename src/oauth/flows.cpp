@@ -52,6 +52,14 @@ result<std::optional<client_registration>> registration_at(const means& with, co
   return out;
 }
 
+/// So that the next login registers anew, if that is how the client was made.
+void forget_registration(const means& with, const std::string& issuer, const std::string& client_id) {
+  const auto kept = with.settings.store->registration(issuer);
+  if (!kept || !*kept || (*kept)->client_id != client_id) return;
+  if (const auto removed = with.settings.store->remove_registration(issuer); !removed)
+    with.log("the registration cannot be removed: " + removed.error().public_text);
+}
+
 /// Spec: basic/authorization/client-registration.
 result<client_identity> identity_for_login(const means& with, const authority& at,
                                            const std::optional<client_registration>& at_hand, const std::string& redirect_uri,
@@ -86,7 +94,10 @@ obtained ask_for_tokens(const means& with, const authority& at, const client_ide
   const auto answer = sent(with, std::move(*request), stop);
   if (!answer) return refused(answer.error());
   auto tokens = read_tokens(*answer, scopes, at.server.issuer, with.now());
-  if (!tokens) return tl::unexpected(std::move(tokens.error()));
+  if (!tokens) {
+    if (tokens.error().error == "invalid_client") forget_registration(with, at.server.issuer, who.client_id);
+    return tl::unexpected(std::move(tokens.error()));
+  }
   return kept_tokens{{at.server.issuer, with.url, who.client_id, spelled(scopes)}, std::move(*tokens)};
 }
 
@@ -122,21 +133,19 @@ obtained from_user(const means& with, const authority& at, const scope_set& scop
   request->scopes = scopes;
   with.log("asking for a login at " + shown(at.server.issuer) + (scopes.empty() ? "" : " for the scopes " + spelled(scopes)));
   const auto back = login->visit(page_of(*request), stop);
-  if (!back) return refused(back.error());
+  if (!back) {
+    // A server that has forgotten the client shows an error to the user, who never comes back.
+    if (back.error().code == errc::timed_out) forget_registration(with, at.server.issuer, who->client_id);
+    return refused(back.error());
+  }
   const auto code = code_in(*back, *request);
   if (!code) return refused(code.error());
-  auto out = ask_for_tokens(with, at, *who,
-                            {{"grant_type", "authorization_code"},
-                             {"code", *code},
-                             {"redirect_uri", *redirect_uri},
-                             {"code_verifier", request->verifier}},
-                            scopes, stop);
-  // The server may have forgotten a client; the next login registers anew.
-  if (!out && out.error().error == "invalid_client" && with.settings.client_id.empty()) {
-    if (auto removed = with.settings.store->remove_registration(at.server.issuer); !removed)
-      return refused(std::move(removed.error()));
-  }
-  return out;
+  return ask_for_tokens(with, at, *who,
+                        {{"grant_type", "authorization_code"},
+                         {"code", *code},
+                         {"redirect_uri", *redirect_uri},
+                         {"code_verifier", request->verifier}},
+                        scopes, stop);
 }
 
 }  // namespace

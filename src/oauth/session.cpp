@@ -2,6 +2,7 @@
 #include "oauth/session.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "oauth/choices.hpp"
 #include "oauth/places.hpp"
@@ -271,19 +272,29 @@ result<void> session::log_in(const std::stop_token& stop) {
 result<bool> session::log_out(bool registrations, const std::stop_token& stop) {
   const turn mine(*this, stop);
   if (!mine.has_it()) return fail(errc::cancelled, "cannot log out of " + shown(with_.url) + ": it was cancelled");
-  const auto all = with_.settings.store->find(with_.url);
+  const auto& store = with_.settings.store;
+  const bool had_any = kept_.has_value();
+  set(std::nullopt, origin::store);
+  const auto all = store->find(with_.url);
   if (!all) return tl::unexpected(all.error());
+  std::set<std::string> issuers;
   for (const auto& one : *all) {
+    issuers.insert(one.key.issuer);
     if (const auto told = revoke(with_, one, stop); !told || !*told)
       with_.log(shown(one.key.issuer) + " was not told" + (told ? std::string() : ": " + told.error().public_text));
-    if (auto removed = with_.settings.store->remove(one.key); !removed) return tl::unexpected(std::move(removed.error()));
-    if (!registrations) continue;
-    if (auto removed = with_.settings.store->remove_registration(one.key.issuer); !removed)
-      return tl::unexpected(std::move(removed.error()));
+    if (auto removed = store->remove(one.key); !removed) return tl::unexpected(std::move(removed.error()));
   }
-  const bool had_any = !all->empty() || kept_;
-  set(std::nullopt, origin::store);
-  return had_any;
+  if (registrations && issuers.empty()) {
+    // There are no tokens that would tell where one was made.
+    const auto at = find_authority(hint_, stop);
+    if (at) issuers.insert(at->server.issuer);
+    if (!at) with_.log("no registration was looked for: " + at.error().public_text);
+  }
+  for (const auto& one : issuers) {
+    if (!registrations) break;
+    if (auto removed = store->remove_registration(one); !removed) return tl::unexpected(std::move(removed.error()));
+  }
+  return had_any || !all->empty();
 }
 
 }  // namespace hondana::oauth

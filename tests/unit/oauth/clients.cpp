@@ -56,6 +56,31 @@ TEST(oauth_clients, a_client_that_the_server_has_forgotten_is_registered_anew_at
   EXPECT_FALSE(*world.store->registration(issuer_url));
 }
 
+TEST(oauth_clients, a_client_that_the_server_has_forgotten_costs_one_refresh) {
+  scripted_world world;
+  world.token_members = R"(,"expires_in":10,"refresh_token":"again")";
+  ASSERT_TRUE(world.refused());
+  world.pass(seconds(10));
+  world.places.put("https://as.example/token", [&world](const small_request& asked, const std::stop_token&) {
+    if (field(asked.body.value_or(""), "grant_type") == "refresh_token") return json(R"({"error":"invalid_client"})", 401);
+    return json(world.next_token());
+  });
+  ASSERT_TRUE(world.lacking());
+  ASSERT_TRUE(world.refused());
+  EXPECT_EQ(world.token(), "token-2");
+  EXPECT_EQ(world.places.asked("https://as.example/register").size(), 2u);
+}
+
+TEST(oauth_clients, one_whose_user_never_came_back_is_registered_anew) {
+  scripted_world world;
+  ASSERT_TRUE(world.refused());
+  world.user->plays = [](const std::string&, const std::stop_token&) -> result<std::string> {
+    return hondana::fail(errc::timed_out, "nobody came back");
+  };
+  EXPECT_FALSE(world.refused());
+  EXPECT_FALSE(*world.store->registration(issuer_url));
+}
+
 TEST(oauth_clients, another_issuer_gets_a_registration_of_its_own_and_nothing_of_the_first) {
   scripted_world world;
   world.token_members = R"(,"refresh_token":"of the first")";

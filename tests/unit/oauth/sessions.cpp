@@ -313,6 +313,13 @@ TEST(oauth_session, logging_out_tells_the_authorization_server_and_forgets_all) 
   EXPECT_EQ(world.session().log_out(false, {}), false);
 }
 
+TEST(oauth_session, logging_out_of_all_forgets_a_registration_without_tokens) {
+  scripted_world world;
+  ASSERT_TRUE(world.store->put_registration(issuer_url, {"left", "", {}, "", ""}));
+  EXPECT_EQ(world.session().log_out(true, {}), false);
+  EXPECT_FALSE(*world.store->registration(issuer_url));
+}
+
 TEST(oauth_session, logging_out_forgets_even_when_the_authorization_server_cannot_be_told) {
   scripted_world world;
   ASSERT_TRUE(world.refused());
