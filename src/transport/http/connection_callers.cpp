@@ -25,11 +25,13 @@ challenge nobody_can_say() {
 
 /// Lanes want jobs that do not throw.
 authenticated find_out(authenticator& by, const request_facts& of, std::chrono::steady_clock::time_point until,
-                       const std::shared_ptr<core>& engine) {
+                       const std::weak_ptr<core>& engine) {
   try {
     return by.find_out(of, until);
   } catch (const std::exception& error) {
-    if (const auto with = engine->current(); with->log) with->log(std::string("an authenticator failed: ") + error.what());
+    const auto there = engine.lock();
+    const auto with = there ? there->current() : nullptr;
+    if (with && with->log) with->log(std::string("an authenticator failed: ") + error.what());
     return tl::unexpected(nobody_can_say());
   }
 }
@@ -92,7 +94,8 @@ std::optional<dialogue_host::identified> connection::identify(const request_head
 
   const auto until = dialogue::clock::now() + dialogue_.patience_for_calls();
   auto begun = with.pool->submit(
-      [by = with.asked, facts = std::move(facts), until, engine = engine_, on = loop_, to = weak_from_this(), of] {
+      [by = with.asked, facts = std::move(facts), until, engine = std::weak_ptr(engine_), on = loop_, to = weak_from_this(),
+       of] {
         if (to.expired()) return;
         auto found = find_out(*by, facts, until, engine);
         boost::asio::post(on->io, [to, of, found = std::move(found), address = facts.address]() mutable {
