@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <memory>
 
 #include "crypto/openssl.hpp"
@@ -14,7 +13,7 @@ namespace {
 
 using method_pointer = std::unique_ptr<BIO_METHOD, crypto::frees<BIO_meth_free>>;
 
-int socket_of(BIO* bio) noexcept { return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio))); }
+int socket_of(BIO* bio) noexcept { return *static_cast<const int*>(BIO_get_data(bio)); }
 
 bool has_to_wait() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
@@ -36,10 +35,17 @@ int write_some(BIO* bio, const char* from, std::size_t size, std::size_t* count)
 
 long control(BIO*, int what, long, void*) { return what == BIO_CTRL_FLUSH ? 1 : 0; }
 
+int forget(BIO* bio) {
+  const std::unique_ptr<int> socket(static_cast<int*>(BIO_get_data(bio)));
+  BIO_set_data(bio, nullptr);
+  return 1;
+}
+
 method_pointer make_method() {
   method_pointer made(BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "descriptor"));
   const bool is_set = made && BIO_meth_set_read_ex(made.get(), &read_some) == 1 &&
-                      BIO_meth_set_write_ex(made.get(), &write_some) == 1 && BIO_meth_set_ctrl(made.get(), &control) == 1;
+                      BIO_meth_set_write_ex(made.get(), &write_some) == 1 && BIO_meth_set_ctrl(made.get(), &control) == 1 &&
+                      BIO_meth_set_destroy(made.get(), &forget) == 1;
   return is_set ? std::move(made) : nullptr;
 }
 
@@ -49,7 +55,7 @@ BIO* make_descriptor_bio(int socket) {
   static const method_pointer method = make_method();
   BIO* const made = method ? BIO_new(method.get()) : nullptr;
   if (made == nullptr) return nullptr;
-  BIO_set_data(made, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket)));
+  BIO_set_data(made, std::make_unique<int>(socket).release());
   BIO_set_init(made, 1);
   return made;
 }

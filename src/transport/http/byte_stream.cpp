@@ -57,6 +57,7 @@ void byte_stream::close(bool is_cut_off) {
   } else if (tls_) {
     (void)tls_->say_farewell();  // to whoever still has room for it
   }
+  tls_.reset();
   (void)socket_.close(ignored);
 }
 

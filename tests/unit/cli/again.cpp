@@ -22,6 +22,8 @@ TEST(again, repeats_the_target_and_nothing_that_is_secret) {
   EXPECT_EQ(again({"read", "a"}), "'hondana ls'");
   EXPECT_EQ(again({"read", "a", "--on", "http://h/mcp", "-H", "Authorization: Bearer x"}), "'hondana ls --on http://h/mcp'");
   EXPECT_EQ(again({"read", "a", "--json", "--config", "c.toml", "--on=s"}), "'hondana ls --config c.toml --on s'");
+  EXPECT_EQ(again({"read", "a", "--on", "https://h/mcp", "--cert", "c", "--cacert", "a b", "--key=k"}),
+            "`hondana ls --on https://h/mcp --cacert 'a b' --cert c --key k`");
   EXPECT_EQ(again({"read", "a", "--", "npx", "-y", "a b"}), "`hondana ls -- npx -y 'a b'`");
 }
 
