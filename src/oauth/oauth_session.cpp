@@ -50,6 +50,7 @@ std::vector<std::string> hosts_for(const std::string& url, const oauth_settings&
 }  // namespace
 
 struct oauth_session::inner {
+  explicit inner(oauth::means with) : session(std::move(with)) {}
   oauth::session session;
 };
 
@@ -77,7 +78,7 @@ result<std::shared_ptr<oauth_session>> oauth_session::of(const std::string& url,
   with.http.time = settings.call_time;
   with.now = [] { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); };
   with.settings = std::move(settings);
-  return std::shared_ptr<oauth_session>(new oauth_session(std::unique_ptr<inner>(new inner{oauth::session(std::move(with))})));
+  return std::shared_ptr<oauth_session>(new oauth_session(std::make_unique<inner>(std::move(with))));
 }
 
 std::optional<std::string> oauth_session::token() { return inner_->session.token(); }
