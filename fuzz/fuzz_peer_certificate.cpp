@@ -2,7 +2,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 
+#include "crypto/openssl.hpp"
 #include "tls/peer.hpp"
 
 namespace {

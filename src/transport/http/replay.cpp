@@ -9,7 +9,7 @@ namespace hondana::transport::http {
 namespace {
 
 // What an event costs besides its text.
-constexpr std::size_t overhead = 128;
+constexpr std::size_t event_overhead = 128;
 
 std::optional<std::uint64_t> read_number(std::string_view text) {
   std::uint64_t out = 0;
@@ -34,7 +34,7 @@ std::optional<event_id> read_event_id(std::string_view text) {
 replay::replay(std::size_t byte_cap, std::shared_ptr<byte_budget> shared) : cap_(byte_cap), shared_(std::move(shared)) {}
 
 void replay::keep(const event_id& id, std::string_view message) {
-  const auto bytes = message.size() + overhead;
+  const auto bytes = message.size() + event_overhead;
   const std::lock_guard lock(mutex_);
   if (!make_room(bytes)) return;
   events_.push_back({id, std::make_shared<const std::string>(message)});
@@ -53,7 +53,7 @@ bool replay::make_room(std::size_t bytes) {
 }
 
 void replay::drop_oldest() {
-  const auto bytes = events_.front().message->size() + overhead;
+  const auto bytes = events_.front().message->size() + event_overhead;
   events_.pop_front();
   bytes_ -= bytes;
   shared_->give_back(bytes);

@@ -58,7 +58,7 @@ TEST_F(tls_context, a_chain_goes_with_the_certificate) {
   const auto made = context::make({chain, folder.write("key.pem", own.key_text()), {}, false});
   ASSERT_TRUE(made) << made.error().public_text;
   STACK_OF(X509)* others = nullptr;
-  SSL_CTX_get0_chain_certs((*made)->native(), &others);
+  SSL_CTX_ctrl((*made)->native(), SSL_CTRL_GET_CHAIN_CERTS, 0, static_cast<void*>(&others));
   EXPECT_EQ(sk_X509_num(others), 1);
   expect(why_not({folder.write("reversed.pem", middle.certificate_text() + own.certificate_text()),
                   folder.path("key.pem"),
