@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <hondana/authenticator.hpp>
@@ -18,6 +19,9 @@ namespace hondana::authentication {
 
 /// Whether it could be a token at all: the characters of RFC 6750 section 2.1, and not endless.
 [[nodiscard]] bool is_token_text(std::string_view text) noexcept;
+
+/// What tokens of our own files begin with, so that they are found where they do not belong.
+inline constexpr std::string_view token_prefix = "hondana_";
 
 /// The longest token that is looked at.
 inline constexpr std::size_t longest_token_text = 16 * 1024;

@@ -79,6 +79,8 @@ tl::unexpected<challenge> resource_server::refuse_unknown_key() const {
 std::optional<challenge> resource_server::unfit(const request_facts& of) const {
   if (!of.bearer) return nothing_sent("get a token from " + options_.issuer, options_.scopes);
   if (!is_token_text(*of.bearer)) return bad_token("the token is too long, or has characters that none has", options_.scopes);
+  // One of our own that was revoked or mistyped is nobody else's business.
+  if (of.bearer->starts_with(token_prefix)) return bad_token("the token is none of " + options_.issuer, options_.scopes);
   return {};
 }
 
@@ -174,7 +176,7 @@ authenticated resource_server::introspected(const std::string& token, const byte
 }
 
 std::optional<authenticated> resource_server::known(const request_facts& of) {
-  if (!of.bearer || of.bearer->size() > longest_token_text) return tl::unexpected(*unfit(of));
+  if (!of.bearer || of.bearer->size() > longest_token_text) return tl::unexpected(unfit(of).value_or(challenge()));
   // First what most requests have: a token that was good a moment ago.
   const auto digest = bytes::sha256_of(*of.bearer);
   if (auto who = good_.find(digest, keys_.generation(), time_.steady())) {

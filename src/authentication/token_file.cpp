@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "authentication/refusals.hpp"
 #include "authentication/scope_words.hpp"
 #include "disk/private_file.hpp"
 #include "json/base64.hpp"

@@ -12,9 +12,6 @@
 
 namespace hondana::authentication {
 
-/// What tokens of ours begin with, so that they are found where they do not belong.
-inline constexpr std::string_view token_prefix = "hondana_";
-
 /// What a new one is to be like.
 struct wanted_token {
   std::string name;

@@ -138,6 +138,14 @@ TEST_F(introspected_tokens, are_those_that_keys_cannot_check_unless_all_are_to_b
   EXPECT_EQ(asking.find_out(with_token(jwt), soon())->identity, "https://login.example.com#by asking");
 }
 
+TEST_F(introspected_tokens, of_our_own_files_are_told_to_nobody) {
+  says(R"({"active":true,"sub":"alice"})");
+  const auto said = ask("hondana_that-was-revoked");
+  ASSERT_FALSE(said);
+  EXPECT_EQ(said.error().error, "invalid_token");
+  EXPECT_TRUE(issuer_.requests().empty());
+}
+
 TEST(introspection_answer, is_an_object_that_says_whether_it_is_active) {
   EXPECT_TRUE(read_introspection(R"({"active":true})"));
   EXPECT_EQ(read_introspection(R"({"active":null})").error().code, errc::broken_protocol);
