@@ -75,14 +75,13 @@ result<std::shared_ptr<const published_keys>> key_ring::obtain(wish why, std::ch
   if (!is_due(why, now)) return outcome();
   if (why == wish::unknown_key) looked_for_unknown_ = now;
   is_fetching_ = true;
+  lock.unlock();
   {
     // Also when there is no memory: nobody would fetch ever again.
     const std::unique_ptr<key_ring, void (*)(key_ring*)> at_the_end(this, [](key_ring* self) { self->end_fetching(); });
-    lock.unlock();
     auto fetched = fetch(deadline);
-    lock.lock();
+    const std::lock_guard taking(mutex_);
     take(std::move(fetched), of_.time.steady());
-    lock.unlock();
   }
   lock.lock();
   return outcome();
