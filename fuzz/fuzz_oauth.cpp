@@ -84,7 +84,7 @@ void read_redirect(const std::string& text) {
   login.state = "s";
   const auto got = oauth::code_in("http://127.0.0.1/x" + text, login);
   if (!got) return require(is_plain(got.error().public_text));
-  require(!got->empty() && text.find("s") != std::string::npos);
+  require(!got->empty() && text.find('s') != std::string::npos);
 }
 
 void read_challenge(const std::string& text) {

@@ -48,6 +48,7 @@ TEST(oauth_threads, many_calls_refused_at_once_lead_to_one_login) {
   };
   auto& session = world.session();
   std::vector<std::jthread> callers;
+  callers.reserve(16);
   std::atomic<int> good = 0;
   for (int i = 0; i < 16; ++i)
     callers.emplace_back([&] { good += session.obtain({server_url, 401, {"Bearer"}, "", 1}, {}).has_value() ? 1 : 0; });
@@ -89,6 +90,7 @@ TEST(oauth_threads, whoever_waited_for_a_login_that_failed_does_not_bother_the_u
     told += !got && got.error().public_text == "nobody came back" ? 1 : 0;
   };
   std::vector<std::jthread> callers;
+  callers.reserve(4);
   callers.emplace_back(call);
   ASSERT_TRUE(begun.pass());
   for (int i = 0; i < 3; ++i) callers.emplace_back(call);
