@@ -31,7 +31,7 @@ bool is_plain(std::string_view text) {
 }
 
 void require_usable(const std::string& url) {
-  require(url.empty() || url.starts_with("https://") || url.starts_with("HTTPS://") || oauth::is_on_this_machine(url));
+  require(url.empty() || url.starts_with("https://") || (url.starts_with("http://") && oauth::is_on_this_machine(url)));
   require(url.find_first_of("$`;'\"<>|() \\") == std::string::npos);
 }
 

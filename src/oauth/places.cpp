@@ -95,9 +95,10 @@ result<void> check_endpoint(const std::string& url, std::string_view what) {
     return fail(errc::broken_protocol, std::string(what) + " cannot be used: " + why);
   };
   if (!is_plain(url)) return refuse("it is no URL, or has characters that such a URL has no use for");
-  const auto origin = origin_of(url);
-  if (!origin || !split_uri(url).authority) return refuse("it is no https: URL");
-  if (!origin->starts_with("https://") && !is_on_this_machine(url))
+  // Whoever opens it may be particular about the case of letters.
+  const bool is_secure = url.starts_with("https://");
+  if (!origin_of(url) || (!is_secure && !url.starts_with("http://"))) return refuse("it is no https: URL");
+  if (!is_secure && !is_on_this_machine(url))
     return refuse("\"" + shown(url) + "\" is not https:, so that anybody on the way could read tokens");
   if (has_credentials(url)) return refuse("it holds a user name");
   if (split_uri(url).fragment) return refuse("it has a fragment");

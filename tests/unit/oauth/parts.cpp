@@ -101,11 +101,12 @@ TEST(oauth_places, endpoints_are_https_or_this_machine) {
   for (const auto* url : {"https://as.example/authorize?tenant=a&b=c", "http://127.0.0.1:99/token", "http://localhost/token",
                           "http://[::1]:80/token"})
     EXPECT_TRUE(check_endpoint(url, "it")) << url;
-  for (const auto* url : {"javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "http://as.example/token",
-                          "https://", "ftp://as.example/", "https://as.example/$(touch${IFS}x)", "https://as.example/;reboot",
-                          "https://as.example/'x'", "https://as.example/`id`", "https://as.example/ x",
-                          "https://user:password@as.example/", "https://as.example/#x", "-https://as.example", "",
-                          "http://127.0.0.1.evil.example/", "http://localhost.evil.example/", "https://as.example/\x1b[2J"}) {
+  for (const auto* url :
+       {"javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "http://as.example/token", "https://",
+        "ftp://as.example/", "https://as.example/$(touch${IFS}x)", "https://as.example/;reboot", "https://as.example/'x'",
+        "https://as.example/`id`", "https://as.example/ x", "https://user:password@as.example/", "https://as.example/#x",
+        "-https://as.example", "httPs://as.example", "", "http://127.0.0.1.evil.example/", "http://localhost.evil.example/",
+        "https://as.example/\x1b[2J"}) {
     const auto got = check_endpoint(url, "token_endpoint");
     ASSERT_FALSE(got) << url;
     EXPECT_EQ(got.error().code, errc::broken_protocol);

@@ -50,7 +50,7 @@ TEST(callers_over_tls, show_their_certificate_to_the_authenticator) {
   const auto facts = with.clerk->last();
   EXPECT_TRUE(facts.is_secure);
   ASSERT_TRUE(facts.certificate);
-  EXPECT_EQ(facts.certificate->subject, "O=Example,CN=alice");
+  EXPECT_EQ(facts.certificate->subject, "CN=alice,O=Example");
   EXPECT_EQ(facts.certificate->names, (std::vector<std::string>{"email:alice@example.com"}));
 }
 
