@@ -207,6 +207,21 @@ TEST(program_login, sends_a_header_instead_of_what_it_has) {
   for (const auto& one : server.asked("/mcp")) EXPECT_EQ(one.find("access-"), std::string::npos) << one;
 }
 
+TEST(program_login, keeps_its_tokens_in_the_keyring_where_one_answers) {
+  protected_server server;
+  const desk mine;
+  const std::string commands =
+      R"("$0" login --quiet --on "$1" && "$0" ls --on "$1" && cat "$XDG_DATA_HOME/hondana/credentials.json")";
+  const auto got = run({"DISPLAY=:99", "BROWSER=" + mine.home().path("browser"), HONDANA_WITH_KEYRING, "/bin/sh", "-c",
+                        commands, HONDANA_PROGRAM, server.url()},
+                       "/usr/bin/env");
+  if (got.how == departure{77, 0}) GTEST_SKIP() << got.output;
+  EXPECT_EQ(got.how, well) << got.errors;
+  EXPECT_EQ(got.output.substr(0, 4), "x:a\n");
+  EXPECT_NE(got.output.find("\"in_keyring\":["), std::string::npos) << got.output;
+  EXPECT_EQ(got.output.find("access-"), std::string::npos) << got.output;
+}
+
 TEST(program_login, is_for_servers_behind_a_url) {
   const desk mine;
   for (const std::vector<std::string>& words :

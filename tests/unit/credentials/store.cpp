@@ -65,14 +65,17 @@ constexpr const char* elsewhere = "https://m.example/other";
 constexpr const char* issuer = "https://a.example";
 
 class credential_stores : public testing::Test {
- protected:
+ public:
   credential_stores() {
     std::string name = (std::filesystem::temp_directory_path() / "store-XXXXXX").string();
     if (::mkdtemp(name.data()) != nullptr) folder = name;
     file = (folder / "deep" / "credentials.json").string();
   }
   ~credential_stores() override { std::filesystem::remove_all(folder); }
+  credential_stores(const credential_stores&) = delete;
+  credential_stores& operator=(const credential_stores&) = delete;
 
+ protected:
   [[nodiscard]] std::shared_ptr<hondana::token_store> store(std::optional<place> wanted = {}) const {
     return make_store({file, wanted}, std::make_unique<scripted_keyring>(keyring));
   }
@@ -193,6 +196,7 @@ TEST_F(credential_stores, refuse_a_damaged_file_and_do_not_replace_it) {
 
 TEST_F(credential_stores, lose_nothing_when_many_write_at_once) {
   std::vector<std::jthread> writers;
+  writers.reserve(8);
   for (int i = 0; i < 8; ++i) {
     writers.emplace_back([this, i] {
       // As a process of its own would.

@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
@@ -201,8 +202,8 @@ TEST(browser_login, gives_the_address_that_the_browser_comes_back_to) {
 
 TEST(browser_login, is_not_ended_by_other_requests_or_by_silence) {
   login_under_way one;
-  std::vector<int> silent;
-  for (int i = 0; i < 20; ++i) silent.push_back(connected_to(one.port()));
+  std::array<int, 20> silent{};
+  for (int& socket : silent) socket = connected_to(one.port());
   EXPECT_EQ(asked(one.port(), "/favicon.ico").substr(9, 3), "404");
   EXPECT_EQ(asked(one.port(), "/callback?code=evil&state=s", "evil.example").substr(9, 3), "421");
   EXPECT_EQ(asked(one.port(), "/callback").substr(9, 3), "400");

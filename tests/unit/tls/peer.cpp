@@ -16,7 +16,7 @@ namespace {
 using hondana::tls::describe;
 
 // Made with `openssl req -x509`; what is expected of it below is what `openssl x509` prints.
-constexpr const char* alice = R"(-----BEGIN CERTIFICATE-----
+constexpr const char* alice_pem = R"(-----BEGIN CERTIFICATE-----
 MIICKzCCAdKgAwIBAgIUNpfK6xYwbksXhKauZ7vpQIM1aYYwCgYIKoZIzj0EAwIw
 LzEWMBQGA1UECgwNRXhhbXBsZSwgSW5jLjEVMBMGA1UEAwwM5pys5qOaIGFsaWNl
 MCAXDTI2MTEyMjEwNTMwOFoYDzIxMjYxMDI5MTA1MzA4WjAvMRYwFAYDVQQKDA1F
@@ -38,7 +38,7 @@ hondana::crypto::certificate_pointer read(const char* pem) {
 }
 
 TEST(peer_certificate, is_told_by_subject_names_and_digest) {
-  const auto shown = read(alice);
+  const auto shown = read(alice_pem);
   ASSERT_TRUE(shown);
   const auto told = describe(shown.get());
   EXPECT_EQ(told.subject, "CN=本棚 alice,O=Example\\, Inc.");

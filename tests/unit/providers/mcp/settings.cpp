@@ -149,8 +149,9 @@ TEST(mcp_settings, says_how_to_write_a_prefix) {
 TEST(mcp_settings, refuses_patterns_that_fit_nothing_and_keys_it_does_not_know) {
   EXPECT_NE(wrong("name = \"a\"\ncommand = [\"s\"]\nexclude = [\"a[\"]\n").find("exclude: \"a[\" can fit nothing: "),
             std::string::npos);
-  EXPECT_NE(wrong("name = \"a\"\ncommand = [\"s\"]\ncomand = 1\n").find("t.toml:3: comand: unknown key; known here: authorities, "),
-            std::string::npos);
+  EXPECT_NE(
+      wrong("name = \"a\"\ncommand = [\"s\"]\ncomand = 1\n").find("t.toml:3: comand: unknown key; known here: authorities, "),
+      std::string::npos);
 }
 
 }  // namespace
