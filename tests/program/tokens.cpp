@@ -16,6 +16,8 @@ namespace {
 
 using program_test::folder;
 using program_test::run;
+using program_test::served;
+using program_test::well;
 
 std::string first_word(const std::string& line) { return line.substr(0, line.find_first_of("\t\n ")); }
 
@@ -91,6 +93,61 @@ TEST(program_tokens, hondana_check_says_how_callers_are_told_apart) {
   const auto broken = run({"check", "--config", where.path("config.toml")});
   EXPECT_EQ(broken.how.exit_code, 1);
   EXPECT_NE(broken.errors.find("hondana token new"), std::string::npos) << broken.errors;
+}
+
+TEST(program_tokens, let_their_bearer_ask_a_server_until_they_are_taken_back) {
+  const folder where;
+  const auto file = where.path("tokens");
+  where.put("shown/a.txt", "hello");
+  const auto token = run({"token", "new", "laptop", "--file", file}).output;
+  const served shelf({"--tokens", file, where.path("shown")});
+  const auto list = [&shelf](const std::string& with) {
+    std::vector<std::string> line{"ls", "--on", shelf.url()};
+    if (!with.empty()) line.insert(line.end(), {"-H", "Authorization: Bearer " + with});
+    return run(line);
+  };
+  const auto good = list(first_word(token));
+  EXPECT_EQ(good.how, well) << good.errors;
+  EXPECT_NE(good.output.find("a.txt"), std::string::npos) << good.output;
+  EXPECT_EQ(list("").how.exit_code, 3);
+  EXPECT_EQ(list("hondana_guessed").how.exit_code, 3);
+  EXPECT_EQ(run({"token", "revoke", first_word(run({"token", "ls", "--file", file}).output), "--file", file}).how, well);
+  const auto late = list(first_word(token));
+  EXPECT_EQ(late.how.exit_code, 3) << late.output;
+  EXPECT_EQ(late.errors.find(first_word(token)), std::string::npos);
+  // A new one needs no restart.
+  EXPECT_EQ(list(first_word(run({"token", "new", "phone", "--file", file}).output)).how, well);
+}
+
+TEST(program_tokens, need_the_scopes_that_rules_ask_for) {
+  const folder where;
+  const auto file = where.path("tokens");
+  where.put("shown/a.txt", "hello");
+  const auto plain = first_word(run({"token", "new", "laptop", "--scope", "list", "--file", file}).output);
+  const auto admin = first_word(run({"token", "new", "boss", "--scope", "admin", "--file", file}).output);
+  where.put(
+      "config.toml",
+      "[auth]\ntokens = \"tokens\"\nscopes = [\"list\"]\n[[auth.rule]]\nmethods = [\"resources/read\"]\n"
+      "scopes = [\"read\"]\n[auth.implies]\nadmin = [\"list\", \"read\"]\n[[source]]\ntype = \"files\"\npath = \"shown\"\n");
+  const served shelf({"--config", where.path("config.toml")});
+  const auto with = [&shelf](std::vector<std::string> line, const std::string& token) {
+    line.insert(line.end(), {"--on", shelf.url(), "-H", "Authorization: Bearer " + token});
+    return run(line);
+  };
+  EXPECT_EQ(with({"ls"}, plain).how, well);
+  const auto refused = with({"read", where.uri("shown/a.txt")}, plain);
+  EXPECT_EQ(refused.how.exit_code, 3) << refused.errors;
+  EXPECT_NE(refused.errors.find("read"), std::string::npos) << refused.errors;
+  EXPECT_EQ(with({"read", where.uri("shown/a.txt")}, admin).output, "hello");
+}
+
+TEST(program_tokens, a_server_whose_tokens_others_can_read_does_not_start) {
+  const folder where;
+  where.put("open", "");
+  ASSERT_EQ(::chmod(where.path("open").c_str(), 0644), 0);
+  const auto refused = run({"serve", "--port", "0", "--tokens", where.path("open"), where.path()});
+  EXPECT_EQ(refused.how.exit_code, 1);
+  EXPECT_NE(refused.errors.find("chmod 600"), std::string::npos) << refused.errors;
 }
 
 }  // namespace

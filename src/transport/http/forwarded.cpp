@@ -45,7 +45,7 @@ std::optional<std::string> address_text(std::string_view literal, sa_family_t fa
   return address->text();
 }
 
-bool is_port(std::string_view text) {
+bool is_port_number(std::string_view text) {
   return !text.empty() && text.size() <= 5 &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -66,7 +66,7 @@ std::optional<std::string> read_node(std::string_view text) {
     const auto end = text.find(']');
     if (end == std::string_view::npos) return std::nullopt;
     port = text.substr(end + 1);
-    if (!port.empty() && (port.front() != ':' || !(is_port(port.substr(1)) || is_hidden_name(port.substr(1)))))
+    if (!port.empty() && (port.front() != ':' || !(is_port_number(port.substr(1)) || is_hidden_name(port.substr(1)))))
       return std::nullopt;
     return address_text(text.substr(1, end - 1), AF_INET6);
   }
@@ -74,7 +74,7 @@ std::optional<std::string> read_node(std::string_view text) {
   const auto name = text.substr(0, colon);
   if (colon != std::string_view::npos) {
     port = text.substr(colon + 1);
-    if (!is_port(port) && !is_hidden_name(port)) return std::nullopt;
+    if (!is_port_number(port) && !is_hidden_name(port)) return std::nullopt;
   }
   if (same_token(name, unknown)) return std::string(unknown);
   if (is_hidden_name(name)) return std::string(name);
