@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { Provider } from 'oidc-provider';
 import { finally_do } from './verdict.mjs';
 
-export const user = 'alice';
+const user = 'alice';
 
 /** A new private key as a JSON Web Key. */
 function new_key(kid) {
@@ -151,28 +151,4 @@ export async function authorization_server({ resource, scopes, format = 'jwt', c
     /** Forgets all refresh and opaque tokens, as if everybody had been logged out. */
     forget: () => kept.clear(),
   };
-}
-
-/** What a browser does with an authorization URL, until it is sent to `redirect`: that last URL. */
-export async function browse(url, redirect) {
-  const jar = new Map();
-  let next = new URL(url);
-  for (let hops = 0; hops < 20; ++hops) {
-    if (next.href.startsWith(redirect)) return next;
-    const answer = await fetch(next, {
-      redirect: 'manual',
-      headers: { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') },
-    });
-    for (const line of answer.headers.getSetCookie()) {
-      const [pair] = line.split(';');
-      const [name, value] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)];
-      if (value === '') jar.delete(name);
-      else jar.set(name, value);
-    }
-    const to = answer.headers.get('location');
-    const text = await answer.text();
-    assert.ok(to, `${next} answered ${answer.status} and leads nowhere: ${text}`);
-    next = new URL(to, next);
-  }
-  throw new Error('the authorization server redirects without end');
 }

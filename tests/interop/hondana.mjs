@@ -7,9 +7,9 @@ import { finally_do, within } from './verdict.mjs';
 /** Path of the program, the first argument of every test program here. */
 export const program = process.argv[2];
 
-/** Starts `hondana serve --port 0 ARGUMENTS…`: the URL it prints, its greeting, and how to stop it. */
+/** Starts `hondana serve --port N ARGUMENTS…` (0: any free one): the URL it prints, its greeting, and how to stop it. */
 export async function serve(args, options = {}) {
-  const child = spawn(options.program ?? program, ['serve', '--port', '0', ...args], {
+  const child = spawn(options.program ?? program, ['serve', '--port', String(options.port ?? 0), ...args], {
     cwd: options.cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
