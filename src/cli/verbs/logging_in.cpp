@@ -139,7 +139,7 @@ result<void> log_out_of(const command_line& line, const std::stop_token& stop) {
   return {};
 }
 
-int finished(const result<void>& how, const interruption& interrupted) {
+int ended(const result<void>& how, const interruption& interrupted) {
   if (how) return exit_ok;
   if (how.error().code == errc::cancelled && interrupted.has_come()) return exit_interrupted;
   complain(how.error());
@@ -150,12 +150,12 @@ int finished(const result<void>& how, const interruption& interrupted) {
 
 int log_in(const command_line& line) {
   const interruption interrupted;
-  return finished(log_in_to(line, interrupted.stop()), interrupted);
+  return ended(log_in_to(line, interrupted.stop()), interrupted);
 }
 
 int log_out(const command_line& line) {
   const interruption interrupted;
-  return finished(log_out_of(line, interrupted.stop()), interrupted);
+  return ended(log_out_of(line, interrupted.stop()), interrupted);
 }
 
 }  // namespace hondana::cli
