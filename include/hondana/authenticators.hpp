@@ -33,6 +33,8 @@ struct introspection_options {
   std::string client_id{};
   std::string client_secret{};
   bool is_for_all = false;  ///< Ask about JSON Web Tokens too, instead of checking them by the issuer's keys.
+  /// Take answers without `aud`, although every token of the issuer is then good here, those for other servers too.
+  bool audience_is_optional = false;
 };
 
 /// Access tokens of one authorization server. Spec: basic/authorization, RFC 9068.

@@ -2,10 +2,12 @@
 #include "authentication/introspection.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <hondana/uri.hpp>
 
+#include "authentication/scope_words.hpp"
 #include "authentication/time_left.hpp"
 #include "json/base64.hpp"
 
@@ -28,6 +30,23 @@ result<value> read_introspection(std::string_view text) {
   if (active == nullptr || !active->as_boolean())
     return fail(errc::broken_protocol, "the answer does not say whether it is active");
   return parsed;
+}
+
+bool is_access_token(const value& answer) {
+  constexpr std::array<std::string_view, 7> kinds{"bearer",
+                                                  "access",
+                                                  "access_token",
+                                                  "jwt",
+                                                  "at+jwt",
+                                                  "application/at+jwt",
+                                                  "urn:ietf:params:oauth:token-type:access_token"};
+  constexpr std::array<const char*, 3> members{"token_type", "typ", "token_use"};
+  return std::all_of(members.begin(), members.end(), [&](const char* name) {
+    const auto* member = answer.find(name);
+    if (member == nullptr) return true;
+    const auto* text = member->as_string();
+    return text != nullptr && std::find(kinds.begin(), kinds.end(), lower_case(*text)) != kinds.end();
+  });
 }
 
 result<value> introspection::answer_to(const std::string& token, std::chrono::steady_clock::time_point deadline) const {

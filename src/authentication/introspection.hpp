@@ -21,6 +21,10 @@ inline constexpr std::size_t most_introspection_bytes = 64u << 10;
 /// section 2.2.
 [[nodiscard]] result<value> read_introspection(std::string_view text);
 
+/// Whether the answer names no kind (`token_type`, `typ`, `token_use`) but an access token's: a refresh or id token of the same
+/// server is active, too. One bound to a proof (DPoP) is no bearer's.
+[[nodiscard]] bool is_access_token(const value& answer);
+
 /// Threads: any, several calls at once.
 class introspection {
  public:

@@ -31,8 +31,7 @@ std::vector<std::string> audiences_of(const oauth_options& of) {
 
 /// Tokens of other kinds must not pass for access tokens. Spec: RFC 8725 section 3.11, RFC 9068 section 2.1.
 bool is_access_token_type(std::string type) {
-  std::transform(type.begin(), type.end(), type.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  type = lower_case(type);
   if (type.starts_with("application/")) type.erase(0, std::string_view("application/").size());
   return type.empty() || type == "jwt" || type == "at+jwt";
 }
@@ -86,7 +85,8 @@ std::optional<challenge> resource_server::unfit(const request_facts& of) const {
 
 bool resource_server::is_for_keys(std::string_view token) const {
   if (options_.introspection.endpoint.empty()) return true;
-  return !options_.introspection.is_for_all && std::count(token.begin(), token.end(), '.') == 2;
+  // Dots alone make no JSON Web Token: opaque ones have them, too.
+  return !options_.introspection.is_for_all && jose::has_token_header(token);
 }
 
 jose::expectations resource_server::expected() const {
@@ -102,9 +102,12 @@ result<caller> resource_server::caller_of(const value& claims) const {
   proved->scopes = granted(claims);
   proved->claims = claims;
   caller out;
-  if (const auto subject = text_at(claims, "sub"); is_identifier(subject)) {
+  if (claims.find("sub") != nullptr) {
+    const auto subject = text_at(claims, "sub");
+    // One that is no name must not make all users of a client one caller.
+    if (!is_identifier(subject)) return fail(errc::access_denied, "the token's subject (sub) is no name");
     out.identity = options_.issuer + '#' + subject;
-  } else if (subject.empty() && !proved->client.empty()) {
+  } else if (!proved->client.empty()) {
     // An issuer has neither query nor fragment, so that no subject can pass for a client.
     out.identity = options_.issuer + "?client=" + proved->client;
   } else {
@@ -157,7 +160,11 @@ authenticated resource_server::introspected(const std::string& token, const byte
   if (!said) return tl::unexpected(cannot_tell("the authorization server cannot say now whether the token is good", ask_again));
   if (!*said->find("active")->as_boolean())
     return refuse("the token is not active: it has expired or was revoked, or never was");
-  // Its issuer, audience and times are what the server may leave out.
+  if (!is_access_token(*said)) return refuse("the token is of another kind than an access token");
+  // Spec: basic/authorization, Token Handling: tokens that are not known to be for this server are none of ours.
+  if (said->find("aud") == nullptr && !options_.introspection.audience_is_optional)
+    return refuse("the authorization server does not say whom the token is for (aud)");
+  // Its issuer and times are what the server may leave out.
   auto of = expected();
   auto claims = *said->as_object();
   const auto add_missing = [&](const char* name, value as) {

@@ -43,6 +43,7 @@ introspection_settings read_introspection(section from, collector& errors) {
         from.wrong("client_secret", "expected one of client_secret_file = \"FILE\" and client_secret = \"${env:NAME}\""));
   }
   errors.take(from.boolean("for_all"), made.for_all);
+  errors.take(from.boolean("audience_is_optional"), made.audience_is_optional);
   errors.check(from.finish());
   return made;
 }

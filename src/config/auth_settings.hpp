@@ -21,6 +21,7 @@ struct introspection_settings {
   std::string client_secret;
   std::string secret_file;
   bool for_all = false;
+  bool audience_is_optional = false;
   friend bool operator==(const introspection_settings&, const introspection_settings&) = default;
 };
 

@@ -84,6 +84,13 @@ result<unverified_token> read_token(std::string_view compact) {
                           std::move(*signature)};
 }
 
+bool has_token_header(std::string_view compact) {
+  const auto parts = compact.size() > longest_token ? std::nullopt : parts_of(compact);
+  if (!parts) return false;
+  const auto header = object_of(parts->front(), "header");
+  return header && header->find("alg") != nullptr;
+}
+
 result<void> verify(const unverified_token& token, const std::vector<public_key>& keys) {
   const bool is_signed = std::any_of(keys.begin(), keys.end(), [&token](const public_key& key) {
     // A key has its algorithm from its set: what the token says only chooses among keys.

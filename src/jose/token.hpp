@@ -30,6 +30,9 @@ inline constexpr std::size_t longest_token = 16 * 1024;
 /// critical extension (`crit`) and an encrypted token are such errors. Spec: RFC 7515 section 3.1, RFC 7519 section 7.2.
 [[nodiscard]] result<unverified_token> read_token(std::string_view compact);
 
+/// Whether it is meant to be one: three parts, the first of which is an object with an algorithm, whichever.
+[[nodiscard]] bool has_token_header(std::string_view compact);
+
 /// Whether one of the keys has signed it. Errors: access_denied.
 [[nodiscard]] result<void> verify(const unverified_token& token, const std::vector<public_key>& keys);
 

@@ -68,7 +68,7 @@ result<oauth_options> options_of(const config::settings& settings, const config:
   auto secret = secret_of(*from.introspection);
   if (!secret) return wrong("auth.oauth.introspection", secret.error());
   out.introspection = {from.introspection->endpoint, from.introspection->client_id, std::move(*secret),
-                       from.introspection->for_all};
+                       from.introspection->for_all, from.introspection->audience_is_optional};
   return out;
 }
 

@@ -64,7 +64,7 @@ class introspected_tokens : public testing::Test {
 };
 
 TEST_F(introspected_tokens, are_asked_about_with_our_credentials_and_remembered_for_half_a_minute) {
-  says(R"({"active":true,"sub":"alice","scope":"read","client_id":"editor"})");
+  says(R"({"active":true,"aud":"https://shelf.example.com/mcp","sub":"alice","scope":"read","client_id":"editor"})");
   const auto said = ask("opaque-1");
   ASSERT_TRUE(said) << said.error().description;
   EXPECT_EQ(said->identity, "https://login.example.com#alice");
@@ -88,16 +88,57 @@ TEST_F(introspected_tokens, that_are_not_active_or_for_others_are_refused) {
   expect_refused("not active");
   says(R"({"active":true,"sub":"alice","aud":"https://other.example.com"})");
   expect_refused("another audience");
-  says(R"({"active":true,"sub":"alice","iss":"https://evil.example.com"})");
+  says(R"({"active":true,"aud":"https://shelf.example.com/mcp","sub":"alice","iss":"https://evil.example.com"})");
   expect_refused("another issuer");
-  says(R"({"active":true,"sub":"alice","exp":)" + std::to_string(time_.now() - 60) + "}");
+  says(R"({"active":true,"aud":"https://shelf.example.com/mcp","sub":"alice","exp":)" + std::to_string(time_.now() - 60) + "}");
   expect_refused("expired");
-  says(R"({"active":true})");
+  says(R"({"active":true,"aud":"https://shelf.example.com/mcp"})");
   expect_refused("sub");
 }
 
+// requires: */authorization.audience
+TEST_F(introspected_tokens, whose_audience_is_not_said_are_refused_unless_the_operator_takes_them) {
+  says(R"({"active":true,"sub":"alice","client_id":"editor"})");
+  expect_refused("whom the token is for");
+  says(R"({"active":true,"sub":"alice","aud":null})");
+  expect_refused("another audience");
+  auto lenient = options();
+  lenient.introspection.audience_is_optional = true;
+  resource_server server(lenient, issuer_.caller(), time_.clocks());
+  EXPECT_FALSE(server.find_out(with_token("opaque"), soon()));
+  says(R"({"active":true,"sub":"alice","client_id":"editor"})");
+  EXPECT_TRUE(server.find_out(with_token("another"), soon()));
+}
+
+TEST_F(introspected_tokens, of_other_kinds_are_refused) {
+  const auto with = [this](const std::string& kind) {
+    says(R"({"active":true,"sub":"alice","aud":"https://shelf.example.com/mcp",)" + kind + '}');
+  };
+  for (const std::string kind : {R"("token_type":"refresh_token")", R"("typ":"Refresh")", R"("token_use":"id")",
+                                 R"("token_type":"Bearer","typ":"ID")", R"("token_type":"DPoP")", R"("token_type":7)"}) {
+    with(kind);
+    expect_refused("kind");
+  }
+  int number = 0;
+  for (const std::string kind : {R"("token_type":"Bearer")", R"("token_type":"access_token","typ":"at+jwt")",
+                                 R"("typ":"Bearer","token_use":"access")"}) {
+    with(kind);
+    EXPECT_TRUE(ask("good-" + std::to_string(++number))) << kind;
+  }
+}
+
+TEST_F(introspected_tokens, may_have_two_dots) {
+  says(R"({"active":true,"aud":"https://shelf.example.com/mcp","sub":"alice"})");
+  EXPECT_TRUE(ask("v1.opaque.token"));
+  EXPECT_TRUE(ask("W10.e30.x"));  // its first part is [], no header
+  EXPECT_EQ(issuer_.asked(introspection_url), 2u);
+  // What says that it is signed is judged as such, well or not.
+  EXPECT_FALSE(ask("eyJhbGciOiJub25lIn0.e30."));
+  EXPECT_EQ(issuer_.asked(introspection_url), 2u);
+}
+
 TEST_F(introspected_tokens, are_remembered_no_longer_than_until_they_expire) {
-  says(R"({"active":true,"sub":"alice","exp":)" + std::to_string(time_.now() + 5) + "}");
+  says(R"({"active":true,"aud":"https://shelf.example.com/mcp","sub":"alice","exp":)" + std::to_string(time_.now() + 5) + "}");
   ASSERT_TRUE(ask("opaque"));
   time_.pass(std::chrono::seconds(6));
   EXPECT_FALSE(server_.known(with_token("opaque")));
@@ -108,7 +149,7 @@ TEST_F(introspected_tokens, that_garbage_is_said_about_are_answered_with_try_lat
     says(text);
     expect_unknown();
   }
-  says(R"({"active":true,"sub":")" + std::string(70'000, 'a') + "\"}");
+  says(R"({"active":true,"aud":"https://shelf.example.com/mcp","sub":")" + std::string(70'000, 'a') + "\"}");
   expect_unknown();
 }
 
@@ -123,13 +164,13 @@ TEST_F(introspected_tokens, that_the_server_fails_or_hangs_about_are_answered_wi
     return fail(errc::timed_out, "no answer");
   });
   expect_unknown();
-  says(R"({"active":true,"sub":"alice"})");
+  says(R"({"active":true,"aud":"https://shelf.example.com/mcp","sub":"alice"})");
   EXPECT_TRUE(ask("opaque"));
   EXPECT_NE(log_.find("again"), std::string::npos) << log_;
 }
 
 TEST_F(introspected_tokens, are_those_that_keys_cannot_check_unless_all_are_to_be) {
-  says(R"({"active":true,"sub":"by asking"})");
+  says(R"({"active":true,"aud":"https://shelf.example.com/mcp","sub":"by asking"})");
   const auto jwt =
       issuer_.sign("first", {{"iss", issuer_url}, {"aud", resource_url}, {"sub", "by key"}, {"exp", time_.now() + 60}});
   EXPECT_EQ(ask(jwt)->identity, "https://login.example.com#by key");
@@ -139,7 +180,7 @@ TEST_F(introspected_tokens, are_those_that_keys_cannot_check_unless_all_are_to_b
 }
 
 TEST_F(introspected_tokens, of_our_own_files_are_told_to_nobody) {
-  says(R"({"active":true,"sub":"alice"})");
+  says(R"({"active":true,"aud":"https://shelf.example.com/mcp","sub":"alice"})");
   const auto said = ask("hondana_that-was-revoked");
   ASSERT_FALSE(said);
   EXPECT_EQ(said.error().error, "invalid_token");

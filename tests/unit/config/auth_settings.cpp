@@ -34,6 +34,7 @@ endpoint = "https://login.example.com/introspect"
 client_id = "shelf"
 client_secret_file = "secret"
 for_all = true
+audience_is_optional = true
 
 [auth.certificates]
 name = "email"
@@ -73,6 +74,7 @@ admin = ["mcp", "search"]
   EXPECT_EQ(auth.oauth->introspection->client_id, "shelf");
   EXPECT_EQ(auth.oauth->introspection->secret_file, "/etc/hondana/secret");
   EXPECT_TRUE(auth.oauth->introspection->for_all);
+  EXPECT_TRUE(auth.oauth->introspection->audience_is_optional);
   ASSERT_TRUE(auth.certificates);
   EXPECT_EQ(auth.certificates->name, "email");
   ASSERT_EQ(auth.certificates->allow.size(), 1u);
