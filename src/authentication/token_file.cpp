@@ -10,7 +10,6 @@
 
 #include "authentication/refusals.hpp"
 #include "authentication/scope_words.hpp"
-#include "disk/private_file.hpp"
 #include "json/base64.hpp"
 
 namespace hondana::authentication {
@@ -40,7 +39,7 @@ std::string hexadecimal(std::string_view raw) {
 
 /// As it is, and empty when there is none.
 result<std::string> text_of(const std::string& path) {
-  auto read = disk::read_private(path, token_list::most_bytes);
+  auto read = disk::read_private(path, token_list::most_bytes, disk::owners::anybody_for_root);
   if (read) return std::move(read->bytes);
   if (read.error().code == errc::resource_not_found) return std::string();
   return tl::unexpected(std::move(read.error()));
@@ -48,8 +47,8 @@ result<std::string> text_of(const std::string& path) {
 
 }  // namespace
 
-result<loaded_tokens> load_tokens(const std::string& path) {
-  auto read = disk::read_private(path, token_list::most_bytes);
+result<loaded_tokens> load_tokens(const std::string& path, disk::owners whose) {
+  auto read = disk::read_private(path, token_list::most_bytes, whose);
   if (!read) return tl::unexpected(std::move(read.error()));
   return loaded_tokens{parse_tokens(read->bytes), read->state};
 }

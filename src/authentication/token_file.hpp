@@ -8,6 +8,7 @@
 #include <hondana/error.hpp>
 
 #include "authentication/token_list.hpp"
+#include "disk/private_file.hpp"
 #include "disk/stamp.hpp"
 
 namespace hondana::authentication {
@@ -30,7 +31,7 @@ struct loaded_tokens {
 };
 
 /// Errors: as `disk::read_private`.
-[[nodiscard]] result<loaded_tokens> load_tokens(const std::string& path);
+[[nodiscard]] result<loaded_tokens> load_tokens(const std::string& path, disk::owners whose = disk::owners::ours);
 /// Adds one; makes the file if need be. Threads and processes: any, at once. Errors: invalid_argument for a name or scope that
 /// is none; else as `disk::read_private` and `disk::replace_private`.
 [[nodiscard]] result<new_token> add_token(const std::string& path, wanted_token like, wall_time now);

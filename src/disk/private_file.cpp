@@ -45,7 +45,7 @@ std::optional<int> write_all(int file, std::string_view bytes) {
 
 }  // namespace
 
-result<private_text> read_private(const std::string& path, std::size_t most_bytes) {
+result<private_text> read_private(const std::string& path, std::size_t most_bytes, owners whose) {
   const handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.is_open()) {
     const int error = errno;
@@ -54,6 +54,13 @@ result<private_text> read_private(const std::string& path, std::size_t most_byte
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0) return cannot("look at", path, errno);
   if (!S_ISREG(facts.st_mode)) return fail(errc::source_unavailable, path + " is no file");
+  // Whoever owns it may change it, whatever its mode says.
+  const bool is_trusted =
+      facts.st_uid == ::geteuid() || facts.st_uid == 0 || (whose == owners::anybody_for_root && ::geteuid() == 0);
+  if (!is_trusted) {
+    return fail(errc::access_denied, path + " belongs to user " + std::to_string(facts.st_uid) +
+                                         ", who can change it; say 'chown " + std::to_string(::geteuid()) + "' of it");
+  }
   if ((facts.st_mode & too_open) != 0)
     return fail(errc::access_denied,
                 "others can read or change " + path + "; say 'chmod 600' of it (640 lets its group read it)");
@@ -100,8 +107,15 @@ result<void> replace_private(const std::string& path, std::string_view bytes) {
   };
   struct stat before{};
   if (::stat(real.c_str(), &before) == 0) {
-    if (before.st_gid != ::getegid() && ::fchown(file.get(), static_cast<uid_t>(-1), before.st_gid) != 0) return give_up(errno);
-    if (::fchmod(file.get(), before.st_mode & 0777 & ~too_open) != 0) return give_up(errno);
+    // A service whose file root changes must be able to read it afterwards.
+    if (::geteuid() == 0 && before.st_uid != 0 && ::fchown(file.get(), before.st_uid, static_cast<gid_t>(-1)) != 0)
+      return give_up(errno);
+    auto mode = before.st_mode & 0777 & ~too_open;
+    struct stat made{};
+    if (::fstat(file.get(), &made) != 0) return give_up(errno);
+    // What is written, such as a revocation, counts for more than who else may read it.
+    if (before.st_gid != made.st_gid && ::fchown(file.get(), static_cast<uid_t>(-1), before.st_gid) != 0) mode &= ~0070u;
+    if (::fchmod(file.get(), mode) != 0) return give_up(errno);
   }
   if (const auto error = write_all(file.get(), bytes)) return give_up(*error);
   if (::fsync(file.get()) != 0) return give_up(errno);

@@ -17,16 +17,20 @@ struct private_text {
   stamp state;
 };
 
+/// Whose files are read: our user's and root's, or anybody's where root looks after what is another's.
+enum class owners : bool { ours, anybody_for_root };
+
 /// Its group may read it (0640), so that a service can; nobody else may, and only its owner may write it. Errors:
-/// resource_not_found; access_denied, saying which `chmod` helps; response_too_large; source_unavailable.
-[[nodiscard]] result<private_text> read_private(const std::string& path, std::size_t most_bytes);
+/// resource_not_found; access_denied, saying which `chmod` or `chown` helps; response_too_large; source_unavailable.
+[[nodiscard]] result<private_text> read_private(const std::string& path, std::size_t most_bytes, owners whose = owners::ours);
 
 /// Keeps others who ask for the same lock out until it is closed: a file beside `path`, which stays. Waits for it, and makes
 /// the folder (0700) if need be. Errors: source_unavailable.
 [[nodiscard]] result<handle> lock_beside(const std::string& path);
 
 /// Puts a file with these bytes in the place of `path`: whoever reads it finds the old ones or the new ones. A new one has
-/// mode 0600, one that was there keeps its own and its group. The caller holds `lock_beside`. Errors: source_unavailable.
+/// mode 0600, one that was there keeps its own, its group and, where root writes, its owner; a group that cannot be kept is let
+/// see it no more. The caller holds `lock_beside`. Errors: source_unavailable.
 [[nodiscard]] result<void> replace_private(const std::string& path, std::string_view bytes);
 
 }  // namespace hondana::disk

@@ -101,7 +101,7 @@ int make_token(const command_line& line) {
 int list_tokens(const command_line& line) {
   const auto file = file_or_why(line);
   if (!file) return failed(file.error());
-  auto loaded = authentication::load_tokens(*file);
+  auto loaded = authentication::load_tokens(*file, disk::owners::anybody_for_root);
   if (!loaded && loaded.error().code != errc::resource_not_found) return failed(loaded.error());
   const auto list = loaded ? std::move(loaded->list) : authentication::token_list();
   for (const auto& one : list.bad) say(*file + ':' + std::to_string(one.line) + " counts for nothing: " + one.why);

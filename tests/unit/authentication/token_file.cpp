@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -180,6 +181,28 @@ TEST_F(token_folder, says_whose_a_token_is) {
   EXPECT_EQ(said->proof->scopes, (std::vector<std::string>{"read", "list"}));
   EXPECT_EQ(said->proof->claims.string_at("token").value_or(""), last_id_);
   EXPECT_FALSE(whom->metadata());
+}
+
+TEST_F(token_folder, is_read_again_without_another_thread) {
+  const auto first = make("laptop");
+  const auto whom = judge();
+  const auto second = make("phone");
+  const auto said = whom->known(with_token(second));
+  ASSERT_TRUE(said && *said);
+  EXPECT_EQ((*said)->identity, "token:phone");
+  EXPECT_TRUE(*whom->known(with_token(first)));
+}
+
+TEST_F(token_folder, of_a_service_stays_readable_for_it_when_root_revokes) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  make("laptop");
+  ASSERT_EQ(::chown(file_.c_str(), 4242, 4343), 0);
+  EXPECT_EQ(load_tokens(file_).error().code, errc::access_denied);
+  EXPECT_EQ(load_tokens(file_, hondana::disk::owners::anybody_for_root)->list.tokens.size(), 1u);
+  ASSERT_TRUE(revoke_token(file_, last_id_));
+  struct stat facts{};
+  ASSERT_EQ(::stat(file_.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_uid, 4242u);
 }
 
 TEST_F(token_folder, refuses_what_is_no_token_of_it) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -56,6 +57,73 @@ TEST_F(private_file, that_others_can_read_or_its_group_can_write_is_refused_with
   EXPECT_TRUE(read_private(path, 100));
   ASSERT_TRUE(replace_private(path, "two"));
   EXPECT_EQ(mode_of(path), 0640u);
+}
+
+/// As another user, for as long as it lives; only root can.
+class acting_as {
+ public:
+  explicit acting_as(uid_t user) { is_other_ = ::seteuid(user) == 0; }
+  ~acting_as() { EXPECT_TRUE(!is_other_ || ::seteuid(0) == 0); }
+  acting_as(const acting_as&) = delete;
+  acting_as& operator=(const acting_as&) = delete;
+
+ private:
+  bool is_other_ = false;
+};
+
+constexpr uid_t somebody = 4242;
+constexpr gid_t some_group = 4343;
+
+TEST_F(private_file, of_another_user_is_refused_and_of_root_is_not) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const auto path = at("secret");
+  ASSERT_TRUE(replace_private(path, "one"));
+  ASSERT_EQ(::chown(path.c_str(), somebody, some_group), 0);
+  const auto got = read_private(path, 100);
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::access_denied);
+  EXPECT_NE(got.error().public_text.find("belongs to user 4242"), std::string::npos) << got.error().public_text;
+  EXPECT_TRUE(read_private(path, 100, owners::anybody_for_root));
+  // The group's reader is somebody else than its owner, and then than root.
+  ASSERT_EQ(::chown(path.c_str(), somebody + 1, ::getegid()), 0);
+  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+  ASSERT_EQ(::chmod(folder_.c_str(), 0755), 0);
+  {
+    const acting_as other(somebody);
+    EXPECT_EQ(read_private(path, 100, owners::anybody_for_root).error().code, errc::access_denied);
+  }
+  ASSERT_EQ(::chown(path.c_str(), 0, ::getegid()), 0);
+  const acting_as other(somebody);
+  EXPECT_TRUE(read_private(path, 100));
+}
+
+TEST_F(private_file, that_root_changes_stays_its_owners) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const auto path = at("tokens");
+  ASSERT_TRUE(replace_private(path, "one"));
+  ASSERT_EQ(::chown(path.c_str(), somebody, some_group), 0);
+  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+  ASSERT_TRUE(replace_private(path, "two"));
+  struct stat facts{};
+  ASSERT_EQ(::stat(path.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_uid, somebody);
+  EXPECT_EQ(facts.st_gid, some_group);
+  EXPECT_EQ(mode_of(path), 0640u);
+}
+
+TEST_F(private_file, whose_group_cannot_be_kept_is_changed_and_hidden_from_the_group) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const auto path = at("tokens");
+  ASSERT_TRUE(replace_private(path, "one"));
+  ASSERT_EQ(::chown(path.c_str(), somebody, some_group), 0);
+  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+  ASSERT_EQ(::chown(folder_.c_str(), somebody, some_group), 0);
+  {
+    const acting_as other(somebody);
+    ASSERT_TRUE(replace_private(path, "two"));
+    EXPECT_EQ(read_private(path, 100)->bytes, "two");
+  }
+  EXPECT_EQ(mode_of(path), 0600u);
 }
 
 TEST_F(private_file, that_is_missing_too_large_or_no_file_is_an_error_of_its_own) {
