@@ -14,7 +14,9 @@ using transport::http_calls::small_answer;
 
 constexpr std::chrono::seconds promise_holds{10};
 constexpr std::chrono::hours place_kept{1};
-constexpr std::size_t most_waiting = 4;
+// Fetcher and waiter together are half of the threads that ask for all (`asking_threads` of transport/http/service.cpp), so
+// that tokens with invented keys never take them all.
+constexpr std::size_t most_waiting = 1;
 
 tl::unexpected<failure> no_document(const std::string& url, const std::string& why) {
   return fail(errc::source_unavailable, url + ": " + why);
@@ -47,8 +49,12 @@ bool key_ring::take_refresh() {
 bool key_ring::may_look_for_unknown() const {
   const auto now = of_.time.steady();
   const std::lock_guard lock(mutex_);
-  if (is_fetching_) return waiting_ < most_waiting;
-  return is_due(wish::unknown_key, now);
+  return !is_fetching_ && is_due(wish::unknown_key, now);
+}
+
+bool key_ring::is_fetching() const {
+  const std::lock_guard lock(mutex_);
+  return is_fetching_;
 }
 
 bool key_ring::is_due(wish why, steady_time now) const {
@@ -64,8 +70,8 @@ result<std::shared_ptr<const published_keys>> key_ring::obtain(wish why, std::ch
     return tl::unexpected(why_);
   };
   if (is_fetching_) {
-    // A flood of tokens with invented keys must not take every thread there is.
-    if (why == wish::fresher || (held_at(of_.time.steady()) && waiting_ >= most_waiting)) return outcome();
+    // Who has keys can judge by them, or say that it cannot tell yet.
+    if (held_at(of_.time.steady()) || waiting_ >= most_waiting) return outcome();
     ++waiting_;
     is_over_.wait_until(lock, deadline, [this] { return !is_fetching_; });
     --waiting_;

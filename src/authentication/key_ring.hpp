@@ -59,8 +59,10 @@ class key_ring {
   [[nodiscard]] bool take_refresh();
   /// Whether `obtain` would look for a key that is not held.
   [[nodiscard]] bool may_look_for_unknown() const;
+  [[nodiscard]] bool is_fetching() const;
 
-  /// Fetches if it is time to, or waits for whoever is fetching; then what is held. Blocks. Errors: what keeps it from having
+  /// Fetches if it is time to; then what is held. While another fetches, one caller waits for that if nothing is held, and no
+  /// other does. Blocks. Errors: what keeps it from having
   /// keys at all.
   [[nodiscard]] result<std::shared_ptr<const published_keys>> obtain(wish why, std::chrono::steady_clock::time_point deadline);
 

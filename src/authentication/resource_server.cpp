@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t longest_subject = 255;
 constexpr std::chrono::seconds ask_again{5};
+constexpr std::chrono::seconds ask_soon{1};
 
 std::shared_ptr<const protected_resource> published(const oauth_options& of) {
   auto out = std::make_shared<protected_resource>();
@@ -72,6 +73,7 @@ tl::unexpected<challenge> resource_server::refuse(std::string why) const {
 }
 
 tl::unexpected<challenge> resource_server::refuse_unknown_key() const {
+  if (keys_.is_fetching()) return tl::unexpected(cannot_tell("the keys that check tokens are being fetched", ask_soon));
   return refuse("the token is signed by a key that its issuer does not publish");
 }
 
@@ -144,7 +146,8 @@ std::optional<authenticated> resource_server::judged(const std::string& token, c
 
 authenticated resource_server::by_keys(const std::string& token, const bytes::sha256_bytes& digest,
                                        std::chrono::steady_clock::time_point deadline) {
-  auto keys = keys_.held() ? keys_.obtain(key_ring::wish::fresher, deadline) : keys_.obtain(key_ring::wish::any, deadline);
+  const auto soon = std::min(deadline, std::chrono::steady_clock::now() + fresher_keys_wait);
+  auto keys = keys_.held() ? keys_.obtain(key_ring::wish::fresher, soon) : keys_.obtain(key_ring::wish::any, deadline);
   if (!keys) return tl::unexpected(cannot_tell("the keys that check tokens cannot be had now", ask_again));
   if (auto said = judged(token, digest, **keys)) return std::move(*said);
   auto newer = keys_.obtain(key_ring::wish::unknown_key, deadline);
@@ -182,33 +185,61 @@ authenticated resource_server::introspected(const std::string& token, const byte
   return std::move(*who);
 }
 
+std::optional<authenticated> resource_server::heard(const bytes::sha256_bytes& digest) {
+  const auto now = time_.steady();
+  if (auto who = good_.find(digest, keys_.generation(), now)) return std::move(*who);
+  if (auto why = refused_.find(digest, 0, now)) return tl::unexpected(std::move(*why));
+  return {};
+}
+
+authenticated resource_server::asked(const std::string& token, const bytes::sha256_bytes& digest,
+                                     std::chrono::steady_clock::time_point deadline) {
+  const bool is_mine = asking_.enter(digest, deadline);
+  struct leaving {
+    one_a_token* from;
+    const bytes::sha256_bytes& digest;
+    ~leaving() {
+      if (from != nullptr) from->leave(digest);
+    }
+  };
+  const leaving at_the_end{is_mine ? &asking_ : nullptr, digest};
+  // Another request may have asked meanwhile.
+  if (auto said = heard(digest)) return std::move(*said);
+  if (!is_mine)
+    return tl::unexpected(cannot_tell("the authorization server cannot say now whether the token is good", ask_again));
+  auto said = introspected(token, digest, deadline);
+  // Whoever sends a bad token again and again takes no thread from those with others.
+  if (!said && said.error().status == 401) refused_.put(digest, said.error(), 0, time_.steady() + refusal_remembered);
+  return said;
+}
+
 std::optional<authenticated> resource_server::known(const request_facts& of) {
   if (!of.bearer || of.bearer->size() > longest_token_text) return tl::unexpected(unfit(of).value_or(challenge()));
   // First what most requests have: a token that was good a moment ago.
   const auto digest = bytes::sha256_of(*of.bearer);
-  if (auto who = good_.find(digest, keys_.generation(), time_.steady())) {
-    who->address = of.address;
-    return std::move(*who);
+  if (auto said = heard(digest)) {
+    if (*said) (*said)->address = of.address;
+    return said;
   }
   if (auto why = unfit(of)) return tl::unexpected(std::move(*why));
   if (!is_for_keys(*of.bearer)) return {};
   const auto keys = keys_.held();
   // A signature takes about as long as handing the request to another thread and back.
-  if (!keys || keys_.take_refresh()) return {};
+  if (!keys) return {};
   auto said = judged(*of.bearer, digest, *keys);
   if (!said && !keys_.may_look_for_unknown()) return refuse_unknown_key();
-  if (said && *said) (*said)->address = of.address;
+  if (said && *said) {
+    // A good one has due keys fetched, at a short wait; those that are refused make nobody fetch.
+    if (keys_.take_refresh()) return {};
+    (*said)->address = of.address;
+  }
   return said;
 }
 
 authenticated resource_server::find_out(const request_facts& of, std::chrono::steady_clock::time_point deadline) {
   if (auto why = unfit(of)) return tl::unexpected(std::move(*why));
   const auto digest = bytes::sha256_of(*of.bearer);
-  // Another request may have asked meanwhile.
-  auto said = good_.find(digest, keys_.generation(), time_.steady());
-  auto out = said                      ? authenticated(std::move(*said))
-             : is_for_keys(*of.bearer) ? by_keys(*of.bearer, digest, deadline)
-                                       : introspected(*of.bearer, digest, deadline);
+  auto out = is_for_keys(*of.bearer) ? by_keys(*of.bearer, digest, deadline) : asked(*of.bearer, digest, deadline);
   if (out) out->address = of.address;
   return out;
 }

@@ -9,6 +9,7 @@
 #include "authentication/clocks.hpp"
 #include "authentication/introspection.hpp"
 #include "authentication/key_ring.hpp"
+#include "authentication/one_a_token.hpp"
 #include "authentication/token_cache.hpp"
 #include "jose/token.hpp"
 
@@ -18,6 +19,9 @@ class resource_server final : public authenticator {
  public:
   static constexpr std::chrono::seconds longest_remembered{60};
   static constexpr std::chrono::seconds introspection_remembered{30};
+  static constexpr std::chrono::seconds refusal_remembered{5};  ///< Of a token that was asked about.
+  static constexpr std::size_t most_refusals = 2'000;
+  static constexpr std::chrono::seconds fresher_keys_wait{2};  ///< Where keys are held that judge as well.
 
   resource_server(oauth_options options, const transport::http_calls::small_caller& call, clocks time = {});
 
@@ -29,6 +33,11 @@ class resource_server final : public authenticator {
   /// What can be said by the keys at hand; nothing: the key is not among them.
   [[nodiscard]] std::optional<authenticated> judged(const std::string& token, const bytes::sha256_bytes& digest,
                                                     const published_keys& keys);
+  /// What was heard of it a moment ago.
+  [[nodiscard]] std::optional<authenticated> heard(const bytes::sha256_bytes& digest);
+  /// Asks, but not twice at once about one token.
+  [[nodiscard]] authenticated asked(const std::string& token, const bytes::sha256_bytes& digest,
+                                    std::chrono::steady_clock::time_point deadline);
   [[nodiscard]] authenticated introspected(const std::string& token, const bytes::sha256_bytes& digest,
                                            std::chrono::steady_clock::time_point deadline);
   [[nodiscard]] authenticated by_keys(const std::string& token, const bytes::sha256_bytes& digest,
@@ -40,6 +49,7 @@ class resource_server final : public authenticator {
   void remember(const bytes::sha256_bytes& digest, const caller& who, token_cache::key_generation keys,
                 std::optional<wall_time> expiry, std::chrono::seconds most);
   [[nodiscard]] tl::unexpected<challenge> refuse(std::string why) const;
+  /// Of a key that is not here: refused, or told to come again where the keys are just being fetched.
   [[nodiscard]] tl::unexpected<challenge> refuse_unknown_key() const;
 
   const oauth_options options_;
@@ -48,6 +58,8 @@ class resource_server final : public authenticator {
   key_ring keys_;
   introspection introspection_;
   token_cache good_;
+  refused_tokens refused_{most_refusals};
+  one_a_token asking_;
 };
 
 }  // namespace hondana::authentication

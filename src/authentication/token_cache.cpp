@@ -3,21 +3,23 @@
 
 namespace hondana::authentication {
 
-std::optional<caller> token_cache::find(const bytes::sha256_bytes& token, key_generation keys, steady_time now) {
+template <class What>
+std::optional<What> remembered_tokens<What>::find(const bytes::sha256_bytes& token, key_generation keys, steady_time now) {
   auto& in = part_of(token);
   const std::lock_guard lock(in.mutex);
   const auto found = in.all.find(token);
   if (found == in.all.end()) return {};
   const auto& it = found->second;
   if (it.until <= now || (it.keys != 0 && it.keys != keys)) return {};
-  return it.who;
+  return it.what;
 }
 
-void token_cache::put(const bytes::sha256_bytes& token, caller who, key_generation keys, steady_time until) {
+template <class What>
+void remembered_tokens<What>::put(const bytes::sha256_bytes& token, What what, key_generation keys, steady_time until) {
   auto& in = part_of(token);
   const std::lock_guard lock(in.mutex);
   const auto order = ++in.count;
-  in.all.insert_or_assign(token, entry{std::move(who), keys, until, order});
+  in.all.insert_or_assign(token, entry{std::move(what), keys, until, order});
   in.order.emplace_back(token, order);
   while (in.order.size() > most_in_part_) {
     const auto found = in.all.find(in.order.front().first);
@@ -27,7 +29,8 @@ void token_cache::put(const bytes::sha256_bytes& token, caller who, key_generati
   }
 }
 
-std::size_t token_cache::size() {
+template <class What>
+std::size_t remembered_tokens<What>::size() {
   std::size_t out = 0;
   for (auto& one : parts_) {
     const std::lock_guard lock(one.mutex);
@@ -35,5 +38,8 @@ std::size_t token_cache::size() {
   }
   return out;
 }
+
+template class remembered_tokens<caller>;
+template class remembered_tokens<challenge>;
 
 }  // namespace hondana::authentication

@@ -1,4 +1,4 @@
-/// Tokens that were found good a moment ago.
+/// What was found out about tokens a moment ago.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include <hondana/provider.hpp>
+#include <hondana/authenticator.hpp>
 
 #include "authentication/clocks.hpp"
 #include "authentication/digest_hash.hpp"
@@ -18,23 +18,24 @@ namespace hondana::authentication {
 
 /// By the token's hash, so that no token is kept. The oldest go when there are too many. Threads: any, and few meet: it is cut
 /// into parts with a lock each.
-class token_cache {
+template <class What>
+class remembered_tokens {
  public:
   /// Good as long as the keys are of one generation; 0: whatever keys there are.
   using key_generation = std::uint64_t;
 
-  explicit token_cache(std::size_t most = 10'000) : most_in_part_((most + parts - 1) / parts) {}
+  explicit remembered_tokens(std::size_t most = 10'000) : most_in_part_((most + parts - 1) / parts) {}
 
   /// Nothing for what is not there, was put in under other keys than `keys`, or is over by `now`.
-  [[nodiscard]] std::optional<caller> find(const bytes::sha256_bytes& token, key_generation keys, steady_time now);
-  void put(const bytes::sha256_bytes& token, caller who, key_generation keys, steady_time until);
+  [[nodiscard]] std::optional<What> find(const bytes::sha256_bytes& token, key_generation keys, steady_time now);
+  void put(const bytes::sha256_bytes& token, What what, key_generation keys, steady_time until);
   [[nodiscard]] std::size_t size();
 
  private:
   static constexpr std::size_t parts = 16;
 
   struct entry {
-    caller who;
+    What what;
     key_generation keys;
     steady_time until;
     std::uint64_t order;
@@ -50,5 +51,8 @@ class token_cache {
   const std::size_t most_in_part_;
   std::array<part, parts> parts_;
 };
+
+using token_cache = remembered_tokens<caller>;
+using refused_tokens = remembered_tokens<challenge>;
 
 }  // namespace hondana::authentication

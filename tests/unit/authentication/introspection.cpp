@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+#include <thread>
+
 #include "authentication/resource_server.hpp"
 #include "unit/authentication/issuer.hpp"
 
@@ -42,6 +45,7 @@ class introspected_tokens : public testing::Test {
   }
   void says(const std::string& text, int status = 200) { issuer_.serve(introspection_url, status, text); }
   void expect_refused(const std::string& word) {
+    time_.pass(resource_server::refusal_remembered);
     const auto said = ask("opaque");
     ASSERT_FALSE(said);
     EXPECT_EQ(said.error().status, 401);
@@ -177,6 +181,56 @@ TEST_F(introspected_tokens, are_those_that_keys_cannot_check_unless_all_are_to_b
   EXPECT_EQ(issuer_.asked(introspection_url), 0u);
   resource_server asking(options(true), issuer_.caller(), time_.clocks());
   EXPECT_EQ(asking.find_out(with_token(jwt), soon())->identity, "https://login.example.com#by asking");
+}
+
+TEST_F(introspected_tokens, that_were_refused_are_not_asked_about_again_for_a_few_seconds) {
+  says(R"({"active":false})");
+  EXPECT_FALSE(ask("bad"));
+  for (int turn = 0; turn < 100; ++turn) {
+    const auto said = server_.known(with_token("bad"));  // takes no thread
+    ASSERT_TRUE(said && !*said);
+    EXPECT_EQ(said->error().error, "invalid_token");
+  }
+  EXPECT_EQ(issuer_.asked(introspection_url), 1u);
+  time_.pass(resource_server::refusal_remembered);
+  EXPECT_FALSE(server_.known(with_token("bad")));
+  // What could not be found out is no refusal.
+  says("", 500);
+  EXPECT_EQ(ask("other").error().status, 503);
+  says(R"({"active":true,"aud":"https://shelf.example.com/mcp","sub":"alice"})");
+  EXPECT_TRUE(ask("other"));
+}
+
+TEST_F(introspected_tokens, that_several_requests_send_at_once_are_asked_about_once) {
+  std::promise<void> begun;
+  std::promise<void> go_on;
+  issuer_.serve(introspection_url, [&, going = go_on.get_future().share()](const small_request&) -> result<small_answer> {
+    begun.set_value();  // a second time throws
+    going.wait();
+    return small_answer{200, "application/json", R"({"active":true,"aud":"https://shelf.example.com/mcp","sub":"a"})", {}, {}};
+  });
+  const auto ask_for_one = [this] { return server_.find_out(with_token("opaque"), soon()); };
+  auto first = std::async(std::launch::async, ask_for_one);
+  begun.get_future().wait();
+  auto second = std::async(std::launch::async, ask_for_one);
+  go_on.set_value();
+  EXPECT_TRUE(first.get());
+  EXPECT_TRUE(second.get());
+  EXPECT_EQ(issuer_.asked(introspection_url), 1u);
+}
+
+TEST(one_a_token, waits_for_who_is_inside_with_the_same_and_for_nobody_else) {
+  hondana::authentication::one_a_token turns;
+  const auto one = hondana::bytes::sha256_of("one");
+  const auto other = hondana::bytes::sha256_of("other");
+  ASSERT_TRUE(turns.enter(one, soon()));
+  EXPECT_TRUE(turns.enter(other, soon()));
+  EXPECT_FALSE(turns.enter(one, std::chrono::steady_clock::now()));
+  auto waits = std::async(std::launch::async, [&] { return turns.enter(one, soon()); });
+  while (turns.waiting() == 0) std::this_thread::yield();
+  turns.leave(one);
+  EXPECT_FALSE(waits.get());
+  EXPECT_TRUE(turns.enter(one, soon()));
 }
 
 TEST_F(introspected_tokens, of_our_own_files_are_told_to_nobody) {

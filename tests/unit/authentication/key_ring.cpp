@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <thread>
 
 #include "authentication/issuer_metadata.hpp"
 #include "unit/authentication/issuer.hpp"
+#include "work/pool.hpp"
 
 namespace {
 
@@ -157,33 +159,61 @@ TEST_F(keys_of_an_issuer, that_moved_are_found_again) {
   EXPECT_EQ(issuer_.asked("https://login.example.com/keys2"), 1u);
 }
 
-TEST_F(keys_of_an_issuer, are_fetched_once_for_all_who_wait_and_others_go_on_with_those_at_hand) {
+/// Hangs until it is let go.
+class hanging_keys {
+ public:
+  hanging_keys(issuer& of, const std::string& text) {
+    of.serve(keys_url, [this, going = go_on_.get_future().share(), text](const small_request&) {
+      begun_.set_value();
+      going.wait();
+      return small_answer{200, "application/json", text, {}, {}};
+    });
+  }
+  void wait_for_fetch() { begun_.get_future().wait(); }
+  void let_go() { go_on_.set_value(); }
+
+ private:
+  std::promise<void> begun_;
+  std::promise<void> go_on_;
+};
+
+TEST_F(keys_of_an_issuer, that_are_held_are_gone_on_with_while_others_are_fetched) {
   key_ring ring(settings());
   ASSERT_TRUE(ring.obtain(wish::any, soon()));
-  std::promise<void> begun;
-  std::promise<void> go_on;
-  const auto going = go_on.get_future().share();
-  const auto text = hondana::value(hondana::value::object{{"keys", hondana::value::array{issuer_.jwk("first")}}}).to_text();
-  issuer_.serve(keys_url, [&begun, going, text](const small_request&) {
-    begun.set_value();
-    going.wait();
-    return small_answer{200, "application/json", text, {}, {}};
-  });
+  hanging_keys keys(issuer_,
+                    hondana::value(hondana::value::object{{"keys", hondana::value::array{issuer_.jwk("first")}}}).to_text());
   std::thread first([&] { EXPECT_TRUE(ring.obtain(wish::unknown_key, soon())); });
-  begun.get_future().wait();
-  // A server that hangs holds up neither who has keys nor more than a few of those who look for others.
-  EXPECT_TRUE(ring.obtain(wish::fresher, soon()));
-  EXPECT_TRUE(ring.held());
-  EXPECT_TRUE(ring.obtain(wish::unknown_key, std::chrono::steady_clock::now()));
-  std::vector<std::thread> waiting;
-  for (int one = 0; one < 20; ++one) waiting.emplace_back([&] { EXPECT_TRUE(ring.obtain(wish::unknown_key, soon())); });
-  // All but the few that wait come back while the server still hangs.
-  while (ring.may_look_for_unknown()) std::this_thread::yield();
-  EXPECT_TRUE(ring.obtain(wish::unknown_key, soon()));
-  go_on.set_value();
+  keys.wait_for_fetch();
+  // All of this comes back while the server hangs.
+  EXPECT_TRUE(ring.is_fetching());
+  EXPECT_FALSE(ring.may_look_for_unknown());
+  for (const auto why : {wish::fresher, wish::unknown_key, wish::any}) EXPECT_TRUE(ring.obtain(why, soon()));
+  keys.let_go();
   first.join();
-  for (auto& one : waiting) one.join();
+  EXPECT_FALSE(ring.is_fetching());
   EXPECT_EQ(issuer_.asked(keys_url), 2u);
+}
+
+// As many threads as transport/http/service.cpp has for asking.
+TEST_F(keys_of_an_issuer, that_are_not_here_yet_are_waited_for_by_half_of_the_threads_that_ask) {
+  key_ring ring(settings());
+  hanging_keys keys(issuer_,
+                    hondana::value(hondana::value::object{{"keys", hondana::value::array{issuer_.jwk("first")}}}).to_text());
+  std::atomic<int> had{0};
+  std::atomic<int> told_at_once{0};
+  hondana::work::pool pool("test", 4, 64);
+  const auto obtain = [&] { ++(ring.obtain(wish::any, soon()) ? had : told_at_once); };
+  ASSERT_TRUE(pool.submit(obtain, soon()));
+  keys.wait_for_fetch();
+  for (int one = 0; one < 20; ++one) ASSERT_TRUE(pool.submit(obtain, soon()));
+  // All but one that waits come back while the server hangs.
+  const auto until = soon();
+  while (told_at_once < 19 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  EXPECT_EQ(told_at_once, 19);
+  keys.let_go();
+  EXPECT_TRUE(pool.close(soon()));
+  EXPECT_EQ(had, 2);
+  EXPECT_EQ(issuer_.asked(keys_url), 1u);
 }
 
 }  // namespace
