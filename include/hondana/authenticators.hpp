@@ -20,7 +20,7 @@ namespace hondana::inline v0 {
 /// Tokens that `hondana token` makes: their hashes stand in a file, which is read again when it has changed.
 struct token_file_options {
   std::string file{};                           ///< Which others may neither read nor write.
-  std::vector<std::string> scopes{};            ///< That every request needs, for challenges.
+  std::vector<std::string> scopes{};            ///< For challenges, besides those that the server's rules ask of every request.
   std::function<void(std::string_view)> log{};  ///< One line a noteworthy event; may be empty. Threads: any.
 };
 /// Callers are `token:NAME`. Errors: invalid_argument for a file that is missing, that others can read or that is too large;
@@ -45,8 +45,8 @@ struct oauth_options {
   std::string keys{};                    ///< The URL of its JSON Web Key Set; empty: as its metadata say.
   introspection_options introspection{};
   std::chrono::seconds skew{30};          ///< How far clocks may be apart, at most ten minutes.
-  std::vector<std::string> scopes{};      ///< That every request needs, for challenges.
-  std::vector<std::string> all_scopes{};  ///< All that are of use here, for the metadata.
+  std::vector<std::string> scopes{};      ///< For challenges, besides those that the server's rules ask of every request.
+  std::vector<std::string> all_scopes{};  ///< All that are of use here, for the metadata; empty: those of the server's rules.
   std::string name{};                     ///< Of this server, for the metadata.
   std::string documentation{};            ///< A URL, likewise.
   std::string authorities{};              ///< A PEM file of certificates to trust instead of the system's.

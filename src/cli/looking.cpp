@@ -107,7 +107,9 @@ int run(const check_command& what) {
     complain(arranged.error());
     return exit_usage;
   }
-  const auto callers = ways_from(whole->settings, {}, standard_log());
+  // A socket may still come from a flag or from whoever starts the server.
+  const bool asks_for_certificates = !whole->settings.http.tls.client_authorities.empty();
+  const auto callers = ways_from(whole->settings, {}, {asks_for_certificates, true}, standard_log());
   if (!callers) {
     complain(callers.error());
     return exit_usage;

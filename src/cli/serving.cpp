@@ -188,7 +188,9 @@ int run(const serve_command& what) {
     return exit_usage;
   }
   auto http = listening_options(what, whole->settings.http, *inherited);
-  auto callers = ways_from(whole->settings, what.tokens, serving.log());
+  auto callers =
+      ways_from(whole->settings, what.tokens,
+                {!http.tls.client_authorities.empty(), !http.socket.empty() || !http.inherited.empty()}, serving.log());
   if (!callers) {
     complain(callers.error());
     return exit_usage;

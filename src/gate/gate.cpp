@@ -112,6 +112,17 @@ result<std::shared_ptr<const gate>> gate::make(scope_rules rules) {
   return std::shared_ptr<const gate>(made);
 }
 
+std::vector<std::string> gate::all() const {
+  auto out = rules_.always;
+  std::set<std::string> seen(out.begin(), out.end());
+  const auto add = [&](const std::string& one) {
+    if (seen.insert(one).second) out.push_back(one);
+  };
+  for (const auto& rule : rules_.rules) std::for_each(rule.scopes.begin(), rule.scopes.end(), add);
+  for (const auto& [scope, narrower] : rules_.implied) add(scope);
+  return out;
+}
+
 gate::scopes gate::needed_for(const model::operation& what) const {
   auto needed = rules_.always;
   const auto about = subject_of(what);

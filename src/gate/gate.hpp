@@ -29,6 +29,8 @@ class gate {
   [[nodiscard]] result<void> admit(const caller& who, const model::operation& what) const;
   /// The scopes that every request needs.
   [[nodiscard]] const std::vector<std::string>& always() const noexcept { return rules_.always; }
+  /// Every scope that a rule names or that includes others, once: of use to whoever asks an authorization server for some.
+  [[nodiscard]] std::vector<std::string> all() const;
 
  private:
   using scopes = std::vector<std::string>;

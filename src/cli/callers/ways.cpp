@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <hondana/authenticators.hpp>
@@ -27,19 +26,6 @@ tl::unexpected<failure> wrong(std::string_view table, const failure& why) {
   return fail(errc::invalid_argument, '[' + std::string(table) + "]: " + why.public_text, why.private_text);
 }
 
-/// All scopes that are of use, for whoever asks an authorization server for some.
-std::vector<std::string> all_scopes(const scope_rules& rules) {
-  auto out = rules.always;
-  std::set<std::string> seen(out.begin(), out.end());
-  const auto add = [&](const std::vector<std::string>& more) {
-    std::copy_if(more.begin(), more.end(), std::back_inserter(out),
-                 [&seen](const auto& one) { return seen.insert(one).second; });
-  };
-  for (const auto& one : rules.rules) add(one.scopes);
-  for (const auto& [scope, included] : rules.implied) add({scope});
-  return out;
-}
-
 result<std::string> secret_of(const config::introspection_settings& from) {
   if (from.secret_file.empty()) return mcp::with_variables(from.client_secret, mcp::environment_variable);
   auto read = disk::read_private(from.secret_file, longest_secret);
@@ -57,8 +43,7 @@ result<oauth_options> options_of(const config::settings& settings, const config:
   out.audiences = from.audiences;
   out.keys = from.keys;
   out.skew = from.skew;
-  out.scopes = settings.scopes.always;
-  out.all_scopes = all_scopes(settings.scopes);
+  // No scopes: what the rules say at present counts, which are read again without this one.
   out.name = settings.title.empty() ? settings.name : settings.title;
   out.documentation = from.documentation;
   out.authorities = from.authorities;
@@ -119,7 +104,8 @@ std::string usual_tokens() {
   return config.empty() ? config : config.substr(0, config.rfind('/') + 1) + "tokens";
 }
 
-result<ways_to_tell> ways_from(const config::settings& settings, const std::string& tokens, const log_function& log) {
+result<ways_to_tell> ways_from(const config::settings& settings, const std::string& tokens, ways_in by,
+                               const log_function& log) {
   const auto& auth = settings.auth;
   const bool has_another_way = auth.oauth || auth.certificates || !auth.users.empty();
   auto file = tokens.empty() ? auth.tokens : tokens;
@@ -129,7 +115,7 @@ result<ways_to_tell> ways_from(const config::settings& settings, const std::stri
   authenticator_list by_connection;
   if (!file.empty()) {
     const std::string_view where = tokens.empty() ? "auth" : "--tokens";
-    if (auto done = take(make_token_file_authenticator({file, settings.scopes.always, log}), where, by_token); !done)
+    if (auto done = take(make_token_file_authenticator({file, {}, log}), where, by_token); !done)
       return tl::unexpected(std::move(done.error()));
     out.told.push_back("tokens in " + file);
   }
@@ -141,12 +127,24 @@ result<ways_to_tell> ways_from(const config::settings& settings, const std::stri
     out.told.push_back("tokens of " + auth.oauth->issuer + " for " + auth.oauth->resource);
   }
   if (auth.certificates) {
+    if (!by.asks_for_certificates) {
+      return wrong("auth.certificates", {errc::invalid_argument,
+                                         "no client is asked for a certificate; name who signs them: client_authorities = "
+                                         "\"FILE\" in [http.tls], beside certificate and key",
+                                         {}});
+    }
     if (auto done = take(make_certificate_authenticator(options_of(*auth.certificates)), "auth.certificates", by_connection);
         !done)
       return tl::unexpected(std::move(done.error()));
     out.told.push_back("client certificates, by their " + auth.certificates->name);
   }
   if (!auth.users.empty()) {
+    if (!by.has_socket) {
+      return wrong("auth.unix",
+                   {errc::invalid_argument,
+                    "nobody comes by a Unix socket; say where it is: socket = \"PATH\" in [http], or --socket PATH",
+                    {}});
+    }
     auto users = users_of(auth.users);
     if (!users) return wrong("auth.unix", users.error());
     if (auto done = take(make_process_authenticator(std::move(*users)), "auth.unix", by_connection); !done)

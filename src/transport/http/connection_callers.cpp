@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <exception>
 #include <string>
@@ -121,8 +122,12 @@ dialogue_host::identified connection::refuse_malformed(std::string_view why) con
 
 plain_answer connection::refuse_caller(challenge why) const {
   const int status = refusing(why.status);
-  // A client that has nothing yet is told what every request needs.
-  if (status == 401 && why.scopes.empty()) why.scopes = engine_->current()->gate->always();
+  // A client that has nothing yet is told what every request needs by now: the authenticator may be older than the rules.
+  if (status == 401) {
+    for (const auto& one : engine_->current()->gate->always()) {
+      if (std::find(why.scopes.begin(), why.scopes.end(), one) == why.scopes.end()) why.scopes.push_back(one);
+    }
+  }
   const auto text = why.description.empty() ? std::string(default_text(status)) : why.description;
   return refused(status, text, why);
 }
@@ -150,7 +155,9 @@ plain_answer connection::describe(const request_head& head, std::string_view pat
   const auto metadata = loop_->callers->asked ? loop_->callers->asked->metadata() : nullptr;
   if (!metadata) return not_found(at());
   const auto facts = facts_about(head);
-  auto text = metadata_text(*metadata, called(facts.is_secure, facts.host), path);
+  auto about = *metadata;
+  if (about.scopes.empty()) about.scopes = engine_->current()->gate->all();
+  auto text = metadata_text(about, called(facts.is_secure, facts.host), path);
   if (!text) return not_found(at());
   return {200, "application/json", std::move(*text), {}, kept_for_a_while};
 }

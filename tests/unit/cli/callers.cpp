@@ -39,7 +39,7 @@ class ways : public testing::Test {
   [[nodiscard]] result<ways_to_tell> made(const std::string& text, const std::string& tokens = {}) const {
     auto settings = config::parse(text, folder_ + "/config.toml");
     if (!settings) return tl::unexpected(std::move(settings.error()));
-    return ways_from(*settings, tokens, {});
+    return ways_from(*settings, tokens, by_, {});
   }
   [[nodiscard]] std::vector<std::string> told(const std::string& text, const std::string& tokens = {}) const {
     auto all = made(text, tokens);
@@ -53,6 +53,7 @@ class ways : public testing::Test {
   }
 
   std::string folder_;
+  ways_in by_{true, true};
 };
 
 TEST_F(ways, are_none_where_nothing_is_said) { EXPECT_TRUE(told("").empty()); }
@@ -69,7 +70,7 @@ TEST_F(ways, are_all_that_are_configured_and_a_flag_outweighs_the_file) {
                                 "client certificates, by their dns", "users of this machine, over the Unix socket"}));
 }
 
-TEST_F(ways, the_metadata_name_all_scopes_and_challenges_those_that_all_need) {
+TEST_F(ways, leave_scopes_to_the_rules_which_may_be_read_again) {
   const auto all = made(
       "title = \"Shelf\"\n[auth]\nscopes = [\"mcp\"]\n[auth.oauth]\nissuer = \"https://a.example\"\n"
       "resource = \"https://b.example/mcp\"\n[[auth.rule]]\nscopes = [\"search\", \"mcp\"]\n"
@@ -77,11 +78,21 @@ TEST_F(ways, the_metadata_name_all_scopes_and_challenges_those_that_all_need) {
   ASSERT_TRUE(all) << all.error().public_text;
   const auto metadata = all->authenticator->metadata();
   ASSERT_TRUE(metadata);
-  EXPECT_EQ(metadata->scopes, (std::vector<std::string>{"mcp", "search", "admin"}));
+  EXPECT_TRUE(metadata->scopes.empty());
   EXPECT_EQ(metadata->name, "Shelf");
   const auto said = all->authenticator->known({});
   ASSERT_TRUE(said && !*said);
-  EXPECT_EQ(said->error().scopes, std::vector<std::string>{"mcp"});
+  EXPECT_TRUE(said->error().scopes.empty());
+}
+
+TEST_F(ways, that_nobody_could_come_by_are_refused_with_what_is_missing) {
+  by_ = {false, true};
+  EXPECT_NE(why("[auth.certificates]\n").find("[auth.certificates]: no client is asked for a certificate"), std::string::npos);
+  EXPECT_NE(why("[auth.certificates]\n").find("client_authorities"), std::string::npos);
+  EXPECT_EQ(why("[auth.unix]\nusers = [\"root\"]\n"), "made");
+  by_ = {true, false};
+  EXPECT_NE(why("[auth.unix]\nusers = [\"root\"]\n").find("[auth.unix]: nobody comes by a Unix socket"), std::string::npos);
+  EXPECT_EQ(why("[auth.certificates]\n"), "made");
 }
 
 TEST_F(ways, users_are_told_as_where_nobody_is_asked) {

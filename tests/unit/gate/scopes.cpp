@@ -55,6 +55,11 @@ TEST(gate, a_caller_without_a_proof_has_no_scopes_and_passes) {
   EXPECT_TRUE(made(library())->admit({"anonymous", "127.0.0.1", nullptr}, model::call_tool{"delete", {}, {}}));
 }
 
+TEST(gate, names_all_scopes_once) {
+  EXPECT_EQ(made(library())->all(), (list{"mcp", "read", "secrets", "write", "dba", "admin"}));
+  EXPECT_TRUE(gate().all().empty());
+}
+
 TEST(gate, what_every_request_needs_is_needed_from_the_first_one) {
   const auto at = made(library());
   EXPECT_EQ(lacking(*at, with_scopes({}), model::initialize{}), (list{"mcp"}));

@@ -120,6 +120,25 @@ TEST(callers, without_a_token_are_told_the_scopes_that_every_request_needs) {
   EXPECT_EQ(challenge_of(ask(with, post(who))), "Bearer scope=\"mcp profile\"");
 }
 
+TEST(callers, are_told_the_scopes_of_the_present_rules) {
+  hondana::server_options options;
+  options.scopes.always = {"old"};
+  guarded with(options);
+  with.clerk->about = std::make_shared<hondana::protected_resource>();
+  const std::string metadata = "/.well-known/oauth-protected-resource/mcp";
+  EXPECT_THAT(ask(with, get(metadata)).body, HasSubstr(R"("scopes_supported":["old"])"));
+  options.scopes.always = {"mcp"};
+  options.scopes.rules = {{{"resources/read"}, {}, {}, {"read"}}};
+  ASSERT_TRUE(with.server.replace(options, {with.source}));
+  EXPECT_THAT(ask(with, get(metadata)).body, HasSubstr(R"("scopes_supported":["mcp","read"])"));
+  // What the authenticator names by itself stays.
+  EXPECT_THAT(challenge_of(ask(with, post(who, bearer("bad-token")))), HasSubstr("scope=\"files mcp\""));
+  auto own = std::make_shared<hondana::protected_resource>();
+  own->scopes = {"mine"};
+  with.clerk->about = own;
+  EXPECT_THAT(ask(with, get(metadata)).body, HasSubstr(R"("scopes_supported":["mine"])"));
+}
+
 TEST(callers, are_not_let_in_by_an_authenticator_that_refuses_with_a_strange_status) {
   guarded with;
   with.clerk->always_says = hondana::challenge{200, "invalid_token", "no", {}, {}};
