@@ -78,9 +78,13 @@ bool fits(const scope_rule& rule, const std::vector<uri_template>& templates, co
   if (!rule.methods.empty() && std::none_of(about.methods.begin(), about.methods.end(), is_method_meant)) return false;
   if (!rule.names.empty() && (about.name.empty() || !is_any_of(rule.names, about.name))) return false;
   const auto is_uri_meant = [&](std::string_view uri) {
-    if (std::any_of(rule.uris.begin(), rule.uris.end(), [uri](const auto& one) { return covers(one, uri); })) return true;
     // A part of a resource is as protected as the whole.
     const auto whole = uri.substr(0, uri.find_first_of("?#"));
+    const auto is_within = [&](std::string_view prefix) {
+      // "a/" is about what is in the folder "a", and reading that folder brings it.
+      return covers(prefix, uri) || (prefix.ends_with('/') && prefix.substr(0, prefix.size() - 1) == whole);
+    };
+    if (std::any_of(rule.uris.begin(), rule.uris.end(), is_within)) return true;
     return std::any_of(templates.begin(), templates.end(),
                        [&](const auto& one) { return one.match(uri).has_value() || one.match(whole).has_value(); });
   };

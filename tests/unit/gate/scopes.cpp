@@ -88,6 +88,19 @@ TEST(gate, a_prefix_ends_at_a_segment_and_covers_parts) {
   EXPECT_EQ(lacking(*at, who, read("file:///private?lines=1")), (list{"mcp", "read", "secrets"}));
 }
 
+// attacks: reading a folder, which brings the contents of what a rule protects in it
+TEST(gate, a_prefix_with_a_slash_covers_the_folder_that_it_is_about) {
+  scope_rules rules;
+  rules.rules = {{{}, {"file:///srv/private/"}, {}, {"secrets"}}};
+  const auto at = made(rules);
+  for (const char* const uri : {"file:///srv/private", "file:///srv/private/", "file:///srv/private/a",
+                                "file:///srv/private?page=1", "file:///srv/private#top"}) {
+    EXPECT_EQ(lacking(*at, with_scopes({}), read(uri)), (list{"secrets"})) << uri;
+  }
+  EXPECT_EQ(lacking(*at, with_scopes({}), read("file:///srv/private-not")), list{});
+  EXPECT_EQ(lacking(*at, with_scopes({}), read("file:///srv")), list{});
+}
+
 TEST(gate, a_template_covers_parts_of_what_it_matches) {
   const auto at = made(library());
   const auto who = with_scopes({"mcp", "read"});
