@@ -99,7 +99,6 @@ bool is_small_text(const resource& entry) {
 
 /// The text of the first content; nothing when it cannot be had, or is none.
 std::optional<std::string> text_of(const call& by, const surroundings& in, const resource& entry) {
-  if (!in.gate->admit(by.who, model::read_resource{entry.uri, entry.uri})) return std::nullopt;
   auto read = await<catalog::read_answer>(
       by, [&](catalog::completion<catalog::read_answer> done) { in.catalog->read(by, entry.uri, entry.uri, std::move(done)); });
   if (!read || read->reading.contents.empty() || !read->reading.contents.front().is_text) return std::nullopt;
@@ -167,6 +166,7 @@ result<std::vector<candidate>> gather(const call& by, const surroundings& in, co
     if (!page) return tl::unexpected(std::move(page.error()));
     for (auto& entry : page->resources) {
       ++looked_at;
+      if (!in.gate->admit(by.who, model::read_resource{entry.uri, entry.uri})) continue;
       auto one = candidate_of(std::move(entry), words);
       // What neither fits nor has a text to look into leaves its place to others.
       if (one.score > 0 || is_small_text(one.entry)) best.add(std::move(one));

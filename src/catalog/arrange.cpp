@@ -23,16 +23,22 @@ tl::unexpected<failure> refuse(std::string text) { return fail(errc::invalid_arg
 }  // namespace
 
 catalog::catalog(std::vector<std::shared_ptr<source>> sources, limits limits, std::shared_ptr<work::timers> timers,
-                 std::shared_ptr<read_cache> cache)
-    : sources_(std::move(sources)), limits_(limits), timers_(std::move(timers)), cache_(std::move(cache)) {
+                 std::shared_ptr<read_cache> cache, std::shared_ptr<const gate::gate> rules)
+    : sources_(std::move(sources)),
+      limits_(limits),
+      timers_(std::move(timers)),
+      cache_(std::move(cache)),
+      rules_(rules ? std::move(rules) : std::make_shared<const gate::gate>()) {
   limits_.page_size = std::max<std::size_t>(limits_.page_size, 1);
 }
 
 catalog::~catalog() = default;
 
 result<std::shared_ptr<const catalog>> catalog::make(std::vector<std::shared_ptr<source>> sources, limits limits,
-                                                     std::shared_ptr<work::timers> timers, std::shared_ptr<read_cache> cache) {
-  const std::shared_ptr<catalog> made(new catalog(std::move(sources), limits, std::move(timers), std::move(cache)));
+                                                     std::shared_ptr<work::timers> timers, std::shared_ptr<read_cache> cache,
+                                                     std::shared_ptr<const gate::gate> rules) {
+  const std::shared_ptr<catalog> made(
+      new catalog(std::move(sources), limits, std::move(timers), std::move(cache), std::move(rules)));
   for (const auto& one : made->sources_) {
     if (auto taken = made->take_claims(one); !taken) return tl::unexpected(std::move(taken.error()));
   }

@@ -9,6 +9,8 @@
 #include <utility>
 #include <variant>
 
+#include <hondana/uri.hpp>
+
 #include "bytes/prepare.hpp"
 #include "catalog/owed.hpp"
 
@@ -108,6 +110,39 @@ result<resource> described_by_reading(provider& from, const read_request& reques
 
 }  // namespace
 
+bool is_told_apart(const caller& who) noexcept { return who.view != nullptr || who.proof != nullptr; }
+
+result<void> catalog::may_read(const caller& who, std::string_view uri) const {
+  if (!who.proof) return {};
+  return rules_->admit(who, model::read_resource{std::string(uri), std::string(uri)});
+}
+
+result<void> catalog::keep_readable(const read_request& request, bytes::prepared_reading& found) const {
+  result<void> last;
+  const auto is_withheld = [&](const bytes::prepared& one) {
+    if (one.uri == request.asked_uri || one.uri == request.uri) return false;
+    // As the provider wrote it, which need not be how rules are.
+    const auto canonical = canonical_uri(one.uri);
+    auto admitted = may_read(request.who, canonical ? *canonical : one.uri);
+    if (admitted) return false;
+    last = std::move(admitted);
+    return true;
+  };
+  if (std::erase_if(found.contents, is_withheld) == 0) return {};
+  // The version is that of the whole: who may read more later must not be told that nothing has changed.
+  found.version.clear();
+  return found.contents.empty() ? last : result<void>();
+}
+
+void catalog::veil(const caller& who, std::vector<resource>& entries) const {
+  if (!who.proof) return;
+  for (auto& one : entries) {
+    if (may_read(who, one.uri)) continue;
+    one.title.clear();
+    one.description.clear();
+  }
+}
+
 void catalog::read(const call& by, std::string uri, std::string asked_uri, read_options how,
                    completion<read_answer> done) const {
   const auto* way = route_of(uri);
@@ -128,7 +163,8 @@ void catalog::read(const call& by, std::string uri, std::string asked_uri, read_
       return tl::unexpected(std::move(ready.error()));
     }
     ready->home = to->lane();
-    ready->cache = {ready->reading.ttl, request.who.view != nullptr};
+    if (auto kept = self->keep_readable(request, ready->reading); !kept) return tl::unexpected(std::move(kept.error()));
+    ready->cache = {ready->reading.ttl, is_told_apart(request.who)};
     if (with_entry && !ready->is_unmodified) {
       auto entry = entry_of(*to->what(), request, ready->reading);
       if (!entry) return tl::unexpected(std::move(entry.error()));

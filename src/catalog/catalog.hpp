@@ -17,6 +17,7 @@
 #include "bytes/prepare.hpp"
 #include "catalog/filter.hpp"
 #include "catalog/read_cache.hpp"
+#include "gate/gate.hpp"
 #include "model/answers.hpp"
 #include "model/operation.hpp"
 #include "work/pool.hpp"
@@ -71,6 +72,9 @@ struct read_answer {
 /// holds for its lines and fragments too.
 [[nodiscard]] bool may_see(const view* through, std::string_view uri);
 
+/// Whether others might be told something else than this caller, so that nobody may keep an answer for them.
+[[nodiscard]] bool is_told_apart(const caller& who) noexcept;
+
 template <class T>
 using completion = std::function<void(result<T>)>;
 
@@ -83,10 +87,12 @@ class catalog : public std::enable_shared_from_this<catalog> {
  public:
   /// Checks the whole arrangement. Errors: invalid_argument for malformed claims and templates, for a template outside its
   /// provider's claims, and for claims that cover each other (naming both providers).
-  /// `cache` (null: none) may be that of an earlier arrangement.
+  /// `cache` (null: none) may be that of an earlier arrangement. `rules` (null: none) say what the caller may read: the rest is
+  /// left out of readings that have several contents, and lists say nothing of it that may stand in it.
   [[nodiscard]] static result<std::shared_ptr<const catalog>> make(std::vector<std::shared_ptr<source>> sources, limits limits,
                                                                    std::shared_ptr<work::timers> timers,
-                                                                   std::shared_ptr<read_cache> cache = nullptr);
+                                                                   std::shared_ptr<read_cache> cache = nullptr,
+                                                                   std::shared_ptr<const gate::gate> rules = nullptr);
 
   /// One page in segment order over all providers. Errors: invalid_argument for a cursor that is not ours.
   void list(const call& by, const std::optional<std::string>& cursor, completion<model::resource_page> done) const {
@@ -103,7 +109,8 @@ class catalog : public std::enable_shared_from_this<catalog> {
   void list(const call& by, const std::optional<std::string>& cursor, std::shared_ptr<const filter> which, std::size_t limit,
             completion<model::resource_page> done) const;
   void templates(const call& by, const std::optional<std::string>& cursor, completion<model::template_page> done) const;
-  /// `uri` is canonical, `asked_uri` what the client wrote. Errors: resource_not_found when no provider claims it.
+  /// `uri` is canonical, `asked_uri` what the client wrote. Whether the caller may read `uri` itself has been asked before.
+  /// Errors: resource_not_found when no provider claims it, scope_missing when the caller may read none of the contents.
   void read(const call& by, std::string uri, std::string asked_uri, completion<read_answer> done) const {
     read(by, std::move(uri), std::move(asked_uri), {}, std::move(done));
   }
@@ -151,7 +158,7 @@ class catalog : public std::enable_shared_from_this<catalog> {
   class page_in_making;
 
   catalog(std::vector<std::shared_ptr<source>> sources, limits limits, std::shared_ptr<work::timers> timers,
-          std::shared_ptr<read_cache> cache);
+          std::shared_ptr<read_cache> cache, std::shared_ptr<const gate::gate> rules);
   result<void> take_claims(const std::shared_ptr<source>& from);
   result<void> check_overlaps() const;
   result<void> take_templates(const std::shared_ptr<source>& from);
@@ -160,6 +167,12 @@ class catalog : public std::enable_shared_from_this<catalog> {
   /// On a thread of the source.
   [[nodiscard]] result<complete_result> complete_at(const std::shared_ptr<source>& to, const uri_template& compiled,
                                                     const complete_request& request) const;
+  /// Errors: scope_missing.
+  [[nodiscard]] result<void> may_read(const caller& who, std::string_view uri) const;
+  /// Leaves out the contents that are resources of their own and that the caller may not read. Errors: as `read`.
+  [[nodiscard]] result<void> keep_readable(const read_request& request, bytes::prepared_reading& found) const;
+  /// Takes from entries that the caller may not read what sources make from contents.
+  void veil(const caller& who, std::vector<resource>& entries) const;
   /// The longest claim that covers `uri` and has at most `longest` bytes; null when there is none.
   [[nodiscard]] const route* route_of(std::string_view uri, std::size_t longest = std::string_view::npos) const;
   /// The best of a source's templates that match: the longest literal prefix first, then text order.
@@ -169,7 +182,8 @@ class catalog : public std::enable_shared_from_this<catalog> {
   limits limits_;
   std::shared_ptr<work::timers> timers_;
   std::shared_ptr<read_cache> cache_;
-  std::vector<route> routes_;  // by segment order of the prefix
+  std::shared_ptr<const gate::gate> rules_;  // never null
+  std::vector<route> routes_;                // by segment order of the prefix
   std::size_t longest_prefix_ = 0;
   std::vector<offered_template> templates_;  // by template text
   std::vector<std::size_t> best_first_;      // positions in `templates_` in the order of `match_of`

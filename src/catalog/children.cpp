@@ -41,6 +41,7 @@ void catalog::children(const call& by, std::string uri, const std::optional<std:
     const auto kept = check_page(*found, asked, from->what()->name(), is_claimed);
     if (!kept) return tl::unexpected(kept.error());
     apply_view(*found, request.who.view.get());
+    self->veil(request.who, found->entries);
     model::directory_page page;
     page.resources = std::move(found->entries);
     if (found->resume) page.next_cursor = write_cursor(scope, *found->resume);

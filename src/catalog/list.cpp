@@ -136,6 +136,7 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
     const auto kept = check_page(*page, request, from->what()->name(), is_claimed);
     if (!kept) return tl::unexpected(kept.error());
     apply_view(*page, by_.who.view.get());
+    catalog_->veil(by_.who, page->entries);  // before the filter, which would tell its words one by one
     return page;
   }
 
@@ -164,7 +165,7 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
     model::resource_page page;
     page.resources = std::move(merged.entries);
     if (merged.resume) page.next_cursor = write_cursor(scope_, *merged.resume);
-    page.cache.is_private = by_.who.view != nullptr;
+    page.cache.is_private = is_told_apart(by_.who);
     done_(std::move(page));
   }
 

@@ -80,7 +80,7 @@ bool catalog::lists_folders() const {
 
 void catalog::skills(const call& by, const std::optional<std::string>& cursor, completion<model::skill_page> done) const {
   const auto scope = cursor_scope("skills", "", by.who.view.get());
-  const bool is_private = by.who.view != nullptr;
+  const bool is_private = is_told_apart(by.who);
   std::string after;
   if (cursor) {
     auto key = read_cursor(*cursor, scope);
@@ -111,7 +111,9 @@ void catalog::skills(const call& by, const std::optional<std::string>& cursor, c
       };
       const auto kept = check_page(keys_of(*page), request, from->what()->name(), is_claimed);
       if (!kept) return tl::unexpected(kept.error());
-      std::erase_if(page->skills, [&](skill& one) { return !show(one, request.who.view.get()); });
+      // All that a skill's entry says stands in its file.
+      std::erase_if(page->skills,
+                    [&](skill& one) { return !show(one, request.who.view.get()) || !self->may_read(request.who, one.uri); });
       return page;
     };
     ask<skills_result>(*asked[place], by, timers_, std::move(job),
@@ -128,12 +130,14 @@ void catalog::find_skill(const call& by, std::string uri, std::string asked_uri,
   };
   const auto* way = route_of(uri);
   if (way == nullptr || !way->to->what()->has_skills()) return done(unknown({}));
-  auto job = [from = way->to, unknown, request = skill_request{by, std::move(uri)}]() -> result<model::skill_answer> {
+  auto job = [self = shared_from_this(), from = way->to, unknown,
+              request = skill_request{by, std::move(uri)}]() -> result<model::skill_answer> {
     auto found = from->what()->find_skill(request);
     if (!found && found.error().code == errc::resource_not_found) return unknown(std::move(found.error().private_text));
     if (!found) return tl::unexpected(std::move(found.error()));
     if (!show(*found, request.who.view.get())) return unknown({});
-    return model::skill_answer{std::move(*found), {{}, request.who.view != nullptr}};
+    if (auto admitted = self->may_read(request.who, found->uri); !admitted) return tl::unexpected(std::move(admitted.error()));
+    return model::skill_answer{std::move(*found), {{}, is_told_apart(request.who)}};
   };
   ask<model::skill_answer>(*way->to, by, timers_, std::move(job), std::move(done));
 }

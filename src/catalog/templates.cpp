@@ -85,7 +85,7 @@ void catalog::templates(const call& by, const std::optional<std::string>& cursor
   std::vector<resource_template> constant;
   constant.reserve(templates_.size());
   for (const auto& one : templates_) constant.push_back(one.entry);
-  const auto finish = [scope, after = std::move(after), limit = limits_.page_size, is_private = by.who.view != nullptr,
+  const auto finish = [scope, after = std::move(after), limit = limits_.page_size, is_private = is_told_apart(by.who),
                        done](std::vector<resource_template> all) {
     std::unordered_set<std::string> seen;
     std::erase_if(all, [&seen](const resource_template& one) { return !seen.insert(one.uriTemplate).second; });

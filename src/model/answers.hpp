@@ -17,7 +17,7 @@ namespace hondana::model {
 /// For how long and for whom an answer may be kept.
 struct cache_hint {
   std::chrono::milliseconds ttl{0};
-  bool is_private = false;  ///< It depends on the caller's view.
+  bool is_private = false;  ///< Others may be told something else.
 };
 
 struct resource_page {

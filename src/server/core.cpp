@@ -131,10 +131,10 @@ result<core::handler_table> core::handlers_for(const server_options& options) co
 }
 
 result<void> core::arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources) {
-  auto catalog = catalog::catalog::make(sources, limits_of(options), timers_, read_cache_);
-  if (!catalog) return tl::unexpected(std::move(catalog.error()));
   auto gate = gate::gate::make(options.scopes);
   if (!gate) return tl::unexpected(std::move(gate.error()));
+  auto catalog = catalog::catalog::make(sources, limits_of(options), timers_, read_cache_, *gate);
+  if (!catalog) return tl::unexpected(std::move(catalog.error()));
   auto handlers = handlers_for(options);
   if (!handlers) return tl::unexpected(std::move(handlers.error()));
   auto context = std::make_shared<session::context>();

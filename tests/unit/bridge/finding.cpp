@@ -63,7 +63,30 @@ TEST_F(list_resources, shows_the_callers_view) {
   EXPECT_EQ(strings_at(call("search_resources", R"({"q":"hidden"})"), "results", "name"), (strings{"a", "z"}));
 }
 
+// attacks: what lists tell of contents that the caller may not read
+TEST_F(list_resources, tells_nothing_of_contents_that_need_more_scopes) {
+  for (const char* name : {"a", "private/b"}) add(name, "x").description = "the combination is 1234";
+  rules.rules = {{{"resources/read"}, {"memo:///private/"}, {}, {"private"}}};
+  proved = std::make_shared<const proof>(proof{"t", {}, {}});
+  const auto seen = call("list_resources", "{}");
+  EXPECT_EQ(strings_at(seen, "resources", "uri"), (strings{"memo:///a", "memo:///private/b"}));
+  EXPECT_EQ(strings_at(seen, "resources", "description"), (strings{"the combination is 1234", "-"}));
+  proved = std::make_shared<const proof>(proof{"t", {"private"}, {}});
+  EXPECT_EQ(strings_at(call("list_resources", "{}"), "resources", "description").back(), "the combination is 1234");
+}
+
 class search_resources : public bridged {};
+
+// attacks: guessing words of what the caller may not read
+TEST_F(search_resources, does_not_find_what_needs_more_scopes) {
+  for (const char* name : {"a", "private/b"}) add(name, "the combination").title = "combination";
+  rules.rules = {{{"resources/read"}, {"memo:///private/"}, {}, {"private"}}};
+  proved = std::make_shared<const proof>(proof{"t", {}, {}});
+  EXPECT_EQ(strings_at(call("search_resources", R"({"q":"combination"})"), "results", "uri"), strings{"memo:///a"});
+  EXPECT_EQ(strings_at(call("search_resources", R"({"q":"private"})"), "results", "uri"), strings{});
+  proved = std::make_shared<const proof>(proof{"t", {"private"}, {}});
+  EXPECT_EQ(strings_at(call("search_resources", R"({"q":"combination"})"), "results", "uri").size(), 2u);
+}
 
 TEST_F(search_resources, finds_by_name_title_description_uri_and_content) {
   add("gate.cpp", "int x;\n");

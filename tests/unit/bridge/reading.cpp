@@ -180,6 +180,30 @@ TEST_F(read_resource, goes_through_all_contents_of_a_folder) {
             std::string::npos);
 }
 
+// attacks: reading a folder, which brings what a rule protects in it
+TEST_F(read_resource, leaves_out_of_a_folder_what_needs_more_scopes) {
+  add("shelf", "memo:///shelf/a\nmemo:///shelf/k.txt\n", "inode/directory");
+  for (const char* const name : {"a", "k.txt"}) {
+    content one;
+    one.uri = std::string("memo:///shelf/") + name;
+    one.mimeType = "text/plain";
+    one.data = std::make_shared<const std::string>(std::string("text of ") + name);
+    books["memo:///shelf"].contents.push_back(std::move(one));
+  }
+  rules.rules = {{{}, {"memo:///shelf/k.txt"}, {}, {"private"}}};
+  const auto texts = [&] {
+    std::string all;
+    for (const auto& block : call("read_resource", R"({"uri":"memo:///shelf"})").content) {
+      if (const auto* text = std::get_if<embedded_block>(&block)) all += text->bytes + '|';
+    }
+    return all;
+  };
+  proved = std::make_shared<const proof>(proof{"t", {"mcp"}, {}});
+  EXPECT_EQ(texts(), "memo:///shelf/a\nmemo:///shelf/k.txt\n|text of a|");
+  proved = std::make_shared<const proof>(proof{"t", {"private"}, {}});
+  EXPECT_EQ(texts(), "memo:///shelf/a\nmemo:///shelf/k.txt\n|text of a|text of k.txt|");
+}
+
 TEST_F(read_resource, says_what_is_wrong_and_what_to_do) {
   add("a", "text");
   add("b", std::string("\0", 1), "application/zip");

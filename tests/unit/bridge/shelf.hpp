@@ -82,13 +82,14 @@ class bridged : public testing::Test {
 
   result<tool_outcome> call_for_outcome(std::string_view name, const std::string& arguments) {
     if (!place->now().catalog) {
-      place->put(
-          {*test::arrange({source}, {.page_size = 3}), std::make_shared<const gate::gate>(), std::make_shared<work::timers>()});
+      const auto gate = gate::gate::make(rules).value();
+      place->put({*test::arrange({source}, {.page_size = 3}, gate), gate, std::make_shared<work::timers>()});
     }
     tool_call call;
     call.name = name;
     call.arguments = value::parse(arguments).value();
     call.who.view = view;
+    call.who.proof = proved;
     for (const auto& one : tools(place, std::make_shared<const scanning_engine>())) {
       if (one.entry.name == name) return one.handler(call);
     }
@@ -113,6 +114,8 @@ class bridged : public testing::Test {
   std::map<std::string, book, by_segment> books;
   std::shared_ptr<bridge::place> place = std::make_shared<bridge::place>();
   std::shared_ptr<const hondana::view> view;
+  scope_rules rules;  // as they are at the first call
+  std::shared_ptr<const proof> proved;
 };
 
 /// A string member of each element of an array of structured content.

@@ -169,10 +169,11 @@ inline call due_in(std::chrono::milliseconds time) {
 }
 
 inline result<std::shared_ptr<const catalog::catalog>> arrange(const std::vector<std::shared_ptr<scripted_provider>>& providers,
-                                                               catalog::limits limits = {}) {
+                                                               catalog::limits limits = {},
+                                                               std::shared_ptr<const gate::gate> rules = nullptr) {
   std::vector<std::shared_ptr<catalog::source>> sources;
   for (const auto& one : providers) sources.push_back(std::make_shared<catalog::source>(one, limits.queue_limit));
-  return catalog::catalog::make(std::move(sources), limits, std::make_shared<work::timers>());
+  return catalog::catalog::make(std::move(sources), limits, std::make_shared<work::timers>(), nullptr, std::move(rules));
 }
 
 }  // namespace hondana::test
