@@ -25,6 +25,9 @@ constexpr std::array<std::string_view, 1> getting_prompt{"prompts/get"};
 constexpr std::array<std::string_view, 1> logging{"logging/setLevel"};
 constexpr std::array<std::string_view, 1> subscribing{"resources/subscribe"};
 constexpr std::array<std::string_view, 2> listening{"subscriptions/listen", "resources/subscribe"};
+// Being told of changes of entries is being told what they say of contents.
+constexpr std::array<std::string_view, 2> subscribing_entries{"resources/subscribe", "resources/read"};
+constexpr std::array<std::string_view, 3> listening_entries{"subscriptions/listen", "resources/subscribe", "resources/read"};
 
 constexpr std::array<method_names, 15> every_method{listing,           listing_templates, reading,         getting,
                                                     reading_directory, listing_skills,    getting_skill,   completing,
@@ -48,9 +51,12 @@ struct describe {
   subject operator()(const model::get_prompt& what) const { return {getting_prompt, {}, what.name}; }
   subject operator()(const model::set_log_level&) const { return {logging}; }
   subject operator()(const model::subscribe& what) const { return {subscribing, {what.uri}}; }
-  subject operator()(const model::subscribe_entries& what) const { return {subscribing, {what.uris.begin(), what.uris.end()}}; }
+  subject operator()(const model::subscribe_entries& what) const {
+    return {subscribing_entries, {what.uris.begin(), what.uris.end()}};
+  }
   subject operator()(const model::listen& what) const {
-    subject out{listening, {what.canonical_uris.begin(), what.canonical_uris.end()}};
+    subject out{what.canonical_entries.empty() ? method_names(listening) : method_names(listening_entries),
+                {what.canonical_uris.begin(), what.canonical_uris.end()}};
     out.uris.insert(out.uris.end(), what.canonical_entries.begin(), what.canonical_entries.end());
     // Without URIs it is no subscription to a resource.
     if (out.uris.empty()) out.methods = out.methods.first(1);

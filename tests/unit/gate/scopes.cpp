@@ -134,9 +134,9 @@ TEST(gate, reading_and_subscribing_have_one_rule_for_all_their_forms) {
   const std::string uri = "file:///private/a";
   EXPECT_EQ(lacking(*at, who, model::get_resource{uri, uri, {}}), (list{"read"}));
   EXPECT_EQ(lacking(*at, who, model::subscribe{uri, uri}), (list{"watch"}));
-  EXPECT_EQ(lacking(*at, who, model::subscribe_entries{{"file:///b", uri}, {"file:///b", uri}}), (list{"watch"}));
+  EXPECT_EQ(lacking(*at, who, model::subscribe_entries{{"file:///b", uri}, {"file:///b", uri}}), (list{"read", "watch"}));
   EXPECT_EQ(lacking(*at, who, model::listen{{}, {"file:///b", uri}, {}}), (list{"watch"}));
-  EXPECT_EQ(lacking(*at, who, model::listen{{}, {}, {uri}}), (list{"watch"}));
+  EXPECT_EQ(lacking(*at, who, model::listen{{}, {}, {uri}}), (list{"read", "watch"}));
   EXPECT_EQ(lacking(*at, who, model::listen{{}, {"file:///b"}, {}}), list{});
   EXPECT_EQ(lacking(*at, who, model::listen{}), list{});
   EXPECT_EQ(lacking(*at, who, model::unsubscribe{uri}), list{});
