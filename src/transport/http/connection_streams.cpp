@@ -111,9 +111,10 @@ void connection::receive(std::string_view message, const rpc::http_headers& head
     carry(alone, of);
     return alone->answer(session::refuse(404, no_such_session, headers));
   }
-  const auto stream = with->stream_for(form_of(headers), reporter(engine_), loop_);
+  auto facts = facts_of(headers);
+  const auto stream = with->stream_for(form_of(headers), reporter(engine_), loop_, facts.who.proof);
   carry(stream, of);
-  with->receive(std::string(message), facts_of(headers), stream);
+  with->receive(std::string(message), std::move(facts), stream);
 }
 
 /// A request of the stateless era, or a handshake: a session for it alone, which ends with the connection.
@@ -155,7 +156,7 @@ std::optional<rpc::delivery> connection::open_stream(const rpc::http_headers& he
     return std::nullopt;
   }
   const auto seen = read_event_id(*headers.last_event_id);
-  const auto stream = seen ? with->stream_of(*seen) : nullptr;
+  const auto stream = seen ? with->stream_of(*seen, facts_of(headers).who) : nullptr;
   if (!stream) {
     return session::refuse(
         400,

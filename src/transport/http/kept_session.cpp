@@ -45,6 +45,7 @@ kept_session::kept_session(traits is, std::shared_ptr<session::session> with, ru
   } else {
     rest.event = "message";
   }
+  rest.shown = is_.owner.proof;
   standing_ = make_stream(std::move(rest));
   standing_->follow(session_->standing());
 }
@@ -55,12 +56,14 @@ std::shared_ptr<message_stream> kept_session::make_stream(message_stream::traits
 }
 
 std::shared_ptr<message_stream> kept_session::stream_for(message_stream::form takes, std::function<void()> when_dropped,
-                                                         const std::shared_ptr<work::turns>& place) {
+                                                         const std::shared_ptr<work::turns>& place,
+                                                         std::shared_ptr<const proof> shown) {
   message_stream::traits is;
   is.when_dropped = std::move(when_dropped);
   is.takes = takes;
   is.place = place;
   is.kept = sent_;
+  is.shown = std::move(shown);
   is.may_poll = is_.may_poll;
   is.when_opened = [weak = weak_from_this()](const std::shared_ptr<message_stream>& opened) {
     if (const auto there = weak.lock()) there->remember(opened);
@@ -139,11 +142,17 @@ std::shared_ptr<rpc::outlet> kept_session::paired_outlet() {
   return std::make_shared<one_of_many>(standing_);
 }
 
-std::shared_ptr<message_stream> kept_session::stream_of(const event_id& event) {
-  if (event.stream == standing_->number()) return standing_;
+std::shared_ptr<message_stream> kept_session::stream_of(const event_id& event, const caller& who) {
+  const auto has_all_of = [&who](const std::shared_ptr<const proof>& shown) {
+    if (!who.proof) return true;
+    const auto& has = who.proof->scopes;
+    return shown && std::all_of(shown->scopes.begin(), shown->scopes.end(),
+                                [&has](const std::string& one) { return std::find(has.begin(), has.end(), one) != has.end(); });
+  };
+  if (event.stream == standing_->number()) return has_all_of(standing_->shown()) ? standing_ : nullptr;
   const std::lock_guard lock(mutex_);
   const auto found = streams_.find(event.stream);
-  return found == streams_.end() ? nullptr : found->second;
+  return found == streams_.end() || !has_all_of(found->second->shown()) ? nullptr : found->second;
 }
 
 bool kept_session::is_busy() const {

@@ -64,7 +64,8 @@ class kept_session final : public std::enable_shared_from_this<kept_session> {
 
   /// The stream for one POST; it must be carried before the message is received. `when_dropped`: see there.
   [[nodiscard]] std::shared_ptr<message_stream> stream_for(message_stream::form takes, std::function<void()> when_dropped = {},
-                                                           const std::shared_ptr<work::turns>& place = {});
+                                                           const std::shared_ptr<work::turns>& place = {},
+                                                           std::shared_ptr<const proof> shown = {});
   /// Hands a message to the conversation, which answers on `out`.
   void receive(std::string message, rpc::facts facts, std::shared_ptr<rpc::outlet> out);
   /// The outlet of a message of a paired session; nothing when too many messages or answers wait.
@@ -74,8 +75,9 @@ class kept_session final : public std::enable_shared_from_this<kept_session> {
   void settle_in();
   /// The stream of what belongs to no request: one for the whole session.
   [[nodiscard]] const std::shared_ptr<message_stream>& standing() const noexcept { return standing_; }
-  /// The stream of an event; nothing when it is not known any more.
-  [[nodiscard]] std::shared_ptr<message_stream> stream_of(const event_id& event);
+  /// The stream of an event; nothing when it is not known any more, or when it may have what `who` may not read: he must have
+  /// all scopes of the caller it was for, or no proof, which is never asked for scopes.
+  [[nodiscard]] std::shared_ptr<message_stream> stream_of(const event_id& event, const caller& who);
 
   [[nodiscard]] bool has_ended() const;
   /// Whether a request is under way or a stream open.

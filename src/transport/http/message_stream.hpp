@@ -15,6 +15,8 @@
 #include <variant>
 #include <vector>
 
+#include <hondana/provider.hpp>
+
 #include "rpc/outlet.hpp"
 #include "transport/http/byte_budget.hpp"
 #include "transport/http/replay.hpp"
@@ -53,7 +55,9 @@ class message_stream final : public rpc::outlet, public rpc::follower, public st
     std::uint64_t number = 0;          ///< In its session.
     std::shared_ptr<replay> kept;      ///< Outlives its connection, and keeps what it has sent here. Null: it does not.
     std::weak_ptr<work::turns> place;  ///< Where its first carrier is.
-    bool may_poll = false;             ///< Opens with an event without data, and may be released.
+    /// What the caller has proved who is answered here, or for whom it is open; see `kept_session::stream_of`.
+    std::shared_ptr<const proof> shown;
+    bool may_poll = false;  ///< Opens with an event without data, and may be released.
     /// Called once, when it has become an event stream.
     std::function<void(const std::shared_ptr<message_stream>&)> when_opened;
     std::function<void()> when_dropped;  ///< Called once, when a message had to be dropped.
@@ -95,6 +99,7 @@ class message_stream final : public rpc::outlet, public rpc::follower, public st
   void let_go(carriage mine);
 
   [[nodiscard]] std::uint64_t number() const noexcept { return is_.number; }
+  [[nodiscard]] const std::shared_ptr<const proof>& shown() const noexcept { return is_.shown; }
   [[nodiscard]] bool is_carried() const;
   /// Nobody carries it, and nothing will come any more but what a client that comes back asks for.
   [[nodiscard]] bool is_finished() const;

@@ -98,13 +98,23 @@ std::shared_ptr<kept_session> sessions::remove(order::iterator which) {
   return gone;
 }
 
+namespace {
+
+/// Whether a session is the caller's: his, and of the program that has opened it, which others of his do not speak for.
+bool is_of(const caller& owner, const caller& who) {
+  const auto client_of = [](const caller& one) { return one.proof ? std::string_view(one.proof->client) : std::string_view(); };
+  return owner.identity == who.identity && client_of(owner) == client_of(who);
+}
+
+}  // namespace
+
 std::shared_ptr<kept_session> sessions::find(std::string_view id, const caller& who, kept_session::manner how,
                                              clock::time_point now) {
   const std::lock_guard lock(mutex_);
   const auto found = by_id_.find(id);
   if (found == by_id_.end()) return nullptr;
   const auto& what = found->second->what;
-  if (what->owner().identity != who.identity || what->how() != how) return nullptr;
+  if (!is_of(what->owner(), who) || what->how() != how) return nullptr;
   found->second->used = now;
   order_.splice(order_.end(), order_, found->second);
   return what;

@@ -32,7 +32,8 @@ class sessions {
 
   /// Errors: overloaded, when there is a cap and nobody is idle.
   [[nodiscard]] result<void> keep(const std::shared_ptr<kept_session>& made, clock::time_point now);
-  /// The session of this id, when it is `who`'s and of this manner: an id alone opens nothing. It counts as used now.
+  /// The session of this id, when it is `who`'s, by the same client, and of this manner: an id alone opens nothing. It counts
+  /// as used now.
   [[nodiscard]] std::shared_ptr<kept_session> find(std::string_view id, const caller& who, kept_session::manner how,
                                                    clock::time_point now);
   void end(const kept_session& which);
