@@ -14,8 +14,7 @@ struct scope_rule {
   /// Names of requests: "resources/read", "tools/call". "resources/read" stands for `resources/get` too, and
   /// "resources/subscribe" for `subscriptions/listen` as far as it names URIs.
   std::vector<std::string> methods{};
-  /// Canonical URI prefixes, as `covers` takes them, or URI templates ("db://{host}/secrets/{+rest}"). A prefix that ends in a
-  /// slash is about the folder without it, too.
+  /// Canonical URI prefixes, as `covers` takes them, or URI templates ("db://{host}/secrets/{+rest}").
   std::vector<std::string> uris{};
   /// Names of tools and prompts.
   std::vector<std::string> names{};

@@ -620,6 +620,48 @@ TEST(scopes_of_callers, count_for_streams_of_changes) {
   EXPECT_EQ(challenge_of(got), needs_both);
 }
 
+// attacks: reading a folder, which brings what a rule protects in it
+TEST(scopes_of_callers, count_for_each_content_of_a_reading) {
+  scoped with;
+  with.source->entries["memo:///folder"] = [](const auto&) {
+    auto made = hondana::text_reading("memo:///secret/plan");
+    auto inside = hondana::text_reading("the plan").contents.front();
+    inside.uri = "memo:///secret/plan";
+    made.contents.push_back(std::move(inside));
+    return made;
+  };
+  const auto folder = library::read("memo:///folder", "5");
+  const auto some = ask(with, protected_post("reader", folder));
+  EXPECT_EQ(some.status, 200);
+  EXPECT_THAT(some.body, HasSubstr("\"memo:///secret/plan\""));
+  EXPECT_THAT(some.body, Not(HasSubstr("the plan")));
+  EXPECT_THAT(some.body, HasSubstr(R"("cacheScope":"private")"));
+  EXPECT_THAT(ask(with, protected_post("chief", folder)).body, HasSubstr("the plan"));
+}
+
+// attacks: having an answer sent again with a token that it would have been refused to
+TEST(scopes_of_callers, count_for_what_is_sent_again) {
+  scoped with;
+  with.source->entries["memo:///secret/report"] = [](const hondana::read_request& request) {
+    request.report({1, 2.0, "half"});
+    return hondana::text_reading("the plan");
+  };
+  const auto id = ask(with, protected_post("chief", initialize())).fields.at("mcp-session-id");
+  const std::string read = R"({"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"memo:///secret/report",)"
+                           R"("_meta":{"progressToken":"p"}}})";
+  const auto got = ask(with, post(read, bearer("chief") + "Mcp-Session-Id: " + id + "\r\n"));
+  EXPECT_THAT(got.body, HasSubstr("id: 2-1\n"));
+  EXPECT_THAT(got.body, HasSubstr("the plan"));
+  auto again = session_get(id, "chief");
+  again.insert(again.size() - 2, "Last-Event-ID: 2-1\r\n");
+  with.clerk->scopes["chief"] = {"mcp"};
+  const auto refused = ask(with, again);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, Not(HasSubstr("the plan")));
+  with.clerk->scopes["chief"] = {"admin"};
+  EXPECT_THAT(ask(with, again).body, HasSubstr("the plan"));
+}
+
 TEST(scopes_of_callers, count_for_what_tools_read) {
   scoped with;
   const std::string call =
