@@ -84,8 +84,7 @@ class credential_store final : public token_store {
     return read;
   }
   result<document> in_file() {
-    if (settings_.file.empty())
-      return fail(errc::source_unavailable, "there is no place for log-ins: neither XDG_DATA_HOME nor HOME is set");
+    if (settings_.file.empty()) return document();
     return load(*file_, settings_.file);
   }
   result<document> in_keyring() { return load(*keyring_, "what hondana keeps in the keyring"); }
@@ -116,6 +115,7 @@ class credential_store final : public token_store {
     auto plain = in_file();
     if (!plain) return tl::unexpected(std::move(plain.error()));
     if (!add && !plain->in_keyring.contains(subject) && !is_about(*plain, subject)) return {};
+    if (settings_.file.empty()) return fail(errc::source_unavailable, std::string(no_place));
     // Others may change it until this is held.
     const auto only_us = disk::lock_beside(settings_.file);
     if (!only_us) return tl::unexpected(only_us.error());

@@ -21,7 +21,11 @@ enum class place : std::uint8_t { keyring, file };
 /// `$XDG_DATA_HOME/hondana/credentials.json`, or below `~/.local/share`; empty when neither variable is set.
 [[nodiscard]] std::string usual_file();
 
+/// Why nothing can be kept without a file.
+inline constexpr std::string_view no_place = "there is no place for log-ins: neither XDG_DATA_HOME nor HOME is set";
+
 struct store_settings {
+  /// Empty: nothing is kept, and nothing can be.
   std::string file = usual_file();
   /// Where new ones go; nothing: where the same resource or issuer has something already, else to the keyring where it
   /// answers, else to the file.

@@ -20,12 +20,15 @@ class stored_tokens final : public token_source {
       : of_(std::move(of)), store_(std::move(store)), advice_(std::move(advice)), log_(std::move(log)) {}
 
   std::optional<std::string> token() override {
-    const auto session = known();
-    return session ? session->token() : std::nullopt;
+    const std::lock_guard lock(mutex_);
+    if (session_) return session_->token();
+    return is_without_ ? std::optional<std::string>("") : std::nullopt;
   }
   result<void> obtain(const refused_token& why, const std::stop_token& stop) override {
     if (!known()) {
       auto opened = open();
+      // The server may well want nobody: it is for its 401 to make an error of this.
+      if (!opened && why.status == 0) return do_without(opened.error());
       if (!opened) return tl::unexpected(std::move(opened.error()));
       const std::lock_guard lock(mutex_);
       session_ = std::move(*opened);
@@ -37,6 +40,11 @@ class stored_tokens final : public token_source {
   [[nodiscard]] std::shared_ptr<oauth_session> known() const {
     const std::lock_guard lock(mutex_);
     return session_;
+  }
+  result<void> do_without(const failure& why) {
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(is_without_, true) && log_) log_("no log-in is used for " + of_.url + ": " + why.public_text);
+    return {};
   }
   result<std::shared_ptr<oauth_session>> open() {
     auto settings = settings_with(store_, of_);
@@ -52,6 +60,7 @@ class stored_tokens final : public token_source {
   const std::function<void(std::string_view)> log_;
   mutable std::mutex mutex_;
   std::shared_ptr<oauth_session> session_{};
+  bool is_without_ = false;  // the store could not be read before the server had asked
 };
 
 }  // namespace

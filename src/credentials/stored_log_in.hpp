@@ -16,6 +16,7 @@ namespace hondana::credentials {
 [[nodiscard]] result<oauth_settings> settings_with(std::shared_ptr<token_store> store, const http_target& of);
 
 /// Tokens that the store has for the target's server, refreshed without asking anybody. It is opened by the first request.
+/// A store that cannot be read is an error only once the server refuses a request; before that it is logged, once.
 /// Null where none are sent: beside an Authorization header or tokens of its own, over a Unix socket, which knows its peers,
 /// and by plain http: to another machine. `advice`: as `oauth_settings::advice`.
 [[nodiscard]] std::shared_ptr<token_source> stored_log_in(const http_target& of, std::shared_ptr<token_store> store,

@@ -235,6 +235,28 @@ TEST(program_login, is_for_servers_behind_a_url) {
   EXPECT_NE(plain.errors.find("https"), std::string::npos) << plain.errors;
 }
 
+TEST(program_login, asks_servers_that_want_nobody_whatever_becomes_of_its_log_ins) {
+  const folder what;
+  what.put("a.md", "# A\n");
+  const program_test::served open_to_all({what.path(".")});
+  const desk mine;
+  std::filesystem::create_directories(mine.home().path("data/hondana"));
+  mine.home().put("data/hondana/credentials.json", "{}");
+  std::filesystem::permissions(mine.credentials(), std::filesystem::perms(0644));
+  const auto listed = mine.does({"ls", "--on", open_to_all.url()});
+  EXPECT_EQ(listed.how, well) << listed.errors;
+  EXPECT_NE(listed.errors.find("chmod 600"), std::string::npos) << listed.errors;
+
+  std::vector<std::string> words{"-u", "HOME", "-u", "XDG_DATA_HOME", HONDANA_PROGRAM, "ls", "--on", open_to_all.url()};
+  const auto homeless = run(words, "/usr/bin/env");
+  EXPECT_EQ(homeless.how, well) << homeless.errors;
+  EXPECT_EQ(homeless.errors, "");
+  words[5] = "login";
+  const auto login = run(words, "/usr/bin/env");
+  EXPECT_EQ(login.how, (departure{4, 0}));
+  EXPECT_NE(login.errors.find("no place for log-ins"), std::string::npos) << login.errors;
+}
+
 TEST(program_login, serves_a_mount_with_the_tokens_of_before) {
   protected_server server;
   const desk mine;

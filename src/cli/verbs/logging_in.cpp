@@ -72,6 +72,8 @@ std::shared_ptr<login_page> page_for(const command_line& line) {
 
 result<oauth_settings> settings_for(const command_line& line, const http_target& at) {
   credentials::store_settings where;
+  // Nobody shall log in for nothing.
+  if (where.file.empty()) return fail(errc::source_unavailable, std::string(credentials::no_place));
   where.wanted = credentials::place_named(line.text(store_flag));
   auto settings = credentials::settings_with(credentials::make_store(where), at);
   if (!settings) return settings;

@@ -1,0 +1,76 @@
+/// Log-ins of before as the tokens of a client.
+#include "credentials/stored_log_in.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using hondana::errc;
+using hondana::result;
+
+/// One that cannot be read until it is mended.
+class unreadable_store final : public hondana::token_store {
+ public:
+  result<std::vector<hondana::kept_tokens>> find(const std::string& resource) override {
+    return is_mended ? inner_->find(resource) : hondana::fail(errc::access_denied, "others can read it");
+  }
+  result<void> put(const hondana::kept_tokens& what) override { return inner_->put(what); }
+  result<void> remove(const hondana::token_key& key) override { return inner_->remove(key); }
+  result<std::optional<hondana::client_registration>> registration(const std::string& issuer) override {
+    return inner_->registration(issuer);
+  }
+  result<void> put_registration(const std::string& issuer, const hondana::client_registration& what) override {
+    return inner_->put_registration(issuer, what);
+  }
+  result<void> remove_registration(const std::string& issuer) override { return inner_->remove_registration(issuer); }
+
+  bool is_mended = false;
+
+ private:
+  std::shared_ptr<hondana::token_store> inner_ = hondana::make_token_store_in_memory();
+};
+
+constexpr const char* server = "https://m.example/mcp";
+
+class stored_log_ins : public testing::Test {
+ protected:
+  [[nodiscard]] std::shared_ptr<hondana::token_source> source() {
+    hondana::http_target of;
+    of.url = server;
+    return hondana::credentials::stored_log_in(of, store, "log in",
+                                               [this](std::string_view line) { said += std::string(line) + '\n'; });
+  }
+  std::shared_ptr<unreadable_store> store = std::make_shared<unreadable_store>();
+  std::string said;
+};
+
+TEST_F(stored_log_ins, that_cannot_be_read_are_none_until_the_server_asks) {
+  const auto tokens = source();
+  EXPECT_FALSE(tokens->token());
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(tokens->obtain({server, 0, {}, "", 0}, {}));
+    EXPECT_EQ(tokens->token(), "");
+  }
+  EXPECT_EQ(said, "no log-in is used for https://m.example/mcp: others can read it\n");
+  const auto refused = tokens->obtain({server, 401, {"Bearer"}, "", 1}, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::access_denied);
+}
+
+TEST_F(stored_log_ins, that_can_be_read_after_all_are_sent_when_the_server_asks) {
+  const auto tokens = source();
+  ASSERT_TRUE(tokens->obtain({server, 0, {}, "", 0}, {}));
+  hondana::kept_tokens kept;
+  kept.key = {"https://a.example", server, "client", ""};
+  kept.tokens.access_token = "kept";
+  ASSERT_TRUE(store->put(kept));
+  store->is_mended = true;
+  ASSERT_TRUE(tokens->obtain({server, 401, {"Bearer"}, "", 1}, {}));
+  EXPECT_EQ(tokens->token(), "kept");
+}
+
+}  // namespace
