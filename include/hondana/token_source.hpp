@@ -35,7 +35,8 @@ class token_source {
   [[nodiscard]] virtual std::optional<std::string> token() = 0;
   /// Gets a better one: by refreshing, by asking somebody to log in. After success the request is sent again with what `token`
   /// says then. It may find that another has been had meanwhile, and return at once. Errors: unauthorized, whose text says what
-  /// to do; timed_out; cancelled; source_unavailable; broken_protocol.
+  /// to do; source_unavailable, overloaded and timed_out for what may pass, so that it is asked again later; cancelled. Any
+  /// other is an `unauthorized` for those whose request it was.
   [[nodiscard]] virtual result<void> obtain(const refused_token& why, const std::stop_token& stop) = 0;
 };
 

@@ -115,6 +115,12 @@ result<void> check_redirect_uri(const std::string& uri) {
               "\"" + shown(uri) + "\" is no place to come back to: it must be https:, or http: on this machine, without query");
 }
 
+/// Nobody shall be asked again and again: what would pass by itself ends a login for whoever waits for it.
+failure after_asking(failure why) {
+  if (why.code == errc::timed_out || why.code == errc::source_unavailable) why.code = errc::unauthorized;
+  return why;
+}
+
 obtained from_user(const means& with, const authority& at, const scope_set& scopes, const std::stop_token& stop) {
   const auto& login = with.settings.login;
   if (auto able = check_code_grant(at.server, at.is_published); !able) return refused(std::move(able.error()));
@@ -136,16 +142,18 @@ obtained from_user(const means& with, const authority& at, const scope_set& scop
   if (!back) {
     // A server that has forgotten the client shows an error to the user, who never comes back.
     if (back.error().code == errc::timed_out) forget_registration(with, at.server.issuer, who->client_id);
-    return refused(back.error());
+    return refused(after_asking(back.error()));
   }
   const auto code = code_in(*back, *request);
   if (!code) return refused(code.error());
-  return ask_for_tokens(with, at, *who,
-                        {{"grant_type", "authorization_code"},
-                         {"code", *code},
-                         {"redirect_uri", *redirect_uri},
-                         {"code_verifier", request->verifier}},
-                        scopes, stop);
+  auto out = ask_for_tokens(with, at, *who,
+                            {{"grant_type", "authorization_code"},
+                             {"code", *code},
+                             {"redirect_uri", *redirect_uri},
+                             {"code_verifier", request->verifier}},
+                            scopes, stop);
+  if (!out) out.error().why = after_asking(std::move(out.error().why));
+  return out;
 }
 
 }  // namespace

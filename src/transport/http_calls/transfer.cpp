@@ -18,6 +18,14 @@ constexpr long keep_alive_seconds = 60;
 /// How many times in a row a request is sent again with another token.
 constexpr int max_refusals = 3;
 
+/// Why a source had no token. What may pass by itself keeps its name, so that streams are taken up again; anything else takes
+/// somebody who mends it, and would only be asked again for another revision of the protocol.
+failure without_token(const failure& why) {
+  const bool is_passing = why.code == errc::source_unavailable || why.code == errc::timed_out || why.code == errc::overloaded ||
+                          why.code == errc::cancelled;
+  return {is_passing ? why.code : errc::unauthorized, why.public_text, why.private_text, nullptr, why.scopes};
+}
+
 constexpr bool keeps_method(int status) noexcept { return status == 307 || status == 308; }
 
 }  // namespace
@@ -55,9 +63,7 @@ void transfer::obtain(refused_token why) {
   why.times = refusals_;
   obtaining_ = tokens_.obtain(std::move(why), [this](const result<void>& how) {
     obtaining_.reset();
-    if (!how)
-      return tell_.finished(tl::unexpected(
-          failure{errc::unauthorized, how.error().public_text, how.error().private_text, nullptr, how.error().scopes}));
+    if (!how) return tell_.finished(tl::unexpected(without_token(how.error())));
     if (auto sent = send(); !sent) tell_.finished(std::move(sent));
   });
 }

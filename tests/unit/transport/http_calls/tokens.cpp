@@ -368,6 +368,48 @@ TEST(http_tokens, a_stream_for_which_no_token_is_had_is_not_asked_for_again) {
   EXPECT_FALSE(with.has_logged("first", std::chrono::seconds(0)));
 }
 
+TEST(http_tokens, a_stream_whose_token_is_not_to_be_had_for_now_is_asked_for_again) {
+  const auto plays = [](const heard_request& asked, scripted_connection& to) {
+    if (asked.method == "GET") {
+      if (asked.field("authorization") == "Bearer first" && asked.field("last-event-id").empty()) {
+        to.open_stream();
+        to.send("retry: 50\n" + event(R"({"jsonrpc":"2.0","method":"a"})", "1"));
+        return false;
+      }
+      if (asked.field("authorization") != "Bearer second") return to.answer(401, "", "", wants_login);
+      to.open_stream();
+      to.send(event(R"({"jsonrpc":"2.0","method":"b"})", "2"));
+      return to.sees_the_end();
+    }
+    if (asked.body.find("initialize\"") == std::string::npos) return to.answer(202, "", "");
+    return to.answer(200, "application/json", answering(1), "Mcp-Session-Id: s\r\n");
+  };
+  protected_talk with(plays, "first", [is_again = false](const refused_token&, const std::stop_token&) mutable {
+    if (std::exchange(is_again, true)) return hondana::result<std::string>("second");
+    return hondana::result<std::string>(hondana::fail(errc::source_unavailable, "the authorization server answered with 503"));
+  });
+  with.channel->send(call(1, "initialize"));
+  ASSERT_TRUE(with.heard.ending_of(1));
+  with.channel->opened({}, true);
+  with.channel->send(notice());
+  EXPECT_EQ(with.heard.messages(3).size(), 3u);
+  EXPECT_EQ(with.tokens->asked(2).size(), 2u);
+}
+
+TEST(http_tokens, what_a_source_says_is_for_now_stays_so_and_anything_else_takes_somebody) {
+  for (const auto& [said, heard] :
+       {std::pair(errc::source_unavailable, errc::source_unavailable), std::pair(errc::timed_out, errc::timed_out),
+        std::pair(errc::access_denied, errc::unauthorized), std::pair(errc::broken_protocol, errc::unauthorized)}) {
+    protected_talk with(guarded("never"), "first", [said = said](const refused_token&, const std::stop_token&) {
+      return hondana::result<std::string>(hondana::fail(said, "not now"));
+    });
+    with.channel->send(call(1));
+    const auto how = with.heard.ending_of(1);
+    ASSERT_TRUE(how);
+    EXPECT_EQ(how->why.code, heard);
+  }
+}
+
 TEST(http_tokens, the_stream_and_the_messages_of_http_sse_say_the_token) {
   std::promise<scripted_connection*> stream;
   auto opened = stream.get_future();
