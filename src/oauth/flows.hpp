@@ -34,7 +34,7 @@ using obtained = tl::expected<kept_tokens, token_refusal>;
 /// unsupported; those of the login page, the store and HTTP. Threads: blocks.
 [[nodiscard]] obtained get_tokens(const means& with, const authority& at, const scope_set& scopes, const std::stop_token& stop);
 
-/// The same tokens, renewed. Errors: as above; a `token_refusal::error` when they are of no use any more.
+/// The same tokens, renewed. Errors: as above; a `token_refusal` that `is_final` when they are of no use any more.
 /// Spec: RFC 6749 section 6.
 [[nodiscard]] obtained refresh(const means& with, const authority& at, const kept_tokens& what, const std::stop_token& stop);
 

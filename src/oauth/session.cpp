@@ -231,7 +231,7 @@ result<bool> session::refreshed(const authority& at, const std::stop_token& stop
       with_.log("the token cannot be kept: " + kept.error().public_text);
     return true;
   }
-  if (fresh.error().error.empty()) return tl::unexpected(std::move(fresh.error().why));
+  if (!fresh.error().is_final()) return tl::unexpected(std::move(fresh.error().why));
   if (auto taken = take_newer(); !taken || *taken) return taken;
   with_.log("the tokens at hand cannot be refreshed: " + fresh.error().why.public_text);
   if (auto forgotten = forget(); !forgotten) return tl::unexpected(std::move(forgotten.error()));

@@ -37,6 +37,11 @@ std::optional<std::int64_t> seconds_in(const value& from) {
   return out;
 }
 
+/// Servers say with status 400 what others say with 503 or 429. Spec: RFC 6749 section 4.1.2.1, RFC 8628 section 3.5.
+bool is_passing(std::string_view error) noexcept {
+  return error == "temporarily_unavailable" || error == "server_error" || error == "slow_down";
+}
+
 /// Null for a member that is absent or null.
 const value* given(const value& of, std::string_view name) {
   const auto* found = of.find(name);
@@ -57,10 +62,13 @@ tl::expected<token_set, token_refusal> read_tokens(const small_answer& answer, c
   const auto* error = said ? said->find("error") : nullptr;
   // Some servers refuse with status 200.
   if (answer.status != 200 || (error != nullptr && said->find("access_token") == nullptr)) {
+    // Without a word a refusal means what was sent.
+    const bool is_refusal = answer.status == 400 || answer.status == 401;
     if (error == nullptr || error->as_string() == nullptr)
-      return cannot(errc::unauthorized, "it answered with status " + std::to_string(answer.status));
+      return cannot(errc::unauthorized, "it answered with status " + std::to_string(answer.status),
+                    is_refusal ? "invalid_grant" : "");
     const auto* description = said->find("error_description");
-    return cannot(errc::unauthorized,
+    return cannot(is_passing(*error->as_string()) ? errc::source_unavailable : errc::unauthorized,
                   error_text(error->as_string(), description == nullptr ? nullptr : description->as_string()),
                   cleaned(*error->as_string()));
   }

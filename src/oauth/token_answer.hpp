@@ -14,6 +14,10 @@ namespace hondana::oauth {
 struct token_refusal {
   std::string error{};  ///< As RFC 6749 names it, "invalid_grant"; empty when that is not why.
   failure why{};
+  /// Whether what was sent is of no use any more, now or later.
+  [[nodiscard]] bool is_final() const noexcept {
+    return error == "invalid_grant" || error == "invalid_client" || error == "unauthorized_client";
+  }
 };
 
 /// The longest access or refresh token that is taken, in bytes.

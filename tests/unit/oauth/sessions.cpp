@@ -178,6 +178,29 @@ TEST(oauth_session, a_refresh_that_fails_for_now_keeps_the_tokens) {
   EXPECT_EQ(world.store->find(server_url)->front().tokens.refresh_token, "again");
 }
 
+TEST(oauth_session, only_a_refusal_of_the_tokens_or_the_client_makes_them_forgotten) {
+  const auto refreshes = [](const small_answer& answer) {
+    auto world = std::make_unique<scripted_world>();
+    world->token_members = R"(,"expires_in":10,"refresh_token":"again")";
+    EXPECT_TRUE(world->refused());
+    world->pass(seconds(10));
+    world->places.put("https://as.example/token", answer);
+    const auto done = world->lacking();
+    const bool is_kept = world->store->find(server_url)->size() == 1;
+    return std::pair(done ? std::optional<errc>() : done.error().code, is_kept);
+  };
+  const auto error = [](const std::string& name) { return json(R"({"error":")" + name + "\"}", 400); };
+  for (const auto* name : {"temporarily_unavailable", "server_error", "slow_down"})
+    EXPECT_EQ(refreshes(error(name)), std::pair(std::optional(errc::source_unavailable), true)) << name;
+  for (const auto* name : {"invalid_target", "invalid_scope", "of its own"})
+    EXPECT_EQ(refreshes(error(name)), std::pair(std::optional(errc::unauthorized), true)) << name;
+  EXPECT_EQ(refreshes(json("", 403)), std::pair(std::optional(errc::unauthorized), true));
+  for (const auto* name : {"invalid_grant", "invalid_client", "unauthorized_client"})
+    EXPECT_EQ(refreshes(error(name)), std::pair(std::optional<errc>(), false)) << name;
+  for (const int status : {400, 401})
+    EXPECT_EQ(refreshes(json("<html>", status)), std::pair(std::optional<errc>(), false)) << status;
+}
+
 TEST(oauth_session, what_another_process_has_refreshed_is_taken_over) {
   scripted_world world;
   world.token_members = R"(,"expires_in":10,"refresh_token":"first")";
