@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <utility>
 
@@ -25,15 +26,15 @@ class stored_tokens final : public token_source {
     return is_without_ ? std::optional<std::string>("") : std::nullopt;
   }
   result<void> obtain(const refused_token& why, const std::stop_token& stop) override {
-    if (!known()) {
+    auto session = known();
+    if (!session || why.status != 0) {
       auto opened = open();
       // The server may well want nobody: it is for its 401 to make an error of this.
       if (!opened && why.status == 0) return do_without(opened.error());
       if (!opened) return tl::unexpected(std::move(opened.error()));
-      const std::lock_guard lock(mutex_);
-      session_ = std::move(*opened);
+      session = std::move(*opened);
     }
-    return known()->obtain(why, stop);
+    return session->obtain(why, stop);
   }
 
  private:
@@ -46,12 +47,20 @@ class stored_tokens final : public token_source {
     if (!std::exchange(is_without_, true) && log_) log_("no log-in is used for " + of_.url + ": " + why.public_text);
     return {};
   }
+  /// Another one where somebody has logged in since at an authorization server that the first may not ask.
   result<std::shared_ptr<oauth_session>> open() {
     auto settings = settings_with(store_, of_);
     if (!settings) return tl::unexpected(std::move(settings.error()));
+    const std::lock_guard lock(mutex_);
+    const std::set<std::string> hosts(settings->hosts.begin(), settings->hosts.end());
+    if (session_ && std::includes(hosts_.begin(), hosts_.end(), hosts.begin(), hosts.end())) return session_;
     settings->advice = advice_;
     settings->log = log_;
-    return oauth_session::of(of_.url, std::move(*settings));
+    auto made = oauth_session::of(of_.url, std::move(*settings));
+    if (!made) return made;
+    session_ = std::move(*made);
+    hosts_ = hosts;
+    return session_;
   }
 
   const http_target of_;
@@ -60,7 +69,8 @@ class stored_tokens final : public token_source {
   const std::function<void(std::string_view)> log_;
   mutable std::mutex mutex_;
   std::shared_ptr<oauth_session> session_{};
-  bool is_without_ = false;  // the store could not be read before the server had asked
+  std::set<std::string> hosts_{};  // that it may ask
+  bool is_without_ = false;        // the store could not be read before the server had asked
 };
 
 }  // namespace

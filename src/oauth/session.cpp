@@ -2,25 +2,15 @@
 #include "oauth/session.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "oauth/choices.hpp"
 #include "oauth/places.hpp"
+#include "oauth/session_turn.hpp"
 
 namespace hondana::oauth {
 namespace {
 
 constexpr auto longest_margin = std::chrono::seconds(30);
-
-/// A request that any MCP server refuses which wants to know who asks.
-small_request question(const std::string& url, std::chrono::milliseconds time) {
-  small_request out;
-  out.url = url;
-  out.headers = {{"Accept", "application/json, text/event-stream"}, {"Content-Type", "application/json"}};
-  out.body = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
-  out.time = time;
-  return out;
-}
 
 bool is_same(const refused_token& one, const refused_token& other) {
   return one.token == other.token && one.status == other.status && one.challenges == other.challenges;
@@ -32,32 +22,6 @@ failure with_scopes(failure why, const scope_set& scopes) {
 }
 
 }  // namespace
-
-/// One at a time gets tokens; the others wait, and mostly find that nothing is left to do.
-class session::turn {
- public:
-  turn(session& of, const std::stop_token& stop) : of_(of) {
-    std::unique_lock lock(of.mutex_);
-    has_it_ = of.turns_.wait(lock, stop, [&of] { return !of.is_taken_; });
-    if (has_it_) of.is_taken_ = true;
-  }
-  ~turn() {
-    if (!has_it_) return;
-    {
-      const std::scoped_lock lock(of_.mutex_);
-      of_.is_taken_ = false;
-    }
-    of_.turns_.notify_one();
-  }
-  turn(const turn&) = delete;
-  turn& operator=(const turn&) = delete;
-
-  [[nodiscard]] bool has_it() const noexcept { return has_it_; }
-
- private:
-  session& of_;
-  bool has_it_ = false;
-};
 
 bool session::is_expired(const token_set& of) const {
   if (!of.expires) return false;
@@ -110,9 +74,17 @@ result<void> session::obtain(const refused_token& why, const std::stop_token& st
 }
 
 result<void> session::obtain_now(const refused_token& why, const std::stop_token& stop) {
-  if (auto loaded = load(); !loaded) return loaded;
+  if (auto loaded = load(); !loaded) {
+    if (why.status != 0) return loaded;
+    // The server may well want nobody; whatever it refuses makes us look once more.
+    with_.log("no log-in is used: " + loaded.error().public_text);
+    set(std::nullopt, origin::store);
+    return {};
+  }
   if (has_other_than(why.token)) return {};
   if (why.status == 0) return renew(stop);
+  if (auto looked = look_again(why.token); !looked) return looked;
+  if (has_other_than(why.token)) return {};
   if (why.status != 403) return after_401(why, stop);
   return step_up(bearer_in(why.challenges), stop);
 }
@@ -127,9 +99,24 @@ result<void> session::load() {
   if (is_loaded_) return {};
   auto found = stored();
   if (!found) return tl::unexpected(std::move(found.error()));
-  if (*found && !with_.settings.client_id.empty()) issuer_ = (*found)->key.issuer;
-  set(std::move(*found), origin::store);
+  take(std::move(*found));
   return {};
+}
+
+/// Somebody may have logged in by another process since.
+result<void> session::look_again(const std::string& refused) {
+  auto found = stored();
+  if (!found) return tl::unexpected(std::move(found.error()));
+  if (!*found || (*found)->tokens.access_token == refused) return {};
+  const bool is_news =
+      !kept_ || ((*found)->tokens.since >= kept_->tokens.since && (*found)->tokens.access_token != kept_->tokens.access_token);
+  if (is_news) take(std::move(*found));
+  return {};
+}
+
+void session::take(std::optional<kept_tokens> found) {
+  if (found && !with_.settings.client_id.empty()) issuer_ = found->key.issuer;
+  set(std::move(found), origin::store);
 }
 
 void session::set(std::optional<kept_tokens> what, origin by) {
@@ -253,48 +240,6 @@ result<void> session::get(const authority& at, const scope_set& scopes, bool mus
   if (kept || must_keep) return kept;
   with_.log("the token cannot be kept: " + kept.error().public_text);
   return {};
-}
-
-result<void> session::log_in(const std::stop_token& stop) {
-  const turn mine(*this, stop);
-  if (!mine.has_it()) return fail(errc::cancelled, "cannot log in to " + shown(with_.url) + ": it was cancelled");
-  if (auto loaded = load(); !loaded) return loaded;
-  bearer_challenge wanted;
-  const auto answer = with_.http.call(question(with_.url, with_.http.time), stop);
-  if (!answer) return tl::unexpected(answer.error());
-  if (answer->status == 401) wanted = bearer_in(answer->challenges);
-  if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
-  const auto at = find_authority(hint_, stop);
-  if (!at) return tl::unexpected(at.error());
-  return get(*at, scopes_to_ask(with_.settings, kept_, *at, wanted.scopes), true, stop);
-}
-
-result<bool> session::log_out(bool registrations, const std::stop_token& stop) {
-  const turn mine(*this, stop);
-  if (!mine.has_it()) return fail(errc::cancelled, "cannot log out of " + shown(with_.url) + ": it was cancelled");
-  const auto& store = with_.settings.store;
-  const bool had_any = kept_.has_value();
-  set(std::nullopt, origin::store);
-  const auto all = store->find(with_.url);
-  if (!all) return tl::unexpected(all.error());
-  std::set<std::string> issuers;
-  for (const auto& one : *all) {
-    issuers.insert(one.key.issuer);
-    if (const auto told = revoke(with_, one, stop); !told || !*told)
-      with_.log(shown(one.key.issuer) + " was not told" + (told ? std::string() : ": " + told.error().public_text));
-    if (auto removed = store->remove(one.key); !removed) return tl::unexpected(std::move(removed.error()));
-  }
-  if (registrations && issuers.empty()) {
-    // There are no tokens that would tell where one was made.
-    const auto at = find_authority(hint_, stop);
-    if (at) issuers.insert(at->server.issuer);
-    if (!at) with_.log("no registration was looked for: " + at.error().public_text);
-  }
-  for (const auto& one : issuers) {
-    if (!registrations) break;
-    if (auto removed = store->remove_registration(one); !removed) return tl::unexpected(std::move(removed.error()));
-  }
-  return had_any || !all->empty();
 }
 
 }  // namespace hondana::oauth

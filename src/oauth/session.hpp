@@ -34,6 +34,9 @@ class session {
   // All below is called by whoever has the turn.
   result<void> obtain_now(const refused_token& why, const std::stop_token& stop);
   result<void> load();
+  /// Takes what the store has got since, if that is not what was refused.
+  result<void> look_again(const std::string& refused);
+  void take(std::optional<kept_tokens> found);
   result<void> renew(const std::stop_token& stop);
   result<void> after_401(const refused_token& why, const std::stop_token& stop);
   result<void> step_up(const bearer_challenge& wanted, const std::stop_token& stop);

@@ -202,6 +202,10 @@ TEST(oauth_bad_servers, a_store_that_cannot_read_fails_before_anybody_is_asked) 
   const auto store = std::make_shared<broken_store>();
   store->fails_reading = true;
   world.settings.store = store;
+  // Before the server has asked for a token, there is just none.
+  ASSERT_TRUE(world.lacking());
+  EXPECT_EQ(world.token(), "");
+  EXPECT_NE(world.said().find("no log-in is used: the keyring is locked"), std::string::npos);
   EXPECT_EQ(refusal_of(world).public_text, "the keyring is locked");
 }
 

@@ -11,6 +11,7 @@
 namespace {
 
 using namespace hondana_test;
+using hondana::kept_tokens;
 using std::chrono::seconds;
 
 TEST(oauth_session, a_refused_request_makes_somebody_log_in) {
@@ -232,6 +233,43 @@ TEST(oauth_session, a_refresh_race_that_was_lost_takes_what_the_winner_got) {
   ASSERT_TRUE(world.lacking());
   EXPECT_EQ(world.token(), "of the winner");
   EXPECT_EQ(world.store->find(server_url)->size(), 1u);
+}
+
+TEST(oauth_session, a_login_of_another_process_is_found_when_the_server_refuses) {
+  for (const int status : {401, 403}) {
+    scripted_world world;
+    world.settings.login = nullptr;
+    ASSERT_TRUE(world.lacking());
+    EXPECT_FALSE(world.refused("Bearer scope=a", status));
+    kept_tokens others;
+    others.key = {issuer_url, server_url, "theirs", "b"};
+    others.tokens.access_token = "of another process";
+    ASSERT_TRUE(world.store->put(others));
+    const auto done = world.refused("Bearer scope=a", status);
+    ASSERT_TRUE(done) << done.error().public_text;
+    EXPECT_EQ(world.token(), "of another process");
+    // The same is no help a second time, and neither is one of before.
+    EXPECT_FALSE(world.refused("Bearer scope=a", status, 2));
+    others.key.client_id = "of before";
+    others.tokens.access_token = "older";
+    others.tokens.since -= seconds(1);
+    ASSERT_TRUE(world.store->put(others));
+    EXPECT_FALSE(world.refused("Bearer scope=a", status, 3));
+    EXPECT_EQ(world.token(), "of another process");
+  }
+}
+
+TEST(oauth_session, one_with_an_older_token_takes_what_a_log_in_has_got_since) {
+  scripted_world world;
+  ASSERT_TRUE(world.refused("Bearer scope=a"));
+  auto others = world.store->find(server_url)->front();
+  others.key.scope = "a b";
+  others.tokens.access_token = "of another process";
+  others.tokens.since += seconds(1);
+  ASSERT_TRUE(world.store->put(others));
+  ASSERT_TRUE(world.refused("Bearer error=\"insufficient_scope\", scope=\"b\"", 403));
+  EXPECT_EQ(world.token(), "of another process");
+  EXPECT_EQ(world.user->pages.size(), 1u);
 }
 
 TEST(oauth_session, a_valid_token_that_is_refused_is_refreshed_and_then_replaced_by_a_login) {
