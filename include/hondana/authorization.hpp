@@ -65,6 +65,12 @@ class token_store {
   /// Success when there are none, too.
   [[nodiscard]] virtual result<void> remove(const token_key& key) = 0;
 
+  /// Keeps others out who ask for the same, in every process that uses this store, until what it gives is destroyed. Somebody
+  /// who refreshes holds it from looking until the new tokens are put: refresh tokens are mostly good for one use. Does not
+  /// hinder the other calls. Errors: timed_out when others hold it for longer than `most`; cancelled.
+  [[nodiscard]] virtual result<std::shared_ptr<void>> lock(const std::string& resource, std::chrono::milliseconds most,
+                                                           const std::stop_token& stop) = 0;
+
   /// One registration an issuer.
   [[nodiscard]] virtual result<std::optional<client_registration>> registration(const std::string& issuer) = 0;
   [[nodiscard]] virtual result<void> put_registration(const std::string& issuer, const client_registration& what) = 0;

@@ -53,6 +53,14 @@ class credential_store final : public token_store {
     return change(key.resource, [&](document& all) { drop(all, key); });
   }
 
+  result<std::shared_ptr<void>> lock(const std::string& resource, std::chrono::milliseconds most,
+                                     const std::stop_token& stop) override {
+    if (settings_.file.empty()) return fail(errc::source_unavailable, std::string(no_place));
+    auto held = disk::lock_beside(settings_.file, resource, most, stop);
+    if (!held) return tl::unexpected(std::move(held.error()));
+    return std::make_shared<disk::handle>(std::move(*held));
+  }
+
   result<std::optional<client_registration>> registration(const std::string& issuer) override {
     std::optional<client_registration> out;
     auto done = look(issuer, [&](const document& all) {

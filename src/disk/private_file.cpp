@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <condition_variable>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 
 namespace hondana::disk {
@@ -42,6 +45,30 @@ std::optional<int> write_all(int file, std::string_view bytes) {
   }
   return {};
 }
+
+/// A file beside another, in a folder that is made if need be.
+result<handle> open_beside(const std::string& path, const char* ending) {
+  const auto real = behind_links(path);
+  std::error_code problem;
+  const auto folder = folder_of(real);
+  if (std::filesystem::create_directories(folder, problem))
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, problem);
+  if (problem) return fail(errc::source_unavailable, "cannot make the folder " + folder + ": " + problem.message());
+  const auto beside = real + ending;
+  handle file(::open(beside.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.is_open()) return cannot("open", beside, errno);
+  return file;
+}
+
+/// A byte of a file for each subject; that two may share one only makes somebody wait. (FNV-1a: the same in every process.)
+off_t place_of(std::string_view subject) {
+  std::uint32_t hash = 2'166'136'261u;
+  for (const char c : subject) hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619u;
+  return static_cast<off_t>(hash & 0x7fffffffu);
+}
+
+/// How often somebody who waits looks: the kernel wakes nobody by time or wish.
+constexpr std::chrono::milliseconds between_looks{20};
 
 }  // namespace
 
@@ -80,17 +107,33 @@ result<private_text> read_private(const std::string& path, std::size_t most_byte
 }
 
 result<handle> lock_beside(const std::string& path) {
-  const auto real = behind_links(path);
-  std::error_code problem;
-  const auto folder = folder_of(real);
-  if (std::filesystem::create_directories(folder, problem))
-    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, problem);
-  if (problem) return fail(errc::source_unavailable, "cannot make the folder " + folder + ": " + problem.message());
-  const auto beside = real + ".lock";
-  handle file(::open(beside.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file.is_open()) return cannot("open", beside, errno);
-  while (::flock(file.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) return cannot("lock", beside, errno);
+  auto file = open_beside(path, ".lock");
+  while (file && ::flock(file->get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return cannot("lock", path + ".lock", errno);
+  }
+  return file;
+}
+
+result<handle> lock_beside(const std::string& path, std::string_view subject, std::chrono::milliseconds most,
+                           const std::stop_token& stop) {
+  auto file = open_beside(path, ".turns");
+  if (!file) return file;
+  // Of the open file and not of the process, whose other threads wait as well.
+  struct flock range{};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  range.l_start = place_of(subject);
+  range.l_len = 1;
+  const auto until = std::chrono::steady_clock::now() + most;
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::unique_lock waiting(mutex);
+  while (::fcntl(file->get(), F_OFD_SETLK, &range) != 0) {
+    if (errno != EAGAIN && errno != EACCES && errno != EINTR) return cannot("lock", path + ".turns", errno);
+    stopped.wait_for(waiting, stop, between_looks, [] { return false; });
+    if (stop.stop_requested()) return fail(errc::cancelled, "it was cancelled while somebody else had the lock of " + path);
+    if (std::chrono::steady_clock::now() >= until)
+      return fail(errc::timed_out, "somebody else holds the lock of " + path + " for too long");
   }
   return file;
 }

@@ -1,7 +1,9 @@
 /// Files that are nobody else's business: read only when others can neither read nor change them, and replaced whole.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -27,6 +29,11 @@ enum class owners : bool { ours, anybody_for_root };
 /// Keeps others who ask for the same lock out until it is closed: a file beside `path`, which stays. Waits for it, and makes
 /// the folder (0700) if need be. Errors: source_unavailable.
 [[nodiscard]] result<handle> lock_beside(const std::string& path);
+
+/// The same for one `subject` of many, by another file, so that it may be held for long. Errors: timed_out when others hold it
+/// for longer than `most`; cancelled; source_unavailable.
+[[nodiscard]] result<handle> lock_beside(const std::string& path, std::string_view subject, std::chrono::milliseconds most,
+                                         const std::stop_token& stop);
 
 /// Puts a file with these bytes in the place of `path`: whoever reads it finds the old ones or the new ones. A new one has
 /// mode 0600, one that was there keeps its own, its group and, where root writes, its owner; a group that cannot be kept is let

@@ -138,9 +138,24 @@ result<void> session::adopt(kept_tokens what, origin by) {
 
 result<void> session::forget() {
   if (!kept_) return {};
-  const auto key = kept_->key;
+  const auto of_no_use = *kept_;
   set(std::nullopt, origin::store);
-  return with_.settings.store->remove(key);
+  const auto& store = with_.settings.store;
+  const auto all = store->find(with_.url);
+  if (!all) return tl::unexpected(all.error());
+  // What has taken their place meanwhile is somebody's log-in.
+  const bool is_there = std::any_of(all->begin(), all->end(), [&of_no_use](const kept_tokens& one) {
+    return one.key == of_no_use.key && one.tokens.access_token == of_no_use.tokens.access_token;
+  });
+  return is_there ? store->remove(of_no_use.key) : result<void>();
+}
+
+result<std::shared_ptr<void>> session::alone(const std::stop_token& stop) const {
+  auto held = with_.settings.store->lock(with_.url, 3 * with_.http.time, stop);
+  if (held || held.error().code == errc::timed_out || held.error().code == errc::cancelled) return held;
+  // Tokens that cannot be kept can still be refreshed for ourselves.
+  with_.log("other processes are not kept from refreshing the same: " + held.error().public_text);
+  return nullptr;
 }
 
 /// An access token has come to its end. Nobody is asked to log in before the server has said that it wants it.
@@ -200,18 +215,24 @@ result<void> session::step_up(const bearer_challenge& wanted, const std::stop_to
 }
 
 result<bool> session::refreshed(const authority& at, const std::stop_token& stop) {
-  // Refresh tokens are mostly good for one use: another process may have been faster.
+  // Refresh tokens are mostly good for one use, and a second one ends them all: another process may have been faster.
   const auto newer = [this](const kept_tokens& one) {
     return one.tokens.since >= kept_->tokens.since && one.tokens.access_token != kept_->tokens.access_token;
   };
   const auto take_newer = [&]() -> result<bool> {
     auto found = stored();
     if (!found) return tl::unexpected(std::move(found.error()));
-    if (!*found || !newer(**found) || (*found)->key.issuer != at.server.issuer || is_expired((*found)->tokens)) return false;
-    set(std::move(*found), origin::refresh);
-    return true;
+    if (!*found || !newer(**found) || (*found)->key.issuer != at.server.issuer) return false;
+    // The old refresh token is used up even where the access token has expired meanwhile.
+    const bool is_good = !is_expired((*found)->tokens);
+    set(std::move(*found), is_good ? origin::refresh : origin::store);
+    return is_good;
   };
+  const auto held = alone(stop);
+  if (!held) return tl::unexpected(held.error());
   if (auto taken = take_newer(); !taken || *taken) return taken;
+  if (kept_->tokens.refresh_token.empty()) return false;
+  const auto sent = kept_->tokens.access_token;
   auto fresh = refresh(with_, at, *kept_, stop);
   if (fresh) {
     if (auto kept = adopt(std::move(*fresh), origin::refresh); !kept)
@@ -219,7 +240,7 @@ result<bool> session::refreshed(const authority& at, const std::stop_token& stop
     return true;
   }
   if (!fresh.error().is_final()) return tl::unexpected(std::move(fresh.error().why));
-  if (auto taken = take_newer(); !taken || *taken) return taken;
+  if (auto taken = take_newer(); !taken || *taken || kept_->tokens.access_token != sent) return taken;
   with_.log("the tokens at hand cannot be refreshed: " + fresh.error().why.public_text);
   if (auto forgotten = forget(); !forgotten) return tl::unexpected(std::move(forgotten.error()));
   return false;
@@ -236,6 +257,9 @@ result<void> session::get(const authority& at, const scope_set& scopes, bool mus
   if (!with_.settings.client_id.empty()) issuer_ = at.server.issuer;
   auto fresh = get_tokens(with_, at, scopes, stop);
   if (!fresh) return tl::unexpected(with_scopes(std::move(fresh.error().why), scopes));
+  // Somebody who forgets what was there shall not take this for it.
+  const auto held = alone(stop);
+  if (!held) with_.log("another process is getting a token as well: " + held.error().public_text);
   auto kept = adopt(std::move(*fresh), origin::login);
   if (kept || must_keep) return kept;
   with_.log("the token cannot be kept: " + kept.error().public_text);

@@ -40,6 +40,9 @@ class session {
   result<void> renew(const std::stop_token& stop);
   result<void> after_401(const refused_token& why, const std::stop_token& stop);
   result<void> step_up(const bearer_challenge& wanted, const std::stop_token& stop);
+  /// Keeps other processes from refreshing the same tokens until it is destroyed. Null, and logged: the store has no such lock.
+  /// Errors: timed_out, cancelled.
+  result<std::shared_ptr<void>> alone(const std::stop_token& stop) const;
   /// True: there are new ones. False: they are of no use any more and are forgotten.
   result<bool> refreshed(const authority& at, const std::stop_token& stop);
   result<authority> find_authority(const std::string& hint, const std::stop_token& stop);

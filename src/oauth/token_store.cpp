@@ -1,8 +1,11 @@
 /// Tokens in memory.
 #include <algorithm>
+#include <condition_variable>
 #include <hondana/authorization.hpp>
 #include <map>
 #include <mutex>
+#include <set>
+#include <utility>
 
 namespace hondana::inline v0 {
 namespace {
@@ -27,6 +30,16 @@ class store_in_memory final : public token_store {
     erase(key);
     return {};
   }
+  result<std::shared_ptr<void>> lock(const std::string& resource, std::chrono::milliseconds most,
+                                     const std::stop_token& stop) override {
+    std::unique_lock lock(locks_->mutex);
+    const auto is_free = [&] { return !locks_->held.contains(resource); };
+    if (!locks_->freed.wait_for(lock, stop, most, is_free))
+      return stop.stop_requested() ? fail(errc::cancelled, "it was cancelled while somebody else got a token")
+                                   : fail(errc::timed_out, "somebody else is getting a token for too long");
+    locks_->held.insert(resource);
+    return std::make_shared<held_lock>(locks_, resource);
+  }
   result<std::optional<client_registration>> registration(const std::string& issuer) override {
     const std::scoped_lock lock(mutex_);
     const auto found = registrations_.find(issuer);
@@ -45,10 +58,33 @@ class store_in_memory final : public token_store {
   }
 
  private:
+  /// Outlives the store, as its locks may.
+  struct locks {
+    std::mutex mutex;
+    std::condition_variable_any freed;
+    std::set<std::string> held;
+  };
+  class held_lock {
+   public:
+    held_lock(std::shared_ptr<locks> of, std::string resource) : of_(std::move(of)), resource_(std::move(resource)) {}
+    ~held_lock() {
+      const std::scoped_lock lock(of_->mutex);
+      of_->held.erase(resource_);
+      of_->freed.notify_all();
+    }
+    held_lock(const held_lock&) = delete;
+    held_lock& operator=(const held_lock&) = delete;
+
+   private:
+    std::shared_ptr<locks> of_;
+    std::string resource_;
+  };
+
   void erase(const token_key& key) {
     std::erase_if(kept_, [&key](const kept_tokens& one) { return one.key == key; });
   }
 
+  const std::shared_ptr<locks> locks_ = std::make_shared<locks>();
   std::mutex mutex_;
   std::vector<kept_tokens> kept_;
   std::map<std::string, client_registration> registrations_;

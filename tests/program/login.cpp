@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -126,6 +127,23 @@ TEST(program_login, logs_in_refreshes_steps_up_and_logs_out) {
   const auto again = mine.does({"logout", "--on", server.url()});
   EXPECT_EQ(again.how, well);
   EXPECT_NE(again.errors.find("there was no log-in"), std::string::npos) << again.errors;
+}
+
+TEST(program_login, refreshes_once_for_all_who_come_together) {
+  protected_server server;
+  const desk mine;
+  ASSERT_EQ(mine.does({"login", "--on", server.url()}).how, well);
+  const auto before = server.asked("/token").size();
+  server.end_access();
+  std::vector<std::unique_ptr<process>> commands;
+  for (int i = 0; i < 3; ++i)
+    commands.push_back(
+        std::make_unique<process>(mine.command({"ls", "--on", server.url()}), program_test::output_to::pipe, "/usr/bin/env"));
+  for (const auto& one : commands) {
+    EXPECT_EQ(one->read_to_end(within(patience)).value_or("none"), "x:a\n");
+    EXPECT_EQ(one->leaves(within(patience)), well) << one->errors();
+  }
+  EXPECT_EQ(server.asked("/token").size(), before + 1);
 }
 
 TEST(program_login, forgets_its_registration_too_when_all_shall_go) {

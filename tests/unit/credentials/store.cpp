@@ -208,6 +208,24 @@ TEST_F(credential_stores, lose_nothing_when_many_write_at_once) {
   EXPECT_EQ(store()->find(here)->size(), 80u);
 }
 
+TEST_F(credential_stores, keep_others_out_of_one_resource_as_long_as_somebody_wants) {
+  const auto mine = store();
+  const auto other = store();
+  auto held = mine->lock(here, std::chrono::milliseconds(0), {});
+  ASSERT_TRUE(held) << held.error().public_text;
+  const auto late = other->lock(here, std::chrono::milliseconds(1), {});
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, errc::timed_out);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(other->lock(here, std::chrono::hours(1), stop.get_token()).error().code, errc::cancelled);
+  EXPECT_TRUE(other->lock(elsewhere, std::chrono::milliseconds(0), {}));
+  // Nobody else is hindered.
+  EXPECT_TRUE(other->put(tokens(here, "", "1")));
+  std::jthread releasing([&held] { held->reset(); });
+  EXPECT_TRUE(other->lock(here, std::chrono::seconds(20), {}));
+}
+
 /// Sets a variable of the environment, or removes it, for as long as it lives.
 class set_variable {
  public:

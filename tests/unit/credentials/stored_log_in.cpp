@@ -20,6 +20,10 @@ class unreadable_store final : public hondana::token_store {
   }
   result<void> put(const hondana::kept_tokens& what) override { return inner_->put(what); }
   result<void> remove(const hondana::token_key& key) override { return inner_->remove(key); }
+  result<std::shared_ptr<void>> lock(const std::string& resource, std::chrono::milliseconds most,
+                                     const std::stop_token& stop) override {
+    return inner_->lock(resource, most, stop);
+  }
   result<std::optional<hondana::client_registration>> registration(const std::string& issuer) override {
     return inner_->registration(issuer);
   }

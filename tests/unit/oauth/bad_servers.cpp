@@ -175,6 +175,9 @@ class broken_store final : public hondana::token_store {
   }
   result<void> put(const kept_tokens&) override { return fail(); }
   result<void> remove(const hondana::token_key&) override { return fail(); }
+  result<std::shared_ptr<void>> lock(const std::string&, std::chrono::milliseconds, const std::stop_token&) override {
+    return fail();
+  }
   result<std::optional<hondana::client_registration>> registration(const std::string&) override { return std::nullopt; }
   result<void> put_registration(const std::string&, const hondana::client_registration&) override { return fail(); }
   result<void> remove_registration(const std::string&) override { return fail(); }
