@@ -45,7 +45,7 @@ struct client_registration {
   std::string client_secret{};                                                  ///< Empty: none.
   std::optional<std::chrono::sys_time<std::chrono::seconds>> secret_expires{};  ///< Nothing: never.
   std::string method{};        ///< `token_endpoint_auth_method`: "none", "client_secret_basic", "client_secret_post".
-  std::string redirect_uri{};  ///< It was made for.
+  std::string redirect_uri{};  ///< It was made for; empty: nobody logs in with it any more, its tokens are refreshed.
   bool operator==(const client_registration&) const = default;
 };
 
@@ -71,10 +71,12 @@ class token_store {
   [[nodiscard]] virtual result<std::shared_ptr<void>> lock(const std::string& resource, std::chrono::milliseconds most,
                                                            const std::stop_token& stop) = 0;
 
-  /// One registration an issuer.
-  [[nodiscard]] virtual result<std::optional<client_registration>> registration(const std::string& issuer) = 0;
+  /// All registrations at an issuer, the latest last: tokens of each may be in use.
+  [[nodiscard]] virtual result<std::vector<client_registration>> registrations(const std::string& issuer) = 0;
+  /// Keeps it in the place of what the same client id had there.
   [[nodiscard]] virtual result<void> put_registration(const std::string& issuer, const client_registration& what) = 0;
-  [[nodiscard]] virtual result<void> remove_registration(const std::string& issuer) = 0;
+  /// Success when there is none, too.
+  [[nodiscard]] virtual result<void> remove_registration(const std::string& issuer, const std::string& client_id) = 0;
 };
 
 /// One that forgets everything with the process.

@@ -125,7 +125,10 @@ std::optional<json::bad_member> read(const json::value& root, document& into) {
   });
   if (wrong) return wrong;
   wrong = each(*all, "registrations", [&](const json::value& one, const std::string& path) {
-    return read_object(one, path, [&](member_reader& from) { into.registrations.insert(registration_in(from)); });
+    return read_object(one, path, [&](member_reader& from) {
+      auto [issuer, ours] = registration_in(from);
+      into.registrations[issuer].push_back(std::move(ours));
+    });
   });
   if (wrong) return wrong;
   return each(*all, "in_keyring", [&](const json::value& one, const std::string& path) -> std::optional<json::bad_member> {
@@ -147,9 +150,11 @@ std::string encode(const document& what) {
     text += '\n';
   }
   out.end_array().key("registrations").begin_array();
-  for (const auto& [issuer, one] : what.registrations) {
-    write(out, issuer, one);
-    text += '\n';
+  for (const auto& [issuer, all] : what.registrations) {
+    for (const auto& one : all) {
+      write(out, issuer, one);
+      text += '\n';
+    }
   }
   out.end_array();
   if (!what.in_keyring.empty()) {

@@ -18,7 +18,7 @@ inline constexpr std::size_t max_entries = 1'000;  ///< Of each kind.
 
 struct document {
   std::vector<kept_tokens> tokens{};
-  std::map<std::string, client_registration> registrations{};  ///< By issuer.
+  std::map<std::string, std::vector<client_registration>> registrations{};  ///< By issuer; the latest last, none is empty.
   /// Resources and issuers of which something is in the keyring, which is not asked for others.
   std::set<std::string> in_keyring{};
   bool operator==(const document&) const = default;

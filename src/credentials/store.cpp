@@ -28,6 +28,13 @@ void drop(document& from, const token_key& key) {
   std::erase_if(from.tokens, [&](const kept_tokens& one) { return one.key == key; });
 }
 
+void drop(document& from, const std::string& issuer, const std::string& client_id) {
+  const auto found = from.registrations.find(issuer);
+  if (found == from.registrations.end()) return;
+  std::erase_if(found->second, [&](const client_registration& one) { return one.client_id == client_id; });
+  if (found->second.empty()) from.registrations.erase(found);
+}
+
 class credential_store final : public token_store {
  public:
   credential_store(store_settings settings, std::unique_ptr<vault> keyring)
@@ -61,10 +68,11 @@ class credential_store final : public token_store {
     return std::make_shared<disk::handle>(std::move(*held));
   }
 
-  result<std::optional<client_registration>> registration(const std::string& issuer) override {
-    std::optional<client_registration> out;
+  result<std::vector<client_registration>> registrations(const std::string& issuer) override {
+    std::vector<client_registration> out;
     auto done = look(issuer, [&](const document& all) {
-      if (const auto found = all.registrations.find(issuer); found != all.registrations.end()) out = found->second;
+      const auto found = all.registrations.find(issuer);
+      if (found != all.registrations.end()) out.insert(out.end(), found->second.begin(), found->second.end());
     });
     if (!done) return tl::unexpected(std::move(done.error()));
     return out;
@@ -72,12 +80,12 @@ class credential_store final : public token_store {
 
   result<void> put_registration(const std::string& issuer, const client_registration& what) override {
     return change(
-        issuer, [&](document& all) { all.registrations.erase(issuer); },
-        [&](document& all) { all.registrations[issuer] = what; });
+        issuer, [&](document& all) { drop(all, issuer, what.client_id); },
+        [&](document& all) { all.registrations[issuer].push_back(what); });
   }
 
-  result<void> remove_registration(const std::string& issuer) override {
-    return change(issuer, [&](document& all) { all.registrations.erase(issuer); });
+  result<void> remove_registration(const std::string& issuer, const std::string& client_id) override {
+    return change(issuer, [&](document& all) { drop(all, issuer, client_id); });
   }
 
  private:

@@ -58,7 +58,12 @@ result<bool> session::log_out(bool registrations, const std::stop_token& stop) {
   }
   for (const auto& one : issuers) {
     if (!registrations) break;
-    if (auto removed = store->remove_registration(one); !removed) return tl::unexpected(std::move(removed.error()));
+    const auto ours = store->registrations(one);
+    if (!ours) return tl::unexpected(ours.error());
+    for (const auto& registration : *ours) {
+      if (auto removed = store->remove_registration(one, registration.client_id); !removed)
+        return tl::unexpected(std::move(removed.error()));
+    }
   }
   return had_any || !all->empty();
 }

@@ -1,6 +1,8 @@
 /// Puts requests, pages and answers in their order.
 #include "oauth/flows.hpp"
 
+#include <algorithm>
+
 #include "oauth/code_request.hpp"
 #include "oauth/places.hpp"
 
@@ -45,19 +47,39 @@ result<client_identity> registered(const means& with, const authority& at, const
   return of_registration(*out);
 }
 
-/// A registration at hand that still serves.
+/// The latest registration at hand that somebody can still log in with.
 result<std::optional<client_registration>> registration_at(const means& with, const server_metadata& at) {
-  auto out = with.settings.store->registration(at.issuer);
-  if (out && *out && (*out)->secret_expires && *(*out)->secret_expires <= with.now()) return std::nullopt;
-  return out;
+  const auto all = with.settings.store->registrations(at.issuer);
+  if (!all) return tl::unexpected(all.error());
+  const auto found = std::find_if(all->rbegin(), all->rend(), [&with](const client_registration& one) {
+    return !one.redirect_uri.empty() && (!one.secret_expires || *one.secret_expires > with.now());
+  });
+  return found == all->rend() ? std::nullopt : std::optional(*found);
 }
 
-/// So that the next login registers anew, if that is how the client was made.
+result<std::optional<client_registration>> registration_of(const means& with, const std::string& issuer,
+                                                           const std::string& client_id) {
+  const auto all = with.settings.store->registrations(issuer);
+  if (!all) return tl::unexpected(all.error());
+  const auto found = std::find_if(all->begin(), all->end(),
+                                  [&client_id](const client_registration& one) { return one.client_id == client_id; });
+  return found == all->end() ? std::nullopt : std::optional(*found);
+}
+
+/// The authorization server knows the client no more.
 void forget_registration(const means& with, const std::string& issuer, const std::string& client_id) {
-  const auto kept = with.settings.store->registration(issuer);
-  if (!kept || !*kept || (*kept)->client_id != client_id) return;
-  if (const auto removed = with.settings.store->remove_registration(issuer); !removed)
+  if (const auto removed = with.settings.store->remove_registration(issuer, client_id); !removed)
     with.log("the registration cannot be removed: " + removed.error().public_text);
+}
+
+/// So that the next login registers anew, if that is how the client was made. Tokens of it may be in use all the same.
+void retire_registration(const means& with, const std::string& issuer, const std::string& client_id) {
+  const auto kept = registration_of(with, issuer, client_id);
+  if (!kept || !*kept) return;
+  auto retired = **kept;
+  retired.redirect_uri.clear();
+  if (const auto put = with.settings.store->put_registration(issuer, retired); !put)
+    with.log("the registration cannot be changed: " + put.error().public_text);
 }
 
 /// Spec: basic/authorization/client-registration.
@@ -76,14 +98,13 @@ result<client_identity> identity_for_login(const means& with, const authority& a
                   redirect_uri + ", and configure its client id");
 }
 
-/// Who we were when we got these tokens; nothing when we are that no more.
-result<std::optional<client_identity>> identity_of(const means& with, const token_key& key) {
+/// Who we were when we got these tokens. One of whom nothing is kept can be a public client.
+result<client_identity> identity_of(const means& with, const token_key& key) {
   if (key.client_id == with.settings.client_id) return configured(with);
   if (key.client_id == with.settings.metadata_url) return of_document(with);
-  auto kept = with.settings.store->registration(key.issuer);
-  if (!kept) return tl::unexpected(std::move(kept.error()));
-  if (*kept && (*kept)->client_id == key.client_id) return of_registration(**kept);
-  return std::nullopt;
+  const auto kept = registration_of(with, key.issuer, key.client_id);
+  if (!kept) return tl::unexpected(kept.error());
+  return *kept ? of_registration(**kept) : client_identity{key.client_id, {}, std::nullopt, {}, {}};
 }
 
 obtained ask_for_tokens(const means& with, const authority& at, const client_identity& who, fields what,
@@ -141,7 +162,7 @@ obtained from_user(const means& with, const authority& at, const scope_set& scop
   const auto back = login->visit(page_of(*request), stop);
   if (!back) {
     // A server that has forgotten the client shows an error to the user, who never comes back.
-    if (back.error().code == errc::timed_out) forget_registration(with, at.server.issuer, who->client_id);
+    if (back.error().code == errc::timed_out) retire_registration(with, at.server.issuer, who->client_id);
     return refused(after_asking(back.error()));
   }
   const auto code = code_in(*back, *request);
@@ -177,11 +198,12 @@ obtained get_tokens(const means& with, const authority& at, const scope_set& sco
 obtained refresh(const means& with, const authority& at, const kept_tokens& what, const std::stop_token& stop) {
   const auto who = identity_of(with, what.key);
   if (!who) return refused(who.error());
-  if (!*who)
+  // Its secret has gone with its registration.
+  if (who->secret.empty() && !who->key && !method_for(*who, at.server))
     return tl::unexpected(token_refusal{
         "invalid_client", {errc::unauthorized, "the client that these tokens were given to is registered no more", {}}});
   const auto granted = read_scopes(what.tokens.scope).value_or(scope_set());
-  auto out = ask_for_tokens(with, at, **who, {{"grant_type", "refresh_token"}, {"refresh_token", what.tokens.refresh_token}},
+  auto out = ask_for_tokens(with, at, *who, {{"grant_type", "refresh_token"}, {"refresh_token", what.tokens.refresh_token}},
                             granted, stop);
   if (!out) return out;
   out->key.scope = what.key.scope;
@@ -194,12 +216,12 @@ result<bool> revoke(const means& with, const kept_tokens& what, const std::stop_
   if (!at) return tl::unexpected(at.error());
   const auto who = identity_of(with, what.key);
   if (!who) return tl::unexpected(who.error());
-  if (at->revocation_endpoint.empty() || !*who) return false;
+  if (at->revocation_endpoint.empty()) return false;
   const bool has_refresh = !what.tokens.refresh_token.empty();
   auto request = authenticated(at->revocation_endpoint,
                                {{"token", has_refresh ? what.tokens.refresh_token : what.tokens.access_token},
                                 {"token_type_hint", has_refresh ? "refresh_token" : "access_token"}},
-                               **who, *at, with.now());
+                               *who, *at, with.now());
   if (!request) return tl::unexpected(std::move(request.error()));
   const auto answer = sent(with, std::move(*request), stop);
   if (!answer) return tl::unexpected(answer.error());

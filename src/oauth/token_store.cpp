@@ -40,20 +40,20 @@ class store_in_memory final : public token_store {
     locks_->held.insert(resource);
     return std::make_shared<held_lock>(locks_, resource);
   }
-  result<std::optional<client_registration>> registration(const std::string& issuer) override {
+  result<std::vector<client_registration>> registrations(const std::string& issuer) override {
     const std::scoped_lock lock(mutex_);
     const auto found = registrations_.find(issuer);
-    if (found == registrations_.end()) return std::nullopt;
-    return found->second;
+    return found == registrations_.end() ? std::vector<client_registration>() : found->second;
   }
   result<void> put_registration(const std::string& issuer, const client_registration& what) override {
     const std::scoped_lock lock(mutex_);
-    registrations_[issuer] = what;
+    erase_registration(issuer, what.client_id);
+    registrations_[issuer].push_back(what);
     return {};
   }
-  result<void> remove_registration(const std::string& issuer) override {
+  result<void> remove_registration(const std::string& issuer, const std::string& client_id) override {
     const std::scoped_lock lock(mutex_);
-    registrations_.erase(issuer);
+    erase_registration(issuer, client_id);
     return {};
   }
 
@@ -83,11 +83,14 @@ class store_in_memory final : public token_store {
   void erase(const token_key& key) {
     std::erase_if(kept_, [&key](const kept_tokens& one) { return one.key == key; });
   }
+  void erase_registration(const std::string& issuer, const std::string& client_id) {
+    std::erase_if(registrations_[issuer], [&](const client_registration& one) { return one.client_id == client_id; });
+  }
 
   const std::shared_ptr<locks> locks_ = std::make_shared<locks>();
   std::mutex mutex_;
   std::vector<kept_tokens> kept_;
-  std::map<std::string, client_registration> registrations_;
+  std::map<std::string, std::vector<client_registration>> registrations_;
 };
 
 }  // namespace

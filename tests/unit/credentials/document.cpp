@@ -21,9 +21,10 @@ document full() {
   one.key.scope.clear();
   one.tokens = {"other", "", std::nullopt, seconds(), ""};
   out.tokens.push_back(one);
-  out.registrations["https://a.example"] = {"client", "secret", seconds(std::chrono::seconds(5)), "client_secret_basic",
-                                            "http://127.0.0.1:1/callback"};
-  out.registrations["https://b.example"] = {"public", "", std::nullopt, "none", ""};
+  out.registrations["https://a.example"] = {
+      {"client", "secret", seconds(std::chrono::seconds(5)), "client_secret_basic", "http://127.0.0.1:1/callback"},
+      {"another", "", std::nullopt, "", ""}};
+  out.registrations["https://b.example"] = {{"public", "", std::nullopt, "none", ""}};
   out.in_keyring = {"https://m.example/other"};
   return out;
 }

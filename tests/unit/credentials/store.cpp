@@ -102,15 +102,22 @@ TEST_F(credential_stores, keep_what_they_are_given_under_its_key) {
     // Another process finds the same, whatever it prefers.
     const auto other = store();
     EXPECT_EQ(*other->find(here), (std::vector{tokens(here, "read write", "2"), tokens(here, "read", "4")}));
-    EXPECT_EQ(other->registration(issuer).value()->client_secret, "secret");
-    EXPECT_FALSE(other->registration("https://b.example").value());
+    ASSERT_TRUE(kept->put_registration(issuer, {"another", "s", {}, "none", "u"}));
+    ASSERT_TRUE(kept->put_registration(issuer, {"client", "newer", {}, "none", "u"}));
+    const auto registrations = *other->registrations(issuer);
+    ASSERT_EQ(registrations.size(), 2u);
+    EXPECT_EQ(registrations[0].client_id, "another");
+    EXPECT_EQ(registrations[1].client_secret, "newer");
+    EXPECT_TRUE(other->registrations("https://b.example")->empty());
     ASSERT_TRUE(other->remove(tokens(here, "read", "").key));
     ASSERT_TRUE(other->remove(tokens(here, "read", "").key));
     EXPECT_EQ(kept->find(here)->size(), 1u);
     ASSERT_TRUE(other->remove(tokens(here, "read write", "").key));
-    ASSERT_TRUE(other->remove_registration(issuer));
+    ASSERT_TRUE(other->remove_registration(issuer, "client"));
+    EXPECT_EQ(kept->registrations(issuer)->size(), 1u);
+    ASSERT_TRUE(other->remove_registration(issuer, "another"));
     EXPECT_TRUE(kept->find(here)->empty());
-    EXPECT_FALSE(kept->registration(issuer).value());
+    EXPECT_TRUE(kept->registrations(issuer)->empty());
     EXPECT_EQ(kept->find(elsewhere)->size(), 1u);
     ASSERT_TRUE(kept->remove(tokens(elsewhere, "read", "").key));
     EXPECT_EQ(decode(text()).value(), document());
@@ -147,7 +154,7 @@ TEST_F(credential_stores, open_the_keyring_for_nothing_that_is_not_in_it) {
   const auto kept = store();
   EXPECT_TRUE(kept->find(here)->empty());
   EXPECT_TRUE(kept->remove(tokens(here, "", "").key));
-  EXPECT_FALSE(kept->registration(issuer).value());
+  EXPECT_TRUE(kept->registrations(issuer)->empty());
   EXPECT_EQ(keyring->calls, 0);
   // Nor make a file for it.
   EXPECT_FALSE(std::filesystem::exists(folder / "deep"));

@@ -24,13 +24,15 @@ class unreadable_store final : public hondana::token_store {
                                      const std::stop_token& stop) override {
     return inner_->lock(resource, most, stop);
   }
-  result<std::optional<hondana::client_registration>> registration(const std::string& issuer) override {
-    return inner_->registration(issuer);
+  result<std::vector<hondana::client_registration>> registrations(const std::string& issuer) override {
+    return inner_->registrations(issuer);
   }
   result<void> put_registration(const std::string& issuer, const hondana::client_registration& what) override {
     return inner_->put_registration(issuer, what);
   }
-  result<void> remove_registration(const std::string& issuer) override { return inner_->remove_registration(issuer); }
+  result<void> remove_registration(const std::string& issuer, const std::string& client_id) override {
+    return inner_->remove_registration(issuer, client_id);
+  }
 
   bool is_mended = false;
 

@@ -178,9 +178,11 @@ class broken_store final : public hondana::token_store {
   result<std::shared_ptr<void>> lock(const std::string&, std::chrono::milliseconds, const std::stop_token&) override {
     return fail();
   }
-  result<std::optional<hondana::client_registration>> registration(const std::string&) override { return std::nullopt; }
+  result<std::vector<hondana::client_registration>> registrations(const std::string&) override {
+    return std::vector<hondana::client_registration>();
+  }
   result<void> put_registration(const std::string&, const hondana::client_registration&) override { return fail(); }
-  result<void> remove_registration(const std::string&) override { return fail(); }
+  result<void> remove_registration(const std::string&, const std::string&) override { return fail(); }
 
   bool fails_reading = false;
 

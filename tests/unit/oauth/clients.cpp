@@ -53,7 +53,7 @@ TEST(oauth_clients, a_client_that_the_server_has_forgotten_is_registered_anew_at
   ASSERT_TRUE(world.refused());
   world.places.put("https://as.example/token", json(R"({"error":"invalid_client"})", 401));
   EXPECT_FALSE(world.refused());
-  EXPECT_FALSE(*world.store->registration(issuer_url));
+  EXPECT_TRUE(world.store->registrations(issuer_url)->empty());
 }
 
 TEST(oauth_clients, a_client_that_the_server_has_forgotten_costs_one_refresh) {
@@ -71,14 +71,57 @@ TEST(oauth_clients, a_client_that_the_server_has_forgotten_costs_one_refresh) {
   EXPECT_EQ(world.places.asked("https://as.example/register").size(), 2u);
 }
 
-TEST(oauth_clients, one_whose_user_never_came_back_is_registered_anew) {
+TEST(oauth_clients, one_whose_user_never_came_back_is_registered_anew_and_goes_on_with_what_it_has) {
   scripted_world world;
-  ASSERT_TRUE(world.refused());
+  world.places.put("https://as.example/register", json(R"({"client_id":"first","client_secret":"s"})", 201));
+  world.token_members = R"(,"expires_in":10,"refresh_token":"again")";
+  ASSERT_TRUE(world.refused("Bearer scope=a"));
   world.user->plays = [](const std::string&, const std::stop_token&) -> result<std::string> {
     return hondana::fail(errc::timed_out, "nobody came back");
   };
-  EXPECT_FALSE(world.refused());
-  EXPECT_FALSE(*world.store->registration(issuer_url));
+  EXPECT_FALSE(world.refused("Bearer error=\"insufficient_scope\", scope=b", 403));
+  world.pass(seconds(10));
+  ASSERT_TRUE(world.lacking());
+  EXPECT_EQ(world.token(), "token-2");
+  EXPECT_EQ(world.places.asked("https://as.example/token").back().headers.back().second, "Basic Zmlyc3Q6cw==");
+  world.user->plays = {};
+  ASSERT_TRUE(world.session().log_in({}));
+  EXPECT_EQ(world.places.asked("https://as.example/register").size(), 2u);
+}
+
+TEST(oauth_clients, one_more_registration_at_an_issuer_leaves_the_tokens_of_the_first) {
+  scripted_world world;
+  world.places.put("https://as.example/register", json(R"({"client_id":"first","client_secret":"s"})", 201));
+  world.token_members = R"(,"expires_in":10,"refresh_token":"again")";
+  ASSERT_TRUE(world.refused());
+  // For another server, with another place to come back to.
+  ASSERT_TRUE(world.store->put_registration(issuer_url, {"second", "t", {}, "", "http://127.0.0.1:7001/back"}));
+  world.pass(seconds(10));
+  ASSERT_TRUE(world.lacking());
+  EXPECT_EQ(world.places.asked("https://as.example/token").back().headers.back().second, "Basic Zmlyc3Q6cw==");
+  // Without any it is a public client.
+  ASSERT_TRUE(world.store->remove_registration(issuer_url, "first"));
+  world.pass(seconds(10));
+  ASSERT_TRUE(world.lacking());
+  EXPECT_EQ(field(world.token_form(2), "client_id"), "first");
+  EXPECT_EQ(world.token(), "token-3");
+}
+
+TEST(oauth_clients, one_whose_secret_has_gone_with_its_registration_logs_in_again) {
+  scripted_world world;
+  world.places.put("https://as.example/register", json(R"({"client_id":"first","client_secret":"s"})", 201));
+  world.places.put("https://as.example/.well-known/oauth-authorization-server",
+                   json(R"({"issuer":"https://as.example","authorization_endpoint":"https://as.example/authorize",)"
+                        R"("token_endpoint":"https://as.example/token","registration_endpoint":"https://as.example/register",)"
+                        R"("token_endpoint_auth_methods_supported":["client_secret_basic"],)"
+                        R"("code_challenge_methods_supported":["S256"]})"));
+  world.token_members = R"(,"expires_in":10,"refresh_token":"again")";
+  ASSERT_TRUE(world.refused());
+  ASSERT_TRUE(world.store->remove_registration(issuer_url, "first"));
+  world.pass(seconds(10));
+  ASSERT_TRUE(world.lacking());
+  EXPECT_EQ(world.token(), "");
+  EXPECT_EQ(world.places.asked("https://as.example/token").size(), 1u);
 }
 
 TEST(oauth_clients, another_issuer_gets_a_registration_of_its_own_and_nothing_of_the_first) {

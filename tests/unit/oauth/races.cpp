@@ -87,11 +87,11 @@ TEST(oauth_races, a_store_without_a_lock_hinders_no_refresh) {
     result<void> put(const hondana::kept_tokens&) override { return fail(); }
     result<void> remove(const hondana::token_key&) override { return fail(); }
     result<std::shared_ptr<void>> lock(const std::string&, milliseconds, const std::stop_token&) override { return fail(); }
-    result<std::optional<hondana::client_registration>> registration(const std::string& issuer) override {
-      return of_->registration(issuer);
+    result<std::vector<hondana::client_registration>> registrations(const std::string& issuer) override {
+      return of_->registrations(issuer);
     }
     result<void> put_registration(const std::string&, const hondana::client_registration&) override { return fail(); }
-    result<void> remove_registration(const std::string&) override { return fail(); }
+    result<void> remove_registration(const std::string&, const std::string&) override { return fail(); }
 
    private:
     static tl::unexpected<hondana::failure> fail() { return hondana::fail(errc::source_unavailable, "it is read-only"); }
