@@ -176,4 +176,12 @@ result<document> decode(std::string_view text) {
   return out;
 }
 
+result<std::string> encode_checked(const document& what) {
+  auto text = encode(what);
+  const auto read = decode(text);
+  if (!read) return tl::unexpected(read.error());
+  if (*read != what) return fail(errc::broken_protocol, "it would be read otherwise than it is written");
+  return text;
+}
+
 }  // namespace hondana::credentials

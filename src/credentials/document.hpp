@@ -14,6 +14,8 @@
 namespace hondana::credentials {
 
 inline constexpr std::size_t max_document_bytes = 1u << 20;
+/// Of one entry, so that no authorization server fills what is for all.
+inline constexpr std::size_t max_entry_bytes = 64u << 10;
 inline constexpr std::size_t max_entries = 1'000;  ///< Of each kind.
 
 struct document {
@@ -28,5 +30,8 @@ struct document {
 [[nodiscard]] std::string encode(const document& what);
 /// An empty text is an empty document. Errors: broken_protocol, naming the member and never its value; response_too_large.
 [[nodiscard]] result<document> decode(std::string_view text);
+
+/// The text of a document that `decode` gives back. Errors: response_too_large, broken_protocol.
+[[nodiscard]] result<std::string> encode_checked(const document& what);
 
 }  // namespace hondana::credentials

@@ -52,6 +52,9 @@ class credential_store final : public token_store {
   }
 
   result<void> put(const kept_tokens& what) override {
+    document alone;
+    alone.tokens.push_back(what);
+    if (auto fits = check_entry(alone, what.key.issuer); !fits) return fits;
     return change(
         what.key.resource, [&](document& all) { drop(all, what.key); }, [&](document& all) { all.tokens.push_back(what); });
   }
@@ -79,6 +82,9 @@ class credential_store final : public token_store {
   }
 
   result<void> put_registration(const std::string& issuer, const client_registration& what) override {
+    document alone;
+    alone.registrations[issuer].push_back(what);
+    if (auto fits = check_entry(alone, issuer); !fits) return fits;
     return change(
         issuer, [&](document& all) { drop(all, issuer, what.client_id); },
         [&](document& all) { all.registrations[issuer].push_back(what); });
@@ -89,6 +95,19 @@ class credential_store final : public token_store {
   }
 
  private:
+  /// What one authorization server gives must not make everything unreadable that is kept of others.
+  static result<void> check_entry(const document& alone, const std::string& issuer) {
+    const auto text = encode_checked(alone);
+    if (text && text->size() <= max_entry_bytes) return {};
+    return fail(errc::source_unavailable, "what " + issuer + " has given cannot be kept: " +
+                                              (text ? std::string("it is longer than 64 KiB") : text.error().public_text));
+  }
+  static result<void> save(vault& to, const document& what) {
+    const auto text = encode_checked(what);
+    if (text) return to.save(*text);
+    return fail(errc::source_unavailable, "there is no room for another log-in: " + text.error().public_text +
+                                              "; log out of servers that are not needed");
+  }
   using edit = std::function<void(document&)>;
 
   result<document> load(vault& from, const std::string& name) {
@@ -146,12 +165,12 @@ class credential_store final : public token_store {
       if (!hidden) return tl::unexpected(std::move(hidden.error()));
       take_away(*hidden);
       if (to == place::keyring) add(*hidden);
-      if (auto saved = keyring_->save(encode(*hidden)); !saved) return saved;
+      if (auto saved = save(*keyring_, *hidden); !saved) return saved;
       plain->in_keyring.erase(subject);
       if (is_about(*hidden, subject)) plain->in_keyring.insert(subject);
     }
     if (add && to == place::file) add(*plain);
-    return *plain == before ? result<void>() : file_->save(encode(*plain));
+    return *plain == before ? result<void>() : save(*file_, *plain);
   }
 
   const store_settings settings_;

@@ -14,6 +14,8 @@ namespace hondana::oauth {
 namespace {
 
 constexpr auto assertion_time = std::chrono::seconds(60);
+/// Its last second.
+constexpr std::chrono::seconds year_9999{253'402'300'799};
 constexpr std::size_t longest_credential = 8u << 10;
 
 /// One in which we say who we are and nobody else could. Spec: RFC 7523 section 3.
@@ -135,12 +137,15 @@ result<client_registration> read_registration(const small_answer& answer, const 
   }
   if (const auto* method = said->find("token_endpoint_auth_method"); method != nullptr && !method->is_null()) {
     if (method->as_string() == nullptr) return cannot(errc::broken_protocol, "token_endpoint_auth_method is no string");
-    out.method = *method->as_string();
+    // Any other is none that we could keep to.
+    if (lists({"none", "client_secret_basic", "client_secret_post"}, *method->as_string())) out.method = *method->as_string();
   }
   if (const auto* expiry = said->find("client_secret_expires_at"); expiry != nullptr && !expiry->is_null()) {
     const auto time = expiry->as_integer();
     if (!time || *time < 0) return cannot(errc::broken_protocol, "client_secret_expires_at is no time");
-    if (*time > 0) out.secret_expires = seconds_since_epoch(std::chrono::seconds(*time));
+    // Some servers count milliseconds.
+    if (*time > 0)
+      out.secret_expires = seconds_since_epoch(std::min<std::chrono::seconds>(std::chrono::seconds(*time), year_9999));
   }
   return out;
 }

@@ -201,6 +201,29 @@ TEST_F(credential_stores, refuse_a_damaged_file_and_do_not_replace_it) {
   EXPECT_EQ(text(), "{\"tokens\":[1]}");
 }
 
+TEST_F(credential_stores, refuse_the_one_entry_that_would_make_all_unreadable) {
+  for (const auto where : {place::file, place::keyring}) {
+    const auto kept = store(where);
+    ASSERT_TRUE(kept->put(tokens(here, "", "1")));
+    const auto refused = kept->put(tokens(elsewhere, "", std::string(max_entry_bytes, 'x')));
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().public_text.find("https://a.example"), std::string::npos) << refused.error().public_text;
+    const std::chrono::sys_time<std::chrono::seconds> far(std::chrono::seconds(1'900'000'000'000));
+    EXPECT_FALSE(kept->put_registration(issuer, {"client", "secret", far, "none", "u"}));
+    EXPECT_FALSE(kept->put_registration(issuer, {"client", "", {}, std::string(max_document_bytes, 'm'), "u"}));
+    // Nor do many of them.
+    int count = 0;
+    while (count < 100 && kept->put(tokens(elsewhere, std::to_string(count), std::string(60'000, 'x')))) ++count;
+    EXPECT_GT(count, 10);
+    EXPECT_LT(count, 100);
+    const auto found = kept->find(here);
+    ASSERT_TRUE(found) << found.error().public_text;
+    EXPECT_EQ(*found, std::vector{tokens(here, "", "1")});
+    for (int i = 0; i < count; ++i) ASSERT_TRUE(kept->remove(tokens(elsewhere, std::to_string(i), "").key));
+    ASSERT_TRUE(kept->remove(tokens(here, "", "").key));
+  }
+}
+
 TEST_F(credential_stores, lose_nothing_when_many_write_at_once) {
   std::vector<std::jthread> writers;
   writers.reserve(8);

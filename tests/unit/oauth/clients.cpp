@@ -48,6 +48,19 @@ TEST(oauth_clients, a_registration_whose_secret_has_expired_is_made_anew) {
   EXPECT_EQ(world.places.asked("https://as.example/register").size(), 2u);
 }
 
+TEST(oauth_clients, of_a_registration_only_what_can_be_kept_is_taken) {
+  scripted_world world;
+  world.places.put("https://as.example/register",
+                   json(R"({"client_id":"r","client_secret":"s","client_secret_expires_at":1900000000000,)"
+                        R"("token_endpoint_auth_method":")" +
+                            std::string(100'000, 'm') + "\"}",
+                        201));
+  ASSERT_TRUE(world.refused());
+  const auto kept = world.store->registrations(issuer_url)->at(0);
+  EXPECT_EQ(kept.method, "");
+  EXPECT_EQ(kept.secret_expires->time_since_epoch(), seconds(253'402'300'799));
+}
+
 TEST(oauth_clients, a_client_that_the_server_has_forgotten_is_registered_anew_at_the_next_login) {
   scripted_world world;
   ASSERT_TRUE(world.refused());
