@@ -32,6 +32,8 @@ result<void> session::log_in(const std::stop_token& stop) {
   if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
   const auto at = find_authority(hint_, stop);
   if (!at) return tl::unexpected(at.error());
+  if (at->is_assumed && answer->status >= 200 && answer->status < 300)
+    return fail(errc::unsupported, shown(with_.url) + " does not ask who you are, so there is nobody to log in to");
   return get(*at, scopes_to_ask(with_.settings, kept_, *at, wanted.scopes), true, stop);
 }
 

@@ -360,6 +360,20 @@ TEST(oauth_session, a_login_by_hand_asks_the_server_what_it_wants) {
   EXPECT_EQ(world.session().current()->tokens.access_token, "");
 }
 
+TEST(oauth_session, a_login_by_hand_at_a_server_that_wants_nobody_is_refused) {
+  scripted_world world;
+  world.places.drop("https://mcp.example/.well-known/oauth-protected-resource/mcp");
+  world.places.put(server_url, json(R"({"jsonrpc":"2.0","id":1,"result":{}})"));
+  const auto done = world.session().log_in({});
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().public_text.find("does not ask who you are"), std::string::npos) << done.error().public_text;
+  EXPECT_TRUE(world.places.asked("https://mcp.example/register").empty());
+  // Some want tokens for other requests only, and say so.
+  scripted_world other;
+  other.places.put(server_url, json(R"({"jsonrpc":"2.0","id":1,"result":{}})"));
+  EXPECT_TRUE(other.session().log_in({}));
+}
+
 TEST(oauth_session, logging_out_tells_the_authorization_server_and_forgets_all) {
   scripted_world world;
   world.announce(R"(,"revocation_endpoint":"https://as.example/revoke")");
