@@ -88,7 +88,8 @@ result<std::optional<server_metadata>> metadata_of_issuer(search& through, const
   if (!*found) return std::nullopt;
   auto out = read_server_metadata((*found)->second, issuer);
   if (!out && !is_named) {
-    if (auto with_slash = read_server_metadata((*found)->second, issuer + '/')) out = std::move(with_slash);
+    const auto base = base_of(issuer);
+    if (auto otherwise = read_server_metadata((*found)->second, issuer == base ? base + '/' : base)) out = std::move(otherwise);
   }
   if (!out) return about((*found)->first, std::move(out.error()));
   return std::move(*out);
@@ -104,7 +105,8 @@ result<authority> discover(const caller_of_http& http, const std::string& url, c
   authority out;
   out.resource = url;
   out.is_published = published->has_value();
-  std::vector<std::string> named{base_of(url)};
+  // Its own issuer, which it may spell either way.
+  std::vector<std::string> named{base_of(url), base_of(url) + '/'};
   if (*published) {
     out.resource = std::move((*published)->resource);
     out.scopes = std::move((*published)->scopes);
@@ -123,7 +125,7 @@ result<authority> discover(const caller_of_http& http, const std::string& url, c
   // Nobody's password shall be asked for in plain text.
   if (auto checked = check_issuer(*issuer); !checked) return tl::unexpected(std::move(checked.error()));
   out.is_assumed = true;
-  out.server = metadata_by_default(*issuer);
+  out.server = metadata_by_default(base_of(*issuer));
   return out;
 }
 

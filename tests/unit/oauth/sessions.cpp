@@ -313,6 +313,8 @@ TEST(oauth_session, a_step_up_for_what_was_asked_for_already_ends_at_once) {
 
 TEST(oauth_session, a_server_of_2025_03_26_is_its_own_authorization_server) {
   scripted_world world;
+  // A configured client is bound to the issuer that it was used with first.
+  world.settings.client_id = "old";
   world.places.drop("https://mcp.example/.well-known/oauth-protected-resource/mcp");
   world.places.put("https://mcp.example/.well-known/oauth-authorization-server",
                    json(R"({"issuer":"https://mcp.example/","authorization_endpoint":"https://mcp.example/o/a",)"
@@ -322,6 +324,10 @@ TEST(oauth_session, a_server_of_2025_03_26_is_its_own_authorization_server) {
   const auto done = world.refused();
   ASSERT_TRUE(done) << done.error().public_text;
   EXPECT_EQ(world.token(), "old-token");
+  // Nor is its slash another's the second time.
+  EXPECT_EQ(world.session().current()->key.issuer, "https://mcp.example/");
+  const auto again = world.refused("Bearer", 401, 1);
+  ASSERT_TRUE(again) << again.error().public_text;
   EXPECT_EQ(world.places.asked("https://mcp.example/.well-known/oauth-authorization-server").front().headers.back(),
             (std::pair<std::string, std::string>("MCP-Protocol-Version", "2025-03-26")));
 }
