@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/response_head.hpp"
 #include "transport/http_calls/small_call.hpp"
 
@@ -96,5 +97,8 @@ std::shared_ptr<token_source> stored_log_in(const http_target& of, std::shared_p
   if (says_who || of.tokens || !of.socket.empty() || !oauth_session::of(of.url, {})) return nullptr;
   return std::make_shared<stored_tokens>(of, std::move(store), std::move(advice), std::move(log));
 }
+  const bool has_proxy = !of.proxy.empty() && of.proxy != "none";
+  const auto origin = transport::http_calls::origin_of(of.url);
+  if (has_proxy && origin && origin->starts_with("http://")) return nullptr;
 
 }  // namespace hondana::credentials

@@ -18,7 +18,7 @@ namespace hondana::credentials {
 /// Tokens that the store has for the target's server, refreshed without asking anybody. It is opened by the first request.
 /// A store that cannot be read is an error only once the server refuses a request; before that it is logged, once.
 /// Null where none are sent: beside an Authorization header or tokens of its own, over a Unix socket, which knows its peers,
-/// and by plain http: to another machine. `advice`: as `oauth_settings::advice`.
+/// and by plain http: to another machine or through a proxy. `advice`: as `oauth_settings::advice`.
 [[nodiscard]] std::shared_ptr<token_source> stored_log_in(const http_target& of, std::shared_ptr<token_store> store,
                                                           std::string advice, std::function<void(std::string_view line)> log);
 

@@ -155,6 +155,14 @@ result<checked_target> check_target(const http_target& target) {
     if (auto fine = check_proxy(target.proxy); !fine) return tl::unexpected(std::move(fine.error()));
     out.proxy = target.proxy;
   }
+  if (out.tokens && out.origin.starts_with("http://")) {
+    if (out.proxy && !out.proxy->empty())
+      return fail(
+          errc::invalid_argument,
+          "a token is not sent by plain http: through a proxy, which would read it; the server needs https:, or no proxy");
+    // Proxies of the environment are not meant for this.
+    out.proxy.emplace();
+  }
   auto ours = check_identity(target);
   if (!ours) return tl::unexpected(std::move(ours.error()));
   out.ours = std::move(*ours);

@@ -21,15 +21,16 @@ struct checked_target {
   std::string origin;  ///< As `origin_of`.
   std::string socket;
   std::vector<std::string> header_lines;  ///< `Name: value`, as libcurl takes them.
-  std::optional<std::string> proxy;       ///< Nothing: what the environment says; empty: none.
+  std::optional<std::string> proxy;       ///< Nothing: what the environment says; empty: none, also for tokens by http:.
   std::chrono::milliseconds connect_time{0};
-  std::shared_ptr<token_source> tokens;   ///< Null: none.
+  std::shared_ptr<token_source> tokens;  ///< Null: none.
   identity ours;
 };
 
 /// Errors: invalid_argument for a URL that is not http or https, that holds a user name, or is too long; for header fields
 /// that would be more than a line or that the transport sets itself, Authorization beside a source of tokens among them; for a
-/// proxy that is none; for files as `check_identity`; the text names the part.
+/// proxy that is none, or that would read tokens because the URL is http:; for files as `check_identity`; the text names the
+/// part.
 [[nodiscard]] result<checked_target> check_target(const http_target& target);
 
 /// `scheme://host:port` with the port always there and letters in lower case; nothing for what is no http or https URL.

@@ -13,6 +13,7 @@
 #include "transport/http_calls/http_channel.hpp"
 #include "transport/http_calls/response_head.hpp"
 #include "unit/transport/http_calls/scripted_server.hpp"
+#include "unit/transport/http_calls/scripted_tokens.hpp"
 
 namespace {
 
@@ -99,6 +100,16 @@ TEST(http_target, proxies_are_urls) {
     target.proxy = proxy;
     EXPECT_TRUE(check_target(target)) << proxy;
   }
+}
+
+TEST(http_target, tokens_are_not_sent_through_a_proxy_that_could_read_them) {
+  auto target = at("http://127.0.0.1/mcp");
+  target.tokens = std::make_shared<hondana_test::scripted_tokens>("t", hondana_test::scripted_tokens::script());
+  target.proxy = "http://a:3128";
+  EXPECT_NE(why_not(target).find("through a proxy"), std::string::npos);
+  // Inside TLS it could not.
+  target.url = "https://127.0.0.1/mcp";
+  EXPECT_TRUE(check_target(target));
 }
 
 TEST(http_target, a_unix_socket_and_a_proxy_exclude_each_other) {

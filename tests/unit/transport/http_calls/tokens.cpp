@@ -18,6 +18,7 @@
 #include "transport/http_calls/token_worker.hpp"
 #include "unit/transport/http_calls/scripted_server.hpp"
 #include "unit/transport/http_calls/scripted_tokens.hpp"
+#include "unit/transport/http_calls/set_variable.hpp"
 
 namespace {
 
@@ -37,6 +38,7 @@ using hondana_test::notice;
 using hondana_test::scripted_connection;
 using hondana_test::scripted_server;
 using hondana_test::scripted_tokens;
+using hondana_test::set_variable;
 using hondana_test::waits_for;
 
 constexpr const char* wants_login = "WWW-Authenticate: Bearer resource_metadata=\"https://a.example/m\", scope=\"read\"\r\n";
@@ -66,11 +68,11 @@ scripted_server::script guarded(std::string accepted, std::string body = "no") {
 /// A server, a channel to it and the tokens it has.
 struct protected_talk {
   protected_talk(scripted_server::script plays, std::optional<std::string> first, scripted_tokens::script obtains,
-                 bool is_older = false)
+                 bool is_older = false, const std::string& through = "none")
       : tokens(std::make_shared<scripted_tokens>(std::move(first), std::move(obtains))), server(std::move(plays)) {
     hondana::http_target target;
     target.url = server.url();
-    target.proxy = "none";
+    target.proxy = through;
     target.tokens = tokens;
     const auto log = [this](std::string_view line) {
       const std::lock_guard lock(mutex);
@@ -104,6 +106,18 @@ TEST(http_tokens, the_token_at_hand_goes_with_each_request) {
   EXPECT_EQ(with.heard.messages(2).size(), 2u);
   for (const auto& one : with.server.requests(2)) EXPECT_EQ(one.field("authorization"), "Bearer first");
   EXPECT_TRUE(with.tokens->asked(0).empty());
+}
+
+TEST(http_tokens, a_proxy_of_the_environment_does_not_get_to_read_them) {
+  const scripted_server proxy(
+      [](const heard_request&, scripted_connection& to) { return to.answer(502, "text/plain", "I am the proxy"); });
+  const set_variable there("http_proxy", proxy.url(""));
+  protected_talk with(guarded("first"), "first", gives({}), false, "");
+  with.channel->send(call(1));
+  ASSERT_TRUE(with.heard.ending_of(1));
+  EXPECT_EQ(with.heard.messages(1).size(), 1u);
+  EXPECT_EQ(with.server.connections(), 1u);
+  EXPECT_EQ(proxy.connections(), 0u);
 }
 
 TEST(http_tokens, a_401_is_answered_by_a_new_token_and_the_same_request) {
