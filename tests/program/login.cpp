@@ -282,10 +282,12 @@ TEST(program_login, serves_a_mount_with_the_tokens_of_before) {
   const std::vector<std::string> served{"serve", "--port", "0", "--config", mine.home().path("mount.toml")};
   {
     process before(mine.command(served), program_test::output_to::pipe, "/usr/bin/env");
-    const auto said = before.error_line_with("hondana login --on " + server.url(), within(patience));
+    const auto said = before.error_line_with("'hondana login --on far'", within(patience));
     EXPECT_TRUE(said) << before.errors();
     EXPECT_TRUE(server.asked("/authorize").empty());
-    ASSERT_EQ(mine.does({"login", "--on", server.url()}).how, well);
+    // As the log advises.
+    const auto login = mine.does({"login", "--config", mine.home().path("mount.toml"), "--on", "far"});
+    ASSERT_EQ(login.how, well) << login.errors;
     // It goes on with what has come since.
     EXPECT_TRUE(before.error_line_with("connected to protected", within(patience))) << before.errors();
   }

@@ -4,6 +4,9 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -38,6 +41,26 @@ std::string program_path(const std::string& name) {
   return {};
 }
 
+/// Whoever asks this server need not hear where its sources are, and who logs in there; the log does.
+class discreet_tokens final : public token_source {
+ public:
+  explicit discreet_tokens(std::shared_ptr<token_source> of) : of_(std::move(of)) {}
+
+  std::optional<std::string> token() override { return of_->token(); }
+  result<void> obtain(const refused_token& why, const std::stop_token& stop) override {
+    auto done = of_->obtain(why, stop);
+    if (done || done.error().code == errc::cancelled) return done;
+    auto& told = done.error();
+    told.private_text = told.public_text + (told.private_text.empty() ? "" : " (" + told.private_text + ')');
+    told.public_text =
+        "it wants to know who asks, and there is no token for it; whoever runs this server finds in its log what to do";
+    return done;
+  }
+
+ private:
+  const std::shared_ptr<token_source> of_;
+};
+
 }  // namespace
 
 result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
@@ -45,8 +68,10 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   if (!settings) return tl::unexpected(std::move(settings.error()));
   settings->log = log;
   if (auto* http = std::get_if<http_target>(&settings->target)) {
-    http->tokens = credentials::stored_log_in(
-        *http, credentials::make_store(), "log in with 'hondana login --on " + http->url + "' as who runs this server", log);
+    auto tokens = credentials::stored_log_in(
+        *http, credentials::make_store(),
+        "log in with 'hondana login --on " + settings->name + "' and the --config of this server, as who runs it", log);
+    if (tokens) http->tokens = std::make_shared<discreet_tokens>(std::move(tokens));
   }
   return make_mcp_provider(std::move(*settings));
 }
