@@ -113,8 +113,10 @@ struct oauth_settings {
   std::string client_secret{};
   std::string private_key{};  ///< A PEM text, not encrypted: RSA from 2048 bits, P-256 or Ed25519. Instead of the secret.
   std::string key_id{};       ///< Its `kid`, if it has one.
-  /// The authorization server that `client_id` is of. Any other is refused. Empty: the one that the MCP server names first.
+  /// The authorization server that `client_id` is of. Any other is refused. Empty: the one that the MCP server names first,
+  /// which is no choice where there is a `client_secret`, unless `any_issuer`.
   std::string issuer{};
+  bool any_issuer = false;  ///< The MCP server is trusted to name who gets the secret.
   /// The https URL of our Client ID Metadata Document, for authorization servers that support them.
   std::string metadata_url{};
   std::string client_name = "hondana";  ///< For people, in dynamic registration.

@@ -22,6 +22,11 @@ result<void> check(const oauth_settings& settings) {
     return cannot_be("there is a client secret without a client id");
   if (settings.grant == oauth_grant::client_credentials && settings.client_secret.empty() && settings.private_key.empty())
     return cannot_be("a machine logs in with a client secret or a private key, and there is neither");
+  // A signed assertion says whom it is for; a secret serves whoever gets it.
+  if (!settings.client_secret.empty() && settings.issuer.empty() && !settings.any_issuer)
+    return cannot_be(
+        "there is a client secret and no issuer (--issuer URL), so that the MCP server could choose who gets the secret; name "
+        "the authorization server that gave it");
   if (settings.grant == oauth_grant::client_credentials && settings.client_id.empty() && settings.metadata_url.empty())
     return cannot_be("a machine logs in with a client id, and there is none");
   // Spec: basic/authorization/client-registration#implementation-requirements.

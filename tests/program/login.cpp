@@ -201,7 +201,7 @@ TEST(program_login, logs_a_machine_in_by_its_secret) {
   protected_server server;
   const desk mine(false);
   mine.home().put("secret", "s3cret\n");
-  const std::vector<std::string> words{
+  std::vector<std::string> words{
       "login", "--machine", "--client-id", "machine", "--client-secret-file", mine.home().path("secret"), "--on", server.url()};
   std::filesystem::permissions(mine.home().path("secret"), std::filesystem::perms(0644));
   const auto open = mine.does(words);
@@ -225,6 +225,12 @@ TEST(program_login, sends_a_header_instead_of_what_it_has) {
   for (const auto& one : server.asked("/mcp")) EXPECT_EQ(one.find("access-"), std::string::npos) << one;
 }
 
+  // The server might name anybody.
+  const auto to_anybody = mine.does(words);
+  EXPECT_EQ(to_anybody.how, misused);
+  EXPECT_NE(to_anybody.errors.find("--issuer"), std::string::npos) << to_anybody.errors;
+  EXPECT_TRUE(server.asked("/token").empty());
+  words.insert(words.end(), {"--issuer", server.origin()});
 TEST(program_login, keeps_its_tokens_in_the_keyring_where_one_answers) {
   protected_server server;
   const desk mine;

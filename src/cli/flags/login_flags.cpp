@@ -26,6 +26,7 @@ constexpr flag client_id_flag{.name = "client-id",
 constexpr flag client_secret_flag{.name = "client-secret-file",
                                   .value = "FILE",
                                   .help = "The secret or private key (PEM) of the client; a file that nobody else reads",
+                                  .details = "A secret goes to the authorization server that --issuer names, and needs that.",
                                   .by = completion_kind::file};
 constexpr flag client_metadata_flag{
     .name = "client-metadata", .value = "URL", .help = "The https URL of hondana's Client ID Metadata Document"};

@@ -146,6 +146,11 @@ TEST(oauth_settings, that_cannot_be_are_refused_before_anything_is_sent) {
   EXPECT_NE(refused_for([](auto& s) {
               s.client_id = "a";
               s.client_secret = "the-secret";
+            }).find("issuer"),
+            std::string::npos);
+  EXPECT_NE(refused_for([](auto& s) {
+              s.client_id = "a";
+              s.client_secret = "the-secret";
               s.private_key = "the-secret";
             }),
             "");
@@ -155,6 +160,17 @@ TEST(oauth_settings, that_cannot_be_are_refused_before_anything_is_sent) {
   EXPECT_NE(refused_for([](auto& s) { s.metadata_url = "http://127.0.0.1/client.json"; }), "");
   EXPECT_NE(refused_for([](auto& s) { s.issuer = "javascript:x"; }), "");
   EXPECT_NE(refused_for([](auto& s) { s.scopes = {"a b"}; }), "");
+}
+
+TEST(oauth_settings, say_who_gets_a_secret) {
+  oauth_settings settings;
+  settings.client_id = "a";
+  settings.client_secret = "the-secret";
+  settings.issuer = issuer_url;
+  EXPECT_TRUE(oauth_session::of(server_url, settings));
+  settings.issuer.clear();
+  settings.any_issuer = true;
+  EXPECT_TRUE(oauth_session::of(server_url, settings));
 }
 
 }  // namespace
