@@ -128,6 +128,8 @@ struct oauth_settings {
   std::shared_ptr<login_page> login{};   ///< Null: nobody can log in; tokens at hand are used and refreshed.
   std::vector<std::string> hosts{};      ///< Authorization servers that may be on private networks, besides the MCP server.
   std::string authorities{};             ///< A PEM file of certificates to trust instead of the system's.
+  std::string certificate{};             ///< A PEM file, shown in TLS to the MCP server's own origin and to nobody else.
+  std::string certificate_key{};         ///< A PEM file with its key; empty: it is in the same file.
   std::string proxy{};                   ///< A URL; empty: none.
   std::chrono::milliseconds call_time{10'000};  ///< For each request to an authorization server.
 

@@ -85,6 +85,9 @@ result<oauth_settings> settings_with(std::shared_ptr<token_store> store, const h
   oauth_settings out;
   for (const auto& one : *kept) out.hosts.push_back(transport::http_calls::host_of(one.key.issuer));
   if (of.proxy != "none") out.proxy = of.proxy;
+  out.authorities = of.authorities;
+  out.certificate = of.certificate;
+  out.certificate_key = of.key;
   out.store = std::move(store);
   return out;
 }
@@ -94,11 +97,11 @@ std::shared_ptr<token_source> stored_log_in(const http_target& of, std::shared_p
   const bool says_who = std::any_of(of.headers.begin(), of.headers.end(), [](const auto& field) {
     return transport::http_calls::same_name(field.first, "authorization");
   });
-  if (says_who || of.tokens || !of.socket.empty() || !oauth_session::of(of.url, {})) return nullptr;
-  return std::make_shared<stored_tokens>(of, std::move(store), std::move(advice), std::move(log));
-}
   const bool has_proxy = !of.proxy.empty() && of.proxy != "none";
   const auto origin = transport::http_calls::origin_of(of.url);
   if (has_proxy && origin && origin->starts_with("http://")) return nullptr;
+  if (says_who || of.tokens || !of.socket.empty() || !oauth_session::of(of.url, {})) return nullptr;
+  return std::make_shared<stored_tokens>(of, std::move(store), std::move(advice), std::move(log));
+}
 
 }  // namespace hondana::credentials

@@ -4,6 +4,7 @@
 
 #include "oauth/places.hpp"
 #include "oauth/session.hpp"
+#include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/small_call.hpp"
 
 namespace hondana::inline v0 {
@@ -12,6 +13,7 @@ namespace {
 using transport::http_calls::call_guard;
 using transport::http_calls::call_guarded;
 using transport::http_calls::host_of;
+using transport::http_calls::origin_of;
 
 tl::unexpected<failure> cannot_be(const std::string& what) { return fail(errc::invalid_argument, what); }
 
@@ -20,13 +22,13 @@ result<void> check(const oauth_settings& settings) {
     return cannot_be("there are a client secret and a private key; configure one of them");
   if (!settings.client_secret.empty() && settings.client_id.empty())
     return cannot_be("there is a client secret without a client id");
-  if (settings.grant == oauth_grant::client_credentials && settings.client_secret.empty() && settings.private_key.empty())
-    return cannot_be("a machine logs in with a client secret or a private key, and there is neither");
   // A signed assertion says whom it is for; a secret serves whoever gets it.
   if (!settings.client_secret.empty() && settings.issuer.empty() && !settings.any_issuer)
     return cannot_be(
         "there is a client secret and no issuer (--issuer URL), so that the MCP server could choose who gets the secret; name "
         "the authorization server that gave it");
+  if (settings.grant == oauth_grant::client_credentials && settings.client_secret.empty() && settings.private_key.empty())
+    return cannot_be("a machine logs in with a client secret or a private key, and there is neither");
   if (settings.grant == oauth_grant::client_credentials && settings.client_id.empty() && settings.metadata_url.empty())
     return cannot_be("a machine logs in with a client id, and there is none");
   // Spec: basic/authorization/client-registration#implementation-requirements.
@@ -76,7 +78,8 @@ result<std::shared_ptr<oauth_session>> oauth_session::of(const std::string& url,
     with.key = std::move(*key);
   }
   if (!settings.store) settings.store = make_token_store_in_memory();
-  call_guard guard{hosts_for(with.url, settings), settings.authorities, settings.proxy};
+  call_guard guard{hosts_for(with.url, settings), settings.authorities,     settings.proxy,
+                   settings.certificate,          settings.certificate_key, origin_of(with.url).value_or("")};
   with.http.call = [guard = std::move(guard)](const auto& what, const std::stop_token& stop) {
     return call_guarded(what, guard, stop);
   };

@@ -7,6 +7,7 @@
 
 #include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/failed_transfer.hpp"
+#include "transport/http_calls/identity.hpp"
 #include "transport/http_calls/loop.hpp"
 #include "transport/http_calls/public_address.hpp"
 
@@ -77,10 +78,8 @@ result<void> guarded_request::set_options(CURL* easy, curl_slist* lines, const p
   set(CURLOPT_FOLLOWLOCATION, 0L);
   set(CURLOPT_SSL_VERIFYPEER, 1L);
   set(CURLOPT_SSL_VERIFYHOST, 2L);
-  if (!under_.authorities.empty()) {
-    set(CURLOPT_CAINFO, under_.authorities.c_str());
-    set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
-  }
+  is_set = is_set &&
+           use_identity(easy, {under_.authorities, under_.certificate, under_.key.empty() ? under_.certificate : under_.key});
   set(CURLOPT_HTTPHEADER, lines);
   if (what.body) {
     set(CURLOPT_POST, 1L);

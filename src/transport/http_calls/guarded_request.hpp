@@ -31,6 +31,8 @@ class guarded_request {
     std::function<bool(const sockaddr&)> admits{};
     std::string refusal{};      ///< What an address that is not admitted is said to be.
     std::string authorities{};  ///< A PEM file of certificates to trust instead of the system's.
+    std::string certificate{};  ///< A PEM file to show; empty: none.
+    std::string key{};          ///< A PEM file with its key; empty: it is in the same file.
     std::string proxy{};        ///< Empty: none, whatever the environment says.
     std::chrono::milliseconds connect_time{10'000};
     std::chrono::milliseconds time{30'000};  ///< For all requests together, from the construction on,

@@ -59,6 +59,10 @@ result<small_answer> call_guarded(const small_request& what, const call_guard& u
   }
   guarded_request::parts parts{what.url, {}, what.body};
   for (const auto& [name, value] : what.headers) {
+  if (*origin == under.shown_to) {
+    rules.certificate = under.certificate;
+    rules.key = under.key;
+  }
     auto line = header_line(name, value);
     if (!line) return tl::unexpected(std::move(line.error()));
     parts.header_lines.push_back(std::move(*line));

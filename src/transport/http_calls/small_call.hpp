@@ -36,6 +36,9 @@ struct call_guard {
   std::vector<std::string> hosts{};
   std::string authorities{};  ///< A PEM file of certificates to trust instead of the system's.
   std::string proxy{};        ///< As `fetch_limits::proxy`.
+  std::string certificate{};  ///< A PEM file, shown to `shown_to` only.
+  std::string key{};          ///< A PEM file with its key; empty: it is in the same file.
+  std::string shown_to{};     ///< As `origin_of`.
 };
 
 /// The host of a URL in lower case, for `call_guard::hosts`; empty for what is no http or https URL.

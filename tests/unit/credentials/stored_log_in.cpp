@@ -79,4 +79,25 @@ TEST_F(stored_log_ins, that_can_be_read_after_all_are_sent_when_the_server_asks)
   EXPECT_EQ(tokens->token(), "kept");
 }
 
+TEST(stored_log_in, trusts_and_shows_what_its_target_does) {
+  hondana::http_target of{.url = "https://mcp.example/mcp"};
+  of.authorities = "ca.pem";
+  of.certificate = "own.pem";
+  of.key = "own-key.pem";
+  const auto with = hondana::credentials::settings_with(hondana::make_token_store_in_memory(), of);
+  ASSERT_TRUE(with);
+  EXPECT_EQ(with->authorities, "ca.pem");
+  EXPECT_EQ(with->certificate, "own.pem");
+  EXPECT_EQ(with->certificate_key, "own-key.pem");
+}
+
+TEST(stored_log_in, is_not_for_a_proxy_that_could_read_it) {
+  hondana::http_target of{.url = "http://127.0.0.1:7325/mcp"};
+  EXPECT_NE(hondana::credentials::stored_log_in(of, hondana::make_token_store_in_memory(), "log in", {}), nullptr);
+  of.proxy = "http://proxy.example:3128";
+  EXPECT_EQ(hondana::credentials::stored_log_in(of, hondana::make_token_store_in_memory(), "log in", {}), nullptr);
+  of.url = "https://mcp.example/mcp";
+  EXPECT_NE(hondana::credentials::stored_log_in(of, hondana::make_token_store_in_memory(), "log in", {}), nullptr);
+}
+
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/http_channel.hpp"
+#include "transport/http_calls/small_call.hpp"
 #include "unit/tls/certificates.hpp"
 #include "unit/transport/http_calls/scripted_server.hpp"
 
@@ -107,6 +108,21 @@ TEST_F(client_certificates, what_is_shown_is_taken_by_a_server_that_needs_it) {
   to.certificate = folder.write("both.pem", alice.key_text() + alice.certificate_text());
   to.key.clear();
   EXPECT_EQ(outcome(to), "answered");
+}
+
+TEST_F(client_certificates, are_shown_by_small_calls_to_the_one_origin_they_are_for) {
+  serve(&authority);
+  auto to = target();
+  show(to, alice);
+  hondana::transport::http_calls::call_guard under{.hosts = {"127.0.0.1"}, .authorities = to.authorities};
+  under.certificate = to.certificate;
+  under.key = to.key;
+  under.shown_to = "https://127.0.0.1:1";
+  EXPECT_FALSE(call_guarded({.url = to.url}, under, {}));
+  under.shown_to = *hondana::transport::http_calls::origin_of(to.url);
+  const auto got = call_guarded({.url = to.url}, under, {});
+  ASSERT_TRUE(got) << got.error().public_text;
+  EXPECT_NE(got->status, 0);
 }
 
 TEST_F(client_certificates, a_server_that_misses_one_is_understood) {
