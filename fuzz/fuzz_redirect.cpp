@@ -19,7 +19,7 @@ void require(bool holds) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using hondana::login::redirect_request;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto read = hondana::login::read_redirect(bytes, "127.0.0.1:4000");
+  const auto read = hondana::login::read_redirect(bytes, "127.0.0.1:4000", "b");
   require((read.what == redirect_request::kind::refused) == (read.status != 0));
   if (read.what == redirect_request::kind::incomplete) require(size <= hondana::login::max_request_bytes);
   if (read.what == redirect_request::kind::redirect) {

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "transport/http_calls/small_call.hpp"
+
 namespace hondana::login {
 namespace {
 
@@ -20,16 +22,6 @@ bool is_plain_program(std::string_view text) noexcept {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            others.find(c) != std::string_view::npos;
   });
-}
-
-bool is_on_this_machine(std::string_view authority) noexcept {
-  for (const std::string_view host : {"127.0.0.1", "localhost", "[::1]"}) {
-    if (!authority.starts_with(host)) continue;
-    const auto port = authority.substr(host.size());
-    if (port.empty()) return true;
-    return port.front() == ':' && std::all_of(port.begin() + 1, port.end(), [](char c) { return c >= '0' && c <= '9'; });
-  }
-  return false;
 }
 
 /// Where a started program writes and reads: nowhere.
@@ -65,7 +57,7 @@ class started_apart {
 
 }  // namespace
 
-bool may_be_shown(std::string_view url) noexcept {
+bool may_be_shown(std::string_view url) {
   constexpr std::string_view https = "https://";
   constexpr std::string_view http = "http://";
   if (url.size() > max_url_bytes) return false;
@@ -79,7 +71,7 @@ bool may_be_shown(std::string_view url) noexcept {
   const auto rest = url.substr(is_secure ? https.size() : http.size());
   const auto authority = rest.substr(0, rest.find_first_of("/?#"));
   if (authority.empty() || authority.find('@') != std::string_view::npos) return false;
-  return is_secure || is_on_this_machine(authority);
+  return is_secure || transport::http_calls::is_on_this_machine(std::string(url));
 }
 
 std::optional<std::string> browser_program(const environment& of, bool is_root) {

@@ -12,7 +12,7 @@ namespace hondana::login {
 
 /// Whether a URL may be given to a browser: https, or http on this machine, in plain visible ASCII without quotes, backslashes
 /// or what else a badly written opener might take for more than an address.
-[[nodiscard]] bool may_be_shown(std::string_view url) noexcept;
+[[nodiscard]] bool may_be_shown(std::string_view url);
 
 /// Reads a variable of the environment; empty: it is not set.
 using environment = std::function<std::string(const char* name)>;

@@ -1,11 +1,13 @@
 /// What the person who logs in sees.
 #include "login/browser_login.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "login/browser.hpp"
 #include "login/redirect_listener.hpp"
+#include "login/redirect_request.hpp"
 
 namespace hondana::login {
 namespace {
@@ -16,7 +18,7 @@ class browser_login final : public login_page {
 
   result<std::string> begin(const std::string& before) override {
     listener_.reset();
-    auto listening = redirect_listener::open(before);
+    auto listening = redirect_listener::open(before, options_.port);
     if (!listening) return tl::unexpected(std::move(listening.error()));
     listener_.emplace(std::move(*listening));
     return listener_->url();
@@ -27,6 +29,8 @@ class browser_login final : public login_page {
     if (!may_be_shown(url))
       return fail(errc::source_unavailable,
                   "the authorization server's page is not at a plain https address, and is not shown to anybody");
+    const auto state = parameter_in(std::string_view(url).substr(std::min(url.find('?') + 1, url.size())), "state");
+    if (!state) return fail(errc::internal, "the authorization server's page is asked for without a state");
     show(url);
     std::string pasted;
     const auto hears = [&](std::string_view line) {
@@ -40,7 +44,7 @@ class browser_login final : public login_page {
       pasted = line;
       return true;
     };
-    auto redirect = listener_->wait(options_.time, stop, options_.typed, hears);
+    auto redirect = listener_->wait(*state, options_.time, stop, options_.typed, hears);
     listener_.reset();
     if (!redirect) return tl::unexpected(std::move(redirect.error()));
     return *redirect ? std::move(**redirect) : std::move(pasted);
@@ -66,6 +70,8 @@ class browser_login final : public login_page {
 };
 
 }  // namespace
+
+std::string redirect_url(std::uint16_t port) { return "http://127.0.0.1:" + std::to_string(port) + std::string(redirect_path); }
 
 std::unique_ptr<login_page> make_browser_login(browser_login_options options) {
   if (!options.say) options.say = [](std::string_view) {};

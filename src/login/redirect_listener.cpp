@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "login/browser_login.hpp"
 #include "login/redirect_request.hpp"
 
 namespace hondana::login {
@@ -47,8 +48,8 @@ result<disk::handle> bound_to(std::uint16_t port) {
   here.sin_port = htons(port);
   if (!out.is_open() || ::bind(out.get(), reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0 ||
       ::listen(out.get(), SOMAXCONN) != 0) {
-    return fail(errc::source_unavailable,
-                std::string("cannot listen on 127.0.0.1 for the browser to come back: ") + std::strerror(errno));
+    return fail(errc::source_unavailable, "cannot listen on 127.0.0.1:" + std::to_string(port) +
+                                              " for the browser to come back: " + std::strerror(errno));
   }
   return out;
 }
@@ -101,10 +102,10 @@ class stop_signal {
 
 }  // namespace
 
-result<redirect_listener> redirect_listener::open(const std::string& before) {
-  const auto wanted = port_in(before);
+result<redirect_listener> redirect_listener::open(const std::string& before, std::uint16_t port) {
+  const auto wanted = port != 0 ? port : port_in(before);
   auto socket = bound_to(wanted);
-  if (!socket && wanted != 0) socket = bound_to(0);
+  if (!socket && wanted != port) socket = bound_to(0);
   if (!socket) return tl::unexpected(std::move(socket.error()));
   sockaddr_in here{};
   socklen_t size = sizeof here;
@@ -115,7 +116,7 @@ result<redirect_listener> redirect_listener::open(const std::string& before) {
 
 std::string redirect_listener::host() const { return "127.0.0.1:" + std::to_string(port_); }
 
-std::string redirect_listener::url() const { return "http://" + host() + std::string(redirect_path); }
+std::string redirect_listener::url() const { return redirect_url(port_); }
 
 void redirect_listener::admit() {
   disk::handle one(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -125,7 +126,7 @@ void redirect_listener::admit() {
   guests_.push_back({std::move(one), clock::now() + time_of_guest});
 }
 
-std::optional<std::string> redirect_listener::hear(std::list<guest>::iterator one) {
+std::optional<std::string> redirect_listener::hear(std::list<guest>::iterator one, const std::string& state) {
   std::array<char, 4096> buffer;
   const auto got = ::recv(one->socket.get(), buffer.data(), buffer.size(), 0);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
@@ -134,7 +135,7 @@ std::optional<std::string> redirect_listener::hear(std::list<guest>::iterator on
     return std::nullopt;
   }
   one->bytes.append(buffer.data(), static_cast<std::size_t>(got));
-  auto asked = read_redirect(one->bytes, host());
+  auto asked = read_redirect(one->bytes, host(), state);
   switch (asked.what) {
     case redirect_request::kind::incomplete:
       return std::nullopt;
@@ -149,8 +150,8 @@ std::optional<std::string> redirect_listener::hear(std::list<guest>::iterator on
   return "http://" + host() + asked.target;
 }
 
-result<std::optional<std::string>> redirect_listener::wait(std::chrono::milliseconds time, const std::stop_token& stop,
-                                                           int typed, const line_hearer& hears) {
+result<std::optional<std::string>> redirect_listener::wait(const std::string& state, std::chrono::milliseconds time,
+                                                           const std::stop_token& stop, int typed, const line_hearer& hears) {
   const auto until = clock::now() + time;
   const stop_signal stopped(stop);
   std::string line;
@@ -173,7 +174,7 @@ result<std::optional<std::string>> redirect_listener::wait(std::chrono::millisec
     for (std::size_t i = 3; i < watched.size(); ++i) {
       const auto present = one++;
       if (watched[i].revents == 0) continue;
-      if (auto redirect = hear(present)) return redirect;
+      if (auto redirect = hear(present, state)) return redirect;
     }
     if (watched[1].revents != 0) admit();
     if (watched[2].revents == 0) continue;

@@ -19,19 +19,20 @@ namespace hondana::login {
 /// Listens on 127.0.0.1 for one redirect. Threads: one at a time.
 class redirect_listener {
  public:
-  /// At the port of `before`, when that is a URL of ours and the port is free, else at any. Errors: source_unavailable.
-  [[nodiscard]] static result<redirect_listener> open(const std::string& before);
+  /// At `port`, or, when that is 0, at the port of `before`, if that is a URL of ours and the port is free, else at any.
+  /// Errors: source_unavailable.
+  [[nodiscard]] static result<redirect_listener> open(const std::string& before, std::uint16_t port);
 
   /// `http://127.0.0.1:PORT/callback`.
   [[nodiscard]] std::string url() const;
 
   /// Hears a line that was typed; true when it was what is waited for.
   using line_hearer = std::function<bool(std::string_view)>;
-  /// Waits for the redirect, and gives its whole URL. What else asks is refused, at most eight at a time, 16 KiB and five
-  /// seconds each. With `typed`, lines of that descriptor go to `hears`, and when it takes one nothing is given. Errors:
-  /// timed_out, cancelled.
-  [[nodiscard]] result<std::optional<std::string>> wait(std::chrono::milliseconds time, const std::stop_token& stop, int typed,
-                                                        const line_hearer& hears);
+  /// Waits for the redirect with this state, and gives its whole URL. What else asks is refused, at most eight at a time, 16
+  /// KiB and five seconds each. With `typed`, lines of that descriptor go to `hears`, and when it takes one nothing is given.
+  /// Errors: timed_out, cancelled.
+  [[nodiscard]] result<std::optional<std::string>> wait(const std::string& state, std::chrono::milliseconds time,
+                                                        const std::stop_token& stop, int typed, const line_hearer& hears);
 
  private:
   using clock = std::chrono::steady_clock;
@@ -45,7 +46,7 @@ class redirect_listener {
   [[nodiscard]] std::string host() const;
   void admit();
   /// What a guest has asked for once that is known; drops guests that are refused.
-  std::optional<std::string> hear(std::list<guest>::iterator one);
+  std::optional<std::string> hear(std::list<guest>::iterator one, const std::string& state);
 
   disk::handle socket_;
   std::uint16_t port_ = 0;

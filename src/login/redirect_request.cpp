@@ -2,27 +2,21 @@
 #include "login/redirect_request.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <hondana/uri.hpp>
+#include <utility>
+
+#include "transport/http_calls/response_head.hpp"
 
 namespace hondana::login {
 namespace {
 
+using transport::http_calls::same_name;
+using transport::http_calls::trimmed;
+
 redirect_request refused(int status) { return {redirect_request::kind::refused, status, {}}; }
-
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-bool same_name(std::string_view a, std::string_view b) noexcept {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
-}
 
 bool is_visible(std::string_view text) noexcept {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
 }
 
 /// The next line without its end; nothing when there is none.
@@ -34,15 +28,6 @@ std::optional<std::string_view> next_line(std::string_view& rest) noexcept {
   return out;
 }
 
-bool has_parameter(std::string_view query, std::string_view name) noexcept {
-  while (!query.empty()) {
-    const auto end = std::min(query.find('&'), query.size());
-    if (query.substr(0, std::min(query.find('='), end)) == name) return true;
-    query.remove_prefix(std::min(end + 1, query.size()));
-  }
-  return false;
-}
-
 /// The value of a field; nothing when it is not there exactly once.
 struct field {
   std::string_view value{};
@@ -51,7 +36,19 @@ struct field {
 
 }  // namespace
 
-redirect_request read_redirect(std::string_view bytes, std::string_view host) {
+std::optional<std::string> parameter_in(std::string_view query, std::string_view name) {
+  while (!query.empty()) {
+    const auto one = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(one.size() + 1, query.size()));
+    const auto equals = one.find('=');
+    if (one.substr(0, equals) != name) continue;
+    auto value = percent_decode(equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1));
+    return value ? std::optional(std::move(*value)) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+redirect_request read_redirect(std::string_view bytes, std::string_view host, std::string_view state) {
   const auto end = bytes.find("\r\n\r\n");
   if (bytes.size() > max_request_bytes || (end != std::string_view::npos && end + 4 > max_request_bytes)) return refused(431);
   if (end == std::string_view::npos) return {};
@@ -65,24 +62,28 @@ redirect_request read_redirect(std::string_view bytes, std::string_view host) {
 
   field named_host;
   field mode;
+  field shown_as;
   while (const auto next = next_line(rest)) {
     const auto colon = next->find(':');
     if (colon == std::string_view::npos) return refused(400);
     const auto name = next->substr(0, colon);
-    for (auto* const one : {&named_host, &mode}) {
-      if (!same_name(name, one == &mode ? "sec-fetch-mode" : "host")) continue;
-      one->value = trimmed(next->substr(colon + 1));
-      ++one->times;
+    for (const auto& [called, to] :
+         {std::pair("host", &named_host), std::pair("sec-fetch-mode", &mode), std::pair("sec-fetch-dest", &shown_as)}) {
+      if (!same_name(name, called)) continue;
+      to->value = trimmed(next->substr(colon + 1));
+      ++to->times;
     }
   }
   if (named_host.times != 1 || named_host.value != host) return refused(421);
   const auto query = target.find('?');
   if (target.substr(0, query) != redirect_path) return refused(404);
   if (line.substr(0, first) != "GET") return refused(405);
-  if (mode.times > 0 && mode.value != "navigate") return refused(403);
+  // A frame navigates, too.
+  for (const auto& [one, wanted] : {std::pair(mode, "navigate"), std::pair(shown_as, "document")})
+    if (one.times > 1 || (one.times == 1 && one.value != wanted)) return refused(403);
   const auto parameters = query == std::string_view::npos ? std::string_view() : target.substr(query + 1);
-  if (!has_parameter(parameters, "state") || (!has_parameter(parameters, "code") && !has_parameter(parameters, "error")))
-    return refused(400);
+  if (parameter_in(parameters, "state") != state) return refused(400);
+  if (!parameter_in(parameters, "code") && !parameter_in(parameters, "error")) return refused(400);
   return {redirect_request::kind::redirect, 0, std::string(target)};
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,9 +22,12 @@ struct redirect_request {
   std::string target{};  ///< Of a redirect: path and query.
 };
 
-/// Reads what has come of a request so far. A redirect is a GET of the path, to the host `host` ("127.0.0.1:PORT"), with
-/// `state` and with `code` or `error`, by which a browser navigates: pages of others that only load it are refused, and so is
-/// what asks for another host, whose name somebody has made lead here. Spec: RFC 8252 7.3, RFC 6749 4.1.2.
-[[nodiscard]] redirect_request read_redirect(std::string_view bytes, std::string_view host);
+/// Reads what has come of a request so far. A redirect is a GET of the path, to the host `host` ("127.0.0.1:PORT"), with the
+/// state `state` and with `code` or `error`, by which a browser shows a page: pages of others that only load or frame it are
+/// refused, and so is what asks for another host, whose name somebody has made lead here. Spec: RFC 8252 7.3, RFC 6749 4.1.2.
+[[nodiscard]] redirect_request read_redirect(std::string_view bytes, std::string_view host, std::string_view state);
+
+/// The decoded value of the first parameter of that name in a query; nothing: there is none, or its escapes are broken.
+[[nodiscard]] std::optional<std::string> parameter_in(std::string_view query, std::string_view name);
 
 }  // namespace hondana::login

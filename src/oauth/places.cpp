@@ -11,7 +11,6 @@ namespace hondana::oauth {
 namespace {
 
 using transport::http_calls::has_credentials;
-using transport::http_calls::host_of;
 using transport::http_calls::origin_of;
 
 /// Without a slash that ends it.
@@ -83,12 +82,7 @@ std::vector<std::string> server_metadata_places(const std::string& issuer) {
   return out;
 }
 
-bool is_on_this_machine(const std::string& url) {
-  const auto host = host_of(url);
-  if (host == "localhost" || host.ends_with(".localhost") || host == "[::1]") return true;
-  return host.starts_with("127.") &&
-         std::all_of(host.begin(), host.end(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
-}
+bool is_on_this_machine(const std::string& url) { return transport::http_calls::is_on_this_machine(url); }
 
 result<void> check_endpoint(const std::string& url, std::string_view what) {
   const auto refuse = [&](const std::string& why) {

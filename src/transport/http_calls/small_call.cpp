@@ -30,6 +30,13 @@ std::string host_of(const std::string& url) {
   return origin ? host_in(*origin) : std::string();
 }
 
+bool is_on_this_machine(const std::string& url) {
+  const auto host = host_of(url);
+  if (host == "localhost" || host.ends_with(".localhost") || host == "[::1]") return true;
+  return host.starts_with("127.") &&
+         std::all_of(host.begin(), host.end(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
+}
+
 result<small_answer> call_guarded(const small_request& what, const call_guard& under, const std::stop_token& stop) {
   const auto cannot_ask = [&what](errc code, const std::string& why) {
     return fail(code, "cannot ask " + shown(what.url) + ": " + why);
@@ -52,6 +59,10 @@ result<small_answer> call_guarded(const small_request& what, const call_guard& u
                                .proxy = is_plain ? std::string() : under.proxy,
                                .time = what.time};
   rules.connect_time = std::min(rules.connect_time, what.time);
+  if (*origin == under.shown_to) {
+    rules.certificate = under.certificate;
+    rules.key = under.key;
+  }
   if (is_plain) {
     rules.admits = is_loopback;
   } else if (is_ours) {
@@ -59,10 +70,6 @@ result<small_answer> call_guarded(const small_request& what, const call_guard& u
   }
   guarded_request::parts parts{what.url, {}, what.body};
   for (const auto& [name, value] : what.headers) {
-  if (*origin == under.shown_to) {
-    rules.certificate = under.certificate;
-    rules.key = under.key;
-  }
     auto line = header_line(name, value);
     if (!line) return tl::unexpected(std::move(line.error()));
     parts.header_lines.push_back(std::move(*line));

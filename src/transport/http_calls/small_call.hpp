@@ -44,6 +44,9 @@ struct call_guard {
 /// The host of a URL in lower case, for `call_guard::hosts`; empty for what is no http or https URL.
 [[nodiscard]] std::string host_of(const std::string& url);
 
+/// Whether a URL's host is this machine by its name: localhost, 127.0.0.0/8, ::1.
+[[nodiscard]] bool is_on_this_machine(const std::string& url);
+
 /// GETs, or POSTs what `what` has. A host that is not among the guard's is reached by `https:` at public addresses only (see
 /// public_address.hpp), looked at when the socket is opened. No redirect is followed: it is the answer. Compression is not
 /// asked for.

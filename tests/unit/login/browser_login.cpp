@@ -37,8 +37,8 @@ using hondana::login::open_browser;
 constexpr const char* page = "https://auth.example/authorize?state=s&x=1";
 
 TEST(browser, is_shown_plain_addresses_of_https_or_this_machine_only) {
-  for (const auto* good :
-       {page, "https://a.example", "http://127.0.0.1:4000/x?y=(1)&z=;", "http://localhost/", "http://[::1]:1/#f"})
+  for (const auto* good : {page, "https://a.example", "http://127.0.0.1:4000/x?y=(1)&z=;", "http://localhost/",
+                           "http://as.localhost:1/", "http://[::1]:1/#f"})
     EXPECT_TRUE(may_be_shown(good)) << good;
   for (const auto* bad : {"",
                           "https://",
@@ -207,6 +207,8 @@ TEST(browser_login, is_not_ended_by_other_requests_or_by_silence) {
   EXPECT_EQ(asked(one.port(), "/favicon.ico").substr(9, 3), "404");
   EXPECT_EQ(asked(one.port(), "/callback?code=evil&state=s", "evil.example").substr(9, 3), "421");
   EXPECT_EQ(asked(one.port(), "/callback").substr(9, 3), "400");
+  EXPECT_EQ(asked(one.port(), "/callback?code=evil&state=guess").substr(9, 3), "400");
+  EXPECT_EQ(asked(one.port(), "/callback?error=access_denied&state=guess").substr(9, 3), "400");
   EXPECT_EQ(one.came.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
   EXPECT_EQ(asked(one.port(), "/callback?error=access_denied&state=s").substr(9, 3), "200");
   EXPECT_EQ(one.came.get().value_or(""), one.url + "?error=access_denied&state=s");
@@ -226,6 +228,21 @@ TEST(browser_login, comes_back_to_the_port_it_was_registered_with_unless_that_is
   EXPECT_NE(url, before);
   EXPECT_EQ(url.find("http://127.0.0.1:"), 0u);
   EXPECT_EQ(make_browser_login({})->begin("http://evil.example:80/callback").value_or("").find("http://127.0.0.1:"), 0u);
+}
+
+TEST(browser_login, comes_back_to_the_port_that_is_named_or_says_that_it_is_taken) {
+  std::uint16_t port = 0;
+  {
+    const auto login = make_browser_login({});
+    const auto url = login->begin("").value_or("http://127.0.0.1:0/");
+    port = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
+  }
+  const auto here = "http://127.0.0.1:" + std::to_string(port) + "/callback";
+  const auto named = make_browser_login({.port = port});
+  EXPECT_EQ(named->begin("http://127.0.0.1:1/callback").value_or(""), here);
+  const auto taken = make_browser_login({.port = port})->begin("");
+  ASSERT_FALSE(taken);
+  EXPECT_NE(taken.error().public_text.find(std::to_string(port)), std::string::npos);
 }
 
 TEST(browser_login, takes_an_address_that_is_pasted) {
