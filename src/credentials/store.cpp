@@ -189,6 +189,8 @@ std::optional<place> place_named(std::string_view name) noexcept {
 
 std::string usual_file() {
   auto folder = variable("XDG_DATA_HOME");
+  // Relative ones are to be ignored. Spec: XDG Base Directory Specification.
+  if (!folder.starts_with('/')) folder.clear();
   if (folder.empty() && !variable("HOME").empty()) folder = variable("HOME") + "/.local/share";
   return folder.empty() ? "" : folder + "/hondana/credentials.json";
 }

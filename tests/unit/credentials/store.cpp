@@ -287,6 +287,8 @@ TEST_F(credential_stores, have_their_file_where_data_of_programs_belongs) {
   };
   EXPECT_EQ(with("/data", "/home/ada"), "/data/hondana/credentials.json");
   EXPECT_EQ(with(nullptr, "/home/ada"), "/home/ada/.local/share/hondana/credentials.json");
+  // Relative ones are invalid there.
+  EXPECT_EQ(with("data", "/home/ada"), "/home/ada/.local/share/hondana/credentials.json");
   EXPECT_EQ(with(nullptr, nullptr), "");
   const auto nowhere = make_store({"", {}}, std::make_unique<scripted_keyring>(keyring));
   EXPECT_TRUE(nowhere->find(here)->empty());
