@@ -1,6 +1,10 @@
 /// Logging in and out by the program: against an authorization server, with a browser that is a program.
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -65,6 +69,19 @@ class desk {
   folder home_;
   bool has_display_;
 };
+
+/// One that nobody listens on.
+std::string free_port() {
+  const int one = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof here;
+  const bool is_bound = ::bind(one, reinterpret_cast<const sockaddr*>(&here), sizeof here) == 0 &&
+                        ::getsockname(one, reinterpret_cast<sockaddr*>(&here), &size) == 0;
+  ::close(one);
+  return is_bound ? std::to_string(ntohs(here.sin_port)) : "none";
+}
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -208,11 +225,31 @@ TEST(program_login, logs_a_machine_in_by_its_secret) {
   EXPECT_EQ(open.how, not_known);
   EXPECT_NE(open.errors.find("chmod 600"), std::string::npos) << open.errors;
   std::filesystem::permissions(mine.home().path("secret"), std::filesystem::perms(0600));
+  // The server might name anybody.
+  const auto to_anybody = mine.does(words);
+  EXPECT_EQ(to_anybody.how, misused);
+  EXPECT_NE(to_anybody.errors.find("--issuer"), std::string::npos) << to_anybody.errors;
+  EXPECT_TRUE(server.asked("/token").empty());
+  words.insert(words.end(), {"--issuer", server.origin()});
   const auto login = mine.does(words);
   ASSERT_EQ(login.how, well) << login.errors;
   EXPECT_EQ(login.errors.find("s3cret"), std::string::npos);
   EXPECT_TRUE(server.asked("/authorize").empty());
   EXPECT_EQ(mine.does({"ls", "--on", server.url()}).output, "x:a\n");
+}
+
+TEST(program_login, comes_back_to_the_port_that_its_client_is_registered_with) {
+  protected_server server;
+  const desk mine;
+  const auto port = free_port();
+  std::vector<std::string> words{"login", "--client-id", "by-hand", "--on", server.url(), "--redirect-port", port};
+  ASSERT_EQ(mine.does(words).how, well);
+  words.resize(words.size() - 2);
+  const auto again = mine.does(words);
+  ASSERT_EQ(again.how, well) << again.errors;
+  const auto pages = server.asked("/authorize");
+  ASSERT_EQ(pages.size(), 2u);
+  for (const auto& one : pages) EXPECT_NE(one.find("127.0.0.1%3A" + port + "%2Fcallback"), std::string::npos) << one;
 }
 
 TEST(program_login, sends_a_header_instead_of_what_it_has) {
@@ -225,12 +262,6 @@ TEST(program_login, sends_a_header_instead_of_what_it_has) {
   for (const auto& one : server.asked("/mcp")) EXPECT_EQ(one.find("access-"), std::string::npos) << one;
 }
 
-  // The server might name anybody.
-  const auto to_anybody = mine.does(words);
-  EXPECT_EQ(to_anybody.how, misused);
-  EXPECT_NE(to_anybody.errors.find("--issuer"), std::string::npos) << to_anybody.errors;
-  EXPECT_TRUE(server.asked("/token").empty());
-  words.insert(words.end(), {"--issuer", server.origin()});
 TEST(program_login, keeps_its_tokens_in_the_keyring_where_one_answers) {
   protected_server server;
   const desk mine;
@@ -291,6 +322,14 @@ TEST(program_login, serves_a_mount_with_the_tokens_of_before) {
     const auto said = before.error_line_with("'hondana login --on far'", within(patience));
     EXPECT_TRUE(said) << before.errors();
     EXPECT_TRUE(server.asked("/authorize").empty());
+    if (before.errors().find("Stop with Ctrl-C") == std::string::npos) {
+      ASSERT_TRUE(before.error_line_with("Stop with Ctrl-C", within(patience))) << before.errors();
+    }
+    const auto begin = before.errors().find("http", before.errors().find(" serves at "));
+    const auto here = before.errors().substr(begin, before.errors().find("/mcp", begin) + 4 - begin);
+    const auto read = mine.does({"read", "mcp://far/x:a", "--on", here});
+    EXPECT_NE(read.errors.find("whoever runs this server"), std::string::npos) << read.errors;
+    EXPECT_EQ(read.errors.find(server.origin()), std::string::npos) << read.errors;
     // As the log advises.
     const auto login = mine.does({"login", "--config", mine.home().path("mount.toml"), "--on", "far"});
     ASSERT_EQ(login.how, well) << login.errors;

@@ -34,6 +34,13 @@ constexpr flag issuer_flag{.name = "issuer",
                            .value = "URL",
                            .help = "The authorization server; no other is used",
                            .details = "One that is named may be on a private network."};
+constexpr flag redirect_port_flag{.name = "redirect-port",
+                                  .value = "N",
+                                  .help = "Have the browser come back to http://127.0.0.1:N/callback",
+                                  .details =
+                                      "For a --client-id that is registered with that redirect URI, where the authorization "
+                                      "server compares it letter by letter. Later log-ins as that client come back there, too.",
+                                  .number = number_bounds{1, 65535, true}};
 constexpr flag no_browser_flag{.name = "no-browser", .help = "Open no browser; print the address to visit"};
 constexpr flag machine_flag{.name = "machine",
                             .help = "Log in as a program, with the client's own secret, and ask nobody",
@@ -51,10 +58,11 @@ constexpr flag all_flag{.name = "all", .help = "Forget what hondana is registere
 
 namespace {
 
-constexpr std::array login_flags{&on_flag,     &scope_flag,      &client_id_flag, &client_secret_flag, &client_metadata_flag,
-                                 &issuer_flag, &no_browser_flag, &machine_flag,   &store_flag,         &names_flag,
-                                 &quiet_flag};
-constexpr std::array logout_flags{&on_flag, &all_flag, &names_flag, &quiet_flag};
+constexpr std::array login_flags{
+    &on_flag,     &scope_flag,         &client_id_flag,  &client_secret_flag, &client_metadata_flag,
+    &issuer_flag, &redirect_port_flag, &no_browser_flag, &machine_flag,       &store_flag,
+    &names_flag,  &quiet_flag,         &cacert_flag,     &cert_flag,          &key_flag};
+constexpr std::array logout_flags{&on_flag, &all_flag, &cacert_flag, &cert_flag, &key_flag, &names_flag, &quiet_flag};
 constexpr std::array login_examples{
     example{"hondana login --on https://mcp.example/mcp", "then any command may ask that server"},
     example{"hondana login --on https://mcp.example/mcp --scope files:write", "for more than before"}};

@@ -10,6 +10,7 @@ extern const flag client_id_flag;
 extern const flag client_secret_flag;
 extern const flag client_metadata_flag;
 extern const flag issuer_flag;
+extern const flag redirect_port_flag;
 extern const flag no_browser_flag;
 extern const flag machine_flag;
 extern const flag store_flag;

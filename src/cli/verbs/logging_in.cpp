@@ -1,6 +1,7 @@
 /// login and logout.
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <sstream>
 #include <utility>
@@ -58,6 +59,10 @@ std::vector<std::string> scopes_in(const command_line& line) {
   return out;
 }
 
+std::uint16_t redirect_port(const command_line& line) {
+  return static_cast<std::uint16_t>(line.number(redirect_port_flag).value_or(0));
+}
+
 std::shared_ptr<login_page> page_for(const command_line& line) {
   login::browser_login_options how;
   how.say = [](std::string_view text) { say(text); };
@@ -66,6 +71,7 @@ std::shared_ptr<login_page> page_for(const command_line& line) {
     const char* const set = std::getenv(name);
     return std::string(set == nullptr ? "" : set);
   };
+  how.port = redirect_port(line);
   if (!line.has(no_browser_flag)) how.program = login::browser_program(variable, ::geteuid() == 0);
   return login::make_browser_login(std::move(how));
 }
@@ -89,11 +95,18 @@ result<oauth_settings> settings_for(const command_line& line, const http_target&
 }
 
 /// What the tokens were given to, so that other commands can refresh them; one that registered itself is kept already.
-result<void> keep_client(const oauth_settings& settings, const kept_tokens& given) {
+result<void> keep_client(const oauth_settings& settings, const kept_tokens& given, std::uint16_t port) {
   if (settings.client_id.empty() && given.key.client_id != settings.metadata_url) return {};
+  const auto before = settings.store->registration(given.key.issuer);
+  if (!before) return tl::unexpected(before.error());
   client_registration ours;
   ours.client_id = given.key.client_id;
   ours.client_secret = settings.client_secret;
+  if (port != 0) {
+    ours.redirect_uri = login::redirect_url(port);
+  } else if (*before && (*before)->client_id == ours.client_id) {
+    ours.redirect_uri = (*before)->redirect_uri;
+  }
   return settings.store->put_registration(given.key.issuer, ours);
 }
 
@@ -118,7 +131,7 @@ result<void> log_in_to(const command_line& line, const std::stop_token& stop) {
   if (auto done = (*session)->log_in(stop); !done) return done;
   const auto given = (*session)->current();
   if (!given) return fail(errc::internal, "there are no tokens after a log-in");
-  if (auto kept = keep_client(*settings, *given); !kept) return kept;
+  if (auto kept = keep_client(*settings, *given, redirect_port(line)); !kept) return kept;
   if (auto dropped = drop_older(*settings->store, *given); !dropped) return dropped;
   if (!line.has(quiet_flag))
     say("logged in to " + (*session)->resource() + " by " + given->key.issuer +

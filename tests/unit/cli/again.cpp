@@ -27,6 +27,12 @@ TEST(again, repeats_the_target_and_nothing_that_is_secret) {
   EXPECT_EQ(again({"read", "a", "--", "npx", "-y", "a b"}), "`hondana ls -- npx -y 'a b'`");
 }
 
+TEST(again, log_ins_take_what_is_repeated) {
+  EXPECT_EQ(again({"login", "--on", "https://h/mcp", "--cacert", "c", "--cert", "d", "--key", "k"}),
+            "'hondana ls --on https://h/mcp --cacert c --cert d --key k'");
+  EXPECT_EQ(again({"logout", "--on", "https://h/mcp", "--cacert", "c"}), "'hondana ls --on https://h/mcp --cacert c'");
+}
+
 TEST(again, words_are_as_a_shell_takes_them) {
   EXPECT_EQ(shell_word("a-b_c.d/e:1,2=3+4@5%6"), "a-b_c.d/e:1,2=3+4@5%6");
   EXPECT_EQ(shell_word(""), "''");
