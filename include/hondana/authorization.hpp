@@ -130,7 +130,8 @@ struct oauth_settings {
   std::string authorities{};             ///< A PEM file of certificates to trust instead of the system's.
   std::string certificate{};             ///< A PEM file, shown in TLS to the MCP server's own origin and to nobody else.
   std::string certificate_key{};         ///< A PEM file with its key; empty: it is in the same file.
-  std::string proxy{};                   ///< A URL; empty: none.
+  /// A URL; empty: for https: what https_proxy and no_proxy say; "none": no proxy.
+  std::string proxy{};
   std::chrono::milliseconds call_time{10'000};  ///< For each request to an authorization server.
 
   /// Said when there is neither token nor `login`, after what is missing: "log in with `…`".

@@ -84,7 +84,7 @@ result<oauth_settings> settings_with(std::shared_ptr<token_store> store, const h
   if (!kept) return tl::unexpected(kept.error());
   oauth_settings out;
   for (const auto& one : *kept) out.hosts.push_back(transport::http_calls::host_of(one.key.issuer));
-  if (of.proxy != "none") out.proxy = of.proxy;
+  out.proxy = of.proxy;
   out.authorities = of.authorities;
   out.certificate = of.certificate;
   out.certificate_key = of.key;

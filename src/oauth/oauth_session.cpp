@@ -78,8 +78,13 @@ result<std::shared_ptr<oauth_session>> oauth_session::of(const std::string& url,
     with.key = std::move(*key);
   }
   if (!settings.store) settings.store = make_token_store_in_memory();
-  call_guard guard{hosts_for(with.url, settings), settings.authorities,     settings.proxy,
-                   settings.certificate,          settings.certificate_key, origin_of(with.url).value_or("")};
+  call_guard guard{.hosts = hosts_for(with.url, settings),
+                   .authorities = settings.authorities,
+                   .proxy = settings.proxy == "none" ? std::string() : settings.proxy,
+                   .uses_environment = settings.proxy.empty(),
+                   .certificate = settings.certificate,
+                   .key = settings.certificate_key,
+                   .shown_to = origin_of(with.url).value_or("")};
   with.http.call = [guard = std::move(guard)](const auto& what, const std::stop_token& stop) {
     return call_guarded(what, guard, stop);
   };

@@ -90,7 +90,11 @@ result<void> guarded_request::set_options(CURL* easy, curl_slist* lines, const p
   set(CURLOPT_QUICK_EXIT, 1L);
   set(CURLOPT_BUFFERSIZE, window_bytes);
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(under_.connect_time.count()));
-  set(CURLOPT_PROXY, under_.proxy.c_str());
+  if (!under_.uses_environment || !under_.proxy.empty()) {
+    set(CURLOPT_PROXY, under_.proxy.c_str());
+    // no_proxy of the environment would lead past a proxy, and past the look at the address.
+    set(CURLOPT_NOPROXY, "");
+  }
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   set(CURLOPT_USERAGENT, "hondana/" HONDANA_VERSION);
   set(CURLOPT_ERRORBUFFER, error_text_.data());

@@ -29,11 +29,12 @@ class guarded_request {
     /// Each address that a socket is opened to, whatever the name has been looked up to before; empty: `is_public`. Not asked
     /// behind a proxy, whose business addresses are.
     std::function<bool(const sockaddr&)> admits{};
-    std::string refusal{};      ///< What an address that is not admitted is said to be.
-    std::string authorities{};  ///< A PEM file of certificates to trust instead of the system's.
-    std::string certificate{};  ///< A PEM file to show; empty: none.
-    std::string key{};          ///< A PEM file with its key; empty: it is in the same file.
-    std::string proxy{};        ///< Empty: none, whatever the environment says.
+    std::string refusal{};          ///< What an address that is not admitted is said to be.
+    std::string authorities{};      ///< A PEM file of certificates to trust instead of the system's.
+    std::string certificate{};      ///< A PEM file to show; empty: none.
+    std::string key{};              ///< A PEM file with its key; empty: it is in the same file.
+    std::string proxy{};            ///< Empty: none, whatever the environment says,
+    bool uses_environment = false;  ///< unless this is set, for what any address is admitted for.
     std::chrono::milliseconds connect_time{10'000};
     std::chrono::milliseconds time{30'000};  ///< For all requests together, from the construction on,
     bool is_for_each_wait = false;           ///< or for each wait for more.

@@ -2,6 +2,8 @@
 #include "transport/http_calls/small_call.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <initializer_list>
 #include <string_view>
 
 #include "transport/http_calls/checked_target.hpp"
@@ -37,6 +39,24 @@ bool is_on_this_machine(const std::string& url) {
          std::all_of(host.begin(), host.end(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
 }
 
+std::string environment_proxy(std::string_view host) {
+  const auto first_of = [](std::initializer_list<const char*> names) {
+    for (const auto* name : names) {
+      if (const char* const set = std::getenv(name); set != nullptr && *set != '\0') return std::string(set);
+    }
+    return std::string();
+  };
+  const auto left_out = in_lower_case(first_of({"no_proxy", "NO_PROXY"}));
+  for (std::string_view rest = left_out; !rest.empty();) {
+    auto one = rest.substr(0, rest.find_first_of(", "));
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+    while (one.starts_with('.')) one.remove_prefix(1);
+    if (one == "*" || one == host) return {};
+    if (!one.empty() && host.ends_with(one) && host[host.size() - one.size() - 1] == '.') return {};
+  }
+  return first_of({"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"});
+}
+
 result<small_answer> call_guarded(const small_request& what, const call_guard& under, const std::stop_token& stop) {
   const auto cannot_ask = [&what](errc code, const std::string& why) {
     return fail(code, "cannot ask " + shown(what.url) + ": " + why);
@@ -49,14 +69,17 @@ result<small_answer> call_guarded(const small_request& what, const call_guard& u
                                    [&host](const std::string& one) { return in_lower_case(one) == host; });
   const bool is_plain = origin->starts_with("http://");
   if (is_plain && !is_ours) return cannot_ask(errc::invalid_argument, "it is no https: URL");
-  if (!is_ours && !under.proxy.empty() && leads_home(*origin)) return cannot_ask(errc::access_denied, not_public);
+  // Of a host that a stranger has named it must be known whether a proxy leads there: its address is looked at only here.
+  const auto proxy = under.proxy.empty() && under.uses_environment && !is_ours ? environment_proxy(host) : under.proxy;
+  if (!is_ours && !proxy.empty() && leads_home(*origin)) return cannot_ask(errc::access_denied, not_public);
 
   guarded_request::rules rules{.doing = "ask",
                                .schemes = is_plain ? "http" : "https",
                                .refusal = is_plain ? not_loopback : not_public,
                                .authorities = under.authorities,
                                // A proxy would look the name up elsewhere.
-                               .proxy = is_plain ? std::string() : under.proxy,
+                               .proxy = is_plain ? std::string() : proxy,
+                               .uses_environment = under.uses_environment && is_ours && !is_plain,
                                .time = what.time};
   rules.connect_time = std::min(rules.connect_time, what.time);
   if (*origin == under.shown_to) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct call_guard {
   std::vector<std::string> hosts{};
   std::string authorities{};  ///< A PEM file of certificates to trust instead of the system's.
   std::string proxy{};        ///< As `fetch_limits::proxy`.
+  /// Without a proxy of its own: what https_proxy and no_proxy say.
+  bool uses_environment = false;
   std::string certificate{};  ///< A PEM file, shown to `shown_to` only.
   std::string key{};          ///< A PEM file with its key; empty: it is in the same file.
   std::string shown_to{};     ///< As `origin_of`.
@@ -43,6 +46,9 @@ struct call_guard {
 
 /// The host of a URL in lower case, for `call_guard::hosts`; empty for what is no http or https URL.
 [[nodiscard]] std::string host_of(const std::string& url);
+
+/// The proxy that the environment (https_proxy, all_proxy, no_proxy) has for `https:` to this host in lower case; empty: none.
+[[nodiscard]] std::string environment_proxy(std::string_view host);
 
 /// Whether a URL's host is this machine by its name: localhost, 127.0.0.0/8, ::1.
 [[nodiscard]] bool is_on_this_machine(const std::string& url);

@@ -11,18 +11,21 @@
 
 #include "transport/http_calls/response_head.hpp"
 #include "unit/transport/http_calls/scripted_server.hpp"
+#include "unit/transport/http_calls/set_variable.hpp"
 
 namespace {
 
 using hondana::errc;
 using hondana::transport::http_calls::call_guard;
 using hondana::transport::http_calls::call_guarded;
+using hondana::transport::http_calls::environment_proxy;
 using hondana::transport::http_calls::host_of;
 using hondana::transport::http_calls::max_age_in;
 using hondana::transport::http_calls::small_request;
 using hondana_test::heard_request;
 using hondana_test::scripted_connection;
 using hondana_test::scripted_server;
+using hondana_test::set_variable;
 
 scripted_server::script saying(int status, std::string type, std::string body, std::string more = {}) {
   return [=](const heard_request&, scripted_connection& to) { return to.answer(status, type, body, more); };
@@ -76,6 +79,40 @@ TEST(small_call, this_machine_and_private_networks_are_asked_only_where_somebody
   const auto allowed = call_guarded({.url = server.url("/")}, {{"127.0.0.1"}, identity->file(), {}}, {});
   ASSERT_TRUE(allowed) << allowed.error().public_text;
   EXPECT_EQ(allowed->bytes, "secret");
+}
+
+TEST(small_call, goes_through_the_proxy_of_the_environment_where_it_may) {
+  scripted_server proxy(saying(502, "text/plain", "I am the proxy"));
+  const set_variable there("https_proxy", proxy.url(""));
+  EXPECT_FALSE(call_guarded({.url = "https://as.example/"}, {.uses_environment = true}, {}));
+  EXPECT_FALSE(call_guarded({.url = "https://named.example/"}, {.hosts = {"named.example"}, .uses_environment = true}, {}));
+  const auto asked = proxy.requests(2);
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_EQ(asked[0].target, "as.example:443");
+  EXPECT_EQ(asked[1].target, "named.example:443");
+  // Nor does it lead home.
+  const auto home = call_guarded({.url = "https://127.0.0.1/"}, {.uses_environment = true}, {});
+  EXPECT_EQ(home.error().code, errc::access_denied);
+  EXPECT_FALSE(call_guarded({.url = "https://localhost:1/"}, {}, {}));
+  EXPECT_EQ(proxy.connections(), 2u);
+}
+
+TEST(small_call, past_a_proxy_addresses_are_looked_at) {
+  scripted_server proxy(saying(502, "text/plain", "I am the proxy"));
+  const set_variable past("no_proxy", "x.example, .localhost");
+  {
+    const set_variable there("https_proxy", proxy.url(""));
+    EXPECT_EQ(environment_proxy("x.example"), "");
+    EXPECT_EQ(environment_proxy("y.x.example"), "");
+    EXPECT_EQ(environment_proxy("yx.example"), proxy.url(""));
+    EXPECT_EQ(environment_proxy("example"), proxy.url(""));
+    const auto home = call_guarded({.url = "https://as.localhost:1/"}, {.uses_environment = true}, {});
+    EXPECT_EQ(home.error().code, errc::access_denied);
+    EXPECT_EQ(proxy.connections(), 0u);
+  }
+  // One that is named is not left because of a variable.
+  EXPECT_FALSE(call_guarded({.url = "https://x.example/"}, {.proxy = proxy.url("")}, {}));
+  EXPECT_EQ(proxy.requests(1).size(), 1u);
 }
 
 TEST(small_call, plain_http_is_for_named_hosts_of_this_machine) {
