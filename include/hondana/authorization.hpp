@@ -46,6 +46,7 @@ struct client_registration {
   std::optional<std::chrono::sys_time<std::chrono::seconds>> secret_expires{};  ///< Nothing: never.
   std::string method{};        ///< `token_endpoint_auth_method`: "none", "client_secret_basic", "client_secret_post".
   std::string redirect_uri{};  ///< It was made for; empty: nobody logs in with it any more, its tokens are refreshed.
+  std::string key_file{};      ///< A PEM file with the private key of a client that has one; its text is not kept.
   bool operator==(const client_registration&) const = default;
 };
 

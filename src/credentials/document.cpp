@@ -32,7 +32,8 @@ void write(json::writer& out, const kept_tokens& one) {
 void write(json::writer& out, const std::string& issuer, const client_registration& one) {
   out.begin_object().member("issuer", issuer).member("client_id", one.client_id).member_if("client_secret", one.client_secret);
   if (one.secret_expires) write_time(out, "secret_expires", *one.secret_expires);
-  out.member("method", one.method).member("redirect_uri", one.redirect_uri).end_object();
+  out.member("method", one.method).member("redirect_uri", one.redirect_uri);
+  out.member_if("key_file", one.key_file).end_object();
 }
 
 /// Reads the members of one object, and keeps the first thing that is wrong.
@@ -92,6 +93,7 @@ std::pair<std::string, client_registration> registration_in(member_reader& from)
   out.secret_expires = from.time("secret_expires");
   out.method = from.needed("method");
   out.redirect_uri = from.needed("redirect_uri");
+  out.key_file = from.optional("key_file");
   return {std::move(issuer), std::move(out)};
 }
 

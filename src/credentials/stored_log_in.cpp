@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "disk/private_file.hpp"
 #include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/response_head.hpp"
 #include "transport/http_calls/small_call.hpp"
@@ -52,14 +53,18 @@ class stored_tokens final : public token_source {
   result<std::shared_ptr<oauth_session>> open() {
     auto settings = settings_with(store_, of_);
     if (!settings) return tl::unexpected(std::move(settings.error()));
+    if (auto added = add_kept_key(*settings, of_.url); !added) return tl::unexpected(std::move(added.error()));
     const std::lock_guard lock(mutex_);
     const std::set<std::string> hosts(settings->hosts.begin(), settings->hosts.end());
-    if (session_ && std::includes(hosts_.begin(), hosts_.end(), hosts.begin(), hosts.end())) return session_;
+    if (session_ && settings->private_key == key_ && std::includes(hosts_.begin(), hosts_.end(), hosts.begin(), hosts.end()))
+      return session_;
     settings->advice = advice_;
     settings->log = log_;
+    auto key = settings->private_key;
     auto made = oauth_session::of(of_.url, std::move(*settings));
     if (!made) return made;
     session_ = std::move(*made);
+    key_ = std::move(key);
     hosts_ = hosts;
     return session_;
   }
@@ -71,6 +76,7 @@ class stored_tokens final : public token_source {
   mutable std::mutex mutex_;
   std::shared_ptr<oauth_session> session_{};
   std::set<std::string> hosts_{};  // that it may ask
+  std::string key_{};              // of its client
   bool is_without_ = false;        // the store could not be read before the server had asked
 };
 
@@ -90,6 +96,27 @@ result<oauth_settings> settings_with(std::shared_ptr<token_store> store, const h
   out.certificate_key = of.key;
   out.store = std::move(store);
   return out;
+}
+
+result<void> add_kept_key(oauth_settings& to, const std::string& url) {
+  const auto spelled = oauth_session::of(url, {});
+  if (!spelled) return tl::unexpected(spelled.error());
+  const auto kept = to.store->find((*spelled)->resource());
+  if (!kept) return tl::unexpected(kept.error());
+  const auto last = std::max_element(kept->begin(), kept->end(),
+                                     [](const auto& a, const auto& b) { return a.tokens.since < b.tokens.since; });
+  if (last == kept->end()) return {};
+  const auto clients = to.store->registrations(last->key.issuer);
+  if (!clients) return tl::unexpected(clients.error());
+  const auto client = std::find_if(clients->begin(), clients->end(),
+                                   [&](const client_registration& one) { return one.client_id == last->key.client_id; });
+  if (client == clients->end() || client->key_file.empty()) return {};
+  auto text = disk::read_private(client->key_file, most_secret_bytes);
+  if (!text) return tl::unexpected(std::move(text.error()));
+  to.client_id = last->key.client_id;
+  to.issuer = last->key.issuer;
+  to.private_key = std::move(text->bytes);
+  return {};
 }
 
 std::shared_ptr<token_source> stored_log_in(const http_target& of, std::shared_ptr<token_store> store, std::string advice,

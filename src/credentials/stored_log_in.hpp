@@ -1,6 +1,7 @@
 /// Log-ins of before, as the tokens of a client.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,6 +15,13 @@ namespace hondana::credentials {
 /// What a session with the server of `of` needs that uses a store: authorization servers where somebody has logged in before
 /// may be on private networks. Errors: those of the store; invalid_argument for a URL that no token is sent to.
 [[nodiscard]] result<oauth_settings> settings_with(std::shared_ptr<token_store> store, const http_target& of);
+
+/// Reads the private key of the client that logged in last to `to.store`'s server at `url`, if it has one, so that its tokens
+/// can be refreshed. Errors: those of the store; of `disk::read_private`.
+[[nodiscard]] result<void> add_kept_key(oauth_settings& to, const std::string& url);
+
+/// Of the file of a key or secret.
+inline constexpr std::size_t most_secret_bytes = 16u << 10;
 
 /// Tokens that the store has for the target's server, refreshed without asking anybody. It is opened by the first request.
 /// A store that cannot be read is an error only once the server refuses a request; before that it is logged, once.

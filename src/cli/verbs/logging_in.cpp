@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 #include <utility>
 
@@ -23,8 +24,6 @@
 namespace hondana::cli {
 namespace {
 
-constexpr std::size_t most_secret_bytes = 16u << 10;
-
 /// Where tokens are for: a server behind a URL.
 result<http_target> server_of(const command_line& line) {
   auto chosen = choose_server(line);
@@ -42,7 +41,7 @@ result<void> add_client(const command_line& line, oauth_settings& to) {
   to.metadata_url = line.text(client_metadata_flag);
   to.issuer = line.text(issuer_flag);
   if (!line.has(client_secret_flag)) return {};
-  auto text = disk::read_private(line.text(client_secret_flag), most_secret_bytes);
+  auto text = disk::read_private(line.text(client_secret_flag), credentials::most_secret_bytes);
   if (!text) return tl::unexpected(std::move(text.error()));
   while (!text->bytes.empty() && (text->bytes.back() == '\n' || text->bytes.back() == '\r')) text->bytes.pop_back();
   if (text->bytes.empty()) return fail(errc::invalid_argument, line.text(client_secret_flag) + " is empty");
@@ -95,14 +94,16 @@ result<oauth_settings> settings_for(const command_line& line, const http_target&
 }
 
 /// What the tokens were given to, so that other commands can refresh them; one that registered itself is kept already.
-result<void> keep_client(const oauth_settings& settings, const kept_tokens& given, std::uint16_t port) {
+result<void> keep_client(const command_line& line, const oauth_settings& settings, const kept_tokens& given) {
   if (settings.client_id.empty() && given.key.client_id != settings.metadata_url) return {};
   const auto before = settings.store->registration(given.key.issuer);
   if (!before) return tl::unexpected(before.error());
   client_registration ours;
   ours.client_id = given.key.client_id;
   ours.client_secret = settings.client_secret;
-  if (port != 0) {
+  if (!settings.private_key.empty())
+    ours.key_file = std::filesystem::absolute(line.text(client_secret_flag)).lexically_normal().string();
+  if (const auto port = redirect_port(line); port != 0) {
     ours.redirect_uri = login::redirect_url(port);
   } else if (*before && (*before)->client_id == ours.client_id) {
     ours.redirect_uri = (*before)->redirect_uri;
@@ -131,7 +132,7 @@ result<void> log_in_to(const command_line& line, const std::stop_token& stop) {
   if (auto done = (*session)->log_in(stop); !done) return done;
   const auto given = (*session)->current();
   if (!given) return fail(errc::internal, "there are no tokens after a log-in");
-  if (auto kept = keep_client(*settings, *given, redirect_port(line)); !kept) return kept;
+  if (auto kept = keep_client(line, *settings, *given); !kept) return kept;
   if (auto dropped = drop_older(*settings->store, *given); !dropped) return dropped;
   if (!line.has(quiet_flag))
     say("logged in to " + (*session)->resource() + " by " + given->key.issuer +
@@ -145,6 +146,9 @@ result<void> log_out_of(const command_line& line, const std::stop_token& stop) {
   auto settings = credentials::settings_with(credentials::make_store(), *at);
   if (!settings) return tl::unexpected(std::move(settings.error()));
   if (!line.has(quiet_flag)) settings->log = [](std::string_view text) { say(text); };
+  // Without its key the authorization server may not listen; the tokens go all the same.
+  if (const auto added = credentials::add_kept_key(*settings, at->url); !added && settings->log)
+    settings->log("the client's key is not at hand: " + added.error().public_text);
   const auto session = oauth_session::of(at->url, std::move(*settings));
   if (!session) return tl::unexpected(session.error());
   const auto had_any = (*session)->log_out(line.has(all_flag), stop);

@@ -1,6 +1,12 @@
 /// Log-ins of before as the tokens of a client.
 #include "credentials/stored_log_in.hpp"
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,7 +16,10 @@
 namespace {
 
 using hondana::errc;
+using hondana::http_target;
+using hondana::make_token_store_in_memory;
 using hondana::result;
+using namespace hondana::credentials;
 
 /// One that cannot be read until it is mended.
 class unreadable_store final : public hondana::token_store {
@@ -91,13 +100,61 @@ TEST(stored_log_in, trusts_and_shows_what_its_target_does) {
   EXPECT_EQ(with->certificate_key, "own-key.pem");
 }
 
+/// A file of a key, which goes with the test.
+struct key_of_a_client {
+  key_of_a_client() {
+    std::string name = (std::filesystem::temp_directory_path() / "key-XXXXXX").string();
+    if (const int file = ::mkstemp(name.data()); file >= 0) ::close(file);
+    path = name;
+    std::ofstream(path) << "-----BEGIN the key";
+  }
+  ~key_of_a_client() { std::filesystem::remove(path); }
+  std::string path;
+};
+
+TEST(stored_log_in, reads_the_key_of_the_client_that_logged_in_last) {
+  const key_of_a_client key;
+  const http_target of{.url = "https://mcp.example/mcp"};
+  const auto store = make_token_store_in_memory();
+  hondana::kept_tokens tokens;
+  tokens.key = {"https://a.example", of.url, "ours", ""};
+  ASSERT_TRUE(store->put(tokens));
+  tokens.key = {"https://b.example", of.url, "without", ""};
+  tokens.tokens.since += std::chrono::seconds(1);
+  ASSERT_TRUE(store->put(tokens));
+  hondana::client_registration client;
+  client.client_id = "ours";
+  client.key_file = key.path;
+  ASSERT_TRUE(store->put_registration("https://a.example", client));
+  auto with = *settings_with(store, of);
+  ASSERT_TRUE(add_kept_key(with, of.url));
+  EXPECT_EQ(with.private_key, "");
+  tokens.key.issuer = "https://a.example";
+  tokens.key.client_id = "ours";
+  tokens.tokens.since += std::chrono::seconds(1);
+  ASSERT_TRUE(store->put(tokens));
+  ASSERT_TRUE(add_kept_key(with, of.url));
+  EXPECT_EQ(with.private_key, "-----BEGIN the key");
+  EXPECT_EQ(with.client_id, "ours");
+  EXPECT_EQ(with.issuer, "https://a.example");
+  client.key_file = "/nowhere/key.pem";
+  ASSERT_TRUE(store->put_registration("https://a.example", client));
+  const auto lost = add_kept_key(with, of.url);
+  ASSERT_FALSE(lost);
+  EXPECT_NE(lost.error().public_text.find("/nowhere/key.pem"), std::string::npos) << lost.error().public_text;
+  // Nothing is asked without it.
+  const auto refused = stored_log_in(of, store, "log in", {})->obtain({of.url, 401, {"Bearer"}, "", 1}, {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().public_text.find("/nowhere/key.pem"), std::string::npos) << refused.error().public_text;
+}
+
 TEST(stored_log_in, is_not_for_a_proxy_that_could_read_it) {
-  hondana::http_target of{.url = "http://127.0.0.1:7325/mcp"};
-  EXPECT_NE(hondana::credentials::stored_log_in(of, hondana::make_token_store_in_memory(), "log in", {}), nullptr);
+  http_target of{.url = "http://127.0.0.1:7325/mcp"};
+  EXPECT_NE(stored_log_in(of, make_token_store_in_memory(), "log in", {}), nullptr);
   of.proxy = "http://proxy.example:3128";
-  EXPECT_EQ(hondana::credentials::stored_log_in(of, hondana::make_token_store_in_memory(), "log in", {}), nullptr);
+  EXPECT_EQ(stored_log_in(of, make_token_store_in_memory(), "log in", {}), nullptr);
   of.url = "https://mcp.example/mcp";
-  EXPECT_NE(hondana::credentials::stored_log_in(of, hondana::make_token_store_in_memory(), "log in", {}), nullptr);
+  EXPECT_NE(stored_log_in(of, make_token_store_in_memory(), "log in", {}), nullptr);
 }
 
 }  // namespace
