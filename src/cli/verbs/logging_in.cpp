@@ -96,7 +96,7 @@ result<oauth_settings> settings_for(const command_line& line, const http_target&
 /// What the tokens were given to, so that other commands can refresh them; one that registered itself is kept already.
 result<void> keep_client(const command_line& line, const oauth_settings& settings, const kept_tokens& given) {
   if (settings.client_id.empty() && given.key.client_id != settings.metadata_url) return {};
-  const auto before = settings.store->registration(given.key.issuer);
+  const auto before = settings.store->registrations(given.key.issuer);
   if (!before) return tl::unexpected(before.error());
   client_registration ours;
   ours.client_id = given.key.client_id;
@@ -105,8 +105,10 @@ result<void> keep_client(const command_line& line, const oauth_settings& setting
     ours.key_file = std::filesystem::absolute(line.text(client_secret_flag)).lexically_normal().string();
   if (const auto port = redirect_port(line); port != 0) {
     ours.redirect_uri = login::redirect_url(port);
-  } else if (*before && (*before)->client_id == ours.client_id) {
-    ours.redirect_uri = (*before)->redirect_uri;
+  } else {
+    for (const auto& one : *before) {
+      if (one.client_id == ours.client_id) ours.redirect_uri = one.redirect_uri;
+    }
   }
   return settings.store->put_registration(given.key.issuer, ours);
 }
