@@ -311,6 +311,15 @@ async function own_story(as, server) {
     const read = await hondana('read', server.open);
     assert.equal(read.code, 0, read.stderr);
   });
+  await check('hondana: commands that refresh at once do not log each other out', async () => {
+    as.lifetime.seconds = 1;
+    assert.equal((await hondana('login', '--store', 'file')).code, 0);
+    as.lifetime.seconds = 600;
+    await new Promise((resolve) => setTimeout(resolve, 1500)); // as above
+    const all = await Promise.all([1, 2, 3, 4].map(() => hondana('ls')));
+    for (const one of all) assert.equal(one.code, 0, one.stderr);
+    assert.equal((await hondana('ls')).code, 0);
+  });
   await check('hondana: logs out, and is refused again', async () => {
     const logout = await hondana('logout');
     assert.equal(logout.code, 0, logout.stderr);
