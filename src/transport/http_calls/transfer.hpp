@@ -42,7 +42,8 @@ class answer_hearer {
   /// False as above.
   virtual bool body(std::string_view bytes) = 0;
   /// The end, as the last of all. The value: the answer is complete, or was not wanted further. Errors: source_unavailable,
-  /// timed_out, broken_protocol; unauthorized when no token was to be had, unless the source says that it may pass. May destroy the transfer.
+  /// timed_out, broken_protocol; unauthorized when no token was to be had, unless the source says that it may pass. May destroy
+  /// the transfer.
   virtual void finished(result<void> how) = 0;
 };
 

@@ -17,7 +17,7 @@ using namespace hondana::test;
 class house final : public scripted_provider {
  public:
   house() : scripted_provider("house", {"memo:///"}) {
-    on_list = [this](const list_request&) { return list_result{entries(), {}}; };
+    on_list = [](const list_request&) { return list_result{entries(), {}}; };
     on_read = [](const read_request& request) -> result<reading> {
       auto made = text_reading("the listing");
       made.version = "1";

@@ -33,14 +33,14 @@ class unreadable_store final : public hondana::token_store {
                                      const std::stop_token& stop) override {
     return inner_->lock(resource, most, stop);
   }
-  result<std::vector<hondana::client_registration>> registrations(const std::string& issuer) override {
-    return inner_->registrations(issuer);
+  result<std::vector<hondana::client_registration>> registrations(const std::string& of) override {
+    return inner_->registrations(of);
   }
-  result<void> put_registration(const std::string& issuer, const hondana::client_registration& what) override {
-    return inner_->put_registration(issuer, what);
+  result<void> put_registration(const std::string& of, const hondana::client_registration& what) override {
+    return inner_->put_registration(of, what);
   }
-  result<void> remove_registration(const std::string& issuer, const std::string& client_id) override {
-    return inner_->remove_registration(issuer, client_id);
+  result<void> remove_registration(const std::string& of, const std::string& client_id) override {
+    return inner_->remove_registration(of, client_id);
   }
 
   bool is_mended = false;

@@ -414,8 +414,8 @@ TEST(http_tokens, what_a_source_says_is_for_now_stays_so_and_anything_else_takes
   for (const auto& [said, heard] :
        {std::pair(errc::source_unavailable, errc::source_unavailable), std::pair(errc::timed_out, errc::timed_out),
         std::pair(errc::access_denied, errc::unauthorized), std::pair(errc::broken_protocol, errc::unauthorized)}) {
-    protected_talk with(guarded("never"), "first", [said = said](const refused_token&, const std::stop_token&) {
-      return hondana::result<std::string>(hondana::fail(said, "not now"));
+    protected_talk with(guarded("never"), "first", [code = said](const refused_token&, const std::stop_token&) {
+      return hondana::result<std::string>(hondana::fail(code, "not now"));
     });
     with.channel->send(call(1));
     const auto how = with.heard.ending_of(1);
