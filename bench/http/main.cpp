@@ -168,19 +168,4 @@ void run(const std::string& program, std::chrono::milliseconds time, int repetit
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  if (count < 2) {
-    std::fprintf(stderr, "usage: http_bench PROGRAM [MILLISECONDS [REPETITIONS]]\n");
-    return 2;
-  }
-  try {
-    const int time = count > 2 ? std::atoi(arguments[2]) : 1000;
-    const int repetitions = count > 3 ? std::atoi(arguments[3]) : 5;
-    if (time < 10 || repetitions < 1) throw std::runtime_error("give at least 10 milliseconds and 1 repetition");
-    run(arguments[1], std::chrono::milliseconds(time), repetitions);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "http_bench: %s\n", error.what());
-    return 1;
-  }
-  return 0;
-}
+int main(int count, char** arguments) { return http_bench::run_with(count, arguments, "http_bench", run); }

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -77,6 +79,24 @@ void measure(const contestant& by, const std::string& request, std::size_t body,
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
+}
+
+int run_with(int count, char** arguments, const char* name,
+             const std::function<void(const std::string&, std::chrono::milliseconds, int)>& run) {
+  if (count < 2) {
+    std::fprintf(stderr, "usage: %s PROGRAM [MILLISECONDS [REPETITIONS]]\n", name);
+    return 2;
+  }
+  try {
+    const int time = count > 2 ? std::atoi(arguments[2]) : 1000;
+    const int repetitions = count > 3 ? std::atoi(arguments[3]) : 5;
+    if (time < 10 || repetitions < 1) throw std::runtime_error("give at least 10 milliseconds and 1 repetition");
+    run(arguments[1], std::chrono::milliseconds(time), repetitions);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", name, error.what());
+    return 1;
+  }
+  return 0;
 }
 
 }  // namespace http_bench

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,11 @@ struct figures {
 /// One run after a short one that warms up. `body`: bytes that every answer has.
 void measure(const contestant& by, const std::string& request, std::size_t body, int connections,
              std::chrono::milliseconds time, figures& into);
+
+/// The arguments PROGRAM [MILLISECONDS [REPETITIONS]] of a benchmark (1000, 5), and the exit code of `run` with them.
+[[nodiscard]] int run_with(
+    int count, char** arguments, const char* name,
+    const std::function<void(const std::string& program, std::chrono::milliseconds time, int repetitions)>& run);
 
 [[nodiscard]] double median(std::vector<double> values);
 

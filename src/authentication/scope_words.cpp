@@ -6,7 +6,6 @@
 namespace hondana::authentication {
 namespace {
 
-constexpr std::size_t longest_scope = 256;
 constexpr std::size_t most_scopes = 200;
 
 void add(std::vector<std::string>& into, std::string_view one) {
@@ -14,11 +13,6 @@ void add(std::vector<std::string>& into, std::string_view one) {
 }
 
 }  // namespace
-
-bool is_scope(std::string_view text) noexcept {
-  return !text.empty() && text.size() <= longest_scope &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7F && c != '"' && c != '\\'; });
-}
 
 std::vector<std::string> scopes_in(std::string_view text) {
   std::vector<std::string> out;

@@ -5,10 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include "model/scope.hpp"
+
 namespace hondana::authentication {
 
-/// Spec: RFC 6749 section 3.3.
-[[nodiscard]] bool is_scope(std::string_view text) noexcept;
+using model::is_scope;
 /// The words of a list with spaces between them, without repetitions; those that are no scopes are left out.
 [[nodiscard]] std::vector<std::string> scopes_in(std::string_view text);
 /// ASCII alone.

@@ -6,24 +6,21 @@
 #include <utility>
 
 #include "gate/request_names.hpp"
+#include "model/scope.hpp"
 
 namespace hondana::gate {
 namespace {
 
 bool is_template(std::string_view text) { return text.find('{') != std::string_view::npos; }
 
-bool is_scope(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char one) { return one > ' ' && one < '\x7f' && one != '"' && one != '\\'; });
-}
-
 tl::unexpected<failure> refuse(const std::string& why) { return fail(errc::invalid_argument, "Scope rules: " + why); }
 
 result<void> check_scopes(const std::vector<std::string>& all) {
   for (const auto& one : all) {
-    if (!is_scope(one)) {
-      return refuse("\"" + one +
-                    "\" is no scope: write letters, digits and signs without spaces, quotation marks and backslashes.");
+    if (!model::is_scope(one)) {
+      return refuse(
+          "\"" + one +
+          "\" is no scope: write at most 256 letters, digits and signs without spaces, quotation marks and backslashes.");
     }
   }
   return {};

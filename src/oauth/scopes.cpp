@@ -11,11 +11,6 @@ constexpr std::size_t most_scopes = 200;
 
 }  // namespace
 
-bool is_scope(std::string_view text) noexcept {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f && c != '"' && c != '\\'; });
-}
-
 std::optional<scope_set> read_scopes(std::string_view text) {
   if (text.size() > most_bytes) return std::nullopt;
   scope_set out;

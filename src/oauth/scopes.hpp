@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "model/scope.hpp"
+
 namespace hondana::oauth {
 
 using scope_set = std::set<std::string, std::less<>>;
@@ -14,7 +16,7 @@ using scope_set = std::set<std::string, std::less<>>;
 /// than 8 KiB. Spec: RFC 6749 section 3.3.
 [[nodiscard]] std::optional<scope_set> read_scopes(std::string_view text);
 
-[[nodiscard]] bool is_scope(std::string_view text) noexcept;
+using model::is_scope;
 
 /// Sorted, with one space between.
 [[nodiscard]] std::string spelled(const scope_set& scopes);

@@ -303,11 +303,11 @@ async function own_story(as, server) {
     assert.match(read.stdout, /closed shelf/);
   });
   await check('hondana: refreshes by itself after the token has expired and the keys were rotated', async () => {
-    as.lifetime.seconds = 2;
+    as.lifetime.seconds = 1;
     assert.equal((await hondana('login', '--store', 'file')).code, 0);
     as.lifetime.seconds = 600;
     as.rotate_keys();
-    await new Promise((resolve) => setTimeout(resolve, 2500)); // a token's life is counted in seconds of the clock
+    await as.expired();
     const read = await hondana('read', server.open);
     assert.equal(read.code, 0, read.stderr);
   });
@@ -315,7 +315,7 @@ async function own_story(as, server) {
     as.lifetime.seconds = 1;
     assert.equal((await hondana('login', '--store', 'file')).code, 0);
     as.lifetime.seconds = 600;
-    await new Promise((resolve) => setTimeout(resolve, 1500)); // as above
+    await as.expired();
     const all = await Promise.all([1, 2, 3, 4].map(() => hondana('ls')));
     for (const one of all) assert.equal(one.code, 0, one.stderr);
     assert.equal((await hondana('ls')).code, 0);
@@ -330,7 +330,7 @@ async function own_story(as, server) {
     assert.equal((await hondana('login', '--store', 'file')).code, 0);
     as.lifetime.seconds = 600;
     as.forget();
-    await new Promise((resolve) => setTimeout(resolve, 1500)); // as above
+    await as.expired();
     const refused = await hondana('ls');
     assert.equal(refused.code, 3, refused.stderr);
     assert.match(refused.stderr, /hondana login/);

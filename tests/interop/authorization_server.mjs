@@ -55,6 +55,7 @@ export async function authorization_server({ resource, scopes, format = 'jwt', c
   const kept = new Map();
   const lifetime = { seconds: 600 };
   const asked = [];
+  let last_expiry = 0; // in seconds of the clock, of the token given last
   const cookie_key = randomBytes(16).toString('hex');
   let generation = 0;
   let provider;
@@ -132,6 +133,9 @@ export async function authorization_server({ resource, scopes, format = 'jwt', c
         },
       },
     });
+    made.on('grant.success', (ctx) => {
+      last_expiry = Date.now() / 1000 + ctx.body.expires_in;
+    });
     made.on('server_error', (_, error) => console.log(`     the authorization server: ${error.stack}`));
     return made;
   }
@@ -146,6 +150,13 @@ export async function authorization_server({ resource, scopes, format = 'jwt', c
     /** "METHOD path" of every request, in order. */
     asked,
     lifetime,
+    /** When the token given last has expired, which only the clock brings about. */
+    async expired() {
+      assert.ok(last_expiry > 0, 'no token was given');
+      while (Date.now() / 1000 <= last_expiry) {
+        await new Promise((resolve) => setTimeout(resolve, last_expiry * 1000 - Date.now() + 1));
+      }
+    },
     /** From now on tokens are signed by another key, and the one before is not published any more. */
     rotate_keys: next_provider,
     /** Forgets all refresh and opaque tokens, as if everybody had been logged out. */

@@ -172,7 +172,8 @@ TEST(scope_rules, that_cannot_be_are_refused_in_words) {
   scope_rules rules;
   rules.always = {"two words"};
   EXPECT_THAT(refusal_of(rules), HasSubstr("\"two words\" is no scope"));
-  for (const char* const bad : {"", "a\"b", "a\\b", "a\nb", "\xc3\xa4"}) {
+  for (const auto& bad : {std::string(), std::string(257, 'x'), std::string("a\"b"), std::string("a\\b"), std::string("a\nb"),
+                          std::string("\xc3\xa4")}) {
     EXPECT_THAT(refusal_of({{bad}, {}, {}}), HasSubstr("is no scope")) << bad;
     EXPECT_THAT(refusal_of({{}, {}, {{bad, {"read"}}}}), HasSubstr("is no scope")) << bad;
     EXPECT_THAT(refusal_of({{}, {}, {{"admin", {bad}}}}), HasSubstr("is no scope")) << bad;

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "tls/descriptor_bio.hpp"
-#include "unit/transport/http/common_tls.hpp"
+#include "unit/transport/http/run_over_tls.hpp"
 
 namespace hondana_test {
 

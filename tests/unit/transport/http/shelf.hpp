@@ -24,7 +24,7 @@
 #include "transport/http/limits.hpp"
 #include "transport/http/service.hpp"
 #include "unit/transport/http/client.hpp"
-#include "unit/transport/http/common_tls.hpp"
+#include "unit/transport/http/run_over_tls.hpp"
 
 namespace hondana_test {
 
@@ -109,7 +109,7 @@ class letters final : public hondana::byte_reader {
 class library {
  public:
   explicit library(hondana::transport::http::limits with = {}, hondana::server_options options = {}, std::string admin = {},
-                   hondana::tls_options tls = common_tls())
+                   hondana::tls_options tls = tls_of_this_run())
       : server(log_into(std::move(options))) {
     source->entries["memo:///a"] = [](const auto&) { return hondana::text_reading("hello"); };
     if (const auto added = server.add(source); !added) throw std::runtime_error(added.error().public_text);
@@ -121,7 +121,7 @@ class library {
     auto started = hondana::transport::http::service::start(server.engine(), where, with);
     if (!started) throw std::runtime_error(started.error().public_text);
     service = std::move(*started);
-    if (!where.tls.certificate.empty() && where.tls == common_tls()) speaks_tls(tls_port_ = port(), true);
+    if (!where.tls.certificate.empty() && where.tls == tls_of_this_run()) speaks_tls(tls_port_ = port(), true);
   }
   ~library() { speaks_tls(tls_port_, false); }
   library(const library&) = delete;

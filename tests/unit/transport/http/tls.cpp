@@ -1,5 +1,5 @@
 /// TLS as clients see it: what is spoken, who is refused and how, and how connections end. That everything else works over it,
-/// too, is tested by running the tests of this room once more (common_tls.hpp).
+/// too, is tested by running the tests of this room once more (run_over_tls.hpp).
 #include <atomic>
 #include <chrono>
 #include <cstdint>

@@ -1,5 +1,5 @@
 /// Runs of these tests whose servers all speak TLS.
-#include "unit/transport/http/common_tls.hpp"
+#include "unit/transport/http/run_over_tls.hpp"
 
 #include <cstdlib>
 #include <mutex>
@@ -22,7 +22,7 @@ ports& known() {
 
 }  // namespace
 
-const hondana::tls_options& common_tls() {
+const hondana::tls_options& tls_of_this_run() {
   static const pem_folder folder;
   static const hondana::tls_options made = [] {
     if (std::getenv("HONDANA_TEST_TLS") == nullptr) return hondana::tls_options{};
