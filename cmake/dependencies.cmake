@@ -10,6 +10,7 @@ pkg_check_modules(curl REQUIRED IMPORTED_TARGET libcurl)
 pkg_check_modules(libmagic REQUIRED IMPORTED_TARGET libmagic)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
+pkg_check_modules(seccomp REQUIRED IMPORTED_TARGET libseccomp)
 # Its -pthread would keep the precompiled header from being used; threads are linked anyway.
 set_target_properties(PkgConfig::re2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 # Without it log-ins are kept in a file.
@@ -71,3 +72,7 @@ hondana_consumer_finds(
   PkgConfig::yaml
   CMAKE "find_dependency(PkgConfig)\npkg_check_modules(yaml REQUIRED QUIET IMPORTED_TARGET yaml-0.1)"
   REQUIRES yaml-0.1)
+hondana_consumer_finds(
+  PkgConfig::seccomp
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(seccomp REQUIRED QUIET IMPORTED_TARGET libseccomp)"
+  REQUIRES libseccomp)

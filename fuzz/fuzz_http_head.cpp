@@ -116,6 +116,7 @@ class host final : public http::dialogue_host {
   http::plain_answer describe(const http::request_head&, std::string_view) override {
     return {200, "application/json", "{}", {}};
   }
+  void refused(int) override {}
   void log(std::string_view) override {}
 
   ticket waiting = 0;

@@ -67,8 +67,8 @@ void check_shelf(const naming& names, const std::vector<std::string>& lines) {
     skill.files = std::vector<hondana::skill_file>{{one, {}, 0}};
     from.skills.push_back(std::move(skill));
   }
-  for (auto& one : from.entries) make_fit(one);
-  for (auto& one : from.templates) make_fit(one);
+  for (auto& one : from.entries) make_fit(one, true);
+  for (auto& one : from.templates) make_fit(one, true);
   for (auto& one : from.skills) make_fit(one);
   const shelf made(from, names, rules({}, {"**/*.key"}));
   std::string last;

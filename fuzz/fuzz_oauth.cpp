@@ -15,6 +15,7 @@
 #include "oauth/metadata.hpp"
 #include "oauth/places.hpp"
 #include "oauth/token_answer.hpp"
+#include "uri/well_known.hpp"
 
 namespace {
 
@@ -41,7 +42,7 @@ void read_resource(const std::string& text) {
   require(!got->authorization_servers.empty() && got->authorization_servers.size() <= oauth::most_authorization_servers);
   for (const auto& one : got->authorization_servers) {
     require_usable(one);
-    for (const auto& place : oauth::server_metadata_places(one)) require_usable(place);
+    for (const auto& place : uri::issuer_metadata_places(one)) require_usable(place);
   }
   static_cast<void>(oauth::is_resource_of(got->resource, "https://mcp.example/mcp"));
 }

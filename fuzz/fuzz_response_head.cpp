@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "letters/lower_case.hpp"
 #include "transport/http_calls/auth_challenge.hpp"
 #include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/response_head.hpp"
@@ -33,8 +34,9 @@ void read_head(std::string_view bytes) {
   }
   const auto& head = reader.head();
   require(head.status == 0 || (head.status >= 100 && head.status <= 999));
-  require(in_lower_case(head.media_type()) == head.media_type() && head.media_type().find(';') == std::string::npos);
-  require(in_lower_case(head.charset()) == head.charset());
+  require(hondana::letters::in_lower_case(head.media_type()) == head.media_type() &&
+          head.media_type().find(';') == std::string::npos);
+  require(hondana::letters::in_lower_case(head.charset()) == head.charset());
   if (head.session_id && is_session_id(*head.session_id)) require(is_field_value(*head.session_id));
   const auto challenges = challenges_in(head.challenges);
   require(challenges.size() <= 32);

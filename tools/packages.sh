@@ -33,17 +33,18 @@ need_packages() {
     die "apt-get could not install ${missing[*]}; is this Debian 12 with its main archive?"
 }
 
-# The npm packages of the interop tests, as the lock file says, only when it changed. Sets HONDANA_NODE to the Node they bring.
+# need_npm_packages [FOLDER]: the npm packages of a folder (tests/interop), as its lock file says, only when it changed. Sets HONDANA_NODE to
+# the Node they bring.
 need_npm_packages() {
-  local folder=$root/tests/interop lock stamp node
+  local folder=$root/${1:-tests/interop} lock stamp node
   if [ ! -f "$folder/package-lock.json" ]; then
-    skip 'npm packages' 'tests/interop has no package-lock.json'
+    skip 'npm packages' "$folder has no package-lock.json"
     return
   fi
   lock=$(sha256sum "$folder/package-lock.json" | cut -d ' ' -f 1)
   stamp=$folder/node_modules/.lock-sha256
   if [ "$(cat "$stamp" 2>/dev/null)" != "$lock" ]; then
-    (cd "$folder" && npm ci --no-audit --no-fund --loglevel=error </dev/null >&2)
+    (cd "$folder" && npm ci --no-audit --no-fund --loglevel=error </dev/null >&2) || return 1
     printf '%s\n' "$lock" >"$stamp"
   fi
   for node in "$folder"/node_modules/node-linux-*/bin/node; do

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tl/expected.hpp>
@@ -48,7 +49,17 @@ struct challenge {
   std::optional<std::chrono::seconds> retry{};  ///< With 503: when to try again.
 };
 
-using authenticated = tl::expected<caller, challenge>;
+/// Who asks, and until when that holds: then a stream that is open for this caller makes the server ask again, and ends where
+/// the answer is no. An application gives a plain `caller` for what holds as long as the connection.
+struct known_caller : caller {
+  known_caller() = default;
+  explicit(false)
+      known_caller(caller who, std::chrono::steady_clock::time_point holds = std::chrono::steady_clock::time_point::max())
+      : caller(std::move(who)), until(holds) {}
+  std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+};
+
+using authenticated = tl::expected<known_caller, challenge>;
 
 /// What clients may know before they have a token. Spec: RFC 9728 section 2.
 struct protected_resource {
@@ -71,6 +82,8 @@ class authenticator {
   [[nodiscard]] virtual std::optional<authenticated> known(const request_facts& of) = 0;
   /// The same, after asking others if need be; gives up by `deadline` with 503. Called on a bounded pool.
   [[nodiscard]] virtual authenticated find_out(const request_facts& of, std::chrono::steady_clock::time_point deadline) = 0;
+  /// Whether a token can help at all; otherwise refusals do not ask for one. Constant. Default: yes.
+  [[nodiscard]] virtual bool takes_tokens() const noexcept { return true; }
   /// Null: there is no authorization server that could help. Then no metadata is served.
   [[nodiscard]] virtual std::shared_ptr<const protected_resource> metadata() const { return nullptr; }
 };

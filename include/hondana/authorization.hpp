@@ -39,7 +39,7 @@ struct kept_tokens {
   bool operator==(const kept_tokens&) const = default;
 };
 
-/// What dynamic registration has made of us at one authorization server.
+/// What we are registered as at one authorization server.
 struct client_registration {
   std::string client_id{};
   std::string client_secret{};                                                  ///< Empty: none.
@@ -47,6 +47,8 @@ struct client_registration {
   std::string method{};        ///< `token_endpoint_auth_method`: "none", "client_secret_basic", "client_secret_post".
   std::string redirect_uri{};  ///< It was made for; empty: nobody logs in with it any more, its tokens are refreshed.
   std::string key_file{};      ///< A PEM file with the private key of a client that has one; its text is not kept.
+  bool by_hand = false;        ///< Somebody has registered it, and told us; otherwise it was registered dynamically.
+  bool is_machine = false;     ///< It stands for itself, by client credentials.
   bool operator==(const client_registration&) const = default;
 };
 

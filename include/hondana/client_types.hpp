@@ -194,6 +194,7 @@ struct read_item {
   std::string bytes{};     ///< Empty when they went to a `content_writer`.
   std::uint64_t size = 0;  ///< How many there were.
   std::string version{};   ///< Where the server tells one.
+  value meta{};            ///< `_meta`: an object, or null for none.
 };
 
 /// What a read gave.
@@ -216,6 +217,9 @@ enum class change_kind : std::uint8_t {
   prompt_list,
   connection_lost,  ///< Nothing is heard until `connection_back`. `text` says why.
   connection_back,  ///< What has changed meanwhile follows.
+  /// After `connection_lost`: the server does not let whoever asks subscribe again (401, 403), and no better token could be
+  /// had. `text` says why. It goes on being tried, in case that changes.
+  refused,
 };
 
 struct change {

@@ -1,7 +1,9 @@
 /// Expected failures as values: every fallible call of hondana returns `result<T>`.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +31,7 @@ enum class errc {
   unauthorized,            ///< Another server wants to know who asks, or refuses whoever does.
   broken_protocol,         ///< Another server answered with what is no answer; the text says what is wrong with it.
   scope_missing,           ///< The caller is known and what it has proved is not enough; see `failure::scopes`.
+  too_many_requests,       ///< This caller asks for more than its limits allow; see `failure::retry`.
 };
 
 struct error_answer;
@@ -41,6 +44,8 @@ struct failure {
   std::shared_ptr<const error_answer> answer{};  ///< Of a client's calls: the error that the server answered. Null: none did.
   /// With `scope_missing`: all scopes that the operation needs.
   std::shared_ptr<const std::vector<std::string>> scopes{};
+  /// With `too_many_requests` and `overloaded`: after how long asking again may succeed, where that is known.
+  std::optional<std::chrono::milliseconds> retry{};
 };
 
 template <class T>

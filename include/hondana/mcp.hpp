@@ -24,6 +24,7 @@ struct mount_options {
   std::string revision{};  ///< The only revision to speak with it; empty: the newest both know.
   bool eager = false;      ///< Connect when the server begins to listen to it, not at the first call.
   bool skills = true;      ///< Whether its skills are ours, if it has some.
+  bool redact = true;      ///< Mask secrets in what it gives.
 
   std::chrono::milliseconds timeout{30'000};    ///< For each request made of it.
   std::chrono::milliseconds list_wait{10'000};  ///< How long a list waits for it; then it is answered without its entries.

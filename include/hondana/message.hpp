@@ -41,6 +41,7 @@ struct embedded_block {
   std::string bytes{};  ///< Sent as text when they are well-formed UTF-8 without NUL and `form` does not say otherwise.
   content_form form = content_form::detect;
   hondana::annotations annotations{};
+  hondana::metadata metadata{};  ///< As of `content`.
 };
 
 using content_block = std::variant<text_block, image_block, audio_block, link_block, embedded_block>;

@@ -22,6 +22,8 @@
 namespace hondana::inline v0 {
 
 /// One distinct set of access decisions, shared by all callers with equal decisions. Null in a caller: sees everything.
+///
+/// Threads: any. Every answer must be a pure function of the arguments.
 class view {
  public:
   view() = default;
@@ -30,8 +32,20 @@ class view {
   virtual ~view() = default;
   /// Unique among live views; names cached answers.
   [[nodiscard]] virtual std::uint64_t id() const noexcept = 0;
-  /// Whether a canonical URI may be seen. Threads: any. Must be a pure function of its argument.
+  /// Whether a canonical URI may be seen: listed, completed, subscribed to, told of.
   [[nodiscard]] virtual bool may_see(std::string_view uri) const = 0;
+  /// Whether what is there may be read. Default: what may be seen.
+  [[nodiscard]] virtual bool may_read(std::string_view uri) const;
+  /// Whether entries decide, too, and not URIs alone: then `may_see` says whether the URI allows it, and an entry is seen or
+  /// read when its URI and the entry allow it. Constant. Default: no.
+  [[nodiscard]] virtual bool looks_at_entries() const noexcept;
+  /// Whether kind and annotations of an entry allow it to be seen, its URI included. Default: `may_see` of its URI.
+  [[nodiscard]] virtual bool may_see_entry(const resource& entry) const;
+  /// The same for reading.
+  [[nodiscard]] virtual bool may_read_entry(const resource& entry) const;
+  /// Whether anything that the template can expand to may be seen, as far as that can be told without expanding it. A template
+  /// of which nothing may be seen does not exist for the caller. Default: yes.
+  [[nodiscard]] virtual bool may_see_some(const uri_template& of) const;
 };
 
 /// What a caller has proved by a token or a certificate.
@@ -143,7 +157,7 @@ struct needs {
     bool writable = false;
   };
   std::vector<folder> folders;
-  std::vector<std::string> sockets;   ///< Unix socket paths or host:port.
+  std::vector<std::string> sockets;   ///< Unix socket paths or host:port; "*:*": any.
   std::vector<std::string> programs;  ///< Absolute paths of child programs.
 };
 
@@ -161,6 +175,13 @@ struct scheme_documentation {
     std::string meaning;
   };
   std::vector<form> forms;  ///< Every URI form it answers.
+};
+
+/// Who masks secrets in what a source gives (docs/security.md).
+enum class masking : std::uint8_t {
+  by_server,  ///< The server, in contents as the source gives them: right for whatever gives them whole.
+  by_source,  ///< The source, in the whole text, before it cuts what was asked for out of it.
+  none,       ///< Nobody: it is wanted as it is.
 };
 
 /// How a source is doing.
@@ -274,6 +295,8 @@ class provider {
   [[nodiscard]] virtual std::size_t concurrency() const noexcept;
   /// Default: nothing.
   [[nodiscard]] virtual hondana::needs needs() const;
+  /// Constant. Default: by the server.
+  [[nodiscard]] virtual hondana::masking masking() const noexcept;
   /// Must not block: it is asked from threads that serve other peers. Default: ok.
   [[nodiscard]] virtual hondana::health health() const;
 };

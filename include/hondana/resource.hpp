@@ -55,7 +55,7 @@ struct resource {
   std::vector<icon> icons{};
   std::string kind{};            ///< What sort of thing this is, in its provider's words ("file", "folder", "commit").
   std::string version{};         ///< Opaque; changes whenever the content changes.
-  hondana::metadata metadata{};  ///< Provider-specific facts.
+  hondana::metadata metadata{};  ///< Provider-specific facts; those with a prefix ("dev.example/…") stand in `_meta`, too.
 
   bool operator==(const resource&) const = default;
 };
@@ -93,6 +93,8 @@ class byte_reader {
   [[nodiscard]] virtual result<std::size_t> read(std::span<char> into) = 0;
   /// Starts again at the first byte.
   [[nodiscard]] virtual result<void> rewind() = 0;
+  /// Facts about the content that only show once all of it has been read, besides those of `content`. Default: none.
+  [[nodiscard]] virtual metadata facts() const { return {}; }
 };
 
 /// How content is sent: `detect` looks at all of it (well-formed UTF-8 without NUL is text, everything else a blob).
@@ -106,6 +108,7 @@ struct content {
   std::string mimeType{};
   content_form form = content_form::detect;
   std::variant<shared_bytes, std::shared_ptr<byte_reader>> data{};
+  hondana::metadata metadata{};  ///< Facts about these contents; those with a prefix ("dev.example/…") stand in `_meta`.
 };
 
 /// The answer to a read.

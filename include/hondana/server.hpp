@@ -12,8 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/access.hpp>
 #include <hondana/error.hpp>
 #include <hondana/fields.hpp>
+#include <hondana/limits.hpp>
 #include <hondana/prompt.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/scopes.hpp>
@@ -22,6 +24,7 @@
 
 namespace hondana::inline v0 {
 
+class auditor;
 class authenticator;
 
 /// What a server says of itself and the limits it keeps.
@@ -52,6 +55,12 @@ struct server_options {
   /// What callers with a token must be allowed. A server with rules that `check` refuses cannot be made
   /// (std::invalid_argument), nor take the place of another (`server::replace`).
   scope_rules scopes{};
+  /// Keeps the record of requests (audit.hpp, docs/audit.md). Null: there is none.
+  std::shared_ptr<auditor> audit{};
+  /// How much callers may ask for; refused the same way by its `check`.
+  server_limits limits{};
+  /// Who may list and read what; without rules everybody may everything. Rules that `check` refuses are as those of `scopes`.
+  access_rules access{};
   /// Receives one line a noteworthy event; may be empty. Threads: any.
   std::function<void(std::string_view)> log{};
 };
@@ -157,7 +166,9 @@ class memory_peer {
 struct http_options {
   std::string address = "127.0.0.1";  ///< A literal address. One that is not loopback: see `without_authentication`.
   std::uint16_t port = 7325;          ///< 0: any free port.
-  std::string socket{};               ///< The path of a Unix socket, with mode 0600, to listen on instead.
+  std::string socket{};               ///< The path of a Unix socket to listen on instead.
+  unsigned socket_mode = 0600;        ///< Of that file: whoever may write it may connect.
+  std::string socket_group{};         ///< Of that file, a name or a number. Empty: as the system sets it.
   std::vector<int> inherited{};       ///< Descriptors of listening sockets to take over instead.
   /// Where to report on health and readiness, and there only: `ADDRESS:PORT` or the path of a Unix socket. Empty: with the
   /// rest.
@@ -209,8 +220,8 @@ class http_service {
   /// The port for reports; 0 when there is none of its own.
   [[nodiscard]] std::uint16_t admin_port() const noexcept;
   /// Reads the files of `http_options::tls` again. Connections made from here on see them, those that stand live on with the
-  /// old ones; without TLS nothing happens. Errors: invalid_argument, naming file and reason; then the old ones stay.
-  /// Threads: any.
+  /// old ones, but for clients whose authority is not among the new ones; without TLS nothing happens. Errors:
+  /// invalid_argument, naming file and reason; then the old ones stay. Threads: any.
   [[nodiscard]] result<void> reload_certificates();
   /// Reports that it is no longer ready, stops accepting, lets requests under way finish until `limit` has passed, then closes
   /// everything.

@@ -28,7 +28,8 @@ class skill_provider : public provider {
   /// that lies within another skill's path is nested in that, and its files are that skill's too. Errors: invalid_argument for
   /// a path or file name that cannot be, for files without a SKILL.md, for frontmatter that breaks the rules of Agent Skills,
   /// for a file that is in two skills, and for more than a skill may have (`max_skill_files`, `max_skill_bytes`); the text says
-  /// what to change, and nothing is changed. Spec: the extension io.modelcontextprotocol/skills, #skill-format.
+  /// what to change, and nothing is changed. Secrets in files are masked as they are added, so that digests are of what is
+  /// sent. Spec: the extension io.modelcontextprotocol/skills, #skill-format.
   result<void> add(const std::string& path, files content);
   /// Removes a skill with all its files; false when there was none.
   bool remove(const std::string& path);
@@ -46,6 +47,7 @@ class skill_provider : public provider {
   [[nodiscard]] result<skill> find_skill(const skill_request& request) override;
   /// Tells of every `add` and `remove`.
   void watch(std::shared_ptr<change_listener> to) override;
+  [[nodiscard]] hondana::masking masking() const noexcept override;
 
  private:
   struct state;

@@ -31,6 +31,11 @@ challenge merged(const std::vector<challenge>& all, bool takes_tokens) {
     out.description += (said.empty() ? "" : "; or ") + one.description;
     said.push_back(one.description);
   }
+  // Whoever is known and may not come like this learns it beside what would help.
+  for (const auto& one : all) {
+    if (out.status != 401 || !out.error.empty() || one.status != 403 || one.description.empty()) continue;
+    out.description += (out.description.empty() ? "" : "; ") + one.description;
+  }
   return out;
 }
 
@@ -83,6 +88,9 @@ class any_of_several final : public authenticator {
     return tl::unexpected(merged(refusals, !by_token_.empty()));
   }
 
+  [[nodiscard]] bool takes_tokens() const noexcept override {
+    return std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->takes_tokens(); });
+  }
   [[nodiscard]] std::shared_ptr<const protected_resource> metadata() const override { return metadata_; }
 
  private:

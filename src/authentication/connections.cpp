@@ -34,6 +34,7 @@ class certificates final : public authenticator {
 
   std::optional<authenticated> known(const request_facts& of) override { return judged(of); }
   authenticated find_out(const request_facts& of, std::chrono::steady_clock::time_point) override { return judged(of); }
+  [[nodiscard]] bool takes_tokens() const noexcept override { return false; }
 
  private:
   [[nodiscard]] authenticated judged(const request_facts& of) const {
@@ -84,6 +85,7 @@ class processes final : public authenticator {
 
   std::optional<authenticated> known(const request_facts& of) override { return judged(of); }
   authenticated find_out(const request_facts& of, std::chrono::steady_clock::time_point) override { return judged(of); }
+  [[nodiscard]] bool takes_tokens() const noexcept override { return false; }
 
  private:
   [[nodiscard]] authenticated judged(const request_facts& of) const {

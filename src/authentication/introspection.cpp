@@ -10,6 +10,7 @@
 #include "authentication/scope_words.hpp"
 #include "authentication/time_left.hpp"
 #include "json/base64.hpp"
+#include "letters/lower_case.hpp"
 
 namespace hondana::authentication {
 namespace {
@@ -45,7 +46,7 @@ bool is_access_token(const value& answer) {
     const auto* member = answer.find(name);
     if (member == nullptr) return true;
     const auto* text = member->as_string();
-    return text != nullptr && std::find(kinds.begin(), kinds.end(), lower_case(*text)) != kinds.end();
+    return text != nullptr && std::find(kinds.begin(), kinds.end(), letters::in_lower_case(*text)) != kinds.end();
   });
 }
 

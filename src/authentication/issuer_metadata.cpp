@@ -1,8 +1,6 @@
 /// Places and documents of RFC 8414 and of OpenID Connect.
 #include "authentication/issuer_metadata.hpp"
 
-#include <algorithm>
-
 #include <hondana/value.hpp>
 
 #include "transport/http_calls/checked_target.hpp"
@@ -20,18 +18,6 @@ bool is_address(const std::string& url) {
 }
 
 bool is_issuer(const std::string& url) { return is_address(url) && url.find('?') == std::string::npos; }
-
-std::vector<std::string> metadata_places(const std::string& issuer) {
-  const auto authority = issuer.find("://") + 3;
-  const auto slash = std::min(issuer.find('/', authority), issuer.size());
-  const auto origin = issuer.substr(0, slash);
-  auto path = issuer.substr(slash);
-  while (path.ends_with('/')) path.pop_back();
-  std::vector<std::string> out{origin + "/.well-known/oauth-authorization-server" + path,
-                               origin + "/.well-known/openid-configuration" + path};
-  if (!path.empty()) out.push_back(origin + path + "/.well-known/openid-configuration");
-  return out;
-}
 
 result<std::string> keys_place_in(std::string_view document, const std::string& issuer) {
   const auto parsed = value::parse(document, {.bytes = most_metadata_bytes, .values = 10'000});

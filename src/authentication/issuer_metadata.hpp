@@ -16,10 +16,6 @@ namespace hondana::authentication {
 /// section 2.
 [[nodiscard]] bool is_issuer(const std::string& url);
 
-/// Where its metadata may be, in the order to try them. Spec: basic/authorization/authorization-server-discovery, RFC 8414
-/// section 3.1 and OpenID Connect Discovery section 4.
-[[nodiscard]] std::vector<std::string> metadata_places(const std::string& issuer);
-
 inline constexpr std::size_t most_metadata_bytes = 256u << 10;
 
 /// The `jwks_uri` of a metadata document. Errors: access_denied when it is about another issuer; broken_protocol for what is

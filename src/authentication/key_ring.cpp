@@ -2,17 +2,21 @@
 #include "authentication/key_ring.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <system_error>
 #include <utility>
 
 #include "authentication/issuer_metadata.hpp"
 #include "authentication/time_left.hpp"
+#include "uri/well_known.hpp"
 
 namespace hondana::authentication {
 namespace {
 
 using transport::http_calls::small_answer;
 
-constexpr std::chrono::seconds promise_holds{10};
+// Behind everybody's back there is time: `time_left` bounds each call.
+constexpr std::chrono::seconds time_to_renew{30};
 constexpr std::chrono::hours place_kept{1};
 // Fetcher and waiter together are half of the threads that ask for all (`asking_threads` of transport/http/service.cpp), so
 // that tokens with invented keys never take them all.
@@ -28,8 +32,12 @@ std::string status_text(int status) {
 
 }  // namespace
 
+bool key_ring::has_any(steady_time now) const { return keys_ && now - keys_->fetched < longest_kept; }
+
 std::shared_ptr<const published_keys> key_ring::held_at(steady_time now) const {
-  return keys_ && now - keys_->fetched < longest_kept ? keys_ : nullptr;
+  // An issuer that is away takes nothing from who has its keys; but nobody knows that it is where nobody has looked for long.
+  const bool is_known = now < refresh_at_ + longest_stale || (failed_ && now - *failed_ < longest_stale);
+  return has_any(now) && is_known ? keys_ : nullptr;
 }
 
 std::shared_ptr<const published_keys> key_ring::held() const {
@@ -37,19 +45,52 @@ std::shared_ptr<const published_keys> key_ring::held() const {
   return held_at(of_.time.steady());
 }
 
-bool key_ring::take_refresh() {
+void key_ring::renew() {
   const auto now = of_.time.steady();
   const std::lock_guard lock(mutex_);
-  if (is_fetching_ || !held_at(now) || !is_due(wish::fresher, now) || (promised_ && now - *promised_ < promise_holds))
-    return false;
-  promised_ = now;
-  return true;
+  if (is_fetching_ || !has_any(now) || !is_stale(now)) return;
+  try {
+    // The one before has ended, or is about to.
+    renewing_ = std::jthread([this](const std::stop_token& stop) { fetch_behind(stop); });
+    is_fetching_ = true;
+    ++looks_;
+  } catch (const std::system_error& no_thread) {
+    take(fail(errc::source_unavailable, "there is no thread for it", no_thread.what()), now);
+  }
+}
+
+void key_ring::fetch_behind(const std::stop_token& stop) {
+  {
+    // Until whoever has begun this is done with it.
+    const std::lock_guard begun(mutex_);
+  }
+  const std::unique_ptr<key_ring, void (*)(key_ring*)> at_the_end(this, [](key_ring* self) { self->end_fetching(); });
+  try {
+    auto fetched = fetch(std::chrono::steady_clock::now() + time_to_renew, stop);
+    const std::lock_guard taking(mutex_);
+    if (!stop.stop_requested()) take(std::move(fetched), of_.time.steady());
+  } catch (const std::exception& error) {
+    const std::lock_guard taking(mutex_);
+    take(fail(errc::internal, "it failed here", error.what()), of_.time.steady());
+  }
 }
 
 bool key_ring::may_look_for_unknown() const {
   const auto now = of_.time.steady();
   const std::lock_guard lock(mutex_);
   return !is_fetching_ && is_due(wish::unknown_key, now);
+}
+
+std::chrono::seconds key_ring::until_next_look() const {
+  const auto now = of_.time.steady();
+  const std::lock_guard lock(mutex_);
+  steady_time next = now;
+  if (!held_at(now)) {
+    if (failed_) next = *failed_ + without_any;
+  } else if (looked_for_unknown_.size() >= most_unknown_keys) {
+    next = looked_for_unknown_.front() + of_unknown_keys;
+  }
+  return std::max(std::chrono::seconds(0), std::chrono::ceil<std::chrono::seconds>(next - now));
 }
 
 bool key_ring::is_fetching() const {
@@ -59,9 +100,11 @@ bool key_ring::is_fetching() const {
 
 bool key_ring::is_due(wish why, steady_time now) const {
   if (!held_at(now)) return !failed_ || now - *failed_ >= without_any;
-  if (why == wish::unknown_key) return !looked_for_unknown_ || now - *looked_for_unknown_ >= between_unknown_keys;
-  return now >= refresh_at_ && !(failed_ && now - *failed_ < after_failure);
+  return why == wish::unknown_key &&
+         (looked_for_unknown_.size() < most_unknown_keys || now - looked_for_unknown_.front() >= of_unknown_keys);
 }
+
+bool key_ring::is_stale(steady_time now) const { return now >= refresh_at_ && !(failed_ && now - *failed_ < after_failure); }
 
 result<std::shared_ptr<const published_keys>> key_ring::obtain(wish why, std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
@@ -79,13 +122,17 @@ result<std::shared_ptr<const published_keys>> key_ring::obtain(wish why, std::ch
   }
   const auto now = of_.time.steady();
   if (!is_due(why, now)) return outcome();
-  if (why == wish::unknown_key) looked_for_unknown_ = now;
+  if (why == wish::unknown_key) {
+    looked_for_unknown_.push_back(now);
+    if (looked_for_unknown_.size() > most_unknown_keys) looked_for_unknown_.pop_front();
+  }
   is_fetching_ = true;
+  ++looks_;
   lock.unlock();
   {
     // Also when there is no memory: nobody would fetch ever again.
     const std::unique_ptr<key_ring, void (*)(key_ring*)> at_the_end(this, [](key_ring* self) { self->end_fetching(); });
-    auto fetched = fetch(deadline);
+    auto fetched = fetch(deadline, {});
     const std::lock_guard taking(mutex_);
     take(std::move(fetched), of_.time.steady());
   }
@@ -119,18 +166,19 @@ void key_ring::take(result<small_answer> fetched, steady_time now) {
   made->set = std::move(*set);
   made->text = std::move(fetched->bytes);
   made->fetched = now;
+  made->look = looks_;
   generation_ = made->generation;
   keys_ = std::move(made);
 }
 
-result<std::string> key_ring::find_place(std::chrono::steady_clock::time_point deadline) const {
+result<std::string> key_ring::find_place(std::chrono::steady_clock::time_point deadline, const std::stop_token& stop) const {
   std::string tried;
-  for (const auto& url : metadata_places(of_.issuer)) {
+  for (const auto& url : uri::issuer_metadata_places(of_.issuer)) {
     const auto got = of_.call({.url = url,
                                .headers = {{"Accept", "application/json"}},
                                .most_bytes = most_metadata_bytes,
                                .time = time_left(deadline)},
-                              {});
+                              stop);
     auto place = !got                 ? result<std::string>(tl::unexpected(got.error()))
                  : got->status != 200 ? result<std::string>(no_document(url, status_text(got->status)))
                                       : keys_place_in(got->bytes, of_.issuer);
@@ -143,12 +191,12 @@ result<std::string> key_ring::find_place(std::chrono::steady_clock::time_point d
   return fail(errc::source_unavailable, "its metadata cannot be had: " + tried);
 }
 
-result<small_answer> key_ring::fetch(std::chrono::steady_clock::time_point deadline) {
+result<small_answer> key_ring::fetch(std::chrono::steady_clock::time_point deadline, const std::stop_token& stop) {
   auto place = of_.place;
   if (place.empty()) {
     const auto now = of_.time.steady();
     if (!place_found_ || now - *place_found_ >= place_kept) {
-      auto found = find_place(deadline);
+      auto found = find_place(deadline, stop);
       if (!found) return tl::unexpected(std::move(found.error()));
       found_place_ = std::move(*found);
       place_found_ = now;
@@ -159,7 +207,7 @@ result<small_answer> key_ring::fetch(std::chrono::steady_clock::time_point deadl
                        .headers = {{"Accept", "application/jwk-set+json, application/json"}},
                        .most_bytes = jose::key_set::most_bytes,
                        .time = time_left(deadline)},
-                      {});
+                      stop);
   if (got && got->status != 200) return no_document(place, status_text(got->status));
   return got;
 }

@@ -4,13 +4,17 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include <hondana/error.hpp>
 
@@ -27,6 +31,7 @@ struct published_keys {
   std::string text;              ///< What the set was read from.
   std::uint64_t generation = 0;  ///< Another one for every other text.
   steady_time fetched{};
+  std::uint64_t look = 0;  ///< The how manieth fetch has brought them.
 };
 
 /// Fetches one at a time, however many ask. Threads: any.
@@ -35,8 +40,13 @@ class key_ring {
   static constexpr std::chrono::minutes least_fresh{5};
   static constexpr std::chrono::minutes usually_fresh{15};  ///< Where the issuer says nothing.
   static constexpr std::chrono::hours longest_fresh{1};
-  static constexpr std::chrono::hours longest_kept{24};            ///< While fetching fails.
-  static constexpr std::chrono::seconds between_unknown_keys{30};  ///< Fetches because a token names a key that is not there.
+  /// In use after they were to be fetched again, or after that has failed: however idle a server is, and so long as somebody
+  /// asks it, keys that were withdrawn check nothing for longer.
+  static constexpr std::chrono::minutes longest_stale{5};
+  static constexpr std::chrono::hours longest_kept{24};  ///< While fetching fails again and again.
+  /// Fetches because tokens name keys that are not there: so many in so long. Keys may be rotated twice in a row.
+  static constexpr std::size_t most_unknown_keys = 3;
+  static constexpr std::chrono::seconds of_unknown_keys{30};
   static constexpr std::chrono::seconds after_failure{30};
   static constexpr std::chrono::seconds without_any{5};  ///< After a failure, while there are no keys at all.
 
@@ -47,18 +57,26 @@ class key_ring {
     clocks time{};
     std::function<void(std::string_view)> log{};
   };
-  enum class wish : std::uint8_t { any, fresher, unknown_key };
+  enum class wish : std::uint8_t { any, unknown_key };
 
   explicit key_ring(settings of) : of_(std::move(of)), trouble_(of_.log) {}
+  /// Gives up what is being fetched behind it.
+  ~key_ring() = default;
+  key_ring(const key_ring&) = delete;
+  key_ring& operator=(const key_ring&) = delete;
 
-  /// Null: there are none, or they have got too old.
+  /// Null: there are none, or they have got too old to be gone by without looking again.
   [[nodiscard]] std::shared_ptr<const published_keys> held() const;
   /// Of what is held; 0: of nothing.
   [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
-  /// True for one caller when the keys should be fetched again; others go on with what is held.
-  [[nodiscard]] bool take_refresh();
+  /// Begins to fetch keys that are held and due, on a thread of its own; everybody goes on with those until others are here.
+  void renew();
   /// Whether `obtain` would look for a key that is not held.
   [[nodiscard]] bool may_look_for_unknown() const;
+  /// Until that is so, as far as is known.
+  [[nodiscard]] std::chrono::seconds until_next_look() const;
+  /// How many fetches have begun. Keys of a later `look` are newer than whoever asks this now.
+  [[nodiscard]] std::uint64_t looks() const noexcept { return looks_; }
   [[nodiscard]] bool is_fetching() const;
 
   /// Fetches if it is time to; then what is held. While another fetches, one caller waits for that if nothing is held, and no
@@ -68,15 +86,21 @@ class key_ring {
 
  private:
   [[nodiscard]] bool is_due(wish why, steady_time now) const;
+  [[nodiscard]] bool is_stale(steady_time now) const;
+  void fetch_behind(const std::stop_token& stop);
+  [[nodiscard]] bool has_any(steady_time now) const;
   [[nodiscard]] std::shared_ptr<const published_keys> held_at(steady_time now) const;
   void end_fetching();
   void take(result<transport::http_calls::small_answer> fetched, steady_time now);
-  [[nodiscard]] result<std::string> find_place(std::chrono::steady_clock::time_point deadline) const;
-  [[nodiscard]] result<transport::http_calls::small_answer> fetch(std::chrono::steady_clock::time_point deadline);
+  [[nodiscard]] result<std::string> find_place(std::chrono::steady_clock::time_point deadline,
+                                               const std::stop_token& stop) const;
+  [[nodiscard]] result<transport::http_calls::small_answer> fetch(std::chrono::steady_clock::time_point deadline,
+                                                                  const std::stop_token& stop);
 
   const settings of_;
   trouble trouble_;
   std::atomic<std::uint64_t> generation_{0};
+  std::atomic<std::uint64_t> looks_{0};
   mutable std::mutex mutex_;
   std::condition_variable is_over_;
   bool is_fetching_ = false;
@@ -86,10 +110,10 @@ class key_ring {
   std::string found_place_;  // by whoever is fetching
   std::optional<steady_time> place_found_;
   steady_time refresh_at_{};
-  std::optional<steady_time> promised_;  // by a caller of `take_refresh`
-  std::optional<steady_time> looked_for_unknown_;
+  std::deque<steady_time> looked_for_unknown_;  // the last times
   std::optional<steady_time> failed_;
   failure why_{errc::source_unavailable, "the keys have not been fetched yet", {}};
+  std::jthread renewing_;  // last: it uses the others to its end
 };
 
 }  // namespace hondana::authentication

@@ -6,6 +6,7 @@
 #include "authentication/issuer_metadata.hpp"
 #include "authentication/resource_server.hpp"
 #include "authentication/scope_words.hpp"
+#include "transport/http_calls/small_call.hpp"
 
 namespace hondana::authentication {
 namespace {
@@ -16,13 +17,21 @@ tl::unexpected<failure> unusable(std::string_view member, std::string_view why) 
   return fail(errc::invalid_argument, "oauth_options::" + std::string(member) + ": " + std::string(why));
 }
 
+/// Tokens and keys that anybody on the way could change prove nothing.
+bool is_safe(const std::string& url) { return !url.starts_with("http:") || transport::http_calls::is_on_this_machine(url); }
+
+constexpr std::string_view needs_https = "plain http: is for this very machine only; write https:";
+
 result<void> check_options(const oauth_options& of) {
   if (!is_issuer(of.issuer)) return unusable("issuer", "expected a URL such as \"https://login.example.com\"");
+  if (!is_safe(of.issuer)) return unusable("issuer", needs_https);
   if (!is_address(of.resource))
     return unusable("resource", "expected the URL of this server for clients, such as \"https://shelf.example.com/mcp\"");
   if (!of.keys.empty() && !is_address(of.keys)) return unusable("keys", "expected a URL");
+  if (!is_safe(of.keys)) return unusable("keys", needs_https);
   const auto& asked = of.introspection;
   if (!asked.endpoint.empty() && !is_address(asked.endpoint)) return unusable("introspection.endpoint", "expected a URL");
+  if (!is_safe(asked.endpoint)) return unusable("introspection.endpoint", needs_https);
   if (!asked.endpoint.empty() && (asked.client_id.empty() || asked.client_secret.empty()))
     return unusable("introspection", "needs the client id and secret that this server has at " + of.issuer);
   if (of.skew.count() < 0 || of.skew > most_skew) return unusable("skew", "expected 0 to 600 seconds");

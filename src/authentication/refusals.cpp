@@ -1,10 +1,9 @@
 /// Challenges.
 #include "authentication/refusals.hpp"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
+
+#include "bytes/token68.hpp"
 
 namespace hondana::authentication {
 
@@ -31,15 +30,6 @@ challenge cannot_tell(std::string why, std::chrono::seconds retry) {
   return out;
 }
 
-bool is_token_text(std::string_view text) noexcept {
-  static constexpr auto taken = [] {
-    std::array<bool, 256> out{};
-    for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/="))
-      out[static_cast<unsigned char>(c)] = true;
-    return out;
-  }();
-  const auto is_taken = [](char c) { return taken[static_cast<unsigned char>(c)]; };
-  return !text.empty() && text.size() <= longest_token_text && std::all_of(text.begin(), text.end(), is_taken);
-}
+bool is_token_text(std::string_view text) noexcept { return text.size() <= longest_token_text && bytes::is_token68(text); }
 
 }  // namespace hondana::authentication

@@ -6,6 +6,7 @@
 
 #include "authentication/refusals.hpp"
 #include "authentication/scope_words.hpp"
+#include "letters/lower_case.hpp"
 
 namespace hondana::authentication {
 namespace {
@@ -32,7 +33,7 @@ std::vector<std::string> audiences_of(const oauth_options& of) {
 
 /// Tokens of other kinds must not pass for access tokens. Spec: RFC 8725 section 3.11, RFC 9068 section 2.1.
 bool is_access_token_type(std::string type) {
-  type = lower_case(type);
+  type = letters::in_lower_case(type);
   if (type.starts_with("application/")) type.erase(0, std::string_view("application/").size());
   return type.empty() || type == "jwt" || type == "at+jwt";
 }
@@ -72,9 +73,11 @@ tl::unexpected<challenge> resource_server::refuse(std::string why) const {
   return tl::unexpected(bad_token(std::move(why), options_.scopes));
 }
 
-tl::unexpected<challenge> resource_server::refuse_unknown_key() const {
+/// Whose key is not here. Only who has looked can say that nobody publishes it: it may be new.
+tl::unexpected<challenge> resource_server::cannot_look() const {
   if (keys_.is_fetching()) return tl::unexpected(cannot_tell("the keys that check tokens are being fetched", ask_soon));
-  return refuse("the token is signed by a key that its issuer does not publish");
+  return tl::unexpected(cannot_tell("the key that checks the token is not here, and it is too early to look for it again",
+                                    std::max(ask_soon, keys_.until_next_look())));
 }
 
 std::optional<challenge> resource_server::unfit(const request_facts& of) const {
@@ -119,10 +122,14 @@ result<caller> resource_server::caller_of(const value& claims) const {
   return out;
 }
 
-void resource_server::remember(const bytes::sha256_bytes& digest, const caller& who, token_cache::key_generation keys,
-                               std::optional<wall_time> expiry, std::chrono::seconds most) {
-  const auto left = expiry ? std::min<std::chrono::seconds>(*expiry - time_.wall(), most) : most;
-  if (left.count() > 0) good_.put(digest, who, keys, time_.steady() + left);
+known_caller resource_server::remember(const bytes::sha256_bytes& digest, caller who, token_cache::key_generation keys,
+                                       wall_time expiry, std::chrono::seconds most) {
+  const auto now = time_.steady();
+  const auto left = std::min<std::chrono::seconds>(expiry - time_.wall(), most);
+  // Until a new request would be refused, which is later where clocks may be apart.
+  known_caller out(std::move(who), now + std::clamp<std::chrono::seconds>(left + options_.skew, std::chrono::seconds(0), most));
+  if (left.count() > 0) good_.put(digest, out, keys, now + left);
+  return out;
 }
 
 std::optional<authenticated> resource_server::judged(const std::string& token, const bytes::sha256_bytes& digest,
@@ -140,21 +147,23 @@ std::optional<authenticated> resource_server::judged(const std::string& token, c
   if (!is_signed) return refuse(is_signed.error().public_text);
   auto who = caller_of(read->claims);
   if (!who) return refuse(who.error().public_text);
-  remember(digest, *who, keys.generation, *expiry, longest_remembered);
-  return std::move(*who);
+  return remember(digest, std::move(*who), keys.generation, *expiry, longest_remembered);
 }
 
 authenticated resource_server::by_keys(const std::string& token, const bytes::sha256_bytes& digest,
                                        std::chrono::steady_clock::time_point deadline) {
-  const auto soon = std::min(deadline, std::chrono::steady_clock::now() + fresher_keys_wait);
-  auto keys = keys_.held() ? keys_.obtain(key_ring::wish::fresher, soon) : keys_.obtain(key_ring::wish::any, deadline);
-  if (!keys) return tl::unexpected(cannot_tell("the keys that check tokens cannot be had now", ask_again));
+  const auto before = keys_.looks();
+  const auto keys = keys_.obtain(key_ring::wish::any, deadline);
+  if (!keys)
+    return tl::unexpected(
+        cannot_tell("the keys that check tokens cannot be had now", keys_.is_fetching() ? ask_soon : ask_again));
   if (auto said = judged(token, digest, **keys)) return std::move(*said);
   auto newer = keys_.obtain(key_ring::wish::unknown_key, deadline);
   if (newer && (*newer)->generation != (*keys)->generation) {
     if (auto said = judged(token, digest, **newer)) return std::move(*said);
   }
-  return refuse_unknown_key();
+  if (!newer || (*newer)->look <= before) return cannot_look();
+  return refuse("the token is signed by a key that its issuer does not publish");
 }
 
 authenticated resource_server::introspected(const std::string& token, const bytes::sha256_bytes& digest,
@@ -181,8 +190,7 @@ authenticated resource_server::introspected(const std::string& token, const byte
   if (!expiry) return refuse(expiry.error().public_text);
   auto who = caller_of(*said);
   if (!who) return refuse(who.error().public_text);
-  remember(digest, *who, 0, *expiry, introspection_remembered);
-  return std::move(*who);
+  return remember(digest, std::move(*who), 0, *expiry, introspection_remembered);
 }
 
 std::optional<authenticated> resource_server::heard(const bytes::sha256_bytes& digest) {
@@ -227,10 +235,10 @@ std::optional<authenticated> resource_server::known(const request_facts& of) {
   // A signature takes about as long as handing the request to another thread and back.
   if (!keys) return {};
   auto said = judged(*of.bearer, digest, *keys);
-  if (!said && !keys_.may_look_for_unknown()) return refuse_unknown_key();
+  if (!said && !keys_.may_look_for_unknown()) return cannot_look();
   if (said && *said) {
-    // A good one has due keys fetched, at a short wait; those that are refused make nobody fetch.
-    if (keys_.take_refresh()) return {};
+    // Those that are refused make nobody fetch.
+    keys_.renew();
     (*said)->address = of.address;
   }
   return said;

@@ -21,7 +21,6 @@ class resource_server final : public authenticator {
   static constexpr std::chrono::seconds introspection_remembered{30};
   static constexpr std::chrono::seconds refusal_remembered{5};  ///< Of a token that was asked about.
   static constexpr std::size_t most_refusals = 2'000;
-  static constexpr std::chrono::seconds fresher_keys_wait{2};  ///< Where keys are held that judge as well.
 
   resource_server(oauth_options options, const transport::http_calls::small_caller& call, clocks time = {});
 
@@ -46,11 +45,12 @@ class resource_server final : public authenticator {
   [[nodiscard]] jose::expectations expected() const;
   [[nodiscard]] std::optional<challenge> unfit(const request_facts& of) const;
   [[nodiscard]] bool is_for_keys(std::string_view token) const;
-  void remember(const bytes::sha256_bytes& digest, const caller& who, token_cache::key_generation keys,
-                std::optional<wall_time> expiry, std::chrono::seconds most);
+  /// Keeps what was found out until `expiry`, for `most` at most, and says until when it holds.
+  [[nodiscard]] known_caller remember(const bytes::sha256_bytes& digest, caller who, token_cache::key_generation keys,
+                                      wall_time expiry, std::chrono::seconds most);
   [[nodiscard]] tl::unexpected<challenge> refuse(std::string why) const;
   /// Of a key that is not here: refused, or told to come again where the keys are just being fetched.
-  [[nodiscard]] tl::unexpected<challenge> refuse_unknown_key() const;
+  [[nodiscard]] tl::unexpected<challenge> cannot_look() const;
 
   const oauth_options options_;
   const clocks time_;

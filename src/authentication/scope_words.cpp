@@ -24,12 +24,6 @@ std::vector<std::string> scopes_in(std::string_view text) {
   return out;
 }
 
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return text;
-}
-
 void merge_scopes(std::vector<std::string>& into, const std::vector<std::string>& more) {
   for (const auto& one : more) add(into, one);
 }

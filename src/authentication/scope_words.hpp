@@ -12,8 +12,6 @@ namespace hondana::authentication {
 using model::is_scope;
 /// The words of a list with spaces between them, without repetitions; those that are no scopes are left out.
 [[nodiscard]] std::vector<std::string> scopes_in(std::string_view text);
-/// ASCII alone.
-[[nodiscard]] std::string lower_case(std::string text);
 /// Adds those that are missing.
 void merge_scopes(std::vector<std::string>& into, const std::vector<std::string>& more);
 

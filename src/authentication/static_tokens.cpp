@@ -1,6 +1,8 @@
 /// Tokens kept in a file, looked up by their hash.
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
@@ -17,6 +19,8 @@ namespace {
 
 constexpr std::size_t most_lines_told = 5;
 constexpr std::chrono::seconds until_repaired{30};
+// A token that is taken out of the file ends what is open for it within this time.
+constexpr std::chrono::seconds looked_at_again{30};
 
 struct admitted {
   caller who;  // without an address
@@ -88,7 +92,11 @@ class static_tokens final : public authenticator {
     const auto now = std::chrono::system_clock::now();
     if (found->second.expires && *found->second.expires <= now)
       return tl::unexpected(bad_token("the token has expired", options_.scopes));
-    auto who = found->second.who;
+    auto holds = std::chrono::steady_clock::now();
+    holds += found->second.expires
+                 ? std::min<std::chrono::system_clock::duration>(*found->second.expires - now, looked_at_again)
+                 : looked_at_again;
+    known_caller who(found->second.who, holds);
     who.address = of.address;
     return who;
   }
@@ -142,7 +150,8 @@ result<std::shared_ptr<authenticator>> make_token_file_authenticator(token_file_
   auto loaded = authentication::load_tokens(options.file);
   if (!loaded) {
     auto why = std::move(loaded.error().public_text);
-    if (loaded.error().code == errc::resource_not_found) why += "; 'hondana token new NAME' makes it";
+    if (loaded.error().code == errc::resource_not_found)
+      why += "; 'hondana token new NAME --file " + options.file + "' makes it";
     return fail(errc::invalid_argument, std::move(why));
   }
   auto table = authentication::table_of(*loaded);

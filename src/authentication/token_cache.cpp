@@ -39,7 +39,7 @@ std::size_t remembered_tokens<What>::size() {
   return out;
 }
 
-template class remembered_tokens<caller>;
+template class remembered_tokens<known_caller>;
 template class remembered_tokens<challenge>;
 
 }  // namespace hondana::authentication

@@ -52,7 +52,7 @@ class remembered_tokens {
   std::array<part, parts> parts_;
 };
 
-using token_cache = remembered_tokens<caller>;
+using token_cache = remembered_tokens<known_caller>;
 using refused_tokens = remembered_tokens<challenge>;
 
 }  // namespace hondana::authentication

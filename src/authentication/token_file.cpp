@@ -1,15 +1,12 @@
 /// Changes of the file, each one whole or not at all.
 #include "authentication/token_file.hpp"
 
-#include <sys/random.h>
-
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "authentication/refusals.hpp"
 #include "authentication/scope_words.hpp"
+#include "bytes/hex.hpp"
+#include "bytes/random.hpp"
 #include "json/base64.hpp"
 
 namespace hondana::authentication {
@@ -17,25 +14,6 @@ namespace {
 
 constexpr std::size_t id_bytes = 8;
 constexpr std::size_t token_bytes = 32;
-
-result<std::string> random_bytes(std::size_t count) {
-  std::string out(count, '\0');
-  // Up to 256 bytes come whole or not at all. Source: getrandom(2).
-  if (::getrandom(out.data(), out.size(), 0) != static_cast<ssize_t>(out.size()))
-    return fail(errc::internal, "cannot draw random numbers", std::string("getrandom: ") + std::strerror(errno));
-  return out;
-}
-
-std::string hexadecimal(std::string_view raw) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string out;
-  for (const char c : raw) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += digits[byte >> 4];
-    out += digits[byte & 15];
-  }
-  return out;
-}
 
 /// As it is, and empty when there is none.
 result<std::string> text_of(const std::string& path) {
@@ -59,13 +37,13 @@ result<new_token> add_token(const std::string& path, wanted_token like, wall_tim
   for (const auto& one : like.scopes) {
     if (!is_scope(one)) return fail(errc::invalid_argument, "\"" + one + "\" is no scope: a word without spaces and quotes");
   }
-  auto id = random_bytes(id_bytes);
-  auto secret = random_bytes(token_bytes);
+  auto id = bytes::random_bytes(id_bytes);
+  auto secret = bytes::random_bytes(token_bytes);
   if (!id) return tl::unexpected(std::move(id.error()));
   if (!secret) return tl::unexpected(std::move(secret.error()));
   new_token out;
   out.token = std::string(token_prefix) + json::base64url(*secret);
-  out.kept = {hexadecimal(*id), std::move(like.name), bytes::sha256_of(out.token), std::move(like.scopes), now, like.expires};
+  out.kept = {bytes::to_hex(*id), std::move(like.name), bytes::sha256_of(out.token), std::move(like.scopes), now, like.expires};
   auto line = line_of(out.kept);
   if (line.size() > token_list::longest_line) return fail(errc::invalid_argument, "these are too many scopes for one token");
   const auto lock = disk::lock_beside(path);

@@ -5,21 +5,15 @@
 #include <string_view>
 #include <utility>
 
+#include "letters/lower_case.hpp"
 #include "model/times.hpp"
 
 namespace hondana::bridge {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return out;
-}
-
 /// `text/plain` as it is, `text/` for `text/*`; empty for what is neither.
 std::string type_of(std::string_view asked) {
-  auto type = lower(asked);
+  auto type = letters::in_lower_case(asked);
   if (type.ends_with('/')) return {};
   if (type.ends_with("/*")) type.pop_back();
   const bool is_plain =

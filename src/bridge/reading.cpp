@@ -168,7 +168,7 @@ class page {
       answer_.content.emplace_back(audio_block{std::move(found->bytes), one.mimeType, hints(one)});
     } else {
       answer_.content.emplace_back(
-          embedded_block{one.uri, one.mimeType, std::move(found->bytes), content_form::blob, hints(one)});
+          embedded_block{one.uri, one.mimeType, std::move(found->bytes), content_form::blob, hints(one), one.metadata});
     }
     left_ = 0;  // what follows has a page of its own
     return std::nullopt;
@@ -186,7 +186,7 @@ class page {
     const bool is_stuck = found->bytes.empty() && next < found->end;  // no whole character fits any more
     if (!found->bytes.empty() || next == found->end) {
       answer_.content.emplace_back(
-          embedded_block{one.uri, one.mimeType, std::move(found->bytes), content_form::text, hints(one)});
+          embedded_block{one.uri, one.mimeType, std::move(found->bytes), content_form::text, hints(one), one.metadata});
     }
     if (is_stuck) left_ = 0;
     if (next < found->end) return extent{next, found->end};

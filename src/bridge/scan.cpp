@@ -14,6 +14,7 @@
 
 #include "bridge/pulling.hpp"
 #include "bridge/words.hpp"
+#include "letters/lower_case.hpp"
 #include "match/ranking.hpp"
 
 namespace hondana::bridge {
@@ -71,10 +72,10 @@ candidate candidate_of(resource entry, const std::vector<std::string>& words) {
   made.places.assign(words.size(), {});
   const auto decoded = percent_decode(entry.uri);
   const std::array<std::pair<std::string, std::pair<double, std::string_view>>, 4> fields{
-      {{folded(entry.name), {in_name, "name"}},
-       {folded(entry.title), {in_title, "title"}},
-       {folded(entry.description), {in_description, "description"}},
-       {folded(decoded ? *decoded : entry.uri), {in_uri, "URI"}}}};
+      {{letters::in_lower_case(entry.name), {in_name, "name"}},
+       {letters::in_lower_case(entry.title), {in_title, "title"}},
+       {letters::in_lower_case(entry.description), {in_description, "description"}},
+       {letters::in_lower_case(decoded ? *decoded : entry.uri), {in_uri, "URI"}}}};
   for (std::size_t word = 0; word < words.size(); ++word) {
     for (const auto& [text, place] : fields) {
       const auto how = presence_of(text, words[word]);

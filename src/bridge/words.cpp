@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "json/utf8.hpp"
+#include "letters/lower_case.hpp"
 
 namespace hondana::bridge {
 namespace {
@@ -36,13 +37,6 @@ std::string cut(std::string_view line, std::size_t around) {
 
 }  // namespace
 
-std::string folded(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return out;
-}
-
 std::vector<std::string> words_of(std::string_view query) {
   std::vector<std::string> words;
   for (std::size_t at = 0; at < query.size() && words.size() < most_words;) {
@@ -52,7 +46,7 @@ std::vector<std::string> words_of(std::string_view query) {
     }
     auto end = at;
     while (end < query.size() && !is_space(query[end])) ++end;
-    auto word = folded(query.substr(at, end - at));
+    auto word = letters::in_lower_case(query.substr(at, end - at));
     if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(std::move(word));
     at = end;
   }
@@ -77,7 +71,7 @@ passage best_passage(std::string_view text, const std::vector<std::string>& word
   std::size_t best_line = 0;
   std::size_t first_in_line = 0;
   for (std::size_t line = 0; line + 1 < starts.size(); ++line) {
-    const auto here = folded(text.substr(starts[line], starts[line + 1] - starts[line]));
+    const auto here = letters::in_lower_case(text.substr(starts[line], starts[line + 1] - starts[line]));
     std::size_t count = 0;
     std::size_t first_word = here.size();
     for (std::size_t i = 0; i < words.size(); ++i) {

@@ -9,14 +9,12 @@
 
 namespace hondana::bridge {
 
-/// ASCII in lower case; nothing else is folded.
-[[nodiscard]] std::string folded(std::string_view text);
-/// The words of a query, folded, each once, at most sixteen.
+/// The words of a query, in lower case as `letters` has it, each once, at most sixteen.
 [[nodiscard]] std::vector<std::string> words_of(std::string_view query);
 
 /// How a text has a word.
 enum class presence : std::uint8_t { absent, inside, at_word_start };
-/// `text` and `word` are folded. A word begins where a letter or digit follows something else, or beyond ASCII.
+/// `text` and `word` are in lower case. A word begins where a letter or digit follows something else, or beyond ASCII.
 [[nodiscard]] presence presence_of(std::string_view text, std::string_view word) noexcept;
 
 /// The lines of a text that show most of the words.

@@ -5,10 +5,13 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "bytes/active.hpp"
 #include "bytes/form.hpp"
+#include "bytes/media_type.hpp"
 
 namespace hondana::bytes {
 namespace {
@@ -42,16 +45,24 @@ tl::unexpected<failure> changed_size(const read_request& request) {
               "a reader of " + request.uri + " gave more or fewer bytes than its size");
 }
 
-/// A declared type that the content belies gives way to the plainest true one.
-std::string agreeing_type(std::string declared, bool is_text) {
-  if (!is_text && declared.starts_with("text/")) return "application/octet-stream";
-  if (is_text && declared == "application/octet-stream") return "text/plain";
-  return declared;
+/// Lets a declared type give way that the content belies, and says as what a browser would run the content.
+void settle_type(content& item, std::string_view front, bool is_text) {
+  const auto declared = active_by_type(item.mimeType);
+  // A part that ranges cut out does not begin as the whole does; another query names something of its own.
+  const bool is_part = item.uri.find("?lines=") != std::string::npos || item.uri.find("?bytes=") != std::string::npos;
+  const auto told = is_part ? agreeing_type_of_part(item.mimeType, is_text) : agreeing_type(item.mimeType, front, is_text);
+  const bool gave_way = told != item.mimeType;
+  if (gave_way) item.mimeType = std::string(told);
+  const auto found = declared != active::no ? declared : gave_way ? active_as(item.mimeType, front) : active_by_front(front);
+  if (found == active::no) return;
+  std::erase_if(item.metadata, [](const auto& fact) { return fact.first == active_key; });
+  item.metadata.emplace_back(active_key, std::string(type_of(found)));
 }
 
 result<prepared> first_pass(content&& item, const std::shared_ptr<byte_reader>& reader, pass_progress& progress) {
   form_detector form;
   digester digest;
+  std::string front;
   const auto window = std::make_unique_for_overwrite<char[]>(window_bytes);
   auto left = reader->size();
   for (;;) {
@@ -63,18 +74,22 @@ result<prepared> first_pass(content&& item, const std::shared_ptr<byte_reader>& 
     left -= *count;
     const std::string_view piece(window.get(), *count);
     digest.feed(piece);
+    front += piece.substr(0, front_bytes - front.size());
     if (item.form != content_form::blob) form.feed(piece);
     progress.advance(*count);
   }
   if (left != 0) return changed_size(progress.caller);
+  for (auto& fact : reader->facts()) item.metadata.push_back(std::move(fact));
   if (auto again = reader->rewind(); !again) return tl::unexpected(std::move(again.error()));
   const bool is_text = item.form != content_form::blob && form.value() == content_form::text;
+  settle_type(item, front, is_text);
   return prepared{std::move(item.uri),
                   std::move(item.name),
                   std::move(item.title),
-                  agreeing_type(std::move(item.mimeType), is_text),
+                  std::move(item.mimeType),
                   is_text,
-                  stream{reader, digest.value()}};
+                  stream{reader, digest.value()},
+                  std::move(item.metadata)};
 }
 
 std::uint64_t size_of(const content& item) {
@@ -127,8 +142,9 @@ result<prepared_reading> prepare(reading source, const read_request& request) {
     auto whole = std::get<shared_bytes>(std::move(item.data));
     if (!whole) whole = std::make_shared<const std::string>();
     const bool is_text = item.form != content_form::blob && form_of(*whole) == content_form::text;
-    ready.contents.push_back({std::move(item.uri), std::move(item.name), std::move(item.title),
-                              agreeing_type(std::move(item.mimeType), is_text), is_text, std::move(whole)});
+    settle_type(item, std::string_view(*whole).substr(0, front_bytes), is_text);
+    ready.contents.push_back({std::move(item.uri), std::move(item.name), std::move(item.title), std::move(item.mimeType),
+                              is_text, std::move(whole), std::move(item.metadata)});
   }
   return ready;
 }

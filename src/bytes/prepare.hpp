@@ -27,6 +27,7 @@ struct prepared {
   std::string mimeType;
   bool is_text = false;
   std::variant<shared_bytes, stream> data;
+  hondana::metadata metadata{};
 };
 
 struct prepared_reading {
@@ -39,7 +40,8 @@ struct prepared_reading {
 /// Decides every content's form and takes the digest of pulled ones (their first pass); reports progress over the bytes.
 ///
 /// Contents without a URI get `request.asked_uri`. Contents declared text that are not well-formed UTF-8 become blobs;
-/// a MIME type that the decided form belies becomes application/octet-stream or text/plain.
+/// a MIME type that the content belies becomes one that it does not (`agreeing_type`), and what a browser would run is labelled
+/// among the metadata (`active_key`).
 /// Errors: response_too_large when the contents together exceed `request.max_bytes`, internal for a reading without contents,
 /// cancelled, timed_out, and whatever a reader reports. Threads: a thread of the provider's lane.
 [[nodiscard]] result<prepared_reading> prepare(reading source, const read_request& request);

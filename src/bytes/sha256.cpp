@@ -1,6 +1,8 @@
 /// Over Nettle's implementation.
 #include "bytes/sha256.hpp"
 
+#include "bytes/hex.hpp"
+
 namespace hondana::bytes {
 
 void sha256::feed(std::string_view bytes) noexcept {
@@ -22,14 +24,7 @@ sha256_bytes sha256_of(std::string_view bytes) noexcept {
 }
 
 std::string to_hex(const sha256_bytes& raw) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * raw.size());
-  for (const auto byte : raw) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
+  return to_hex(std::string_view(reinterpret_cast<const char*>(raw.data()), raw.size()));
 }
 
 }  // namespace hondana::bytes

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <compare>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -12,6 +13,8 @@
 #include <hondana/uri.hpp>
 
 #include "catalog/catalog.hpp"
+#include "catalog/masking.hpp"
+#include "model/mount.hpp"
 
 namespace hondana::catalog {
 namespace {
@@ -22,13 +25,25 @@ tl::unexpected<failure> refuse(std::string text) { return fail(errc::invalid_arg
 
 }  // namespace
 
+std::vector<std::string> mounts_of(const std::vector<std::shared_ptr<source>>& all) {
+  std::vector<std::string> out;
+  for (const auto& one : all) {
+    if (dynamic_cast<const model::mount*>(one->what().get()) == nullptr) continue;
+    auto claims = one->what()->claims();
+    std::move(claims.begin(), claims.end(), std::back_inserter(out));
+  }
+  return out;
+}
+
 catalog::catalog(std::vector<std::shared_ptr<source>> sources, limits limits, std::shared_ptr<work::timers> timers,
-                 std::shared_ptr<read_cache> cache, std::shared_ptr<const gate::gate> rules)
+                 std::shared_ptr<read_cache> cache, std::shared_ptr<const gate::gate> rules,
+                 std::shared_ptr<const seal::sealer> sealer)
     : sources_(std::move(sources)),
       limits_(limits),
       timers_(std::move(timers)),
       cache_(std::move(cache)),
-      rules_(rules ? std::move(rules) : std::make_shared<const gate::gate>()) {
+      rules_(rules ? std::move(rules) : std::make_shared<const gate::gate>()),
+      sealer_(std::move(sealer)) {
   limits_.page_size = std::max<std::size_t>(limits_.page_size, 1);
 }
 
@@ -36,9 +51,10 @@ catalog::~catalog() = default;
 
 result<std::shared_ptr<const catalog>> catalog::make(std::vector<std::shared_ptr<source>> sources, limits limits,
                                                      std::shared_ptr<work::timers> timers, std::shared_ptr<read_cache> cache,
-                                                     std::shared_ptr<const gate::gate> rules) {
+                                                     std::shared_ptr<const gate::gate> rules,
+                                                     std::shared_ptr<const seal::sealer> sealer) {
   const std::shared_ptr<catalog> made(
-      new catalog(std::move(sources), limits, std::move(timers), std::move(cache), std::move(rules)));
+      new catalog(std::move(sources), limits, std::move(timers), std::move(cache), std::move(rules), std::move(sealer)));
   for (const auto& one : made->sources_) {
     if (auto taken = made->take_claims(one); !taken) return tl::unexpected(std::move(taken.error()));
   }
@@ -113,6 +129,7 @@ result<void> catalog::take_templates(const std::shared_ptr<source>& from) {
     }
     const auto is_same = [&entry](const offered_template& other) { return other.entry.uriTemplate == entry.uriTemplate; };
     if (std::any_of(templates_.begin(), templates_.end(), is_same)) return refuse(place + " twice. Leave one of them out.");
+    mask_secrets(*from->what(), entry);
     templates_.push_back({std::move(entry), std::move(*compiled), from});
   }
   return {};

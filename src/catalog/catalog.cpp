@@ -12,6 +12,7 @@
 #include <hondana/uri.hpp>
 
 #include "bytes/prepare.hpp"
+#include "catalog/masking.hpp"
 #include "catalog/owed.hpp"
 
 namespace hondana::catalog {
@@ -21,24 +22,15 @@ tl::unexpected<failure> not_found(std::string private_text = {}) {
   return fail(errc::resource_not_found, "Resource not found", std::move(private_text));
 }
 
-}  // namespace
-
-bool may_see(const view* through, std::string_view uri) {
-  if (through == nullptr) return true;
-  const auto whole = uri.substr(0, uri.find_first_of("?#"));
-  return through->may_see(uri) && (whole.size() == uri.size() || through->may_see(whole));
-}
-
-namespace {
-
 bool is_unmodified(const read_request& request, const reading& found) {
   return request.if_version && !found.version.empty() && found.version == *request.if_version;
 }
 
 /// Reads and makes ready to send, unless the caller has it already; a change found before the first byte is retried once.
 result<read_answer> read_stable(provider& from, const read_request& request) {
-  const auto ready = [&request](reading found) -> result<read_answer> {
+  const auto ready = [&from, &request](reading found) -> result<read_answer> {
     if (is_unmodified(request, found)) return read_answer{{{}, std::move(found.version), found.ttl, false}, {}, {}, true, {}};
+    mask_secrets(from, found, request.uri);
     return bytes::prepare(std::move(found), request).map([](bytes::prepared_reading one) {
       return read_answer{std::move(one), {}, {}, false, {}};
     });
@@ -97,63 +89,38 @@ resource completed(resource entry, const std::string& uri, const Content& whole,
 result<resource> entry_of(provider& from, const read_request& request, const bytes::prepared_reading& reading) {
   auto entry = from.describe({static_cast<const call&>(request), request.uri, request.match, reading.version});
   if (!entry && entry.error().code != errc::resource_not_found) return entry;
-  return completed(entry ? std::move(*entry) : resource{}, request.asked_uri, reading.contents.front(), reading.version);
+  auto known = entry ? std::move(*entry) : resource{};
+  mask_secrets(from, known);
+  return completed(std::move(known), request.asked_uri, reading.contents.front(), reading.version);
 }
 
 /// The entry of something that is made from a template.
 result<resource> described_by_reading(provider& from, const read_request& request) {
-  return from.read(request).and_then([&request](const reading& found) -> result<resource> {
+  return from.read(request).and_then([&from, &request](const reading& found) -> result<resource> {
     if (found.contents.empty()) return not_found("a reading without contents");
-    return completed({}, request.uri, found.contents.front(), found.version);
+    auto made = completed({}, request.uri, found.contents.front(), found.version);
+    mask_secrets(from, made);
+    return made;
   });
 }
 
 }  // namespace
-
-bool is_told_apart(const caller& who) noexcept { return who.view != nullptr || who.proof != nullptr; }
-
-result<void> catalog::may_read(const caller& who, std::string_view uri) const {
-  if (!who.proof) return {};
-  return rules_->admit(who, model::read_resource{std::string(uri), std::string(uri)});
-}
-
-result<void> catalog::keep_readable(const read_request& request, bytes::prepared_reading& found) const {
-  result<void> last;
-  const auto is_withheld = [&](const bytes::prepared& one) {
-    if (one.uri == request.asked_uri || one.uri == request.uri) return false;
-    // As the provider wrote it, which need not be how rules are.
-    const auto canonical = canonical_uri(one.uri);
-    auto admitted = may_read(request.who, canonical ? *canonical : one.uri);
-    if (admitted) return false;
-    last = std::move(admitted);
-    return true;
-  };
-  if (std::erase_if(found.contents, is_withheld) == 0) return {};
-  // The version is that of the whole: who may read more later must not be told that nothing has changed.
-  found.version.clear();
-  return found.contents.empty() ? last : result<void>();
-}
-
-void catalog::veil(const caller& who, std::vector<resource>& entries) const {
-  if (!who.proof) return;
-  for (auto& one : entries) {
-    if (may_read(who, one.uri)) continue;
-    one.title.clear();
-    one.description.clear();
-  }
-}
 
 void catalog::read(const call& by, std::string uri, std::string asked_uri, read_options how,
                    completion<read_answer> done) const {
   const auto* way = route_of(uri);
   if (way == nullptr) return done(not_found());
   // The view is asked where the source is: a hidden URI then differs in nothing from one the source does not have.
-  auto job =
-      [self = shared_from_this(), to = way->to, with_entry = how.with_entry,
-       request =
-           read_request{by, std::move(uri), std::move(asked_uri), {}, std::move(how.if_version), limits_.read_limit}]() mutable
-      -> result<read_answer> {
-    if (!may_see(request.who.view.get(), request.uri)) return not_found();
+  auto job = [self = shared_from_this(), to = way->to, with_entry = how.with_entry,
+              request = read_request{way->to->bounded(by),
+                                     std::move(uri),
+                                     std::move(asked_uri),
+                                     {},
+                                     std::move(how.if_version),
+                                     limits_.read_limit}]() mutable -> result<read_answer> {
+    const auto granted = self->grants(request, request.uri, purpose::reading);
+    if (!granted) return tl::unexpected(granted.error());
+    if (!*granted) return not_found();
     request.match = self->match_of(*to, request.uri);
     // What never blocks is in memory already.
     auto ready =
@@ -179,14 +146,27 @@ void catalog::describe(const call& by, std::string uri, completion<resource> don
   const auto* way = route_of(uri);
   if (way == nullptr) return done(not_found());
   auto job = [self = shared_from_this(), to = way->to,
-              request = describe_request{by, std::move(uri), {}, {}}]() mutable -> result<resource> {
-    if (!may_see(request.who.view.get(), request.uri)) return not_found();
+              request = describe_request{way->to->bounded(by), std::move(uri), {}, {}}]() mutable -> result<resource> {
+    const auto granted = self->grants(request, request.uri, purpose::seeing);
+    if (!granted) return tl::unexpected(granted.error());
+    if (!*granted) return not_found();
     request.match = self->match_of(*to, request.uri);
     auto entry = to->what()->describe(request);
-    if (entry || entry.error().code != errc::resource_not_found || !request.match) return entry;
-    return described_by_reading(
-        *to->what(),
-        {static_cast<const call&>(request), request.uri, request.uri, request.match, {}, self->limits_.read_limit});
+    if (!entry && entry.error().code == errc::resource_not_found && request.match) {
+      const auto readable = self->grants(request, request.uri, purpose::reading);
+      if (!readable) return tl::unexpected(readable.error());
+      if (!*readable) return not_found();
+      entry = described_by_reading(
+          *to->what(),
+          {static_cast<const call&>(request), request.uri, request.uri, request.match, {}, self->limits_.read_limit});
+    }
+    if (entry) {
+      mask_secrets(*to->what(), *entry);
+      self->veil(request.who, *entry);
+    } else if (entry.error().code == errc::resource_not_found) {
+      return not_found(std::move(entry.error().private_text));
+    }
+    return entry;
   };
   ask<resource>(*way->to, by, timers_, std::move(job), std::move(done));
 }

@@ -1,6 +1,8 @@
 /// All providers as one ordered set of resources and templates: routes, pages, completes, and keeps deadlines.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/limits.hpp>
 #include <hondana/provider.hpp>
 
 #include "bytes/prepare.hpp"
@@ -20,6 +23,7 @@
 #include "gate/gate.hpp"
 #include "model/answers.hpp"
 #include "model/operation.hpp"
+#include "seal/seal.hpp"
 #include "work/pool.hpp"
 #include "work/timers.hpp"
 
@@ -35,7 +39,8 @@ struct limits {
 /// A provider with the lane its calls run on. Kept across configuration changes while the provider stays.
 class source {
  public:
-  source(std::shared_ptr<provider> what, std::size_t queue_limit);
+  /// `waiting` jobs, where `within` does not say how many.
+  source(std::shared_ptr<provider> what, std::size_t waiting, const source_limits& within = {});
 
   /// Unlike that of any other source of this process, now or ever.
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
@@ -43,6 +48,11 @@ class source {
   [[nodiscard]] const std::shared_ptr<work::lane>& lane() const noexcept { return lane_; }
   /// Whether calls run before `submit` returns, without a deadline of ours.
   [[nodiscard]] bool never_blocks() const noexcept { return !pool_; }
+  /// From now on. Threads: any.
+  void limit_to(const source_limits& within);
+  [[nodiscard]] bool has_deadline() const noexcept { return deadline_.load(std::memory_order_relaxed).count() != 0; }
+  /// The same call, ending no later than calls of this source may, and reporting no secrets where the server masks them.
+  [[nodiscard]] call bounded(call by) const;
   /// See `work::pool::close`; true for a source that never blocks.
   bool close(work::clock::time_point until);
 
@@ -51,6 +61,8 @@ class source {
   std::shared_ptr<provider> provider_;
   std::shared_ptr<work::lane> lane_;
   std::shared_ptr<work::pool> pool_;  // the same object when it is a pool
+  const std::size_t waiting_;
+  std::atomic<std::chrono::milliseconds> deadline_{};  // 0: none of its own
 };
 
 /// What a read is asked for besides the contents.
@@ -68,9 +80,8 @@ struct read_answer {
   std::optional<resource> entry{};  ///< When asked for, with the version of the reading.
 };
 
-/// Whether `through` (null: everything) shows a canonical URI. A resource is hidden with all its parts: a rule about a file
-/// holds for its lines and fragments too.
-[[nodiscard]] bool may_see(const view* through, std::string_view uri);
+/// The prefixes behind which sources pass on URIs of other servers.
+[[nodiscard]] std::vector<std::string> mounts_of(const std::vector<std::shared_ptr<source>>& all);
 
 /// Whether others might be told something else than this caller, so that nobody may keep an answer for them.
 [[nodiscard]] bool is_told_apart(const caller& who) noexcept;
@@ -88,11 +99,13 @@ class catalog : public std::enable_shared_from_this<catalog> {
   /// Checks the whole arrangement. Errors: invalid_argument for malformed claims and templates, for a template outside its
   /// provider's claims, and for claims that cover each other (naming both providers).
   /// `cache` (null: none) may be that of an earlier arrangement. `rules` (null: none) say what the caller may read: the rest is
-  /// left out of readings that have several contents, and lists say nothing of it that may stand in it.
+  /// left out of readings that have several contents, and lists say nothing of it that may stand in it. `sealer` (null: none)
+  /// hides keys in the cursors of callers with a view.
   [[nodiscard]] static result<std::shared_ptr<const catalog>> make(std::vector<std::shared_ptr<source>> sources, limits limits,
                                                                    std::shared_ptr<work::timers> timers,
                                                                    std::shared_ptr<read_cache> cache = nullptr,
-                                                                   std::shared_ptr<const gate::gate> rules = nullptr);
+                                                                   std::shared_ptr<const gate::gate> rules = nullptr,
+                                                                   std::shared_ptr<const seal::sealer> sealer = nullptr);
 
   /// One page in segment order over all providers. Errors: invalid_argument for a cursor that is not ours.
   void list(const call& by, const std::optional<std::string>& cursor, completion<model::resource_page> done) const {
@@ -158,7 +171,8 @@ class catalog : public std::enable_shared_from_this<catalog> {
   class page_in_making;
 
   catalog(std::vector<std::shared_ptr<source>> sources, limits limits, std::shared_ptr<work::timers> timers,
-          std::shared_ptr<read_cache> cache, std::shared_ptr<const gate::gate> rules);
+          std::shared_ptr<read_cache> cache, std::shared_ptr<const gate::gate> rules,
+          std::shared_ptr<const seal::sealer> sealer);
   result<void> take_claims(const std::shared_ptr<source>& from);
   result<void> check_overlaps() const;
   result<void> take_templates(const std::shared_ptr<source>& from);
@@ -168,13 +182,25 @@ class catalog : public std::enable_shared_from_this<catalog> {
   [[nodiscard]] result<complete_result> complete_at(const std::shared_ptr<source>& to, const uri_template& compiled,
                                                     const complete_request& request) const;
   /// Errors: scope_missing.
-  [[nodiscard]] result<void> may_read(const caller& who, std::string_view uri) const;
+  [[nodiscard]] result<void> has_scopes_for(const caller& who, std::string_view uri) const;
+  enum class purpose : std::uint8_t { seeing, reading };
+  /// Whether the caller's view grants it. Only where it depends on entries is a source asked. On its thread.
+  /// Errors: those of a source that cannot say now.
+  [[nodiscard]] result<bool> grants(const call& by, const std::string& uri, purpose what_for) const;
   /// Leaves out the contents that are resources of their own and that the caller may not read. Errors: as `read`.
   [[nodiscard]] result<void> keep_readable(const read_request& request, bytes::prepared_reading& found) const;
-  /// Takes from entries that the caller may not read what sources make from contents.
-  void veil(const caller& who, std::vector<resource>& entries) const;
+  /// Leaves out the files of a skill that the caller may not read, since their digests tell of them; false when that is true of
+  /// the skill itself, of whose file the entry tells everything. Errors: as `grants`.
+  [[nodiscard]] result<bool> show(const call& by, skill& one) const;
+  /// Takes from an entry that the caller may not read what sources make from contents.
+  void veil(const caller& who, resource& entry) const;
+  void veil(const caller& who, std::vector<resource>& entries) const {
+    if (is_told_apart(who)) std::for_each(entries.begin(), entries.end(), [&](resource& one) { veil(who, one); });
+  }
   /// The longest claim that covers `uri` and has at most `longest` bytes; null when there is none.
   [[nodiscard]] const route* route_of(std::string_view uri, std::size_t longest = std::string_view::npos) const;
+  /// Who hides keys from this caller; null: nothing is hidden from it.
+  [[nodiscard]] const seal::sealer* sealer_for(const caller& who) const noexcept { return who.view ? sealer_.get() : nullptr; }
   /// The best of a source's templates that match: the longest literal prefix first, then text order.
   [[nodiscard]] std::optional<template_match> match_of(const source& from, std::string_view uri) const;
 
@@ -183,7 +209,8 @@ class catalog : public std::enable_shared_from_this<catalog> {
   std::shared_ptr<work::timers> timers_;
   std::shared_ptr<read_cache> cache_;
   std::shared_ptr<const gate::gate> rules_;  // never null
-  std::vector<route> routes_;                // by segment order of the prefix
+  std::shared_ptr<const seal::sealer> sealer_;
+  std::vector<route> routes_;  // by segment order of the prefix
   std::size_t longest_prefix_ = 0;
   std::vector<offered_template> templates_;  // by template text
   std::vector<std::size_t> best_first_;      // positions in `templates_` in the order of `match_of`

@@ -1,8 +1,10 @@
-/// A cursor is base64url of a version byte, eight bytes of scope and the last key.
+/// A cursor is base64url of a version byte, eight bytes of scope and the last key, or of another version byte and the key
+/// hidden.
 #include "catalog/cursor.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "bytes/digest.hpp"
@@ -12,6 +14,7 @@ namespace hondana::catalog {
 namespace {
 
 constexpr char version = 1;
+constexpr char hidden_version = 2;
 constexpr std::size_t head_bytes = 9;
 
 void append_number(std::string& out, std::uint64_t value) {
@@ -41,18 +44,27 @@ std::uint64_t cursor_scope(std::string_view list, std::string_view filter, const
   return bytes::digest_of(text)[0];
 }
 
-std::string write_cursor(std::uint64_t scope, std::string_view last_key) {
+std::string write_cursor(std::uint64_t scope, std::string_view last_key, const seal::sealer* by) {
+  if (by != nullptr) return json::base64url(hidden_version + by->hide(last_key, head_of(scope)));
   return json::base64url(head_of(scope).append(last_key));
 }
 
-result<std::string> read_cursor(std::string_view cursor, std::uint64_t scope) {
-  constexpr std::size_t longest = (head_bytes + max_key_bytes + 2) / 3 * 4;
+namespace {
+
+std::optional<std::string> key_in(std::string_view held, std::uint64_t scope, const seal::sealer* by) {
+  const auto head = head_of(scope);
+  if (by != nullptr) return held.starts_with(hidden_version) ? by->reveal(held.substr(1), head) : std::nullopt;
+  return held.starts_with(head) ? std::optional(std::string(held.substr(head.size()))) : std::nullopt;
+}
+
+}  // namespace
+
+result<std::string> read_cursor(std::string_view cursor, std::uint64_t scope, const seal::sealer* by) {
+  constexpr std::size_t longest = (head_bytes + seal::sealer::hidden_bytes(max_key_bytes) + 2) / 3 * 4;
   if (cursor.size() <= longest) {
-    auto held = json::decode_base64url(cursor);
-    if (held && held->size() > head_bytes && held->size() <= head_bytes + max_key_bytes && held->starts_with(head_of(scope))) {
-      held->erase(0, head_bytes);
-      if (is_plain(*held)) return std::move(*held);
-    }
+    const auto held = json::decode_base64url(cursor);
+    auto key = held ? key_in(*held, scope, by) : std::nullopt;
+    if (key && !key->empty() && key->size() <= max_key_bytes && is_plain(*key)) return std::move(*key);
   }
   return fail(
       errc::invalid_argument,

@@ -88,7 +88,8 @@ class gatherer {
 }  // namespace
 
 result<complete_result> values_of_entries(provider& from, const uri_template& of, const complete_request& request,
-                                          const std::function<bool(std::string_view uri)>& is_claimed) {
+                                          const std::function<bool(std::string_view uri)>& is_claimed,
+                                          const gate::gate& rules) {
   const auto until = work::clock::now() + longest_scan;
   const auto prefix = of.literal_prefix();
   const auto is_behind = [prefix](std::string_view uri) {
@@ -103,7 +104,7 @@ result<complete_result> values_of_entries(provider& from, const uri_template& of
     if (auto kept = check_page(*page, page_wanted, from.name(), is_claimed); !kept) {
       return tl::unexpected(std::move(kept.error()));
     }
-    apply_view(*page, request.who.view.get());
+    apply_view(*page, request.who.view.get(), rules);
     for (const auto& entry : page->entries) {
       if (is_behind(entry.uri)) return values.finish(true);
       values.take(entry);

@@ -8,6 +8,8 @@
 #include <hondana/provider.hpp>
 #include <hondana/uri.hpp>
 
+#include "gate/gate.hpp"
+
 namespace hondana::catalog {
 
 /// Completes by listing `from`: each entry the caller may list and `of` matches gives the value of the variable it has there,
@@ -18,6 +20,7 @@ namespace hondana::catalog {
 /// `has_more` is set. Entries the caller may not list have no part in it. `is_claimed`: whether a URI is the source's.
 /// Errors: those of `provider::list`; internal when the source breaks its contract; cancelled.
 [[nodiscard]] result<complete_result> values_of_entries(provider& from, const uri_template& of, const complete_request& request,
-                                                        const std::function<bool(std::string_view uri)>& is_claimed);
+                                                        const std::function<bool(std::string_view uri)>& is_claimed,
+                                                        const gate::gate& rules);
 
 }  // namespace hondana::catalog

@@ -108,6 +108,7 @@ feed::membership& feed::member(const std::shared_ptr<listener>& who) {
     const auto where = who->place();
     one.place = where;
     one.place_name = where.get();
+    one.asked = ++askings_;
   }
   return one;
 }
@@ -125,8 +126,6 @@ void feed::join(const std::shared_ptr<listener>& who, bool of_resources) {
 
 bool feed::watch(const std::shared_ptr<listener>& who, const std::string& uri) {
   const auto cost = cost_of(uri);
-  auto resource = resource_of(uri);
-  bool is_first = false;
   {
     const std::lock_guard lock(mutex_);
     const auto known = members_.find(who.get());
@@ -136,20 +135,42 @@ bool feed::watch(const std::shared_ptr<listener>& who, const std::string& uri) {
     bytes_ += cost;
     auto& one = member(who);
     one.bytes += cost;
-    one.uris.insert(uri);
-    auto& watching = by_resource_[resource];
-    is_first = watching.empty();
-    auto& mine_there = watching[who.get()];
-    ++mine_there.spellings;
-    mine_there.of = &one;
+    one.uris.emplace(uri, false);
   }
-  if (is_first) tell(resource);
+  settle(*who, uri);
   return true;
 }
 
+void feed::settle(const listener& who, const std::string& uri) {
+  bool hears = false;
+  bool is_interest_new = false;
+  // Rules that change while it thinks make its answer an old one.
+  for (std::uint64_t asked = 0;; hears = who.may_hear(uri)) {
+    const std::lock_guard lock(mutex_);
+    const auto place = members_.find(&who);
+    if (place == members_.end()) return;
+    const auto watch = place->second.uris.find(uri);
+    if (watch == place->second.uris.end()) return;
+    if (std::exchange(asked, place->second.asked) != asked) continue;
+    if (std::exchange(watch->second, hears) == hears) return;
+    is_interest_new = hears ? hear(&who, place->second, uri) : unhear(&who, uri);
+    break;
+  }
+  if (is_interest_new) tell(resource_of(uri));
+}
+
 /// Under the lock.
-bool feed::forget(const listener* who, const std::string& uri) {
-  bytes_ -= cost_of(uri);
+bool feed::hear(const listener* who, const membership& one, const std::string& uri) {
+  auto& watching = by_resource_[resource_of(uri)];
+  const bool is_first = watching.empty();
+  auto& mine_there = watching[who];
+  ++mine_there.spellings;
+  mine_there.of = &one;
+  return is_first;
+}
+
+/// Under the lock.
+bool feed::unhear(const listener* who, const std::string& uri) {
   const auto place = by_resource_.find(resource_of(uri));
   if (place == by_resource_.end()) return false;
   const auto count = place->second.find(who);
@@ -164,12 +185,40 @@ void feed::unwatch(const listener& who, const std::string& uri) {
   {
     const std::lock_guard lock(mutex_);
     const auto one = members_.find(&who);
-    if (one == members_.end() || one->second.uris.erase(uri) == 0) return;
+    if (one == members_.end()) return;
+    const auto watch = one->second.uris.find(uri);
+    if (watch == one->second.uris.end()) return;
     one->second.bytes -= cost_of(uri);
-    is_last = forget(&who, uri);
+    bytes_ -= cost_of(uri);
+    is_last = watch->second && unhear(&who, uri);
+    one->second.uris.erase(watch);
     if (one->second.uris.empty() && !one->second.hears_lists) members_.erase(one);
   }
   if (is_last) tell(resource_of(uri));
+}
+
+void feed::reconsider(const listener& who) {
+  std::vector<std::string> watched;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto place = members_.find(&who);
+    if (place == members_.end()) return;
+    place->second.asked = ++askings_;
+    for (const auto& [uri, heard] : place->second.uris) watched.push_back(uri);
+  }
+  for (const auto& uri : watched) settle(who, uri);
+}
+
+void feed::rules_changed(const std::shared_ptr<const gate::gate>& now) const {
+  std::vector<std::shared_ptr<listener>> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all.reserve(members_.size());
+    for (const auto& [who, one] : members_) {
+      if (auto there = one.who.lock()) all.push_back(std::move(there));
+    }
+  }
+  for (const auto& one : all) one->rules_changed(now);
 }
 
 void feed::leave(const listener& who) {
@@ -179,8 +228,9 @@ void feed::leave(const listener& who) {
     const std::lock_guard lock(mutex_);
     const auto one = members_.find(&who);
     if (one == members_.end()) return;
-    for (const auto& uri : one->second.uris) {
-      if (forget(&who, uri)) gone.push_back(resource_of(uri));
+    bytes_ -= one->second.bytes;
+    for (const auto& [uri, heard] : one->second.uris) {
+      if (heard && unhear(&who, uri)) gone.push_back(resource_of(uri));
     }
     is_last = one->second.hears_resources && --list_watchers_ == 0;
     members_.erase(one);

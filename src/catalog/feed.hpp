@@ -3,15 +3,17 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "gate/gate.hpp"
 #include "model/change.hpp"
 #include "work/turns.hpp"
 
@@ -36,6 +38,14 @@ class listener {
   virtual void come_near() const noexcept {}
   /// Where it wants to hear of changes, asked when it begins to listen. Empty: wherever they come from.
   [[nodiscard]] virtual std::shared_ptr<work::turns> place() const { return nullptr; }
+  /// Whether it may be told of changes of a URI that it watches; asked when it begins to, and by `feed::reconsider`. Until it
+  /// may, nobody looks after the resource for it. Asked without a lock, so that it may take its time.
+  [[nodiscard]] virtual bool may_hear(std::string_view uri) const {
+    (void)uri;
+    return true;
+  }
+  /// Callers see by these rules from now on.
+  virtual void rules_changed(const std::shared_ptr<const gate::gate>& now) { (void)now; }
   /// A log message. Whoever does not pass them on ignores them.
   virtual void told(const model::log_message& what) { (void)what; }
 };
@@ -62,6 +72,10 @@ class feed {
   /// all listeners together watch as much as there is room for, or this one a quarter of that.
   [[nodiscard]] bool watch(const std::shared_ptr<listener>& who, const std::string& uri);
   void unwatch(const listener& who, const std::string& uri);
+  /// Asks `who` again what it may hear of.
+  void reconsider(const listener& who);
+  /// Tells every listener.
+  void rules_changed(const std::shared_ptr<const gate::gate>& now) const;
   /// Forgets `who` with all it watches.
   void leave(const listener& who);
 
@@ -92,7 +106,9 @@ class feed {
     const work::turns* place_name = nullptr;  // for comparing only
     bool hears_lists = false;
     bool hears_resources = false;  // of the lists, that of resources
-    std::set<std::string> uris;    // mostly one, for which a table by hash is large
+    std::uint64_t asked = 0;       // Unlike that of any other time when it was to be asked what it may hear of.
+    // And whether it may hear of it. Mostly one, for which a table by hash is large.
+    std::map<std::string, bool> uris;
     std::size_t bytes = 0;
   };
   /// Who watches a resource, and how many spellings of parts each.
@@ -104,8 +120,11 @@ class feed {
   class audience;
 
   membership& member(const std::shared_ptr<listener>& who);
-  /// True when nobody watches the resource of `uri` any more.
-  bool forget(const listener* who, const std::string& uri);
+  /// True when it is the first watch of that resource, or was the last.
+  bool hear(const listener* who, const membership& one, const std::string& uri);
+  bool unhear(const listener* who, const std::string& uri);
+  /// Asks whether `who` may hear of a URI that it watches, until that is how it stands.
+  void settle(const listener& who, const std::string& uri);
   void tell(const std::string& resource) const;
 
   const std::size_t byte_cap_;
@@ -113,6 +132,7 @@ class feed {
   const std::shared_ptr<std::atomic<std::size_t>> queued_ = std::make_shared<std::atomic<std::size_t>>(0);
   mutable std::mutex mutex_;
   std::size_t bytes_ = 0;
+  std::uint64_t askings_ = 0;
   std::unordered_map<const listener*, membership> members_;
   std::unordered_map<std::string, watchers> by_resource_;
   std::size_t list_watchers_ = 0;

@@ -8,17 +8,10 @@
 #include <utility>
 
 #include "bytes/digest.hpp"
+#include "letters/lower_case.hpp"
 
 namespace hondana::catalog {
 namespace {
-
-char folded(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string folded(std::string_view text) {
-  std::string all(text);
-  std::transform(all.begin(), all.end(), all.begin(), [](char c) { return folded(c); });
-  return all;
-}
 
 bool holds(std::string_view text, std::string_view part) {
   // Linear, however both are made, which std::string_view::find does not promise.
@@ -30,7 +23,7 @@ std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   for (auto from = text.find_first_not_of(spaces); from != std::string_view::npos;) {
     const auto to = std::min(text.find_first_of(spaces, from), text.size());
-    words.push_back(folded(text.substr(from, to - from)));
+    words.push_back(letters::in_lower_case(text.substr(from, to - from)));
     from = text.find_first_not_of(spaces, to);
   }
   return words;
@@ -41,7 +34,7 @@ bool is_of_type(std::string_view stated, std::string_view wanted) {
   auto essence = stated.substr(0, stated.find(';'));
   while (essence.ends_with(' ') || essence.ends_with('\t')) essence.remove_suffix(1);
   if (wanted.ends_with('/') ? essence.size() <= wanted.size() : essence.size() != wanted.size()) return false;
-  return std::equal(wanted.begin(), wanted.end(), essence.begin(), [](char a, char b) { return a == folded(b); });
+  return std::equal(wanted.begin(), wanted.end(), essence.begin(), [](char a, char b) { return a == letters::lower(b); });
 }
 
 /// Every part with its length, so that no two filters give the same text.
@@ -95,7 +88,7 @@ bool filter::passes(const resource& entry, std::uint64_t& steps) const {
 
 bool filter::holds_words(const resource& entry, std::uint64_t& steps) const {
   // A word is looked for in each part by itself: the line ends keep it from being found across two of them.
-  const auto all = folded(entry.name + '\n' + entry.title + '\n' + entry.description + '\n' + entry.uri);
+  const auto all = letters::in_lower_case(entry.name + '\n' + entry.title + '\n' + entry.description + '\n' + entry.uri);
   return std::all_of(words_.begin(), words_.end(), [&](const std::string& word) {
     steps += all.size();
     return holds(all, word);

@@ -17,6 +17,7 @@
 #include "catalog/catalog.hpp"
 #include "catalog/cursor.hpp"
 #include "catalog/gathering.hpp"
+#include "catalog/masking.hpp"
 #include "catalog/merge.hpp"
 #include "catalog/owed.hpp"
 
@@ -126,7 +127,7 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
 
   result<list_result> checked_page_of(const std::shared_ptr<source>& from, const std::string& after) const {
     // Of what has still to pass the filter a source gives whole pages.
-    const list_request request{by_, after, which_->is_open() ? limit_ : catalog_->limits_.page_size};
+    const list_request request{from->bounded(by_), after, which_->is_open() ? limit_ : catalog_->limits_.page_size};
     auto page = from->what()->list(request);
     if (!page) return page;
     const auto is_claimed = [&](std::string_view uri) {
@@ -135,7 +136,8 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
     };
     const auto kept = check_page(*page, request, from->what()->name(), is_claimed);
     if (!kept) return tl::unexpected(kept.error());
-    apply_view(*page, by_.who.view.get());
+    apply_view(*page, by_.who.view.get(), *catalog_->rules_);
+    mask_secrets(*from->what(), page->entries);
     catalog_->veil(by_.who, page->entries);  // before the filter, which would tell its words one by one
     return page;
   }
@@ -164,7 +166,9 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
   void finish(list_result merged) {
     model::resource_page page;
     page.resources = std::move(merged.entries);
-    if (merged.resume) page.next_cursor = write_cursor(scope_, *merged.resume);
+    if (merged.resume) {
+      page.next_cursor = write_cursor(scope_, *merged.resume, catalog_->sealer_for(by_.who));
+    }
     page.cache.is_private = is_told_apart(by_.who);
     done_(std::move(page));
   }
@@ -185,7 +189,7 @@ void catalog::list(const call& by, const std::optional<std::string>& cursor, std
   const auto scope = cursor_scope("resources", which->digest(), by.who.view.get());
   auto after = key_before(which->prefix());
   if (cursor) {
-    auto key = read_cursor(*cursor, scope);
+    auto key = read_cursor(*cursor, scope, sealer_for(by.who));
     if (!key) return done(tl::unexpected(std::move(key.error())));
     if (before(after, *key)) after = std::move(*key);
   }

@@ -8,6 +8,7 @@
 
 #include <hondana/uri.hpp>
 
+#include "catalog/catalog.hpp"
 #include "catalog/cursor.hpp"
 
 namespace hondana::catalog {
@@ -43,9 +44,9 @@ result<void> check_page(const list_result& page, const list_request& asked, cons
   return {};
 }
 
-void apply_view(list_result& page, const view* through) {
+void apply_view(list_result& page, const view* through, const gate::gate& rules) {
   if (through == nullptr) return;
-  std::erase_if(page.entries, [through](const resource& entry) { return !through->may_see(entry.uri); });
+  std::erase_if(page.entries, [&](const resource& entry) { return !rules.may_see(through, entry); });
 }
 
 list_result merge(std::vector<list_result> pages, std::size_t limit) {

@@ -11,6 +11,8 @@
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 
+#include "gate/gate.hpp"
+
 namespace hondana::catalog {
 
 /// Checks that a provider kept its contract on a page: entries in order, after the key, within its claims and no more than
@@ -18,8 +20,8 @@ namespace hondana::catalog {
 [[nodiscard]] result<void> check_page(const list_result& page, const list_request& asked, const std::string& source_name,
                                       const std::function<bool(std::string_view uri)>& is_claimed);
 
-/// Drops the entries the caller may not see, also where the provider forgot to.
-void apply_view(list_result& page, const view* through);
+/// Drops the entries the caller may not see by its view, also where the provider forgot to.
+void apply_view(list_result& page, const view* through, const gate::gate& rules);
 
 /// Merges checked pages in segment order into at most `limit` entries. Nothing after the smallest `resume` is taken, since
 /// its source may have more before it; the result's `resume` is then where all sources go on.

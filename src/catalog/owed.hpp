@@ -11,6 +11,7 @@
 #include <hondana/provider.hpp>
 
 #include "catalog/catalog.hpp"
+#include "quota/meter.hpp"
 #include "work/pool.hpp"
 #include "work/timers.hpp"
 
@@ -80,7 +81,7 @@ class owed {
 /// Runs `job` (a `result<T>()`, copyable, owning all it touches) on `lane` and answers through `done` exactly once.
 ///
 /// It is not run when `by.stop` was requested or the answer was given before it could start; what it throws becomes an
-/// internal error. Without `timers` nobody keeps the deadline.
+/// internal error. Without `timers` nobody keeps the deadline. Callers share the lane by who they are.
 template <class T, class Job>
 void ask_on(work::lane& lane, std::string name, const call& by, std::shared_ptr<work::timers> timers, Job job,
             completion<T> done) {
@@ -101,14 +102,18 @@ void ask_on(work::lane& lane, std::string name, const call& by, std::shared_ptr<
         if (!found) found = tl::unexpected(naming(std::move(found.error()), answer->source_name()));
         answer->settle(std::move(found));
       },
-      by.deadline);
+      by.deadline, work::urgency::request, quota::share_of(by.who));
   if (!accepted) answer->settle(tl::unexpected(accepted.error()));
 }
 
 /// The same on the source's lane. Sources that never block answer before this returns, without a deadline.
 template <class T, class Job>
 void ask(const source& from, const call& by, const std::shared_ptr<work::timers>& timers, Job job, completion<T> done) {
-  ask_on<T>(*from.lane(), from.what()->name(), by, from.never_blocks() ? nullptr : timers, std::move(job), std::move(done));
+  const auto begin = [&](const call& within) {
+    ask_on<T>(*from.lane(), from.what()->name(), within, from.never_blocks() ? nullptr : timers, std::move(job),
+              std::move(done));
+  };
+  from.has_deadline() ? begin(from.bounded(by)) : begin(by);
 }
 
 }  // namespace hondana::catalog

@@ -19,6 +19,10 @@ std::size_t bytes_of(const bytes::prepared_reading& what) {
   for (const auto& one : what.contents) {
     const auto* whole = std::get_if<shared_bytes>(&one.data);
     if (whole == nullptr) return 0;
+    for (const auto& [name, held] : one.metadata) {
+      const auto* text = std::get_if<std::string>(&held);
+      total += sizeof(metadata::value_type) + name.size() + (text != nullptr ? text->size() : 0);
+    }
     total += sizeof one + one.uri.size() + one.name.size() + one.title.size() + one.mimeType.size() + (*whole)->size();
   }
   return total;

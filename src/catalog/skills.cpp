@@ -14,6 +14,7 @@
 #include "catalog/catalog.hpp"
 #include "catalog/cursor.hpp"
 #include "catalog/gathering.hpp"
+#include "catalog/masking.hpp"
 #include "catalog/merge.hpp"
 #include "catalog/owed.hpp"
 
@@ -24,14 +25,6 @@ namespace {
 constexpr std::size_t files_a_page = 8192;
 /// And its frontmatter has at most so many bytes of JSON, unless that of its only skill has more.
 constexpr std::size_t frontmatter_bytes_a_page = 1u << 20;
-
-/// Leaves out the files the caller may not see; false when that is true of the skill itself.
-bool show(skill& one, const view* through) {
-  if (through == nullptr) return true;
-  if (!through->may_see(one.uri)) return false;
-  if (one.files) std::erase_if(*one.files, [through](const skill_file& file) { return !through->may_see(file.uri); });
-  return true;
-}
 
 /// The keys of a page of skills, for the rules that all pages are checked and merged by.
 list_result keys_of(const skills_result& page) {
@@ -70,6 +63,20 @@ skills_result merge_skills(std::vector<skills_result> pages, std::size_t limit) 
 
 }  // namespace
 
+result<bool> catalog::show(const call& by, skill& one) const {
+  if (!by.who.view) return true;
+  auto granted = grants(by, one.uri, purpose::reading);
+  if (!granted || !*granted || !one.files) return granted;
+  std::vector<skill_file> shown;
+  for (auto& file : *one.files) {
+    const auto is_shown = grants(by, file.uri, purpose::reading);
+    if (!is_shown) return is_shown;
+    if (*is_shown) shown.push_back(std::move(file));
+  }
+  *one.files = std::move(shown);
+  return true;
+}
+
 bool catalog::has_skills() const {
   return std::any_of(sources_.begin(), sources_.end(), [](const auto& one) { return one->what()->has_skills(); });
 }
@@ -83,7 +90,7 @@ void catalog::skills(const call& by, const std::optional<std::string>& cursor, c
   const bool is_private = is_told_apart(by.who);
   std::string after;
   if (cursor) {
-    auto key = read_cursor(*cursor, scope);
+    auto key = read_cursor(*cursor, scope, sealer_for(by.who));
     if (!key) return done(tl::unexpected(std::move(key.error())));
     after = std::move(*key);
   }
@@ -92,17 +99,17 @@ void catalog::skills(const call& by, const std::optional<std::string>& cursor, c
                [](const auto& one) { return one->what()->has_skills(); });
   if (asked.empty()) return done(model::skill_page{{}, {}, {{}, is_private}});
   const auto pages = std::make_shared<gathering<skills_result>>(
-      asked.size(),
-      [scope, is_private, limit = limits_.page_size, done = std::move(done)](result<std::vector<skills_result>> found) {
+      asked.size(), [scope, is_private, self = shared_from_this(), who = by.who,
+                     done = std::move(done)](result<std::vector<skills_result>> found) {
         if (!found) return done(tl::unexpected(std::move(found.error())));
-        auto merged = merge_skills(std::move(*found), limit);
+        auto merged = merge_skills(std::move(*found), self->limits_.page_size);
         model::skill_page page{std::move(merged.skills), {}, {{}, is_private}};
-        if (merged.resume) page.next_cursor = write_cursor(scope, *merged.resume);
+        if (merged.resume) page.next_cursor = write_cursor(scope, *merged.resume, self->sealer_for(who));
         done(std::move(page));
       });
   for (std::size_t place = 0; place < asked.size(); ++place) {
     auto job = [self = shared_from_this(), from = asked[place],
-                request = list_request{by, after, limits_.page_size}]() -> result<skills_result> {
+                request = list_request{asked[place]->bounded(by), after, limits_.page_size}]() -> result<skills_result> {
       auto page = from->what()->skills(request);
       if (!page) return page;
       const auto is_claimed = [&](std::string_view uri) {
@@ -111,10 +118,15 @@ void catalog::skills(const call& by, const std::optional<std::string>& cursor, c
       };
       const auto kept = check_page(keys_of(*page), request, from->what()->name(), is_claimed);
       if (!kept) return tl::unexpected(kept.error());
-      // All that a skill's entry says stands in its file.
-      std::erase_if(page->skills,
-                    [&](skill& one) { return !show(one, request.who.view.get()) || !self->may_read(request.who, one.uri); });
-      return page;
+      skills_result shown{{}, std::move(page->resume)};
+      for (auto& one : page->skills) {
+        const auto is_shown = self->show(request, one);
+        if (!is_shown) return tl::unexpected(is_shown.error());
+        if (!*is_shown || !self->has_scopes_for(request.who, one.uri)) continue;
+        mask_secrets(*from->what(), one);
+        shown.skills.push_back(std::move(one));
+      }
+      return shown;
     };
     ask<skills_result>(*asked[place], by, timers_, std::move(job),
                        [pages, place](result<skills_result> page) { pages->take(place, std::move(page)); });
@@ -131,12 +143,19 @@ void catalog::find_skill(const call& by, std::string uri, std::string asked_uri,
   const auto* way = route_of(uri);
   if (way == nullptr || !way->to->what()->has_skills()) return done(unknown({}));
   auto job = [self = shared_from_this(), from = way->to, unknown,
-              request = skill_request{by, std::move(uri)}]() -> result<model::skill_answer> {
+              request = skill_request{way->to->bounded(by), std::move(uri)}]() -> result<model::skill_answer> {
+    const auto granted = self->grants(request, request.uri, purpose::reading);
+    if (!granted) return tl::unexpected(granted.error());
+    if (!*granted) return unknown({});
     auto found = from->what()->find_skill(request);
     if (!found && found.error().code == errc::resource_not_found) return unknown(std::move(found.error().private_text));
     if (!found) return tl::unexpected(std::move(found.error()));
-    if (!show(*found, request.who.view.get())) return unknown({});
-    if (auto admitted = self->may_read(request.who, found->uri); !admitted) return tl::unexpected(std::move(admitted.error()));
+    const auto is_shown = self->show(request, *found);
+    if (!is_shown) return tl::unexpected(is_shown.error());
+    if (!*is_shown) return unknown({});
+    if (auto admitted = self->has_scopes_for(request.who, found->uri); !admitted)
+      return tl::unexpected(std::move(admitted.error()));
+    mask_secrets(*from->what(), *found);
     return model::skill_answer{std::move(*found), {{}, is_told_apart(request.who)}};
   };
   ask<model::skill_answer>(*way->to, by, timers_, std::move(job), std::move(done));

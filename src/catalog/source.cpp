@@ -1,4 +1,5 @@
 /// A provider with its lane, and what is said when it is the reason for a failure.
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -6,6 +7,7 @@
 #include <utility>
 
 #include "catalog/catalog.hpp"
+#include "catalog/masking.hpp"
 #include "catalog/owed.hpp"
 
 namespace hondana::catalog {
@@ -19,13 +21,39 @@ std::uint64_t next_id() {
 
 }  // namespace
 
-source::source(std::shared_ptr<provider> what, std::size_t queue_limit) : id_(next_id()), provider_(std::move(what)) {
+source::source(std::shared_ptr<provider> what, std::size_t waiting, const source_limits& within)
+    : id_(next_id()), provider_(std::move(what)), waiting_(waiting) {
   if (provider_->never_blocks()) {
     lane_ = std::make_shared<work::inline_lane>();
   } else {
-    pool_ = std::make_shared<work::pool>(provider_->name(), provider_->concurrency(), queue_limit);
+    pool_ = std::make_shared<work::pool>(provider_->name(), 1);
     lane_ = pool_;
   }
+  limit_to(within);
+}
+
+void source::limit_to(const source_limits& within) {
+  deadline_ = within.deadline;
+  if (!pool_) return;
+  work::pool_limits out;
+  out.threads = std::max<std::size_t>(within.concurrency != 0 ? within.concurrency : provider_->concurrency(), 1);
+  out.waiting = within.waiting != 0 ? within.waiting : waiting_;
+  out.waiting_each = std::max<std::size_t>(out.waiting / 4, 1);
+  if (within.per_caller != 0) out.running_each = within.per_caller;
+  pool_->limit_to(out);
+}
+
+call source::bounded(call by) const {
+  const auto most = deadline_.load(std::memory_order_relaxed);
+  if (most.count() != 0) by.deadline = std::min(by.deadline, work::clock::now() + most);
+  if (by.report && provider_->masking() == masking::by_server) {
+    by.report = [to = std::move(by.report)](const progress& now) {
+      auto said = now;
+      mask_secrets(masking::by_server, said.message);
+      to(said);
+    };
+  }
+  return by;
 }
 
 bool source::close(work::clock::time_point until) { return !pool_ || pool_->close(until); }

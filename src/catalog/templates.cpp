@@ -15,6 +15,7 @@
 #include "catalog/cursor.hpp"
 #include "catalog/entry_values.hpp"
 #include "catalog/gathering.hpp"
+#include "catalog/masking.hpp"
 #include "catalog/owed.hpp"
 
 namespace hondana::catalog {
@@ -49,6 +50,43 @@ failure not_offered() {
           {}};
 }
 
+/// What its URIs are is the same as whether there are any that the caller may see.
+bool is_shown(const resource_template& one, const view& through) {
+  const auto compiled = uri_template::compile(one.uriTemplate);
+  return compiled && through.may_see_some(*compiled);
+}
+
+/// Whether a value of a variable leads to something that the caller may see.
+bool leads_somewhere(const std::string& value, const uri_template& of, const complete_request& request,
+                     const gate::gate& rules) {
+  // Stands for what has not been chosen yet; the URI is known up to it.
+  constexpr std::string_view open = "0-not-chosen-0";
+  const auto& through = *request.who.view;
+  uri_template_values values;
+  for (const auto& name : of.variables()) values[name] = std::string(open);
+  for (const auto& [name, chosen] : request.context) values[name] = chosen;
+  values[request.argument] = value;
+  const auto expanded = of.expand(values);
+  if (!expanded) return false;
+  const auto known = expanded->substr(0, expanded->find(open));
+  const auto whole = known.substr(0, known.find_first_of("?#"));
+  if (known.size() == expanded->size() || whole.size() != known.size()) {
+    const auto uri = canonical_uri(known.size() == expanded->size() ? *expanded : whole);
+    return uri && rules.may_see(&through, *uri);
+  }
+  const auto rest = uri_template::compile(known + "{+rest}");
+  return rest && through.may_see_some(*rest);
+}
+
+/// Drops the values that lead to nothing the caller may see, also where the provider forgot to, and then tells no number.
+complete_result shown(complete_result found, const uri_template& of, const complete_request& request, const gate::gate& rules) {
+  const auto leads_nowhere = [&](const std::string& one) { return !leads_somewhere(one, of, request, rules); };
+  if (!request.who.view || std::erase_if(found.values, leads_nowhere) == 0) return found;
+  found.total.reset();
+  found.has_more = false;
+  return found;
+}
+
 result<void> has_variable(const uri_template& compiled, const std::string& argument) {
   const auto& names = compiled.variables();
   if (std::find(names.begin(), names.end(), argument) != names.end()) return {};
@@ -71,6 +109,7 @@ std::vector<resource_template> catalog::usable(std::vector<resource_template> of
     const auto* way = compiled ? route_of(compiled->literal_prefix()) : nullptr;
     return one.name.empty() || way == nullptr || way->to.get() != &from;
   });
+  for (auto& one : offered) mask_secrets(*from.what(), one);
   return offered;
 }
 
@@ -86,8 +125,9 @@ void catalog::templates(const call& by, const std::optional<std::string>& cursor
   constant.reserve(templates_.size());
   for (const auto& one : templates_) constant.push_back(one.entry);
   const auto finish = [scope, after = std::move(after), limit = limits_.page_size, is_private = is_told_apart(by.who),
-                       done](std::vector<resource_template> all) {
+                       through = by.who.view, done](std::vector<resource_template> all) {
     std::unordered_set<std::string> seen;
+    if (through) std::erase_if(all, [&through](const resource_template& one) { return !is_shown(one, *through); });
     std::erase_if(all, [&seen](const resource_template& one) { return !seen.insert(one.uriTemplate).second; });
     std::sort(all.begin(), all.end(), by_text);
     const auto first =
@@ -117,7 +157,7 @@ void catalog::templates(const call& by, const std::optional<std::string>& cursor
   for (std::size_t place = 0; place < asked.size(); ++place) {
     ask<offered>(
         *asked[place], by, timers_,
-        [self = shared_from_this(), from = asked[place], by]() -> result<offered> {
+        [self = shared_from_this(), from = asked[place], by = asked[place]->bounded(by)]() -> result<offered> {
           auto now = from->what()->templates_now(by);
           if (!now) return now;
           return self->usable(std::move(*now), *from);
@@ -135,13 +175,19 @@ result<complete_result> catalog::complete_at(const std::shared_ptr<source>& to, 
     if (std::none_of(now->begin(), now->end(), is_it)) return tl::unexpected(not_offered());
     if (auto there = has_variable(compiled, request.argument); !there) return tl::unexpected(std::move(there.error()));
   }
-  auto found = to->what()->complete(request);
-  if (!found && found.error().code == errc::unsupported) {
-    found = values_of_entries(*to->what(), compiled, request, [&](std::string_view uri) {
+  // A source knows no entries behind its values, so where those decide it is not asked.
+  const bool looks_at_entries = request.who.view && request.who.view->looks_at_entries();
+  auto found = looks_at_entries ? fail(errc::unsupported, {}) : to->what()->complete(request);
+  if (found) {
+    found = shown(std::move(*found), compiled, request, *rules_);
+  } else if (found.error().code == errc::unsupported) {
+    const auto is_claimed = [&](std::string_view uri) {
       const auto* way = route_of(uri);
       return way != nullptr && way->to == to;
-    });
+    };
+    found = values_of_entries(*to->what(), compiled, request, is_claimed, *rules_);
   }
+  if (found) mask_secrets(*to->what(), *found);
   return std::move(found).map(capped);
 }
 
@@ -151,18 +197,23 @@ void catalog::complete(const call& by, model::complete what, completion<complete
                        [](const offered_template& one, const std::string& text) { return one.entry.uriTemplate < text; });
   const auto start = [&](const std::shared_ptr<source>& to, uri_template compiled) {
     auto job = [self = shared_from_this(), to, compiled = std::move(compiled),
-                request = complete_request{by, std::move(what.template_uri), std::move(what.argument), std::move(what.value),
-                                           std::move(what.context)}] { return self->complete_at(to, compiled, request); };
+                request = complete_request{to->bounded(by), std::move(what.template_uri), std::move(what.argument),
+                                           std::move(what.value), std::move(what.context)}] {
+      return self->complete_at(to, compiled, request);
+    };
     ask<complete_result>(*to, by, timers_, std::move(job), std::move(done));
   };
+  const auto is_hidden = [&by](const uri_template& one) { return by.who.view && !by.who.view->may_see_some(one); };
   if (place != templates_.end() && place->entry.uriTemplate == what.template_uri) {
+    if (is_hidden(place->compiled)) return done(tl::unexpected(not_offered()));
     if (auto there = has_variable(place->compiled, what.argument); !there)
       return done(tl::unexpected(std::move(there.error())));
     return start(place->to, place->compiled);
   }
   auto compiled = uri_template::compile(what.template_uri);
   const auto* way = compiled ? route_of(compiled->literal_prefix()) : nullptr;
-  if (way == nullptr || !way->to->what()->templates_change()) return done(tl::unexpected(not_offered()));
+  if (way == nullptr || is_hidden(*compiled) || !way->to->what()->templates_change())
+    return done(tl::unexpected(not_offered()));
   start(way->to, std::move(*compiled));
 }
 

@@ -39,7 +39,8 @@ what_to_serve what_of(const command_line& line) {
           .config = line.text(config_flag),
           .allow = line.all(allow_flag),
           .hidden = line.has(hidden_flag),
-          .no_tools = line.has(no_tools_flag)};
+          .no_tools = line.has(no_tools_flag),
+          .sandbox = line.text(sandbox_flag)};
 }
 
 serve_command serve_of(const command_line& line) {
@@ -57,6 +58,35 @@ serve_command serve_of(const command_line& line) {
   if (const auto port = line.number(port_flag)) serve.port = static_cast<std::uint16_t>(*port);
   if (line.has(address_flag)) serve.address = line.text(address_flag);
   return serve;
+}
+
+check_command check_of(const command_line& line) {
+  check_command check{.what = what_of(line),
+                      .as_json = line.has(json_lines_flag),
+                      .as = {},
+                      .uris = {},
+                      .tools = line.all(explained_tool_flag),
+                      .prompts = line.all(explained_prompt_flag),
+                      .groups = line.all(caller_group_flag),
+                      .scopes = line.all(caller_scope_flag),
+                      .tokens = line.text(tokens_flag)};
+  if (line.has(as_flag)) {
+    check.as = line.text(as_flag);
+    check.uris = std::exchange(check.what.paths, {});
+  }
+  return check;
+}
+
+std::optional<std::string> contradiction(const check_command& asked) {
+  if (asked.as) {
+    if (asked.uris.empty() && asked.tools.empty() && asked.prompts.empty())
+      return "--as explains what a caller may do with a URI, template, tool or prompt; give one";
+  } else if (!asked.tools.empty() || !asked.prompts.empty()) {
+    return "--tool and --prompt are what --as explains a caller's access to; give that, too";
+  } else if (!asked.groups.empty() || !asked.scopes.empty()) {
+    return "--group and --scope say more of the caller that --as names; give that, too";
+  }
+  return {};
 }
 
 finished help_of(const command_line& line) {
@@ -84,7 +114,11 @@ command command_of(command_line line) {
     return serve;
   }
   if (entry == &stdio_entry) return stdio_command{what_of(line)};
-  if (entry == &check_entry) return check_command{what_of(line), line.has(json_lines_flag)};
+  if (entry == &check_entry) {
+    auto check = check_of(line);
+    if (const auto wrong = contradiction(check)) return usage_error(*wrong, "check");
+    return check;
+  }
   if (entry == &schemes_entry) return schemes_command{line.has(schemes_json_flag), line.has(markdown_flag)};
   if (entry == &help_entry) return help_of(line);
   if (entry == &version_entry) return finished{exit_ok, version_line};

@@ -17,7 +17,9 @@ struct what_to_serve {
   std::string config;              ///< Empty: no file.
   std::vector<std::string> allow;  ///< gitignore patterns, for the paths given here.
   bool hidden = false;
-  bool no_tools = false;  ///< Serve resources only, whatever the configuration says.
+  bool no_tools = false;                 ///< Serve resources only, whatever the configuration says.
+  std::string sandbox{};                 ///< A mode's name; empty: as configured.
+  std::vector<std::string> kept_back{};  ///< Files of the server's own that flags name; never served.
 };
 
 struct stdio_command {
@@ -39,6 +41,13 @@ struct serve_command {
 struct check_command {
   what_to_serve what;
   bool as_json = false;
+  std::optional<std::string> as;   ///< Whose access is explained instead,
+  std::vector<std::string> uris;   ///< to these, and templates;
+  std::vector<std::string> tools;  ///< to these;
+  std::vector<std::string> prompts;
+  std::vector<std::string> groups;  ///< what that caller's token would say,
+  std::vector<std::string> scopes;  ///< and be good for.
+  std::string tokens{};             ///< As of `serve`.
 };
 struct schemes_command {
   bool as_json = false;

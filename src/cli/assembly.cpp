@@ -2,7 +2,11 @@
 #include "cli/assembly.hpp"
 
 #include <algorithm>
+#include <map>
 
+#include "cli/callers/rule_reach.hpp"
+#include "cli/kept_back.hpp"
+#include "config/limit_settings.hpp"
 #include "providers/links/links.hpp"
 
 namespace hondana::cli {
@@ -55,6 +59,8 @@ server_options options_of(const config::settings& settings, const log_function& 
   options.call_deadline = settings.call_deadline;
   options.stall_limit = settings.stall_limit;
   options.scopes = settings.scopes;
+  options.access = settings.access;
+  options.limits = settings.limits;
   options.log = log;
   return options;
 }
@@ -63,7 +69,7 @@ server_options options_of(const config::settings& settings, const log_function& 
 
 assembly::assembly(what_to_serve what, log_function log) : what_(std::move(what)), log_(std::move(log)) {}
 
-result<config::settings> assembly::read_settings() const {
+result<config::settings> assembly::read_settings() {
   config::settings settings;
   if (!what_.config.empty()) {
     auto loaded = config::load(what_.config);
@@ -71,6 +77,7 @@ result<config::settings> assembly::read_settings() const {
     settings = std::move(*loaded);
   }
   if (what_.no_tools) settings.tools = false;
+  if (const auto mode = config::sandbox_mode_named(what_.sandbox)) settings.sandbox.mode = *mode;
   if (!what_.paths.empty()) {
     settings.sources.push_back(source_of(what_, what_.paths));
   } else if (what_.config.empty()) {
@@ -78,6 +85,12 @@ result<config::settings> assembly::read_settings() const {
   } else if (settings.sources.empty() && settings.links.empty()) {
     return fail(errc::invalid_argument, "The configuration file " + what_.config +
                                             " names neither a source nor a link. Add a [[source]], or give a PATH.");
+  }
+  const auto own = kept_back(settings, what_.config, what_.kept_back);
+  own_.insert(own.begin(), own.end());
+  const std::vector<std::string> all(own_.begin(), own_.end());
+  for (auto& one : settings.sources) {
+    if (one.type == "files" || one.type == "skills") one.options.keep_back(all);
   }
   return settings;
 }
@@ -95,6 +108,8 @@ result<assembly::made> assembly::make(const config::source& from) const {
     return tl::unexpected(from.options.wrong("type", "there is no source of type \"" + from.type + "\"; known: " + known));
   }
   auto options = from.options;
+  auto limits = config::read_source_limits(options);
+  if (!limits) return tl::unexpected(std::move(limits.error()));
   auto provider = type->configure(options, log_);
   if (!provider) {
     auto why = std::move(provider.error());
@@ -103,7 +118,7 @@ result<assembly::made> assembly::make(const config::source& from) const {
     }
     return tl::unexpected(std::move(why));
   }
-  return made{from.type, from.options, std::move(*provider)};
+  return made{from.type, from.options, std::move(*provider), *limits};
 }
 
 result<parts> assembly::assemble() {
@@ -111,10 +126,12 @@ result<parts> assembly::assemble() {
   if (!settings) return tl::unexpected(std::move(settings.error()));
   std::vector<made> all;
   parts whole;
+  std::map<const provider*, source_limits> by_source;
   for (const auto& source : settings->sources) {
     auto one = make(source);
     if (!one) return tl::unexpected(std::move(one.error()));
     whole.providers.push_back(one->provider);
+    if (!(one->limits == source_limits())) by_source.insert_or_assign(one->provider.get(), one->limits);
     all.push_back(std::move(*one));
   }
   if (!settings->links.empty()) {
@@ -122,8 +139,13 @@ result<parts> assembly::assemble() {
     if (!links) return tl::unexpected(std::move(links.error()));
     whole.providers.push_back(std::move(*links));
   }
+  if (auto within = check_reach(*settings, whole.providers); !within) return tl::unexpected(std::move(within.error()));
   whole.options = options_of(*settings, log_);
+  whole.options.limits.sources = std::move(by_source);
   whole.settings = std::move(*settings);
+  auto without_record = whole.settings;
+  without_record.audit.reset();
+  whole.own = kept_back(without_record, what_.config, what_.kept_back);
   made_ = std::move(all);
   return whole;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ struct parts {
   config::settings settings;
   server_options options;
   std::vector<std::shared_ptr<provider>> providers;
+  std::vector<std::string> own;  ///< What the server keeps for itself (see `kept_back`), but for its record.
 };
 
 /// Assembles parts, and reassembles them keeping the providers whose configuration is unchanged. Threads: one at a time.
@@ -36,13 +38,16 @@ class assembly {
     std::string type;
     config::section from;
     std::shared_ptr<hondana::provider> provider;
+    source_limits limits;
   };
-  [[nodiscard]] result<config::settings> read_settings() const;
+  [[nodiscard]] result<config::settings> read_settings();
   [[nodiscard]] result<made> make(const config::source& from) const;
 
   what_to_serve what_;
   log_function log_;
   std::vector<made> made_;
+  // Of earlier configurations, too: what they named is still there, and may be in use until the next start.
+  std::set<std::string> own_;
 };
 
 }  // namespace hondana::cli

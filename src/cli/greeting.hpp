@@ -18,6 +18,9 @@ struct greeting_facts {
   std::string url{};                   ///< Of the HTTP endpoint; empty when there is none.
   std::string socket{};                ///< The path of the Unix socket of that endpoint; empty when there is none.
   std::vector<std::string> callers{};  ///< How these are told apart; empty: not at all.
+  bool takes_tokens = false;           ///< And not only by what they are connected with.
+  bool has_log_in = false;             ///< There is an authorization server to get these tokens from.
+  bool shows_certificate = false;      ///< A client has to show one.
   bool is_inherited = false;           ///< Serves on sockets that a supervisor handed over.
 };
 

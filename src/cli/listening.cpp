@@ -1,6 +1,15 @@
 /// From flags and settings to `http_options`.
 #include "cli/listening.hpp"
 
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <hondana/authenticator.hpp>
+
+#include "tls/context.hpp"
+#include "transport/http/forwarded.hpp"
+#include "transport/http/listening_socket.hpp"
 #include "uri/host_port.hpp"
 
 namespace hondana::cli {
@@ -13,6 +22,8 @@ http_options listening_options(const serve_command& asked, const config::http_se
   // A flag that says where to listen by TCP outweighs a configured socket.
   const bool asks_for_tcp = asked.address || asked.port;
   out.socket = !asked.socket.empty() ? asked.socket : asks_for_tcp ? std::string() : configured.socket;
+  out.socket_mode = configured.socket_mode;
+  out.socket_group = configured.socket_group;
   out.inherited = inherited.messages;
   out.admin = asked.admin.empty() ? configured.admin : asked.admin;
   out.inherited_admin = inherited.admin;
@@ -41,6 +52,30 @@ http_options listening_options(const serve_command& asked, const config::http_se
   return out;
 }
 
+result<void> check_listening(const serve_command& asked, const config::settings& configured) {
+  const auto& http = configured.http;
+  if (const auto proxies = transport::http::trusted_proxies::make(http.trusted_proxies); !proxies)
+    return tl::unexpected(configured.wrong("http.trusted_proxies", proxies.error().public_text));
+  if (!http.socket_group.empty()) {
+    if (const auto group = transport::http::group_named(http.socket_group); !group)
+      return tl::unexpected(configured.wrong("http.socket_group", group.error().public_text));
+  }
+  if (http.tls == tls_options{} || !asked.tls_certificate.empty()) return {};
+  const auto made = tls::context::make(http.tls);
+  if (made) return {};
+  const auto& why = made.error().public_text;
+  const auto is_about = [&why](std::string_view file) { return why.find("use the " + std::string(file)) != std::string::npos; };
+  const auto* const key = is_about("client authorities") ? "client_authorities" : is_about("key") ? "key" : "certificate";
+  return tl::unexpected(configured.wrong("http.tls." + std::string(key), why));
+}
+
+bool shows_tokens(const http_options& http) {
+  if (!http.authenticator || !http.authenticator->takes_tokens() || !http.tls.certificate.empty()) return false;
+  // What a proxy speaks, or whoever handed the sockets over, is theirs to say.
+  if (!http.inherited.empty() || !http.socket.empty() || !http.trusted_proxies.empty()) return false;
+  return !transport::http::is_loopback(http.address).value_or(true);
+}
+
 greeting_facts place_of(const http_options& http, std::uint16_t port) {
   greeting_facts out;
   if (!http.inherited.empty()) {
@@ -48,7 +83,10 @@ greeting_facts place_of(const http_options& http, std::uint16_t port) {
     return out;
   }
   if (!http.socket.empty()) {
-    out.socket = http.socket;
+    // It is pasted into commands that run elsewhere.
+    std::error_code unknown;
+    const auto whole = std::filesystem::absolute(http.socket, unknown);
+    out.socket = unknown ? http.socket : whole.lexically_normal().string();
     return out;
   }
   // An address of all interfaces is none to connect to; the first host is, and it may name a proxy's port.

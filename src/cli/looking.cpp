@@ -1,47 +1,97 @@
 /// The commands that look: check and schemes.
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cli/assembly.hpp"
+#include "cli/callers/rule_callers.hpp"
+#include "cli/callers/rule_reach.hpp"
 #include "cli/callers/ways.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/explaining.hpp"
+#include "cli/in_force.hpp"
+#include "cli/listening.hpp"
 #include "cli/log.hpp"
 #include "cli/output.hpp"
+#include "cli/sandbox/server_sandbox.hpp"
+#include "cli/sandbox/told.hpp"
 #include "cli/visible.hpp"
 #include "json/writer.hpp"
+#include "model/scope.hpp"
 #include "providers/links/links.hpp"
 
 namespace hondana::cli {
 namespace {
 
-void print_item(const survey_item& item, bool as_json) {
+using model::joined;
+
+void write_words(json::writer& to, std::string_view key, const std::vector<std::string>& words) {
+  if (words.empty()) return;
+  to.key(key).begin_array();
+  for (const auto& one : words) to.string(one);
+  to.end_array();
+}
+
+/// `scopes`: those that reading it needs.
+void print_item(const survey_item& item, const std::vector<std::string>& scopes, bool as_json) {
   if (!as_json) {
     print((item.is_served ? "  + " : "  - ") + visible(item.name) +
-          (item.reason.empty() ? "" : "  (" + visible(item.reason) + ')') + '\n');
+          (item.reason.empty() ? "" : "  (" + visible(item.reason) + ')') +
+          (scopes.empty() ? "" : "  (to read it: " + joined(scopes) + ')') + '\n');
     return;
   }
   std::string line;
   json::writer to(line);
   to.begin_object().member("name", item.name).member_if("uri", item.uri).key("served").boolean(item.is_served);
-  to.member_if("reason", item.reason).end_object();
+  to.member_if("reason", item.reason);
+  write_words(to, "scopes", scopes);
+  to.end_object();
   print_json(line);
 }
 
-/// How `serve` would tell callers apart; nothing where it would not.
-void print_callers(const std::vector<std::string>& told, bool as_json) {
+/// What rules want of callers who show a token or a certificate.
+void print_rules(const scope_rules& all, bool as_json) {
+  if (!as_json) {
+    if (!all.always.empty()) print("every request needs the scopes  " + joined(all.always) + '\n');
+    for (const auto& rule : all.rules) {
+      print((rule.methods.empty() ? "every request" : joined(rule.methods)) +
+            (rule.uris.empty() ? "" : " of " + visible(joined(rule.uris))) +
+            (rule.names.empty() ? "" : " by the name " + visible(joined(rule.names))) + " needs the scopes  " +
+            joined(rule.scopes) + '\n');
+    }
+    return;
+  }
+  const auto print_rule = [](const scope_rule& rule) {
+    std::string line;
+    json::writer to(line);
+    to.begin_object().key("rule").begin_object();
+    write_words(to, "methods", rule.methods);
+    write_words(to, "uris", rule.uris);
+    write_words(to, "names", rule.names);
+    write_words(to, "scopes", rule.scopes);
+    to.end_object().end_object();
+    print_json(line);
+  };
+  if (!all.always.empty()) print_rule({{}, {}, {}, all.always});
+  std::for_each(all.rules.begin(), all.rules.end(), print_rule);
+}
+
+/// Lines, or one JSON array of them; `front` stands before each line.
+void print_words(std::string_view key, const std::vector<std::string>& told, bool as_json, const std::string& front = {}) {
   if (told.empty()) return;
   if (!as_json) {
-    for (const auto& one : told) print("callers over HTTP  by " + visible(one) + '\n');
+    for (const auto& one : told) print(front + visible(one) + '\n');
     return;
   }
   std::string line;
   json::writer to(line);
-  to.begin_object().key("callers").begin_array();
-  for (const auto& one : told) to.string(one);
-  to.end_array().end_object();
+  to.begin_object();
+  write_words(to, key, told);
+  to.end_object();
   print_json(line);
 }
 
@@ -95,11 +145,30 @@ void write_schemes_text(bool as_markdown) {
 }  // namespace
 
 int run(const check_command& what) {
-  assembly assembly(what.what, standard_log());
+  auto sources = what.what;
+  sources.kept_back = {what.tokens};
+  assembly assembly(sources, standard_log());
   auto whole = assembly.assemble();
   if (!whole) {
     complain(whole.error());
     return exit_usage;
+  }
+  if (const auto sound = check_record_folder(*whole); !sound) {
+    complain(sound.error());
+    return exit_usage;
+  } else if (*sound) {
+    say(**sound);
+  }
+  // As `serve` would, so that what it says of the sources is what they can do there.
+  const auto http = listening_options({}, whole->settings.http, {});
+  // But for the record, whose folder it would make.
+  auto confined = *whole;
+  confined.settings.audit.reset();
+  auto sandbox =
+      server_sandbox::put_up(confined, {.http = &http, .config = what.what.config, .tokens = what.tokens}, standard_log());
+  if (!sandbox) {
+    complain(sandbox.error());
+    return exit_server;
   }
   // Checks what only shows when everything is put together, such as two sources that serve the same URIs.
   server server;
@@ -107,14 +176,26 @@ int run(const check_command& what) {
     complain(arranged.error());
     return exit_usage;
   }
-  // A socket may still come from a flag or from whoever starts the server.
+  if (auto sound = check_listening({}, whole->settings); !sound) {
+    complain(sound.error());
+    return exit_usage;
+  }
+  if (what.as) return explain(what, server, whole->options);
+  // A socket may still come from a flag or from whoever starts the server, and tokens from a flag.
   const bool asks_for_certificates = !whole->settings.http.tls.client_authorities.empty();
-  const auto callers = ways_from(whole->settings, {}, {asks_for_certificates, true}, standard_log());
+  const auto callers = ways_from(whole->settings, what.tokens, {asks_for_certificates, true}, standard_log());
   if (!callers) {
     complain(callers.error());
     return exit_usage;
   }
-  print_callers(callers->told, what.as_json);
+  // How `serve` would tell them apart; nothing where it would not.
+  print_words("callers", callers->told, what.as_json, "callers over HTTP  by ");
+  print_sandbox(*sandbox, what.as_json);
+  print_words("inForce", in_force(*whole), what.as_json);
+  print_record_needs(whole->settings, what.as_json);
+  const auto& rules = whole->settings.scopes;
+  print_rules(rules, what.as_json);
+  rule_use use(whole->settings);
   int code = exit_ok;
   std::size_t served = 0;
   std::size_t left_out = 0;
@@ -122,15 +203,19 @@ int run(const check_command& what) {
     if (!what.as_json) {
       for (const auto& claim : provider->claims()) print(provider->name() + "  " + claim + '\n');
     }
+    print_needs(*provider, what.as_json);
     const auto outcome = provider->survey({}, [&](const survey_item& item) {
       ++(item.is_served ? served : left_out);
-      print_item(item, what.as_json);
+      print_item(item, item.is_served ? use.of(item.uri) : std::vector<std::string>(), what.as_json);
     });
     if (!outcome) {
       complain(outcome.error());
       code = exit_server;
     }
   }
+  for (const auto& one : use.idle()) say(one);
+  for (const auto& one : unknown_callers(whole->settings, what.tokens, true)) say(one);
+  for (const auto& one : unknown_kinds(whole->settings, whole->providers)) say(one);
   if (!what.as_json) print(std::to_string(served) + " served, " + std::to_string(left_out) + " left out\n");
   return finish_output(code);
 }

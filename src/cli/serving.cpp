@@ -10,13 +10,17 @@
 
 #include "cli/activation.hpp"
 #include "cli/assembly.hpp"
+#include "cli/audit_records.hpp"
+#include "cli/callers/rule_callers.hpp"
 #include "cli/callers/ways.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/greeting.hpp"
+#include "cli/in_force.hpp"
 #include "cli/listening.hpp"
 #include "cli/log.hpp"
 #include "cli/output.hpp"
+#include "cli/sandbox/server_sandbox.hpp"
 #include "cli/signals.hpp"
 #include "server/core.hpp"
 #include "transport/http/descriptors.hpp"
@@ -36,6 +40,7 @@ std::vector<std::string> stdio_arguments(const what_to_serve& what) {
   if (!what.config.empty()) arguments.insert(arguments.end(), {"--config", absolute(what.config)});
   if (what.hidden) arguments.emplace_back("--hidden");
   if (what.no_tools) arguments.emplace_back("--no-tools");
+  if (!what.sandbox.empty()) arguments.insert(arguments.end(), {"--sandbox", what.sandbox});
   for (const auto& one : what.allow) arguments.insert(arguments.end(), {"--allow", one});
   for (const auto& one : what.paths) arguments.push_back(absolute(one));
   if (what.paths.empty() && what.config.empty()) arguments.push_back(absolute("."));
@@ -46,18 +51,32 @@ std::vector<std::string> stdio_arguments(const what_to_serve& what) {
 class reloadable {
  public:
   explicit reloadable(const what_to_serve& what)
-      : log_(standard_log()), has_file_(!what.config.empty()), assembly_(what, log_) {}
+      : log_(standard_log()), config_(what.config), assembly_(what, log_), records_(log_) {}
 
-  result<parts> start() {
-    const std::lock_guard lock(mutex_);
-    auto whole = assembly_.assemble();
+  /// The configuration and its sources, before anything is served and while there is one thread.
+  result<parts> assemble() {
+    auto whole = assemble_soundly();
     if (!whole) return whole;
-    if (auto arranged = server_.replace(whole->options, whole->providers); !arranged) {
-      return tl::unexpected(std::move(arranged.error()));
-    }
     http_ = whole->settings.http;
     auth_ = whole->settings.auth;
+    sandboxed_ = whole->settings.sandbox;
     return whole;
+  }
+  /// Confines this process to what they need. Before other threads exist.
+  result<void> confine(const parts& whole, serving_place at) {
+    at.config = config_;
+    auto sandbox = server_sandbox::put_up(whole, at, log_);
+    if (!sandbox) return tl::unexpected(std::move(sandbox.error()));
+    sandbox_ = std::move(*sandbox);
+    return {};
+  }
+  result<void> start(parts& whole) {
+    const std::lock_guard lock(mutex_);
+    auto started = take(whole);
+    if (started) {
+      for (const auto& one : in_force(whole)) log_(one);
+    }
+    return started;
   }
 
   /// From here on a reload reads the certificates of `service`, too; null: no longer.
@@ -69,18 +88,24 @@ class reloadable {
   /// Reads again what may be; what is wrong stays as it was, and the log says why.
   void reload() {
     const std::lock_guard lock(mutex_);
-    if (has_file_) reload_configuration();
+    if (!config_.empty()) reload_configuration();
     if (secured_ != nullptr) reload_certificates();
-    if (!has_file_ && secured_ == nullptr) log_("there is no configuration file to read again; start with --config FILE");
+    // Also after whoever rotates logs has renamed it.
+    records_.reopen();
+    if (config_.empty() && secured_ == nullptr) log_("there is no configuration file to read again; start with --config FILE");
   }
 
   /// What of it holds from the next start on only.
   [[nodiscard]] std::string waiting_for_start(const config::settings& read) const {
-    const bool is_http = !(read.http == http_);
-    const bool is_auth = !(read.auth == auth_);
-    if (!is_http && !is_auth) return {};
-    const std::string where = !is_auth ? "[http]" : is_http ? "[http] and [auth]" : "[auth]";
-    return "; what changed below " + where + (is_auth ? ", but scopes and rules," : "") + " holds from the next start on";
+    std::string where;
+    const auto add = [&where](bool has_changed, const char* name) {
+      if (has_changed) where += (where.empty() ? "" : " and ") + std::string(name);
+    };
+    add(!(read.http == http_), "[http]");
+    add(!(read.sandbox == sandboxed_), "[sandbox]");
+    add(records_.is_open_otherwise(read.audit), "[audit]");
+    add(!(read.auth == auth_), "[auth], but scopes and rules,");
+    return where.empty() ? where : "; what changed below " + where + " holds from the next start on";
   }
 
   hondana::server& server() noexcept { return server_; }
@@ -93,8 +118,16 @@ class reloadable {
          " of what was kept and had not changed");
   }
 
+  /// What waits to be recorded is on the disk when this returns, unless the disk refuses it.
+  void finish_record() {
+    constexpr std::chrono::seconds most{5};
+    const std::lock_guard lock(mutex_);
+    if (!records_.flush(std::chrono::steady_clock::now() + most)) log_("audit log: not all could be written");
+  }
+
   /// Ends the process when a source is stuck in a call that cannot be interrupted; otherwise returns.
   void close(int exit_code) {
+    finish_record();
     if (server_.engine()->close(std::chrono::steady_clock::now() + std::chrono::seconds(1))) return;
     log_("a source is stuck; leaving it behind");
     std::fflush(nullptr);
@@ -102,20 +135,44 @@ class reloadable {
   }
 
  private:
+  result<parts> assemble_soundly() {
+    auto whole = assembly_.assemble();
+    if (!whole) return whole;
+    const auto sound = check_record_folder(*whole);
+    if (!sound) return tl::unexpected(sound.error());
+    if (*sound) log_(**sound);
+    return whole;
+  }
+
   static std::string told(const failure& why) {
     return why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')');
   }
 
+  /// Errors: what keeps the old configuration in place.
+  result<parts> assemble_again() {
+    if (auto readable = sandbox_.lets_read(config_); !readable) return tl::unexpected(std::move(readable.error()));
+    auto whole = assemble_soundly();
+    if (!whole) return whole;
+    if (auto fits = sandbox_.suffices_for(*whole); !fits) return tl::unexpected(std::move(fits.error()));
+    if (auto done = take(*whole); !done) return tl::unexpected(std::move(done.error()));
+    return whole;
+  }
+
   /// Swaps the configuration whole, or keeps the old one.
   void reload_configuration() {
-    auto whole = assembly_.assemble();
-    auto outcome =
-        whole ? server_.replace(whole->options, whole->providers) : result<void>(tl::unexpected(std::move(whole.error())));
-    if (outcome) {
+    if (const auto whole = assemble_again()) {
       log_("reloaded the configuration" + waiting_for_start(whole->settings));
     } else {
-      log_("kept the old configuration: " + told(outcome.error()));
+      log_("kept the old configuration: " + told(whole.error()));
     }
+  }
+
+  /// Swaps everything that is assembled, or nothing.
+  result<void> take(parts& whole) {
+    auto record = records_.open(whole.settings.audit);
+    if (!record) return tl::unexpected(std::move(record.error()));
+    whole.options.audit = std::move(*record);
+    return server_.replace(whole.options, whole.providers);
   }
 
   void reload_certificates() {
@@ -124,11 +181,14 @@ class reloadable {
   }
 
   log_function log_;
-  bool has_file_;
-  std::mutex mutex_;  // a reload may arrive while the start is under way
+  const std::string config_;  // empty: none
+  std::mutex mutex_;          // a reload may arrive while the start is under way
   assembly assembly_;
   config::http_settings http_;  // as of the start
   config::auth_settings auth_;
+  config::sandbox_settings sandboxed_;
+  server_sandbox sandbox_;
+  audit_records records_;
   hondana::server server_;
   http_service* secured_ = nullptr;
 };
@@ -157,13 +217,23 @@ class stop_flag {
 }  // namespace
 
 int run(const stdio_command& what) {
+  signals::hold_reloads();
   reloadable serving(what.what);
-  const signals watch([] { stop_serving_stdio(); }, [&serving] { serving.reload(); });
-  const auto whole = serving.start();
+  auto whole = serving.assemble();
   if (!whole) {
     complain(whole.error());
     return exit_usage;
   }
+  if (const auto confined = serving.confine(*whole, {}); !confined) {
+    complain(confined.error());
+    return exit_server;
+  }
+  const signals watch([] { stop_serving_stdio(); }, [&serving] { serving.reload(); });
+  if (const auto started = serving.start(*whole); !started) {
+    complain(started.error());
+    return exit_usage;
+  }
+  for (const auto& one : unknown_callers_of_stdio(whole->settings)) serving.log()(one);
   if (isatty(STDIN_FILENO) != 0) {
     std::fputs(greeting({running_program(), stdio_arguments(what.what), whole->providers}).c_str(), stderr);
   }
@@ -179,15 +249,30 @@ int run(const serve_command& what) {
     return exit_usage;
   }
   transport::http::raise_descriptor_limit();
-  reloadable serving(what.what);
-  stop_flag stop;
-  const signals watch([&stop] { stop.set(); }, [&serving] { serving.reload(); });
-  const auto whole = serving.start();
+  signals::hold_reloads();
+  auto sources = what.what;
+  sources.kept_back = {what.tokens, what.tls_key};
+  reloadable serving(sources);
+  auto whole = serving.assemble();
   if (!whole) {
     complain(whole.error());
     return exit_usage;
   }
+  if (auto sound = check_listening(what, whole->settings); !sound) {
+    complain(sound.error());
+    return exit_usage;
+  }
   auto http = listening_options(what, whole->settings.http, *inherited);
+  if (const auto confined = serving.confine(*whole, {.http = &http, .config = {}, .tokens = what.tokens}); !confined) {
+    complain(confined.error());
+    return exit_server;
+  }
+  stop_flag stop;
+  const signals watch([&stop] { stop.set(); }, [&serving] { serving.reload(); });
+  if (const auto started = serving.start(*whole); !started) {
+    complain(started.error());
+    return exit_usage;
+  }
   auto callers =
       ways_from(whole->settings, what.tokens,
                 {!http.tls.client_authorities.empty(), !http.socket.empty() || !http.inherited.empty()}, serving.log());
@@ -195,6 +280,7 @@ int run(const serve_command& what) {
     complain(callers.error());
     return exit_usage;
   }
+  for (const auto& one : unknown_callers(whole->settings, what.tokens, false)) serving.log()(one);
   http.authenticator = callers->authenticator;
   auto service = http_service::start(serving.server(), http);
   if (!service) {
@@ -202,11 +288,18 @@ int run(const serve_command& what) {
     return exit_server;
   }
   if (!http.tls.certificate.empty()) serving.reload_certificates_of(&*service);
+  if (shows_tokens(http))
+    serving.log()(
+        "tokens come in the clear here, for anybody on the way to use; --tls-certificate FILE and --tls-key FILE, or a proxy "
+        "that speaks TLS (trusted_proxies below [http]), keep them");
   auto facts = place_of(http, service->port());
   facts.program = running_program();
   facts.arguments = stdio_arguments(what.what);
   facts.providers = whole->providers;
   facts.callers = callers->told;
+  facts.takes_tokens = callers->authenticator && callers->authenticator->takes_tokens();
+  facts.has_log_in = callers->authenticator && callers->authenticator->metadata() != nullptr;
+  facts.shows_certificate = http.tls.needs_client_certificate || (whole->settings.auth.certificates && !facts.takes_tokens);
   std::fputs(greeting(facts).c_str(), stderr);
   stop.wait();
   const auto patience = whole->settings.http.drain_time;

@@ -21,6 +21,13 @@ constexpr int wake_up = SIGUSR2;
 
 }  // namespace
 
+void signals::hold_reloads() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGHUP);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
 signals::signals(std::function<void()> stop, std::function<void()> reload)
     : stop_(std::move(stop)), reload_(std::move(reload)) {
   const auto set = watched();

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_waiting = 64;
 constexpr std::size_t most_bytes = 16u << 20;
-constexpr std::chrono::hours longest_wait{24 * 365};
+constexpr std::chrono::hours longest_question{24 * 365};
 
 /// Where a reply is waited for.
 struct awaited {
@@ -26,7 +26,7 @@ struct awaited {
 
 asking_lane::asking_lane(const client_handlers& by, std::chrono::milliseconds most_time)
     : asked_(by),
-      most_time_(std::min<std::chrono::milliseconds>(most_time, longest_wait)),
+      most_time_(std::min<std::chrono::milliseconds>(most_time, longest_question)),
       pool_("the client's questions", 1, most_waiting) {}
 
 bool asking_lane::submit(question what, std::function<bool()> is_stale, std::function<void(const asking::reply&)> into) {

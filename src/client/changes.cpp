@@ -48,7 +48,8 @@ void waiting_changes::put(change news, std::size_t bytes) {
 
 void waiting_changes::overflow(const watch_request& what) {
   const auto is_of_server = [](const waiting& one) {
-    return one.news.kind != change_kind::connection_lost && one.news.kind != change_kind::connection_back;
+    return one.news.kind != change_kind::connection_lost && one.news.kind != change_kind::connection_back &&
+           one.news.kind != change_kind::refused;
   };
   for (auto one = order_.begin(); one != order_.end();) {
     const auto next = std::next(one);

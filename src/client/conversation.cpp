@@ -344,9 +344,12 @@ void conversation::ended(channel::call_id call, channel::ending how) {
   json::document keeper;
   if (how.http_status >= 400) {
     if (const auto error = error_in(how.body, keeper)) {
-      const auto code = why.code;
+      const auto by_status = std::move(why);
       why = asking::failure_of(*error, how.http_status, method, target);
-      if (code == errc::unauthorized) why.code = code;
+      if (by_status.code == errc::unauthorized || by_status.code == errc::too_many_requests) why.code = by_status.code;
+      if (!why.retry) why.retry = by_status.retry;
+      why.scopes = by_status.scopes;
+      name_scopes(why);
     }
   }
   settle(call, tl::unexpected(why));

@@ -129,7 +129,9 @@ class conversation final : public channel::listener {
   std::chrono::milliseconds question_time_{600'000};
 };
 
-/// The failure that an HTTP answer without a JSON-RPC error is.
+/// The failure that an HTTP answer without a JSON-RPC error is; with the scopes that a 403 says are needed.
 [[nodiscard]] failure failure_of(const channel::ending& how, const std::string& method);
+/// Has the text say which scopes those are, if it does not yet.
+void name_scopes(failure& why);
 
 }  // namespace hondana::outbound

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bytes/digest.hpp"
+#include "client/patience.hpp"
 #include "handlers/mirrored.hpp"
 #include "json/writer.hpp"
 #include "value/take.hpp"
@@ -79,8 +80,8 @@ engine::engine(client_target target, client_options options, channel_maker make)
 engine::~engine() { close(); }
 
 result<void> engine::open(const call_options& how) {
-  const auto ready = link_.ready(how);
-  if (!ready) return tl::unexpected(ready.error());
+  const auto opened = ready(how);
+  if (!opened) return tl::unexpected(opened.error());
   return {};
 }
 
@@ -108,7 +109,7 @@ result<void> engine::tell_later(std::function<void()> job) {
 }
 
 result<server_description> engine::need(bool server_description::* what, std::string_view name, const call_options& how) {
-  if (auto ready = link_.ready(how); !ready) return tl::unexpected(std::move(ready.error()));
+  if (auto opened = ready(how); !opened) return tl::unexpected(std::move(opened.error()));
   auto known = link_.server();
   if (!(known.*what))
     return fail(errc::unsupported, "the server " +
@@ -148,7 +149,7 @@ result<outcome> engine::call(request what, const call_options& how) {
   const auto asked_as = what.is_kept ? question_of(what.asked).identity : std::string();
   const auto first_params = what.asked.params;
   for (int round = 0;; ++round) {
-    auto got = once(what, how);
+    auto got = answered(what, how);
     if (!got) return tl::unexpected(std::move(got.error()));
     outcome out{std::move(*got), {}, false};
     const auto result = out.result();
@@ -175,6 +176,14 @@ result<outcome> engine::call(request what, const call_options& how) {
     what.asked.params = first_params;
     if (!more->empty()) what.asked.params += (first_params.empty() ? "" : ",") + *more;
   }
+}
+
+result<asking::speech> engine::ready(const call_options& how) {
+  return patiently(how, options_.call_time, closing_.get_token(), [this](const call_options& now) { return link_.ready(now); });
+}
+
+result<answer> engine::answered(const request& what, const call_options& how) {
+  return patiently(how, options_.call_time, closing_.get_token(), [&](const call_options& now) { return once(what, now); });
 }
 
 result<answer> engine::once(const request& what, const call_options& how) {
@@ -289,6 +298,7 @@ void engine::forget(const change& what) {
     }
     case change_kind::connection_lost:
     case change_kind::connection_back:
+    case change_kind::refused:
       return;
   }
 }

@@ -86,7 +86,11 @@ class engine : public hearer, public std::enable_shared_from_this<engine> {
 
  private:
   [[nodiscard]] result<read_answer> fetch(const std::string& url, const content_writer& into, const call_options& how);
+  /// Sends a request until it is answered with something else than that the server wants to be asked later.
+  [[nodiscard]] result<answer> answered(const request& what, const call_options& how);
   [[nodiscard]] result<answer> once(const request& what, const call_options& how);
+  /// The open connection, with the same patience.
+  [[nodiscard]] result<asking::speech> ready(const call_options& how);
   [[nodiscard]] result<std::string> answered_questions(const json::object& result, const call_options& how);
   void reply_to(const rpc::request_id& id, const asking::reply& with);
   void hear_log(asking::log_message what, std::size_t bytes);

@@ -5,21 +5,16 @@
 
 #include "catalog/filter.hpp"
 #include "client/narrowing.hpp"
+#include "letters/lower_case.hpp"
 
 namespace hondana::inline v0 {
 namespace {
-
-std::string in_lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return text;
-}
 
 catalog::filter made_ready(const entry_filter& wanted) {
   model::resource_filter out;
   out.uri_prefix = wanted.uri_prefix;
   out.uri_pattern = wanted.uri_pattern;
-  out.mime_type = in_lower_case(wanted.mime_type);
+  out.mime_type = letters::in_lower_case(wanted.mime_type);
   out.kind = wanted.kind;
   out.audience = wanted.audience;
   out.min_priority = wanted.min_priority;

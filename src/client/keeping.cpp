@@ -26,6 +26,7 @@ void watches::up(const entry& one) {
   one->state = standing::up;
   one->up_since = clock::now();
   one->is_explained = false;
+  one->is_refused = false;
   changed_.notify_all();
   if (one->ups++ == 0) return;
   // What was kept while nothing was heard may be old, and whoever hears this reads.
@@ -157,8 +158,17 @@ void watches::take_up(entry one, held& lock) {
   lock.lock();
   if (done || one->state != standing::subscribing) return;
   one->state = standing::down;
-  one->next_attempt = clock::now() + pause_after(one->failures++);
+  // A server that says when to come back is not asked before, if that is not too long to be believed.
+  const auto wanted = std::min(done.error().retry.value_or(std::chrono::milliseconds(0)), longest_pause);
+  one->next_attempt = clock::now() + std::max(pause_after(one->failures++), wanted);
   // Once is news; that it goes on is none.
+  if (done.error().code == errc::unauthorized || done.error().code == errc::scope_missing) {
+    if (std::exchange(one->is_refused, true)) return;
+    change news;
+    news.kind = change_kind::refused;
+    news.text = done.error().public_text;
+    return queue(one, std::move(news));
+  }
   if (done.error().code != errc::cancelled && !std::exchange(one->is_explained, true))
     engine_.noticed("what is watched cannot be taken up again yet: " + done.error().public_text);
 }

@@ -81,7 +81,8 @@ bool is_final(const failure& why) {
 /// server refuses what it does not know. Spec: 2026-07-28 basic/versioning#http.
 bool is_passing(const failure& why) {
   const int status = why.answer ? why.answer->http_status : 0;
-  return why.code == errc::timed_out || why.code == errc::source_unavailable || why.code == errc::overloaded || status > 501;
+  return why.code == errc::timed_out || why.code == errc::source_unavailable || why.code == errc::overloaded ||
+         why.code == errc::too_many_requests || status > 501;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "client/engine.hpp"
 #include "json/utf8.hpp"
+#include "letters/lower_case.hpp"
 #include "transport/http_calls/direct_fetch.hpp"
 #include "wire/asking/errors.hpp"
 
@@ -12,9 +13,7 @@ namespace {
 
 bool is_https(std::string_view uri) {
   constexpr std::string_view scheme = "https://";
-  return uri.size() > scheme.size() && std::equal(scheme.begin(), scheme.end(), uri.begin(), [](char a, char b) {
-           return a == (b >= 'A' && b <= 'Z' ? static_cast<char>(b - 'A' + 'a') : b);
-         });
+  return uri.size() > scheme.size() && letters::begins_with(uri, scheme);
 }
 
 bytes::digest digest_of(const read_answer& what) {

@@ -1,14 +1,37 @@
 /// What it means that a call ended without an answer.
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "client/conversation.hpp"
+#include "model/scope.hpp"
+#include "oauth/challenge.hpp"
+#include "transport/http_calls/auth_challenge.hpp"
 
 namespace hondana::outbound {
 namespace {
 
 constexpr std::size_t longest_message = 2'000;
+constexpr std::size_t longest_scopes = 500;
+
+/// What a token lacks by the challenge of a 403. Null: it is no matter of scopes, or they are not named.
+std::shared_ptr<const std::vector<std::string>> scopes_wanted(const channel::ending& how) {
+  if (how.http_status != 403 || !transport::http_calls::wants_more_scopes(how.challenges)) return nullptr;
+  const auto wanted = oauth::bearer_in(how.challenges).scopes;
+  if (!wanted || wanted->empty()) return nullptr;
+  return std::make_shared<const std::vector<std::string>>(wanted->begin(), wanted->end());
+}
 
 }  // namespace
+
+void name_scopes(failure& why) {
+  if (!why.scopes) return;
+  auto all = model::joined(*why.scopes);
+  if (why.public_text.find(all) != std::string::npos) return;
+  if (all.size() > longest_scopes) all = all.substr(0, longest_scopes) + "...";
+  if (why.public_text.ends_with('.')) why.public_text.pop_back();
+  why.public_text += "; it wants the scope" + std::string(why.scopes->size() == 1 ? " " : "s ") + all;
+}
 
 failure failure_of(const channel::ending& how, const std::string& method) {
   auto out = how.why;
@@ -22,10 +45,13 @@ failure failure_of(const channel::ending& how, const std::string& method) {
     out.code = errc::unauthorized;
     out.public_text = "the server refused " + method + " with HTTP " + std::to_string(how.http_status) +
                       (how.http_status == 401 ? ": it wants to know who asks" : ": whoever asks may not");
+    out.scopes = scopes_wanted(how);
+    name_scopes(out);
     return out;
   }
   if (how.http_status >= 400) {
-    out.code = how.http_status == 429 || how.http_status == 503 ? errc::overloaded : errc::refused;
+    out.code = how.http_status == 429 ? errc::too_many_requests : how.http_status == 503 ? errc::overloaded : errc::refused;
+    if (out.code != errc::refused) out.retry = how.retry_after;
     out.public_text = "the server answered " + (method.empty() ? "a request" : method) + " with HTTP " +
                       std::to_string(how.http_status) + " and without an error of the protocol";
     return out;

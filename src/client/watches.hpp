@@ -43,6 +43,7 @@ struct watch_entry {
   std::uint64_t settled = 0;       ///< and how many of these times have been made up for.
   unsigned failures = 0;           ///< Attempts in a row that failed or did not last.
   bool is_explained = false;       ///< The log has why it is not up.
+  bool is_refused = false;         ///< Its handler has been told that the server does not want it.
   clock::time_point next_attempt{};
   waiting_changes waiting;  ///< To be told.
   bool is_being_told = false;

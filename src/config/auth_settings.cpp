@@ -99,8 +99,21 @@ void read_unix(section from, std::vector<std::string>& users, collector& errors)
   errors.check(from.finish());
 }
 
-void read_scopes(section& from, scope_rules& into, collector& errors) {
+/// What a rule says under each of its keys, looked at alone, so that an error names its line.
+void check_rule(const section& from, const scope_rule& rule, collector& errors) {
+  const auto look = [&](std::string_view key, scope_rule alone) {
+    if (alone.scopes.empty()) alone.scopes = {"any"};
+    if (const auto sound = check({.rules = {std::move(alone)}}); !sound)
+      errors.note(from.wrong(key, sound.error().public_text));
+  };
+  look("methods", {.methods = rule.methods});
+  look("uris", {.uris = rule.uris});
+  look("scopes", {.scopes = rule.scopes});
+}
+
+void read_scopes(section& from, scope_rules& into, std::vector<section>& tables, collector& errors) {
   take_list(from, "scopes", into.always, errors);
+  if (const auto sound = check({.always = into.always}); !sound) errors.note(from.wrong("scopes", sound.error().public_text));
   auto rules = from.sections("rule");
   if (!rules) return errors.note(std::move(rules.error()));
   for (auto& one : *rules) {
@@ -110,19 +123,31 @@ void read_scopes(section& from, scope_rules& into, collector& errors) {
     take_list(one, "names", rule.names, errors);
     take_list(one, "scopes", rule.scopes, errors);
     if (rule.scopes.empty()) errors.note(one.wrong("scopes", "missing; such as scopes = [\"read\"]"));
+    check_rule(one, rule, errors);
     errors.check(one.finish());
+    tables.push_back(std::move(one));
   }
   std::optional<section> implies;
   errors.take(from.subsection("implies"), implies);
   if (!implies) return;
   auto all = implies->string_lists_by_name();
   if (!all) return errors.note(std::move(all.error()));
-  for (auto& [scope, others] : *all) into.implied.insert_or_assign(std::move(scope), std::move(others));
+  bool is_sound = true;
+  for (auto& [scope, others] : *all) {
+    if (const auto sound = check({.implied = {{scope, others}}}); !sound) {
+      errors.note(implies->wrong(scope, sound.error().public_text));
+      is_sound = false;
+    }
+    into.implied.insert_or_assign(std::move(scope), std::move(others));
+  }
+  // Several lines make a circle.
+  if (const auto whole = check({.implied = into.implied}); is_sound && !whole)
+    errors.note(from.wrong("implies", whole.error().public_text));
 }
 
 }  // namespace
 
-result<auth_settings> read_auth(section from, scope_rules& scopes) {
+result<auth_settings> read_auth(section from, scope_rules& scopes, std::vector<section>& rules) {
   auth_settings made;
   made.is_given = true;
   collector errors;
@@ -136,7 +161,7 @@ result<auth_settings> read_auth(section from, scope_rules& scopes) {
   std::optional<section> by_socket;
   errors.take(from.subsection("unix"), by_socket);
   if (by_socket) read_unix(std::move(*by_socket), made.users, errors);
-  read_scopes(from, scopes, errors);
+  read_scopes(from, scopes, rules, errors);
   errors.check(from.finish());
   if (errors.first()) return tl::unexpected(std::move(*errors.first()));
   return made;

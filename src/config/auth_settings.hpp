@@ -54,8 +54,8 @@ struct auth_settings {
   friend bool operator==(const auth_settings&, const auth_settings&) = default;
 };
 
-/// Reads the table; what it says of scopes goes into `scopes`. Errors: invalid_argument, "FILE:LINE: auth.KEY: what was
-/// expected".
-[[nodiscard]] result<auth_settings> read_auth(section from, scope_rules& scopes);
+/// Reads the table; what it says of scopes goes into `scopes`, and the table of each rule into `rules`, in that order. Errors:
+/// invalid_argument, "FILE:LINE: auth.KEY: what was expected".
+[[nodiscard]] result<auth_settings> read_auth(section from, scope_rules& scopes, std::vector<section>& rules);
 
 }  // namespace hondana::config

@@ -5,7 +5,9 @@
 #include <netinet/in.h>
 #include <sys/un.h>
 
+#include <charconv>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "config/collector.hpp"
@@ -56,6 +58,17 @@ void take_size(section& from, std::string_view key, std::size_t low, std::size_t
   into = *size;
 }
 
+/// Of a file: three or four octal digits, of which its owner must be let in.
+void read_mode(section& from, unsigned& into, collector& errors) {
+  std::optional<std::string> text;
+  errors.take(from.string("socket_mode"), text);
+  if (!text) return;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), into, 8);
+  const bool is_mode = error == std::errc() && end == text->data() + text->size() && text->size() >= 3 && into <= 0777;
+  if (!is_mode || (into & 0600) != 0600)
+    errors.note(from.wrong("socket_mode", "expected a mode that lets the server itself in, such as \"0660\""));
+}
+
 void read_places(section& from, http_settings& into, collector& errors) {
   errors.take(from.string("address"), into.address);
   if (!is_literal(into.address)) {
@@ -70,6 +83,8 @@ void read_places(section& from, http_settings& into, collector& errors) {
       errors.note(from.wrong("socket", "expected a path of at most " + std::to_string(longest_socket_path) + " bytes"));
     }
   }
+  read_mode(from, into.socket_mode, errors);
+  errors.take(from.string("socket_group"), into.socket_group);
   errors.take(from.string("admin"), into.admin);
   if (!into.admin.empty() && !(into.admin.front() == '/' ? is_socket_path(into.admin) : is_literal_with_port(into.admin))) {
     errors.note(from.wrong("admin",
@@ -94,7 +109,7 @@ void read_guests(section& from, http_settings& into, collector& errors) {
   errors.take(from.boolean("without_authentication"), into.without_authentication);
 }
 
-void read_limits(section& from, http_settings& into, collector& errors) {
+void read_bounds(section& from, http_settings& into, collector& errors) {
   take_size(from, "max_body", least_body, most_body, into.max_body, errors);
   take_size(from, "max_header", least_header, most_header, into.max_header, errors);
   errors.take(from.integer("max_connections", 1, most_connections), into.max_connections);
@@ -116,7 +131,7 @@ result<http_settings> read_http(section from) {
   collector errors;
   read_places(from, made, errors);
   read_guests(from, made, errors);
-  read_limits(from, made, errors);
+  read_bounds(from, made, errors);
   std::optional<section> tls;
   errors.take(from.subsection("tls"), tls);
   if (tls) {

@@ -19,7 +19,9 @@ struct http_settings {
   std::string address = "127.0.0.1";
   std::uint16_t port = 7325;
   std::string socket;  ///< Absolute or relative to where the program runs; empty: none.
-  std::string admin;   ///< `ADDRESS:PORT`, or the absolute path of a Unix socket; empty: none.
+  unsigned socket_mode = 0600;
+  std::string socket_group;  ///< Empty: as the system sets it.
+  std::string admin;         ///< `ADDRESS:PORT`, or the absolute path of a Unix socket; empty: none.
   std::vector<std::string> hosts;
   std::vector<std::string> origins;
   std::vector<std::string> trusted_proxies;  ///< As `http_options::trusted_proxies`, which looks at them.

@@ -53,6 +53,20 @@ failure section::wrong(std::string_view key, std::string_view what) const {
   return {errc::invalid_argument, file_ + ':' + std::to_string(line) + ": " + below(key) + ": " + std::string(what), {}};
 }
 
+failure section::wrong_inside(std::string_view path, std::string_view what) const {
+  auto line = line_;
+  const auto* members = &members_;
+  for (auto rest = path; members != nullptr && !rest.empty();) {
+    const auto key = rest.substr(0, rest.find('.'));
+    rest.remove_prefix(std::min(key.size() + 1, rest.size()));
+    const auto member = members->find(key);
+    if (member == members->end()) break;
+    line = member->second.line;
+    members = std::get_if<table>(&member->second.data);
+  }
+  return {errc::invalid_argument, file_ + ':' + std::to_string(line) + ": " + below(path) + ": " + std::string(what), {}};
+}
+
 std::string section::below(std::string_view key) const { return (name_.empty() ? "" : name_ + '.') + std::string(key); }
 
 result<std::optional<std::string>> section::string(std::string_view key) {
@@ -115,6 +129,12 @@ result<std::vector<std::string>> section::strings(std::string_view key) {
   return all;
 }
 
+result<std::vector<std::string>> section::string_or_strings(std::string_view key) {
+  const auto* member = ask(key);
+  if (member == nullptr || !std::holds_alternative<std::string>(member->data)) return strings(key);
+  return std::vector<std::string>{std::get<std::string>(member->data)};
+}
+
 result<std::vector<std::pair<std::string, std::string>>> section::strings_by_name(std::string_view key) {
   const auto* member = ask(key);
   std::vector<std::pair<std::string, std::string>> all;
@@ -139,11 +159,21 @@ result<std::vector<std::pair<std::string, std::vector<std::string>>>> section::s
   return all;
 }
 
+result<std::vector<std::pair<std::string, std::int64_t>>> section::integers_by_name(std::int64_t low, std::int64_t high) {
+  std::vector<std::pair<std::string, std::int64_t>> all;
+  for (const auto& [name, item] : members_) {
+    auto number = integer(name, low, high);
+    if (!number) return tl::unexpected(std::move(number.error()));
+    all.emplace_back(name, **number);
+  }
+  return all;
+}
+
 result<std::vector<section>> section::sections(std::string_view key) {
   const auto* member = ask(key);
   std::vector<section> all;
   if (member == nullptr) return all;
-  const auto expected = "expected tables: write [[" + std::string(key) + "]] above each";
+  const auto expected = "expected tables: write [[" + below(key) + "]] above each";
   const auto* items = std::get_if<list>(&member->data);
   if (items == nullptr) return tl::unexpected(wrong(key, expected));
   for (const auto& item : *items) {
@@ -158,7 +188,7 @@ result<std::optional<section>> section::subsection(std::string_view key) {
   const auto* member = ask(key);
   if (member == nullptr) return std::optional<section>{};
   const auto* members = std::get_if<table>(&member->data);
-  if (members == nullptr) return tl::unexpected(wrong(key, "expected a table: write [" + std::string(key) + "] above it"));
+  if (members == nullptr) return tl::unexpected(wrong(key, "expected a table: write [" + below(key) + "] above it"));
   return section(file_, below(key), member->line, *members);
 }
 
@@ -178,7 +208,9 @@ std::string section::path_from(const std::string& written) const {
   return slash == std::string::npos ? written : file_.substr(0, slash + 1) + written;
 }
 
-bool section::says_the_same_as(const section& other) const { return same(members_, other.members_); }
+bool section::says_the_same_as(const section& other) const {
+  return kept_back_ == other.kept_back_ && same(members_, other.members_);
+}
 
 std::optional<std::uint64_t> parse_size(std::string_view text) {
   std::uint64_t number = 0;

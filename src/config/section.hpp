@@ -42,24 +42,34 @@ class section {
   /// Bytes: an integer, or a string such as "64MiB", "512KiB", "1GiB".
   [[nodiscard]] result<std::optional<std::uint64_t>> bytes(std::string_view key);
   [[nodiscard]] result<std::vector<std::string>> strings(std::string_view key);
+  /// The same, or one string without an array around it.
+  [[nodiscard]] result<std::vector<std::string>> string_or_strings(std::string_view key);
   /// A table of strings under names of the user's choice, such as headers, by name.
   [[nodiscard]] result<std::vector<std::pair<std::string, std::string>>> strings_by_name(std::string_view key);
   /// This whole table, as one of arrays of strings under names of the user's choice, by name.
   [[nodiscard]] result<std::vector<std::pair<std::string, std::vector<std::string>>>> string_lists_by_name();
+  /// The same of integers within [low, high].
+  [[nodiscard]] result<std::vector<std::pair<std::string, std::int64_t>>> integers_by_name(std::int64_t low, std::int64_t high);
   /// An array of tables, e.g. `[[source]]`.
   [[nodiscard]] result<std::vector<section>> sections(std::string_view key);
   /// A table, e.g. `[http]`.
   [[nodiscard]] result<std::optional<section>> subsection(std::string_view key);
+  [[nodiscard]] bool has(std::string_view key) const { return members_.find(key) != members_.end(); }
   /// Refuses keys nobody asked for, naming those that exist.
   [[nodiscard]] result<void> finish() const;
 
   /// An error about a key of this table, in the form of all others.
   [[nodiscard]] failure wrong(std::string_view key, std::string_view what) const;
+  /// The same about a key of a table inside: "http.tls.key". Where it is not there, the line is that of the innermost table.
+  [[nodiscard]] failure wrong_inside(std::string_view path, std::string_view what) const;
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
   /// A path of this table as it is meant: relative ones are relative to the folder of the file they stand in.
   [[nodiscard]] std::string path_from(const std::string& written) const;
   /// Where the table begins; 0 when it stands in no file.
   [[nodiscard]] std::size_t line() const noexcept { return line_; }
+  /// What the program itself adds to the table of a source of files or skills: absolute paths of what must not be served.
+  void keep_back(std::vector<std::string> paths) { kept_back_ = std::move(paths); }
+  [[nodiscard]] const std::vector<std::string>& kept_back() const noexcept { return kept_back_; }
   /// Whether both tables say the same, wherever they stand.
   [[nodiscard]] bool says_the_same_as(const section& other) const;
 
@@ -73,6 +83,7 @@ class section {
   std::size_t line_;
   table members_;
   std::set<std::string, std::less<>> asked_;
+  std::vector<std::string> kept_back_;
 };
 
 /// Parses "64MiB", "10 KiB", "1GiB" or plain bytes; nothing when it is not a size.

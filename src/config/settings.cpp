@@ -2,7 +2,6 @@
 #include "config/settings.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,13 +12,29 @@
 
 #include <hondana/uri.hpp>
 
+#include "config/access_settings.hpp"
+#include "config/audit_settings.hpp"
 #include "config/collector.hpp"
+#include "config/limit_settings.hpp"
 #include "config/toml.hpp"
+#include "letters/lower_case.hpp"
 
 namespace hondana::config {
 namespace {
 
 constexpr std::size_t max_file_bytes = 1 << 20;
+
+template <class Read, class Into>
+void read_table(section& root, std::string_view name, Read read, Into& into, collector& errors) {
+  std::optional<section> table;
+  errors.take(root.subsection(name), table);
+  if (!table) return;
+  if (auto made = read(std::move(*table))) {
+    into = std::move(*made);
+  } else {
+    errors.note(std::move(made.error()));
+  }
+}
 
 void read_sources(section& root, std::vector<source>& into, collector& errors) {
   auto all = root.sections("source");
@@ -36,8 +51,7 @@ void read_sources(section& root, std::vector<source>& into, collector& errors) {
 std::optional<std::string> fault_of_link(const std::optional<std::string>& uri) {
   const std::string remedy = " Give the https:// address that clients are to fetch, e.g. uri = \"https://example.com/manual\"";
   if (!uri || uri->empty()) return "missing." + remedy;
-  std::string scheme(split_uri(*uri).scheme);
-  std::transform(scheme.begin(), scheme.end(), scheme.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto scheme = letters::in_lower_case(split_uri(*uri).scheme);
   if (scheme == "http") {
     return "begins with http://, so that whoever is on the way could read and change what is fetched. Write https://";
   }
@@ -69,10 +83,16 @@ void read_link(section& from, std::vector<resource>& into, collector& errors) {
 
 }  // namespace
 
+failure settings::wrong(std::string_view key, std::string_view what) const {
+  if (file) return file->wrong_inside(key, what);
+  return {errc::invalid_argument, std::string(key) + ": " + std::string(what), {}};
+}
+
 result<settings> parse(std::string_view text, const std::string& file) {
   auto root = parse_toml(text, file);
   if (!root) return tl::unexpected(std::move(root.error()));
   settings made;
+  made.file = *root;
   collector errors;
   errors.take(root->string("name"), made.name);
   errors.take(root->string("title"), made.title);
@@ -85,26 +105,22 @@ result<settings> parse(std::string_view text, const std::string& file) {
   errors.take(root->boolean("announce_contents"), made.announces_contents);
   errors.take_time(*root, "call_deadline_ms", made.call_deadline);
   errors.take_time(*root, "stall_limit_ms", made.stall_limit);
-  std::optional<section> http;
-  errors.take(root->subsection("http"), http);
-  if (http) {
-    auto read = read_http(std::move(*http));
-    if (read) {
-      made.http = std::move(*read);
-    } else {
-      errors.note(std::move(read.error()));
-    }
-  }
+  read_table(*root, "http", read_http, made.http, errors);
   std::optional<section> auth;
   errors.take(root->subsection("auth"), auth);
   if (auth) {
-    auto read = read_auth(std::move(*auth), made.scopes);
+    auto read = read_auth(std::move(*auth), made.scopes, made.rules);
     if (read) {
       made.auth = std::move(*read);
     } else {
       errors.note(std::move(read.error()));
     }
   }
+  read_table(*root, "sandbox", read_sandbox, made.sandbox, errors);
+  read_table(*root, "audit", read_audit, made.audit, errors);
+  const auto read_rules = [&made](section from) { return read_access(std::move(from), made.access_tables); };
+  read_table(*root, "access", read_rules, made.access, errors);
+  read_table(*root, "limits", read_limits, made.limits, errors);
   read_sources(*root, made.sources, errors);
   auto links = root->sections("link");
   if (!links) {

@@ -9,12 +9,16 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/access.hpp>
+#include <hondana/audit.hpp>
 #include <hondana/error.hpp>
+#include <hondana/limits.hpp>
 #include <hondana/resource.hpp>
 #include <hondana/scopes.hpp>
 
 #include "config/auth_settings.hpp"
 #include "config/http_settings.hpp"
+#include "config/sandbox_settings.hpp"
 #include "config/section.hpp"
 
 namespace hondana::config {
@@ -40,9 +44,19 @@ struct settings {
   std::chrono::milliseconds stall_limit{60'000};
   http_settings http;
   auth_settings auth;
-  scope_rules scopes;  ///< Those of `[auth]`.
+  sandbox_settings sandbox;
+  scope_rules scopes;           ///< Those of `[auth]`.
+  std::vector<section> rules;   ///< The table of each of `scopes.rules`, for errors about it.
+  std::optional<section> file;  ///< The whole text, for errors that show only later; nothing: there is none.
+  std::optional<audit_file_options> audit;
+  server_limits limits;  ///< But for those of sources.
+  access_rules access;
+  std::vector<section> access_tables;  ///< The table of each of its rules, for errors about it.
   std::vector<source> sources;
   std::vector<resource> links;  ///< `[[link]]`: https:// resources that clients fetch themselves.
+
+  /// An error about a key ("http.tls.key"), in the form of all others where there is a file.
+  [[nodiscard]] failure wrong(std::string_view key, std::string_view what) const;
 };
 
 /// Reads a TOML text; `file` names it in errors. Errors: invalid_argument, "FILE:LINE: KEY: what was expected".

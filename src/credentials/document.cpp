@@ -33,7 +33,10 @@ void write(json::writer& out, const std::string& issuer, const client_registrati
   out.begin_object().member("issuer", issuer).member("client_id", one.client_id).member_if("client_secret", one.client_secret);
   if (one.secret_expires) write_time(out, "secret_expires", *one.secret_expires);
   out.member("method", one.method).member("redirect_uri", one.redirect_uri);
-  out.member_if("key_file", one.key_file).end_object();
+  out.member_if("key_file", one.key_file);
+  if (one.by_hand) out.key("by_hand").boolean(true);
+  if (one.is_machine) out.key("is_machine").boolean(true);
+  out.end_object();
 }
 
 /// Reads the members of one object, and keeps the first thing that is wrong.
@@ -47,6 +50,14 @@ class member_reader {
     if (found) return std::string(found->value_or(""));
     fail(std::move(found.error()));
     return {};
+  }
+  bool yes(std::string_view name) {
+    auto found = from_.find(name);
+    if (!found) fail(std::move(found.error()));
+    if (!found || !*found) return false;
+    auto said = (*found)->as_boolean(from_.path_of(name));
+    if (!said) fail(std::move(said.error()));
+    return said && *said;
   }
   std::optional<seconds> time(std::string_view name) {
     auto found = from_.find(name);
@@ -94,6 +105,8 @@ std::pair<std::string, client_registration> registration_in(member_reader& from)
   out.method = from.needed("method");
   out.redirect_uri = from.needed("redirect_uri");
   out.key_file = from.optional("key_file");
+  out.by_hand = from.yes("by_hand");
+  out.is_machine = from.yes("is_machine");
   return {std::move(issuer), std::move(out)};
 }
 

@@ -85,9 +85,11 @@ class credential_store final : public token_store {
     document alone;
     alone.registrations[issuer].push_back(what);
     if (auto fits = check_entry(alone, issuer); !fits) return fits;
+    // What needs a file must be told before a keyring can be asked.
+    const auto to = what.key_file.empty() ? std::nullopt : std::optional(place::file);
     return change(
         issuer, [&](document& all) { drop(all, issuer, what.client_id); },
-        [&](document& all) { all.registrations[issuer].push_back(what); });
+        [&](document& all) { all.registrations[issuer].push_back(what); }, to);
   }
 
   result<void> remove_registration(const std::string& issuer, const std::string& client_id) override {
@@ -145,7 +147,8 @@ class credential_store final : public token_store {
   }
 
   /// Takes away what is in either place, and adds to one of them.
-  result<void> change(const std::string& subject, const edit& take_away, const edit& add = {}) {
+  result<void> change(const std::string& subject, const edit& take_away, const edit& add = {},
+                      std::optional<place> only = std::nullopt) {
     const std::lock_guard lock(mutex_);
     auto plain = in_file();
     if (!plain) return tl::unexpected(std::move(plain.error()));
@@ -157,7 +160,7 @@ class credential_store final : public token_store {
     plain = in_file();
     if (!plain) return tl::unexpected(std::move(plain.error()));
 
-    const auto to = add ? place_for(subject, *plain) : place::file;
+    const auto to = only ? *only : add ? place_for(subject, *plain) : place::file;
     const auto before = *plain;
     take_away(*plain);
     if (to == place::keyring || plain->in_keyring.contains(subject)) {
@@ -193,6 +196,24 @@ std::string usual_file() {
   if (!folder.starts_with('/')) folder.clear();
   if (folder.empty() && !variable("HOME").empty()) folder = variable("HOME") + "/.local/share";
   return folder.empty() ? "" : folder + "/hondana/credentials.json";
+}
+
+std::vector<std::string> key_files_for(const std::string& resource, const store_settings& settings) {
+  if (settings.file.empty()) return {};
+  const auto text = make_file_vault(settings.file)->load();
+  const auto all = text ? decode(*text) : tl::unexpected(text.error());
+  if (!all) return {};
+  const bool is_hidden = all->in_keyring.contains(resource);
+  std::vector<std::string> out;
+  for (const auto& [issuer, clients] : all->registrations) {
+    for (const auto& client : clients) {
+      const bool is_its = std::any_of(all->tokens.begin(), all->tokens.end(), [&](const kept_tokens& one) {
+        return one.key.resource == resource && one.key.issuer == issuer && one.key.client_id == client.client_id;
+      });
+      if (!client.key_file.empty() && (is_its || is_hidden)) out.push_back(client.key_file);
+    }
+  }
+  return out;
 }
 
 std::shared_ptr<token_store> make_store(store_settings settings, std::unique_ptr<vault> keyring) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <hondana/authorization.hpp>
 
@@ -32,8 +33,14 @@ struct store_settings {
   std::optional<place> wanted{};
 };
 
-/// The file says of what something is in the keyring, so that the keyring is opened for nothing else. A lock beside the file
-/// keeps processes apart. Errors besides those of `token_store`: access_denied for a file that others can read.
+/// The files of keys that log-ins to `resource`, as `oauth_session::resource` spells it, are renewed with. Only the file of
+/// log-ins is looked at: of those in the keyring it does not say which key is theirs, and then it is all keys. Nothing where it
+/// cannot be read.
+[[nodiscard]] std::vector<std::string> key_files_for(const std::string& resource, const store_settings& settings = {});
+
+/// Clients with a key have no secret of their own, and stay in the file. It says of what something is in the keyring, so that
+/// the keyring is opened for nothing else. A lock beside the file keeps processes apart. Errors besides those of `token_store`:
+/// access_denied for a file that others can read.
 [[nodiscard]] std::shared_ptr<token_store> make_store(store_settings settings, std::unique_ptr<vault> keyring);
 /// With the keyring of this desktop.
 [[nodiscard]] std::shared_ptr<token_store> make_store(store_settings settings = {});

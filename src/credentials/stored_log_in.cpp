@@ -9,12 +9,53 @@
 #include <utility>
 
 #include "disk/private_file.hpp"
+#include "letters/lower_case.hpp"
 #include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/response_head.hpp"
 #include "transport/http_calls/small_call.hpp"
 
 namespace hondana::credentials {
 namespace {
+
+/// A client that was registered by hand, and where.
+struct known_client {
+  client_registration what;
+  std::string issuer;
+};
+
+/// Of the tokens that came last; nothing where their client registered itself.
+result<std::optional<known_client>> last_client(token_store& store, const std::string& url) {
+  const auto spelled = oauth_session::of(url, {});
+  if (!spelled) return tl::unexpected(spelled.error());
+  const auto kept = store.find((*spelled)->resource());
+  if (!kept) return tl::unexpected(kept.error());
+  const auto last = std::max_element(kept->begin(), kept->end(),
+                                     [](const auto& a, const auto& b) { return a.tokens.since < b.tokens.since; });
+  if (last == kept->end()) return std::nullopt;
+  const auto clients = store.registrations(last->key.issuer);
+  if (!clients) return tl::unexpected(clients.error());
+  const auto client = std::find_if(clients->begin(), clients->end(),
+                                   [&](const client_registration& one) { return one.client_id == last->key.client_id; });
+  // What was kept before it was said how: one with a key cannot have registered itself.
+  if (client == clients->end() || (!client->by_hand && client->key_file.empty())) return std::nullopt;
+  return known_client{*client, last->key.issuer};
+}
+
+result<void> add_proof(const client_registration& of, oauth_settings& to) {
+  if (of.key_file.empty()) {
+    to.client_secret = of.client_secret;
+    return {};
+  }
+  auto text = disk::read_private(of.key_file, most_secret_bytes);
+  if (!text) return tl::unexpected(std::move(text.error()));
+  to.private_key = std::move(text->bytes);
+  return {};
+}
+
+struct proof_of_client {
+  std::string client_id, issuer, secret, key;
+  bool operator==(const proof_of_client&) const = default;
+};
 
 class stored_tokens final : public token_source {
  public:
@@ -54,18 +95,17 @@ class stored_tokens final : public token_source {
   result<std::shared_ptr<oauth_session>> open() {
     auto settings = settings_with(store_, of_);
     if (!settings) return tl::unexpected(std::move(settings.error()));
-    if (auto added = add_kept_key(*settings, of_.url); !added) return tl::unexpected(std::move(added.error()));
+    if (auto added = add_kept_client(*settings, of_.url); !added) return tl::unexpected(std::move(added.error()));
     const std::lock_guard lock(mutex_);
     const std::set<std::string> hosts(settings->hosts.begin(), settings->hosts.end());
-    if (session_ && settings->private_key == key_ && std::includes(hosts_.begin(), hosts_.end(), hosts.begin(), hosts.end()))
-      return session_;
+    proof_of_client proof{settings->client_id, settings->issuer, settings->client_secret, settings->private_key};
+    if (session_ && proof == proof_ && std::includes(hosts_.begin(), hosts_.end(), hosts.begin(), hosts.end())) return session_;
     settings->advice = advice_;
     settings->log = log_;
-    auto key = settings->private_key;
     auto made = oauth_session::of(of_.url, std::move(*settings));
     if (!made) return made;
     session_ = std::move(*made);
-    key_ = std::move(key);
+    proof_ = std::move(proof);
     hosts_ = hosts;
     return session_;
   }
@@ -77,7 +117,7 @@ class stored_tokens final : public token_source {
   mutable std::mutex mutex_;
   std::shared_ptr<oauth_session> session_{};
   std::set<std::string> hosts_{};  // that it may ask
-  std::string key_{};              // of its client
+  proof_of_client proof_{};        // of its client
   bool is_without_ = false;        // the store could not be read before the server had asked
 };
 
@@ -99,32 +139,36 @@ result<oauth_settings> settings_with(std::shared_ptr<token_store> store, const h
   return out;
 }
 
-result<void> add_kept_key(oauth_settings& to, const std::string& url) {
-  const auto spelled = oauth_session::of(url, {});
-  if (!spelled) return tl::unexpected(spelled.error());
-  const auto kept = to.store->find((*spelled)->resource());
-  if (!kept) return tl::unexpected(kept.error());
-  const auto last = std::max_element(kept->begin(), kept->end(),
-                                     [](const auto& a, const auto& b) { return a.tokens.since < b.tokens.since; });
-  if (last == kept->end()) return {};
-  const auto clients = to.store->registrations(last->key.issuer);
-  if (!clients) return tl::unexpected(clients.error());
-  const auto client = std::find_if(clients->begin(), clients->end(),
-                                   [&](const client_registration& one) { return one.client_id == last->key.client_id; });
-  if (client == clients->end() || client->key_file.empty()) return {};
-  auto text = disk::read_private(client->key_file, most_secret_bytes);
-  if (!text) return tl::unexpected(std::move(text.error()));
-  to.client_id = last->key.client_id;
-  to.issuer = last->key.issuer;
-  to.private_key = std::move(text->bytes);
+result<void> add_kept_client(oauth_settings& to, const std::string& url) {
+  const auto last = last_client(*to.store, url);
+  if (!last) return tl::unexpected(last.error());
+  if (!*last) return {};
+  if (auto added = add_proof((*last)->what, to); !added) return added;
+  to.client_id = (*last)->what.client_id;
+  to.issuer = (*last)->issuer;
+  if ((*last)->what.is_machine) to.grant = oauth_grant::client_credentials;
+  return {};
+}
+
+result<void> add_client_of_before(oauth_settings& to, const std::string& url) {
+  if (!to.client_id.empty() || !to.metadata_url.empty()) return {};
+  const auto last = last_client(*to.store, url);
+  if (!last) return tl::unexpected(last.error());
+  const bool is_machine = to.grant == oauth_grant::client_credentials;
+  if (!*last || (*last)->what.is_machine != is_machine || (!to.issuer.empty() && to.issuer != (*last)->issuer)) return {};
+  // A new secret or key outweighs the one of before.
+  if (to.client_secret.empty() && to.private_key.empty()) {
+    if (auto added = add_proof((*last)->what, to); !added) return added;
+  }
+  to.client_id = (*last)->what.client_id;
+  to.issuer = (*last)->issuer;
   return {};
 }
 
 std::shared_ptr<token_source> stored_log_in(const http_target& of, std::shared_ptr<token_store> store, std::string advice,
                                             std::function<void(std::string_view line)> log) {
-  const bool says_who = std::any_of(of.headers.begin(), of.headers.end(), [](const auto& field) {
-    return transport::http_calls::same_name(field.first, "authorization");
-  });
+  const bool says_who = std::any_of(of.headers.begin(), of.headers.end(),
+                                    [](const auto& field) { return letters::is_same(field.first, "authorization"); });
   const bool has_proxy = !of.proxy.empty() && of.proxy != "none";
   const auto origin = transport::http_calls::origin_of(of.url);
   if (has_proxy && origin && origin->starts_with("http://")) return nullptr;

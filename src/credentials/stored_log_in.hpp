@@ -16,9 +16,14 @@ namespace hondana::credentials {
 /// may be on private networks. Errors: those of the store; invalid_argument for a URL that no token is sent to.
 [[nodiscard]] result<oauth_settings> settings_with(std::shared_ptr<token_store> store, const http_target& of);
 
-/// Reads the private key of the client that logged in last to `to.store`'s server at `url`, if it has one, so that its tokens
-/// can be refreshed. Errors: those of the store; of `disk::read_private`.
-[[nodiscard]] result<void> add_kept_key(oauth_settings& to, const std::string& url);
+/// Adds the client that logged in last to `to.store`'s server at `url`, if it was registered by hand: its id, its secret or
+/// key, which is read, and that it is a machine, so that its tokens can be renewed. Errors: those of the store; of
+/// `disk::read_private`.
+[[nodiscard]] result<void> add_kept_client(oauth_settings& to, const std::string& url);
+
+/// The same for another log-in, where `to` names neither a client nor another issuer. A machine's client is none for people,
+/// and theirs is none for a machine.
+[[nodiscard]] result<void> add_client_of_before(oauth_settings& to, const std::string& url);
 
 /// Of the file of a key or secret.
 inline constexpr std::size_t most_secret_bytes = 16u << 10;

@@ -13,7 +13,8 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
-#include <optional>
+
+#include "disk/write_all.hpp"
 
 namespace hondana::disk {
 namespace {
@@ -37,23 +38,10 @@ std::string behind_links(const std::string& path) {
   return problem ? path : real.string();
 }
 
-std::optional<int> write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const auto count = ::write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno != EINTR) return errno;
-    if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return {};
-}
-
 /// A file beside another, in a folder that is made if need be.
 result<handle> open_beside(const std::string& path, const char* ending) {
   const auto real = behind_links(path);
-  std::error_code problem;
-  const auto folder = folder_of(real);
-  if (std::filesystem::create_directories(folder, problem))
-    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, problem);
-  if (problem) return fail(errc::source_unavailable, "cannot make the folder " + folder + ": " + problem.message());
+  if (auto made = make_private_folder(folder_of(real)); !made) return tl::unexpected(std::move(made.error()));
   const auto beside = real + ending;
   handle file(::open(beside.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.is_open()) return cannot("open", beside, errno);
@@ -71,6 +59,21 @@ off_t place_of(std::string_view subject) {
 constexpr std::chrono::milliseconds between_looks{20};
 
 }  // namespace
+
+result<void> make_private_folder(const std::string& path) {
+  struct stat facts{};
+  if (::stat(path.c_str(), &facts) == 0) {
+    if (!S_ISDIR(facts.st_mode)) return cannot("make the folder", path, ENOTDIR);
+    return {};
+  }
+  if (errno != ENOENT) return cannot("make the folder", path, errno);
+  if (const auto above = folder_of(path); above != path && above != ".") {
+    if (auto made = make_private_folder(above); !made) return made;
+  }
+  // Somebody may have made it just now.
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return cannot("make the folder", path, errno);
+  return {};
+}
 
 result<private_text> read_private(const std::string& path, std::size_t most_bytes, owners whose) {
   const handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -160,7 +163,7 @@ result<void> replace_private(const std::string& path, std::string_view bytes) {
     if (before.st_gid != made.st_gid && ::fchown(file.get(), static_cast<uid_t>(-1), before.st_gid) != 0) mode &= ~0070u;
     if (::fchmod(file.get(), mode) != 0) return give_up(errno);
   }
-  if (const auto error = write_all(file.get(), bytes)) return give_up(*error);
+  if (const int error = write_all(file.get(), bytes); error != 0) return give_up(error);
   if (::fsync(file.get()) != 0) return give_up(errno);
   if (::rename(fresh.c_str(), real.c_str()) != 0) return give_up(errno);
   // The rename itself outlives a power cut once the folder is on the disk; the file is whole either way.

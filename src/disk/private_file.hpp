@@ -26,6 +26,9 @@ enum class owners : bool { ours, anybody_for_root };
 /// resource_not_found; access_denied, saying which `chmod` or `chown` helps; response_too_large; source_unavailable.
 [[nodiscard]] result<private_text> read_private(const std::string& path, std::size_t most_bytes, owners whose = owners::ours);
 
+/// Makes a folder and those above it as far as they are missing, with mode 0700. Errors: source_unavailable.
+[[nodiscard]] result<void> make_private_folder(const std::string& path);
+
 /// Keeps others who ask for the same lock out until it is closed: a file beside `path`, which stays. Waits for it, and makes
 /// the folder (0700) if need be. Errors: source_unavailable.
 [[nodiscard]] result<handle> lock_beside(const std::string& path);

@@ -2,6 +2,7 @@
 #include "disk/spool.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,7 +63,13 @@ result<handle> make_nameless() {
 
 std::string spool::folder() {
   const char* named = std::getenv("TMPDIR");  // read before threads that would change it exist
-  return named == nullptr || *named != '/' ? "/tmp" : named;
+  std::string around = named == nullptr || *named != '/' ? "/tmp" : named;
+  const auto own = around + "/hondana-" + std::to_string(::geteuid());
+  ::mkdir(own.c_str(), 0700);  // it may be there already; what counts is whose it is
+  struct stat facts{};
+  const bool is_ours =
+      ::lstat(own.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == ::geteuid() && (facts.st_mode & 0077) == 0;
+  return is_ours ? own : around;
 }
 
 result<void> spool::append(std::string_view bytes) {

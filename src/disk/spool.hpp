@@ -18,7 +18,8 @@ namespace hondana::disk {
 class spool {
  public:
   static constexpr std::size_t most_in_memory = 1u << 20;
-  /// Where the files are: `TMPDIR`, or /tmp.
+  /// Where the files are: a folder of this user's alone below `TMPDIR` or /tmp, which is made if need be, so that a sandbox
+  /// need not open the whole of it; where that is another's, there itself.
   [[nodiscard]] static std::string folder();
 
   /// Errors: source_unavailable when there is no room on the disk.

@@ -2,14 +2,19 @@
 #include "gate/gate.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "gate/request_names.hpp"
 #include "model/scope.hpp"
+#include "uri/spellings.hpp"
 
 namespace hondana::gate {
 namespace {
+
+// Of the URIs of one operation, in bytes of other spellings; a thousandth of a second each hundred thousand.
+constexpr std::size_t most_compared = 4u << 20;
 
 bool is_template(std::string_view text) { return text.find('{') != std::string_view::npos; }
 
@@ -67,38 +72,42 @@ inclusions close_over(const std::map<std::string, std::vector<std::string>>& imp
   return out;
 }
 
-bool fits(const scope_rule& rule, const std::vector<uri_template>& templates, const subject& about) {
+bool is_about(const scope_rule& rule, const std::vector<uri_template>& templates, std::string_view uri) {
+  // A part of a resource is as protected as the whole.
+  const auto whole = access::whole_of(uri);
+  return std::any_of(rule.uris.begin(), rule.uris.end(), [uri](const auto& one) { return access::is_about(one, uri); }) ||
+         std::any_of(templates.begin(), templates.end(),
+                     [&](const auto& one) { return one.match(uri).has_value() || one.match(whole).has_value(); });
+}
+
+/// `is_comparable`: whether the URIs have few enough spellings to tell; a rule about URIs fits those that have more.
+bool fits(const scope_rule& rule, const std::vector<uri_template>& templates, const subject& about, bool is_comparable) {
   const auto is_any_of = [](const auto& wanted, std::string_view one) {
     return std::find(wanted.begin(), wanted.end(), one) != wanted.end();
   };
   const auto is_method_meant = [&](std::string_view one) { return is_any_of(rule.methods, one); };
   if (!rule.methods.empty() && std::none_of(about.methods.begin(), about.methods.end(), is_method_meant)) return false;
   if (!rule.names.empty() && (about.name.empty() || !is_any_of(rule.names, about.name))) return false;
-  const auto is_uri_meant = [&](std::string_view uri) {
-    // A part of a resource is as protected as the whole.
-    const auto whole = uri.substr(0, uri.find_first_of("?#"));
-    const auto is_within = [&](std::string_view prefix) {
-      // "a/" is about what is in the folder "a", and reading that folder brings it.
-      return covers(prefix, uri) || (prefix.ends_with('/') && prefix.substr(0, prefix.size() - 1) == whole);
-    };
-    if (std::any_of(rule.uris.begin(), rule.uris.end(), is_within)) return true;
-    return std::any_of(templates.begin(), templates.end(),
-                       [&](const auto& one) { return one.match(uri).has_value() || one.match(whole).has_value(); });
-  };
-  return rule.uris.empty() || std::any_of(about.uris.begin(), about.uris.end(), is_uri_meant);
+  return rule.uris.empty() || !is_comparable || std::any_of(about.uris.begin(), about.uris.end(), [&](std::string_view uri) {
+           return is_about(rule, templates, uri);
+         });
 }
 
-std::string listed(const std::vector<std::string>& scopes) {
-  std::string out;
-  for (const auto& one : scopes) out += (out.empty() ? "" : " ") + one;
-  return out;
+bool has(const inclusions& included, const proof& given, const std::string& scope) {
+  return std::any_of(given.scopes.begin(), given.scopes.end(), [&](const std::string& one) {
+    if (one == scope) return true;
+    const auto broader = included.find(one);
+    return broader != included.end() && broader->second.contains(scope);
+  });
 }
 
 }  // namespace
 
-result<std::shared_ptr<const gate>> gate::make(scope_rules rules) {
+result<std::shared_ptr<const gate>> gate::make(scope_rules rules, const access_rules& allowed,
+                                               std::vector<std::string> mounts) {
   if (auto sound = check(rules); !sound) return tl::unexpected(std::move(sound.error()));
   const auto made = std::make_shared<gate>();
+  made->mounts_ = std::move(mounts);
   made->rules_ = std::move(rules);
   made->included_ = close_over(made->rules_.implied);
   for (const auto& rule : made->rules_.rules) {
@@ -110,6 +119,11 @@ result<std::shared_ptr<const gate>> gate::make(scope_rules rules) {
       templates.push_back(std::move(*compiled));
     }
   }
+  auto judge = access::judge::make(allowed, [included = made->included_](const proof& given, const std::string& scope) {
+    return has(included, given, scope);
+  });
+  if (!judge) return tl::unexpected(std::move(judge.error()));
+  if (!(*judge)->is_open()) made->access_ = std::move(*judge);
   return std::shared_ptr<const gate>(made);
 }
 
@@ -126,9 +140,19 @@ std::vector<std::string> gate::all() const {
 
 gate::scopes gate::needed_for(const model::operation& what) const {
   auto needed = rules_.always;
-  const auto about = subject_of(what);
+  auto about = subject_of(what);
+  // Of a mounted server: also as it may be written otherwise.
+  std::vector<std::string> written;
+  bool is_comparable = true;
+  std::size_t spent = 0;
+  for (std::size_t i = 0; !rules_.rules.empty() && is_comparable && i < about.uris.size(); ++i) {
+    auto others = uri::spellings_inside(about.uris[i], mounts_, spent);
+    is_comparable = others && spent <= most_compared;
+    if (others) std::move(others->begin(), others->end(), std::back_inserter(written));
+  }
+  about.uris.insert(about.uris.end(), written.begin(), written.end());
   for (std::size_t i = 0; !about.methods.empty() && i < rules_.rules.size(); ++i) {
-    if (!fits(rules_.rules[i], templates_[i], about)) continue;
+    if (!fits(rules_.rules[i], templates_[i], about, is_comparable)) continue;
     for (const auto& one : rules_.rules[i].scopes) {
       if (std::find(needed.begin(), needed.end(), one) == needed.end()) needed.push_back(one);
     }
@@ -136,22 +160,29 @@ gate::scopes gate::needed_for(const model::operation& what) const {
   return needed;
 }
 
-bool gate::has(const proof& given, const std::string& scope) const {
-  return std::any_of(given.scopes.begin(), given.scopes.end(), [&](const std::string& one) {
-    if (one == scope) return true;
-    const auto broader = included_.find(one);
-    return broader != included_.end() && broader->second.contains(scope);
-  });
+std::vector<std::size_t> gate::rules_about(std::string_view uri) const {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < rules_.rules.size(); ++i) {
+    if (is_about(rules_.rules[i], templates_[i], uri)) out.push_back(i);
+  }
+  return out;
+}
+
+bool gate::has_scopes_of(const caller& who, const proof* shown) const {
+  if (!who.proof) return true;
+  if (shown == nullptr) return false;
+  return std::all_of(shown->scopes.begin(), shown->scopes.end(),
+                     [&](const std::string& one) { return has(included_, *who.proof, one); });
 }
 
 result<void> gate::admit(const caller& who, const model::operation& what) const {
   if (!who.proof || (rules_.always.empty() && rules_.rules.empty())) return {};
   auto needed = needed_for(what);
   const bool is_enough =
-      std::all_of(needed.begin(), needed.end(), [&](const std::string& one) { return has(*who.proof, one); });
+      std::all_of(needed.begin(), needed.end(), [&](const std::string& one) { return has(included_, *who.proof, one); });
   if (is_enough) return {};
   failure why{errc::scope_missing,
-              "Not allowed: this needs the scopes " + listed(needed) +
+              "Not allowed: this needs the scopes " + model::joined(needed) +
                   ", and what the caller has shown lacks some. Ask for a token with all of them.",
               {}};
   why.scopes = std::make_shared<const scopes>(std::move(needed));

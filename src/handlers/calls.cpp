@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t shown_name = 128;
 constexpr std::size_t values_sent = 100;
 
-tl::unexpected<failure> unknown(std::string_view what, std::string_view name) {
-  return fail(errc::invalid_argument, "Unknown " + std::string(what) + ": " + std::string(name.substr(0, shown_name)));
+failure unknown(std::string_view what, std::string_view name) {
+  return {errc::invalid_argument, std::string(what) + std::string(name.substr(0, shown_name)), {}};
 }
 
 /// What a tool's failure says to a model.
@@ -59,9 +59,13 @@ result<void> check_arguments(const prompt& entry, const prompt_call& what) {
 
 }  // namespace
 
+failure table::unknown_tool(std::string_view name) { return unknown("Unknown tool: ", name); }
+failure table::unknown_prompt(std::string_view name) { return unknown("Unknown prompt: ", name); }
+failure table::unknown_prompt_to_complete(std::string_view name) { return unknown("ref.name: unknown prompt: ", name); }
+
 void table::call(tool_call what, call_manners how, completion<tool_outcome> done) const {
   const auto found = tools_.find(what.name);
-  if (found == tools_.end()) return done(unknown("tool", what.name));
+  if (found == tools_.end()) return done(tl::unexpected(unknown_tool(what.name)));
   const auto by = static_cast<const hondana::call&>(what);  // all of it but the arguments
   const auto name = what.name;
   auto& pool = found->second->manners.pool ? *found->second->manners.pool : *where_.pool;
@@ -100,7 +104,7 @@ void table::call(tool_call what, call_manners how, completion<tool_outcome> done
 
 void table::get(prompt_call what, completion<prompt_outcome> done) const {
   const auto found = prompts_.find(what.name);
-  if (found == prompts_.end()) return done(unknown("prompt", what.name));
+  if (found == prompts_.end()) return done(tl::unexpected(unknown_prompt(what.name)));
   if (auto checked = check_arguments(*found->second->entry, what); !checked) {
     return done(tl::unexpected(std::move(checked.error())));
   }
@@ -113,9 +117,7 @@ void table::get(prompt_call what, completion<prompt_outcome> done) const {
 void table::complete(const hondana::call& by, const model::complete& what, completion<complete_result> done) const {
   const auto name = what.prompt.value_or(std::string());
   const auto found = prompts_.find(name);
-  if (found == prompts_.end()) {
-    return done(fail(errc::invalid_argument, "ref.name: unknown prompt: " + name.substr(0, shown_name)));
-  }
+  if (found == prompts_.end()) return done(tl::unexpected(unknown_prompt_to_complete(name)));
   const auto& arguments = found->second->entry->arguments;
   const auto argument = std::find_if(arguments.begin(), arguments.end(),
                                      [&what](const prompt_argument& one) { return one.name == what.argument; });

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "letters/lower_case.hpp"
+
 namespace hondana::handlers {
 namespace {
 
@@ -15,16 +17,8 @@ constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
 
 bool is_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           marks.find(c) != std::string_view::npos;
+    return (c >= '0' && c <= '9') || letters::is_letter(c) || marks.find(c) != std::string_view::npos;
   });
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
 }
 
 std::string shown(const std::vector<std::string>& path) {
@@ -85,7 +79,7 @@ class finder {
     if (!type || (*type != "string" && *type != "integer" && *type != "boolean")) {
       return refuse(place, "its \"type\" must be string, integer or boolean");
     }
-    const auto is_same = [&](const model::mirrored_argument& one) { return lower(one.header) == lower(*header); };
+    const auto is_same = [&](const model::mirrored_argument& one) { return letters::is_same(one.header, *header); };
     if (std::any_of(found.begin(), found.end(), is_same)) return refuse(place, "another property has the header " + *header);
     found.push_back({path, *header, *type == "integer"});
     return {};

@@ -32,9 +32,10 @@ bool is_prompt_name(std::string_view name) {
 bool is_meta(const value& meta) { return meta.is_null() || meta.as_object() != nullptr; }
 
 /// One page of a map of entries. A cursor holds the last name in an alphabet that cursors can carry.
-template <class Page, class Entries>
+template <class Page, class Entries, class Sight>
 result<Page> page_of(std::string_view list, const Entries& entries, std::size_t size,
-                     std::vector<typename Entries::mapped_type>& out, const std::optional<std::string>& cursor) {
+                     std::vector<typename Entries::mapped_type>& out, const std::optional<std::string>& cursor,
+                     const Sight& is_shown) {
   const auto scope = catalog::cursor_scope(list, "", nullptr);
   auto next = entries.begin();
   if (cursor) {
@@ -46,9 +47,12 @@ result<Page> page_of(std::string_view list, const Entries& entries, std::size_t 
   }
   Page page;
   std::string last;
-  for (; next != entries.end() && out.size() < size; ++next) {
+  const auto is_hidden = [&is_shown](const auto& one) { return is_shown && !is_shown(*one.second); };
+  const auto skip_hidden = [&] { next = std::find_if_not(next, entries.end(), is_hidden); };
+  for (skip_hidden(); next != entries.end() && out.size() < size; skip_hidden()) {
     last = next->first;
     out.push_back(next->second);
+    ++next;
   }
   if (next != entries.end()) page.next_cursor = catalog::write_cursor(scope, json::base64url(last));
   return page;
@@ -148,18 +152,18 @@ std::shared_ptr<const table> table::with_page_size(std::size_t entries) const {
   return made;
 }
 
-result<model::tool_page> table::tools(const std::optional<std::string>& cursor) const {
+result<model::tool_page> table::tools(const std::optional<std::string>& cursor, const tool_sight& is_shown) const {
   std::vector<std::shared_ptr<const offered_tool>> found;
-  auto page = page_of<model::tool_page>("tools", tools_, page_size_, found, cursor);
+  auto page = page_of<model::tool_page>("tools", tools_, page_size_, found, cursor, is_shown);
   if (page) {
     for (const auto& one : found) page->tools.push_back(one->entry);
   }
   return page;
 }
 
-result<model::prompt_page> table::prompts(const std::optional<std::string>& cursor) const {
+result<model::prompt_page> table::prompts(const std::optional<std::string>& cursor, const prompt_sight& is_shown) const {
   std::vector<std::shared_ptr<const offered_prompt>> found;
-  auto page = page_of<model::prompt_page>("prompts", prompts_, page_size_, found, cursor);
+  auto page = page_of<model::prompt_page>("prompts", prompts_, page_size_, found, cursor, is_shown);
   if (page) {
     for (const auto& one : found) page->prompts.push_back(one->entry);
   }

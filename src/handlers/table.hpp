@@ -77,13 +77,22 @@ class table : public std::enable_shared_from_this<table> {
   [[nodiscard]] bool may_log() const noexcept { return may_log_; }
   [[nodiscard]] bool has_completions() const noexcept { return has_completions_; }
 
+  /// Which of them a caller is shown; empty: all.
+  using tool_sight = std::function<bool(const offered_tool&)>;
+  using prompt_sight = std::function<bool(const offered_prompt&)>;
   /// One page. Errors: invalid_argument for a cursor that is not ours.
-  [[nodiscard]] result<model::tool_page> tools(const std::optional<std::string>& cursor) const;
-  [[nodiscard]] result<model::prompt_page> prompts(const std::optional<std::string>& cursor) const;
+  [[nodiscard]] result<model::tool_page> tools(const std::optional<std::string>& cursor, const tool_sight& is_shown = {}) const;
+  [[nodiscard]] result<model::prompt_page> prompts(const std::optional<std::string>& cursor,
+                                                   const prompt_sight& is_shown = {}) const;
 
   /// Null when there is none.
   [[nodiscard]] const offered_tool* find_tool(std::string_view name) const;
   [[nodiscard]] const offered_prompt* find_prompt(std::string_view name) const;
+
+  /// What asking for one that there is not, or not for this caller, is answered with.
+  [[nodiscard]] static failure unknown_tool(std::string_view name);
+  [[nodiscard]] static failure unknown_prompt(std::string_view name);
+  [[nodiscard]] static failure unknown_prompt_to_complete(std::string_view name);
 
   /// What a caller decides about a call.
   struct call_manners {

@@ -5,12 +5,12 @@
 #include <hondana/uri.hpp>
 #include <utility>
 
+#include "letters/lower_case.hpp"
 #include "transport/http_calls/response_head.hpp"
 
 namespace hondana::login {
 namespace {
 
-using transport::http_calls::same_name;
 using transport::http_calls::trimmed;
 
 redirect_request refused(int status) { return {redirect_request::kind::refused, status, {}}; }
@@ -69,7 +69,7 @@ redirect_request read_redirect(std::string_view bytes, std::string_view host, st
     const auto name = next->substr(0, colon);
     for (const auto& [called, to] :
          {std::pair("host", &named_host), std::pair("sec-fetch-mode", &mode), std::pair("sec-fetch-dest", &shown_as)}) {
-      if (!same_name(name, called)) continue;
+      if (!letters::is_same(name, called)) continue;
       to->value = trimmed(next->substr(colon + 1));
       ++to->times;
     }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "letters/lower_case.hpp"
+
 namespace hondana::match {
 namespace {
 
@@ -12,8 +14,7 @@ constexpr std::size_t longest_searched = 8192;  // bytes of a value
 constexpr auto no_way = std::numeric_limits<std::uint16_t>::max();
 constexpr std::string_view separators = "/_-.,:;~+ ";
 
-constexpr char folded(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-constexpr char32_t folded(char32_t c) noexcept { return c >= U'A' && c <= U'Z' ? c + (U'a' - U'A') : c; }
+using letters::lower;
 
 enum class sort : std::uint8_t { separator, digit, upper, lower, other, beyond_ascii };
 
@@ -37,17 +38,14 @@ std::size_t size_at(std::string_view text, std::size_t at) noexcept {
   return size;
 }
 
-bool begins_folded(std::string_view value, std::string_view typed) noexcept {
-  return value.size() >= typed.size() &&
-         std::equal(typed.begin(), typed.end(), value.begin(), [](char a, char b) { return folded(a) == folded(b); });
-}
+bool begins_folded(std::string_view value, std::string_view typed) noexcept { return letters::begins_with(value, typed); }
 
 }  // namespace
 
 matcher::matcher(std::string_view typed, reach ends)
     : typed_(typed), ends_(ends), has_slash_(typed.find('/') != std::string_view::npos) {
   split(typed, wanted_);
-  for (auto& one : wanted_) one = folded(one);
+  for (auto& one : wanted_) one = lower(one);
 }
 
 void matcher::split(std::string_view text, std::vector<letter>& into) {
@@ -66,7 +64,7 @@ void matcher::split(std::string_view text, std::vector<letter>& into) {
 bool matcher::may_fit(std::string_view value) const noexcept {
   std::size_t next = 0;
   for (const char c : value) {
-    if (folded(c) == folded(typed_[next]) && ++next == typed_.size()) return true;
+    if (lower(c) == lower(typed_[next]) && ++next == typed_.size()) return true;
   }
   return false;
 }
@@ -88,13 +86,13 @@ std::optional<std::uint32_t> matcher::pieces(std::size_t begin, std::size_t last
   row_.assign(letters_.size(), no_way);
   next_row_.assign(letters_.size(), no_way);
   for (auto i = begin; i < letters_.size(); ++i) {
-    if (begins_word_[i] != 0 && folded(letters_[i]) == wanted_[0]) row_[i] = 1;
+    if (begins_word_[i] != 0 && lower(letters_[i]) == wanted_[0]) row_[i] = 1;
   }
   for (std::size_t typed = 1; typed < wanted_.size(); ++typed) {
     auto best = no_way;  // of the letter before, anywhere before here
     for (auto i = begin; i < letters_.size(); ++i) {
       next_row_[i] = no_way;
-      if (folded(letters_[i]) == wanted_[typed]) {
+      if (lower(letters_[i]) == wanted_[typed]) {
         if (i > begin) next_row_[i] = row_[i - 1];
         if (begins_word_[i] != 0 && best != no_way) {
           next_row_[i] = std::min(next_row_[i], static_cast<std::uint16_t>(best + 1));
@@ -113,14 +111,14 @@ std::optional<std::uint32_t> matcher::gaps(std::size_t begin, std::size_t last) 
   auto at = begin;
   for (std::size_t typed = 0; typed < wanted_.size(); ++typed, ++at) {
     if (typed + 1 == wanted_.size()) at = std::max(at, last);
-    while (at < letters_.size() && folded(letters_[at]) != wanted_[typed]) ++at;
+    while (at < letters_.size() && lower(letters_[at]) != wanted_[typed]) ++at;
     if (at >= letters_.size()) return std::nullopt;
   }
   // `at` is behind the earliest end; from there backwards, the beginning that leaves least between.
   const auto end = at;
   for (auto typed = wanted_.size(); typed-- > 0;) {
     do --at;
-    while (folded(letters_[at]) != wanted_[typed]);
+    while (lower(letters_[at]) != wanted_[typed]);
   }
   return static_cast<std::uint32_t>(end - at - wanted_.size());
 }

@@ -136,6 +136,7 @@ struct request {
   client_abilities client;                      ///< Modern: what the request declares. Legacy peers declared it before.
   bool is_versioned = false;                    ///< From a peer that knows the versioned dialect.
   std::vector<std::string> mounts{};            ///< See `call::mounts`.
+  std::string trace{};                          ///< The trace id of `_meta.traceparent`; empty: none.
 };
 
 }  // namespace hondana::model

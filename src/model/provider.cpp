@@ -72,6 +72,18 @@ std::size_t provider::concurrency() const noexcept { return 4; }
 
 hondana::needs provider::needs() const { return {}; }
 
+hondana::masking provider::masking() const noexcept { return hondana::masking::by_server; }
+
 hondana::health provider::health() const { return {}; }
+
+bool view::may_read(std::string_view uri) const { return may_see(uri); }
+
+bool view::looks_at_entries() const noexcept { return false; }
+
+bool view::may_see_entry(const resource& entry) const { return may_see(entry.uri); }
+
+bool view::may_read_entry(const resource& entry) const { return may_read(entry.uri); }
+
+bool view::may_see_some(const uri_template&) const { return true; }
 
 }  // namespace hondana::inline v0

@@ -34,7 +34,16 @@ result<void> session::log_in(const std::stop_token& stop) {
   if (!at) return tl::unexpected(at.error());
   if (at->is_assumed && answer->status >= 200 && answer->status < 300)
     return fail(errc::unsupported, shown(with_.url) + " does not ask who you are, so there is nobody to log in to");
-  return get(*at, scopes_to_ask(with_.settings, kept_, *at, wanted.scopes), true, stop);
+  // One more scope shall not cost those of the log-in before, which may lack it.
+  auto before = kept_;
+  if (!before) {
+    auto all = with_.settings.store->find(with_.url);
+    if (!all) return tl::unexpected(std::move(all.error()));
+    auto whatever_scopes = with_.settings;
+    whatever_scopes.scopes.clear();
+    before = choose_tokens(std::move(*all), whatever_scopes, with_.url);
+  }
+  return get(*at, scopes_to_ask(with_.settings, before, *at, wanted.scopes), true, stop);
 }
 
 result<bool> session::log_out(bool registrations, const std::stop_token& stop) {

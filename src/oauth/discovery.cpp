@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "oauth/places.hpp"
+#include "uri/well_known.hpp"
 
 namespace hondana::oauth {
 namespace {
@@ -72,8 +73,9 @@ result<std::optional<resource_metadata>> metadata_of(search& through, const std:
   auto out = read_resource_metadata(bytes);
   if (!out) return about(place, std::move(out.error()));
   if (!is_resource_of(out->resource, url))
-    return about(place, {errc::broken_protocol,
-                         "it is of another server, \"" + shown(out->resource) + "\", not of \"" + shown(url) + "\"",
+    return about(place, {errc::unauthorized,
+                         "it is of another server, \"" + shown(out->resource) + "\", not of \"" + shown(url) +
+                             "\"; if that is the one you mean, ask it by that URL",
                          {}});
   return std::move(*out);
 }
@@ -81,7 +83,7 @@ result<std::optional<resource_metadata>> metadata_of(search& through, const std:
 /// Nothing: it publishes none. `is_named`: the MCP server has spelled the issuer. Where we have made it from the server's URL
 /// ourselves, it may as well end in a slash.
 result<std::optional<server_metadata>> metadata_of_issuer(search& through, const std::string& issuer, bool is_named) {
-  auto places = server_metadata_places(issuer);
+  auto places = uri::issuer_metadata_places(issuer);
   if (!is_named) places.resize(1);
   auto found = through.first(places);
   if (!found) return tl::unexpected(std::move(found.error()));

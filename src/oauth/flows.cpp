@@ -47,16 +47,6 @@ result<client_identity> registered(const means& with, const authority& at, const
   return of_registration(*out);
 }
 
-/// The latest registration at hand that somebody can still log in with.
-result<std::optional<client_registration>> registration_at(const means& with, const server_metadata& at) {
-  const auto all = with.settings.store->registrations(at.issuer);
-  if (!all) return tl::unexpected(all.error());
-  const auto found = std::find_if(all->rbegin(), all->rend(), [&with](const client_registration& one) {
-    return !one.redirect_uri.empty() && (!one.secret_expires || *one.secret_expires > with.now());
-  });
-  return found == all->rend() ? std::nullopt : std::optional(*found);
-}
-
 result<std::optional<client_registration>> registration_of(const means& with, const std::string& issuer,
                                                            const std::string& client_id) {
   const auto all = with.settings.store->registrations(issuer);
@@ -66,16 +56,48 @@ result<std::optional<client_registration>> registration_of(const means& with, co
   return found == all->end() ? std::nullopt : std::optional(*found);
 }
 
+/// Who we are whatever has been kept; empty: that is found out.
+std::string told_client(const means& with, const server_metadata& at) {
+  if (!with.settings.client_id.empty()) return with.settings.client_id;
+  return at.takes_documents ? with.settings.metadata_url : std::string();
+}
+
+/// The one that a login is to be made with, or the latest at hand that somebody can still log in with.
+result<std::optional<client_registration>> registration_at(const means& with, const server_metadata& at) {
+  // Another client's place to come back to is none of this one's.
+  if (const auto told = told_client(with, at); !told.empty()) return registration_of(with, at.issuer, told);
+  const auto all = with.settings.store->registrations(at.issuer);
+  if (!all) return tl::unexpected(all.error());
+  const auto found = std::find_if(all->rbegin(), all->rend(), [&with](const client_registration& one) {
+    return !one.redirect_uri.empty() && one.key_file.empty() && !one.is_machine &&
+           (!one.secret_expires || *one.secret_expires > with.now());
+  });
+  return found == all->rend() ? std::nullopt : std::optional(*found);
+}
+
+/// A registration that was made by itself, and so can be again. What somebody has told us may have its only copy in the store.
+result<std::optional<client_registration>> own_registration(const means& with, const std::string& issuer,
+                                                            const std::string& client_id) {
+  if (client_id == with.settings.client_id || client_id == with.settings.metadata_url) return std::nullopt;
+  auto kept = registration_of(with, issuer, client_id);
+  if (kept && *kept && ((*kept)->by_hand || !(*kept)->key_file.empty())) return std::nullopt;
+  return kept;
+}
+
 /// The authorization server knows the client no more.
 void forget_registration(const means& with, const std::string& issuer, const std::string& client_id) {
+  const auto kept = own_registration(with, issuer, client_id);
+  if (!kept) return with.log("the registration cannot be removed: " + kept.error().public_text);
+  if (!*kept) return;
   if (const auto removed = with.settings.store->remove_registration(issuer, client_id); !removed)
     with.log("the registration cannot be removed: " + removed.error().public_text);
 }
 
 /// So that the next login registers anew, if that is how the client was made. Tokens of it may be in use all the same.
 void retire_registration(const means& with, const std::string& issuer, const std::string& client_id) {
-  const auto kept = registration_of(with, issuer, client_id);
-  if (!kept || !*kept) return;
+  const auto kept = own_registration(with, issuer, client_id);
+  if (!kept) return with.log("the registration cannot be changed: " + kept.error().public_text);
+  if (!*kept) return;
   auto retired = **kept;
   retired.redirect_uri.clear();
   if (const auto put = with.settings.store->put_registration(issuer, retired); !put)
@@ -183,10 +205,12 @@ obtained get_tokens(const means& with, const authority& at, const scope_set& sco
   const bool is_machine = with.settings.grant == oauth_grant::client_credentials;
   if (is_machine || with.settings.login) {
     auto out = is_machine ? from_machine(with, at, scopes, stop) : from_user(with, at, scopes, stop);
-    if (!out && at.is_assumed && out.error().why.code == errc::unauthorized)
-      out.error().why.public_text +=
-          "; " + shown(with.url) +
-          " names no authorization server: if it wants a token of its own, send that with each request";
+    // What was tried at places that nobody has named is no news to people.
+    if (auto* why = !out && at.is_assumed ? &out.error().why : nullptr; why != nullptr && why->code == errc::unauthorized) {
+      why->private_text = std::move(why->public_text);
+      why->public_text =
+          '"' + shown(with.url) + "\" names no authorization server to log in at; ask whoever runs it for a token";
+    }
     return out;
   }
   return refused({errc::unauthorized,
@@ -226,8 +250,9 @@ result<bool> revoke(const means& with, const kept_tokens& what, const std::stop_
   const auto answer = sent(with, std::move(*request), stop);
   if (!answer) return tl::unexpected(answer.error());
   if (answer->status == 200) return true;
-  return fail(errc::source_unavailable,
-              shown(at->revocation_endpoint) + " answered with status " + std::to_string(answer->status));
+  const auto said = reason_in(*answer);
+  return fail(errc::source_unavailable, shown(at->revocation_endpoint) + " answered with status " +
+                                            std::to_string(answer->status) + (said.empty() ? "" : ": " + said));
 }
 
 }  // namespace hondana::oauth

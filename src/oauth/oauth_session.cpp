@@ -28,9 +28,10 @@ result<void> check(const oauth_settings& settings) {
         "there is a client secret and no issuer (--issuer URL), so that the MCP server could choose who gets the secret; name "
         "the authorization server that gave it");
   if (settings.grant == oauth_grant::client_credentials && settings.client_secret.empty() && settings.private_key.empty())
-    return cannot_be("a machine logs in with a client secret or a private key, and there is neither");
+    return cannot_be(
+        "a machine logs in with a client secret or a private key, and there is neither (--client-secret-file FILE)");
   if (settings.grant == oauth_grant::client_credentials && settings.client_id.empty() && settings.metadata_url.empty())
-    return cannot_be("a machine logs in with a client id, and there is none");
+    return cannot_be("a machine logs in with a client id, and there is none (--client-id ID)");
   // Spec: basic/authorization/client-registration#implementation-requirements.
   if (!settings.metadata_url.empty() &&
       (!oauth::check_endpoint(settings.metadata_url, "it") || !settings.metadata_url.starts_with("https://") ||

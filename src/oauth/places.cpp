@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <hondana/uri.hpp>
 
+#include "letters/lower_case.hpp"
 #include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/small_call.hpp"
 
@@ -12,13 +13,6 @@ namespace {
 
 using transport::http_calls::has_credentials;
 using transport::http_calls::origin_of;
-
-/// Without a slash that ends it.
-std::string path_of(std::string_view url) {
-  std::string out(split_uri(url).path);
-  while (out.ends_with('/')) out.pop_back();
-  return out;
-}
 
 std::string query_of(std::string_view url) {
   const auto query = split_uri(url).query;
@@ -29,8 +23,7 @@ std::string query_of(std::string_view url) {
 bool is_plain(std::string_view url) noexcept {
   static constexpr std::string_view others = "-._~:/?#[]@&+,=%";
   return std::all_of(url.begin(), url.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           others.find(c) != std::string_view::npos;
+    return letters::is_letter(c) || (c >= '0' && c <= '9') || others.find(c) != std::string_view::npos;
   });
 }
 
@@ -47,9 +40,7 @@ result<std::string> canonical_resource(const std::string& url) {
   if (!origin_of(url) || !split_uri(url).authority)
     return fail(errc::invalid_argument, "\"" + shown(url) + "\" is no http: or https: URL, so there is nobody to log in to");
   if (has_credentials(url)) return fail(errc::invalid_argument, "the server's URL holds a user name or password");
-  auto out = base_of(url);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  auto out = letters::in_lower_case(base_of(url));
   const auto path = split_uri(url).path;
   if (path != "/") out += path;
   return out + query_of(url);
@@ -71,15 +62,6 @@ std::vector<std::string> resource_metadata_places(const std::string& resource) {
   const auto inserted = (whole == "/" ? std::string() : whole) + query_of(resource);
   if (inserted.empty()) return {root};
   return {root + inserted, root};
-}
-
-std::vector<std::string> server_metadata_places(const std::string& issuer) {
-  const auto base = base_of(issuer);
-  const auto path = path_of(issuer);
-  std::vector<std::string> out{base + "/.well-known/oauth-authorization-server" + path,
-                               base + "/.well-known/openid-configuration" + path};
-  if (!path.empty()) out.push_back(base + path + "/.well-known/openid-configuration");
-  return out;
 }
 
 bool is_on_this_machine(const std::string& url) { return transport::http_calls::is_on_this_machine(url); }

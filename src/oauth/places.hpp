@@ -20,9 +20,6 @@ namespace hondana::oauth {
 /// Where a server's metadata is looked for: its path inserted, then the root. Spec: RFC 9728 section 3.1.
 [[nodiscard]] std::vector<std::string> resource_metadata_places(const std::string& resource);
 
-/// Where an issuer's is, in the order of the specification: RFC 8414, and OpenID Connect Discovery 1.0 inserted and appended.
-[[nodiscard]] std::vector<std::string> server_metadata_places(const std::string& issuer);
-
 /// A URL as it may stand in an error: without user name and query, and not endless.
 [[nodiscard]] std::string shown(std::string_view url);
 

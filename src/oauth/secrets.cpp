@@ -1,27 +1,22 @@
-/// The system's random bytes and OpenSSL's digest.
+/// Texts of random bytes and digests.
 #include "oauth/secrets.hpp"
 
 #include <openssl/crypto.h>
-#include <openssl/sha.h>
-#include <sys/random.h>
 
-#include <array>
-
+#include "bytes/random.hpp"
+#include "bytes/sha256.hpp"
 #include "json/base64.hpp"
 
 namespace hondana::oauth {
 
 result<std::string> random_text() {
-  std::array<char, 32> bytes{};
-  // So few come whole or not at all. Source: getrandom(2).
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    return fail(errc::internal, "the system has no random bytes");
-  return json::base64url({bytes.data(), bytes.size()});
+  const auto raw = bytes::random_bytes(32);
+  if (!raw) return tl::unexpected(raw.error());
+  return json::base64url(*raw);
 }
 
 std::string code_challenge(std::string_view verifier) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256(reinterpret_cast<const unsigned char*>(verifier.data()), verifier.size(), digest.data());
+  const auto digest = bytes::sha256_of(verifier);
   return json::base64url({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 

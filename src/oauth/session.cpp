@@ -2,6 +2,7 @@
 #include "oauth/session.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "oauth/choices.hpp"
 #include "oauth/places.hpp"
@@ -119,6 +120,10 @@ void session::take(std::optional<kept_tokens> found) {
   set(std::move(found), origin::store);
 }
 
+bool session::can_ask() const noexcept {
+  return with_.settings.login || with_.settings.grant == oauth_grant::client_credentials;
+}
+
 void session::set(std::optional<kept_tokens> what, origin by) {
   origin_ = by;
   const std::scoped_lock lock(mutex_);
@@ -182,6 +187,12 @@ result<void> session::after_401(const refused_token& why, const std::stop_token&
   if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
   const auto at = find_authority(hint_, stop);
   if (!at) return tl::unexpected(at.error());
+  const bool had_log_in = kept_ && !why.token.empty() && kept_->tokens.access_token == why.token;
+  if (!can_ask() && !had_log_in && at->is_assumed)
+    return fail(errc::unauthorized,
+                '"' + shown(with_.url) + "\" wants to know who asks, and names no authorization server to log in at");
+  const auto not_taken =
+      had_log_in ? '"' + shown(with_.url) + "\" did not take the log-in of " + shown(kept_->key.issuer) : std::string();
   if (kept_ && kept_->key.issuer == at->server.issuer) {
     const bool is_news = kept_->tokens.access_token == why.token && why.times > 1;
     if (is_news && origin_ == origin::login)
@@ -193,7 +204,10 @@ result<void> session::after_401(const refused_token& why, const std::stop_token&
       if (*done) return {};
     }
   }
-  return get(*at, scopes_to_ask(with_.settings, kept_, *at, wanted.scopes), false, stop);
+  const auto scopes = scopes_to_ask(with_.settings, kept_, *at, wanted.scopes);
+  if (!can_ask() && had_log_in)
+    return tl::unexpected(with_scopes({errc::unauthorized, not_taken + ": " + with_.settings.advice, {}}, scopes));
+  return get(*at, scopes, false, stop);
 }
 
 result<void> session::step_up(const bearer_challenge& wanted, const std::stop_token& stop) {
@@ -211,6 +225,16 @@ result<void> session::step_up(const bearer_challenge& wanted, const std::stop_to
                                       needed));
   const auto at = find_authority(hint_, stop);
   if (!at) return tl::unexpected(at.error());
+  if (!can_ask() && kept_) {
+    scope_set missing;
+    const auto has = asked_for(kept_);
+    std::set_difference(needed.begin(), needed.end(), has.begin(), has.end(), std::inserter(missing, missing.end()));
+    return tl::unexpected(with_scopes({errc::unauthorized,
+                                       "the log-in of \"" + shown(with_.url) + "\" at " + shown(kept_->key.issuer) +
+                                           " lacks the scopes " + spelled(missing) + ": " + with_.settings.advice,
+                                       {}},
+                                      missing));
+  }
   return get(*at, scopes_to_ask(with_.settings, kept_, *at, needed), false, stop);
 }
 

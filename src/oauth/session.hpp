@@ -37,6 +37,8 @@ class session {
   /// Takes what the store has got since, if that is not what was refused.
   result<void> look_again(const std::string& refused);
   void take(std::optional<kept_tokens> found);
+  /// Whether new tokens can be had by more than a refresh.
+  [[nodiscard]] bool can_ask() const noexcept;
   result<void> renew(const std::stop_token& stop);
   result<void> after_401(const refused_token& why, const std::stop_token& stop);
   result<void> step_up(const bearer_challenge& wanted, const std::stop_token& stop);

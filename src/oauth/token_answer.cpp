@@ -5,6 +5,7 @@
 #include <charconv>
 #include <hondana/value.hpp>
 
+#include "letters/lower_case.hpp"
 #include "oauth/code_request.hpp"
 #include "oauth/places.hpp"
 
@@ -17,12 +18,6 @@ constexpr std::size_t most_values = 1'000;
 bool is_token(std::string_view text) noexcept {
   return !text.empty() && text.size() <= longest_token &&
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
-}
-
-bool is_bearer(std::string_view type) noexcept {
-  constexpr std::string_view bearer = "bearer";
-  return std::equal(type.begin(), type.end(), bearer.begin(), bearer.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
 }
 
 /// Some servers write numbers as strings.
@@ -67,9 +62,7 @@ tl::expected<token_set, token_refusal> read_tokens(const small_answer& answer, c
     if (error == nullptr || error->as_string() == nullptr)
       return cannot(errc::unauthorized, "it answered with status " + std::to_string(answer.status),
                     is_refusal ? "invalid_grant" : "");
-    const auto* description = said->find("error_description");
-    return cannot(is_passing(*error->as_string()) ? errc::source_unavailable : errc::unauthorized,
-                  error_text(error->as_string(), description == nullptr ? nullptr : description->as_string()),
+    return cannot(is_passing(*error->as_string()) ? errc::source_unavailable : errc::unauthorized, reason_in(answer),
                   cleaned(*error->as_string()));
   }
   if (!said || said->as_object() == nullptr) return cannot(errc::broken_protocol, "its answer is no JSON object");
@@ -80,7 +73,7 @@ tl::expected<token_set, token_refusal> read_tokens(const small_answer& answer, c
     return cannot(errc::broken_protocol, "its answer has no access_token that could be sent");
   out.access_token = *access->as_string();
   const auto* type = given(*said, "token_type");
-  if (type == nullptr || type->as_string() == nullptr || !is_bearer(*type->as_string()))
+  if (type == nullptr || type->as_string() == nullptr || !letters::is_same("bearer", *type->as_string()))
     return cannot(errc::broken_protocol, "its token is of another type than Bearer");
   if (const auto* refresh = given(*said, "refresh_token")) {
     if (refresh->as_string() == nullptr || refresh->as_string()->size() > longest_token)
@@ -100,6 +93,14 @@ tl::expected<token_set, token_refusal> read_tokens(const small_answer& answer, c
     out.scope = spelled(*granted);
   }
   return out;
+}
+
+std::string reason_in(const small_answer& answer) {
+  const auto said = value::parse(answer.bytes, {longest_metadata, most_values});
+  const auto* error = said ? said->find("error") : nullptr;
+  if (error == nullptr || error->as_string() == nullptr) return {};
+  const auto* description = said->find("error_description");
+  return error_text(error->as_string(), description == nullptr ? nullptr : description->as_string());
 }
 
 }  // namespace hondana::oauth

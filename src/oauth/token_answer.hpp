@@ -31,4 +31,7 @@ inline constexpr auto longest_life = std::chrono::hours(24 * 366);
 [[nodiscard]] tl::expected<token_set, token_refusal> read_tokens(const small_answer& answer, const scope_set& asked,
                                                                  const std::string& issuer, seconds_since_epoch now);
 
+/// What an answer that is a refusal says, fit to be shown. Empty: nothing. Spec: RFC 6749 section 5.2, RFC 7009 section 2.2.1.
+[[nodiscard]] std::string reason_in(const small_answer& answer);
+
 }  // namespace hondana::oauth

@@ -24,6 +24,13 @@ void append_encoded(std::string& out, std::string_view bytes, bool is_text) {
   }
 }
 
+/// Appends and counts.
+void append_counted(std::string& out, std::string_view bytes, bool is_text, receipt* by) {
+  const auto before = out.size();
+  append_encoded(out, bytes, is_text);
+  if (by != nullptr) by->count(out.size() - before);
+}
+
 /// Fills `into` as far as the reader goes.
 result<std::size_t> read_fully(byte_reader& reader, std::span<char> into) {
   std::size_t filled = 0;
@@ -50,12 +57,12 @@ void body::append(bytes::prepared content, const std::shared_ptr<work::lane>& ho
     if ((*whole)->size() <= small_bytes) {
       append_encoded(text(), **whole, content.is_text);
     } else {
-      pieces_.emplace_back(held{std::move(*whole), 0, content.is_text});
+      pieces_.emplace_back(held{std::move(*whole), 0, content.is_text, {}});
     }
     return;
   }
   auto& from = std::get<bytes::stream>(content.data);
-  pieces_.emplace_back(pulled{std::move(from.reader), from.expected, content.is_text, home, {}});
+  pieces_.emplace_back(pulled{std::move(from.reader), from.expected, content.is_text, home, {}, {}});
 }
 
 void body::append(body other) {
@@ -66,6 +73,16 @@ void body::append(body other) {
       pieces_.push_back(std::move(one));
     }
   }
+  receipts_.add(std::move(other.receipts_));
+}
+
+void body::watch(const std::shared_ptr<receipt>& one) {
+  for (auto& each : pieces_) {
+    if (const auto* ready = std::get_if<std::string>(&each)) one->count(ready->size());
+    if (auto* waiting = std::get_if<held>(&each)) waiting->counted_by = one;
+    if (auto* from = std::get_if<pulled>(&each)) from->counted_by = one;
+  }
+  receipts_.add(one);
 }
 
 bool body::is_whole() const noexcept {
@@ -90,6 +107,7 @@ bool body::settle() {
       is_whole = false;
     }
   }
+  settled.receipts_ = std::move(receipts_);
   *this = std::move(settled);
   return is_whole;
 }
@@ -129,7 +147,7 @@ result<bool> body::pull(std::string& out) {
 
 bool body::pull_held(held& from, std::string& out) {
   const auto bytes = std::string_view(*from.bytes).substr(from.next, pull_bytes);
-  append_encoded(out, bytes, from.is_text);
+  append_counted(out, bytes, from.is_text, from.counted_by.get());
   from.next += bytes.size();
   if (from.next < from.bytes->size()) return true;
   from.bytes.reset();
@@ -146,7 +164,7 @@ result<bool> body::pull_stream(pulled& from, std::string& out) {
   if (at_end && from.digest.value() != from.expected) {
     return fail(errc::content_changed, "The resource changed while it was being sent. Ask for it again.");
   }
-  append_encoded(out, bytes, from.is_text);
+  append_counted(out, bytes, from.is_text, from.counted_by.get());
   if (at_end) from.reader.reset();
   return !at_end;
 }

@@ -13,6 +13,7 @@
 #include <hondana/error.hpp>
 
 #include "bytes/prepare.hpp"
+#include "rpc/receipt.hpp"
 #include "work/pool.hpp"
 
 namespace hondana::rpc {
@@ -33,8 +34,16 @@ class body {
   [[nodiscard]] std::string& text();
   /// Appends a content as the inside of a JSON string: escaped text or base64. `home` is where its reader may be called.
   void append(bytes::prepared content, const std::shared_ptr<work::lane>& home);
-  /// Appends all pieces of another body.
+  /// Appends all pieces of another body, with its receipts.
   void append(body other);
+
+  /// From now on `one` counts what is written: what is text already at once, the rest as it is pulled. Whoever sends this
+  /// takes `sent_for` and tells it how that went; a body that is dropped tells that it is gone.
+  void watch(const std::shared_ptr<receipt>& one);
+  /// Whoever wants to know how this message leaves, which may be several answers.
+  [[nodiscard]] const receipts& sent_for() const noexcept { return receipts_; }
+  /// Takes over the receipts of a message of which this is another form.
+  void stand_for(receipts of) { receipts_.add(std::move(of)); }
 
   /// Whether nothing has to be pulled: then `take_text` is the whole message.
   [[nodiscard]] bool is_whole() const noexcept;
@@ -58,12 +67,14 @@ class body {
     bool is_text = false;
     std::shared_ptr<work::lane> home;
     bytes::digester digest;
+    std::shared_ptr<receipt> counted_by{};
   };
   /// Content in memory that is encoded while it is sent.
   struct held {
     shared_bytes bytes;
     std::size_t next = 0;
     bool is_text = false;
+    std::shared_ptr<receipt> counted_by{};
   };
   using piece = std::variant<std::string, held, pulled>;
 
@@ -72,6 +83,7 @@ class body {
 
   std::vector<piece> pieces_;
   std::size_t next_ = 0;
+  receipts receipts_;
 };
 
 }  // namespace hondana::rpc

@@ -31,6 +31,7 @@ bool in_flight::cancel(const request_id& id) {
 }
 
 void in_flight::cancel_all() {
+  has_left_ = true;
   std::map<request_id, entry> cancelled;
   {
     const std::lock_guard lock(mutex_);

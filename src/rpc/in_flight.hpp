@@ -1,6 +1,7 @@
 /// The requests one peer is waiting for: ids registered, answered exactly once, cancelled without queueing.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -34,6 +35,8 @@ class in_flight : public std::enable_shared_from_this<in_flight> {
   bool cancel(const request_id& id);
   /// Cancels everything, for a peer that has gone.
   void cancel_all();
+  /// Whether it has.
+  [[nodiscard]] bool has_left() const noexcept { return has_left_; }
   [[nodiscard]] std::size_t size() const;
 
  private:
@@ -47,6 +50,7 @@ class in_flight : public std::enable_shared_from_this<in_flight> {
 
   mutable std::mutex mutex_;
   std::map<request_id, entry> entries_;
+  std::atomic<bool> has_left_{false};
 };
 
 /// The duty to answer one request, exactly once. Destroyed unanswered, it sends the answer given for that case.

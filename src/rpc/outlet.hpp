@@ -26,6 +26,10 @@ struct delivery {
   /// What was asked needs these scopes, which the caller has not proved. HTTP adds a challenge that names them. Null: no matter
   /// of scopes. Spec: basic/authorization#runtime-insufficient-scope-errors.
   std::shared_ptr<const std::vector<std::string>> scopes{};
+  /// After how long asking again may succeed. HTTP says so in a header, unless the answer is an event.
+  std::optional<std::chrono::milliseconds> retry{};
+  /// The code of the JSON-RPC error that this is; 0: a result, a batch, or nothing.
+  int error = 0;
 };
 
 /// What a transport has done with a message that is no answer.

@@ -3,14 +3,14 @@
 
 #include <nettle/hmac.h>
 #include <nettle/memops.h>
-#include <sys/random.h>
+#include <nettle/siv-cmac.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
+#include "bytes/random.hpp"
 #include "json/base64.hpp"
 
 namespace hondana::seal {
@@ -58,6 +58,40 @@ std::string code_of(const std::string& key, std::string_view head, std::string_v
   return {reinterpret_cast<const char*>(code.data()), code.size()};
 }
 
+/// Cipher and code over what is hidden, in one, which needs no number used once. Source: RFC 5297.
+class hiding {
+ public:
+  explicit hiding(const std::string& key) {
+    std::array<std::uint8_t, SIV_CMAC_AES256_KEY_SIZE> derived;
+    static_assert(derived.size() == 2 * code_bytes);
+    for (std::size_t half = 0; half < 2; ++half) {
+      const auto code = code_of(key, "hide", half == 0 ? "1" : "2", {});
+      std::memcpy(derived.data() + half * code_bytes, code.data(), code_bytes);
+    }
+    siv_cmac_aes256_set_key(&context_, derived.data());
+  }
+
+  std::string close(std::string_view text, std::string_view to) const {
+    std::string hidden(text.size() + SIV_DIGEST_SIZE, '\0');
+    siv_cmac_aes256_encrypt_message(&context_, nonce.size(), nonce.data(), to.size(), octets(to), hidden.size(),
+                                    reinterpret_cast<std::uint8_t*>(hidden.data()), octets(text));
+    return hidden;
+  }
+
+  std::optional<std::string> open(std::string_view hidden, std::string_view of) const {
+    if (hidden.size() < SIV_DIGEST_SIZE) return {};
+    std::string text(hidden.size() - SIV_DIGEST_SIZE, '\0');
+    const int is_ours =
+        siv_cmac_aes256_decrypt_message(&context_, nonce.size(), nonce.data(), of.size(), octets(of), text.size(),
+                                        reinterpret_cast<std::uint8_t*>(text.data()), octets(hidden));
+    return is_ours == 1 ? std::optional(std::move(text)) : std::nullopt;
+  }
+
+ private:
+  static constexpr std::array<std::uint8_t, 1> nonce{0};
+  siv_cmac_aes256_ctx context_;
+};
+
 tl::unexpected<failure> refuse(const char* why) {
   return fail(errc::invalid_argument, std::string("requestState: ") + why + ". Start again without requestState.");
 }
@@ -73,17 +107,9 @@ result<std::shared_ptr<const sealer>> sealer::with_key(std::string key) {
 }
 
 result<std::shared_ptr<const sealer>> sealer::with_random_key() {
-  std::string key(least_key, '\0');
-  // Up to 256 bytes come whole or not at all. Source: getrandom(2).
-  ssize_t got = 0;
-  do {
-    got = ::getrandom(key.data(), key.size(), 0);
-  } while (got < 0 && errno == EINTR);
-  if (got != static_cast<ssize_t>(key.size())) {
-    return fail(errc::internal, "No random key for request states can be had.",
-                std::string("getrandom: ") + std::strerror(errno));
-  }
-  return std::shared_ptr<const sealer>(new sealer(std::move(key)));
+  auto key = bytes::random_bytes(least_key);
+  if (!key) return fail(errc::internal, "No random key for request states can be had.", key.error().private_text);
+  return std::shared_ptr<const sealer>(new sealer(std::move(*key)));
 }
 
 result<std::string> sealer::close(const value& what, const binding& to, clock::time_point expires) const {
@@ -113,6 +139,22 @@ result<value> sealer::open(std::string_view sealed, const binding& of, clock::ti
   }
   if (read_number(head.substr(1)) <= seconds_of(now)) return refuse("too old");
   return value::parse(text);
+}
+
+std::string sealer::hide(std::string_view text, std::string_view to) const {
+  constexpr std::size_t block = 64;
+  std::string padded;
+  append_part(padded, text);
+  padded.resize((padded.size() + block - 1) / block * block, '\0');
+  return hiding(key_).close(padded, to);
+}
+
+std::optional<std::string> sealer::reveal(std::string_view hidden, std::string_view of) const {
+  auto padded = hiding(key_).open(hidden, of);
+  if (!padded || padded->size() < sizeof(std::uint64_t)) return {};
+  const auto size = read_number(*padded);
+  if (size > padded->size() - sizeof(std::uint64_t)) return {};
+  return padded->substr(sizeof(std::uint64_t), static_cast<std::size_t>(size));
 }
 
 }  // namespace hondana::seal

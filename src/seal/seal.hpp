@@ -1,10 +1,11 @@
-/// Seals small values that pass through a client: it may read them, but not change, lend or keep them.
+/// Seals small values that pass through a client: it may read them or not, and cannot change, lend or keep them.
 #pragma once
 
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,14 @@ class sealer {
   /// The value. Errors: invalid_argument; the text starts with "requestState" and says whether it is broken or too old, and
   /// nothing more.
   [[nodiscard]] result<value> open(std::string_view sealed, const binding& of, clock::time_point now) const;
+
+  /// `text` so that only `reveal` can read it, and only for the same `to`; equal for equal arguments. Its length shows that of
+  /// the text to 64 bytes and no nearer.
+  [[nodiscard]] std::string hide(std::string_view text, std::string_view to) const;
+  /// The text. Nothing: `hide` of this key did not make it for `of`.
+  [[nodiscard]] std::optional<std::string> reveal(std::string_view hidden, std::string_view of) const;
+  /// What `hide` makes of `bytes` bytes has at most so many.
+  [[nodiscard]] static constexpr std::size_t hidden_bytes(std::size_t bytes) noexcept { return bytes + 128; }
 
   static constexpr std::size_t max_bytes = 16 * 1024;
 

@@ -7,12 +7,30 @@
 
 #include "bridge/scan.hpp"
 #include "bridge/tools.hpp"
+#include "catalog/masking.hpp"
 
 namespace hondana::inline v0 {
 namespace {
 
 constexpr std::size_t queue_limit = 4096;
 constexpr std::size_t bridge_threads = 4;  // they wait for sources, so that the application's handlers do not wait for them
+
+/// As sources have it: nobody fills the whole queue.
+work::pool_limits shared_by_callers(std::size_t threads) {
+  return {.threads = threads, .waiting = queue_limit, .waiting_each = queue_limit / 4};
+}
+
+source_limits limits_of(const server_options& options, const provider& of) {
+  const auto found = options.limits.sources.find(&of);
+  return found == options.limits.sources.end() ? source_limits() : found->second;
+}
+
+/// Has callers pay for what they were sent; errors cost nothing.
+std::function<void(const caller&, const session::completion&)> charging(std::shared_ptr<const quota::meter> by) {
+  return [by = std::move(by)](const caller& who, const session::completion& what) {
+    if (what.error == 0) by->written(who, what.bytes);
+  };
+}
 
 catalog::limits limits_of(const server_options& options) { return {options.page_size, options.read_limit, queue_limit}; }
 
@@ -31,14 +49,17 @@ void describe_handlers(session::context& of) {
 /// Outlives the core: a source may still be telling when the server has gone.
 class core::hearer final : public change_listener {
  public:
-  explicit hearer(std::shared_ptr<catalog::coalescer> to) : to_(std::move(to)) {}
+  hearer(std::shared_ptr<catalog::coalescer> to, hondana::masking by) : to_(std::move(to)), by_(by) {}
   void list_changed() override { to_->take({model::change::what::resources}); }
   void content_changed(std::string_view uri, std::string_view title) override {
-    to_->take({model::change::what::content, std::string(uri), std::string(title)});
+    model::change what{model::change::what::content, std::string(uri), std::string(title)};
+    catalog::mask_secrets(by_, what.title);
+    to_->take(what);
   }
 
  private:
   const std::shared_ptr<catalog::coalescer> to_;
+  const hondana::masking by_;
 };
 
 core::core(server_options options)
@@ -46,10 +67,11 @@ core::core(server_options options)
       lookups_(std::make_shared<catalog::lookups>(16, timers_)),
       coalescer_(std::make_shared<catalog::coalescer>(feed_, timers_, catalog::coalescer::windows())),
       attachments_(std::make_shared<catalog::attachments>(feed_, options.log)),
-      hearer_(std::make_shared<hearer>(coalescer_)),
-      handler_pool_(std::make_shared<work::pool>("handlers", std::max<std::size_t>(options.handler_threads, 1), queue_limit)),
-      bridge_pool_(std::make_shared<work::pool>("resource tools", bridge_threads, queue_limit)),
-      handlers_(handlers::table::empty({handler_pool_, timers_}, options.page_size)) {
+      handler_pool_(
+          std::make_shared<work::pool>("handlers", shared_by_callers(std::max<std::size_t>(options.handler_threads, 1)))),
+      bridge_pool_(std::make_shared<work::pool>("resource tools", shared_by_callers(bridge_threads))),
+      handlers_(handlers::table::empty({handler_pool_, timers_}, options.page_size)),
+      ledgers_(std::make_shared<quota::ledgers>(options.limits.callers)) {
   auto sealer = options.state_key.empty() ? seal::sealer::with_random_key() : seal::sealer::with_key(options.state_key);
   if (!sealer) throw std::invalid_argument(sealer.error().public_text);
   sealer_ = std::move(*sealer);
@@ -59,7 +81,9 @@ core::core(server_options options)
   feed_->on_list_interest([to = std::weak_ptr(attachments_)] {
     if (const auto there = to.lock()) there->sync_lists();
   });
-  if (auto sound = check(options.scopes); !sound) throw std::invalid_argument(sound.error().public_text);
+  for (const auto& sound : {check(options.scopes), check(options.access), check(options.limits)}) {
+    if (!sound) throw std::invalid_argument(sound.error().public_text);
+  }
   const auto arranged = arrange(std::move(options), {});
   if (!arranged) throw std::logic_error("an arrangement without sources was refused: " + arranged.error().public_text);
 }
@@ -77,8 +101,15 @@ void core::listen_to(const std::vector<std::shared_ptr<catalog::source>>& before
     if (lacks(now, one)) one->what()->watch(nullptr);
   }
   for (const auto& one : now) {
-    if (lacks(before, one)) one->what()->watch(hearer_);
+    if (lacks(before, one)) one->what()->watch(std::make_shared<hearer>(coalescer_, one->what()->masking()));
   }
+}
+
+void core::announce(model::change what) {
+  if (!what.title.empty()) {
+    if (const auto from = current()->catalog->source_of(what.uri)) catalog::mask_secrets(from->what()->masking(), what.title);
+  }
+  coalescer_->take(what);
 }
 
 std::shared_ptr<const session::context> core::current() const {
@@ -131,9 +162,10 @@ result<core::handler_table> core::handlers_for(const server_options& options) co
 }
 
 result<void> core::arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources) {
-  auto gate = gate::gate::make(options.scopes);
+  if (auto sound = check(options.limits); !sound) return sound;
+  auto gate = gate::gate::make(options.scopes, options.access, catalog::mounts_of(sources));
   if (!gate) return tl::unexpected(std::move(gate.error()));
-  auto catalog = catalog::catalog::make(sources, limits_of(options), timers_, read_cache_, *gate);
+  auto catalog = catalog::catalog::make(sources, limits_of(options), timers_, read_cache_, *gate, sealer_);
   if (!catalog) return tl::unexpected(std::move(catalog.error()));
   auto handlers = handlers_for(options);
   if (!handlers) return tl::unexpected(std::move(handlers.error()));
@@ -142,7 +174,9 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   context->feed = feed_;
   context->lookups = lookups_;
   context->gate = std::move(*gate);
-  const bool has_other_tools = options.resource_tools != options_.resource_tools;
+  const auto had_rules = context_ && context_->gate->judge() != nullptr;
+  const bool has_rules = had_rules || context->gate->judge() != nullptr;
+  const bool has_other_tools = has_rules || options.resource_tools != options_.resource_tools;
   handlers_ = std::move(*handlers);
   context->handlers = handlers_;
   bridge_place_->put({context->catalog, context->gate, timers_});
@@ -160,8 +194,17 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   context->self.lists_folders = context->catalog->lists_folders();
   describe_handlers(*context);
   context->call_deadline = options.call_deadline;
+  context->deadlines = options.limits.deadlines;
+  context->longest_call = options.limits.longest_call;
+  ledgers_->identities.limit_to(options.limits.callers);
+  ledgers_->addresses.limit_to(options.limits.callers);
+  context->meter = quota::meter::make(options.limits, ledgers_);
+  if (context->meter && context->meter->counts_bytes()) context->ended = charging(context->meter);
+  for (const auto& one : sources) one->limit_to(limits_of(options, *one->what()));
   context->input_deadline = options.input_deadline;
+  context->audit = options.audit;
   context->log = options.log;
+  context->refusals = refusals_;
   std::unique_lock lock(mutex_);
   const bool is_first = context_ == nullptr;
   for (const auto& gone : sources_) {
@@ -173,6 +216,7 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   const auto before = std::exchange(sources_, std::move(sources));
   const auto now = sources_;
   const auto present = context->catalog;
+  const auto gate_now = context->gate;
   lookups_->use(context->catalog);
   read_cache_->limit_to(options.read_cache);
   options_ = std::move(options);
@@ -181,8 +225,10 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   listen_to(before, now);
   attachments_->rearrange(present);
   if (is_first) return {};
+  if (has_rules) feed_->rules_changed(gate_now);
   announce({model::change::what::resources});
   if (has_other_tools) tools_changed();
+  if (has_rules) prompts_changed();
   return {};
 }
 

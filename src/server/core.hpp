@@ -20,6 +20,7 @@
 #include "catalog/feed.hpp"
 #include "catalog/lookups.hpp"
 #include "handlers/table.hpp"
+#include "quota/meter.hpp"
 #include "seal/seal.hpp"
 #include "session/session.hpp"
 
@@ -37,8 +38,8 @@ class core final : public session::context_source, public std::enable_shared_fro
   result<void> add(std::shared_ptr<provider> what);
   result<void> replace(server_options options, std::vector<std::shared_ptr<provider>> providers);
 
-  /// Tells every peer that asked to hear of it.
-  void announce(const model::change& what) { coalescer_->take(what); }
+  /// Tells every peer that asked to hear of it. A title is masked as the source of the resource is.
+  void announce(model::change what);
   void announce(const model::log_message& what) { feed_->publish(what); }
   result<void> add_tool(tool entry, tool_handler handler);
   bool remove_tool(std::string_view name);
@@ -74,7 +75,6 @@ class core final : public session::context_source, public std::enable_shared_fro
   const std::shared_ptr<catalog::lookups> lookups_;
   const std::shared_ptr<catalog::coalescer> coalescer_;
   const std::shared_ptr<catalog::attachments> attachments_;
-  const std::shared_ptr<hearer> hearer_;
   std::mutex arranging_;  // held for one whole change; taken before `mutex_`
   mutable std::mutex mutex_;
   server_options options_;
@@ -85,6 +85,8 @@ class core final : public session::context_source, public std::enable_shared_fro
   const std::shared_ptr<bridge::place> bridge_place_ = std::make_shared<bridge::place>();
   handler_table handlers_;  // changed under `arranging_`
   std::shared_ptr<const seal::sealer> sealer_;
+  const std::shared_ptr<quota::ledgers> ledgers_;  // outlive configurations, with what callers owe
+  const std::shared_ptr<session::refusal_log> refusals_ = std::make_shared<session::refusal_log>();
   const std::shared_ptr<std::atomic<std::size_t>> batch_bytes_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 

@@ -3,11 +3,24 @@
 
 #include <utility>
 
+#include "secrets/redactor.hpp"
 #include "server/core.hpp"
 
 namespace hondana::inline v0 {
 
-server::server(server_options options) : core_(std::make_shared<hondana::core>(std::move(options))) {}
+namespace {
+
+/// The same with a log that is never told a secret.
+server_options discreet(server_options options) {
+  if (options.log) {
+    options.log = [to = std::move(options.log)](std::string_view line) { to(secrets::redact_text(line)); };
+  }
+  return options;
+}
+
+}  // namespace
+
+server::server(server_options options) : core_(std::make_shared<hondana::core>(discreet(std::move(options)))) {}
 server::~server() = default;
 server::server(server&&) noexcept = default;
 server& server::operator=(server&&) noexcept = default;
@@ -15,7 +28,7 @@ server& server::operator=(server&&) noexcept = default;
 result<void> server::add(std::shared_ptr<provider> source) { return core_->add(std::move(source)); }
 
 result<void> server::replace(server_options options, std::vector<std::shared_ptr<provider>> sources) {
-  return core_->replace(std::move(options), std::move(sources));
+  return core_->replace(discreet(std::move(options)), std::move(sources));
 }
 
 result<void> server::resource_updated(std::string_view uri, std::string_view title) {

@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "wire/logging.hpp"
+#include "session/log_text.hpp"
 
 namespace hondana::session {
 
@@ -85,8 +85,7 @@ bool announcements::unwatch(const std::string& uri) {
 
 void announcements::owe(const std::string& uri) {
   std::shared_ptr<rpc::follower> woken;
-  std::shared_ptr<catalog::lookups> by;
-  std::shared_ptr<const view> through;
+  std::optional<way> by;
   {
     const std::lock_guard lock(mutex_);
     if (auto* one = find(uri)) {
@@ -98,12 +97,11 @@ void announcements::owe(const std::string& uri) {
     }
     if (auto* entry = find_entry(uri)) {
       entry->is_stale = entry->is_asked_for;
-      through = entry->through;
-      if (!std::exchange(entry->is_asked_for, true)) by = entries_->from;
+      if (!std::exchange(entry->is_asked_for, true)) by = way_now();
     }
   }
   if (woken) woken->wake();
-  if (by) look_up(uri, through, by);
+  if (by) look_up(uri, *by);
 }
 
 bool announcements::watches(const std::string& uri) {
@@ -154,28 +152,34 @@ std::shared_ptr<work::turns> announcements::place() const {
 
 void announcements::heard(const model::change& what) {
   std::shared_ptr<rpc::follower> woken;
-  std::shared_ptr<catalog::lookups> by;
-  std::vector<wanted_entry> asked_for;
+  std::vector<std::string> asked_for;
+  std::vector<std::string> unsure;
+  way by;
   {
     const std::lock_guard lock(mutex_);
     if (has_ended_) return;
     if (entries_) asked_for = note_entries(what);
-    if (!asked_for.empty()) by = entries_->from;
+    unsure = unsure_of(what);
+    if (!asked_for.empty() || !unsure.empty()) by = way_now();
     if (note(what)) woken = due_wake();
   }
   if (woken) woken->wake();
-  for (const auto& [uri, through] : asked_for) look_up(uri, through, by);
+  for (const auto& uri : asked_for) look_up(uri, by);
+  for (const auto& uri : unsure) make_sure_of(uri, by);
 }
 
 void announcements::told(const model::log_message& what) {
   constexpr std::size_t most_messages = 100;
-  constexpr std::size_t longest = 64 * 1024;
-  auto text = wire::log_notification(what.level, what.logger, what.data);
-  if (text.size() > longest) text = wire::log_notification(what.level, what.logger, "[a message of more than 64 KiB left out]");
+  const auto is_wanted = [&] { return !has_ended_ && least_ && what.level >= *least_; };
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_wanted()) return;
+  }
+  auto text = log_text(what.level, what.logger, what.data);
   std::shared_ptr<rpc::follower> woken;
   {
     const std::lock_guard lock(mutex_);
-    if (has_ended_ || !least_ || what.level < *least_) return;
+    if (!is_wanted()) return;
     if (messages_.size() == most_messages) messages_.pop_front();
     messages_.push_back(std::move(text));
     woken = due_wake();
@@ -201,19 +205,7 @@ bool announcements::note(const model::change& what) {
     case kind::entry:
       break;
   }
-  const auto place = watched_.find(catalog::resource_in(what.uri));
-  if (place == watched_.end()) return false;
-  const auto part = catalog::part_in(what.uri);
-  bool was_pending = false;
-  bool is_new = false;
-  for (auto& one : place->second) {
-    was_pending = was_pending || one.is_pending;
-    if (!part.empty() && one.part != part) continue;
-    one.title = what.title.empty() ? nullptr : std::make_unique<std::string>(what.title);
-    if (!std::exchange(one.is_pending, true)) is_new = true;
-  }
-  if (is_new && !was_pending) pending_.push_back(&*place);
-  return is_new;
+  return note_content(what.uri, what.title, false);
 }
 
 std::optional<std::string> announcements::next() {

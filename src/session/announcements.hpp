@@ -1,6 +1,7 @@
 /// What one stream still has to tell its peer about changes, coalesced until the stream has room.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <list>
@@ -16,11 +17,18 @@
 
 #include "catalog/feed.hpp"
 #include "catalog/lookups.hpp"
+#include "gate/gate.hpp"
 #include "rpc/envelope.hpp"
 #include "rpc/outlet.hpp"
 #include "wire/codec.hpp"
 
 namespace hondana::session {
+
+/// A peer asks for what is told, and reads it. Over HTTP both may come with different tokens.
+enum class announcements_side : std::uint8_t { asks, reads };
+
+/// Whether two callers see the same by any rules: identity, what was proved, and the view they came with.
+[[nodiscard]] bool sees_alike(const caller& one, const caller& other);
 
 /// Hears of changes and makes notifications of them when asked for the next one, so that however many changes there are and
 /// however slow the peer is, it holds one note a list and one a watched URI.
@@ -37,6 +45,13 @@ class announcements final : public rpc::message_source,
 
   /// From now on messages are written as `manners` wants; before, nothing is sent.
   void begin(const wire::codec& manners);
+  using side = announcements_side;
+  /// From now on only changes are told that `who` may see as `by` says now or, after `rules_changed`, then. Entries come by
+  /// `from`. Where views look at entries, a change is told once the entry has been found.
+  void see_as(side playing, const caller& who, const std::shared_ptr<const gate::gate>& by,
+              const std::shared_ptr<catalog::lookups>& from);
+  /// How often what may be told has changed.
+  [[nodiscard]] std::uint64_t sight_changes() const;
   /// Sends `message` before anything else.
   void say_first(std::string message);
   /// Which changed lists are told; the caller joins the feed.
@@ -45,9 +60,8 @@ class announcements final : public rpc::message_source,
   [[nodiscard]] bool watch(const std::string& uri, const std::string& asked, std::size_t limit);
   /// True when a change of it was still to be told.
   bool unwatch(const std::string& uri);
-  /// The same with changes told as entries, which come from `by` and are left out where `through` (may be null) hides the URI.
-  [[nodiscard]] bool watch_entry(const std::string& uri, const std::string& asked, std::shared_ptr<const view> through,
-                                 const std::shared_ptr<catalog::lookups>& by, std::size_t limit);
+  /// The same with changes told as entries. Somebody asks here already.
+  [[nodiscard]] bool watch_entry(const std::string& uri, const std::string& asked, std::size_t limit);
   bool unwatch_entry(const std::string& uri);
   /// A change that was to be told of a URI which was watched in the other way is told in this one.
   void owe(const std::string& uri);
@@ -65,6 +79,8 @@ class announcements final : public rpc::message_source,
   [[nodiscard]] std::shared_ptr<work::turns> place() const override;
   void heard(const model::change& what) override;
   void come_near() const noexcept override;
+  [[nodiscard]] bool may_hear(std::string_view uri) const override;
+  void rules_changed(const std::shared_ptr<const gate::gate>& now) override;
   /// Kept when it is as severe as `want_messages` says; the oldest of more than a hundred is lost.
   void told(const model::log_message& what) override;
   /// Log messages of this level and above are told from now on; before the first call, none are.
@@ -88,7 +104,6 @@ class announcements final : public rpc::message_source,
     std::string uri;
     std::string asked;
     std::string title;
-    std::shared_ptr<const view> through;
     std::shared_ptr<const resource> now;
     bool is_pending = false;
     bool is_asked_for = false;  // a lookup is under way,
@@ -98,21 +113,49 @@ class announcements final : public rpc::message_source,
     std::map<std::string, std::vector<entry_note>, std::less<>> by_resource;
     std::size_t count = 0;
     std::list<std::string> found;  // in the order of the lookups
+  };
+  /// Who is told, and what that may see.
+  struct sight {
+    std::array<std::shared_ptr<const caller>, 2> who;  // by `side`
+    std::shared_ptr<const gate::gate> by;
     std::shared_ptr<catalog::lookups> from;
+    std::shared_ptr<const view> through;  // null: everything
+    std::uint64_t changes = 0;            // of `through`
   };
   [[nodiscard]] bool has_something() const;
   [[nodiscard]] watch_note* find(const std::string& uri);
   [[nodiscard]] entry_notes& entries();
   [[nodiscard]] std::size_t count() const noexcept { return watched_count_ + (entries_ ? entries_->count : 0); }
   [[nodiscard]] entry_note* find_entry(const std::string& uri);
-  struct wanted_entry {
-    std::string uri;
+  /// Under the lock: what may be seen; null: everything.
+  [[nodiscard]] const view* present_view() const noexcept { return sight_ ? sight_->through.get() : nullptr; }
+  /// Under the lock: whether a URI is told of, and what may stand in it.
+  [[nodiscard]] bool is_seen(std::string_view uri) const {
+    return !sight_ || !sight_->by || sight_->by->may_see(sight_->through.get(), uri);
+  }
+  [[nodiscard]] bool is_readable(std::string_view uri) const {
+    return !sight_ || !sight_->by || sight_->by->may_read(sight_->through.get(), uri);
+  }
+  /// Sees anew: nothing when that is the same as before. Otherwise what was noted and may be told no more is forgotten, and
+  /// what has to be asked about again is returned.
+  [[nodiscard]] std::optional<std::vector<std::string>> look_anew();
+  void forget_unseen(std::vector<std::string>& asked_again);
+  void settle_sight(std::unique_lock<std::mutex> lock);
+  /// Under the lock: of which URIs to ask for the entry.
+  [[nodiscard]] std::vector<std::string> note_entries(const model::change& what);
+  /// Under the lock: which watched URIs are told of only once their entry has been found.
+  [[nodiscard]] std::vector<std::string> unsure_of(const model::change& what) const;
+  /// What a lookup needs, taken under the lock.
+  struct way {
+    std::shared_ptr<catalog::lookups> from;
     std::shared_ptr<const view> through;
   };
-  /// What to ask a lookup for.
-  [[nodiscard]] std::vector<wanted_entry> note_entries(const model::change& what);
-  void look_up(const std::string& uri, const std::shared_ptr<const view>& through, const std::shared_ptr<catalog::lookups>& by);
-  void looked_up(const std::string& uri, std::shared_ptr<const resource> entry);
+  [[nodiscard]] way way_now() const { return sight_ ? way{sight_->from, sight_->through} : way{}; }
+  void look_up(const std::string& uri, const way& by);
+  void looked_up(const std::string& uri, const std::shared_ptr<const view>& through, std::shared_ptr<const resource> entry);
+  void make_sure_of(const std::string& uri, const way& by);
+  void made_sure_of(const std::string& uri, const std::shared_ptr<const view>& through, const resource& entry);
+  [[nodiscard]] bool note_content(std::string_view uri, std::string_view title, bool is_sure);
   [[nodiscard]] bool note(const model::change& what);
   [[nodiscard]] std::optional<std::string> make_next();
   [[nodiscard]] std::optional<model::change> take();
@@ -134,6 +177,7 @@ class announcements final : public rpc::message_source,
   notes_by_resource watched_;
   std::size_t watched_count_ = 0;
   std::unique_ptr<entry_notes> entries_;  // null until there is one
+  std::unique_ptr<sight> sight_;          // null: nobody has asked
   std::optional<log_level> least_;
   bool wants_resources_ = false, wants_tools_ = false, wants_prompts_ = false;
   bool resources_ = false, tools_ = false, prompts_ = false;  // changed and not told

@@ -12,8 +12,7 @@ announcements::entry_notes& announcements::entries() {
   return *entries_;
 }
 
-bool announcements::watch_entry(const std::string& uri, const std::string& asked, std::shared_ptr<const view> through,
-                                const std::shared_ptr<catalog::lookups>& by, std::size_t limit) {
+bool announcements::watch_entry(const std::string& uri, const std::string& asked, std::size_t limit) {
   const std::lock_guard lock(mutex_);
   auto* one = find_entry(uri);
   if (one == nullptr) {
@@ -25,8 +24,6 @@ bool announcements::watch_entry(const std::string& uri, const std::string& asked
     one->uri = uri;
   }
   one->asked = asked;
-  one->through = std::move(through);
-  entries().from = by;
   return true;
 }
 
@@ -54,49 +51,50 @@ bool announcements::unwatch_entry(const std::string& uri) {
   return is_owed;
 }
 
-std::vector<announcements::wanted_entry> announcements::note_entries(const model::change& what) {
-  std::vector<wanted_entry> asked_for;
+std::vector<std::string> announcements::note_entries(const model::change& what) {
+  std::vector<std::string> asked_for;
   if (what.kind != model::change::what::content) return asked_for;
   const auto place = entries_->by_resource.find(catalog::resource_in(what.uri));
   if (place == entries_->by_resource.end()) return asked_for;
   const bool is_whole = what.uri.size() == place->first.size();
   for (auto& one : place->second) {
-    if (!is_whole && one.uri != what.uri) continue;
-    one.title = what.title;
+    if ((!is_whole && one.uri != what.uri) || !is_seen(one.uri)) continue;
+    one.title = is_readable(one.uri) ? what.title : std::string();
     one.is_stale = one.is_asked_for;
-    if (!std::exchange(one.is_asked_for, true)) asked_for.push_back({one.uri, one.through});
+    if (!std::exchange(one.is_asked_for, true)) asked_for.push_back(one.uri);
   }
   return asked_for;
 }
 
-void announcements::look_up(const std::string& uri, const std::shared_ptr<const view>& through,
-                            const std::shared_ptr<catalog::lookups>& by) {
-  by->ask(uri, through, [to = weak_from_this(), uri](std::shared_ptr<const resource> entry) {
-    if (const auto there = to.lock()) there->looked_up(uri, std::move(entry));
+void announcements::look_up(const std::string& uri, const way& by) {
+  by.from->ask(uri, by.through, [to = weak_from_this(), uri, through = by.through](std::shared_ptr<const resource> entry) {
+    if (const auto there = to.lock()) there->looked_up(uri, through, std::move(entry));
   });
 }
 
-void announcements::looked_up(const std::string& uri, std::shared_ptr<const resource> entry) {
+void announcements::looked_up(const std::string& uri, const std::shared_ptr<const view>& through,
+                              std::shared_ptr<const resource> entry) {
   std::shared_ptr<rpc::follower> woken;
-  std::shared_ptr<catalog::lookups> again;
-  std::shared_ptr<const view> through;
+  std::optional<way> again;
   {
     const std::lock_guard lock(mutex_);
     auto* const found = find_entry(uri);
     if (found == nullptr) return;
     auto& one = *found;
+    const auto now = way_now();
+    const bool is_told = is_seen(uri);
+    const bool is_hidden_or_gone = !entry && now.through && now.through->looks_at_entries();
     // Told even when another lookup follows: else a resource that never rests would never be told of.
-    if (catalog::may_see(one.through.get(), uri)) {
+    if (is_told && now.through == through && !is_hidden_or_gone) {
       one.now = std::move(entry);
       if (!std::exchange(one.is_pending, true)) entries_->found.push_back(uri);
       woken = due_wake();
     }
-    one.is_asked_for = std::exchange(one.is_stale, false);
-    if (one.is_asked_for) again = entries_->from;
-    through = one.through;
+    one.is_asked_for = is_told && (std::exchange(one.is_stale, false) || now.through != through);
+    if (one.is_asked_for) again = now;
   }
   if (woken) woken->wake();
-  if (again) look_up(uri, through, again);
+  if (again) look_up(uri, *again);
 }
 
 }  // namespace hondana::session

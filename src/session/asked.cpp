@@ -1,8 +1,11 @@
 /// Ids of our own and who waits for their answers.
 #include "session/asked.hpp"
 
-#include <random>
+#include <stdexcept>
 #include <utility>
+
+#include "bytes/hex.hpp"
+#include "bytes/random.hpp"
 
 namespace hondana::session {
 namespace {
@@ -12,14 +15,9 @@ constexpr std::size_t most_waiting = 256;
 }  // namespace
 
 std::string random_name() {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::random_device device;
-  std::string out;
-  for (int word = 0; word < 4; ++word) {
-    auto bits = device();
-    for (int digit = 0; digit < 8; ++digit, bits >>= 4) out.push_back(digits[bits & 0xF]);
-  }
-  return out;
+  const auto raw = bytes::random_bytes(16);
+  if (!raw) throw std::runtime_error(raw.error().public_text);
+  return bytes::to_hex(*raw);
 }
 
 asked::asked() : prefix_(random_name()) {}

@@ -10,7 +10,7 @@
 #include <hondana/input.hpp>
 
 #include "rpc/outlet.hpp"
-#include "wire/logging.hpp"
+#include "session/log_text.hpp"
 
 namespace hondana::session {
 
@@ -19,11 +19,10 @@ class log_line {
  public:
   log_line(log_level least, std::shared_ptr<rpc::outlet> out) : least_(least), out_(std::move(out)) {}
 
-  /// Sends at most a hundred messages a second; more are dropped. One of more than 64 KiB is cut to a note that says so.
+  /// Sends at most a hundred messages a second; more are dropped.
   void send(log_level level, const value& data, std::string_view logger) {
     if (level < least_) return;
-    auto message = wire::log_notification(level, logger, data);
-    if (message.size() > longest) message = wire::log_notification(level, logger, "[a message of more than 64 KiB left out]");
+    auto message = log_text(level, logger, data);
     const std::lock_guard lock(mutex_);
     const auto now = std::chrono::steady_clock::now();
     if (now - since_ >= std::chrono::seconds(1)) {
@@ -42,7 +41,6 @@ class log_line {
   }
 
  private:
-  static constexpr std::size_t longest = 64 * 1024;
   static constexpr int most_a_second = 100;
 
   log_level least_;

@@ -15,7 +15,9 @@ namespace hondana::session {
 /// An error answer to a request, or without an id to what was none.
 [[nodiscard]] inline rpc::delivery refusal(const std::optional<rpc::request_id>& id, const wire::protocol_error& why,
                                            const wire::codec& manners) {
-  return {why.http_status, rpc::body(wire::wrap_error(id, why, manners))};
+  rpc::delivery out{why.http_status, rpc::body(wire::wrap_error(id, why, manners))};
+  out.error = why.code;
+  return out;
 }
 
 /// Everything a request's answer needs, shared with the completions.
@@ -35,6 +37,7 @@ struct pending {
       answer.http_status = 403;
       answer.scopes = why.scopes;
     }
+    if (why.code == errc::too_many_requests || why.code == errc::overloaded) answer.retry = why.retry;
     reply.send(std::move(answer));
   }
   void note(std::string_view line) const {

@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include "session/granted.hpp"
+
 namespace hondana::session {
 namespace {
 
@@ -50,22 +52,43 @@ struct performer {
   }
   void operator()(const model::complete& what) const {
     if (what.prompt) {
+      if (!is_there(of->with->handlers->find_prompt(*what.prompt))) {
+        return of->fail(handlers::table::unknown_prompt_to_complete(*what.prompt));
+      }
       of->with->handlers->complete(by, what, [of = of](auto values) { of->finish(std::move(values)); });
     } else {
       of->with->catalog->complete(by, what, [of = of](auto values) { of->finish(std::move(values)); });
     }
   }
-  void operator()(const model::list_tools& what) const { of->finish(of->with->handlers->tools(what.cursor)); }
-  void operator()(const model::list_prompts& what) const { of->finish(of->with->handlers->prompts(what.cursor)); }
+  void operator()(const model::list_tools& what) const {
+    handlers::table::tool_sight is_shown;
+    if (const auto granted = by_rules()) {
+      is_shown = [granted](const handlers::offered_tool& one) { return granted_of(*granted, one) >= grant::list; };
+    }
+    of->finish(of->with->handlers->tools(what.cursor, is_shown));
+  }
+  void operator()(const model::list_prompts& what) const {
+    handlers::table::prompt_sight is_shown;
+    if (const auto granted = by_rules()) {
+      is_shown = [granted](const handlers::offered_prompt& one) { return granted_of(*granted, one) >= grant::list; };
+    }
+    of->finish(of->with->handlers->prompts(what.cursor, is_shown));
+  }
   void operator()(model::call_tool& what) const {
     const auto* called = of->with->handlers->find_tool(what.name);
-    if (called != nullptr && facts.http) {
+    if (!is_there(called)) return of->fail(handlers::table::unknown_tool(what.name));
+    if (facts.http) {
       const auto refused = of->codec.refuse_mirrored(called->mirrored, what.arguments, *facts.http);
       if (refused) return of->refuse(*refused);
     }
     rounds::begin(of, by, std::move(what), around);
   }
-  void operator()(model::get_prompt& what) const { rounds::begin(of, by, std::move(what), around); }
+  void operator()(model::get_prompt& what) const {
+    if (!is_there(of->with->handlers->find_prompt(what.name))) {
+      return of->fail(handlers::table::unknown_prompt(what.name));
+    }
+    rounds::begin(of, by, std::move(what), around);
+  }
   void operator()(const model::set_log_level&) const { acknowledge(); }
   void operator()(const model::initialize&) const {
     rpc::body result(of->codec.encode_greeting(of->with->self));
@@ -79,6 +102,12 @@ struct performer {
   }
 
  private:
+  /// What there is not and what may not be had have one answer, given here before anything else looks at the request.
+  template <class Offered>
+  [[nodiscard]] bool is_there(const Offered* one) const {
+    return may_use(*of->with->gate, by.who, one);
+  }
+  [[nodiscard]] std::shared_ptr<const access::decisions> by_rules() const { return of->with->gate->decisions_of(by.who); }
   static void unmodified(pending& of, const catalog::read_answer& answer) {
     of.refuse(of.codec.encode_unmodified(of.uri, answer.reading.version));
   }

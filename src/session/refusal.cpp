@@ -2,6 +2,7 @@
 #include "session/refusal.hpp"
 
 #include "wire/choose.hpp"
+#include "wire/params.hpp"
 #include "wire/refusals.hpp"
 
 namespace hondana::session {
@@ -20,6 +21,10 @@ rpc::delivery written(const wire::protocol_error& why, const rpc::http_headers& 
 
 std::string error_text(int http_status, std::string_view why, const std::optional<rpc::http_headers>& headers) {
   return text_of(wire::refused_by_http(http_status, why), headers);
+}
+
+std::string error_text(const failure& why, const std::optional<rpc::http_headers>& headers) {
+  return text_of(wire::encode_plain_failure(why), headers);
 }
 
 rpc::delivery refuse(int http_status, std::string_view why, const rpc::http_headers& headers) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include <hondana/error.hpp>
+
 #include "rpc/facts.hpp"
 #include "rpc/outlet.hpp"
 
@@ -14,7 +16,9 @@ namespace hondana::session {
 /// Spec: basic/transports#sending-messages-to-the-server (4).
 [[nodiscard]] std::string error_text(int http_status, std::string_view why,
                                      const std::optional<rpc::http_headers>& headers = std::nullopt);
-/// The same as a delivery, written as peers of the revision in `headers` want it.
+/// The same of a failure, with what it says of trying again.
+[[nodiscard]] std::string error_text(const failure& why, const std::optional<rpc::http_headers>& headers);
+/// The first as a delivery, written as peers of the revision in `headers` want it.
 [[nodiscard]] rpc::delivery refuse(int http_status, std::string_view why, const rpc::http_headers& headers);
 
 /// Why a request of any kind cannot be taken: its version header names no revision of ours.

@@ -70,7 +70,7 @@ std::string rounds::parameters() const {
 void rounds::run() {
   ++round_;
   auto call = by_;
-  call.deadline = std::chrono::steady_clock::now() + of_->with->call_deadline;
+  call.deadline = std::min(std::chrono::steady_clock::now() + around_.time, around_.last);
   const auto log = around_.log;
   handler_call round{{std::move(call)}, around_.client, std::move(answers_), std::exchange(state_, {}), {}, {}};
   round.let_go = [out = around_.out](std::chrono::milliseconds retry) { out->release(retry); };
@@ -161,7 +161,8 @@ void rounds::ask_peer(input_required what) {
   }
   {
     const std::lock_guard lock(mutex_);
-    timer_ = of_->with->timers->at(std::chrono::steady_clock::now() + of_->with->input_deadline, [late = weak_from_this()] {
+    const auto until = std::min(std::chrono::steady_clock::now() + of_->with->input_deadline, around_.last);
+    timer_ = of_->with->timers->at(until, [late = weak_from_this()] {
       if (const auto self = late.lock()) {
         self->give_up({errc::timed_out, "The client did not answer what it was asked in time.", {}});
       }

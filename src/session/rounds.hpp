@@ -1,6 +1,7 @@
 /// One call of a tool or prompt, and the rounds it takes when it needs the client's input.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,6 +26,8 @@ struct surroundings {
   std::shared_ptr<log_line> log;  ///< Null when the peer wants no messages.
   std::shared_ptr<rpc::outlet> out;
   std::shared_ptr<asked> requests_of_ours;
+  std::chrono::milliseconds time;              ///< For each round.
+  std::chrono::steady_clock::time_point last;  ///< For all of them, with what the client takes in between.
 };
 
 /// Calls a handler; when it returns `input_required`, a modern peer gets that as its answer, and a legacy peer gets requests of

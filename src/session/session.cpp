@@ -1,14 +1,17 @@
 /// Messages in, operations to the gate and the catalog, answers out.
 #include "session/session.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <utility>
 #include <variant>
 
+#include "gate/request_names.hpp"
 #include "json/reader.hpp"
 #include "rpc/envelope.hpp"
 #include "session/announcements.hpp"
+#include "session/auditing.hpp"
 #include "session/exchange.hpp"
 #include "session/incoming.hpp"
 #include "session/performer.hpp"
@@ -30,6 +33,17 @@ std::string uri_of(const model::operation& what) {
   if (const auto* folder = std::get_if<model::read_directory>(&what)) return folder->asked_uri;
   if (const auto* skill = std::get_if<model::get_skill>(&what)) return skill->asked_uri;
   return {};
+}
+
+/// Until it is answered with an error.
+std::chrono::milliseconds time_for(const model::operation& what, const context& with) {
+  auto out = with.call_deadline;
+  if (!with.deadlines.empty()) {
+    const auto methods = gate::subject_of(what).methods;
+    const auto own = methods.empty() ? with.deadlines.end() : with.deadlines.find(methods.front());
+    if (own != with.deadlines.end()) out = own->second;
+  }
+  return std::min(out, with.longest_call);
 }
 
 }  // namespace
@@ -60,7 +74,7 @@ void session::receive_whole(std::string_view message, const incoming& whole) {
   const auto document = json::document::parse(message);
   if (!document) {
     const auto& manners = wire::choose_for_unreadable(whole.facts, conversation_);
-    return whole.answer(refusal({}, wire::not_json(document.error().what), manners));
+    return turn_down(whole, {}, wire::not_json(document.error().what), manners);
   }
   if (document->root().type() == json::kind::array) {
     if (const auto messages = document->root().as_array("")) return receive_batch(*messages, whole);
@@ -71,15 +85,16 @@ void session::receive_whole(std::string_view message, const incoming& whole) {
 void session::refuse_oversized(std::size_t limit, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out) {
   const auto& manners = wire::choose_for_unreadable(facts, conversation_);
   const auto why = "a message may have at most " + std::to_string(limit) + " bytes. Send it in smaller parts.";
+  record_refusal(contexts_->current()->audit.get(), facts.who, {}, "oversized");
   out->answer(refusal({}, wire::invalid_request(why, 413), manners));
 }
 
 void session::receive_batch(const json::array& messages, const incoming& whole) {
   const auto& manners = wire::choose_for_unreadable(whole.facts, conversation_);
   if (whole.facts.http) {
-    if (const auto refused = wire::refuse_version(*whole.facts.http)) return whole.answer(refusal({}, *refused, manners));
+    if (const auto refused = wire::refuse_version(*whole.facts.http)) return turn_down(whole, {}, *refused, manners);
   }
-  const auto refuse = [&](const std::string& why) { whole.answer(refusal({}, wire::invalid_request(why), manners)); };
+  const auto refuse = [&](const std::string& why) { turn_down(whole, {}, wire::invalid_request(why), manners); };
   if (!manners.has_batches()) {
     return refuse("revision " + std::string(manners.revision()) + " has no batches; send one message at a time");
   }
@@ -105,7 +120,7 @@ void session::receive_one(json::value value, const incoming& from) {
     } else if (const auto* broken = std::get_if<rpc::malformed>(&message)) {
       refuse(*broken, from);
     } else if (const auto refused = wire::refuse_header(from.facts, conversation_)) {
-      from.answer(refusal({}, *refused, wire::choose_for_unreadable(from.facts, conversation_)));
+      turn_down(from, {}, *refused, wire::choose_for_unreadable(from.facts, conversation_));
     } else {
       take(std::get<rpc::response>(message));
       from.answer(nothing_to_say());
@@ -135,12 +150,11 @@ void session::take(const rpc::response& response) {
 
 void session::refuse(const rpc::malformed& what, const incoming& from) {
   const auto& manners = wire::choose_for_unreadable(from.facts, conversation_);
+  if (!what.is_notification) return turn_down(from, what.id, wire::of_malformed(what), manners);
   auto refused = refusal(what.id, wire::of_malformed(what), manners);
-  if (what.is_notification) {
-    note("ignored a notification: " + what.text);
-    // Over HTTP the status says so, and may have a body; elsewhere a notification has no answer.
-    if (!from.facts.http || from.in_batch) refused.content.reset();
-  }
+  note("ignored a notification: " + what.text);
+  // Over HTTP the status says so, and may have a body; elsewhere a notification has no answer.
+  if (!from.facts.http || from.in_batch) refused.content.reset();
   from.answer(std::move(refused));
 }
 
@@ -162,6 +176,7 @@ void session::accept(const rpc::notification& notification, const incoming& from
     notes->begin(*conversation_.settled);
     notes->stay_at(from.answers->out()->place());
     with->feed->join(notes, with->self.announces_resources);
+    let_see(*notes, announcements::side::asks, from.facts.who);
   }
   from.answer(nothing_to_say());
 }
@@ -170,26 +185,34 @@ void session::accept(const rpc::request& request, const incoming& from) {
   const auto codec = wire::choose(request, from.facts, conversation_);
   if (!codec) {
     const auto& manners = wire::choose_for_unreadable(from.facts, conversation_);
-    return from.answer(refusal(request.id, codec.error(), manners));
+    return turn_down(from, request.id, codec.error(), manners, request.method);
   }
   auto what = (*codec)->decode(request, from.facts);
-  if (!what) return from.answer(refusal(request.id, what.error(), **codec));
+  if (!what) return turn_down(from, request.id, what.error(), **codec, request.method);
   const auto& manners = what->is_versioned ? (*codec)->versioned() : **codec;
   // Whoever asks in the dialect once knows it; in the stateless era each request stands for itself.
   if (what->is_versioned && conversation_.settled == *codec) wire::settle(conversation_, manners);
   if (const auto undeclared = manners.refuse_undeclared(what->operation, contexts_->current()->self)) {
-    return from.answer(refusal(request.id, *undeclared, manners));
+    return turn_down(from, request.id, *undeclared, manners, request.method);
   }
   if (std::holds_alternative<model::initialize>(what->operation)) {
     if (from.in_batch) {
-      return from.answer(refusal(request.id, wire::invalid_request("initialize must not be part of a batch"), manners));
+      return turn_down(from, request.id, wire::invalid_request("initialize must not be part of a batch"), manners,
+                       request.method);
     }
   }
-  dispatch(std::move(*what), request.id, manners, from);
+  dispatch(std::move(*what), request, manners, from);
 }
 
-void session::dispatch(model::request what, const rpc::request_id& id, const wire::codec& codec, const incoming& from) {
+void session::turn_down(const incoming& from, const std::optional<rpc::request_id>& id, const wire::protocol_error& why,
+                        const wire::codec& manners, std::string_view method) const {
+  record_refusal(contexts_->current()->audit.get(), from.facts.who, method, "malformed");
+  from.answer(refusal(id, why, manners));
+}
+
+void session::dispatch(model::request what, const rpc::request& request, const wire::codec& codec, const incoming& from) {
   const auto with = contexts_->current();
+  const auto& id = request.id;
   const auto answers = from.answers;
   const auto slot = from.slot;
   std::shared_ptr<progress_line> progress;
@@ -201,30 +224,61 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
   // One pointer, since a stream of changes keeps this for as long as it is open.
   const auto lines =
       progress || log ? std::make_shared<const std::pair<decltype(progress), decltype(log)>>(progress, log) : nullptr;
+  const auto end = with->ended || with->audit ? std::make_shared<ending>() : nullptr;
+  if (with->ended) end->listen([with, who = from.facts.who](const completion& how) { with->ended(who, how); });
+  auto who = from.facts.who;
+  who.view = with->gate->view_of(from.facts.who);
+  result<void> admitted;
+  // Where addresses count, the message has been counted before it was known who asks: that is its first.
+  if (with->meter)
+    admitted = with->meter->admit(from.facts.who, std::holds_alternative<model::complete>(what.operation), slot == 0);
+  if (!admitted) with->note_refusal(429, from.facts.who.address, from.facts.who.identity, admitted.error().public_text);
+  if (admitted) admitted = with->gate->admit(from.facts.who, what.operation);
+  if (with->audit) {
+    // Before anything is done for it, and before somebody can take it back.
+    auto decided = with->audit->decide(decision_about(*with, who, request.method, what, admitted));
+    if (decided) {
+      end->listen([by = with->audit, number = *decided, trace = std::move(what.trace)](const completion& how) {
+        by->complete(number, completion_of(how, trace));
+      });
+    } else if (admitted) {
+      admitted = tl::unexpected(std::move(decided.error()));
+    }
+  }
   auto reply = requests_->open(
       id, with->requests_under_way,
-      [answers, slot, lines, id, &codec, open = std::weak_ptr(streams_)](std::optional<rpc::delivery> answer) {
+      // The table owns this, and calls it: it outlives the call.
+      [answers, slot, lines, id, &codec, end, open = std::weak_ptr(streams_),
+       table = requests_.get()](std::optional<rpc::delivery> answer) {
         if (lines && lines->first) lines->first->close();
         if (lines && lines->second) lines->second->close();
         if (const auto there = open.lock()) there->close(id);
+        const bool is_answered = answer.has_value();
         auto said = answer ? std::move(*answer) : nothing_to_say();
         if (!answers->admit(said)) said = refusal(id, wire::too_much_for_a_batch(exchange::most_bytes), codec);
+        if (end && is_answered) end->follow(said);
+        if (end && !is_answered) end->give_up(table->has_left() ? audit_outcome::gone : audit_outcome::cancelled);
         answers->fill(slot, std::move(said));
       },
       refusal(id, wire::internal_error(), codec));
   if (!reply) {
     const bool is_full = reply.error() == rpc::in_flight::refusal::full;
-    return from.answer(refusal(id,
-                               is_full ? wire::too_many_under_way(with->requests_under_way)
-                                       : wire::invalid_request("id: in use by a request that is still under way"),
-                               codec));
+    auto refused = refusal(id,
+                           is_full ? wire::too_many_under_way(with->requests_under_way)
+                                   : wire::invalid_request("id: in use by a request that is still under way"),
+                           codec);
+    if (end) end->follow(refused);
+    return from.answer(std::move(refused));
   }
 
-  call by{from.facts.who, std::chrono::steady_clock::now() + with->call_deadline, reply->stop(), {}};
+  const auto began = std::chrono::steady_clock::now();
+  const auto time = time_for(what.operation, *with);
+  call by{std::move(who), began + time, reply->stop(), {}};
+  if (conversation_.settled != nullptr) is_asked_by(from.facts.who);
   if (progress) by.report = [progress](const hondana::progress& now) { progress->report(now); };
   by.mounts = std::move(what.mounts);
   auto of = std::make_shared<pending>(pending{std::move(*reply), id, codec, with, uri_of(what.operation)});
-  if (const auto admitted = with->gate->admit(by.who, what.operation); !admitted) return of->fail(admitted.error());
+  if (!admitted) return of->fail(admitted.error());
   if (const auto* opening = std::get_if<model::initialize>(&what.operation)) {
     wire::settle(conversation_, codec);
     client_ = opening->client;
@@ -234,11 +288,13 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
     own_notes()->want_messages(level_);
   }
   if (const auto* wish = std::get_if<model::subscribe>(&what.operation)) {
-    const auto subscribed = subscribe(*wish, *with);
+    const auto subscribed = subscribe(*wish, from.facts.who, *with);
+    let_see(*own_notes(), announcements::side::asks, from.facts.who);  // as after every beginning to listen
     return subscribed ? of->succeed(rpc::body(codec.encode_empty(with->self))) : of->fail(subscribed.error());
   }
   if (const auto* wish = std::get_if<model::subscribe_entries>(&what.operation)) {
-    const auto subscribed = subscribe(*wish, by.who, *with);
+    const auto subscribed = subscribe(*wish, from.facts.who, *with);
+    let_see(*own_notes(), announcements::side::asks, from.facts.who);
     return subscribed ? of->succeed(rpc::body(codec.encode_empty(with->self))) : of->fail(subscribed.error());
   }
   if (const auto* wish = std::get_if<model::unsubscribe>(&what.operation)) {
@@ -251,7 +307,7 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
   }
   if (const auto* wish = std::get_if<model::listen>(&what.operation)) return listen(*wish, of, from);
   if (is_legacy && !asked_) asked_ = std::make_shared<asked>();
-  const surroundings around{is_legacy ? client_ : what.client, log, answers->out(), asked_};
+  const surroundings around{is_legacy ? client_ : what.client, log, answers->out(), asked_, time, began + with->longest_call};
   perform(std::move(of), by, from.facts, std::move(what.operation), around);
 }
 

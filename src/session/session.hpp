@@ -4,11 +4,16 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include <hondana/audit.hpp>
 
 #include "catalog/catalog.hpp"
 #include "catalog/feed.hpp"
@@ -16,17 +21,21 @@
 #include "gate/gate.hpp"
 #include "handlers/table.hpp"
 #include "model/answers.hpp"
+#include "quota/meter.hpp"
 #include "rpc/facts.hpp"
 #include "rpc/in_flight.hpp"
 #include "rpc/outlet.hpp"
 #include "seal/seal.hpp"
 #include "session/asked.hpp"
+#include "session/ending.hpp"
+#include "session/refusal_log.hpp"
 #include "wire/choose.hpp"
 #include "work/timers.hpp"
 
 namespace hondana::session {
 
 class announcements;
+enum class announcements_side : std::uint8_t;
 class streams;
 struct pending;
 
@@ -40,13 +49,27 @@ struct context {
   std::shared_ptr<const seal::sealer> sealer;
   std::shared_ptr<work::timers> timers;
   model::self_description self;
+  std::shared_ptr<const quota::meter> meter;  ///< Null: everybody may ask as much as they like.
   std::chrono::milliseconds call_deadline{30'000};
+  std::map<std::string, std::chrono::milliseconds, std::less<>> deadlines;  ///< By method, instead of the former.
+  std::chrono::milliseconds longest_call{900'000};                          ///< Whatever a request waits for.
   std::chrono::milliseconds input_deadline{600'000};  ///< Until a client must have answered what it is asked.
   std::size_t requests_under_way = 1024;              ///< A peer with more is told so.
   std::size_t subscriptions = 10'000;                 ///< URIs a peer may watch at once on one stream.
   /// What batches that wait for their last answer hold, of all peers; shared by all contexts of a server. May be null.
   std::shared_ptr<std::atomic<std::size_t>> batch_bytes;
+  std::shared_ptr<auditor> audit{};  ///< Null: no record is kept.
   std::function<void(std::string_view)> log;
+  /// Who was refused lately, in words; shared by all contexts of a server. Never null.
+  std::shared_ptr<refusal_log> refusals = std::make_shared<refusal_log>();
+  /// Told of every request that got as far as being decoded how it ended; may be empty. As listeners of `ending`.
+  std::function<void(const caller&, const completion&)> ended{};
+
+  /// A line in the log, unless there are too many of them; arguments as those of `refusal_log::line`.
+  void note_refusal(int status, std::string_view address, std::string_view identity, std::string_view why) const {
+    if (!log) return;
+    if (const auto line = refusals->line(status, address, identity, why)) log(*line);
+  }
 };
 
 /// Where the current context comes from.
@@ -59,6 +82,9 @@ class context_source {
   /// Never null. Threads: any.
   [[nodiscard]] virtual std::shared_ptr<const context> current() const = 0;
 };
+
+/// The caller with the view that it has by the present rules.
+[[nodiscard]] caller as_seen_now(caller who, const context_source& contexts);
 
 /// One conversation. A transport that keeps no peers apart (a modern HTTP POST) makes one for each message.
 ///
@@ -76,6 +102,9 @@ class session : public std::enable_shared_from_this<session> {
 
   /// What belongs to no request of the peer, for whatever stream it has for that. Never null. Threads: any.
   [[nodiscard]] std::shared_ptr<rpc::message_source> standing();
+  /// The stream for that is read by `who`, who need not be who asks in this session; how often what it may
+  /// tell has changed by now. Threads: any.
+  std::uint64_t is_read_by(const caller& who);
   /// The server will be gone soon: ends the peer's streams of changes as the era wants. Threads: any.
   void finish();
   /// The peer has gone: stops everything under way.
@@ -94,9 +123,16 @@ class session : public std::enable_shared_from_this<session> {
   void take(const rpc::response& response);
   void refuse(const rpc::malformed& what, const incoming& from);
   void accept(const rpc::notification& notification, const incoming& from);
-  void dispatch(model::request what, const rpc::request_id& id, const wire::codec& codec, const incoming& from);
-  [[nodiscard]] result<void> subscribe(const model::subscribe& what, const context& with);
+  void dispatch(model::request what, const rpc::request& request, const wire::codec& codec, const incoming& from);
+  /// Answers what never became a request with its refusal, which the record of requests has, too.
+  void turn_down(const incoming& from, const std::optional<rpc::request_id>& id, const wire::protocol_error& why,
+                 const wire::codec& manners, std::string_view method = {}) const;
+  [[nodiscard]] result<void> subscribe(const model::subscribe& what, const caller& who, const context& with);
   [[nodiscard]] result<void> subscribe(const model::subscribe_entries& what, const caller& who, const context& with);
+  /// From now on the standing stream, if there is one, tells what this caller may see.
+  void is_asked_by(const caller& who);
+  /// By the present rules, also when they change meanwhile.
+  void let_see(announcements& stream, announcements_side as, const caller& who) const;
   void unsubscribe(const std::string& uri, const context& with);
   void listen(const model::listen& what, const std::shared_ptr<pending>& of, const incoming& from);
   [[nodiscard]] std::shared_ptr<announcements> own_notes();
@@ -112,6 +148,7 @@ class session : public std::enable_shared_from_this<session> {
   wire::conversation conversation_;
   client_abilities client_;            // of a legacy peer, as declared by `initialize`
   std::shared_ptr<asked> asked_;       // of a legacy peer, once it calls something that may ask it
+  caller asker_;                       // who asked last in a session that a legacy peer keeps
   log_level level_ = log_level::info;  // of a legacy peer; until it sets one, ours to choose
 };
 

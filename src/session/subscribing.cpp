@@ -24,11 +24,38 @@ std::shared_ptr<announcements> session::own_notes() {
   return standing_;
 }
 
-result<void> session::subscribe(const model::subscribe& what, const context& with) {
+caller as_seen_now(caller who, const context_source& contexts) {
+  who.view = contexts.current()->gate->view_of(who);
+  return who;
+}
+
+void session::let_see(announcements& stream, announcements_side as, const caller& who) const {
+  // Rules that change are told to the streams that the feed knows, maybe before this one: asked again until they stand.
+  for (auto now = contexts_->current();;) {
+    stream.see_as(as, who, now->gate, now->lookups);
+    auto then = std::exchange(now, contexts_->current());
+    if (then->gate == now->gate) return;
+  }
+}
+
+void session::is_asked_by(const caller& who) {
+  if (sees_alike(asker_, who)) return;
+  asker_ = who;
+  let_see(*own_notes(), announcements::side::asks, who);
+}
+
+std::uint64_t session::is_read_by(const caller& who) {
+  const auto notes = own_notes();
+  let_see(*notes, announcements::side::reads, who);
+  return notes->sight_changes();
+}
+
+result<void> session::subscribe(const model::subscribe& what, const caller& who, const context& with) {
   if (!with.catalog->could_serve(what.uri)) {
     return fail(errc::invalid_argument, "No source of this server could ever serve this URI, so nothing can be subscribed to.");
   }
   const auto notes = own_notes();
+  let_see(*notes, announcements::side::asks, who);
   const bool is_owed = notes->unwatch_entry(what.uri);  // from now on it is told in this way
   if (!notes->watch(what.uri, what.asked_uri, with.subscriptions)) {
     return fail(errc::overloaded, "This peer watches " + std::to_string(with.subscriptions) +
@@ -54,6 +81,7 @@ void session::listen(const model::listen& what, const std::shared_ptr<pending>& 
   }
   const auto stream = std::make_shared<announcements>(with.feed, &of->codec, of->id);
   stream->stay_at(from.answers->out()->place());
+  let_see(*stream, announcements::side::asks, from.facts.who);
   model::interests honoured;
   honoured.resources = what.wanted.resources && with.self.announces_resources;
   honoured.tools = what.wanted.tools && with.self.announces_tools;
@@ -72,7 +100,7 @@ void session::listen(const model::listen& what, const std::shared_ptr<pending>& 
     const auto& uri = what.canonical_entries[i];
     const auto& asked = what.wanted.entries[i];
     if (!with.catalog->could_serve(uri)) continue;
-    if (!stream->watch_entry(uri, asked, from.facts.who.view, with.lookups, with.subscriptions)) continue;
+    if (!stream->watch_entry(uri, asked, with.subscriptions)) continue;
     if (!with.feed->watch(stream, uri)) {
       stream->unwatch_entry(uri);
       break;
@@ -82,6 +110,8 @@ void session::listen(const model::listen& what, const std::shared_ptr<pending>& 
   // Before anything can be heard: the acknowledgment is the first message of its stream.
   stream->say_first(of->codec.encode_acknowledged(honoured, of->id));
   if (honoured.resources || honoured.tools || honoured.prompts) with.feed->join(stream, honoured.resources);
+  // Rules that have changed meanwhile were not told to a stream that the feed did not know yet.
+  let_see(*stream, announcements::side::asks, from.facts.who);
 
   of->reply.settle_in();
   const auto out = from.answers->out();
@@ -108,6 +138,7 @@ result<void> session::subscribe(const model::subscribe_entries& what, const call
                                             "was subscribed to.");
   }
   const auto notes = own_notes();
+  let_see(*notes, announcements::side::asks, who);
   if (!notes->has_room_for(what.uris, with.subscriptions)) {
     return fail(errc::overloaded, "A peer may watch " + std::to_string(with.subscriptions) +
                                       " resources, and with these it would watch more. Nothing of the list was subscribed to.");
@@ -127,7 +158,7 @@ result<void> session::subscribe(const model::subscribe_entries& what, const call
   }
   for (std::size_t i = 0; i < what.uris.size(); ++i) {
     const bool is_owed = notes->unwatch(what.uris[i]);
-    if (!notes->watch_entry(what.uris[i], what.asked_uris[i], who.view, with.lookups, with.subscriptions)) {
+    if (!notes->watch_entry(what.uris[i], what.asked_uris[i], with.subscriptions)) {
       return fail(errc::internal, "Internal error", "there was room for URIs, and then there was none");
     }
     if (is_owed) notes->owe(what.uris[i]);

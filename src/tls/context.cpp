@@ -5,6 +5,7 @@
 #include <ctime>
 #include <string_view>
 
+#include "tls/peer.hpp"
 #include "tls/pem_file.hpp"
 
 namespace hondana::tls {
@@ -121,6 +122,7 @@ result<void> context::ask_clients(const tls_options& options) {
   for (const auto& one : *trusted) {
     if (X509_STORE_add_cert(SSL_CTX_get_cert_store(with), one.get()) != 1 || SSL_CTX_add_client_CA(with, one.get()) != 1)
       return file->refuse(crypto::last_reason() + '.');
+    authorities_ += describe(one.get()).sha256 + ' ';
   }
   SSL_CTX_set_verify(with, SSL_VERIFY_PEER | (options.needs_client_certificate ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), nullptr);
   // A resumed session would carry a certificate on that is checked no more.

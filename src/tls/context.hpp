@@ -23,6 +23,8 @@ class context {
 
   /// What works but should be looked after, such as an expired certificate; a line each.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+  /// Tells contexts apart that trust others to vouch for clients; empty: clients are not asked.
+  [[nodiscard]] const std::string& authorities() const noexcept { return authorities_; }
   /// For `SSL_new`, which takes it so.
   [[nodiscard]] SSL_CTX* native() const noexcept { return native_.get(); }
 
@@ -34,6 +36,7 @@ class context {
 
   std::unique_ptr<SSL_CTX, crypto::frees<SSL_CTX_free>> native_;
   std::vector<std::string> warnings_;
+  std::string authorities_;
 };
 
 }  // namespace hondana::tls

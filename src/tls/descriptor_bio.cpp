@@ -3,7 +3,6 @@
 
 #include <sys/socket.h>
 
-#include <cerrno>
 #include <memory>
 
 #include "crypto/openssl.hpp"
@@ -14,8 +13,6 @@ namespace {
 using method_pointer = std::unique_ptr<BIO_METHOD, crypto::frees<BIO_meth_free>>;
 
 int socket_of(BIO* bio) noexcept { return *static_cast<const int*>(BIO_get_data(bio)); }
-
-bool has_to_wait() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 int read_some(BIO* bio, char* into, std::size_t size, std::size_t* count) {
   BIO_clear_retry_flags(bio);

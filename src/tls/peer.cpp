@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "bytes/hex.hpp"
 #include "crypto/openssl.hpp"
 
 namespace hondana::tls {
@@ -73,16 +75,10 @@ std::vector<std::string> names_of(X509* certificate) {
 }
 
 std::string digest_of(X509* certificate) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
+  std::array<unsigned char, EVP_MAX_MD_SIZE> raw{};
   unsigned size = 0;
-  std::string out;
-  if (X509_digest(certificate, EVP_sha256(), bytes.data(), &size) != 1) return out;
-  for (unsigned i = 0; i < size; ++i) {
-    out += digits[bytes[i] >> 4u];
-    out += digits[bytes[i] & 15u];
-  }
-  return out;
+  if (X509_digest(certificate, EVP_sha256(), raw.data(), &size) != 1) return {};
+  return bytes::to_hex({reinterpret_cast<const char*>(raw.data()), size});
 }
 
 }  // namespace
@@ -90,6 +86,12 @@ std::string digest_of(X509* certificate) {
 peer_certificate describe(X509* certificate) {
   const crypto::quiet errors;
   return {subject_of(certificate), names_of(certificate), digest_of(certificate)};
+}
+
+std::chrono::sys_seconds end_of(const X509* certificate) {
+  std::tm parts{};
+  if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &parts) != 1) return {};
+  return std::chrono::sys_seconds(std::chrono::seconds(::timegm(&parts)));
 }
 
 }  // namespace hondana::tls

@@ -3,6 +3,7 @@
 
 #include <openssl/err.h>
 #include <openssl/sslerr.h>
+#include <openssl/x509_vfy.h>
 
 #include <algorithm>
 #include <array>
@@ -84,8 +85,29 @@ progress session::say_farewell() {
 const std::optional<peer_certificate>& session::certificate() {
   if (!has_shaken_hands() || std::exchange(has_looked_, true)) return certificate_;
   auto* const shown = SSL_get0_peer_certificate(native_.get());
-  if (shown != nullptr && SSL_get_verify_result(native_.get()) == X509_V_OK) certificate_ = describe(shown);
+  if (shown == nullptr || SSL_get_verify_result(native_.get()) != X509_V_OK) return certificate_;
+  certificate_ = describe(shown);
+  auto* const chain = SSL_get0_verified_chain(native_.get());
+  certificate_end_ = end_of(shown);
+  for (int i = 0; i < sk_X509_num(chain); ++i) certificate_end_ = std::min(certificate_end_, end_of(sk_X509_value(chain, i)));
   return certificate_;
+}
+
+std::optional<std::chrono::sys_seconds> session::certificate_end() {
+  return certificate() ? std::optional(certificate_end_) : std::nullopt;
+}
+
+bool session::is_vouched_for_by(const context& now) {
+  if (!certificate()) return true;
+  const crypto::quiet errors;
+  const std::unique_ptr<X509_STORE_CTX, crypto::frees<X509_STORE_CTX_free>> judging(X509_STORE_CTX_new());
+  auto* const shown = SSL_get0_peer_certificate(native_.get());
+  if (!judging || X509_STORE_CTX_init(judging.get(), SSL_CTX_get_cert_store(now.native()), shown,
+                                      SSL_get_peer_cert_chain(native_.get())) != 1)
+    return false;
+  // As in a handshake.
+  X509_VERIFY_PARAM_set_auth_level(X509_STORE_CTX_get0_param(judging.get()), SSL_get_security_level(native_.get()));
+  return X509_STORE_CTX_set_default(judging.get(), "ssl_client") == 1 && X509_verify_cert(judging.get()) == 1;
 }
 
 }  // namespace hondana::tls

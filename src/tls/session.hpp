@@ -3,6 +3,7 @@
 
 #include <openssl/ssl.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -53,6 +54,10 @@ class session {
   [[nodiscard]] bool was_addressed_in_http() const noexcept { return was_addressed_in_http_; }
   /// The peer's certificate, once hands are shaken: it has been verified. Nothing: it has shown none, or was not asked.
   [[nodiscard]] const std::optional<peer_certificate>& certificate();
+  /// When the first of the peer's certificate and those that vouch for it ends; nothing where `certificate` has none.
+  [[nodiscard]] std::optional<std::chrono::sys_seconds> certificate_end();
+  /// Whether the authorities of `now` vouch for that certificate, too. True where there is none.
+  [[nodiscard]] bool is_vouched_for_by(const context& now);
 
  private:
   explicit session(SSL* made) : native_(made) {}
@@ -60,6 +65,7 @@ class session {
 
   std::unique_ptr<SSL, crypto::frees<SSL_free>> native_;
   std::optional<peer_certificate> certificate_;
+  std::chrono::sys_seconds certificate_end_ = std::chrono::sys_seconds::max();
   bool has_looked_ = false;  // for the certificate
   bool has_failed_ = false;
   bool has_said_farewell_ = false;

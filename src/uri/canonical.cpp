@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <hondana/uri.hpp>
 
+#include "letters/lower_case.hpp"
 #include "uri/authority.hpp"
 #include "uri/escapes.hpp"
 #include "uri/octet_set.hpp"
@@ -18,12 +19,6 @@ constexpr octet_set path_characters = uri::unreserved.with(uri::sub_delimiters).
 constexpr octet_set query_characters = path_characters.with("?");
 /// What an escape is decoded to in a `file` path: all that may stand there raw, but for the slash.
 constexpr octet_set decoded_in_file_paths = uri::file_path_characters.without("/");
-
-bool is_localhost(std::string_view host) noexcept {
-  constexpr std::string_view name = "localhost";
-  return std::equal(host.begin(), host.end(), name.begin(), name.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
-}
 
 std::string describe(char c) {
   if (c == ' ') return "a space";
@@ -91,7 +86,7 @@ class canonical_writer {
         return fail(errc::invalid_argument, "the URI has a character at byte " + std::to_string(at_) +
                                                 " that no scheme may have; give an absolute URI");
       }
-      out_.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+      out_.push_back(letters::lower(c));
     }
     out_.push_back(':');
     ++at_;
@@ -106,7 +101,7 @@ class canonical_writer {
       at_ += 2;
       const std::size_t end = std::min(text_.find('/', at_), path_end);
       // RFC 8089: this host and no host are the same.
-      if (is_file() && is_localhost(text_.substr(at_, end - at_))) at_ = end;
+      if (is_file() && letters::is_same("localhost", text_.substr(at_, end - at_))) at_ = end;
       auto done = authority(end);
       if (!done) return done;
     } else if (is_file() && text_.substr(at_, path_end - at_).starts_with('/')) {

@@ -37,6 +37,8 @@ std::string_view name_of(errc code) noexcept {
       return "broken_protocol";
     case errc::scope_missing:
       return "scope_missing";
+    case errc::too_many_requests:
+      return "too_many_requests";
   }
   return "unknown";
 }

@@ -9,6 +9,8 @@
 #include <charconv>
 #include <utility>
 
+#include "letters/lower_case.hpp"
+
 namespace hondana::uri {
 namespace {
 
@@ -16,7 +18,6 @@ constexpr std::size_t longest_name = 253;
 constexpr std::uint16_t http_port = 80;
 constexpr std::uint16_t https_port = 443;
 
-constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 constexpr bool is_name_char(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_'; }
 
@@ -38,8 +39,7 @@ std::optional<std::string> usual_form(int family, const std::string& text) {
 
 std::optional<std::string> read_name(std::string_view text) {
   if (text.empty() || text.size() > longest_name) return std::nullopt;
-  std::string name(text);
-  std::transform(name.begin(), name.end(), name.begin(), lower);
+  auto name = letters::in_lower_case(text);
   std::string_view label;
   for (std::string_view rest = name;;) {
     const auto dot = rest.find('.');
@@ -81,8 +81,7 @@ std::optional<host_port> parse_host_port(std::string_view text) {
 std::optional<web_origin> parse_origin(std::string_view text) {
   for (const bool is_secure : {false, true}) {
     const std::string_view scheme = is_secure ? "https://" : "http://";
-    if (text.size() <= scheme.size()) continue;
-    if (!std::equal(scheme.begin(), scheme.end(), text.begin(), [](char a, char b) { return a == lower(b); })) continue;
+    if (text.size() <= scheme.size() || !letters::begins_with(text, scheme)) continue;
     auto where = parse_host_port(text.substr(scheme.size()));
     if (!where) return std::nullopt;
     if (!where->port) where->port = is_secure ? https_port : http_port;

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "bytes/active.hpp"
 #include "json/base64.hpp"
 #include "json/utf8.hpp"
 
@@ -33,6 +34,7 @@ struct block_writer {
   void operator()(const embedded_block& block) const {
     to.begin_object().member("type", "resource").key("resource").begin_object().member("uri", block.uri);
     to.member_if("mimeType", block.mimeType);
+    write_content_facts(to, block.metadata, members, bytes::type_of(bytes::active_as(block.mimeType, block.bytes)));
     const bool is_text = block.form == content_form::text ||
                          (block.form == content_form::detect && json::is_utf8(block.bytes) && !json::has_nul(block.bytes));
     if (is_text) {

@@ -1,19 +1,56 @@
 /// Entries and contents as JSON.
 #include "wire/entries.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
+#include "bytes/active.hpp"
 #include "wire/names.hpp"
 
 namespace hondana::wire {
 namespace {
 
-void write_version(json::writer& to, std::string_view version) {
-  to.key("_meta").begin_object().member(version_key, version).end_object();
+void write_fact(json::writer& to, const std::string& name, const metadata_value& held) {
+  to.key(name);
+  std::visit(
+      [&to](const auto& scalar) {
+        using type = std::decay_t<decltype(scalar)>;
+        if constexpr (std::is_same_v<type, bool>) {
+          to.boolean(scalar);
+        } else if constexpr (std::is_same_v<type, std::int64_t>) {
+          to.integer(scalar);
+        } else if constexpr (std::is_same_v<type, double>) {
+          to.number(scalar);
+        } else {
+          to.string(scalar);
+        }
+      },
+      held);
+}
+
+/// Whether a fact may stand in `_meta`, where names without a prefix are anybody's and the protocol has one of its own; the
+/// version has its own place. Spec: basic#_meta, from 2025-06-18.
+bool is_for_meta(const std::pair<std::string, metadata_value>& fact) {
+  return fact.first.find('/') != std::string::npos && fact.first != version_key &&
+         !fact.first.starts_with("io.modelcontextprotocol/");
+}
+
+/// `runs_as`: as what a browser would run it by its type; empty for nothing.
+void write_meta(json::writer& to, std::string_view version, const metadata& facts, std::string_view runs_as = {}) {
+  const bool has_facts = std::any_of(facts.begin(), facts.end(), is_for_meta);
+  if (version.empty() && !has_facts && runs_as.empty()) return;
+  to.key("_meta").begin_object();
+  to.member_if(version_key, version).member_if(bytes::active_key, runs_as);
+  for (const auto& fact : facts) {
+    const bool is_said = !runs_as.empty() && fact.first == bytes::active_key;
+    if (is_for_meta(fact) && !is_said) write_fact(to, fact.first, fact.second);
+  }
+  to.end_object();
 }
 
 template <class Entry>
@@ -30,23 +67,7 @@ void write_versioned(json::writer& to, const resource& entry, const entry_member
   to.member_if("kind", entry.kind).member_if("version", entry.version);
   if (entry.metadata.empty()) return;
   to.key("metadata").begin_object();
-  for (const auto& [name, held] : entry.metadata) {
-    to.key(name);
-    std::visit(
-        [&to](const auto& scalar) {
-          using type = std::decay_t<decltype(scalar)>;
-          if constexpr (std::is_same_v<type, bool>) {
-            to.boolean(scalar);
-          } else if constexpr (std::is_same_v<type, std::int64_t>) {
-            to.integer(scalar);
-          } else if constexpr (std::is_same_v<type, double>) {
-            to.number(scalar);
-          } else {
-            to.string(scalar);
-          }
-        },
-        held);
-  }
+  for (const auto& [name, held] : entry.metadata) write_fact(to, name, held);
   to.end_object();
 }
 
@@ -86,7 +107,7 @@ void write(json::writer& to, const resource& entry, const entry_members& members
   write_described(to, entry, members);
   if (entry.size) to.key("size").unsigned_integer(*entry.size);
   if (members.versioned) write_versioned(to, entry, members);
-  if (members.meta && !entry.version.empty()) write_version(to, entry.version);
+  if (members.meta) write_meta(to, entry.version, entry.metadata, type_of(bytes::active_by_type(entry.mimeType)));
   to.end_object();
 }
 
@@ -94,6 +115,10 @@ void write(json::writer& to, const resource_template& entry, const entry_members
   to.begin_object().member("uriTemplate", entry.uriTemplate);
   write_described(to, entry, members);
   to.end_object();
+}
+
+void write_content_facts(json::writer& to, const metadata& facts, const entry_members& members, std::string_view runs_as) {
+  if (members.meta) write_meta(to, {}, facts, runs_as);
 }
 
 void append_contents(rpc::body& to, bytes::prepared_reading reading, const std::shared_ptr<work::lane>& home,
@@ -107,7 +132,7 @@ void append_contents(rpc::body& to, bytes::prepared_reading reading, const std::
     item.begin_object().member("uri", content.uri);
     if (members.name_in_contents) item.member_if("name", content.name).member_if("title", content.title);
     item.member_if("mimeType", content.mimeType);
-    if (is_first && members.meta && !reading.version.empty()) write_version(item, reading.version);
+    if (members.meta) write_meta(item, is_first ? std::string_view(reading.version) : std::string_view(), content.metadata);
     text += content.is_text ? ",\"text\":\"" : ",\"blob\":\"";
     is_first = false;
     to.append(std::move(content), home);

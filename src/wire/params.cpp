@@ -10,6 +10,7 @@ namespace {
 // Our own codes lie outside JSON-RPC's reserved range and follow the HTTP status of like meaning.
 constexpr int code_too_large = 413;
 constexpr int code_content_changed = 409;
+constexpr int code_too_many_requests = 429;
 constexpr int code_cancelled = 499;
 constexpr int code_source_unavailable = 502;
 constexpr int code_overloaded = 503;
@@ -240,6 +241,25 @@ json::decoded<std::vector<std::string>> mounts_of(const json::object& params) {
   return mounts;
 }
 
+std::string trace_of(const json::object& params) {
+  const auto meta = params.find_object("_meta");
+  if (!meta || !*meta) return {};
+  const auto member = (*meta)->find_string("traceparent");
+  if (!member || !*member) return {};
+  // VERSION-TRACE-PARENT-FLAGS; versions to come may have more behind it.
+  const auto text = **member;
+  const auto are_hex = [](std::string_view digits) {
+    return digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  };
+  if (text.size() < 55 || (text.size() > 55 && text[55] != '-') || text[2] != '-' || text[35] != '-' || text[52] != '-')
+    return {};
+  const auto trace = text.substr(3, 32);
+  if (!are_hex(text.substr(0, 2)) || !are_hex(trace) || !are_hex(text.substr(36, 16)) || !are_hex(text.substr(53, 2)))
+    return {};
+  if (trace.find_first_not_of('0') == std::string_view::npos || text.starts_with("ff")) return {};
+  return std::string(trace);
+}
+
 std::string_view undeclared_method(const model::operation& what, const model::self_description& self) {
   if (!self.has_tools && std::holds_alternative<model::list_tools>(what)) return "tools/list";
   if (!self.has_tools && std::holds_alternative<model::call_tool>(what)) return "tools/call";
@@ -286,6 +306,8 @@ protocol_error encode_plain_failure(const failure& why) {
         return code_cancelled;
       case errc::overloaded:
         return code_overloaded;
+      case errc::too_many_requests:
+        return code_too_many_requests;
       case errc::source_unavailable:
       case errc::refused:
       case errc::unauthorized:
@@ -296,7 +318,13 @@ protocol_error encode_plain_failure(const failure& why) {
     }
     return -32603;
   };
-  return {number(), why.code == errc::internal && why.public_text.empty() ? "Internal error" : why.public_text, {}, 200};
+  protocol_error out{
+      number(), why.code == errc::internal && why.public_text.empty() ? "Internal error" : why.public_text, {}, 200};
+  if (why.retry) json::writer(out.data).begin_object().key("retryAfterMs").integer(why.retry->count()).end_object();
+  // These say that others may fare better, or this one later: proxies and clients should see it without reading the body.
+  if (why.code == errc::too_many_requests) out.http_status = 429;
+  if (why.code == errc::overloaded) out.http_status = 503;
+  return out;
 }
 
 std::string uri_data(std::string_view uri) {

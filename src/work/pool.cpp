@@ -4,25 +4,34 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "work/callers.hpp"
+
 namespace hondana::work {
 
-result<void> inline_lane::submit(task job, clock::time_point, urgency) {
+result<void> inline_lane::submit(task job, clock::time_point, urgency, std::string_view) {
   job();
   return {};
 }
 
 namespace {
 
-struct waiting_job {
-  task job;
-  clock::time_point deadline;
-};
+/// How long jobs take is not known here; a second is what HTTP can say.
+constexpr std::chrono::seconds ask_again{1};
+
+tl::unexpected<failure> overloaded(std::string text) {
+  failure why{errc::overloaded, std::move(text), {}};
+  why.retry = ask_again;
+  return tl::unexpected(std::move(why));
+}
+
+std::string requests_of(std::size_t count) { return std::to_string(count) + (count == 1 ? " request" : " requests"); }
 
 /// Threads of one sort; guarded by the pool's mutex.
 struct crew {
@@ -32,7 +41,7 @@ struct crew {
   std::vector<clock::time_point> running{};  // deadlines of the jobs under way
 
   [[nodiscard]] bool is_stuck(clock::time_point now) const {
-    return running.size() == limit &&
+    return running.size() >= limit &&
            std::all_of(running.begin(), running.end(), [now](clock::time_point due) { return due < now; });
   }
 };
@@ -41,38 +50,44 @@ struct crew {
 
 struct pool::state {
   std::string name;
-  std::size_t queue_limit;
 
   std::mutex mutex;
+  pool_limits within;
   std::condition_variable work_arrived;
   std::condition_variable thread_left;
-  std::deque<waiting_job> requests;
+  callers requests;
   std::deque<waiting_job> continuations;
   crew general{1};     // runs whatever waits, continuations first
   crew continuing{1};  // runs continuations only
   bool closed = false;
 
-  std::deque<waiting_job>* next_for(const crew& who) {
-    if (!continuations.empty()) return &continuations;
-    return &who == &general && !requests.empty() ? &requests : nullptr;
+  [[nodiscard]] bool has_next(const crew& who) {
+    return !continuations.empty() || (&who == &general && requests.has_next(within.running_each));
+  }
+
+  /// What comes next, and whose it is; nobody's for a continuation.
+  std::pair<waiting_job, callers::line*> next() {
+    if (continuations.empty()) return requests.take(within.running_each);
+    auto out = std::move(continuations.front());
+    continuations.pop_front();
+    return {std::move(out), nullptr};
   }
 
   void run(crew& as) {
     std::unique_lock lock(mutex);
     for (;;) {
       ++as.idle;
-      work_arrived.wait(lock, [&] { return closed || next_for(as) != nullptr; });
+      work_arrived.wait(lock, [&] { return closed || as.threads > as.limit || has_next(as); });
       --as.idle;
-      if (closed) break;
-      auto* queue = next_for(as);
-      auto next = std::move(queue->front());
-      queue->pop_front();
-      as.running.push_back(next.deadline);
+      if (closed || as.threads > as.limit) break;
+      auto [what, whose] = next();
+      as.running.push_back(what.deadline);
       lock.unlock();
-      next.job();
-      next.job = nullptr;  // what the job owns dies before it stops counting as running
+      what.job();
+      what.job = nullptr;  // what the job owns dies before it stops counting as running
       lock.lock();
-      as.running.erase(std::find(as.running.begin(), as.running.end(), next.deadline));
+      as.running.erase(std::find(as.running.begin(), as.running.end(), what.deadline));
+      if (whose != nullptr) requests.done(whose);
     }
     --as.threads;
     thread_left.notify_all();
@@ -91,15 +106,23 @@ struct pool::state {
   }
 };
 
-pool::pool(std::string name, std::size_t threads, std::size_t queue_limit) : state_(std::make_shared<state>()) {
+pool::pool(std::string name, const pool_limits& within) : state_(std::make_shared<state>()) {
   state_->name = std::move(name);
-  state_->general.limit = std::max<std::size_t>(threads, 1);
-  state_->queue_limit = queue_limit;
+  limit_to(within);
+}
+
+void pool::limit_to(const pool_limits& within) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->within = within;
+    state_->general.limit = within.threads;
+  }
+  state_->work_arrived.notify_all();
 }
 
 pool::~pool() { close(clock::now()); }
 
-result<void> pool::submit(task job, clock::time_point deadline, urgency how) {
+result<void> pool::submit(task job, clock::time_point deadline, urgency how, std::string_view whose) {
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
   if (s.closed) return fail(errc::source_unavailable, "The source \"" + s.name + "\" is shutting down.");
@@ -110,18 +133,26 @@ result<void> pool::submit(task job, clock::time_point deadline, urgency how) {
                                               "\" does not answer: all its threads are stuck in calls past their deadline. "
                                               "Check the disk, network or program behind it.");
   }
-  auto& queue = is_request ? s.requests : s.continuations;
-  if (queue.size() >= s.queue_limit) {
-    return fail(errc::overloaded, "The source \"" + s.name + "\" has " + std::to_string(queue.size()) +
-                                      " requests waiting already. Ask again later.");
+  // Answers that have begun were let in as requests: there is no more of them than that, and refusing one would cut it off.
+  if (is_request && s.requests.size() >= s.within.waiting) {
+    return overloaded("The source \"" + s.name + "\" has " + requests_of(s.requests.size()) +
+                      " waiting already. Ask again later.");
+  }
+  if (is_request && !whose.empty() && s.requests.waiting(whose) >= s.within.waiting_each) {
+    return overloaded("The source \"" + s.name + "\" has " + requests_of(s.within.waiting_each) +
+                      " of this caller waiting already. Wait for answers before asking more.");
   }
   bool is_manned = state::man(state_, s.general, s.requests.size() + s.continuations.size());
-  const bool is_busy = s.general.idle == 0 && s.general.threads == s.general.limit;
+  const bool is_busy = s.general.idle == 0 && s.general.threads >= s.general.limit;
   if (!is_request && (is_busy || !is_manned)) is_manned = state::man(state_, s.continuing, s.continuations.size()) || is_manned;
   if (!is_manned) {
-    return fail(errc::overloaded, "The source \"" + s.name + "\" cannot start a thread. Ask again later.");
+    return overloaded("The source \"" + s.name + "\" cannot start a thread. Ask again later.");
   }
-  queue.push_back({std::move(job), deadline});
+  if (is_request) {
+    s.requests.put(whose, {std::move(job), deadline});
+  } else {
+    s.continuations.push_back({std::move(job), deadline});
+  }
   lock.unlock();
   // One condition for both crews: the one that is woken must be one that may take the job.
   s.work_arrived.notify_all();
@@ -130,11 +161,11 @@ result<void> pool::submit(task job, clock::time_point deadline, urgency how) {
 
 bool pool::close(clock::time_point until) {
   auto& s = *state_;
-  std::deque<waiting_job> dropped_requests;
+  std::list<waiting_job> dropped_requests;
   std::deque<waiting_job> dropped_continuations;
   std::unique_lock lock(s.mutex);
   s.closed = true;
-  dropped_requests.swap(s.requests);
+  dropped_requests = s.requests.clear();
   dropped_continuations.swap(s.continuations);
   s.work_arrived.notify_all();
   const bool all_left =

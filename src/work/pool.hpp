@@ -4,8 +4,11 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <hondana/error.hpp>
 
@@ -26,28 +29,44 @@ class lane {
   virtual ~lane() = default;
 
   /// Runs `job` once, on a thread of the lane or before returning. `deadline` is when its caller stops waiting: a job still
-  /// running after it counts as stuck. `job` must not throw.
-  /// Errors, and then `job` is dropped unrun: overloaded (the queue is full), source_unavailable (every thread is stuck, or
-  /// the lane has been closed); the text names the lane. Threads: any.
-  virtual result<void> submit(task job, clock::time_point deadline, urgency how = urgency::request) = 0;
+  /// running after it counts as stuck. `job` must not throw. `whose`: callers whose jobs wait have turns, one job each; of
+  /// those without a name none counts as one caller's. Errors, and then `job` is dropped unrun: overloaded (the queue is full,
+  /// or the caller's part of it, which keeps no continuation from its place), with `retry`; source_unavailable (every thread is
+  /// stuck, or the lane has been closed); the text names the lane. Threads: any.
+  virtual result<void> submit(task job, clock::time_point deadline, urgency how = urgency::request,
+                              std::string_view whose = {}) = 0;
 };
 
 /// Runs jobs before `submit` returns, for sources that never block.
 class inline_lane final : public lane {
  public:
-  result<void> submit(task job, clock::time_point deadline, urgency how = urgency::request) override;
+  result<void> submit(task job, clock::time_point deadline, urgency how = urgency::request,
+                      std::string_view whose = {}) override;
 };
 
-/// A fixed number of threads, started when first needed, behind a bounded queue; and one more that only continues, so that
-/// slow requests never cut off an answer that has begun.
+/// How much of a pool there is. No number is 0.
+struct pool_limits {
+  std::size_t threads = 1;
+  std::size_t waiting = 1024;                                          ///< Jobs, continuations apart.
+  std::size_t waiting_each = std::numeric_limits<std::size_t>::max();  ///< Of one caller.
+  std::size_t running_each = std::numeric_limits<std::size_t>::max();  ///< Likewise; the rest of its jobs wait.
+};
+
+/// A number of threads, started when first needed, behind a bounded queue; and one more that only continues, so that slow
+/// requests never cut off an answer that has begun.
 class pool final : public lane {
  public:
-  /// `name` is what errors call it; `queue_limit` counts waiting jobs.
-  pool(std::string name, std::size_t threads, std::size_t queue_limit = 1024);
+  /// `name` is what errors call it.
+  pool(std::string name, const pool_limits& within);
+  pool(std::string name, std::size_t threads, std::size_t waiting = 1024)
+      : pool(std::move(name), {.threads = threads, .waiting = waiting}) {}
   /// As `close` with no patience.
   ~pool() override;
 
-  result<void> submit(task job, clock::time_point deadline, urgency how = urgency::request) override;
+  result<void> submit(task job, clock::time_point deadline, urgency how = urgency::request,
+                      std::string_view whose = {}) override;
+  /// From now on. Jobs that wait or run already are not touched. Threads: any.
+  void limit_to(const pool_limits& within);
 
   /// Refuses new jobs, drops waiting ones, waits for running ones until `until`, then abandons the threads that are still
   /// stuck; what they touch must be owned by their jobs. True when no thread was abandoned.

@@ -4,6 +4,7 @@
 // Usage: node.sh authorization.mjs HONDANA
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -337,6 +338,52 @@ async function own_story(as, server) {
   });
 }
 
+/** Clients that were registered by hand and prove by a key who they are: a person's, and a machine's. */
+async function key_story(as, server) {
+  const hondana = own_client(server);
+  const key = join(temporary_folder(), 'key.pem');
+  writeFileSync(key, client_key.privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
+  const renewed = async (more) => {
+    as.lifetime.seconds = 1;
+    const login = await hondana('login', '--store', 'file', ...more);
+    assert.equal(login.code, 0, login.stderr);
+    as.lifetime.seconds = 600;
+    await as.expired();
+    const read = await hondana('read', server.open);
+    assert.equal(read.code, 0, read.stderr);
+    assert.match(read.stdout, /open shelf/);
+  };
+  const ours = ['--client-secret-file', key, '--issuer', as.issuer];
+  await check('hondana: a client with a key logs in, and refreshes by that key after the token has expired', async () => {
+    await renewed(['--client-id', keyed.client_id, ...ours]);
+    assert.ok(!as.asked.some((one) => one.endsWith('/reg')), 'it has registered itself');
+  });
+  await check('hondana: another log-in is by the same client and key', async () => {
+    await renewed([]);
+    assert.ok(!as.asked.some((one) => one.endsWith('/reg')), 'it has registered itself');
+  });
+  await check('hondana: a machine with a key gets new tokens by itself after they have expired', () =>
+    renewed(['--machine', '--client-id', keyed_machine.client_id, '--scope', 'shelf:read', ...ours]));
+}
+
+const client_key = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const by_key = {
+  token_endpoint_auth_method: 'private_key_jwt',
+  jwks: { keys: [{ ...client_key.publicKey.export({ format: 'jwk' }), use: 'sig', alg: 'ES256' }] },
+};
+const keyed = {
+  ...by_key,
+  client_id: 'keyed',
+  application_type: 'native',
+  redirect_uris: ['http://127.0.0.1/callback'],
+};
+const keyed_machine = {
+  ...by_key,
+  client_id: 'keyed-machine',
+  grant_types: ['client_credentials'],
+  redirect_uris: [],
+  response_types: [],
+};
 const machine = {
   client_id: 'machine',
   client_secret: 'a secret of a machine that is long enough',
@@ -357,7 +404,7 @@ const host = {
 async function stage(format) {
   const port = await free_port();
   const resource = `http://127.0.0.1:${port}/mcp`;
-  const as = await authorization_server({ resource, scopes, format, clients: [machine, reader, host] });
+  const as = await authorization_server({ resource, scopes, format, clients: [machine, reader, host, keyed, keyed_machine] });
   return { as, server: await protected_server(port, as.issuer, format === 'opaque' ? reader : undefined) };
 }
 
@@ -368,6 +415,8 @@ await judge(240_000, async () => {
   }
   const own = await stage('jwt');
   await own_story(own.as, own.server);
+  const by_keys = await stage('jwt');
+  await key_story(by_keys.as, by_keys.server);
   const jwt = await stage('jwt');
   await token_story(jwt.as, jwt.server);
   const opaque = await stage('opaque');

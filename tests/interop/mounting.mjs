@@ -84,11 +84,13 @@ async function converse({ name, make }, number) {
   });
 }
 
-/** The ids of processes that the program with this id started. */
+/** The ids of processes that the program with this id started, but for the copy of itself that starts them. */
 function children_of(pid) {
   const task = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
   const tasks = readdirSync(`/proc/${pid}/task`).map((one) => readFileSync(`/proc/${pid}/task/${one}/children`, 'utf8'));
-  return [...new Set([task, ...tasks].join(' ').split(/\s+/).filter(Boolean).map(Number))];
+  const all = [...new Set([task, ...tasks].join(' ').split(/\s+/).filter(Boolean).map(Number))];
+  const own = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  return all.filter((one) => readFileSync(`/proc/${one}/cmdline`, 'utf8') !== own);
 }
 
 async function survive(file) {

@@ -202,6 +202,7 @@ TEST(program_client, leaves_with_the_exit_codes_of_its_help) {
   const shelf all;
   const refusing_server unauthorized("401 Unauthorized");
   const refusing_server forbidden("403 Forbidden");
+  const refusing_server lacking("403 Forbidden", "Bearer error=\"insufficient_scope\", scope=\"files:write files:read\"");
   struct expectation {
     std::vector<std::string> words;
     departure how;
@@ -219,8 +220,11 @@ TEST(program_client, leaves_with_the_exit_codes_of_its_help) {
       {{"call", "read_resourc", "--on", all.shown()}, not_found, "did you mean \"read_resource\"?\n"},
       {{"skills", "none", "--on", all.shown()}, not_found, "no skill named \"none\""},
       {{"call", "search_resources", "query=x", "--on", all.shown()}, misused, "The tool has no argument \"query\""},
-      {{"ls", "--on", unauthorized.url()}, not_known, "--header 'Authorization: Bearer TOKEN'"},
+      {{"ls", "--on", unauthorized.url()}, not_known, "--token-file FILE"},
       {{"ls", "--on", forbidden.url()}, not_known, ""},
+      {{"read", "a:b", "--header", "Authorization: Bearer any", "--on", lacking.url()},
+       not_known,
+       "it wants the scopes files:read files:write"},
       {{"ls", "--on", "http://127.0.0.1:1/mcp"}, unreachable, "cannot reach http://127.0.0.1:1"},
       {{"ls", "--on", "none", "--config", all.what.path("s.toml")}, unreachable, "cannot reach http://127.0.0.1:1"},
       {{"ls", "--", "/bin/false"}, unreachable, "ended with code 1"},

@@ -61,4 +61,21 @@ TEST(program_output, goes_to_one_place_only) {
   EXPECT_NE(both.errors.find("give one of them"), std::string::npos) << both.errors;
 }
 
+TEST(program_output, says_that_secrets_were_masked) {
+  // Put together here, so that it stands in no file.
+  const auto token = std::string("ghp_") + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+  const auto note = "masked: 2 secrets; `redact = false` in the server's [[source]] leaves them as they are\n";
+  const folder what;
+  what.put("a.txt", token + "\n" + token + "\n");
+  what.put("b.txt", "none\n");
+  const auto shown = run({"read", "a.txt", "--on", what.path()});
+  EXPECT_EQ(shown.output, "ghp_" + std::string(36, '*') + "\nghp_" + std::string(36, '*') + "\n");
+  EXPECT_NE(shown.errors.find(note), std::string::npos) << shown.errors;
+  EXPECT_EQ(run({"read", "a.txt", "--on", what.path(), "-q"}).errors, "");
+  EXPECT_EQ(run({"read", "b.txt", "--on", what.path()}).errors.find("masked"), std::string::npos);
+  const auto listed = run({"read", "a.txt", "--on", what.path(), "--json"});
+  EXPECT_NE(listed.output.find(R"("dev.hondana/redacted":2)"), std::string::npos) << listed.output;
+  EXPECT_NE(listed.errors.find(note), std::string::npos);
+}
+
 }  // namespace

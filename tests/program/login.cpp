@@ -122,10 +122,10 @@ TEST(program_login, logs_in_refreshes_steps_up_and_logs_out) {
 
   const auto too_little = mine.does({"read", "x:a", "--on", server.url()});
   EXPECT_EQ(too_little.how, not_known);
-  EXPECT_NE(too_little.errors.find("'hondana login --scope read --scope write --on " + server.url() + "'"), std::string::npos)
+  EXPECT_NE(too_little.errors.find("'hondana login --scope write --on " + server.url() + "'"), std::string::npos)
       << too_little.errors;
   EXPECT_EQ(server.asked("/authorize").size(), 1u);
-  ASSERT_EQ(mine.does({"login", "--scope", "read write", "--on", server.url()}).how, well);
+  ASSERT_EQ(mine.does({"login", "--scope", "write", "--on", server.url()}).how, well);
   EXPECT_EQ(mine.does({"read", "x:a", "--on", server.url()}).output, "the text");
   // It had registered itself before.
   EXPECT_EQ(server.asked("/register").size(), 1u);
@@ -220,9 +220,12 @@ TEST(program_login, logs_a_machine_in_by_its_secret) {
   mine.home().put("secret", "s3cret\n");
   std::vector<std::string> words{
       "login", "--machine", "--client-id", "machine", "--client-secret-file", mine.home().path("secret"), "--on", server.url()};
+  const auto without = mine.does({"login", "--machine", "--client-id", "machine", "--on", server.url()});
+  EXPECT_EQ(without.how, misused);
+  EXPECT_NE(without.errors.find("--client-secret-file FILE"), std::string::npos) << without.errors;
   std::filesystem::permissions(mine.home().path("secret"), std::filesystem::perms(0644));
   const auto open = mine.does(words);
-  EXPECT_EQ(open.how, not_known);
+  EXPECT_EQ(open.how, misused);
   EXPECT_NE(open.errors.find("chmod 600"), std::string::npos) << open.errors;
   std::filesystem::permissions(mine.home().path("secret"), std::filesystem::perms(0600));
   // The server might name anybody.
@@ -236,6 +239,37 @@ TEST(program_login, logs_a_machine_in_by_its_secret) {
   EXPECT_EQ(login.errors.find("s3cret"), std::string::npos);
   EXPECT_TRUE(server.asked("/authorize").empty());
   EXPECT_EQ(mine.does({"ls", "--on", server.url()}).output, "x:a\n");
+  const auto tokens_asked = server.asked("/token").size();
+  // Nobody has to log in again when the token has come to its end, not even with the file gone.
+  std::filesystem::remove(mine.home().path("secret"));
+  server.end_access();
+  const auto renewed = mine.does({"ls", "--on", server.url()});
+  EXPECT_EQ(renewed.output, "x:a\n") << renewed.errors;
+  EXPECT_EQ(server.asked("/token").size(), tokens_asked + 1);
+  EXPECT_EQ(mine.does({"login", "--machine", "--on", server.url()}).how, well) << "the client of before is known";
+  EXPECT_TRUE(server.asked("/register").empty());
+  const auto logout = mine.does({"logout", "--on", server.url()});
+  EXPECT_EQ(logout.how, well);
+  EXPECT_NE(text_of(mine.credentials()).find("s3cret"), std::string::npos);
+  EXPECT_NE(logout.errors.find("the secret of the client \"machine\" is still kept; 'hondana logout --all"), std::string::npos)
+      << logout.errors;
+  const auto all = mine.does({"logout", "--all", "--on", server.url()});
+  EXPECT_EQ(all.how, well) << all.errors;
+  EXPECT_EQ(all.errors.find("still kept"), std::string::npos) << all.errors;
+  EXPECT_EQ(text_of(mine.credentials()).find("s3cret"), std::string::npos) << all.errors;
+}
+
+TEST(program_login, is_by_the_client_of_before_unless_another_is_named) {
+  protected_server server;
+  const desk mine;
+  ASSERT_EQ(mine.does({"login", "--client-id", "by-hand", "--on", server.url()}).how, well);
+  const auto again = mine.does({"login", "--scope", "write", "--on", server.url()});
+  ASSERT_EQ(again.how, well) << again.errors;
+  EXPECT_TRUE(server.asked("/register").empty());
+  const auto pages = server.asked("/authorize");
+  ASSERT_EQ(pages.size(), 2u);
+  EXPECT_NE(pages[1].find("client_id=by-hand"), std::string::npos) << pages[1];
+  EXPECT_EQ(mine.does({"read", "x:a", "--on", server.url()}).output, "the text");
 }
 
 TEST(program_login, comes_back_to_the_port_that_its_client_is_registered_with) {

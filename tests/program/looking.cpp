@@ -1,5 +1,6 @@
 /// `hondana check`, `hondana schemes` and usage errors: what is printed where, and the exit codes.
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,12 +44,226 @@ TEST(program_check, shows_skills_that_are_left_out_and_why) {
   what.put("skills/bad/SKILL.md", "---\ndescription: Bad.\n---\n");
   const auto got = run({"check", "--config", what.path() + "/shelf.toml"});
   EXPECT_EQ(got.how, well) << got.errors;
-  EXPECT_EQ(got.output,
+  const auto behind_sandbox = got.output.find('\n') + 1;
+  EXPECT_TRUE(got.output.starts_with("sandbox  ")) << got.output;
+  EXPECT_EQ(got.output.substr(behind_sandbox),
             "skills  skill://\n"
-            "  + good/SKILL.md\n"
-            "  - bad  (SKILL.md: the frontmatter has no \"name\" that is a text)\n"
-            "1 served, 1 left out\n");
+            "  needs  to read " +
+                what.path("skills") +
+                "\n"
+                "  + good/SKILL.md\n"
+                "  - bad  (SKILL.md: the frontmatter has no \"name\" that is a text)\n"
+                "1 served, 1 left out\n");
   EXPECT_NE(got.errors.find("the skill bad is left out: SKILL.md: "), std::string::npos) << got.errors;
+}
+
+TEST(program_check, explains_rule_by_rule_what_a_caller_may_do) {
+  const folder what;
+  what.put("a.txt", "hello");
+  const auto keys = what.uri("keys");
+  what.put("shelf.toml", R"([[access.rule]]
+allow = ["list", "read"]
+
+[[access.rule]]
+uris = [")" + keys + R"("]
+deny = true
+
+[[access.rule]]
+groups = ["admins"]
+uris = [")" + keys + R"("]
+allow = ["list"]
+
+[[source]]
+type = "files"
+path = "."
+)");
+  const auto config = what.path() + "/shelf.toml";
+  const auto bob = run({"check", "--config", config, "--as", "bob", keys + "/a"});
+  EXPECT_EQ(bob.how, well) << bob.errors;
+  EXPECT_EQ(bob.output, keys +
+                            "/a\n"
+                            "  rule 1 (allow list, read)  a later rule decides\n"
+                            "  rule 2 (deny)  decides\n"
+                            "  rule 3 (allow list)  is not about this caller\n"
+                            "  bob may not list it and may not read it\n");
+  const auto admin = run({"check", "--json", "--config", config, "--as", "bob", "--group", "admins", keys + "/a"});
+  EXPECT_EQ(admin.how, well) << admin.errors;
+  EXPECT_TRUE(
+      admin.output.starts_with(R"({"uri":")" + keys + R"(/a","identity":"bob","list":true,"read":false,"rules":[{"rule":1,)"))
+      << admin.output;
+  EXPECT_EQ(run({"check", "--config", config, "--as", "bob"}).how, misused);
+  EXPECT_EQ(run({"check", "--config", config, "--group", "admins"}).how, misused);
+  EXPECT_EQ(run({"check", "--config", config, "--as", "bob", "no uri"}).how, misused);
+}
+
+TEST(program_check, of_a_caller_explains_templates_tools_and_prompts) {
+  const folder what;
+  what.put("a.txt", "hello");
+  const auto keys = what.uri("keys");
+  what.put("shelf.toml", "[[access.rule]]\nallow = [\"list\", \"read\"]\n[[access.rule]]\nuris = [\"" + keys +
+                             "/\"]\ndeny = true\n[[access.rule]]\nidentities = [\"local\"]\ntools = [\"read_*\"]\n"
+                             "allow = [\"list\"]\n[[source]]\ntype = \"files\"\npath = \".\"\n");
+  const auto config = what.path("shelf.toml");
+  const auto text = run({"check", "--config", config, "--as", "bob", what.uri("") + "{+path}", keys + "/{+path}", "--tool",
+                         "read_resource", "--prompt", "greet"});
+  EXPECT_EQ(text.how, well) << text.errors;
+  EXPECT_EQ(text.output, "template " + what.uri("") + "{+path}\n" +
+                             "  rule 1 (allow list, read)  decides\n"
+                             "  rule 2 (deny)  is about some of it only\n"
+                             "  rule 3 (allow list)  is not about this caller\n"
+                             "  bob may list it; what it stands for is decided by its URI\n"
+                             "template " +
+                             keys + "/{+path}\n" +
+                             "  rule 1 (allow list, read)  a later rule decides\n"
+                             "  rule 2 (deny)  decides\n"
+                             "  rule 3 (allow list)  is not about this caller\n"
+                             "  bob may not list it; what it stands for is decided by its URI\n"
+                             "tool read_resource\n"
+                             "  rule 1 (allow list, read)  decides\n"
+                             "  rule 2 (deny)  is not about this tool\n"
+                             "  rule 3 (allow list)  is not about this caller\n"
+                             "  bob may list it and may call it\n"
+                             "prompt greet\n"
+                             "  rule 1 (allow list, read)  decides\n"
+                             "  rule 2 (deny)  is not about this prompt\n"
+                             "  rule 3 (allow list)  is not about this caller\n"
+                             "  there is no such prompt here\n"
+                             "  bob may not list it and may not get it\n");
+  const auto json = run({"check", "--json", "--config", config, "--as", "local", "--tool", "read_resource"});
+  EXPECT_EQ(json.how, well) << json.errors;
+  EXPECT_TRUE(json.output.starts_with(R"({"tool":"read_resource","identity":"local","list":true,"call":false,"rules":[)"))
+      << json.output;
+  EXPECT_TRUE(json.output.ends_with(R"({"rule":3,"gives":"allow list","caller":true,"about":"all","decides":true}]})"
+                                    "\n"))
+      << json.output;
+  EXPECT_EQ(run({"check", "--config", config, "--tool", "read_resource"}).how, misused);
+  EXPECT_EQ(run({"check", "--config", config, "--as", "bob", what.uri("") + "{"}).how, misused);
+}
+
+TEST(program_check, of_a_caller_knows_what_links_and_parts_come_to) {
+  const folder what;
+  what.put("pub/a.txt", "hello");
+  what.put("secret/s.txt", "a secret");
+  std::filesystem::create_symlink("../secret/s.txt", what.path() + "/pub/link.txt");
+  what.put("shelf.toml", "[[access.rule]]\nallow = [\"list\", \"read\"]\n[[access.rule]]\nuris = [\"" + what.uri("secret") +
+                             "\"]\ndeny = true\n[[access.rule]]\npatterns = [\"**?lines=1\"]\nallow = [\"list\", \"read\"]\n"
+                             "[[source]]\ntype = \"files\"\npath = \".\"\n");
+  const auto config = what.path() + "/shelf.toml";
+  const auto link = run({"check", "--config", config, "--as", "bob", what.uri("pub/link.txt")});
+  EXPECT_EQ(link.how, well) << link.errors;
+  EXPECT_TRUE(link.output.ends_with("  hidden by what it leads to\n  bob may not list it and may not read it\n"))
+      << link.output;
+  const auto as_json = run({"check", "--json", "--config", config, "--as", "bob", what.uri("pub/link.txt")});
+  EXPECT_NE(as_json.output.find(R"("list":false,"read":false,"hiddenByTarget":true,)"), std::string::npos) << as_json.output;
+  const auto open = run({"check", "--config", config, "--as", "bob", what.uri("pub/a.txt")});
+  EXPECT_TRUE(open.output.ends_with("bob may list it and may read it\n")) << open.output;
+  const auto part = run({"check", "--config", config, "--as", "bob", what.uri("secret/s.txt") + "?lines=1"});
+  EXPECT_NE(part.output.find("the whole, " + what.uri("secret/s.txt") + '\n'), std::string::npos) << part.output;
+  EXPECT_NE(part.output.find("  rule 2 (deny)  decides\n", part.output.find("the whole")), std::string::npos) << part.output;
+  EXPECT_TRUE(part.output.ends_with("bob may not list it and may not read it\n")) << part.output;
+}
+
+TEST(program_check, of_a_caller_tells_what_other_spellings_come_to) {
+  const folder what;
+  const auto web = what.uri("http://h");
+  what.put("shelf.toml", "[[access.rule]]\nallow = [\"list\", \"read\"]\n[[access.rule]]\nuris = [\"" + web +
+                             "/keys\"]\ndeny = true\n[[source]]\ntype = \"files\"\npath = \".\"\n");
+  const auto config = what.path() + "/shelf.toml";
+  const auto odd = what.uri("HTTP://h/keys");
+  const auto denied = run({"check", "--config", config, "--as", "bob", odd});
+  EXPECT_EQ(denied.how, well) << denied.errors;
+  EXPECT_EQ(denied.output, odd +
+                               "\n"
+                               "  rule 1 (allow list, read)  would decide, but for other spellings\n"
+                               "  rule 2 (deny)  is not about this URI\n"
+                               "  also written " +
+                               web +
+                               "/keys there:\n"
+                               "  rule 1 (allow list, read)  a later rule decides\n"
+                               "  rule 2 (deny)  decides\n"
+                               "  bob may not list it and may not read it\n");
+  const auto as_json = run({"check", "--json", "--config", config, "--as", "bob", odd});
+  EXPECT_NE(as_json.output.find(R"("read":false,"rules":[{"rule":1,"gives":"allow list, read","caller":true,"uri":true,)"
+                                R"("entry":true,"decides":false})"),
+            std::string::npos)
+      << as_json.output;
+  EXPECT_NE(as_json.output.find(R"("spellings":[{"uri":")" + web + R"(/keys","rules":[{"rule":1,)"), std::string::npos)
+      << as_json.output;
+  const auto open = run({"check", "--config", config, "--as", "bob", what.uri("HTTP://h/open")});
+  EXPECT_EQ(open.output.find("written"), std::string::npos) << open.output;
+  EXPECT_TRUE(open.output.ends_with("  bob may list it and may read it\n")) << open.output;
+  const auto deep = run({"check", "--config", config, "--as", "bob", what.uri("a:/a:/a:/a:/a:/a")});
+  EXPECT_TRUE(
+      deep.output.ends_with("  it has too many other spellings to compare, so it does not exist for this caller\n"
+                            "  bob may not list it and may not read it\n"))
+      << deep.output;
+  const auto deep_json = run({"check", "--json", "--config", config, "--as", "bob", what.uri("a:/a:/a:/a:/a:/a")});
+  EXPECT_NE(deep_json.output.find(R"("tooManySpellings":true)"), std::string::npos) << deep_json.output;
+  EXPECT_EQ(deep_json.output.find(R"("decides":true)"), std::string::npos) << deep_json.output;
+}
+
+TEST(program_check, of_a_caller_with_a_token_tells_the_scopes_that_reading_needs) {
+  const folder what;
+  what.put("a.txt", "hello");
+  what.put("shelf.toml",
+           "[auth]\n[[auth.rule]]\nmethods = [\"resources/read\"]\nscopes = [\"private\"]\n[[source]]\ntype = \"files\"\npath "
+           "= \".\"\n");
+  const auto ask = [&what](const std::string& who) {
+    return run({"check", "--config", what.path("shelf.toml"), "--as", who, what.uri("a.txt")}).output;
+  };
+  EXPECT_TRUE(ask("token:bob").ends_with("token:bob may list it; reading needs the scope private, which --scope gives here\n"))
+      << ask("token:bob");
+  EXPECT_TRUE(ask("local").ends_with("local may list it and may read it\n")) << ask("local");
+}
+
+TEST(program_check, warns_of_rules_about_nobody_and_no_kind_and_says_what_is_in_force) {
+  const folder what;
+  what.put("shelf/a.txt", "hello");
+  run({"token", "new", "laptop", "--file", what.path("tokens")});
+  what.put("shelf.toml",
+           "[auth]\ntokens = \"tokens\"\n[audit]\npath = \"record/audit.jsonl\"\n[[access.rule]]\nidentities = [\"bob\"]\n"
+           "kinds = [\"fiel\"]\ndeny = true\n[[source]]\ntype = \"files\"\npath = \"shelf\"\nredact = false\n");
+  const auto got = run({"check", "--config", what.path("shelf.toml")});
+  EXPECT_EQ(got.how, well) << got.errors;
+  EXPECT_NE(got.errors.find("shelf.toml:6: access.rule.identities: no caller is ever called \"bob\""), std::string::npos)
+      << got.errors;
+  EXPECT_NE(got.errors.find("shelf.toml:7: access.rule.kinds: nothing that is served is of the kind \"fiel\""),
+            std::string::npos)
+      << got.errors;
+  EXPECT_NE(got.output.find("access  1 rule; what none is about does not exist\n"), std::string::npos) << got.output;
+  EXPECT_NE(got.output.find("audit  " + what.path("record/audit.jsonl") + "\n"), std::string::npos) << got.output;
+  EXPECT_NE(got.output.find("redact = false  secrets in what files gives are not masked\n"), std::string::npos) << got.output;
+  EXPECT_FALSE(std::filesystem::exists(what.path("record")));
+}
+
+TEST(program_check, takes_the_tokens_that_serve_would_and_knows_that_they_may_come) {
+  const folder what;
+  what.put("shown/a.txt", "hello");
+  run({"token", "new", "bob", "--file", what.path("shown/me")});
+  what.put("shelf.toml",
+           "[[access.rule]]\nidentities = [\"token:bob\"]\nallow = [\"list\", \"read\"]\n[[source]]\ntype = \"files\"\npath = "
+           "\"shown\"\n");
+  const auto config = what.path("shelf.toml");
+  const auto without = run({"check", "--config", config});
+  EXPECT_EQ(without.how, well) << without.errors;
+  EXPECT_EQ(without.errors.find("no caller is ever called"), std::string::npos) << without.errors;
+  const auto with = run({"check", "--config", config, "--tokens", what.path("shown/me")});
+  EXPECT_EQ(with.how, well) << with.errors;
+  EXPECT_EQ(with.errors.find("no caller is ever called"), std::string::npos) << with.errors;
+  EXPECT_NE(with.output.find("callers over HTTP  by tokens in " + what.path("shown/me") + '\n'), std::string::npos)
+      << with.output;
+  EXPECT_NE(with.output.find("  - me  (the server's own: its configuration names it)\n"), std::string::npos) << with.output;
+  EXPECT_EQ(run({"check", "--config", config, "--tokens", what.path("none")}).how, misused);
+}
+
+TEST(program_check, of_a_caller_says_so_where_there_are_no_rules) {
+  const folder what;
+  what.put("a.txt", "hello");
+  what.put("shelf.toml", "[[source]]\ntype = \"files\"\npath = \".\"\n");
+  const auto got = run({"check", "--config", what.path() + "/shelf.toml", "--as", "bob", what.uri("a.txt")});
+  EXPECT_EQ(got.how, well) << got.errors;
+  EXPECT_NE(got.output.find("there are no access rules"), std::string::npos) << got.output;
+  EXPECT_TRUE(got.output.ends_with("bob may list it and may read it\n")) << got.output;
 }
 
 TEST(program_check, prints_json_lines) {
@@ -58,6 +273,27 @@ TEST(program_check, prints_json_lines) {
   EXPECT_EQ(got.how, well) << got.errors;
   EXPECT_NE(got.output.find("{\"name\":\"a.txt\",\"uri\":\"" + what.uri("a.txt") + "\",\"served\":true}\n"), std::string::npos)
       << got.output;
+}
+
+TEST(program_check, leaves_out_what_the_configuration_names_for_the_server) {
+  const folder what;
+  what.put(
+      "shelf.toml",
+      "[auth]\ntokens = \"me\"\n[audit]\npath = \"record\"\n[[source]]\ntype = \"files\"\npath = \".\"\nallow = [\"*\"]\n");
+  for (const char* one : {"me.lock", "record.1", "open.md", "a.token"}) what.put(one, "x");
+  run({"token", "new", "laptop", "--file", what.path("me")});
+  const auto refused = run({"check", "--config", what.path("shelf.toml")});
+  EXPECT_EQ(refused.how, misused);
+  EXPECT_NE(refused.errors.find("shelf.toml:4: audit.path: its folder " + what.path() + " holds "), std::string::npos)
+      << refused.errors;
+  const auto got = run({"check", "--sandbox", "off", "--config", what.path("shelf.toml")});
+  EXPECT_EQ(got.how, well) << got.errors;
+  EXPECT_NE(got.errors.find("Give the record a folder of its own outside of what is served"), std::string::npos) << got.errors;
+  for (const std::string one : {"me", "me.lock", "record.1", "shelf.toml"}) {
+    EXPECT_NE(got.output.find("  - " + one + "  (the server's own: its configuration names it)\n"), std::string::npos)
+        << got.output;
+  }
+  EXPECT_NE(got.output.find("  + open.md\n"), std::string::npos) << got.output;
 }
 
 TEST(program_check, says_which_folder_is_missing) {
@@ -75,6 +311,26 @@ TEST(program_check, names_the_line_of_a_wrong_configuration) {
   EXPECT_EQ(got.how, misused);
   EXPECT_NE(got.errors.find(what.path("bad.toml") + ":3: page_size"), std::string::npos) << got.errors;
   EXPECT_EQ(run({"check", "--config", what.path("none.toml")}).how, misused);
+}
+
+TEST(program_check, refuses_what_a_server_would_not_start_with) {
+  const folder what;
+  what.put("shown/a.txt", "hello");
+  const auto config = what.path("t.toml");
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"[http]\ntrusted_proxies = [\"*\"]\n", ":2: http.trusted_proxies: Cannot trust the proxy \"*\""},
+      {"[http]\ntrusted_proxies = [\"10.0.0.0/40\"]\n", ":2: http.trusted_proxies: Cannot trust the proxy"},
+      {"[http.tls]\ncertificate = \"none.pem\"\nkey = \"none.pem\"\n", ":2: http.tls.certificate: Cannot use the certificate"},
+      {"[auth.oauth]\nissuer = \"http://login.example.com\"\nresource = \"https://b.example\"\n", ":2: auth.oauth.issuer: "}};
+  for (const auto& [text, why] : wrong) {
+    what.put("t.toml", text + "[[source]]\ntype = \"files\"\npath = \"shown\"\n");
+    for (const std::vector<std::string>& command :
+         std::vector<std::vector<std::string>>{{"check", "--config", config}, {"serve", "--port", "0", "--config", config}}) {
+      const auto got = run(command);
+      EXPECT_EQ(got.how, misused) << text << got.errors;
+      EXPECT_NE(got.errors.find(config + why), std::string::npos) << got.errors;
+    }
+  }
 }
 
 TEST(program_check, refuses_two_sources_for_one_folder) {
@@ -146,6 +402,25 @@ TEST(program, refuses_what_it_does_not_know) {
     EXPECT_TRUE(got.errors.ends_with("--help'.\n")) << got.errors;
   }
   EXPECT_NE(run({"frobnicate"}).errors.find("there is no command \"frobnicate\""), std::string::npos);
+}
+
+TEST(program_check, of_a_caller_looks_for_what_a_mounted_server_lists_in_another_spelling) {
+  const folder what;
+  what.put("shelf/a.txt", "hello");
+  // Servers of this revision tell no entries but in their lists.
+  const auto config = [&](const std::string& denied) {
+    what.put("shelf.toml", "[[access.rule]]\nallow = [\"list\", \"read\"]\n[[access.rule]]\nkinds = [\"" + denied +
+                               "\"]\ndeny = true\n[[source]]\ntype = \"mcp\"\nname = \"far\"\nrevision = \"2025-06-18\"\n" +
+                               "command = [\"" + HONDANA_PROGRAM + "\", \"stdio\", \"" + what.path("shelf") + "\"]\n");
+    return what.path("shelf.toml");
+  };
+  const auto odd = "mcp://far/FILE" + what.uri("shelf/a.txt").substr(4);
+  const auto denied = run({"check", "--config", config("file"), "--as", "bob", odd});
+  EXPECT_EQ(denied.how, well) << denied.errors;
+  EXPECT_TRUE(denied.output.ends_with("  rule 2 (deny)  decides\n  bob may not list it and may not read it\n"))
+      << denied.output;
+  const auto allowed = run({"check", "--config", config("folder"), "--as", "bob", odd});
+  EXPECT_TRUE(allowed.output.ends_with("this kind or audience\n  bob may list it and may read it\n")) << allowed.output;
 }
 
 }  // namespace

@@ -213,6 +213,14 @@ std::optional<std::string> process::error_line_with(std::string_view text, time_
 
 void process::signal(int number) const { ::kill(child_, number); }
 
+void process::limit(int resource, std::uint64_t most) const {
+  const auto which = static_cast<__rlimit_resource>(resource);
+  rlimit now{};
+  if (::prlimit(child_, which, nullptr, &now) != 0) throw std::runtime_error(std::strerror(errno));
+  now.rlim_cur = std::min<rlim_t>(most, now.rlim_max);
+  if (::prlimit(child_, which, &now, nullptr) != 0) throw std::runtime_error(std::strerror(errno));
+}
+
 std::optional<departure> process::leaves(time_point deadline) {
   while (!left_) {
     const auto happened = await(see_exit, deadline);

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,6 +63,8 @@ class process {
   [[nodiscard]] const std::string& errors() const noexcept { return errors_; }
 
   void signal(int number) const;
+  /// Sets the soft limit of a resource (`RLIMIT_FSIZE`), to the hard one at most; throws when that cannot be.
+  void limit(int resource, std::uint64_t most) const;
   /// Nothing when it is still running at `deadline`. The output is not read meanwhile.
   [[nodiscard]] std::optional<departure> leaves(time_point deadline);
   /// Waits until the process uses next to no processor time, which is when it waits for its peer. False when it never rests.

@@ -16,9 +16,9 @@ namespace program_test {
 /// Answers everything with one status, on a free port.
 class refusing_server {
  public:
-  explicit refusing_server(std::string_view status)
-      : answer_("HTTP/1.1 " + std::string(status) +
-                "\r\nWWW-Authenticate: Bearer\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+  explicit refusing_server(std::string_view status, std::string_view challenge = "Bearer")
+      : answer_("HTTP/1.1 " + std::string(status) + "\r\nWWW-Authenticate: " + std::string(challenge) +
+                "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
         socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;

@@ -70,7 +70,8 @@ struct shelves : folder {
   void configure(const std::vector<std::string>& folders, std::string_view more = {}) const {
     std::string text;
     for (const auto& one : folders) text += "[[source]]\ntype = \"files\"\npath = \"" + path(one) + "\"\n";
-    put("hondana.toml", text + std::string(more));
+    // Sources that come later lie beside the first.
+    put("hondana.toml", text + std::string(more) + "[sandbox]\nfolders = [\".\"]\n");
   }
 };
 

@@ -80,6 +80,17 @@ TEST_F(program_tls, a_hangup_reads_the_certificate_again_or_says_why_not) {
   EXPECT_EQ(trusting(keys.path("certificate.pem")), well);
 }
 
+TEST_F(program_tls, a_server_that_goes_by_certificates_speaks_of_no_token) {
+  const issued authority({.name = "authority", .names = {}, .is_authority = true});
+  keys.write("clients.pem", authority.certificate_text());
+  const auto config = keys.write("config.toml",
+                                 "[http.tls]\ncertificate = \"certificate.pem\"\nkey = \"key.pem\"\n"
+                                 "client_authorities = \"clients.pem\"\n[auth.certificates]\n");
+  served with({shelf.path(), "--config", config});
+  EXPECT_TRUE(has(with.program().errors(), "--cert \"$CERTIFICATE\" --key \"$KEY\"")) << with.program().errors();
+  EXPECT_FALSE(has(with.program().errors(), "Bearer")) << with.program().errors();
+}
+
 TEST_F(program_tls, a_file_may_ask_clients_for_certificates_and_a_configured_target_shows_one) {
   const issued authority({.name = "authority", .names = {}, .is_authority = true});
   const issued alice({.name = "alice", .serial = 2}, &authority);

@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -15,9 +17,12 @@
 namespace {
 
 using program_test::folder;
+using program_test::patience;
+using program_test::process;
 using program_test::run;
 using program_test::served;
 using program_test::well;
+using program_test::within;
 
 std::string first_word(const std::string& line) { return line.substr(0, line.find_first_of("\t\n ")); }
 
@@ -45,6 +50,9 @@ TEST(program_tokens, are_made_shown_and_taken_back) {
   EXPECT_EQ(json.output.find("sha256"), std::string::npos);
 
   const auto id = first_word(shown.output);
+  const auto by_name = run({"token", "revoke", "laptop", "--file", file});
+  EXPECT_EQ(by_name.how.exit_code, 2);
+  EXPECT_NE(by_name.errors.find("laptop has " + id), std::string::npos) << by_name.errors;
   const auto gone = run({"token", "revoke", id, "--file", file});
   EXPECT_EQ(gone.how.exit_code, 0) << gone.errors;
   const auto again = run({"token", "revoke", id, "--file", file});
@@ -67,6 +75,8 @@ TEST(program_tokens, that_cannot_be_made_say_why) {
   EXPECT_NE(run({"token", "new", "two words", "--file", file}).errors.find("a name has"), std::string::npos);
   EXPECT_NE(run({"token", "new", "x", "--expires", "soon", "--file", file}).errors.find("30d"), std::string::npos);
   EXPECT_NE(run({"token", "new", "x", "--scope", "a b", "--file", file}).errors.find("no scope"), std::string::npos);
+  EXPECT_NE(run({"token", "new", "x", "--scope", "read,write", "--file", file}).errors.find("once for each scope"),
+            std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(file));
   where.put("open", "");
   ASSERT_EQ(::chmod(where.path("open").c_str(), 0644), 0);
@@ -117,6 +127,66 @@ TEST(program_tokens, let_their_bearer_ask_a_server_until_they_are_taken_back) {
   EXPECT_EQ(late.errors.find(first_word(token)), std::string::npos);
   // A new one needs no restart.
   EXPECT_EQ(list(first_word(run({"token", "new", "phone", "--file", file}).output)).how, well);
+}
+
+/// Writes a token where nobody else reads it.
+void keep(const folder& where, const std::string& name, const std::string& token) {
+  where.put(name + ".new", token + '\n');
+  ASSERT_EQ(::chmod(where.path(name + ".new").c_str(), 0600), 0);
+  std::filesystem::rename(where.path(name + ".new"), where.path(name));
+}
+
+// attacks: going on to listen with a token that has expired
+TEST(program_tokens, end_what_they_have_opened_when_they_expire_and_a_new_one_goes_on) {
+  for (const std::string revision : {"2026-07-28", "2025-11-25"}) {
+    const folder where;
+    const auto file = where.path("tokens");
+    where.put("shown/a.txt", "one");
+    ASSERT_EQ(run({"token", "new", "other", "--file", file}).how, well);
+    const served shelf({"--tokens", file, where.path("shown")});
+    const auto ending = first_word(run({"token", "new", "laptop", "--expires", "4s", "--file", file}).output);
+    const auto lasting = first_word(run({"token", "new", "laptop", "--file", file}).output);
+    keep(where, "kept", ending);
+    keep(where, "renewed", ending);
+    const auto watch = [&](const std::string& token) {
+      return std::make_unique<process>(std::vector<std::string>{"watch", where.uri("shown/a.txt"), "--json", "--on",
+                                                                shelf.url(), "--revision", revision, "--token-file",
+                                                                where.path(token)});
+    };
+    const auto ended = watch("kept");
+    const auto renewed = watch("renewed");
+    ASSERT_TRUE(ended->error_line_with("watching", within(patience))) << ended->errors();
+    ASSERT_TRUE(renewed->error_line_with("watching", within(patience))) << renewed->errors();
+    keep(where, "renewed", lasting);
+    EXPECT_TRUE(ended->error_line_with("refuses the token in " + where.path("kept"), within(patience)))
+        << revision << ": the stream went on; " << ended->errors();
+    EXPECT_EQ(ended->errors().find(ending), std::string::npos);
+    where.put("shown/a.txt", "two");
+    EXPECT_TRUE(renewed->read_line(within(patience))) << revision << renewed->errors();
+  }
+}
+
+TEST(program_tokens, are_taken_from_a_file_from_standard_input_and_from_a_variable) {
+  const folder where;
+  const auto file = where.path("tokens");
+  where.put("shown/a.txt", "one");
+  const auto token = first_word(run({"token", "new", "laptop", "--file", file}).output);
+  const served shelf({"--tokens", file, where.path("shown")});
+  keep(where, "kept", token);
+  EXPECT_EQ(run({"ls", "--on", shelf.url(), "--token-file", where.path("kept")}).how, well);
+  process typed({"ls", "--on", shelf.url(), "--token-file", "-"});
+  ASSERT_TRUE(typed.write(token + '\n', within(patience)));
+  typed.end_input();
+  EXPECT_EQ(typed.leaves(within(patience)), well) << typed.errors();
+  ASSERT_EQ(::setenv("HONDANA_TEST_BEARER", token.c_str(), 1), 0);
+  EXPECT_EQ(run({"ls", "--on", shelf.url(), "-H", "Authorization: Bearer ${env:HONDANA_TEST_BEARER}"}).how, well);
+  ASSERT_EQ(::unsetenv("HONDANA_TEST_BEARER"), 0);
+  const auto both = run({"ls", "--on", shelf.url(), "--token-file", where.path("kept"), "-H", "Authorization: Bearer x"});
+  EXPECT_EQ(both.how.exit_code, 1) << both.errors;
+  ASSERT_EQ(::chmod(where.path("kept").c_str(), 0644), 0);
+  const auto open = run({"ls", "--on", shelf.url(), "--token-file", where.path("kept")});
+  EXPECT_EQ(open.how.exit_code, 1) << open.errors;
+  EXPECT_NE(open.errors.find("chmod 600"), std::string::npos) << open.errors;
 }
 
 TEST(program_tokens, need_the_scopes_that_rules_ask_for) {

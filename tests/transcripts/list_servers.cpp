@@ -78,9 +78,9 @@ hondana::server bridged() {
     check(source->add(std::move(entry), std::move(bytes)));
   };
   add("notes.md", "text/markdown", "# Notes\n\nThe key is under the mat.\n");
-  add("logo.png", "image/png", std::string("\x89PNG\0", 5));
-  add("chime.wav", "audio/wav", std::string("RIFF\0", 5));
-  add("archive.zip", "application/zip", std::string("PK\0", 3));
+  add("logo.png", "image/png", std::string("\x89PNG\r\n\x1a\n\0", 9));
+  add("chime.wav", "audio/wav", std::string("RIFF\4\0\0\0WAVE", 12));
+  add("archive.zip", "application/zip", std::string("PK\3\4\0", 5));
   add("long.txt", "text/plain", std::string(1500, 'x'));
   check(made.add(source));
   return made;
@@ -95,7 +95,7 @@ hondana::server skilled() {
                                       "---\nname: git-workflow\ndescription: Follow this team's Git conventions\nlicense: MIT\n"
                                       "metadata: {version: \"1.0\", stable: true}\n---\n# Git\n"},
                                      {"references/BRANCHES.md", "# Branches\n"},
-                                     {"references/logo.png", std::string("\x89PNG\0", 5)}}));
+                                     {"references/logo.png", std::string("\x89PNG\r\n\x1a\n\0", 9)}}));
   check(source->add("git-workflow/bisecting",
                     {{"SKILL.md", "---\nname: bisecting\ndescription: Find the commit that broke something\n---\n"}}));
   check(source->add("acme/refunds", {{"SKILL.md", "---\nname: refunds\ndescription: Process refunds\n---\n"}}));

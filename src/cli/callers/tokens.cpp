@@ -15,6 +15,7 @@
 #include "cli/output.hpp"
 #include "cli/shell_word.hpp"
 #include "json/writer.hpp"
+#include "model/scope.hpp"
 #include "model/times.hpp"
 
 namespace hondana::cli {
@@ -51,10 +52,16 @@ void write(json::writer& to, const kept_token& one, std::string_view secret) {
   to.end_object();
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const auto& one : words) out += (out.empty() ? "" : " ") + one;
-  return out;
+/// Names are typed where ids are meant.
+failure with_ids(failure why, const std::string& file, const std::string& name) {
+  const auto loaded = authentication::load_tokens(file, disk::owners::anybody_for_root);
+  if (why.code != errc::resource_not_found || !loaded) return why;
+  std::vector<std::string> ids;
+  for (const auto& one : loaded->list.tokens) {
+    if (one.name == name) ids.push_back(one.id);
+  }
+  if (!ids.empty()) why.public_text = "tokens are revoked by id; " + name + " has " + model::joined(ids);
+  return why;
 }
 
 }  // namespace
@@ -75,6 +82,11 @@ int make_token(const command_line& line) {
   const auto file = file_or_why(line);
   if (!file) return failed(file.error());
   authentication::wanted_token like{line.word(0), line.all(token_scope_flag), {}};
+  for (const auto& one : like.scopes) {
+    // A scope may have one, but who writes one here means two scopes.
+    if (one.find(',') != std::string::npos)
+      return failed({errc::invalid_argument, "--scope " + one + " has a comma; give --scope once for each scope", {}});
+  }
   if (line.has(expires_flag)) {
     const auto lifetime = parse_lifetime(line.text(expires_flag));
     if (!lifetime)
@@ -119,7 +131,7 @@ int list_tokens(const command_line& line) {
     const auto until = !one.expires            ? std::string("does not expire")
                        : *one.expires <= now() ? "expired " + model::iso_8601(*one.expires)
                                                : "until " + model::iso_8601(*one.expires);
-    print(one.id + '\t' + one.name + '\t' + joined(one.scopes) + '\t' + until + '\n');
+    print(one.id + '\t' + one.name + '\t' + model::joined(one.scopes) + '\t' + until + '\n');
   }
   return exit_ok;
 }
@@ -128,7 +140,7 @@ int take_token_back(const command_line& line) {
   const auto file = file_or_why(line);
   if (!file) return failed(file.error());
   for (const auto& id : line.words()) {
-    if (const auto gone = authentication::revoke_token(*file, id); !gone) return failed(gone.error());
+    if (const auto gone = authentication::revoke_token(*file, id); !gone) return failed(with_ids(gone.error(), *file, id));
     say("token " + id + " is good for nothing any more");
   }
   return exit_ok;

@@ -2,6 +2,7 @@
 #include "cli/callers/ways.hpp"
 
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,8 +23,23 @@ using authenticator_list = std::vector<std::shared_ptr<hondana::authenticator>>;
 
 constexpr std::size_t longest_secret = 4096;
 
-tl::unexpected<failure> wrong(std::string_view table, const failure& why) {
-  return fail(errc::invalid_argument, '[' + std::string(table) + "]: " + why.public_text, why.private_text);
+/// `key`: of the configuration, or a flag.
+tl::unexpected<failure> wrong(const config::settings& in, std::string_view key, const failure& why) {
+  if (key.starts_with("--")) return fail(errc::invalid_argument, std::string(key) + ": " + why.public_text, why.private_text);
+  auto out = in.wrong(key, why.public_text);
+  out.private_text = why.private_text;
+  return tl::unexpected(std::move(out));
+}
+
+/// The library's word for a member of its options stands for the key of the same name.
+tl::unexpected<failure> wrong_oauth(const config::settings& in, failure why) {
+  constexpr std::string_view member = "oauth_options::";
+  const auto colon = why.public_text.find(": ", member.size());
+  if (!why.public_text.starts_with(member) || colon == std::string::npos) return wrong(in, "auth.oauth", why);
+  auto key = "auth.oauth." + why.public_text.substr(member.size(), colon - member.size());
+  if (key == "auth.oauth.skew") key += "_s";
+  why.public_text.erase(0, colon + 2);
+  return wrong(in, key, why);
 }
 
 result<std::string> secret_of(const config::introspection_settings& from) {
@@ -33,6 +49,13 @@ result<std::string> secret_of(const config::introspection_settings& from) {
   while (read->bytes.ends_with('\n') || read->bytes.ends_with('\r')) read->bytes.pop_back();
   if (read->bytes.empty()) return fail(errc::invalid_argument, from.secret_file + " is empty");
   return std::move(read->bytes);
+}
+
+/// Whether the secret stands in a configuration file that others can read.
+bool is_plain_and_open(const config::settings& settings, const config::introspection_settings& from) {
+  struct stat is{};
+  return settings.file && !from.client_secret.empty() && from.client_secret.find("${env:") == std::string::npos &&
+         ::stat(settings.file->file().c_str(), &is) == 0 && (is.st_mode & S_IROTH) != 0;
 }
 
 result<oauth_options> options_of(const config::settings& settings, const config::oauth_settings& from,
@@ -50,8 +73,18 @@ result<oauth_options> options_of(const config::settings& settings, const config:
   out.proxy = from.proxy;
   out.log = log;
   if (!from.introspection) return out;
+  if (log && is_plain_and_open(settings, *from.introspection))
+    log(settings
+            .wrong("auth.oauth.introspection.client_secret",
+                   "others on this machine can read this file, and so the secret; write client_secret_file = \"FILE\" or "
+                   "client_secret = \"${env:NAME}\", or chmod 600")
+            .public_text);
   auto secret = secret_of(*from.introspection);
-  if (!secret) return wrong("auth.oauth.introspection", secret.error());
+  if (!secret)
+    return wrong(settings,
+                 from.introspection->secret_file.empty() ? "auth.oauth.introspection.client_secret"
+                                                         : "auth.oauth.introspection.client_secret_file",
+                 secret.error());
   out.introspection = {from.introspection->endpoint, from.introspection->client_id, std::move(*secret),
                        from.introspection->for_all, from.introspection->audience_is_optional};
   return out;
@@ -90,13 +123,6 @@ result<std::vector<std::pair<std::uint32_t, std::string>>> users_of(const std::v
   return out;
 }
 
-/// Puts what was made where it belongs.
-result<void> take(result<std::shared_ptr<hondana::authenticator>> made, std::string_view table, authenticator_list& into) {
-  if (!made) return wrong(table, made.error());
-  into.push_back(std::move(*made));
-  return {};
-}
-
 }  // namespace
 
 std::string usual_tokens() {
@@ -114,41 +140,40 @@ result<ways_to_tell> ways_from(const config::settings& settings, const std::stri
   authenticator_list by_token;
   authenticator_list by_connection;
   if (!file.empty()) {
-    const std::string_view where = tokens.empty() ? "auth" : "--tokens";
-    if (auto done = take(make_token_file_authenticator({file, {}, log}), where, by_token); !done)
-      return tl::unexpected(std::move(done.error()));
+    auto made = make_token_file_authenticator({file, {}, log});
+    if (!made) return wrong(settings, tokens.empty() ? "auth.tokens" : "--tokens", made.error());
+    by_token.push_back(std::move(*made));
     out.told.push_back("tokens in " + file);
   }
   if (auth.oauth) {
     auto options = options_of(settings, *auth.oauth, log);
     if (!options) return tl::unexpected(std::move(options.error()));
-    if (auto done = take(make_oauth_authenticator(std::move(*options)), "auth.oauth", by_token); !done)
-      return tl::unexpected(std::move(done.error()));
+    auto made = make_oauth_authenticator(std::move(*options));
+    if (!made) return wrong_oauth(settings, std::move(made.error()));
+    by_token.push_back(std::move(*made));
     out.told.push_back("tokens of " + auth.oauth->issuer + " for " + auth.oauth->resource);
   }
   if (auth.certificates) {
     if (!by.asks_for_certificates) {
-      return wrong("auth.certificates", {errc::invalid_argument,
-                                         "no client is asked for a certificate; name who signs them: client_authorities = "
-                                         "\"FILE\" in [http.tls], beside certificate and key",
-                                         {}});
+      return tl::unexpected(settings.wrong("auth.certificates",
+                                           "no client is asked for a certificate; name who signs them: client_authorities = "
+                                           "\"FILE\" in [http.tls], beside certificate and key"));
     }
-    if (auto done = take(make_certificate_authenticator(options_of(*auth.certificates)), "auth.certificates", by_connection);
-        !done)
-      return tl::unexpected(std::move(done.error()));
+    auto made = make_certificate_authenticator(options_of(*auth.certificates));
+    if (!made) return wrong(settings, "auth.certificates", made.error());
+    by_connection.push_back(std::move(*made));
     out.told.push_back("client certificates, by their " + auth.certificates->name);
   }
   if (!auth.users.empty()) {
     if (!by.has_socket) {
-      return wrong("auth.unix",
-                   {errc::invalid_argument,
-                    "nobody comes by a Unix socket; say where it is: socket = \"PATH\" in [http], or --socket PATH",
-                    {}});
+      return tl::unexpected(settings.wrong(
+          "auth.unix", "nobody comes by a Unix socket; say where it is: socket = \"PATH\" in [http], or --socket PATH"));
     }
     auto users = users_of(auth.users);
-    if (!users) return wrong("auth.unix", users.error());
-    if (auto done = take(make_process_authenticator(std::move(*users)), "auth.unix", by_connection); !done)
-      return tl::unexpected(std::move(done.error()));
+    if (!users) return wrong(settings, "auth.unix.users", users.error());
+    auto made = make_process_authenticator(std::move(*users));
+    if (!made) return wrong(settings, "auth.unix.users", made.error());
+    by_connection.push_back(std::move(*made));
     out.told.emplace_back("users of this machine, over the Unix socket");
   }
   if (out.told.empty()) return out;

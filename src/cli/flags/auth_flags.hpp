@@ -5,7 +5,7 @@
 
 namespace hondana::cli {
 
-extern const flag tokens_flag;  ///< Of `serve`.
+extern const flag tokens_flag;  ///< Of `serve` and `check`.
 
 extern const flag token_file_flag;
 extern const flag token_scope_flag;

@@ -24,8 +24,18 @@ constexpr flag header_flag{.name = "header",
                            .letter = 'H',
                            .value = "'NAME: VALUE'",
                            .help = "Send this with each request over HTTP",
-                           .details = "It goes to the target's origin and to no other.",
+                           .details =
+                               "It goes to the target's origin and to no other. ${env:NAME} in VALUE stands for that variable, "
+                               "so that no secret need stand in the command line.",
                            .is_repeatable = true};
+constexpr flag bearer_file_flag{
+    .name = "token-file",
+    .value = "FILE",
+    .help = "Send the token in this file as Authorization: Bearer; - is standard input",
+    .details =
+        "A file that others can read is refused. It is read again when the server refuses the token. Tokens are not sent by "
+        "plain http: to another machine.",
+    .by = completion_kind::file};
 constexpr flag cacert_flag{.name = "cacert",
                            .value = "FILE",
                            .help = "Trust servers whose certificate these authorities signed (PEM), and no others",
@@ -129,8 +139,8 @@ constexpr flag arguments_flag{.name = "arguments",
 
 namespace {
 
-constexpr std::array shared_flags{&on_flag,      &json_flag,     &header_flag, &cacert_flag, &cert_flag, &key_flag,
-                                  &timeout_flag, &revision_flag, &trace_flag,  &names_flag,  &quiet_flag};
+constexpr std::array shared_flags{&on_flag,  &json_flag,    &header_flag,   &bearer_file_flag, &cacert_flag, &cert_flag,
+                                  &key_flag, &timeout_flag, &revision_flag, &trace_flag,       &names_flag,  &quiet_flag};
 constexpr flag_group client_group{.title = "The server, and how to ask it", .flags = shared_flags};
 
 constexpr std::array below{
@@ -170,8 +180,6 @@ constexpr std::array watch_examples{
     example{"hondana watch --on shelf --json", "one line of JSON for each change of the list, until Ctrl-C"}};
 constexpr std::array call_examples{
     example{"hondana call search_resources q=shelf --on shelf", "values get the types the tool wants"}};
-
-constexpr std::string_view client_section = "Use a server";
 
 }  // namespace
 

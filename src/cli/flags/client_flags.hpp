@@ -9,6 +9,7 @@ namespace hondana::cli {
 extern const flag on_flag;
 extern const flag json_flag;
 extern const flag header_flag;
+extern const flag bearer_file_flag;
 extern const flag cacert_flag;
 extern const flag cert_flag;
 extern const flag key_flag;

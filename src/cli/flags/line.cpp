@@ -186,8 +186,9 @@ class line_reader {
       const auto& wanted = entry.arguments[i];
       if (i >= given.size()) {
         if (!wanted.is_required) break;
-        return in_quotes("hondana " + std::string(entry.name)) + " needs a " + std::string(wanted.name) + ": " +
-               std::string(wanted.help);
+        return in_quotes("hondana " + std::string(entry.name)) + " needs a" +
+               (std::string_view("AEIO").find(wanted.name.front()) == std::string_view::npos ? " " : "n ") +
+               std::string(wanted.name) + ": " + std::string(wanted.help);
       }
       if (!wanted.choices.empty() &&
           std::find(wanted.choices.begin(), wanted.choices.end(), given[i]) == wanted.choices.end()) {
@@ -220,10 +221,19 @@ line_outcome read_line(int count, const char* const* arguments) {
   if (all.size() > 2) {
     if (const auto* entry = find_command(std::string(first) + ' ' + all[2])) return line_reader(*entry, all.subspan(3)).read();
   }
+  std::vector<const command_entry*> meanings;
   for (const auto* entry : commands()) {
-    if (!entry->name.starts_with(std::string(first) + ' ')) continue;
-    if (all.size() > 2 && (std::string_view(all[2]) == "-h" || std::string_view(all[2]) == "--help")) return help_wanted{entry};
-    return misuse{"the command is " + in_quotes("hondana " + std::string(entry->name)), std::string(entry->name)};
+    if (entry->name.starts_with(std::string(first) + ' ')) meanings.push_back(entry);
+  }
+  if (!meanings.empty()) {
+    if (all.size() > 2 && (std::string_view(all[2]) == "-h" || std::string_view(all[2]) == "--help"))
+      return help_wanted{meanings.front()};
+    std::string text = meanings.size() == 1 ? "the command is " : "the commands are ";
+    for (const auto* one : meanings) {
+      if (one != meanings.front()) text += one == meanings.back() ? " and " : ", ";
+      text += in_quotes("hondana " + std::string(one->name));
+    }
+    return misuse{text, std::string(meanings.front()->name)};
   }
   const auto known = first_words();
   auto meant = did_you_mean(first, known);

@@ -21,8 +21,9 @@ constexpr flag client_id_flag{.name = "client-id",
                               .value = "ID",
                               .help = "Who hondana is registered as at the authorization server",
                               .details =
-                                  "Without it the client's metadata document serves where the authorization server takes such, "
-                                  "and elsewhere hondana registers itself."};
+                                  "Without it the client of the last log-in to this server is used again, if somebody has "
+                                  "registered it; else the client's metadata document serves where the authorization server "
+                                  "takes such, and elsewhere hondana registers itself."};
 constexpr flag client_secret_flag{.name = "client-secret-file",
                                   .value = "FILE",
                                   .help = "The secret or private key (PEM) of the client; a file that nobody else reads",
@@ -44,7 +45,9 @@ constexpr flag redirect_port_flag{.name = "redirect-port",
 constexpr flag no_browser_flag{.name = "no-browser", .help = "Open no browser; print the address to visit"};
 constexpr flag machine_flag{.name = "machine",
                             .help = "Log in as a program, with the client's own secret, and ask nobody",
-                            .details = "These tokens are not refreshed: log in again when they have expired."};
+                            .details =
+                                "New tokens are got when these expire, with the secret, which is kept where the log-in is, or "
+                                "with the key, which stays in its file."};
 constexpr flag store_flag{.name = "store",
                           .value = "PLACE",
                           .help = "Keep the log-in in the desktop's keyring or in a file",
@@ -66,8 +69,6 @@ constexpr std::array logout_flags{&on_flag, &all_flag, &cacert_flag, &cert_flag,
 constexpr std::array login_examples{
     example{"hondana login --on https://mcp.example/mcp", "then any command may ask that server"},
     example{"hondana login --on https://mcp.example/mcp --scope files:write", "for more than before"}};
-
-constexpr std::string_view client_section = "Use a server";
 
 }  // namespace
 

@@ -112,7 +112,10 @@ std::string manual_page() {
   text += ".SH EXIT STATUS\n";
   for (const auto& [code, meaning] : exit_code_table) text += described(std::to_string(code), std::string(meaning) + '.');
   for (const auto& one : surroundings()) text += topic_section(one);
-  return text + ".SH SEE ALSO\n" + in_roff("https://modelcontextprotocol.io, /usr/share/doc/hondana/cli.md") + '\n';
+  return text + ".SH SEE ALSO\n" +
+         in_roff(
+             "https://modelcontextprotocol.io, /usr/share/doc/hondana/cli.md, /usr/share/doc/hondana/authorization-setup.md") +
+         '\n';
 }
 
 }  // namespace hondana::cli

@@ -20,6 +20,17 @@ constexpr flag allow_flag{.name = "allow",
 constexpr flag hidden_flag{.name = "hidden", .help = "Serve names that begin with a dot too; secrets and .git stay out"};
 constexpr flag no_tools_flag{.name = "no-tools",
                              .help = "Serve resources only, without the tools that list, read and search them"};
+namespace {
+constexpr std::array<std::string_view, 3> sandbox_modes{"auto", "required", "off"};
+}
+constexpr flag sandbox_flag{
+    .name = "sandbox",
+    .value = "MODE",
+    .help = "auto: give up what no source needs, as far as the kernel can; required: or do not start; off",
+    .details =
+        "It outweighs mode = of [sandbox]; docs/sandbox.md says what is given up. 'hondana check' shows what is in force.",
+    .by = completion_kind::choice,
+    .choices = sandbox_modes};
 constexpr flag port_flag{.name = "port",
                          .letter = 'p',
                          .value = "N",
@@ -46,6 +57,17 @@ constexpr flag tls_certificate_flag{.name = "tls-certificate",
                                     .by = completion_kind::file};
 constexpr flag tls_key_flag{
     .name = "tls-key", .value = "FILE", .help = "The key of --tls-certificate (PEM)", .by = completion_kind::file};
+constexpr flag as_flag{.name = "as",
+                       .value = "IDENTITY",
+                       .help = "Explain rule by rule what this caller may do with the URIs and URI templates in place of PATH"};
+constexpr flag caller_group_flag{
+    .name = "group", .value = "GROUP", .help = "With --as: the caller's token names this group", .is_repeatable = true};
+constexpr flag caller_scope_flag{
+    .name = "scope", .value = "SCOPE", .help = "With --as: the caller's token has this scope", .is_repeatable = true};
+constexpr flag explained_tool_flag{
+    .name = "tool", .value = "NAME", .help = "With --as: explain this tool", .is_repeatable = true};
+constexpr flag explained_prompt_flag{
+    .name = "prompt", .value = "NAME", .help = "With --as: explain this prompt", .is_repeatable = true};
 constexpr flag json_lines_flag{.name = "json", .help = "Print JSON lines"};
 constexpr flag schemes_json_flag{.name = "json", .help = "Print JSON"};
 constexpr flag markdown_flag{.name = "markdown", .help = "Print Markdown"};
@@ -55,7 +77,7 @@ namespace {
 constexpr std::array served_paths{argument{
     .name = "PATH", .help = "Folders to serve (default: the current one)", .by = completion_kind::path, .is_repeatable = true}};
 
-constexpr std::array what_flags{&config_flag, &allow_flag, &hidden_flag};
+constexpr std::array what_flags{&config_flag, &allow_flag, &hidden_flag, &sandbox_flag};
 constexpr flag_group what_group{.title = "What is served", .flags = what_flags};
 
 constexpr std::array stdio_flags{&no_tools_flag};
@@ -70,7 +92,8 @@ constexpr std::array serve_flags{&port_flag,
                                  &no_tools_flag,
                                  &tokens_flag,
                                  &without_authentication_flag};
-constexpr std::array check_flags{&json_lines_flag};
+constexpr std::array check_flags{&json_lines_flag,     &tokens_flag,          &as_flag, &caller_group_flag, &caller_scope_flag,
+                                 &explained_tool_flag, &explained_prompt_flag};
 constexpr std::array schemes_flags{&schemes_json_flag, &markdown_flag};
 
 constexpr std::string_view left_out =

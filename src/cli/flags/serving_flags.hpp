@@ -8,6 +8,7 @@ namespace hondana::cli {
 extern const flag config_flag;
 extern const flag allow_flag;
 extern const flag hidden_flag;
+extern const flag sandbox_flag;
 extern const flag no_tools_flag;
 extern const flag port_flag;
 extern const flag address_flag;
@@ -19,6 +20,11 @@ extern const flag without_authentication_flag;
 extern const flag tls_certificate_flag;
 extern const flag tls_key_flag;
 extern const flag json_lines_flag;
+extern const flag as_flag;
+extern const flag caller_group_flag;
+extern const flag caller_scope_flag;
+extern const flag explained_tool_flag;
+extern const flag explained_prompt_flag;
 extern const flag schemes_json_flag;
 extern const flag markdown_flag;
 

@@ -47,6 +47,9 @@ struct flag_group {
   std::span<const flag* const> flags{};
 };
 
+/// The heading of the commands that ask a server.
+inline constexpr std::string_view client_section = "Use a server";
+
 struct example {
   std::string_view line{};
   std::string_view meaning{};

@@ -20,7 +20,7 @@ constexpr std::array target_kinds{
 };
 constexpr std::array variables{
     topic::term{"NO_COLOR", "When it is set and not empty nothing is coloured. Only terminals get colours anyway."},
-    topic::term{"XDG_CONFIG_HOME", "Where hondana/config.toml is looked for; without it, ~/.config."},
+    topic::term{"XDG_CONFIG_HOME", "Where hondana/config.toml and hondana/tokens are looked for; without it, ~/.config."},
     topic::term{"XDG_DATA_HOME", "Where hondana/credentials.json is kept; without it, ~/.local/share."},
     topic::term{"BROWSER", "The program that hondana login opens pages with, one name or path; without it, xdg-open."},
     topic::term{"DISPLAY, WAYLAND_DISPLAY", "Without them hondana login prints the address to visit."},
@@ -28,6 +28,7 @@ constexpr std::array variables{
 };
 constexpr std::array files{
     topic::term{"~/.config/hondana/config.toml", "The names that --on takes. hondana config import --write adds to it."},
+    topic::term{"~/.config/hondana/tokens", "Hashes of the tokens that hondana token makes; nobody else reads it."},
     topic::term{"~/.local/share/hondana/credentials.json",
                 "Log-ins, readable by you alone, or which of them are in the desktop's keyring."},
 };

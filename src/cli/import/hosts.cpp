@@ -5,6 +5,7 @@
 
 #include "cli/import/plain_json.hpp"
 #include "cli/visible.hpp"
+#include "letters/lower_case.hpp"
 
 namespace hondana::cli {
 namespace {
@@ -93,7 +94,7 @@ bool add_from(const value& from, std::vector<known_server>& to) {
 std::string slug_of(std::string_view name) {
   std::string out;
   for (const char c : name) {
-    const char low = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const char low = letters::lower(c);
     const bool fits = (low >= 'a' && low <= 'z') || (low >= '0' && low <= '9');
     if (fits) {
       out += low;

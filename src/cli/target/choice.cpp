@@ -11,6 +11,9 @@
 #include "cli/flags/client_flags.hpp"
 #include "cli/flags/nearest.hpp"
 #include "cli/target/names.hpp"
+#include "cli/target/token_in_file.hpp"
+#include "providers/mcp/settings.hpp"
+#include "transport/http_calls/small_call.hpp"
 
 namespace hondana::cli {
 namespace {
@@ -112,8 +115,30 @@ result<void> add_headers(const command_line& line, chosen_server& to) {
       return fail(errc::invalid_argument, "A --header is no 'NAME: VALUE' in one line, as in 'Authorization: Bearer TOKEN'.");
     }
     const auto begin = one.find_first_not_of(" \t", colon + 1);
-    http->headers.emplace_back(one.substr(0, colon), begin == std::string::npos ? std::string() : one.substr(begin));
+    auto text = mcp::with_variables(begin == std::string::npos ? std::string() : one.substr(begin), mcp::environment_variable);
+    if (!text)
+      return fail(errc::invalid_argument, "The --header " + one.substr(0, colon) + ' ' + text.error().public_text + '.');
+    if (text->find_first_of("\r\n") != std::string::npos)
+      return fail(errc::invalid_argument, "The --header " + one.substr(0, colon) + " has a variable with a line break.");
+    http->headers.emplace_back(one.substr(0, colon), std::move(*text));
   }
+  return {};
+}
+
+result<void> add_token(const command_line& line, chosen_server& to) {
+  if (!line.has(bearer_file_flag)) return {};
+  auto* http = std::get_if<http_target>(&to.target);
+  if (http == nullptr)
+    return fail(errc::invalid_argument, "--token-file is for servers behind a URL, which " + to.shown + " is not.");
+  const auto path = line.text(bearer_file_flag);
+  if (path == "-" && line.has(arguments_flag) && line.text(arguments_flag) == "-")
+    return fail(errc::invalid_argument, "--token-file and --arguments cannot both be read from standard input.");
+  if (http->socket.empty() && http->url.starts_with("http://") && !transport::http_calls::is_on_this_machine(http->url))
+    return fail(errc::invalid_argument,
+                "Anybody on the way to " + to.shown + " could read the token of --token-file; the server needs https:.");
+  auto tokens = token_in_file(path);
+  if (!tokens) return fail(errc::invalid_argument, "--token-file: " + tokens.error().public_text + '.');
+  http->tokens = std::move(*tokens);
   return {};
 }
 
@@ -147,6 +172,7 @@ result<chosen_server> choose_server(const command_line& line) {
   auto chosen = line.server().empty() ? by_target(line) : by_command(line);
   if (!chosen) return chosen;
   if (auto added = add_headers(line, *chosen); !added) return tl::unexpected(std::move(added.error()));
+  if (auto added = add_token(line, *chosen); !added) return tl::unexpected(std::move(added.error()));
   if (auto set = set_identity(line, *chosen); !set) return tl::unexpected(std::move(set.error()));
   return chosen;
 }

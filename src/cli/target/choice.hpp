@@ -16,8 +16,8 @@ struct chosen_server {
   std::string shown{};  ///< How messages call it.
 };
 
-/// By `--on`, `-- COMMAND`, `--header` and `--cacert`, `--cert`, `--key`; without them the current folder. Errors:
-/// invalid_argument, which says what a target may be.
+/// By `--on`, `-- COMMAND`, `--header`, `--token-file` and `--cacert`, `--cert`, `--key`; without them the current folder.
+/// Errors: invalid_argument, which says what a target may be.
 [[nodiscard]] result<chosen_server> choose_server(const command_line& line);
 
 }  // namespace hondana::cli

@@ -162,7 +162,7 @@ result<void> connection::open() {
     child->on_stderr = [program = program_](std::string_view text) { program->add(text); };
     child->on_end = [program = program_](std::string_view how, unsigned quick_ends) { program->ended(how, quick_ends); };
   }
-  if (auto* http = std::get_if<http_target>(&chosen_.target)) {
+  if (auto* http = std::get_if<http_target>(&chosen_.target); http != nullptr && !http->tokens) {
     std::function<void(std::string_view)> log;
     if (!line_.has(quiet_flag)) log = [](std::string_view text) { say(text); };
     http->tokens = credentials::stored_log_in(*http, credentials::make_store(), "log in first", std::move(log));
@@ -175,7 +175,7 @@ result<void> connection::open() {
 
 call_options connection::how() const { return {.time = {}, .stop = interrupted_.stop(), .report = {}, .afresh = false}; }
 
-result<void> connection::read_to(const std::string& uri, const content_writer& into) {
+result<read_answer> connection::read_to(const std::string& uri, const content_writer& into) {
   auto done = client_->read_to(
       uri,
       [this, &into](std::size_t item, std::string_view bytes) {
@@ -184,7 +184,7 @@ result<void> connection::read_to(const std::string& uri, const content_writer& i
       },
       how());
   if (trace_) trace_->forget();
-  return done ? result<void>() : tl::unexpected(std::move(done.error()));
+  return done;
 }
 
 bool connection::is_file() const {
@@ -226,10 +226,12 @@ std::string connection::advice(const failure& why) const {
   const auto* http = std::get_if<http_target>(&chosen_.target);
   switch (why.code) {
     case errc::unauthorized:
-      if (http == nullptr) return {};
-      // Whoever sends a token of their own has no use for another.
-      return (http->tokens ? asking_again(line_, login_again(why)) + " logs in. " : std::string()) +
-             "If you have a token, give it with --header 'Authorization: Bearer TOKEN'.";
+      if (http == nullptr || line_.has(bearer_file_flag)) return {};
+      // Whoever sends a token of their own has no use for another, and no token helps who is known and may not.
+      if (!http->tokens || (why.answer && why.answer->http_status == 403)) return {};
+      // Scopes are named where there is somebody to log in at.
+      return (why.scopes ? asking_again(line_, login_again(why)) + " logs in. " : std::string()) +
+             "If you have a token, put it into a file and name that with --token-file FILE.";
     case errc::resource_not_found:
       // Of tools and skills the message says where they are listed.
       if (&line_.entry() == &call_entry || &line_.entry() == &skills_entry) return {};

@@ -43,7 +43,7 @@ class connection {
   [[nodiscard]] std::string file_uri() const;
 
   /// `client::read_to`, with what it hands on in the trace, too.
-  [[nodiscard]] result<void> read_to(const std::string& uri, const content_writer& into);
+  [[nodiscard]] result<read_answer> read_to(const std::string& uri, const content_writer& into);
   /// Hears how a program behind `--` has ended by itself; see `child_target::on_end`. What it uses must outlive the connection.
   void on_program_end(std::function<void(std::string_view how, unsigned quick_ends)> hears);
 

@@ -1,6 +1,7 @@
 /// login and logout.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -42,7 +43,7 @@ result<void> add_client(const command_line& line, oauth_settings& to) {
   to.issuer = line.text(issuer_flag);
   if (!line.has(client_secret_flag)) return {};
   auto text = disk::read_private(line.text(client_secret_flag), credentials::most_secret_bytes);
-  if (!text) return tl::unexpected(std::move(text.error()));
+  if (!text) return fail(errc::invalid_argument, "--client-secret-file: " + text.error().public_text);
   while (!text->bytes.empty() && (text->bytes.back() == '\n' || text->bytes.back() == '\r')) text->bytes.pop_back();
   if (text->bytes.empty()) return fail(errc::invalid_argument, line.text(client_secret_flag) + " is empty");
   (text->bytes.starts_with("-----BEGIN ") ? to.private_key : to.client_secret) = std::move(text->bytes);
@@ -89,6 +90,8 @@ result<oauth_settings> settings_for(const command_line& line, const http_target&
   } else {
     settings->login = page_for(line);
   }
+  if (auto added = credentials::add_client_of_before(*settings, at.url); !added)
+    return tl::unexpected(std::move(added.error()));
   if (!line.has(quiet_flag)) settings->log = [](std::string_view text) { say(text); };
   return settings;
 }
@@ -100,16 +103,21 @@ result<void> keep_client(const command_line& line, const oauth_settings& setting
   if (!before) return tl::unexpected(before.error());
   client_registration ours;
   ours.client_id = given.key.client_id;
-  ours.client_secret = settings.client_secret;
-  if (!settings.private_key.empty())
-    ours.key_file = std::filesystem::absolute(line.text(client_secret_flag)).lexically_normal().string();
-  if (const auto port = redirect_port(line); port != 0) {
-    ours.redirect_uri = login::redirect_url(port);
-  } else {
-    for (const auto& one : *before) {
-      if (one.client_id == ours.client_id) ours.redirect_uri = one.redirect_uri;
-    }
+  const auto known = std::find_if(before->begin(), before->end(),
+                                  [&ours](const client_registration& one) { return one.client_id == ours.client_id; });
+  if (known != before->end()) {
+    ours.redirect_uri = known->redirect_uri;
+    // Of the client of before the proof stays as well, unless another is given.
+    if (!line.has(client_id_flag) && !line.has(client_secret_flag)) ours = *known;
   }
+  ours.by_hand = true;
+  ours.is_machine = settings.grant == oauth_grant::client_credentials;
+  if (line.has(client_secret_flag)) {
+    ours.client_secret = settings.client_secret;
+    if (!settings.private_key.empty())
+      ours.key_file = std::filesystem::absolute(line.text(client_secret_flag)).lexically_normal().string();
+  }
+  if (const auto port = redirect_port(line); port != 0) ours.redirect_uri = login::redirect_url(port);
   return settings.store->put_registration(given.key.issuer, ours);
 }
 
@@ -149,14 +157,19 @@ result<void> log_out_of(const command_line& line, const std::stop_token& stop) {
   if (!settings) return tl::unexpected(std::move(settings.error()));
   if (!line.has(quiet_flag)) settings->log = [](std::string_view text) { say(text); };
   // Without its key the authorization server may not listen; the tokens go all the same.
-  if (const auto added = credentials::add_kept_key(*settings, at->url); !added && settings->log)
+  if (const auto added = credentials::add_kept_client(*settings, at->url); !added && settings->log)
     settings->log("the client's key is not at hand: " + added.error().public_text);
+  // Log-ins to other servers may need it.
+  const auto keeps_secret_of = line.has(all_flag) || settings->client_secret.empty() ? std::string() : settings->client_id;
   const auto session = oauth_session::of(at->url, std::move(*settings));
   if (!session) return tl::unexpected(session.error());
   const auto had_any = (*session)->log_out(line.has(all_flag), stop);
   if (!had_any) return tl::unexpected(had_any.error());
-  if (!line.has(quiet_flag))
-    say(*had_any ? "logged out of " + (*session)->resource() : "there was no log-in of " + (*session)->resource());
+  if (line.has(quiet_flag)) return {};
+  say(*had_any ? "logged out of " + (*session)->resource() : "there was no log-in of " + (*session)->resource());
+  if (!keeps_secret_of.empty())
+    say("the secret of the client \"" + keeps_secret_of + "\" is still kept; 'hondana logout --all --on " + line.text(on_flag) +
+        "' forgets it, too");
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <hondana/uri.hpp>
 
 #include "cli/flags/client_flags.hpp"
+#include "letters/lower_case.hpp"
 
 namespace hondana::cli {
 namespace {
@@ -44,7 +45,7 @@ bool ends_in(std::string_view uri, const std::string& parts) {
 bool has_scheme(std::string_view text) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos || colon == 0) return false;
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto is_letter = [](char c) { return letters::is_letter(c); };
   const auto may_follow = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.'; };
   const auto scheme = text.substr(0, colon);
   return is_letter(scheme[0]) && std::all_of(scheme.begin(), scheme.end(), may_follow);

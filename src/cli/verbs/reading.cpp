@@ -1,5 +1,6 @@
 /// read: a resource as bytes, to a terminal, a pipe or a file.
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -77,7 +78,20 @@ void write_item(json::writer& to, const read_item& one) {
     json::append_base64(blob, one.bytes);
     to.member("blob", blob);
   }
+  if (!one.meta.is_null()) to.key("_meta").raw(one.meta.to_text());
   to.end_object();
+}
+
+/// Says so when the server has masked secrets in what was read.
+void tell_masked(const task& what, const std::vector<read_item>& items) {
+  std::int64_t count = 0;
+  for (const auto& one : items) {
+    const auto* masked = one.meta.find("dev.hondana/redacted");
+    count += masked != nullptr ? masked->as_integer().value_or(0) : 0;
+  }
+  if (count <= 0 || what.line.has(quiet_flag)) return;
+  say("masked: " + std::to_string(count) + (count == 1 ? " secret" : " secrets") +
+      "; `redact = false` in the server's [[source]] leaves them as they are");
 }
 
 /// Where the bytes of one read go.
@@ -169,6 +183,7 @@ int read_resource(const task& what) {
       for (auto& one : got->items) one.bytes = line_cutter(*lines).pass(one.bytes);
     }
     print_list("contents", got->items, write_item);
+    tell_masked(what, got->items);
     return exit_ok;
   }
   destination into(what, lines);
@@ -177,6 +192,7 @@ int read_resource(const task& what) {
   if (output_is_gone()) return exit_ok;  // finish_output says how it ended
   if (!got && !into.has_enough()) return what.with.explain(blamed_on(*uri, got.error()));
   if (auto done = into.finish(); !done) return what.with.explain(done.error());
+  if (got) tell_masked(what, got->items);
   return exit_ok;
 }
 

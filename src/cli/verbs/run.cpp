@@ -4,6 +4,7 @@
 #include "cli/callers/tokens.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/flags/audit_flags.hpp"
 #include "cli/flags/auth_flags.hpp"
 #include "cli/flags/client_flags.hpp"
 #include "cli/flags/login_flags.hpp"
@@ -39,6 +40,7 @@ int run(const client_command& what) {
   if (&line.entry() == &token_new_entry) return finish_output(make_token(line));
   if (&line.entry() == &token_ls_entry) return finish_output(list_tokens(line));
   if (&line.entry() == &token_revoke_entry) return finish_output(take_token_back(line));
+  if (&line.entry() == &audit_verify_entry) return finish_output(verify_audit_files(line));
   const interruption interrupted;
   const auto shown = present_screen();
   connection with(line, interrupted, shown);

@@ -29,6 +29,9 @@ struct task {
 [[nodiscard]] int log_in(const command_line& line);
 [[nodiscard]] int log_out(const command_line& line);
 
+/// Checks a record of requests; asks no server.
+[[nodiscard]] int verify_audit_files(const command_line& line);
+
 /// Takes servers over from other hosts; asks no server.
 [[nodiscard]] int import_servers(const command_line& line);
 /// Words for the shells' completion; says nothing about what goes wrong.

@@ -48,6 +48,8 @@ std::string_view name_of(change_kind kind) {
       return "connectionLost";
     case change_kind::connection_back:
       return "connectionBack";
+    case change_kind::refused:
+      return "refused";
   }
   return "unknown";
 }
@@ -84,6 +86,8 @@ std::string words_of(const change& news) {
         return "connection lost: " + visible(news.text);
       case change_kind::connection_back:
         return "connected again";
+      case change_kind::refused:
+        return "refused: " + visible(news.text);
     }
     return "something has changed";
   };
@@ -91,7 +95,8 @@ std::string words_of(const change& news) {
 }
 
 bool is_change(const change& news) {
-  return news.kind != change_kind::connection_lost && news.kind != change_kind::connection_back;
+  return news.kind != change_kind::connection_lost && news.kind != change_kind::connection_back &&
+         news.kind != change_kind::refused;
 }
 
 /// What the threads that hear changes tell the one that waits.
@@ -118,6 +123,19 @@ class news_for_waiter {
     const std::lock_guard lock(mutex_);
     return last_end_;
   }
+  /// The server does not let whoever asks watch any more; `why` it says so.
+  void refused(std::string_view why) {
+    {
+      const std::lock_guard lock(mutex_);
+      refusal_ = why;
+    }
+    over();
+  }
+  /// Empty: it does.
+  [[nodiscard]] std::string refusal() const {
+    const std::lock_guard lock(mutex_);
+    return refusal_;
+  }
   [[nodiscard]] kind take() {
     eventfd_t count = 0;
     ::eventfd_read(event_.get(), &count);
@@ -136,6 +154,7 @@ class news_for_waiter {
   std::atomic<bool> is_over_{false};
   mutable std::mutex mutex_;
   std::string last_end_;
+  std::string refusal_;
 };
 
 /// Asks for the first page: a server may look after its list only once somebody has asked for it.
@@ -260,9 +279,10 @@ int watch_changes(const task& what) {
         if (as_json || is_change(news)) {
           as_json ? print_json(json_of(news)) : print(words_of(news) + '\n');
           flush_output();
-        } else if (!what.line.has(quiet_flag)) {
+        } else if (!what.line.has(quiet_flag) && news.kind != change_kind::refused) {
           say(words_of(news));
         }
+        if (news.kind == change_kind::refused) waiter->refused(news.text);
         has_told = has_told || is_change(news);
         if ((has_told && is_once) || output_is_gone()) waiter->over();
         if (news.kind == change_kind::connection_back) waiter->back();
@@ -284,6 +304,12 @@ int watch_changes(const task& what) {
                               last + " within five seconds of its start, " + std::to_string(most_quick_ends) +
                                   " times in a row, so that this gives up. Start it by itself to see why.",
                               {}});
+  if (const auto why = waiter->refusal(); !why.empty()) {
+    // What is refused as well says which log-in would help.
+    const auto asked = ask_for_list(what);
+    const bool is_the_same = !asked && exit_code_of(asked.error().code) == exit_auth;
+    return what.with.explain(is_the_same ? asked.error() : failure{errc::unauthorized, why, {}});
+  }
   return exit_ok;
 }
 

@@ -39,12 +39,16 @@ result<priority_rule> read_rule(config::section& from) {
 /// Reads what applies to every root of the table.
 result<root_options> read_root(config::section& from) {
   root_options root;
+  root.kept_back = from.kept_back();
   const auto hidden = from.boolean("hidden");
   if (!hidden) return tl::unexpected(hidden.error());
   root.show_hidden = hidden->value_or(root.show_hidden);
   const auto obey = from.boolean("ignore_files");
   if (!obey) return tl::unexpected(obey.error());
   root.obey_ignore_files = obey->value_or(root.obey_ignore_files);
+  const auto redact = from.boolean("redact");
+  if (!redact) return tl::unexpected(redact.error());
+  root.redact = redact->value_or(root.redact);
   auto allow = from.strings("allow");
   if (!allow) return tl::unexpected(std::move(allow.error()));
   root.allow = std::move(*allow);

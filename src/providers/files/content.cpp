@@ -2,13 +2,13 @@
 #include "providers/files/content.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
 #include "bytes/digest.hpp"
 #include "bytes/form.hpp"
 #include "bytes/prepare.hpp"
+#include "providers/files/masked_file.hpp"
 #include "providers/files/reader.hpp"
 #include "providers/files/sniff.hpp"
 #include "providers/files/window.hpp"
@@ -19,9 +19,13 @@ namespace {
 /// One attempt to read; `content_changed` asks for another.
 class attempt {
  public:
-  attempt(const std::shared_ptr<const open_file>& file, const std::optional<range>& wanted, const read_request& request,
-          reading_room& room)
-      : file_(file), wanted_(wanted), request_(request), room_(room) {}
+  attempt(const std::shared_ptr<const open_file>& raw, const std::optional<range>& wanted, const read_request& request,
+          reading_room& room, secrets::policy how)
+      : raw_(raw),
+        file_(how == secrets::policy::none ? raw : std::make_shared<masked_file>(raw, how)),
+        wanted_(wanted),
+        request_(request),
+        room_(room) {}
 
   result<file_content> run() {
     auto before = file_->state();
@@ -42,14 +46,13 @@ class attempt {
     auto buffer = room_.buffers.borrow(static_cast<std::size_t>(state_.size));
     if (!buffer) return read_judged(false);  // too much memory waits for slow peers: it is read while it is sent
     auto& bytes = **buffer;
-    if (auto count = read_exactly(*file_, bytes.data(), bytes.size(), 0); !count)
-      return tl::unexpected(std::move(count.error()));
+    file_content found;
+    if (auto count = fill(bytes, 0, found.masked); !count) return tl::unexpected(std::move(count.error()));
     const auto stable = is_settled();
     if (!stable) return tl::unexpected(stable.error());
     if (!*stable) {
       if (auto same = matches(bytes, 0); !same) return tl::unexpected(std::move(same.error()));
     }
-    file_content found;
     found.form = bytes::form_of(bytes);
     found.front = bytes.substr(0, head_bytes);
     found.version = *stable ? version_of(state_) : bytes::to_hex(bytes::digest_of(bytes));
@@ -65,7 +68,7 @@ class attempt {
     const bool is_text = found.form == content_form::text;
     extent where{0, state_.size};
     if (wanted_) {
-      auto part = locate_range(*file_, state_.size, *wanted_, is_text, request_);
+      auto part = locate(is_text);
       if (!part) return tl::unexpected(std::move(part.error()));
       where = *part;
     }
@@ -75,14 +78,12 @@ class attempt {
     auto buffer = room_.buffers.borrow(static_cast<std::size_t>(size));
     if (!buffer) return stream(std::move(found), where);
     auto& bytes = **buffer;
-    if (auto count = read_exactly(*file_, bytes.data(), bytes.size(), where.begin); !count) {
-      return tl::unexpected(std::move(count.error()));
-    }
+    if (auto count = fill(bytes, where.begin, found.masked); !count) return tl::unexpected(std::move(count.error()));
     const auto stable = is_settled();
     if (!stable) return tl::unexpected(stable.error());
     if (!*stable) {
       if (wanted_) {
-        const auto again = locate_range(*file_, state_.size, *wanted_, is_text, request_);
+        const auto again = locate(is_text);
         if (!again) return tl::unexpected(again.error());
         if (*again != where) return changed();
       }
@@ -127,6 +128,15 @@ class attempt {
     return {};
   }
 
+  /// Lines end where they do in the file itself, which is quicker to go through.
+  result<extent> locate(bool is_text) const {
+    return locate_range(wanted_->unit == range_unit::lines ? *raw_ : *file_, state_.size, *wanted_, is_text, request_);
+  }
+
+  result<std::size_t> fill(std::string& bytes, std::uint64_t from, std::size_t& masked) const {
+    return all_of(file_->read_counting(bytes.data(), bytes.size(), from, true, masked), bytes.size());
+  }
+
   /// Whether the file certainly is as it was when the attempt began.
   result<bool> is_settled() const {
     auto after = file_->state();
@@ -136,12 +146,13 @@ class attempt {
 
   /// Reads a second time and compares.
   result<void> matches(std::string_view bytes, std::uint64_t from) const {
-    std::array<char, 16 * 1024> again;
+    const auto most = std::min(window_bytes, bytes.size());
+    const auto again = std::make_unique_for_overwrite<char[]>(most);
     for (std::size_t at = 0; at < bytes.size();) {
-      const auto part = std::min(again.size(), bytes.size() - at);
-      if (auto count = read_exactly(*file_, again.data(), part, from + at); !count)
+      const auto part = std::min(most, bytes.size() - at);
+      if (auto count = read_exactly(*file_, again.get(), part, from + at); !count)
         return tl::unexpected(std::move(count.error()));
-      if (std::memcmp(again.data(), bytes.data() + at, part) != 0) return changed();
+      if (std::memcmp(again.get(), bytes.data() + at, part) != 0) return changed();
       at += part;
     }
     return {};
@@ -151,7 +162,8 @@ class attempt {
     return fail(errc::content_changed, "The file kept changing while it was being read. Ask for it again.");
   }
 
-  const std::shared_ptr<const open_file>& file_;
+  const std::shared_ptr<const open_file>& raw_;
+  const std::shared_ptr<const open_file> file_;  // as it is served
   const std::optional<range>& wanted_;
   const read_request& request_;
   reading_room& room_;
@@ -162,10 +174,10 @@ class attempt {
 }  // namespace
 
 result<file_content> read_content(const std::shared_ptr<const open_file>& file, const std::optional<range>& wanted,
-                                  const read_request& request, reading_room& room) {
-  auto found = attempt(file, wanted, request, room).run();
+                                  const read_request& request, reading_room& room, secrets::policy how) {
+  auto found = attempt(file, wanted, request, room, how).run();
   if (found || found.error().code != errc::content_changed) return found;
-  return attempt(file, wanted, request, room).run();
+  return attempt(file, wanted, request, room, how).run();
 }
 
 }  // namespace hondana::files

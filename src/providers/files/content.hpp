@@ -17,6 +17,7 @@
 #include "providers/files/ranges.hpp"
 #include "providers/files/reader_set.hpp"
 #include "providers/files/scan.hpp"
+#include "secrets/scanner.hpp"
 
 namespace hondana::files {
 
@@ -25,9 +26,10 @@ struct file_content {
   std::variant<shared_bytes, std::shared_ptr<byte_reader>> data;
   /// Of the whole file, or of its first 256 MiB, also where this is a part; `detect` for large whole ones.
   content_form form = content_form::detect;
-  std::string front;     ///< The first 4 KiB of the whole file.
-  std::string version;   ///< Of the whole file; empty where it changes too fast, and is too large, for one.
-  bool is_racy = false;  ///< It changed so lately that another change might not show, or while it was being read.
+  std::string front;       ///< The first 4 KiB of the whole file.
+  std::string version;     ///< Of the whole file; empty where it changes too fast, and is too large, for one.
+  bool is_racy = false;    ///< It changed so lately that another change might not show, or while it was being read.
+  std::size_t masked = 0;  ///< Secrets, where `data` are bytes; a reader has them among its facts.
 };
 
 /// What reads share. Threads: any, at once.
@@ -39,6 +41,7 @@ struct reading_room {
 };
 
 /// Reads an open file, or the part `wanted` of it, as of the moment it is called; what is appended later is not part of it.
+/// Everything is of the file with its secrets masked by `how`; only the version may be that of the file itself.
 ///
 /// Up to 1 MiB it is read whole, and again when anything about the file changed meanwhile or so lately that a change might
 /// not show; unequal readings are tried once more. Beyond, the content is a reader, whose user makes two passes and compares.
@@ -46,6 +49,6 @@ struct reading_room {
 /// overloaded, timed_out, cancelled, source_unavailable.
 [[nodiscard]] result<file_content> read_content(const std::shared_ptr<const open_file>& file,
                                                 const std::optional<range>& wanted, const read_request& request,
-                                                reading_room& room);
+                                                reading_room& room, secrets::policy how = secrets::policy::none);
 
 }  // namespace hondana::files

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "json/utf8.hpp"
+#include "letters/lower_case.hpp"
 
 namespace hondana::files {
 namespace {
@@ -133,7 +134,7 @@ manner manner_of(std::string_view type) noexcept {
 }
 
 bool contains_folded(std::string_view text, std::string_view lower) noexcept {
-  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == b; };
+  const auto same = [](char a, char b) { return letters::lower(a) == b; };
   return std::search(text.begin(), text.end(), lower.begin(), lower.end(), same) != text.end();
 }
 

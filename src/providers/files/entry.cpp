@@ -1,19 +1,23 @@
 /// Making entries, and the second pass.
 #include "providers/files/entry.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
+#include "bytes/active.hpp"
 #include "bytes/digest.hpp"
 #include "disk/read_at.hpp"
 #include "disk/stamp.hpp"
 #include "providers/files/describe.hpp"
 #include "providers/files/mime.hpp"
 #include "providers/files/sniff.hpp"
+#include "secrets/redactor.hpp"
 
 namespace hondana::files {
 namespace {
@@ -57,7 +61,10 @@ named_type type_of(std::string_view path, mode_t mode) {
 struct front_told {
   description about;
   std::string_view sniffed;
+  bytes::active found = bytes::active::no;
 };
+
+using front_buffer = std::array<char, 2 * head_bytes>;
 
 /// Nothing for what has gone, or is not for us: a read will say so.
 std::optional<front_told> look_at_front(const root& of, const located& place, const named_type& type, std::uint64_t size,
@@ -65,9 +72,19 @@ std::optional<front_told> look_at_front(const root& of, const located& place, co
   const auto file = place.links.empty() ? of.below()->open_file(place) : tl::unexpected(not_found{});
   const auto count = file ? disk::read_at(file->get(), front.data(), front.size(), 0) : tl::unexpected(0);
   if (!count) return std::nullopt;
-  const std::string_view seen(front.data(), *count);
+  // What tells a secret in the front may lie a little behind it.
+  const auto some = front.first(*count);
+  secrets::redactor(of.masking_of(place.path), {some.data(), some.size()}).mask(some);
+  const std::string_view seen(front.data(), std::min(*count, head_bytes));
   const auto sniffed = type.is_unknown ? sniff(seen, content_form::detect) : std::string_view();
-  return front_told{describe(type.is_unknown ? sniffed : type.name, seen, *count == size), sniffed};
+  return front_told{describe(type.is_unknown ? sniffed : type.name, seen, seen.size() == size), sniffed,
+                    bytes::active_by_front(seen)};
+}
+
+/// What its type tells already is left to whoever sends the entry.
+void label_entry(resource& entry, bytes::active found) {
+  if (found == bytes::active::no || bytes::active_by_type(entry.mimeType) != bytes::active::no) return;
+  entry.metadata.emplace_back(bytes::active_key, std::string(bytes::type_of(found)));
 }
 
 }  // namespace
@@ -75,12 +92,13 @@ std::optional<front_told> look_at_front(const root& of, const located& place, co
 void describe_entry(resource& entry, const root& of, std::string_view path, const located& place) {
   const auto type = type_of(path, place.facts.st_mode);
   if (!type.is_unknown && !is_describable(type.name)) return;
-  std::array<char, head_bytes> front;
+  front_buffer front;
   const auto told = look_at_front(of, place, type, static_cast<std::uint64_t>(place.facts.st_size), front);
   if (!told) return;
   entry.title = told->about.title;
   entry.description = told->about.summary;
   if (entry.mimeType.empty()) entry.mimeType = place.facts.st_size == 0 ? "text/plain" : told->sniffed;
+  label_entry(entry, told->found);
 }
 
 std::string_view kind_of(mode_t mode) noexcept {
@@ -108,13 +126,14 @@ resource entry_of(const block& in, std::size_t index) {
     entry.title = std::move(about.title);
     entry.description = std::move(about.summary);
     if (entry.mimeType.empty()) entry.mimeType = known->sniffed_type(index);
+    label_entry(entry, known->found_active(index));
   }
   return entry;
 }
 
 std::unique_ptr<const block_descriptions> describe_block(const block& what, const listing* previous) {
   auto found = std::make_unique<block_descriptions>();
-  std::array<char, head_bytes> front;
+  front_buffer front;
   for (std::size_t i = 0; i < what.size(); ++i) {
     const auto& facts = what.at(i);
     const auto path = what.path(i);
@@ -127,14 +146,14 @@ std::unique_ptr<const block_descriptions> describe_block(const block& what, cons
       const auto before = previous->find(what.uri(i));
       const auto* known = before ? before->in->descriptions() : nullptr;
       if (known != nullptr && before->in->at(before->index).version == facts.version) {
-        found->add(known->at(before->index), known->sniffed_type(before->index));
+        found->add(known->at(before->index), known->sniffed_type(before->index), known->found_active(before->index));
         continue;
       }
     }
     const auto at = what.of().below()->locate(path);
     const auto told = at ? look_at_front(what.of(), *at, type, facts.size, front) : std::nullopt;
     if (told) {
-      found->add(told->about, told->sniffed);
+      found->add(told->about, told->sniffed, told->found);
     } else {
       found->add({}, "");
     }

@@ -15,6 +15,7 @@
 #include "providers/files/mime.hpp"
 #include "providers/files/sniff.hpp"
 #include "providers/files/walk.hpp"
+#include "secrets/redactor.hpp"
 
 namespace hondana::files {
 namespace {
@@ -29,12 +30,20 @@ std::string_view name_of_special(mode_t mode) noexcept {
   return "a device";
 }
 
-/// What a path leads to; what the caller's view does not show is answered like what does not exist.
-result<located> look_up(const root& of, std::string_view path, const call& by, const std::string& asked_uri) {
+/// Whether what a link leads to is, by its own entry, for the caller. Of what is no link that is asked by its URI.
+bool is_target_for(const root& of, std::string_view path, const located& found, const caller& who, bool is_read) {
+  if (!who.view || !who.view->looks_at_entries() || found.path == path) return true;
+  const auto entry = entry_of(of, found.path, found.facts, disk::wall_clock());
+  return is_read ? who.view->may_read_entry(entry) : who.view->may_see_entry(entry);
+}
+
+/// What a path leads to; what the caller's view does not show, or not to be read, is answered like what does not exist.
+result<located> look_up(const root& of, std::string_view path, const call& by, const std::string& asked_uri, bool is_read) {
   auto found = of.find(path, &by);
   if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
   if (!found) return tl::unexpected(failure_of(found.error(), asked_uri));
-  if (!of.is_visible(path, *found, by.who)) {
+  const bool is_shown = is_read ? of.is_readable(path, *found, by.who) : of.is_visible(path, *found, by.who);
+  if (!is_shown || !is_target_for(of, path, *found, by.who, is_read)) {
     return tl::unexpected(failure_of({obstacle::missing, 0, "the caller's view does not show it"}, asked_uri));
   }
   return std::move(*found);
@@ -180,8 +189,8 @@ struct files_provider::target {
   [[nodiscard]] bool is_folder() const noexcept { return S_ISDIR(place.facts.st_mode); }
 };
 
-result<files_provider::target> files_provider::target_of(const std::string& asked, const std::string& asked_uri,
-                                                         const call& by) const {
+result<files_provider::target> files_provider::target_of(const std::string& asked, const std::string& asked_uri, const call& by,
+                                                         bool is_read) const {
   const auto missing = [&asked_uri](std::string why) {
     return tl::unexpected(failure_of({obstacle::missing, 0, std::move(why)}, asked_uri));
   };
@@ -190,12 +199,13 @@ result<files_provider::target> files_provider::target_of(const std::string& aske
   const auto uri = std::string_view(asked).substr(0, asked.find('?'));
   const auto of = root_of(uri);
   if (of == nullptr) return missing("it is below no root");
-  auto part = parse_range(parts.query.value_or(std::string_view()));
-  if (!part) return tl::unexpected(std::move(part.error()));
   auto path = of->path_of(uri);
   if (!path) return missing("no file can have that name");
-  auto found = look_up(*of, *path, by, asked_uri);
+  auto found = look_up(*of, *path, by, asked_uri, is_read);
   if (!found) return tl::unexpected(std::move(found.error()));
+  // Of what is not there nothing else is said, as of what the caller may not see.
+  auto part = parse_range(parts.query.value_or(std::string_view()));
+  if (!part) return tl::unexpected(std::move(part.error()));
   const auto mode = found->facts.st_mode;
   if (S_ISDIR(mode)) {
     if (*part)
@@ -211,7 +221,7 @@ result<files_provider::target> files_provider::target_of(const std::string& aske
 }
 
 result<reading> files_provider::read(const read_request& request) {
-  const auto what = target_of(request.uri, request.asked_uri, request);
+  const auto what = target_of(request.uri, request.asked_uri, request, true);
   if (!what) return tl::unexpected(what.error());
   if (what->is_folder()) return read_folder(*what->of, what->place, options_.folder_budget, request, room_);
   return read_file(*what->of, what->place, request, what->part);
@@ -219,10 +229,11 @@ result<reading> files_provider::read(const read_request& request) {
 
 result<resource> files_provider::describe(const describe_request& request) {
   const auto looked_at = disk::wall_clock();
-  const auto what = target_of(request.uri, request.uri, request);
+  const auto what = target_of(request.uri, request.uri, request, false);
   if (!what) return tl::unexpected(what.error());
   auto entry = entry_of(*what->of, what->path, what->place.facts, looked_at);
-  describe_entry(entry, *what->of, what->path, what->place);
+  // A title may stand in what a link leads to.
+  if (what->of->is_readable(what->path, what->place, request.who)) describe_entry(entry, *what->of, what->path, what->place);
   if (what->part) {
     entry.uri = request.uri;
     entry.size.reset();
@@ -251,7 +262,8 @@ result<std::string> files_provider::version_of_content(const target& what, const
   if (what.place.facts.st_size > most_read) return passing;
   auto file = what.of->below()->open_file(what.place);
   if (!file) return tl::unexpected(failure_of(refusal_of(file.error()), request.uri));
-  auto read = read_content(std::make_shared<open_file>(std::move(*file)), {}, whole, room_);
+  auto read =
+      read_content(std::make_shared<open_file>(std::move(*file)), {}, whole, room_, what.of->masking_of(what.place.path));
   if (read) return std::move(read->version);
   if (read.error().code == errc::content_changed) return passing;
   return tl::unexpected(std::move(read.error()));
@@ -267,16 +279,18 @@ result<reading> files_provider::read_file(const root& of, const located& what, c
   auto file = of.below()->open_file(what);
   if (!file) return tl::unexpected(failure_of(refusal_of(file.error()), request.asked_uri));
   const auto opened = std::make_shared<open_file>(std::move(*file));
-  auto read = read_content(opened, part, request, room_);
+  auto read = read_content(opened, part, request, room_, of.masking_of(what.path));
   if (!read) return tl::unexpected(std::move(read.error()));
   const auto name = std::string_view(what.path).substr(what.path.rfind('/') + 1);
   content item;
   item.name = of.name_of(what.path);
   item.mimeType = agreed_type(name, read->front, read->form);
+  label(item, name, read->front);
   const bool is_front_whole = read->front.size() < head_bytes;
   if (read->form != content_form::blob) item.title = files::describe(item.mimeType, read->front, is_front_whole).title;
   item.form = read->form;
   item.data = std::move(read->data);
+  item.metadata = secrets::facts_of(read->masked);
   reading answer;
   answer.contents.push_back(std::move(item));
   answer.version = std::move(read->version);
@@ -288,7 +302,7 @@ result<list_result> files_provider::children(const children_request& request) {
   const auto of = root_of(request.uri);
   const auto path = of != nullptr ? of->path_of(request.uri) : std::nullopt;
   if (!path) return tl::unexpected(failure_of({obstacle::missing, 0, "it is below no root"}, request.uri));
-  const auto found = look_up(*of, *path, request, request.uri);
+  const auto found = look_up(*of, *path, request, request.uri, false);
   if (!found) return tl::unexpected(found.error());
   if (!S_ISDIR(found->facts.st_mode)) return fail(errc::invalid_argument, request.uri + " is not a folder.");
   return list_children(*of, *found, request);
@@ -342,9 +356,16 @@ hondana::needs files_provider::needs() const {
   return all;
 }
 
+hondana::masking files_provider::masking() const noexcept {
+  const auto& roots = options_.roots;
+  const bool masks = std::any_of(roots.begin(), roots.end(), [](const root_options& one) { return one.redact; });
+  return masks ? masking::by_source : masking::none;
+}
+
 hondana::health files_provider::health() const {
   for (const auto& one : roots_) {
     watching_->follow(*one);
+    if (one->is_barred()) return {false, "the folder " + one->path() + " has another in its place, which the sandbox bars"};
     if (one->is_gone()) return {false, "the folder " + one->path() + " is gone"};
   }
   return indexer_->state_of_health();

@@ -46,6 +46,7 @@ class files_provider final : public provider {
   void detach(const std::string& uri) override;
   void attach_list() override;
   [[nodiscard]] hondana::needs needs() const override;
+  [[nodiscard]] hondana::masking masking() const noexcept override;
   [[nodiscard]] hondana::health health() const override;
 
  private:
@@ -55,7 +56,8 @@ class files_provider final : public provider {
   [[nodiscard]] std::shared_ptr<const root> root_of(std::string_view uri) const;
   struct target;
   /// What `uri` (canonical) names; the failures of reads where it names nothing that has content.
-  [[nodiscard]] result<target> target_of(const std::string& uri, const std::string& asked_uri, const call& by) const;
+  [[nodiscard]] result<target> target_of(const std::string& uri, const std::string& asked_uri, const call& by,
+                                         bool is_read) const;
   [[nodiscard]] result<std::string> version_of_content(const target& what, const describe_request& request);
   [[nodiscard]] result<reading> read_file(const root& of, const located& what, const read_request& request,
                                           const std::optional<range>& part);

@@ -80,6 +80,7 @@ examined examine(const root& of, int folder, const std::string& path, const char
   }
   const bool is_folder = S_ISDIR(found.facts.st_mode);
   found.decision = of.decisions().decide(path, is_folder, ignored_by);
+  if (found.decision.is_served() && of.decisions().is_kept_back(found.facts)) found.decision.why = denial::kept_back;
   if (!found.decision.is_served()) return found;
   if (path.size() * 3 + of.uri().size() >= max_uri_bytes && of.uri_of(path).size() > max_uri_bytes) {
     found.other_reason = "its URI would be longer than " + std::to_string(max_uri_bytes) + " bytes";

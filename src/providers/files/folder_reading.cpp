@@ -22,6 +22,7 @@
 #include "providers/files/folder.hpp"
 #include "providers/files/mime.hpp"
 #include "providers/files/sniff.hpp"
+#include "secrets/redactor.hpp"
 
 namespace hondana::files {
 namespace {
@@ -83,6 +84,8 @@ class opened_folder {
     const auto found = examine(of_, folder_.get(), one.path, name.c_str(), ignored_by_, &by);
     if (!found.is_served) return std::nullopt;
     one.facts = found.facts;
+    const bool looks = by.who.view && by.who.view->looks_at_entries();
+    if (looks && !by.who.view->may_see_entry(entry_of(of_, one.path, one.facts, one.looked_at))) return std::nullopt;
     return one;
   }
 
@@ -149,16 +152,19 @@ std::optional<content> small_text(const root& of, const child& what, std::uint64
   if (!file) return std::nullopt;
   auto bounded = request;
   bounded.max_bytes = room_left;
-  auto read = read_content(std::make_shared<open_file>(std::move(*file)), std::nullopt, bounded, room);
+  auto read =
+      read_content(std::make_shared<open_file>(std::move(*file)), std::nullopt, bounded, room, of.masking_of(what.path));
   if (!read || read->form != content_form::text) return std::nullopt;
   content item;
   item.uri = what.uri;
   item.name = of.name_of(what.path);
   const auto name = std::string_view(what.path).substr(what.path.rfind('/') + 1);
   item.mimeType = agreed_type(name, read->front, content_form::text);
+  label(item, name, read->front);
   item.title = describe(item.mimeType, read->front, what.facts.st_size <= static_cast<off_t>(head_bytes)).title;
   item.form = content_form::text;
   item.data = std::move(read->data);
+  item.metadata = secrets::facts_of(read->masked);
   version = std::move(read->version);
   return item;
 }

@@ -21,9 +21,11 @@ bool is_after(const block& in, std::size_t index, std::string_view key) {
 
 }  // namespace
 
-void block_descriptions::add(const description& what, std::string_view sniffed_type) {
-  items_.push_back({sniffed_type, static_cast<std::uint32_t>(text_.size()), static_cast<std::uint16_t>(what.title.size()),
-                    static_cast<std::uint16_t>(what.summary.size())});
+void block_descriptions::add(const description& what, std::string_view sniffed_type, bytes::active found) {
+  constexpr std::uint32_t most = 0x3FFF;  // several times as long as what `describe` gives
+  items_.push_back({sniffed_type, static_cast<std::uint32_t>(text_.size()),
+                    static_cast<std::uint32_t>(what.title.size()) & most,
+                    static_cast<std::uint32_t>(what.summary.size()) & most, static_cast<std::uint32_t>(found) & 0xF});
   (text_ += what.title) += what.summary;
 }
 

@@ -18,6 +18,7 @@
 
 #include <hondana/provider.hpp>
 
+#include "bytes/active.hpp"
 #include "bytes/digest.hpp"
 #include "providers/files/describe.hpp"
 #include "providers/files/root.hpp"
@@ -43,19 +44,25 @@ struct record {
 class block_descriptions {
  public:
   /// In the order of the block's records. `sniffed_type` is static, and empty where the name told the type.
-  void add(const description& what, std::string_view sniffed_type);
+  void add(const description& what, std::string_view sniffed_type, bytes::active found = bytes::active::no);
 
   [[nodiscard]] description at(std::size_t index) const;
   [[nodiscard]] std::string_view sniffed_type(std::size_t index) const noexcept { return items_[index].type; }
+  /// As what a browser would run it, by its front.
+  [[nodiscard]] bytes::active found_active(std::size_t index) const noexcept {
+    return static_cast<bytes::active>(items_[index].found_active);
+  }
   [[nodiscard]] std::size_t bytes() const noexcept { return text_.size() + items_.size() * sizeof(item); }
 
  private:
   struct item {
     std::string_view type;
     std::uint32_t at;
-    std::uint16_t title_size;
-    std::uint16_t summary_size;
+    std::uint32_t title_size : 14;
+    std::uint32_t summary_size : 14;
+    std::uint32_t found_active : 4;
   };
+  static_assert(sizeof(item) == 24, "there is one for every file");
   std::string text_;
   std::vector<item> items_;
 };

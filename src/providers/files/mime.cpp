@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <iterator>
 
+#include "letters/lower_case.hpp"
+
 namespace hondana::files {
 namespace {
 
@@ -93,6 +95,7 @@ constexpr row types_by_ending[]{
     row{"mak", "text/x-makefile", sort::text}, row{"man", "text/troff", sort::document},
     row{"markdown", "text/markdown", sort::document}, row{"md", "text/markdown", sort::document},
     row{"mdown", "text/markdown", sort::document}, row{"mdx", "text/mdx", sort::document},
+    row{"mht", "multipart/related", sort::text}, row{"mhtml", "multipart/related", sort::text},
     row{"mid", "audio/midi", sort::binary}, row{"midi", "audio/midi", sort::binary}, row{"mjs", "text/javascript", sort::text},
     row{"mk", "text/x-makefile", sort::text}, row{"mkd", "text/markdown", sort::document},
     row{"mkv", "video/x-matroska", sort::binary}, row{"ml", "text/x-ocaml", sort::text}, row{"mli", "text/x-ocaml", sort::text},
@@ -202,8 +205,7 @@ template <std::size_t size>
 const row* find(const row (&table)[size], std::string_view key) noexcept {
   if (key.empty() || key.size() > longest_key) return nullptr;
   std::array<char, longest_key> lower{};
-  std::transform(key.begin(), key.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
+  std::transform(key.begin(), key.end(), lower.begin(), [](char c) { return letters::lower(c); });
   const std::string_view wanted(lower.data(), key.size());
   const auto at = std::lower_bound(std::begin(table), std::end(table), wanted,
                                    [](const row& one, std::string_view k) { return one.key < k; });

@@ -26,4 +26,9 @@ result<std::size_t> open_file::read(char* into, std::size_t size, std::uint64_t 
   return *count;
 }
 
+result<std::size_t> open_file::read_counting(char* into, std::size_t size, std::uint64_t offset, bool /*is_first*/,
+                                             std::size_t& /*masked*/) const {
+  return read(into, size, offset);  // nothing is masked in a file as it is
+}
+
 }  // namespace hondana::files

@@ -24,6 +24,9 @@ class open_file {
   [[nodiscard]] virtual result<disk::stamp> state() const;
   /// Fills `into` with up to `size` bytes from `offset`; fewer only where the file ends. Errors: source_unavailable.
   [[nodiscard]] virtual result<std::size_t> read(char* into, std::size_t size, std::uint64_t offset) const;
+  /// The same, and adds to `masked` how many secrets were masked that begin there, or with `is_first` have begun before.
+  [[nodiscard]] virtual result<std::size_t> read_counting(char* into, std::size_t size, std::uint64_t offset, bool is_first,
+                                                          std::size_t& masked) const;
 
  private:
   disk::handle file_;

@@ -23,11 +23,15 @@ struct priority_rule {
 
 /// One folder to serve.
 struct root_options {
-  std::string path;                       ///< As the user wrote it; may be relative, and a symbolic link.
-  bool show_hidden = false;               ///< Serve names that begin with a dot (secrets and version control data stay denied).
-  bool obey_ignore_files = true;          ///< `.gitignore`, `.hondanaignore` and `.git/info/exclude`.
-  std::vector<std::string> allow;         ///< gitignore patterns; what one matches is served whatever else would deny it.
-  std::vector<std::string> exclude;       ///< gitignore patterns of what is never served, unless allowed.
+  std::string path;                  ///< As the user wrote it; may be relative, and a symbolic link.
+  bool show_hidden = false;          ///< Serve names that begin with a dot (secrets and version control data stay denied).
+  bool obey_ignore_files = true;     ///< `.gitignore`, `.hondanaignore` and `.git/info/exclude`.
+  bool redact = true;                ///< Mask secrets in what is read.
+  std::vector<std::string> allow;    ///< gitignore patterns; what one matches is served whatever else would deny it.
+  std::vector<std::string> exclude;  ///< gitignore patterns of what is never served, unless allowed.
+  /// Absolute paths of what the server itself keeps, links resolved: never served under any name, nor the locks, older files
+  /// and copies beside it, whatever `allow` says.
+  std::vector<std::string> kept_back;
   std::vector<priority_rule> priorities;  ///< The last rule that matches decides; then the built-in ones.
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "letters/lower_case.hpp"
 #include "providers/files/mime.hpp"
 #include "providers/files/rules.hpp"
 
@@ -23,9 +24,7 @@ bool ends_with_any(std::string_view name, const std::array<std::string_view, siz
 }
 
 bool starts_with_word(std::string_view name, std::string_view lower) noexcept {
-  if (name.size() < lower.size()) return false;
-  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == b; };
-  return std::equal(lower.begin(), lower.end(), name.begin(), [&](char b, char a) { return same(a, b); }) &&
+  return letters::begins_with(name, lower) &&
          (name.size() == lower.size() || name[lower.size()] == '.' || name[lower.size()] == '-' || name[lower.size()] == '_');
 }
 

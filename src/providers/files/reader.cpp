@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "providers/files/window.hpp"
+#include "secrets/redactor.hpp"
 
 namespace hondana::files {
 
@@ -15,14 +16,17 @@ file_reader::file_reader(std::shared_ptr<const open_file> file, std::uint64_t of
 result<std::size_t> file_reader::read(std::span<char> into) {
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), size_ - done_));
   if (wanted == 0) return std::size_t{0};
-  auto count = read_exactly(*file_, into.data(), wanted, offset_ + done_);
+  auto count = all_of(file_->read_counting(into.data(), wanted, offset_ + done_, done_ == 0, masked_), wanted);
   if (count) done_ += wanted;
   return count;
 }
 
 result<void> file_reader::rewind() {
   done_ = 0;
+  masked_ = 0;
   return {};
 }
+
+metadata file_reader::facts() const { return secrets::facts_of(masked_); }
 
 }  // namespace hondana::files

@@ -22,12 +22,15 @@ class file_reader final : public byte_reader {
   [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
   [[nodiscard]] result<std::size_t> read(std::span<char> into) override;
   [[nodiscard]] result<void> rewind() override;
+  /// How many secrets were masked, once all has been read.
+  [[nodiscard]] metadata facts() const override;
 
  private:
   std::shared_ptr<const open_file> file_;
   std::uint64_t offset_;
   std::uint64_t size_;
   std::uint64_t done_ = 0;
+  std::size_t masked_ = 0;
   std::shared_ptr<void> place_;
 };
 

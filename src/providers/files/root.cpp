@@ -16,6 +16,8 @@
 
 #include "json/utf8.hpp"
 #include "model/still_wanted.hpp"
+#include "providers/files/masked_file.hpp"
+#include "secrets/policy.hpp"
 #include "uri/escapes.hpp"
 
 namespace hondana::files {
@@ -68,14 +70,19 @@ refusal refusal_of(const not_found& why) {
   return {why.why, why.error, std::strerror(why.error)};
 }
 
-root::root(std::string path, disk::handle folder, std::vector<std::string> spellings, bool portable, rules decisions,
-           priorities weights, log_line log)
+root::root(std::string path, disk::handle folder, std::vector<std::string> spellings, bool portable, bool masks,
+           rules decisions, priorities weights, log_line log)
     : path_(std::move(path)),
       uri_("file://" + uri::escaped_file_path(path_)),
       top_(path_, std::move(folder), std::move(spellings), portable),
+      masks_(masks),
       rules_(std::move(decisions)),
       priorities_(std::move(weights)),
       ignored_(path_, rules_.obey_ignore_files(), std::move(log)) {}
+
+secrets::policy root::masking_of(std::string_view path) const noexcept {
+  return masks_ ? secrets::policy_of(path) : secrets::policy::none;
+}
 
 result<std::shared_ptr<root>> root::open(const root_options& from, const options& all) {
   if (from.path.empty()) return cannot_serve(from.path, "the path is empty. Give the path of a folder, or . for this one.");
@@ -92,7 +99,7 @@ result<std::shared_ptr<root>> root::open(const root_options& from, const options
     return cannot_serve(from.path,
                         "it is on a file system of the kernel's own (such as /proc or /sys), whose files are no files.");
   }
-  auto decisions = rules::make(from);
+  auto decisions = rules::make(from, path);
   if (!decisions) return tl::unexpected(std::move(decisions.error()));
   auto weights = priorities::make(from.priorities);
   if (!weights) return tl::unexpected(std::move(weights.error()));
@@ -103,7 +110,7 @@ result<std::shared_ptr<root>> root::open(const root_options& from, const options
     if (given != path) spellings.push_back(std::move(given));
   }
   auto made = std::shared_ptr<root>(new root(std::move(path), std::move(folder), std::move(spellings), all.portable,
-                                             std::move(*decisions), std::move(*weights), all.log));
+                                             from.redact, std::move(*decisions), std::move(*weights), all.log));
   if (made->uri().size() > max_uri_bytes / 2) return cannot_serve(from.path, "its URI would be too long to be used.");
   return made;
 }
@@ -166,6 +173,7 @@ tl::expected<located, refusal> root::find(std::string_view path, const call* by)
     if (auto reason = judge(*in, link, false, left)) return left_out(std::move(*reason));
   }
   if (auto reason = judge(*in, found->path, is_folder, left)) return left_out(std::move(*reason));
+  if (rules_.is_kept_back(found->facts)) return left_out(to_text({denial::kept_back, {}, {}, {}, 0, {}, 0}));
   return std::move(*found);
 }
 
@@ -174,6 +182,10 @@ bool root::is_visible(std::string_view asked, const located& what, const caller&
   const auto may_see = [&](std::string_view path) { return to.view->may_see(uri_of(path)); };
   return may_see(asked) && may_see(what.path) && std::all_of(what.links.begin(), what.links.end(), may_see) &&
          std::all_of(what.spellings.begin(), what.spellings.end(), may_see);
+}
+
+bool root::is_readable(std::string_view asked, const located& what, const caller& to) const {
+  return !to.view || (to.view->may_read(uri_of(what.path)) && is_visible(asked, what, to));
 }
 
 std::optional<std::string> root::judge_spelling(std::string_view path, bool is_folder) const {

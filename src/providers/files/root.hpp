@@ -18,6 +18,7 @@
 #include "providers/files/priority.hpp"
 #include "providers/files/rules.hpp"
 #include "providers/files/top.hpp"
+#include "secrets/scanner.hpp"
 
 namespace hondana::files {
 
@@ -54,6 +55,8 @@ class root {
   /// Whether the caller's view shows what was found for a path: by its own URI, by the one asked for, and by those of all links
   /// and spellings between. Without a view everything is shown.
   [[nodiscard]] bool is_visible(std::string_view asked, const located& what, const caller& to) const;
+  /// The same for reading what was found: a link to it must not say what it says.
+  [[nodiscard]] bool is_readable(std::string_view asked, const located& what, const caller& to) const;
   /// The ignore files down to a served folder. Errors: as `find`, when it has gone.
   [[nodiscard]] tl::expected<ignore::stack, refusal> stack_at(std::string_view folder) const;
 
@@ -61,14 +64,17 @@ class root {
   [[nodiscard]] std::shared_ptr<const beneath> below() const { return top_.now(); }
   [[nodiscard]] const rules& decisions() const noexcept { return rules_; }
   [[nodiscard]] const priorities& weights() const noexcept { return priorities_; }
+  /// What is masked in a file, by its path.
+  [[nodiscard]] secrets::policy masking_of(std::string_view path) const noexcept;
   /// See `top::look_again`.
   [[nodiscard]] top::news look_again() const { return top_.look_again(); }
   /// Whether the path named no folder that can be served when it was looked at last.
   [[nodiscard]] bool is_gone() const noexcept { return top_.is_gone(); }
+  [[nodiscard]] bool is_barred() const noexcept { return top_.is_barred(); }
   [[nodiscard]] ignore_files& ignored() const noexcept { return ignored_; }
 
  private:
-  root(std::string path, disk::handle folder, std::vector<std::string> spellings, bool portable, rules decisions,
+  root(std::string path, disk::handle folder, std::vector<std::string> spellings, bool portable, bool masks, rules decisions,
        priorities weights, log_line log);
 
   /// What one lookup may still take.
@@ -85,6 +91,7 @@ class root {
   std::string path_;
   std::string uri_;
   mutable top top_;
+  bool masks_;
   rules rules_;
   priorities priorities_;
   mutable ignore_files ignored_;

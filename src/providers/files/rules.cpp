@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "letters/lower_case.hpp"
 #include "providers/files/secrets.hpp"
 
 namespace hondana::files {
@@ -12,13 +13,8 @@ namespace {
 
 bool is_version_control(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 8> names{".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", "CVS", ".sl"};
-  const auto same = [name](std::string_view other) {
-    // On a file system that ignores case, .GIT is .git.
-    return name.size() == other.size() && std::equal(name.begin(), name.end(), other.begin(), [](char a, char b) {
-             return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == (b >= 'A' && b <= 'Z' ? b + ('a' - 'A') : b);
-           });
-  };
-  return std::any_of(names.begin(), names.end(), same);
+  // On a file system that ignores case, .GIT is .git.
+  return std::any_of(names.begin(), names.end(), [name](std::string_view one) { return letters::is_same(name, one); });
 }
 
 }  // namespace
@@ -33,6 +29,8 @@ std::string to_text(const ruling& decision) {
   switch (decision.why) {
     case denial::none:
       return "served";
+    case denial::kept_back:
+      return std::string(disk::own_files::reason);
     case denial::version_control:
       return "version control data";
     case denial::secret:
@@ -76,7 +74,7 @@ result<ignore::pattern_list> compile_patterns(const std::vector<std::string>& pa
   return list;
 }
 
-result<rules> rules::make(const root_options& from) {
+result<rules> rules::make(const root_options& from, std::string_view root) {
   auto allow = compile_patterns(from.allow, "allow");
   if (!allow) return tl::unexpected(std::move(allow.error()));
   auto exclude = compile_patterns(from.exclude, "exclude");
@@ -84,6 +82,7 @@ result<rules> rules::make(const root_options& from) {
   rules made;
   made.allow_ = std::move(*allow);
   made.exclude_ = std::move(*exclude);
+  made.own_ = disk::own_files(from.kept_back, root);
   made.show_hidden_ = from.show_hidden;
   made.obey_ignore_files_ = from.obey_ignore_files;
   return made;
@@ -94,6 +93,7 @@ bool rules::allows(std::string_view path, bool is_folder) const noexcept {
 }
 
 ruling rules::decide(std::string_view path, bool is_folder, const ignore::stack& ignored_by, std::uint64_t most_steps) const {
+  if (!is_folder && own_.has_name(path)) return {denial::kept_back, {}, {}, {}, 0, {}, 0};
   auto decision = deny_name(path, is_folder);
   if (decision.is_served() && obey_ignore_files_) {
     const auto verdict = ignored_by.decide(path, is_folder, most_steps);
@@ -109,6 +109,7 @@ ruling rules::decide(std::string_view path, bool is_folder, const ignore::stack&
 }
 
 ruling rules::decide_name(std::string_view path, bool is_folder) const {
+  if (!is_folder && own_.has_name(path)) return {denial::kept_back, {}, {}, {}, 0, {}, 0};
   const auto denied = deny_name(path, is_folder);
   return denied.is_served() || !allows(path, is_folder) ? denied : ruling{};
 }

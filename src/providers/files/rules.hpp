@@ -2,13 +2,17 @@
 /// all.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <hondana/error.hpp>
 
+#include "disk/own_files.hpp"
 #include "ignore/pattern_list.hpp"
 #include "ignore/stack.hpp"
 #include "providers/files/options.hpp"
@@ -16,7 +20,7 @@
 namespace hondana::files {
 
 /// Why a path is left out.
-enum class denial : std::uint8_t { none, version_control, secret, hidden, excluded, ignored };
+enum class denial : std::uint8_t { none, kept_back, version_control, secret, hidden, excluded, ignored };
 
 /// The decision about one path. Its views live as long as the rules and the stack it was made from.
 struct ruling {
@@ -37,8 +41,9 @@ struct ruling {
 /// The rules of one root. Threads: immutable, any number may ask at once.
 class rules {
  public:
-  /// Errors: invalid_argument naming the option and the pattern that cannot match.
-  [[nodiscard]] static result<rules> make(const root_options& from);
+  /// `root`: the absolute path of the folder, without links. Errors: invalid_argument naming the option and the pattern that
+  /// cannot match.
+  [[nodiscard]] static result<rules> make(const root_options& from, std::string_view root);
 
   /// Decides about `path` (relative to the root, not empty) alone: whoever asks has entered its folders, so each of them was
   /// served. `ignored_by` holds the ignore files down to the path's folder; it gets `most_steps`. A link is no folder.
@@ -52,11 +57,15 @@ class rules {
   /// Whether the configuration brings this very path back.
   [[nodiscard]] bool allows(std::string_view path, bool is_folder) const noexcept;
 
+  /// Whether it is a file that is kept back, whatever it is called here.
+  [[nodiscard]] bool is_kept_back(const struct stat& facts) const noexcept { return own_.is_one(facts); }
+
   [[nodiscard]] bool obey_ignore_files() const noexcept { return obey_ignore_files_; }
 
  private:
   [[nodiscard]] ruling deny_name(std::string_view path, bool is_folder) const;
 
+  disk::own_files own_;
   ignore::pattern_list allow_;
   ignore::pattern_list exclude_;
   bool show_hidden_ = false;

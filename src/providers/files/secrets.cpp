@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 
+#include "letters/lower_case.hpp"
+
 namespace hondana::files {
 namespace {
 
@@ -69,6 +71,7 @@ constexpr std::array rules{
     secret_rule{"secret.yaml", "secrets"},
     secret_rule{"secret.json", "secrets"},
     secret_rule{"secret.toml", "secrets"},
+    secret_rule{"*.token", "a token"},
     secret_rule{"*.tfstate", "Terraform state, which holds secrets in the clear"},
     secret_rule{"*.tfstate.*", "Terraform state, which holds secrets in the clear"},
     secret_rule{"terraform.tfvars", "Terraform variables, which commonly hold secrets"},
@@ -115,22 +118,15 @@ constexpr auto source_extensions = std::to_array<std::string_view>(
      "nim",  "php",    "pl",    "pm",   "proto", "py",  "pyi", "r",      "rb", "rs",  "rst", "s",  "scala",
      "scss", "svelte", "swift", "ts",   "tsx",   "vue", "zig", "cts",    "mts"});
 
-constexpr char folded(char byte) noexcept { return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte + ('a' - 'A')) : byte; }
-
-bool is_equal(std::string_view text, std::string_view lower) noexcept {
-  return text.size() == lower.size() &&
-         std::equal(text.begin(), text.end(), lower.begin(), [](char a, char b) { return folded(a) == b; });
-}
-
 /// Matches one name; a pattern has a few `*` at most.
 bool matches(std::string_view pattern, std::string_view name) noexcept {
   const auto star = pattern.find('*');
-  if (star == std::string_view::npos) return is_equal(name, pattern);
+  if (star == std::string_view::npos) return letters::is_same(name, pattern);
   const auto before = pattern.substr(0, star);
   const auto after = pattern.substr(star + 1);
-  if (name.size() < before.size() || !is_equal(name.substr(0, before.size()), before)) return false;
+  if (!letters::begins_with(name, before)) return false;
   if (after.find('*') == std::string_view::npos) {
-    return name.size() >= before.size() + after.size() && is_equal(name.substr(name.size() - after.size()), after);
+    return name.size() >= before.size() + after.size() && letters::ends_with(name, after);
   }
   for (std::size_t i = before.size(); i <= name.size(); ++i) {
     if (matches(after, name.substr(i))) return true;
@@ -141,9 +137,9 @@ bool matches(std::string_view pattern, std::string_view name) noexcept {
 bool is_spared(spared what, std::string_view name) noexcept {
   if (what == spared::none) return false;
   const auto extension = name.substr(name.rfind('.') + 1);
-  if (what == spared::sources_and_pub && is_equal(extension, "pub")) return true;
+  if (what == spared::sources_and_pub && letters::is_same(extension, "pub")) return true;
   return std::any_of(source_extensions.begin(), source_extensions.end(),
-                     [extension](std::string_view known) { return is_equal(extension, known); });
+                     [extension](std::string_view known) { return letters::is_same(extension, known); });
 }
 
 /// The last `count` segments of `path`, or all of it.

@@ -1,4 +1,4 @@
-/// Signatures, interpreters and libmagic.
+/// Interpreters, and libmagic for formats that are in no table of ours.
 #include "providers/files/sniff.hpp"
 
 #include <magic.h>
@@ -10,43 +10,13 @@
 #include <set>
 #include <string>
 
+#include "bytes/active.hpp"
+#include "bytes/media_type.hpp"
 #include "json/utf8.hpp"
 #include "providers/files/mime.hpp"
 
 namespace hondana::files {
 namespace {
-
-struct signature {
-  std::string_view front;
-  std::string_view type;
-};
-
-using namespace std::string_view_literals;
-
-constexpr std::array signatures{
-    signature{"\x7f"
-              "ELF"sv,
-              "application/x-executable"},
-    signature{"\x89PNG\r\n\x1a\n"sv, "image/png"},
-    signature{"\xff\xd8\xff"sv, "image/jpeg"},
-    signature{"GIF8"sv, "image/gif"},
-    signature{"%PDF-"sv, "application/pdf"},
-    signature{"PK\x03\x04"sv, "application/zip"},
-    signature{"\x1f\x8b"sv, "application/gzip"},
-    signature{"BZh"sv, "application/x-bzip2"},
-    signature{"\xfd"
-              "7zXZ\0"sv,
-              "application/x-xz"},
-    signature{"\x28\xb5\x2f\xfd"sv, "application/zstd"},
-    signature{"7z\xbc\xaf\x27\x1c"sv, "application/x-7z-compressed"},
-    signature{"SQLite format 3\0"sv, "application/vnd.sqlite3"},
-    signature{"\0asm"sv, "application/wasm"},
-    signature{"!<arch>\n"sv, "application/x-archive"},
-    signature{"OggS"sv, "audio/ogg"},
-    signature{"fLaC"sv, "audio/flac"},
-    signature{"wOF2"sv, "font/woff2"},
-    signature{"\xca\xfe\xba\xbe"sv, "application/java-vm"},
-};
 
 struct interpreter {
   std::string_view program;
@@ -87,7 +57,8 @@ std::string_view type_of_script(std::string_view front) {
   return "text/plain";
 }
 
-/// libmagic behind a lock, since one of its handles serves one thread at a time; opened when first asked.
+/// libmagic behind a lock, since one of its handles serves one thread at a time; opened when first asked. Never destroyed:
+/// threads that are given up on may outlive `main`.
 class magic_database {
  public:
   std::string_view type_of(std::string_view front) {
@@ -136,11 +107,9 @@ std::string_view sniff(std::string_view front, content_form form) {
   front = front.substr(0, head_bytes);
   const bool is_text = form == content_form::text || (form == content_form::detect && is_text_front(front));
   if (is_text) return type_of_script(front);
-  for (const auto& one : signatures) {
-    if (front.starts_with(one.front)) return one.type;
-  }
+  if (const auto told = bytes::type_of_signature(front); !told.empty()) return told;
   if (is_text_front(front)) return "application/octet-stream";  // it turns binary only later on: no format libmagic would know
-  static magic_database database;
+  static auto& database = *new magic_database;
   return database.type_of(front);
 }
 
@@ -148,8 +117,17 @@ std::string_view agreed_type(std::string_view name, std::string_view front, cont
   const auto by_name = mime_of(name);
   if (by_name.name.empty()) return sniff(front, form);
   if (form == content_form::detect) form = is_text_front(front.substr(0, head_bytes)) ? content_form::text : content_form::blob;
-  if (form == content_form::blob && by_name.is_text) return "application/octet-stream";
-  return form == content_form::text && by_name.is_binary ? "text/plain" : by_name.name;
+  const bool is_text = form == content_form::text;
+  const auto agreed = bytes::agreeing_type(by_name.name, front, is_text);
+  // Names that stand for binary formats without a signature, too; a name that stands for text, whatever its type is called.
+  if (agreed != by_name.name || bytes::type_of_signature(front) == agreed) return agreed;
+  if (!is_text && by_name.is_text) return "application/octet-stream";
+  return is_text && by_name.is_binary ? "text/plain" : agreed;
+}
+
+void label(content& item, std::string_view name, std::string_view front) {
+  const auto found = bytes::active_as(mime_of(name).name, front);
+  if (found != bytes::active::no) item.metadata.emplace_back(bytes::active_key, std::string(bytes::type_of(found)));
 }
 
 }  // namespace hondana::files

@@ -18,8 +18,13 @@ inline constexpr std::size_t head_bytes = 4096;
 [[nodiscard]] std::string_view sniff(std::string_view front, content_form form);
 
 /// What is sent along with content: the type by name unless the content belies it, as when a `.txt` holds binary data
-/// (application/octet-stream) or a file named for a binary format, such as `.png` or `.pdf`, holds the text that stands for it
-/// in a store (text/plain). Where `form` is `detect`, the front decides.
+/// (application/octet-stream), a file named for a binary format, such as `.png` or `.pdf`, holds the text that stands for it
+/// in a store (text/plain) or a `.png` has the first bytes of something else (`bytes::agreeing_type`). Where `form` is
+/// `detect`, the front decides.
 [[nodiscard]] std::string_view agreed_type(std::string_view name, std::string_view front, content_form form);
+
+/// Says among the metadata as what a browser would run a file of this name and with this front, also where `item` is a part of
+/// it that does not show it.
+void label(content& item, std::string_view name, std::string_view front);
 
 }  // namespace hondana::files

@@ -28,6 +28,9 @@ disk::handle open_without_links(std::string_view path) {
   return at;
 }
 
+/// Modes do not say it all.
+bool can_be_opened(int folder) { return disk::handle(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)).is_open(); }
+
 }  // namespace
 
 bool is_servable(int folder) noexcept {
@@ -47,18 +50,21 @@ std::shared_ptr<const beneath> top::now() const {
   return now_;
 }
 
+top::news top::found(news what) { return last_.exchange(what) == what ? news::none : what; }
+
 top::news top::look_again() {
-  if (!is_gone_ && disk::is_in_place(now()->descriptor(), path_)) return news::none;
+  if (!is_gone() && disk::is_in_place(now()->descriptor(), path_)) return news::none;
   const std::lock_guard looking(looking_);
-  if (disk::is_in_place(now()->descriptor(), path_)) return is_gone_.exchange(false) ? news::back : news::none;
+  if (disk::is_in_place(now()->descriptor(), path_)) return found(news::back);
   auto folder = open_without_links(path_);
-  if (!folder.is_open() || !is_servable(folder.get())) return is_gone_.exchange(true) ? news::none : news::gone;
+  if (!folder.is_open() || !is_servable(folder.get())) return found(news::gone);
+  if (!can_be_opened(folder.get())) return found(news::barred);
   auto other = std::make_shared<const beneath>(std::move(folder), spellings_, portable_);
   {
     const std::lock_guard lock(mutex_);
     now_.swap(other);
   }
-  is_gone_ = false;
+  last_ = news::back;
   return news::back;
 }
 

@@ -14,11 +14,14 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <iterator>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <system_error>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -75,7 +78,10 @@ struct watching::state : std::enable_shared_from_this<state> {
   mutable std::mutex mutex;
   std::condition_variable left;
   std::shared_ptr<change_listener> listener;
-  std::vector<errand> errands;
+  using errand_list = std::list<errand>;
+  errand_list errands;
+  // Those that nobody has begun to watch yet, so that who turns away again leaves nothing behind, however often.
+  std::unordered_map<std::string, errand_list::iterator> begun;
   std::vector<bool> polled;   // roots that the kernel does not watch for us
   std::vector<dev_t> device;  // of each root
   std::size_t attached_count = 0;
@@ -166,9 +172,12 @@ void watching::state::follow(std::size_t which) {
   const auto& of = roots[which];
   const auto what = of->look_again();
   if (what == top::news::none) return;
-  const bool is_back = what == top::news::back;
   say("the folder " + of->path() +
-      (is_back ? " is there again, or another in its place" : " is gone; what is made in its place will be served"));
+      (what == top::news::back ? " is there again, or another in its place"
+       : what == top::news::gone
+           ? " is gone; what is made in its place will be served"
+           : " has another in its place, which this process may not open: a sandbox holds the one that was "
+             "there at the start; restart the server, or let it read the folder around (docs/sandbox.md)"));
   watch::folders* heard = nullptr;
   {
     const std::lock_guard lock(mutex);
@@ -245,10 +254,11 @@ bool watching::state::hear_some() {
 }
 
 void watching::state::run_errands() {
-  std::vector<errand> all;
+  errand_list all;
   {
     const std::lock_guard lock(mutex);
     all.swap(errands);
+    begun.clear();
   }
   for (auto& one : all) {
     switch (one.what) {
@@ -265,7 +275,7 @@ void watching::state::run_errands() {
   }
   if (all.empty()) return;
   const std::lock_guard lock(mutex);
-  attached_count = watched.size();
+  attached_count = watched.size() + begun.size();
 }
 
 void watching::state::hear(happening what) {
@@ -366,6 +376,7 @@ void watching::attach(const std::string& uri, std::shared_ptr<const root> of, st
   const auto since = disk::wall_clock();
   std::unique_lock lock(state_->mutex);
   state_->errands.push_back({state::errand::kind::attach, uri, std::move(of), std::move(path), since});
+  state_->begun.insert_or_assign(uri, std::prev(state_->errands.end()));
   ++state_->attached_count;
   (void)state_->start(lock);  // without a thread the errand waits for the next one that needs it
   state_->ring();
@@ -373,6 +384,12 @@ void watching::attach(const std::string& uri, std::shared_ptr<const root> of, st
 
 void watching::detach(const std::string& uri) {
   const std::lock_guard lock(state_->mutex);
+  if (const auto place = state_->begun.find(uri); place != state_->begun.end()) {
+    state_->errands.erase(place->second);
+    state_->begun.erase(place);
+    --state_->attached_count;
+    return;
+  }
   state_->errands.push_back({state::errand::kind::detach, uri, nullptr, {}, 0});
   state_->ring();
 }

@@ -17,14 +17,17 @@ namespace hondana::files {
 
 inline constexpr std::size_t window_bytes = 256 * 1024;
 
-/// Fills all of `into`. Errors: content_changed when the file ends before, source_unavailable when the disk fails.
-[[nodiscard]] inline result<std::size_t> read_exactly(const open_file& file, char* into, std::size_t size,
-                                                      std::uint64_t offset) {
-  auto count = file.read(into, size, offset);
+[[nodiscard]] inline result<std::size_t> all_of(result<std::size_t> count, std::size_t size) {
   if (count && *count < size) {
     return fail(errc::content_changed, "The file became shorter while it was being read. Ask for it again.");
   }
   return count;
+}
+
+/// Fills all of `into`. Errors: content_changed when the file ends before, source_unavailable when the disk fails.
+[[nodiscard]] inline result<std::size_t> read_exactly(const open_file& file, char* into, std::size_t size,
+                                                      std::uint64_t offset) {
+  return all_of(file.read(into, size, offset), size);
 }
 
 /// Calls `each` with the first `size` bytes of a file, window by window, until it returns false.

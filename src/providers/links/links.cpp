@@ -1,12 +1,13 @@
 /// Links as an immutable snapshot.
 #include "providers/links/links.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <string_view>
 #include <utility>
 
 #include <hondana/uri.hpp>
+
+#include "letters/lower_case.hpp"
 
 namespace hondana::links {
 
@@ -14,9 +15,7 @@ namespace {
 
 /// A host and port as every client would write them: in lower case, and without the port that https has anyway.
 std::string usual_authority(std::string_view authority) {
-  std::string usual(authority);
-  std::transform(usual.begin(), usual.end(), usual.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  auto usual = letters::in_lower_case(authority);
   const auto port = usual.find(':', usual.find(']') == std::string::npos ? 0 : usual.find(']'));
   if (port != std::string::npos && (usual.size() == port + 1 || usual.substr(port) == ":443")) usual.resize(port);
   return usual;

@@ -1,13 +1,12 @@
 /// Ids of mounts: made, remembered, compared.
 #include "providers/mcp/chain.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 
 #include "bytes/digest.hpp"
+#include "bytes/hex.hpp"
+#include "bytes/random.hpp"
 
 namespace hondana::mcp {
 namespace {
@@ -15,11 +14,9 @@ namespace {
 constexpr std::size_t longest_id = 64;
 
 std::string random_id() {
-  std::array<std::uint64_t, 2> bits{};
-  // So few bytes come whole or not at all. Source: getrandom(2).
-  if (::getrandom(bits.data(), sizeof(bits), 0) != static_cast<ssize_t>(sizeof(bits)))
-    throw std::runtime_error("the system has no random bytes for the id of a mount");
-  return 'm' + bytes::to_hex(bits);
+  const auto raw = bytes::random_bytes(16);
+  if (!raw) throw std::runtime_error("no mount can have an id: " + raw.error().public_text);
+  return 'm' + bytes::to_hex(*raw);
 }
 
 bool is_id(std::string_view text) {

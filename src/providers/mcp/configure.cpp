@@ -1,6 +1,8 @@
 /// Makes a mount from its `[[source]]` table, or from what an application says.
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -10,7 +12,9 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include <hondana/authorization.hpp>
 #include <hondana/mcp.hpp>
 #include <hondana/uri.hpp>
 
@@ -18,6 +22,7 @@
 #include "credentials/store.hpp"
 #include "credentials/stored_log_in.hpp"
 #include "disk/spool.hpp"
+#include "providers/mcp/foreign.hpp"
 #include "providers/mcp/mcp_provider.hpp"
 #include "providers/mcp/settings.hpp"
 
@@ -41,6 +46,11 @@ std::string program_path(const std::string& name) {
   return {};
 }
 
+bool has_environment_proxy() {
+  constexpr std::array names{"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+  return std::any_of(names.begin(), names.end(), [](const char* name) { return environment_variable(name).has_value(); });
+}
+
 /// Whoever asks this server need not hear where its sources are, and who logs in there; the log does.
 class discreet_tokens final : public token_source {
  public:
@@ -49,11 +59,11 @@ class discreet_tokens final : public token_source {
   std::optional<std::string> token() override { return of_->token(); }
   result<void> obtain(const refused_token& why, const std::stop_token& stop) override {
     auto done = of_->obtain(why, stop);
-    if (done || done.error().code == errc::cancelled) return done;
+    // Of a refusal nothing is passed on anyway.
+    if (done || done.error().code == errc::cancelled || done.error().code == errc::unauthorized) return done;
     auto& told = done.error();
     told.private_text = told.public_text + (told.private_text.empty() ? "" : " (" + told.private_text + ')');
-    told.public_text =
-        "it wants to know who asks, and there is no token for it; whoever runs this server finds in its log what to do";
+    told.public_text = refuses_us;
     return done;
   }
 
@@ -83,10 +93,9 @@ hondana::needs mcp_provider::needs() const {
   if (const auto* child = std::get_if<child_target>(&target)) {
     if (auto path = child->command.empty() ? std::string() : program_path(child->command.front()); !path.empty())
       all.programs.push_back(std::move(path));
-    if (!child->folder.empty()) all.folders.push_back({child->folder, true});
   } else if (const auto* http = std::get_if<http_target>(&target)) {
     for (const auto* file : {&http->authorities, &http->certificate, &http->key}) {
-      if (!file->empty()) all.folders.push_back({std::filesystem::absolute(*file).parent_path().string(), false});
+      if (!file->empty()) all.folders.push_back({std::filesystem::absolute(*file).string(), false});
     }
     if (!http->socket.empty()) {
       all.sockets.push_back(http->socket);
@@ -96,9 +105,16 @@ hondana::needs mcp_provider::needs() const {
       const auto port = where.find(':', where.find(']') == std::string::npos ? 0 : where.find(']'));
       if (port == std::string::npos) where += parts.scheme == "https" ? ":443" : ":80";
       all.sockets.push_back(std::move(where));
+      // Only the server says where its authorization server is, and a proxy may be anywhere.
+      if (http->tokens || (http->proxy != "none" && !http->proxy.empty()) || (http->proxy.empty() && has_environment_proxy()))
+        all.sockets.emplace_back("*:*");
     }
-    if (const auto file = credentials::usual_file(); http->tokens && !file.empty())
+    if (const auto file = credentials::usual_file(); http->tokens && !file.empty()) {
       all.folders.push_back({std::filesystem::path(file).parent_path().string(), true});
+      const auto session = oauth_session::of(http->url, {});
+      for (const auto& key : session ? credentials::key_files_for((*session)->resource()) : std::vector<std::string>())
+        all.folders.push_back({std::filesystem::path(key).parent_path().string(), false});
+    }
   }
   return all;
 }

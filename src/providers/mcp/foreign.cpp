@@ -9,6 +9,8 @@
 #include <hondana/uri.hpp>
 
 #include "json/utf8.hpp"
+#include "secrets/policy.hpp"
+#include "secrets/redactor.hpp"
 
 namespace hondana::mcp {
 namespace {
@@ -105,17 +107,24 @@ std::string clean(std::string_view text, std::size_t most, bool has_lines) {
   return out;
 }
 
+std::string clean_shown(std::string_view text, std::size_t most, bool masks, bool has_lines) {
+  if (!masks) return clean(text, most, has_lines);
+  std::string whole(text.substr(0, most + secrets::margin));
+  secrets::redactor(secrets::policy::text, {}).mask(whole);
+  return clean(whole, most, has_lines);
+}
+
 std::string clean_media_type(std::string_view text) {
   const bool is_one = text.size() <= longest_word && text.find('/') != std::string_view::npos &&
                       std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
   return std::string(is_one ? text : std::string_view());
 }
 
-void make_fit(resource& entry) {
+void make_fit(resource& entry, bool masks) {
   cut(entry.uri);
-  entry.name = clean(entry.name.empty() ? entry.uri : entry.name, longest_line);
-  entry.title = clean(entry.title, longest_line);
-  entry.description = clean(entry.description, longest_text, true);
+  entry.name = clean_shown(entry.name.empty() ? entry.uri : entry.name, longest_line, masks);
+  entry.title = clean_shown(entry.title, longest_line, masks);
+  entry.description = clean_shown(entry.description, longest_text, masks, true);
   entry.mimeType = clean_media_type(entry.mimeType);
   entry.kind = clean(entry.kind, longest_word);
   entry.version = clean(entry.version, longest_word);
@@ -124,11 +133,11 @@ void make_fit(resource& entry) {
   make_fit(entry.metadata);
 }
 
-void make_fit(resource_template& entry) {
+void make_fit(resource_template& entry, bool masks) {
   cut(entry.uriTemplate);
-  entry.name = clean(entry.name.empty() ? entry.uriTemplate : entry.name, longest_line);
-  entry.title = clean(entry.title, longest_line);
-  entry.description = clean(entry.description, longest_text, true);
+  entry.name = clean_shown(entry.name.empty() ? entry.uriTemplate : entry.name, longest_line, masks);
+  entry.title = clean_shown(entry.title, longest_line, masks);
+  entry.description = clean_shown(entry.description, longest_text, masks, true);
   entry.mimeType = clean_media_type(entry.mimeType);
   make_fit(entry.annotations);
   make_fit(entry.icons);
@@ -152,13 +161,25 @@ void make_fit(complete_result& found) {
   found.has_more = true;
 }
 
-failure passed_on(failure why, const std::string& name) {
-  const auto said = clean(why.public_text, longest_error);
-  failure out{why.code, {}, clean(why.private_text, longest_error), {}};
+std::string clean_masked(std::string_view text, std::size_t most) {
+  return clean(secrets::redact_text(text.substr(0, most + secrets::margin)), most);
+}
+
+failure passed_on(const failure& why, const std::string& name, bool masks) {
+  const auto said = masks ? clean_masked(why.public_text, longest_error) : clean(why.public_text, longest_error);
+  failure out{why.code, {}, clean_masked(why.private_text, longest_error), {}};
+  // It is this server that asks too much there, and not whoever asks it.
+  if (why.code == errc::too_many_requests) out.code = errc::overloaded;
+  out.retry = why.retry;
   switch (why.code) {
     case errc::resource_not_found:
       out.public_text = "Resource not found";
       if (out.private_text.empty()) out.private_text = "the mounted server \"" + name + "\" says: " + said;
+      return out;
+    case errc::unauthorized:
+      // It may send back what it was sent.
+      out.public_text = "The mounted server \"" + name + "\" failed: " + std::string(refuses_us);
+      out.private_text = said + (out.private_text.empty() ? "" : " (" + out.private_text + ')');
       return out;
     case errc::access_denied:
     case errc::cancelled:

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -36,11 +37,16 @@ struct allowance {
 template <class T>
 class gathering {
  public:
-  gathering(std::size_t most, allowance& room) : most_(most), room_(room) {}
+  /// `masks`: as for `make_fit`.
+  gathering(std::size_t most, allowance& room, bool masks) : most_(most), room_(room), masks_(masks) {}
 
   /// False when it is full: there was one more.
   bool take(T one) {
-    make_fit(one);
+    if constexpr (std::is_same_v<T, skill>) {
+      make_fit(one);
+    } else {
+      make_fit(one, masks_);
+    }
     const auto weight = weight_of(one);
     has_more_ = all_.size() == most_ || weight > room_.bytes;
     if (has_more_) return false;
@@ -59,6 +65,7 @@ class gathering {
  private:
   const std::size_t most_;
   allowance& room_;
+  const bool masks_;
   std::vector<T> all_;
   bool has_more_ = false;
 };

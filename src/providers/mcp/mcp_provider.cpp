@@ -38,15 +38,27 @@ std::vector<T> page_of(const std::vector<T>& all, const std::string& after, std:
   return page;
 }
 
-call_options how(const call& by, std::chrono::milliseconds longest) {
+call_options how(const call& by, const mount_options& of) {
   call_options made;
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(by.deadline - std::chrono::steady_clock::now());
-  made.time = std::clamp(left, std::chrono::milliseconds(1), longest);
+  made.time = std::clamp(left, std::chrono::milliseconds(1), of.timeout);
   made.stop = by.stop;
   if (by.report) {
-    made.report = [to = by.report](const progress& now) { to({now.done, now.total, clean(now.message, longest_line)}); };
+    made.report = [to = by.report, masks = of.redact](const progress& now) {
+      to({now.done, now.total, clean_shown(now.message, longest_line, masks)});
+    };
   }
   return made;
+}
+
+bool has_open_variables(const complete_request& request) {
+  const auto compiled = uri_template::compile(request.uriTemplate);
+  if (!compiled) return true;
+  const auto& names = compiled->variables();
+  return std::any_of(names.begin(), names.end(), [&request](const std::string& name) {
+    const auto is_it = [&name](const auto& chosen) { return chosen.first == name; };
+    return name != request.argument && std::none_of(request.context.begin(), request.context.end(), is_it);
+  });
 }
 
 tl::unexpected<failure> not_found() { return fail(errc::resource_not_found, "Resource not found"); }
@@ -71,7 +83,7 @@ scheme_documentation mcp_provider::documentation() const {
 
 failure mcp_provider::ended(const failure& why, const std::string& theirs) {
   upstream_.ended(why);
-  auto said = passed_on(why, name());
+  auto said = passed_on(why, name(), upstream_.options().redact);
   const bool is_web = theirs.starts_with("https://");
   if (is_web && (why.code == errc::resource_not_found || why.code == errc::refused)) {
     return {errc::fetch_directly,
@@ -95,7 +107,7 @@ result<mcp_provider::place> mcp_provider::find(const call& by, const std::string
     if (auto spelled = known->spelling_of(ours)) theirs = std::move(spelled);
   }
   if (!upstream_.which().reason_against(*theirs).empty()) return not_found();
-  return place{std::move(*with), std::move(*theirs), how(by, upstream_.options().timeout)};
+  return place{std::move(*with), std::move(*theirs), how(by, upstream_.options())};
 }
 
 result<list_result> mcp_provider::list(const list_request& request) {
@@ -155,7 +167,7 @@ result<list_result> mcp_provider::children(const children_request& request) {
     return fail(errc::unsupported, "The mounted server \"" + name() + "\" does not list folders. Use resources/list.");
   allowance room;
   room.until = request.deadline;
-  gathering<resource> all(upstream_.options().max_entries, room);
+  gathering<resource> all(upstream_.options().max_entries, room, upstream_.options().redact);
   auto done = take_all(at->with->children(at->theirs, at->how), all);
   if (done && all.has_more())
     done = fail(errc::response_too_large, "the folder has more than " + std::to_string(upstream_.options().max_entries) +
@@ -173,14 +185,15 @@ result<resource> mcp_provider::describe(const describe_request& request) {
   if (!at) return tl::unexpected(at.error());
   if (!at->with->server().has_versions) {
     const auto known = upstream_.known();
-    auto listed = known ? known->entries().find(request.uri) : std::nullopt;
+    auto listed = known ? known->entry_of(request.uri) : std::nullopt;
     if (!listed) return not_found();
+    listed->uri = request.uri;
     return std::move(*listed);
   }
   auto got = at->with->describe(at->theirs, at->how);
   if (!got) return tl::unexpected(ended(got.error(), at->theirs));
   upstream_.succeeded();
-  make_fit(*got);
+  make_fit(*got, upstream_.options().redact);
   got->uri = request.uri;
   return std::move(*got);
 }
@@ -188,11 +201,18 @@ result<resource> mcp_provider::describe(const describe_request& request) {
 result<complete_result> mcp_provider::complete(const complete_request& request) {
   const auto at = find(request, request.uriTemplate);
   if (!at) return tl::unexpected(at.error());
-  if (!at->with->server().has_completion) return provider::complete(request);
+  // While other variables are open, a value leads to many resources, and only entries say whether the caller may see one.
+  if (!at->with->server().has_completion || (request.who.view && has_open_variables(request)))
+    return provider::complete(request);
   auto got = at->with->complete(at->theirs, request.argument, request.value, request.context, at->how);
   if (!got) return tl::unexpected(ended(got.error(), {}));
   upstream_.succeeded();
   make_fit(*got);
+  // They counted what our caller may not see.
+  if (request.who.view) {
+    got->total.reset();
+    got->has_more = false;
+  }
   return std::move(*got);
 }
 

@@ -4,11 +4,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <hondana/mcp.hpp>
 #include <hondana/provider.hpp>
 
+#include "model/mount.hpp"
 #include "providers/mcp/upstream.hpp"
 
 namespace hondana::mcp {
@@ -17,7 +19,7 @@ namespace hondana::mcp {
 [[nodiscard]] scheme_documentation describe();
 
 /// Lists from what is known of the other server, all else by asking it.
-class mcp_provider final : public provider {
+class mcp_provider final : public provider, public model::mount {
  public:
   /// `options` are checked.
   explicit mcp_provider(mount_options options) : upstream_(std::move(options)) {}
@@ -45,7 +47,12 @@ class mcp_provider final : public provider {
   void detach_list() override { upstream_.detach_list(); }
   [[nodiscard]] std::size_t concurrency() const noexcept override { return 16; }
   [[nodiscard]] hondana::needs needs() const override;
+  [[nodiscard]] hondana::masking masking() const noexcept override {
+    return upstream_.options().redact ? masking::by_server : masking::none;
+  }
   [[nodiscard]] hondana::health health() const override { return upstream_.health(); }
+  /// The program that it starts, to whose environment it adds `chain_variable`; null where there is none.
+  [[nodiscard]] const child_target* program() const noexcept { return std::get_if<child_target>(&upstream_.options().target); }
 
  private:
   /// One of our URIs on its way to the other server.

@@ -7,6 +7,8 @@
 
 #include <hondana/uri.hpp>
 
+#include "uri/spellings.hpp"
+
 namespace hondana::mcp {
 namespace {
 
@@ -34,63 +36,6 @@ std::string escaped(std::string_view text) {
 
 // Of the bytes that matching one URI may look at; what takes longer fits nothing.
 constexpr std::uint64_t most_steps = 10'000'000;
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-/// A URI's path as a program reads it that unescapes before it looks for segments, and to which empty ones are none: nothing
-/// when that is how it is written.
-std::optional<std::string> plain_reading(std::string_view uri) {
-  const auto whole = uri.substr(0, uri.find_first_of("?#"));
-  auto from = whole.find(':');
-  if (from == std::string_view::npos) return std::nullopt;
-  ++from;
-  if (whole.substr(from).starts_with("//")) from = std::min(whole.find('/', from + 2), whole.size());
-  std::string path;
-  for (std::size_t at = from; at < whole.size(); ++at) {
-    const auto three = whole.substr(at, 3);
-    const bool is_slash = three == "%2F" || three == "%2f" || three == "%5C" || three == "%5c";
-    const bool is_dot = three == "%2E" || three == "%2e";
-    path += is_slash || whole[at] == '\\' ? '/' : is_dot ? '.' : whole[at];
-    if (is_slash || is_dot) at += 2;
-  }
-  std::vector<std::string_view> kept;
-  const std::string_view all(path);
-  for (std::size_t at = 0; at <= all.size();) {
-    const auto end = std::min(all.find('/', at), all.size());
-    const auto one = all.substr(at, end - at);
-    if (one == ".." && !kept.empty()) kept.pop_back();
-    if (!one.empty() && one != "." && one != "..") kept.push_back(one);
-    at = end + 1;
-  }
-  std::string out(whole.substr(0, from));
-  if (all.starts_with('/')) out += '/';
-  for (const auto one : kept) out += std::string(one) + '/';
-  if (!kept.empty() && !all.ends_with('/')) out.pop_back();
-  return out == whole ? std::nullopt : std::optional(std::move(out));
-}
-
-/// The ways to write a URI that a server is likely to take for the same resource, or for a part of it: a resource is left out
-/// with all its parts, however it is asked for.
-std::vector<std::string> spellings_of(std::string_view theirs) {
-  std::vector<std::string> all{std::string(theirs)};
-  const auto add = [&all](std::string one) {
-    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
-  };
-  if (auto canonical = canonical_uri(theirs)) {
-    if (const auto host = split_uri(*canonical).authority) {
-      auto lowered = *canonical;
-      const auto at = static_cast<std::size_t>(host->data() - canonical->data());
-      for (auto i = at; i < at + host->size(); ++i) lowered[i] = lower(lowered[i]);
-      add(std::move(lowered));
-    }
-    add(std::move(*canonical));
-  }
-  for (std::size_t i = 0, whole = all.size(); i < whole; ++i) add(all[i].substr(0, all[i].find_first_of("?#")));
-  for (std::size_t i = 0, whole = all.size(); i < whole; ++i) {
-    if (all[i].ends_with('/')) add(all[i].substr(0, all[i].size() - 1));
-  }
-  return all;
-}
 
 }  // namespace
 
@@ -125,15 +70,15 @@ rules::rules(const std::vector<std::string>& include, const std::vector<std::str
 
 std::string rules::reason_against(std::string_view theirs) const {
   if (include_.empty() && exclude_.empty()) return {};
-  const auto spellings = spellings_of(theirs);
+  const auto spellings = uri::spellings_of(theirs);
   // Both lists look at what they can within the same bound; a URI that takes more is left out, whatever it would fit.
   std::uint64_t steps = 0;
   const auto fitting = [&](const pattern& one) {
     return std::any_of(spellings.begin(), spellings.end(),
-                       [&](const std::string& uri) { return one.compiled.matches(uri, steps, most_steps); });
+                       [&](const std::string& way) { return one.compiled.matches(way, steps, most_steps); });
   };
   // What is read in two ways must fit in both, and be barred in none.
-  const auto plain = plain_reading(theirs);
+  const auto plain = uri::plain_reading(theirs);
   const auto fits_plainly = [&](const pattern& one) { return one.compiled.matches(*plain, steps, most_steps); };
   const bool is_wanted = include_.empty() || (std::any_of(include_.begin(), include_.end(), fitting) &&
                                               (!plain || std::any_of(include_.begin(), include_.end(), fits_plainly)));

@@ -59,8 +59,8 @@ content mcp_provider::content_of(const read_item& from, const std::string& their
     // One that cannot be ours is named by what was asked for.
     if (auto uri = upstream_.names().ours(from.uri)) made.uri = std::move(*uri);
   }
-  made.name = clean(from.name, longest_line);
-  made.title = clean(from.title, longest_line);
+  made.name = clean_shown(from.name, longest_line, upstream_.options().redact);
+  made.title = clean_shown(from.title, longest_line, upstream_.options().redact);
   made.mimeType = clean_media_type(from.mimeType);
   made.form = from.is_text ? content_form::text : content_form::blob;
   return made;
@@ -72,6 +72,10 @@ result<reading> mcp_provider::read(const read_request& request) {
   const bool asks_for_news = request.if_version && at->with->server().has_versions;
   auto made = asks_for_news ? read_if_changed(*at, request) : read_through(*at, request);
   if (made) upstream_.succeeded();
+  // Who does not see everything is told the same of what is not there and of what is hidden, and that is no way to it.
+  if (!made && request.who.view && made.error().code == errc::fetch_directly) {
+    return fail(errc::resource_not_found, "Resource not found", std::move(made.error().private_text));
+  }
   return made;
 }
 

@@ -240,6 +240,7 @@ result<mcp_settings> read_settings(config::section& from, const environment_look
   errors.take(from.string("revision"), made.revision);
   errors.take(from.boolean("eager"), made.eager);
   errors.take(from.boolean("skills"), made.skills);
+  errors.take(from.boolean("redact"), made.redact);
   read_limits(from, made, errors);
   read_patterns(from, "include", made.include, errors);
   read_patterns(from, "exclude", made.exclude, errors);

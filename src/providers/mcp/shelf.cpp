@@ -68,6 +68,8 @@ std::vector<resource> shelf::adopted(std::vector<resource> theirs, const naming&
       continue;
     }
     if (*uri != names.prefix() + entry.uri) spellings_.emplace(*uri, entry.uri);
+    if (const auto canonical = canonical_uri(entry.uri); canonical && names.prefix() + *canonical != *uri)
+      listed_as_.emplace(names.prefix() + *canonical, *uri);
     entry.uri = std::move(*uri);
     ours.push_back(std::move(entry));
   }
@@ -145,6 +147,12 @@ void shelf::leave_out(const std::string& theirs, const std::string& name, const 
 std::optional<std::string> shelf::spelling_of(std::string_view ours) const {
   const auto found = spellings_.find(std::string(ours));
   return found == spellings_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<resource> shelf::entry_of(std::string_view ours) const {
+  if (auto listed = entries_.find(ours)) return listed;
+  const auto other = listed_as_.find(std::string(ours));
+  return other == listed_as_.end() ? std::nullopt : entries_.find(other->second);
 }
 
 bool shelf::says_the_same_as(const shelf& other) const {

@@ -35,6 +35,9 @@ class shelf {
   shelf(gathered from, const naming& names, const rules& which);
 
   [[nodiscard]] const entry_snapshot& entries() const noexcept { return entries_; }
+  /// The entry that is listed under one of our URIs, or under another for whose canonical form there ours stands: who asks by
+  /// either means that resource.
+  [[nodiscard]] std::optional<resource> entry_of(std::string_view ours) const;
   /// By text.
   [[nodiscard]] const std::vector<resource_template>& templates() const noexcept { return templates_; }
   /// In segment order.
@@ -59,6 +62,7 @@ class shelf {
   void leave_out(const std::string& theirs, const std::string& name, const std::string& reason);
 
   std::unordered_map<std::string, std::string> spellings_;
+  std::unordered_map<std::string, std::string> listed_as_;  // by ours for the canonical form of theirs
   std::vector<survey_item> left_out_;
   std::size_t left_out_count_ = 0;
   std::chrono::milliseconds ttl_;

@@ -103,7 +103,7 @@ void subscriptions::take(group made, const std::set<std::string>& asked) {
 
 void subscriptions::refuse(const std::string& uri, const std::string& why) {
   if (refused_.insert(uri).second)
-    around_.log("changes of " + clean(uri, longest_line) + " are not told: " + clean(why, longest_line));
+    around_.log("changes of " + clean(uri, longest_line) + " are not told: " + clean_masked(why, longest_line));
 }
 
 result<void> subscriptions::add(client& on, const std::set<std::string>& uris, bool lists, const call_options& how) {
@@ -135,7 +135,7 @@ result<void> subscriptions::add(client& on, const std::set<std::string>& uris, b
         lists_refused_ = !alone;
       } else if (lists) {
         lists_refused_ = true;
-        around_.log("changed lists are not told: " + clean(made.error().public_text, longest_line));
+        around_.log("changed lists are not told: " + clean_masked(made.error().public_text, longest_line));
       }
       if (auto done = add_one_by_one(on, part, how); !done) return done;
     }

@@ -89,6 +89,7 @@ result<std::shared_ptr<client>> upstream::reach(const call& by) {
     auto why = *trouble_;
     const auto left = std::chrono::duration_cast<std::chrono::seconds>(retry_at_ - now).count() + 1;
     why.public_text += " It is tried again within " + std::to_string(left) + " s.";
+    why.retry = std::chrono::seconds(left);
     return tl::unexpected(std::move(why));
   }
   const auto attempts = attempts_;
@@ -140,7 +141,8 @@ std::optional<failure> upstream::trouble() const {
 }
 
 void upstream::failed(std::unique_lock<std::mutex>& lock, failure why) {
-  const auto pause = std::min(longest_pause, first_pause * (1u << std::min(failures_, 8u)));
+  const auto usual = std::min(longest_pause, first_pause * (1u << std::min(failures_, 8u)));
+  const auto pause = std::max(usual, std::min(why.retry.value_or(usual), longest_pause));
   ++failures_;
   retry_at_ = clock::now() + pause;
   is_stale_ = true;  // the next attempt shows whether it is back
@@ -153,9 +155,10 @@ void upstream::failed(std::unique_lock<std::mutex>& lock, failure why) {
 }
 
 void upstream::ended(const failure& why) {
-  if (why.code != errc::source_unavailable) return;
+  // One that has had too much of us gets nothing until it wants more.
+  if (why.code != errc::source_unavailable && !(why.code == errc::too_many_requests && why.retry)) return;
   std::unique_lock lock(mutex_);
-  if (!pauses(clock::now())) failed(lock, passed_on(why, options_.name));
+  if (!pauses(clock::now())) failed(lock, passed_on(why, options_.name, options_.redact));
 }
 
 void upstream::succeeded() {

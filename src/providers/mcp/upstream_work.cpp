@@ -7,6 +7,7 @@
 #include "providers/mcp/foreign.hpp"
 #include "providers/mcp/gathering.hpp"
 #include "providers/mcp/upstream.hpp"
+#include "secrets/line_masker.hpp"
 
 namespace hondana::mcp {
 namespace {
@@ -42,9 +43,9 @@ result<gathered> gather_all(client& from, const mount_options& options, const ca
   const auto with = from.server();
   allowance room;
   room.until = allowance::clock::now() + list_times * options.timeout;
-  gathering<resource> entries(options.max_entries, room);
-  gathering<resource_template> templates(options.max_templates, room);
-  gathering<skill> skills(most_skills, room);
+  gathering<resource> entries(options.max_entries, room, options.redact);
+  gathering<resource_template> templates(options.max_templates, room, options.redact);
+  gathering<skill> skills(most_skills, room, options.redact);
   if (with.has_resources) {
     if (auto done = gather_entries(from, how, entries, made.ttl); !done) return tl::unexpected(std::move(done.error()));
     const auto done = take_all(from.templates(how), templates);
@@ -54,7 +55,7 @@ result<gathered> gather_all(client& from, const mount_options& options, const ca
   }
   if (options.skills && with.has_skills) {
     if (const auto done = take_all(from.skills(how), skills); !done)
-      log("its skills cannot be listed: " + clean(done.error().public_text, longest_line));
+      log("its skills cannot be listed: " + clean_masked(done.error().public_text, longest_line));
   }
   made.has_more_entries = entries.has_more();
   made.has_more_templates = templates.has_more();
@@ -108,7 +109,7 @@ client_options upstream::client_options_now() {
   made.version = HONDANA_VERSION;
   made.title = "hondana, mounting it as " + options_.name;
   made.revision = options_.revision;
-  made.log = [this](std::string_view line) { log(clean(line, longest_line)); };
+  made.log = [this](std::string_view line) { log(clean_masked(line, longest_line)); };
   made.meta = [this] {
     value::array ids;
     for (auto& one : chain_.sent()) ids.emplace_back(std::move(one));
@@ -126,7 +127,9 @@ client_target upstream::target_now() const {
   if (auto* child = std::get_if<child_target>(&made)) {
     child->environment.emplace_back(chain_variable, chain_.variable());
     if (!child->on_stderr) {
-      child->on_stderr = [this](std::string_view line) { log("says: " + clean(line, longest_line)); };
+      child->on_stderr = [this, lines = secrets::line_masker()](std::string_view line) mutable {
+        log("says: " + clean(lines.masked(line), longest_line));
+      };
     }
   }
   return made;
@@ -140,7 +143,7 @@ void upstream::connect(const std::stop_token& stop) {
   if (stop.stop_requested()) return;
   std::unique_lock lock(mutex_);
   ++attempts_;
-  if (!made) return failed(lock, passed_on(made.error(), options_.name));
+  if (!made) return failed(lock, passed_on(made.error(), options_.name, options_.redact));
   client_ = std::make_shared<client>(std::move(*made));
   const auto with = client_->server();
   happened();
@@ -170,7 +173,7 @@ void upstream::gather(const std::stop_token& stop) {
   ++gathers_;
   pacing_.asked(clock::now(), clock::now() - begin, !(is_same && was_called_changed));
   if (!now) {
-    if (!stop.stop_requested()) failed(lock, passed_on(all.error(), options_.name));
+    if (!stop.stop_requested()) failed(lock, passed_on(all.error(), options_.name, options_.redact));
     return;
   }
   const bool was_away = std::exchange(failures_, 0) != 0;
@@ -206,7 +209,7 @@ void upstream::subscribe(const std::stop_token& stop) {
   if (done) {
     wishes_fitted_ = wanted.generation;
   } else if (!stop.stop_requested()) {
-    failed(lock, passed_on(done.error(), options_.name));
+    failed(lock, passed_on(done.error(), options_.name, options_.redact));
   }
 }
 
@@ -215,14 +218,14 @@ void upstream::hear(const change& what) {
     case change_kind::resource: {
       const auto ours = names_.ours(what.uri);
       if (!ours || !which_.reason_against(what.uri).empty()) return;
-      const auto title = clean(what.title, longest_line);
+      const auto title = clean_shown(what.title, longest_line, options_.redact);
       tell_content(*ours, title);
       // It may lie below what was subscribed. Spec: schema, ResourceUpdatedNotificationParams, all revisions.
       for (const auto& one : attached_around(*ours)) tell_content(one, {});
       return;
     }
     case change_kind::connection_lost: {
-      log("the connection is lost: " + clean(what.text, longest_line));
+      log("the connection is lost: " + clean_masked(what.text, longest_line));
       const std::lock_guard lock(mutex_);
       is_lost_ = true;
       return;
@@ -243,6 +246,8 @@ void upstream::hear(const change& what) {
       happened();
       return;
     }
+    case change_kind::refused:
+      return log("changes are not told any more: " + clean_masked(what.text, longest_line));
     case change_kind::tool_list:
     case change_kind::prompt_list:
       return;

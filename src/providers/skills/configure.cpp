@@ -21,8 +21,11 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   if (!prefix) return tl::unexpected(prefix.error());
   const auto watches = from.boolean("watch");
   if (!watches) return tl::unexpected(watches.error());
+  const auto redact = from.boolean("redact");
+  if (!redact) return tl::unexpected(redact.error());
   if (auto done = from.finish(); !done) return tl::unexpected(std::move(done.error()));
-  auto opened = folder_skills::open(prefix->value_or(""), *paths, log, watches->value_or(true));
+  auto opened =
+      folder_skills::open(prefix->value_or(""), *paths, log, watches->value_or(true), redact->value_or(true), from.kept_back());
   if (!opened) return tl::unexpected(std::move(opened.error()));
   return std::shared_ptr<provider>(std::move(*opened));
 }

@@ -7,6 +7,8 @@
 
 #include "bytes/prepare.hpp"
 #include "providers/skills/naming.hpp"
+#include "secrets/masking_reader.hpp"
+#include "secrets/policy.hpp"
 
 namespace hondana::skills {
 namespace {
@@ -61,7 +63,10 @@ result<content> content_of(opened_file file, std::string_view path, const read_r
   item.name = last_name(path);
   item.mimeType = type_of(path);
   if (file.state.size > whole_bytes) {
-    item.data = std::make_shared<file_reader>(std::move(file));
+    const bool masks = file.masks;
+    std::shared_ptr<byte_reader> reader = std::make_shared<file_reader>(std::move(file));
+    if (masks) reader = std::make_shared<secrets::masking_reader>(std::move(reader), secrets::policy_of(path));
+    item.data = std::move(reader);
     return item;
   }
   auto bytes = read_whole(file);
@@ -71,6 +76,7 @@ result<content> content_of(opened_file file, std::string_view path, const read_r
     if (*again != *bytes) return changed();
   }
   if (!bytes) return tl::unexpected(std::move(bytes.error()));
+  if (file.masks) item.metadata = secrets::facts_of(secrets::redactor(secrets::policy_of(path), *bytes).mask(*bytes));
   item.data = std::make_shared<const std::string>(std::move(*bytes));
   return item;
 }

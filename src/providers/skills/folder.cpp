@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "disk/in_place.hpp"
 #include "disk/read_at.hpp"
@@ -47,14 +49,18 @@ struct close_folder {
 };
 using folder_stream = std::unique_ptr<DIR, close_folder>;
 
+/// A place only, so that a source that the sandbox would not let read can still be made, and be asked what it needs.
 disk::handle open_root(const std::string& path) {
-  return disk::handle(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  disk::handle at(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (at.is_open() && ::faccessat(at.get(), ".", R_OK | X_OK, AT_EACCESS) != 0) return {};
+  return at;
 }
 
 /// One walk on its way.
 class walker {
  public:
-  walker(const call& by, const std::function<void(const std::string&, int)>& entering) : by_(by), entering_(entering) {}
+  walker(const call& by, const std::function<void(const std::string&, int)>& entering, const disk::own_files& own)
+      : by_(by), entering_(entering), own_(own) {}
 
   /// Goes through a folder, which it takes over. `prefix` is its path with a slash; empty for the root.
   result<void> enter(disk::handle folder, const std::string& prefix, std::size_t depth) {
@@ -93,6 +99,7 @@ class walker {
       return leave_out(std::move(path), "this and what follows is beyond the first " + std::to_string(most_files) + " files");
     }
     if (S_ISREG(facts.st_mode)) {
+      if (own_.has_name(path) || own_.is_one(facts)) return leave_out(std::move(path), std::string(disk::own_files::reason));
       found_.files.push_back({std::move(path), disk::stamp_of(facts)});
       return {};
     }
@@ -113,32 +120,40 @@ class walker {
 
   const call& by_;
   const std::function<void(const std::string&, int)>& entering_;
+  const disk::own_files& own_;
   walked found_;
   bool is_full_ = false;
 };
 
 }  // namespace
 
-folder::folder(std::string path, disk::handle root) : path_(std::move(path)), top_(std::make_unique<top>()) {
-  top_->now = std::make_shared<const disk::handle>(std::move(root));
+folder::folder(std::string path, std::vector<std::string> kept_back, disk::handle root)
+    : path_(std::move(path)), kept_back_(std::move(kept_back)), top_(std::make_unique<top>()) {
+  top_->now = hold(std::move(root));
 }
 
-result<folder> folder::open(const std::string& path) {
+std::shared_ptr<const folder::place> folder::hold(disk::handle root) const {
+  std::error_code problem;
+  const auto real = std::filesystem::canonical(path_, problem);
+  return std::make_shared<const place>(place{std::move(root), {kept_back_, problem ? path_ : real.string()}});
+}
+
+result<folder> folder::open(const std::string& path, std::vector<std::string> kept_back) {
   auto root = open_root(path);
-  if (root.is_open()) return folder(path, std::move(root));
+  if (root.is_open()) return folder(path, std::move(kept_back), std::move(root));
   return fail(errc::source_unavailable, "The folder of skills \"" + path + "\" cannot be opened: " + words_of(errno) +
                                             ". Check its path and permissions.");
 }
 
-result<std::shared_ptr<const disk::handle>> folder::root() const {
+result<std::shared_ptr<const folder::place>> folder::root() const {
   const std::lock_guard lock(top_->mutex);
-  if (disk::is_in_place(top_->now->get(), path_)) return top_->now;
+  if (disk::is_in_place(top_->now->at.get(), path_)) return top_->now;
   auto again = open_root(path_);
   if (!again.is_open()) {
     return fail(errc::source_unavailable, "A folder of skills is gone. Ask again when it is there.",
                 path_ + ": " + words_of(errno));
   }
-  top_->now = std::make_shared<const disk::handle>(std::move(again));
+  top_->now = hold(std::move(again));
   return top_->now;
 }
 
@@ -146,12 +161,12 @@ result<walked> folder::walk(const call& by, const std::function<void(const std::
   const auto held = root();
   if (!held) return tl::unexpected(held.error());
   // A descriptor of its own, since its position is that of the walk.
-  disk::handle again(::openat((*held)->get(), ".", folder_flags));
+  disk::handle again(::openat((*held)->at.get(), ".", folder_flags));
   if (!again.is_open()) {
     return fail(errc::source_unavailable, "A folder of skills cannot be read. Ask again later.",
                 path_ + ": " + words_of(errno));
   }
-  walker one(by, entering);
+  walker one(by, entering, (*held)->own);
   if (auto done = one.enter(std::move(again), {}, 1); !done) {
     auto why = std::move(done.error());
     // Whatever it is for a file, for the whole it is that the source does not work.
@@ -161,11 +176,10 @@ result<walked> folder::walk(const call& by, const std::function<void(const std::
   return std::move(one).take();
 }
 
-result<disk::handle> folder::open_at(std::string_view below, int flags) const {
-  const auto held = root();
-  if (!held) return tl::unexpected(held.error());
+result<disk::handle> folder::open_at(const place& in, std::string_view below, int flags) const {
+  if (in.own.has_name(below)) return refused(ENOENT, below);
   disk::handle above;
-  int at = (*held)->get();
+  int at = in.at.get();
   for (std::string_view rest = below;;) {
     const auto slash = rest.find('/');
     const std::string name(rest.substr(0, slash));
@@ -181,16 +195,20 @@ result<disk::handle> folder::open_at(std::string_view below, int flags) const {
 }
 
 result<opened_file> folder::open_file(std::string_view below) const {
-  auto file = open_at(below, file_flags);
+  const auto held = root();
+  if (!held) return tl::unexpected(held.error());
+  auto file = open_at(**held, below, file_flags);
   if (!file) return tl::unexpected(std::move(file.error()));
   struct stat facts{};
   if (::fstat(file->get(), &facts) != 0) return refused(errno, below);
-  if (!S_ISREG(facts.st_mode)) return refused(ENOENT, below);
+  if (!S_ISREG(facts.st_mode) || (*held)->own.is_one(facts)) return refused(ENOENT, below);
   return opened_file{std::move(*file), disk::stamp_of(facts)};
 }
 
 bool folder::may_hold(std::string_view below) const {
-  const auto found = open_at(below, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  const auto held = root();
+  if (!held) return held.error().code != errc::resource_not_found;
+  const auto found = open_at(**held, below, O_PATH | O_NOFOLLOW | O_CLOEXEC);
   return found || found.error().code != errc::resource_not_found;
 }
 

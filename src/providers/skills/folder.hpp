@@ -14,6 +14,7 @@
 #include <hondana/provider.hpp>
 
 #include "disk/handle.hpp"
+#include "disk/own_files.hpp"
 #include "disk/stamp.hpp"
 #include "providers/skills/collection.hpp"
 
@@ -38,6 +39,7 @@ struct walked {
 struct opened_file {
   disk::handle file;
   disk::stamp state;
+  bool masks = false;  ///< Its secrets are masked before anything else is done with it.
 };
 
 /// One folder, opened once, and again when its path has come to name another. Symbolic links below it are not followed, by no
@@ -45,7 +47,9 @@ struct opened_file {
 class folder {
  public:
   /// Errors: source_unavailable for what is no folder or cannot be opened.
-  [[nodiscard]] static result<folder> open(const std::string& path);
+  /// `kept_back`: absolute paths, links resolved, of files that are as if they were not there, with those that are named like
+  /// them.
+  [[nodiscard]] static result<folder> open(const std::string& path, std::vector<std::string> kept_back = {});
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
@@ -61,15 +65,21 @@ class folder {
 
  private:
   /// What is open; shared with calls that began before it was opened again.
+  struct place {
+    disk::handle at;
+    disk::own_files own;
+  };
   struct top {
     std::mutex mutex;
-    std::shared_ptr<const disk::handle> now;
+    std::shared_ptr<const place> now;
   };
-  folder(std::string path, disk::handle root);
-  [[nodiscard]] result<std::shared_ptr<const disk::handle>> root() const;
-  [[nodiscard]] result<disk::handle> open_at(std::string_view below, int flags) const;
+  folder(std::string path, std::vector<std::string> kept_back, disk::handle root);
+  [[nodiscard]] std::shared_ptr<const place> hold(disk::handle root) const;
+  [[nodiscard]] result<std::shared_ptr<const place>> root() const;
+  [[nodiscard]] result<disk::handle> open_at(const place& in, std::string_view below, int flags) const;
 
   std::string path_;
+  std::vector<std::string> kept_back_;
   std::unique_ptr<top> top_;
 };
 

@@ -22,8 +22,8 @@ tl::unexpected<failure> no_such_file() { return fail(errc::resource_not_found, "
 }  // namespace
 
 folder_skills::folder_skills(const std::string& prefix, std::vector<folder> folders, std::function<void(std::string_view)> log,
-                             bool watches)
-    : claim_(claim_of(prefix)), shelf_(std::make_shared<shelf>(prefix, std::move(folders), log)) {
+                             bool watches, bool masks)
+    : claim_(claim_of(prefix)), shelf_(std::make_shared<shelf>(prefix, std::move(folders), log, masks)) {
   if (!watches) return;
   std::vector<std::string> paths;
   for (const auto& one : shelf_->folders()) paths.push_back(one.path());
@@ -41,7 +41,8 @@ folder_skills::folder_skills(const std::string& prefix, std::vector<folder> fold
 folder_skills::~folder_skills() { shelf_->be_silent(); }
 
 result<std::shared_ptr<folder_skills>> folder_skills::open(const std::string& prefix, const std::vector<std::string>& paths,
-                                                           std::function<void(std::string_view)> log, bool watches) {
+                                                           std::function<void(std::string_view)> log, bool watches, bool masks,
+                                                           const std::vector<std::string>& kept_back) {
   const auto canonical = canonical_uri(claim_of(prefix));
   const bool is_slug_first = prefix.empty() || is_slug(prefix.substr(0, prefix.find('/')));
   if (!canonical || *canonical != claim_of(prefix) || !is_slug_first || prefix.ends_with('/') ||
@@ -53,11 +54,11 @@ result<std::shared_ptr<folder_skills>> folder_skills::open(const std::string& pr
   if (paths.empty()) return fail(errc::invalid_argument, "There is no folder of skills. Give the path of one.");
   std::vector<folder> folders;
   for (const auto& path : paths) {
-    auto one = folder::open(path);
+    auto one = folder::open(path, kept_back);
     if (!one) return tl::unexpected(std::move(one.error()));
     folders.push_back(std::move(*one));
   }
-  return std::shared_ptr<folder_skills>(new folder_skills(prefix, std::move(folders), std::move(log), watches));
+  return std::shared_ptr<folder_skills>(new folder_skills(prefix, std::move(folders), std::move(log), watches, masks));
 }
 
 result<list_result> folder_skills::list(const list_request& request) {
@@ -161,6 +162,8 @@ result<std::shared_ptr<const collection>> folder_skills::refreshed(const call& b
   if (watching_ && has_listener_) watching_->start();
   return shelf_->refreshed(by);
 }
+
+hondana::masking folder_skills::masking() const noexcept { return shelf_->masks() ? masking::by_source : masking::none; }
 
 hondana::needs folder_skills::needs() const {
   hondana::needs all;

@@ -21,11 +21,12 @@ class folder_skills final : public provider {
  public:
   /// `prefix`: a path, such as `acme/billing`, that all skills are served below; may be empty. Errors: invalid_argument for a
   /// prefix that cannot be part of a URI, source_unavailable for a folder that cannot be opened. Unless `watches`, changes are
-  /// told when somebody's question finds them.
+  /// told when somebody's question finds them. `masks`: secrets in files are masked. `kept_back`: as `folder::open` has it.
   [[nodiscard]] static result<std::shared_ptr<folder_skills>> open(const std::string& prefix,
                                                                    const std::vector<std::string>& paths,
                                                                    std::function<void(std::string_view)> log,
-                                                                   bool watches = true);
+                                                                   bool watches = true, bool masks = true,
+                                                                   const std::vector<std::string>& kept_back = {});
   ~folder_skills() override;
 
   [[nodiscard]] std::string name() const override { return "skills"; }
@@ -45,11 +46,12 @@ class folder_skills final : public provider {
   void attach(const std::string& uri) override;
   void attach_list() override;
   [[nodiscard]] hondana::needs needs() const override;
+  [[nodiscard]] hondana::masking masking() const noexcept override;
   [[nodiscard]] hondana::health health() const override;
 
  private:
-  folder_skills(const std::string& prefix, std::vector<folder> folders, std::function<void(std::string_view)> log,
-                bool watches);
+  folder_skills(const std::string& prefix, std::vector<folder> folders, std::function<void(std::string_view)> log, bool watches,
+                bool masks);
   /// The collection as the folders are now; changes are heard from then on.
   [[nodiscard]] result<std::shared_ptr<const collection>> refreshed(const call& by);
   /// Whether a URI is known, or something is on disk where it would be.

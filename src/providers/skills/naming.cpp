@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "letters/lower_case.hpp"
+
 namespace hondana::skills {
 namespace {
 
@@ -45,14 +47,10 @@ constexpr std::array endings{
     ending{".pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
 };
 
-bool is_alphanumeric(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
-
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+bool is_alphanumeric(char c) noexcept { return letters::is_letter(c) || (c >= '0' && c <= '9'); }
 
 bool ends_with(std::string_view name, std::string_view what) noexcept {
-  if (name.size() <= what.size()) return false;
-  name.remove_prefix(name.size() - what.size());
-  return std::equal(name.begin(), name.end(), what.begin(), [](char a, char b) { return lower(a) == b; });
+  return name.size() > what.size() && letters::ends_with(name, what);
 }
 
 }  // namespace

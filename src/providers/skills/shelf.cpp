@@ -10,6 +10,8 @@
 #include "frontmatter/frontmatter.hpp"
 #include "model/still_wanted.hpp"
 #include "providers/skills/naming.hpp"
+#include "secrets/masking_reader.hpp"
+#include "secrets/policy.hpp"
 
 namespace hondana::skills {
 namespace {
@@ -25,10 +27,11 @@ std::chrono::sys_time<std::chrono::milliseconds> time_of(const disk::stamp& stat
 
 }  // namespace
 
-shelf::shelf(std::string prefix, std::vector<folder> folders, std::function<void(std::string_view)> log)
+shelf::shelf(std::string prefix, std::vector<folder> folders, std::function<void(std::string_view)> log, bool masks)
     : prefix_(std::move(prefix)),
       folders_(std::move(folders)),
       log_(std::move(log)),
+      masks_(masks),
       is_out_of_reach_(folders_.size(), false) {}
 
 void shelf::watch(std::shared_ptr<change_listener> to) {
@@ -182,7 +185,9 @@ result<opened_file> shelf::open_file(std::string_view path) const {
   const auto owner = owners_.find(first_name(path));
   const auto place = owner == owners_.end() ? 0 : owner->second;
   lock.unlock();
-  return folders_[place].open_file(path);
+  auto opened = folders_[place].open_file(path);
+  if (opened) opened->masks = masks_;
+  return opened;
 }
 
 bool shelf::may_hold(std::string_view path) const {
@@ -209,23 +214,50 @@ std::string shelf::digest_of(const std::string& path, const disk::stamp& state) 
   return known != records_.end() && !known->second.is_racy && known->second.state == state ? known->second.known->digest : "";
 }
 
+namespace {
+
+/// Pulls a file to wherever it ends by then.
+class growing_reader final : public byte_reader {
+ public:
+  explicit growing_reader(const opened_file& file) noexcept : file_(file) {}
+
+  [[nodiscard]] std::uint64_t size() const noexcept override { return file_.state.size; }
+  [[nodiscard]] result<std::size_t> read(std::span<char> into) override {
+    auto count = read_at(file_.file.get(), into, done_);
+    if (count) done_ += *count;
+    return count;
+  }
+  [[nodiscard]] result<void> rewind() override {
+    done_ = 0;
+    return {};
+  }
+
+ private:
+  const opened_file& file_;
+  std::uint64_t done_ = 0;
+};
+
+}  // namespace
+
 result<looked_at> look_at(const opened_file& file, std::string_view path, const call& by) {
   constexpr std::size_t window_bytes = 256 * 1024;
   const auto window = std::make_unique_for_overwrite<char[]>(window_bytes);
   const bool is_skill = last_name(path) == skill_file_name;
+  std::shared_ptr<byte_reader> from = std::make_shared<growing_reader>(file);
+  if (file.masks) from = std::make_shared<secrets::masking_reader>(std::move(from), secrets::policy_of(path));
   bytes::sha256 digest;
   std::string front;
   looked_at found;
   // A file that grows while it is read is read no further than a skill may be large.
   while (found.size <= max_skill_bytes) {
     if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
-    const auto count = read_at(file.file.get(), std::span(window.get(), window_bytes), found.size);
+    const auto count = from->read(std::span(window.get(), window_bytes));
     if (!count) return tl::unexpected(count.error());
     const std::string_view piece(window.get(), *count);
     digest.feed(piece);
     found.size += piece.size();
     if (is_skill && front.size() < frontmatter::front_bytes) front += piece.substr(0, frontmatter::front_bytes - front.size());
-    if (piece.size() < window_bytes) break;
+    if (piece.empty()) break;
   }
   found.digest = digest.finish();
   if (is_skill) {

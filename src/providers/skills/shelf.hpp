@@ -25,7 +25,8 @@ namespace hondana::skills {
 class shelf {
  public:
   /// Of folders that have the same names at their top, the first wins. `log` receives a line for each skill that is left out.
-  shelf(std::string prefix, std::vector<folder> folders, std::function<void(std::string_view)> log);
+  /// `masks`: secrets are masked in the files, so that digests are of what is sent.
+  shelf(std::string prefix, std::vector<folder> folders, std::function<void(std::string_view)> log, bool masks = true);
 
   /// The collection as the folders are now; made by one caller for all who wait. Errors: cancelled, timed_out,
   /// source_unavailable.
@@ -53,6 +54,7 @@ class shelf {
   [[nodiscard]] std::string digest_of(const std::string& path, const disk::stamp& state) const;
 
   [[nodiscard]] const std::vector<folder>& folders() const noexcept { return folders_; }
+  [[nodiscard]] bool masks() const noexcept { return masks_; }
 
  private:
   /// A file with what reading it through gave.
@@ -82,6 +84,7 @@ class shelf {
   const std::string prefix_;
   const std::vector<folder> folders_;
   const std::function<void(std::string_view)> log_;
+  const bool masks_;
   std::function<void(std::size_t, const std::string&, int)> entering_;
   std::mutex log_mutex_;
   bool is_silent_ = false;

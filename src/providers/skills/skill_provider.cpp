@@ -10,6 +10,8 @@
 
 #include "providers/skills/collection.hpp"
 #include "providers/skills/naming.hpp"
+#include "secrets/policy.hpp"
+#include "secrets/redactor.hpp"
 
 namespace hondana::inline v0 {
 namespace {
@@ -18,6 +20,7 @@ namespace {
 struct kept_file {
   shared_bytes bytes;
   std::shared_ptr<const skills::looked_at> known;
+  metadata facts;
 };
 
 /// By path below the prefix.
@@ -45,7 +48,7 @@ struct skill_provider::state {
   std::map<std::string, kept_files> added;  // by skill
 
   mutable std::mutex mutex;
-  std::map<std::string, shared_bytes> bytes;  // by path with the prefix
+  std::map<std::string, kept_file> by_path;  // with the prefix
   std::shared_ptr<const skills::collection> arranged;
   std::shared_ptr<change_listener> listener;
 
@@ -79,8 +82,7 @@ struct skill_provider::state {
     }
     added = std::move(next);
     std::unique_lock lock(mutex);
-    bytes.clear();
-    for (const auto& [path, file] : all) bytes.emplace(path, file.bytes);
+    by_path.swap(all);
     const auto before = std::exchange(arranged, *made);
     const auto to = listener;
     lock.unlock();
@@ -110,8 +112,11 @@ result<void> skill_provider::add(const std::string& path, files content) {
       return fail(errc::invalid_argument, "The skill " + path + " cannot have a file \"" + below +
                                               "\". Write the names below its folder, with / between them.");
     }
+    auto facts = secrets::facts_of(secrets::redactor(secrets::policy_of(below), bytes).mask(bytes));
     auto known = std::make_shared<const skills::looked_at>(skills::look_at(below, bytes));
-    if (!kept.emplace(below, kept_file{std::make_shared<const std::string>(std::move(bytes)), std::move(known)}).second) {
+    if (!kept.emplace(below,
+                      kept_file{std::make_shared<const std::string>(std::move(bytes)), std::move(known), std::move(facts)})
+             .second) {
       return fail(errc::invalid_argument, "The skill " + path + " has the file " + below + " twice.");
     }
   }
@@ -142,19 +147,22 @@ result<reading> skill_provider::read(const read_request& request) {
   std::unique_lock lock(state_->mutex);
   const auto now = state_->arranged;
   const auto* path = now->path_of(request.uri);
-  const auto found = path == nullptr ? nullptr : state_->bytes.at(*path);
+  const auto found = path == nullptr ? kept_file() : state_->by_path.at(*path);
   lock.unlock();
-  if (!found && now->is_folder(request.uri)) return now->read_folder(request);
-  if (!found) return fail(errc::resource_not_found, "There is no such file in any skill.");
+  if (path == nullptr && now->is_folder(request.uri)) return now->read_folder(request);
+  if (path == nullptr) return fail(errc::resource_not_found, "There is no such file in any skill.");
   content item;
   item.name = skills::last_name(*path);
   item.mimeType = skills::type_of(*path);
-  item.data = found;
+  item.data = found.bytes;
+  item.metadata = found.facts;
   reading answer;
-  answer.version = skills::look_at({}, *found).digest;
+  answer.version = found.known->digest;
   answer.contents.push_back(std::move(item));
   return answer;
 }
+
+hondana::masking skill_provider::masking() const noexcept { return masking::by_source; }
 
 result<resource> skill_provider::describe(const describe_request& request) { return state_->current()->describe(request); }
 

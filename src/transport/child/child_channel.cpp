@@ -2,7 +2,6 @@
 #include "transport/child/child_channel.hpp"
 
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -10,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -22,6 +20,7 @@
 #include "transport/child/outbox.hpp"
 #include "transport/child/program.hpp"
 #include "transport/child/run.hpp"
+#include "work/signals_blocked.hpp"
 
 namespace hondana::transport {
 namespace {
@@ -34,6 +33,7 @@ constexpr milliseconds time_to_say_why{500};
 /// Of our answers may wait before nothing more is read that would want another.
 constexpr std::size_t most_unread = 4u << 20;
 constexpr milliseconds time_to_read_some{2'000};
+constexpr auto out_of_reach = "was given up, since the process that starts programs for this one has gone: a restart is needed";
 
 class child_channel final : public channel::channel {
  public:
@@ -44,11 +44,13 @@ class child_channel final : public channel::channel {
         most_(most),
         log_(std::move(log)),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        running_(target_, std::move(first)),
+        running_(target_, std::move(first), log_),
         lines_(hears_, calls_, most_, log_) {}
   ~child_channel() override { close(milliseconds(0)); }
 
   void start() {
+    // Writing to a program that has gone must not end ours; no handler of the host's runs there.
+    const work::signals_blocked meanwhile;
     thread_ = std::thread([this] { run(); });
   }
 
@@ -92,10 +94,6 @@ class child_channel final : public channel::channel {
   }
 
   void run() {
-    // Writing to a program that has gone must not end ours; no handler of the host's runs here.
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
     for (;;) {
       tell_overloaded();
       {
@@ -179,17 +177,19 @@ class child_channel final : public channel::channel {
     }
     if (borne && clock::now() >= borne->borne_until) return end_run(borne->what);
     // Negative numbers are passed over.
-    std::array<pollfd, 5> watched{{{wake_.get(), POLLIN, 0},
+    std::array<pollfd, 6> watched{{{wake_.get(), POLLIN, 0},
                                    {is_flooding ? -1 : running_.output(), POLLIN, 0},
                                    {running_.problems(), POLLIN, 0},
                                    {has_more ? running_.input() : -1, POLLOUT, 0},
-                                   {running_.ending(), POLLIN, 0}}};
+                                   {running_.ending(), POLLIN, 0},
+                                   {running_.launcher_ending(), 0, 0}}};
     const int most = patience == milliseconds::max() ? -1 : static_cast<int>(patience.count());
     if (::poll(watched.data(), watched.size(), most) < 0) return;
     if (watched[0].revents != 0) drain_wake();
     if (watched[3].revents != 0) write_some();
     if (watched[2].revents != 0) running_.read_problems();
     if (watched[4].revents != 0) running_.notice_end();
+    if (watched[5].revents != 0) return end_run(out_of_reach);
     if (watched[1].revents != 0 || running_.has_ended()) read_some();
   }
 

@@ -15,7 +15,7 @@
 #include <csignal>
 #include <vector>
 
-extern char** environ;
+#include "transport/child/environment.hpp"
 
 namespace hondana::transport::child {
 namespace {
@@ -37,25 +37,6 @@ result<pipe_ends> make_pipe(bool we_read) {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return tl::unexpected(unable("no pipe to a server's process can be had", errno));
   pipe_ends out{disk::handle(ends[we_read ? 0 : 1]), disk::handle(ends[we_read ? 1 : 0])};
   ::fcntl(out.ours.get(), F_SETFL, O_NONBLOCK);
-  return out;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  out.reserve(texts.size() + 1);
-  for (auto& one : texts) out.push_back(one.data());
-  out.push_back(nullptr);
-  return out;
-}
-
-std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& more) {
-  std::vector<std::string> out;
-  for (char** one = environ; one != nullptr && *one != nullptr; ++one) {
-    const std::string_view text(*one);
-    const auto name = text.substr(0, text.find('='));
-    if (std::none_of(more.begin(), more.end(), [name](const auto& set) { return set.first == name; })) out.emplace_back(text);
-  }
-  for (const auto& [name, text] : more) out.push_back(name + '=' + text);
   return out;
 }
 
@@ -88,7 +69,9 @@ program::program(program&& other) noexcept
       output(std::move(other.output)),
       problems(std::move(other.problems)),
       pid_(std::exchange(other.pid_, -1)),
-      handle_(std::move(other.handle_)) {}
+      handle_(std::move(other.handle_)),
+      by_(std::move(other.by_)),
+      tie_(std::move(other.tie_)) {}
 
 program& program::operator=(program&& other) noexcept {
   if (this == &other) return *this;
@@ -98,28 +81,23 @@ program& program::operator=(program&& other) noexcept {
   problems = std::move(other.problems);
   pid_ = std::exchange(other.pid_, -1);
   handle_ = std::move(other.handle_);
+  by_ = std::move(other.by_);
+  tie_ = std::move(other.tie_);
   return *this;
 }
 
 program::~program() {
   if (!is_running()) return;
-  signal(SIGKILL);
-  static_cast<void>(ended(clock::now() + std::chrono::seconds(5)));
+  const bool is_reached = signal(SIGKILL) == 0;
+  static_cast<void>(ended(clock::now() + std::chrono::seconds(is_reached ? 5 : 0)));
 }
 
-result<program> program::start(const child_target& what) {
-  if (auto can = check(what); !can) return tl::unexpected(std::move(can.error()));
-  auto input = make_pipe(false);
-  if (!input) return tl::unexpected(std::move(input.error()));
-  auto output = make_pipe(true);
-  if (!output) return tl::unexpected(std::move(output.error()));
-  pipe_ends problems;
-  if (what.on_stderr) {
-    auto made = make_pipe(true);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    problems = std::move(*made);
-  }
+void program::leave_running() noexcept {
+  pid_ = -1;
+  *this = program();
+}
 
+result<void> program::spawn(const child_target& what, const std::array<int, 3>& theirs) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);
@@ -127,8 +105,6 @@ result<program> program::start(const child_target& what) {
   if (!what.folder.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, what.folder.c_str());
   // The pipes' numbers may be any, among them 0 to 2 when the host has closed its own: duplicates above them cannot clash.
   std::array<disk::handle, 3> above;
-  const std::array<int, 3> theirs{input->theirs.get(), output->theirs.get(),
-                                  what.on_stderr ? problems.theirs.get() : STDERR_FILENO};
   for (std::size_t i = 0; i < theirs.size(); ++i) {
     above[i] = disk::handle(::fcntl(theirs[i], F_DUPFD_CLOEXEC, 3));
     if (above[i].is_open()) ::posix_spawn_file_actions_adddup2(&actions, above[i].get(), static_cast<int>(i));
@@ -147,15 +123,46 @@ result<program> program::start(const child_target& what) {
   auto environment = environment_with(what.environment);
   const auto arguments = pointers_to(command);
   const auto variables = pointers_to(environment);
-  program out;
-  const int error =
-      ::posix_spawnp(&out.pid_, command.front().c_str(), &actions, &attributes, arguments.data(), variables.data());
+  const int error = ::posix_spawnp(&pid_, command.front().c_str(), &actions, &attributes, arguments.data(), variables.data());
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) {
-    out.pid_ = -1;
-    return fail(errc::source_unavailable, why_not(what, error));
+  if (error == 0) return {};
+  pid_ = -1;
+  return fail(errc::source_unavailable, why_not(what, error));
+}
+
+result<void> program::launch(const child_target& what, const std::array<int, 3>& theirs) {
+  auto tried = by_->start(what, theirs);
+  if (!tried) return tl::unexpected(std::move(tried.error()));
+  pid_ = tried->pid;
+  tie_ = std::move(tried->tie);
+  if (tried->error == 0) return {};
+  // It became nothing, and has ended.
+  int status = 0;
+  while (pid_ > 0 && ::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
+  pid_ = -1;
+  return fail(errc::source_unavailable, why_not(what, tried->error));
+}
+
+result<program> program::start(const child_target& what) {
+  if (auto can = check(what); !can) return tl::unexpected(std::move(can.error()));
+  auto input = make_pipe(false);
+  if (!input) return tl::unexpected(std::move(input.error()));
+  auto output = make_pipe(true);
+  if (!output) return tl::unexpected(std::move(output.error()));
+  pipe_ends problems;
+  if (what.on_stderr) {
+    auto made = make_pipe(true);
+    if (!made) return tl::unexpected(std::move(made.error()));
+    problems = std::move(*made);
+  }
+  const std::array<int, 3> theirs{input->theirs.get(), output->theirs.get(),
+                                  what.on_stderr ? problems.theirs.get() : STDERR_FILENO};
+  program out;
+  out.by_ = launcher::in_use();
+  if (auto done = out.by_ ? out.launch(what, theirs) : out.spawn(what, theirs); !done)
+    return tl::unexpected(std::move(done.error()));
   out.handle_ = disk::handle(static_cast<int>(::syscall(SYS_pidfd_open, out.pid_, 0)));
   out.input = std::move(input->ours);
   out.output = std::move(output->ours);
@@ -170,7 +177,8 @@ std::optional<std::string> program::ended(clock::time_point until) {
     const bool is_gone = ::waitid(P_PID, static_cast<id_t>(pid_), &found, WEXITED | WNOHANG | WNOWAIT) != 0;
     if (is_gone || found.si_pid == pid_) {
       // What it has started and left behind ends with it. Its number is its own as long as it is not reaped.
-      if (!is_gone) signal(SIGKILL);
+      // Where that cannot reach them, the end of the launcher already has.
+      if (!is_gone) static_cast<void>(signal(SIGKILL));
       int status = 0;
       const auto reaped = ::waitpid(pid_, &status, WNOHANG);
       const bool is_ours = reaped == pid_;
@@ -191,8 +199,10 @@ std::optional<std::string> program::ended(clock::time_point until) {
   }
 }
 
-void program::signal(int which) const noexcept {
-  if (pid_ > 0) ::kill(-pid_, which);
+int program::signal(int which) const noexcept {
+  if (pid_ <= 0) return ESRCH;
+  if (by_) return by_->signal(pid_, which);
+  return ::kill(-pid_, which) == 0 ? 0 : errno;
 }
 
 }  // namespace hondana::transport::child

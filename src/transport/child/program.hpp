@@ -3,7 +3,9 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +14,7 @@
 #include <hondana/error.hpp>
 
 #include "disk/handle.hpp"
+#include "transport/child/launcher.hpp"
 
 namespace hondana::transport::child {
 
@@ -26,7 +29,7 @@ class program {
 
   /// Starts `what` with empty signal mask and default handlers, and no other descriptors of this process. Errors:
   /// invalid_argument for an empty command, a NUL or a variable's name with `=`; source_unavailable when it cannot be started,
-  /// saying why.
+  /// saying why; those of `launcher::start` where that is in use.
   [[nodiscard]] static result<program> start(const child_target& what);
 
   [[nodiscard]] bool is_running() const noexcept { return pid_ > 0; }
@@ -39,12 +42,24 @@ class program {
   [[nodiscard]] int ending() const noexcept { return handle_.get(); }
   /// How it ended, in words ("ended with code 3", "was killed by SIGSEGV"), once it has; waits for that until `until`.
   [[nodiscard]] std::optional<std::string> ended(std::chrono::steady_clock::time_point until);
-  /// Sends a signal to it and to what it has started.
-  void signal(int which) const noexcept;
+  /// Sends a signal to it and to what it has started. 0, or the error: ESRCH when it has ended, EPIPE when it is out of reach,
+  /// since the launcher that started it has gone.
+  [[nodiscard]] int signal(int which) const noexcept;
+  /// A descriptor that polls as hung up once it is out of reach; -1 for one that this process started itself.
+  [[nodiscard]] int launcher_ending() const noexcept { return by_ ? by_->ending() : -1; }
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+  /// Closes its pipes and waits for it no more.
+  void leave_running() noexcept;
 
  private:
+  /// By this process itself, and by the launcher.
+  result<void> spawn(const child_target& what, const std::array<int, 3>& theirs);
+  result<void> launch(const child_target& what, const std::array<int, 3>& theirs);
+
   pid_t pid_ = -1;
-  disk::handle handle_;  // of the process, to wait for it with a limit
+  disk::handle handle_;           // of the process, to wait for it with a limit
+  std::shared_ptr<launcher> by_;  // null: it was started by this process itself
+  disk::handle tie_;              // see launcher::attempt
 };
 
 }  // namespace hondana::transport::child

@@ -25,8 +25,8 @@ constexpr milliseconds time_for_last_words{500};
 
 }  // namespace
 
-run::run(const child_target& of, program first)
-    : of_(of), now_(std::move(first)), lines_(of.on_stderr), began_(clock::now()), buffer_(piece) {}
+run::run(const child_target& of, program first, const std::function<void(std::string_view)>& log)
+    : of_(of), log_(log), now_(std::move(first)), lines_(of.on_stderr), began_(clock::now()), buffer_(piece) {}
 
 result<void> run::start_anew() {
   if (quick_ends_ > 1 && clock::now() < not_before_) {
@@ -39,7 +39,7 @@ result<void> run::start_anew() {
   auto again = program::start(of_);
   if (!again) {
     count_quick_end();
-    tell_end("cannot be started any more");
+    tell_end("cannot be started any more: " + again.error().public_text);
     return tl::unexpected(std::move(again.error()));
   }
   now_ = std::move(*again);
@@ -96,9 +96,10 @@ void run::read_last_problems() {
 
 std::string run::end(const char* misdeed) {
   close_input();
-  if (misdeed != nullptr) now_.signal(SIGTERM);
+  // One that is out of reach is told of by `kill`.
+  if (misdeed != nullptr) static_cast<void>(now_.signal(SIGTERM));
   const auto how = now_.ended(clock::now() + time_to_be_reaped);
-  if (!how) now_.signal(SIGKILL);
+  if (!how) static_cast<void>(now_.signal(SIGKILL));
   read_last_problems();
   kill();
   if (clock::now() - began_ < quick_end) {
@@ -115,10 +116,22 @@ void run::leave(clock::time_point by) {
   close_input();
   const auto step = std::min<clock::duration>(of_.leaving_time, std::max(by - clock::now(), clock::duration(0)));
   for (const int signal : {0, SIGTERM, SIGKILL}) {
-    if (signal != 0) now_.signal(signal);
+    if (signal != 0 && now_.signal(signal) == EPIPE) break;
     if (leave_until(clock::now() + (signal == SIGKILL ? time_to_be_reaped : step))) break;
   }
   read_last_problems();
+  kill();
+}
+
+void run::kill() {
+  if (now_.signal(SIGKILL) == EPIPE && !now_.ended(clock::now() + time_to_be_reaped)) {
+    if (log_) {
+      log_("the server's program (" + of_.command.front() + "), process " + std::to_string(now_.pid()) +
+           ", is left running: the process that started it has gone, and nobody else can end it");
+    }
+    now_.leave_running();
+  }
+  now_ = program();
 }
 
 /// Reads on, since a program that cannot write cannot end.

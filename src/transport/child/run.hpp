@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,8 +22,8 @@ class run {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// `of` outlives it.
-  run(const child_target& of, program first);
+  /// `of` and `log` outlive it; `log` may be empty.
+  run(const child_target& of, program first, const std::function<void(std::string_view)>& log);
 
   /// Errors: as `program::start`; source_unavailable while one that keeps ending within five seconds is left alone.
   result<void> start_anew();
@@ -32,6 +33,7 @@ class run {
   [[nodiscard]] int output() const noexcept { return now_.output.get(); }
   [[nodiscard]] int problems() const noexcept { return now_.problems.get(); }
   [[nodiscard]] int ending() const noexcept { return now_.ending(); }
+  [[nodiscard]] int launcher_ending() const noexcept { return now_.launcher_ending(); }
   void close_input() { now_.input = {}; }
 
   /// The next bytes of its output; empty when none have come yet, nothing at the end. Valid until the next call of anything.
@@ -45,8 +47,8 @@ class run {
   [[nodiscard]] std::string end(const char* misdeed = nullptr);
   /// Closes its input and waits, signals and waits, and kills. Spec: basic/transports/stdio#shutdown.
   void leave(clock::time_point by);
-  /// Without a word.
-  void kill() { now_ = program(); }
+  /// Without a word, but of one that is out of reach and goes on.
+  void kill();
 
  private:
   void read_last_problems();
@@ -55,6 +57,7 @@ class run {
   void tell_end(std::string how);
 
   const child_target& of_;
+  const std::function<void(std::string_view)>& log_;
   program now_;
   problem_lines lines_;
   clock::time_point began_;

@@ -39,6 +39,8 @@ std::string_view reason(int status) {
       return "Unsupported Media Type";
     case 417:
       return "Expectation Failed";
+    case 429:
+      return "Too Many Requests";
     case 431:
       return "Request Header Fields Too Large";
     case 500:
@@ -122,6 +124,11 @@ void append(std::string& out, const answer_head& head) {
     out += "Connection: keep-alive\r\n";
   }
   out += "\r\n";
+}
+
+std::string retry_after(std::chrono::milliseconds wait) {
+  const auto seconds = std::max(std::chrono::ceil<std::chrono::seconds>(wait), std::chrono::seconds(1));
+  return "Retry-After: " + std::to_string(seconds.count()) + "\r\n";
 }
 
 void append_chunk_size(std::string& out, std::size_t size) {

@@ -1,6 +1,7 @@
 /// Writes the head of an HTTP answer.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,6 +33,9 @@ struct answer_head {
 
 /// Appends status line and fields, with the empty line. Spec: RFC 9112; Date as RFC 9110 6.6.1 wants it.
 void append(std::string& out, const answer_head& head);
+
+/// The line that says when to ask again, in whole seconds.
+[[nodiscard]] std::string retry_after(std::chrono::milliseconds wait);
 
 /// Appends the line before a chunk of `size` bytes.
 void append_chunk_size(std::string& out, std::size_t size);

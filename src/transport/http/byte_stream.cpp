@@ -6,15 +6,14 @@
 
 #include <array>
 #include <boost/asio/socket_base.hpp>
-#include <cerrno>
 #include <cstddef>
+
+#include "tls/descriptor_bio.hpp"
 
 namespace hondana::transport::http {
 namespace {
 
 using boost::system::error_code;
-
-bool has_to_wait() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 iovec piece(std::string_view bytes) noexcept { return {const_cast<char*>(bytes.data()), bytes.size()}; }
 
@@ -23,7 +22,7 @@ iovec piece(std::string_view bytes) noexcept { return {const_cast<char*>(bytes.d
 byte_stream::attempt byte_stream::read_plainly(std::span<char> into) {
   const auto count = ::recv(socket_.native_handle(), into.data(), into.size(), MSG_DONTWAIT);
   if (count > 0) return {progress::moved, static_cast<std::size_t>(count)};
-  return {count < 0 && has_to_wait() ? progress::wants_input : progress::ended, 0};
+  return {count < 0 && tls::has_to_wait() ? progress::wants_input : progress::ended, 0};
 }
 
 byte_stream::attempt byte_stream::write_plainly(std::string_view first, std::string_view then) {
@@ -39,7 +38,7 @@ byte_stream::attempt byte_stream::write_plainly(std::string_view first, std::str
     count = ::sendmsg(socket_.native_handle(), &what, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
   if (count >= 0) return {progress::moved, static_cast<std::size_t>(count)};
-  return {has_to_wait() ? progress::wants_output : progress::failed, 0};
+  return {tls::has_to_wait() ? progress::wants_output : progress::failed, 0};
 }
 
 byte_stream::progress byte_stream::finish() {

@@ -43,6 +43,8 @@ class byte_stream {
   [[nodiscard]] bool is_secure() const noexcept { return tls_ != nullptr; }
   /// As `tls::session::certificate`, and nothing without TLS.
   [[nodiscard]] std::optional<peer_certificate> certificate() const { return tls_ ? tls_->certificate() : std::nullopt; }
+  /// Null without TLS.
+  [[nodiscard]] tls::session* secured() noexcept { return tls_.get(); }
   /// For waiting and for options.
   [[nodiscard]] socket& native() noexcept { return socket_; }
 

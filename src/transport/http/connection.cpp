@@ -98,6 +98,7 @@ void connection::close() {
   if (closed_) return;
   closed_ = true;
   const auto self = shared_from_this();
+  dialogue_.abandon();
   forget();
   stream_.close(dialogue_.was_cut_off());
   timer_.cancel();
@@ -243,7 +244,7 @@ void connection::await_output() {
 
 /// Deadlines mostly move away; the timer runs on and looks again when it fires.
 void connection::await_deadline() {
-  const auto at = dialogue_.deadline();
+  const auto at = asked_with_ ? std::min(dialogue_.deadline(), looks_again_at_) : dialogue_.deadline();
   if (at >= timer_at_) return;
   timer_at_ = at;
   timer_.expires_at(at);
@@ -251,7 +252,9 @@ void connection::await_deadline() {
     if (stopped) return;  // moved to an earlier time, or closed
     self->timer_at_ = dialogue::clock::time_point::max();
     self->guarded([&] {
-      if (self->dialogue_.deadline() <= dialogue::clock::now()) self->dialogue_.expire();
+      const auto now = dialogue::clock::now();
+      if (self->dialogue_.deadline() <= now) self->dialogue_.expire();
+      if (self->asked_with_ && self->looks_again_at_ <= now) self->look_again();
     });
   });
 }
@@ -263,6 +266,16 @@ void connection::found_out(ticket of, authenticated found, const std::string& ad
   });
 }
 
+void connection::found_again(ticket of, authenticated found, const std::string&) {
+  guarded([&] {
+    if (asked_with_ && of == carried_for_) hear_again(found);
+  });
+}
+
+void connection::judge_by(std::shared_ptr<const tls::context> now) {
+  guarded([&] { take_authorities(std::move(now)); });
+}
+
 rpc::facts connection::facts_of(const rpc::http_headers& headers) const { return {who_, headers}; }
 
 result<void> connection::pull(std::shared_ptr<outgoing> what, ticket of) {
@@ -270,6 +283,7 @@ result<void> connection::pull(std::shared_ptr<outgoing> what, ticket of) {
   const auto until = dialogue::clock::now() + engine_->current()->call_deadline;
   return lane->submit(
       [what = std::move(what), on = loop_, to = weak_from_this(), of] {
+        if (to.expired()) return;  // nobody is there to take it
         auto more = pull_piece(*what);
         asio::post(on->io, [to, of, more = std::move(more)] {
           const auto there = to.lock();
@@ -277,10 +291,6 @@ result<void> connection::pull(std::shared_ptr<outgoing> what, ticket of) {
         });
       },
       until, work::urgency::continuation);
-}
-
-plain_answer connection::report(verdict::kind which) {
-  return which == verdict::kind::ready ? loop_->reports->readiness() : loop_->reports->health();
 }
 
 void connection::log(std::string_view line) {

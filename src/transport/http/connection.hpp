@@ -47,6 +47,8 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   void wake() override;
   /// Sends it now.
   void look();
+  /// From now on other authorities may vouch for clients: those of `now`.
+  void judge_by(std::shared_ptr<const tls::context> now);
   /// Where it arrived.
   [[nodiscard]] const site& at() const noexcept { return dialogue_.at(); }
 
@@ -61,6 +63,8 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   [[nodiscard]] result<void> pull(std::shared_ptr<outgoing> what, ticket of) override;
   [[nodiscard]] plain_answer report(verdict::kind which) override;
   [[nodiscard]] plain_answer describe(const request_head& head, std::string_view path) override;
+  void refused(int status) override;
+  void note_stranger(const request_head& head, std::string_view why) override;
   void log(std::string_view line) override;
 
  private:
@@ -80,11 +84,26 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   void await_deadline();
   [[nodiscard]] request_facts facts_about(const request_head& head) const;
   void take_as_is(request_facts facts);
+  /// What is done with what others have said of a request, if it is still under way.
+  using hears = void (connection::*)(ticket of, authenticated found, const std::string& address);
+  [[nodiscard]] result<void> ask_others(request_facts facts, ticket of, hears then, work::urgency how = work::urgency::request);
   void found_out(ticket of, authenticated found, const std::string& address);
+  [[nodiscard]] bool has_good_certificate();
+  void note_proof();
+  void look_again();
+  void found_again(ticket of, authenticated found, const std::string& address);
+  void hear_again(const authenticated& found);
+  void take_authorities(std::shared_ptr<const tls::context> now);
+  void end_lasting();
   [[nodiscard]] identified settle(authenticated found, const std::string& address);
   [[nodiscard]] identified refuse_malformed(std::string_view why) const;
+  [[nodiscard]] plain_answer refuse_certificate() const;
   [[nodiscard]] plain_answer refuse_caller(challenge why) const;
+  [[nodiscard]] plain_answer refuse_hasty(const failure& why) const;
+  /// A line in the log. `identity`: empty where it is not known.
+  void note_refusal(int status, std::string_view identity, std::string_view why) const;
   [[nodiscard]] plain_answer refused(int status, std::string_view text, const challenge& why) const;
+  [[nodiscard]] bool takes_tokens() const noexcept;
   [[nodiscard]] std::string challenge_for(std::string_view error, std::string_view description,
                                           const std::vector<std::string>& scopes) const;
   [[nodiscard]] rpc::facts facts_of(const rpc::http_headers& headers) const;
@@ -94,6 +113,7 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   [[nodiscard]] bool carry_on();
   void hand_over(portion what);
   void receive_alone(std::string_view message, const rpc::http_headers& headers, ticket of);
+  void refuse_lesser(const proof& shown, const rpc::http_headers& headers, ticket of);
   [[nodiscard]] std::shared_ptr<kept_session> find_session(const rpc::http_headers& headers, kept_session::manner how) const;
   [[nodiscard]] result<std::shared_ptr<kept_session>> keep(kept_session::traits is, std::shared_ptr<session::session> what);
 
@@ -103,8 +123,14 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   timer timer_;
   std::shared_ptr<core> engine_;
   const std::string peer_;
-  const std::optional<peer_process> process_;  // behind a Unix socket
-  caller who_;                                 // asks what is under way
+  const std::optional<peer_process> process_;                                     // behind a Unix socket
+  caller who_;                                                                    // asks what is under way
+  dialogue::clock::time_point holds_until_ = dialogue::clock::time_point::max();  // as far as was told
+  std::unique_ptr<request_facts> asked_with_;  // by a stream of events, whose caller may have to be asked for again
+  dialogue::clock::time_point looks_again_at_ = dialogue::clock::time_point::max();
+  std::optional<dialogue::clock::time_point> in_doubt_since_;
+  std::shared_ptr<const tls::context> judged_by_;  // what has not been looked at with these authorities yet
+  bool is_vouched_for_ = true;
   dialogue dialogue_;
   std::shared_ptr<session::session> session_;  // of a request that stands for itself
   std::shared_ptr<kept_session> paired_;       // ends with the connection

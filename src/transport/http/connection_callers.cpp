@@ -8,7 +8,10 @@
 #include <string>
 #include <utility>
 
+#include "quota/meter.hpp"
+#include "session/auditing.hpp"
 #include "session/refusal.hpp"
+#include "transport/http/answer_head.hpp"
 #include "transport/http/challenges.hpp"
 #include "transport/http/connection.hpp"
 #include "transport/http/credentials.hpp"
@@ -46,6 +49,9 @@ std::string_view default_text(int status) {
   return "Unauthorized: this server wants to know who asks. Send Authorization: Bearer with a token.";
 }
 
+constexpr std::string_view no_tokens_here =
+    "Unauthorized: this server takes no tokens; it goes by what a client is connected with, such as a client certificate.";
+
 }  // namespace
 
 std::optional<peer_process> process_behind(int descriptor) {
@@ -78,39 +84,54 @@ void connection::take_as_is(request_facts facts) {
 
 std::optional<dialogue_host::identified> connection::identify(const request_head& head, const verdict& about, ticket of) {
   const auto& with = *loop_->callers;
+  holds_until_ = dialogue::clock::time_point::max();
+  who_ = {};  // of the request before
+  if (!has_good_certificate()) return tl::unexpected(refuse_certificate());
   auto facts = facts_about(head);
+  // Before anything is asked or checked: whoever has no token costs something, too.
+  if (const auto meter = engine_->current()->meter) {
+    if (const auto granted = meter->arrived(facts.address); !granted) return tl::unexpected(refuse_hasty(granted.error()));
+  }
   if (!with.asked) {
     take_as_is(std::move(facts));
     return identified();
   }
   if (about.has_token_in_target) {
-    return refuse_malformed(
-        "a token must not stand in the URL, which logs and proxies keep. Send Authorization: Bearer instead, "
-        "and have this token revoked");
+    return refuse_malformed(with.asked->takes_tokens()
+                                ? "a token must not stand in the URL, which logs and proxies keep. Send Authorization: Bearer "
+                                  "instead, and have this token revoked"
+                                : "a token must not stand in the URL, which logs and proxies keep, and this server takes "
+                                  "none. Have this token revoked");
   }
   auto token = read_bearer(head);
   if (!token) return refuse_malformed(token.error());
   facts.bearer = std::move(*token);
   if (auto known = with.asked->known(facts)) return settle(std::move(*known), facts.address);
 
+  if (ask_others(std::move(facts), of, &connection::found_out)) return std::nullopt;
+  return tl::unexpected(refuse_caller(nobody_can_say()));
+}
+
+result<void> connection::ask_others(request_facts facts, ticket of, hears then, work::urgency how) {
+  const auto& with = *loop_->callers;
   const auto until = dialogue::clock::now() + dialogue_.patience_for_calls();
-  auto begun = with.pool->submit(
-      [by = with.asked, facts = std::move(facts), until, engine = std::weak_ptr(engine_), on = loop_, to = weak_from_this(),
-       of] {
+  const auto asker = facts.address;
+  return with.pool->submit(
+      [by = with.asked, facts = std::move(facts), until, engine = std::weak_ptr(engine_), on = loop_, to = weak_from_this(), of,
+       then] {
         if (to.expired()) return;
         auto found = find_out(*by, facts, until, engine);
-        boost::asio::post(on->io, [to, of, found = std::move(found), address = facts.address]() mutable {
-          if (const auto there = to.lock()) there->found_out(of, std::move(found), address);
+        boost::asio::post(on->io, [to, of, then, found = std::move(found), address = facts.address]() mutable {
+          if (const auto there = to.lock()) ((*there).*then)(of, std::move(found), address);
         });
       },
-      until);
-  if (begun) return std::nullopt;
-  return tl::unexpected(refuse_caller(nobody_can_say()));
+      until, how, quota::network_of(asker, false));
 }
 
 dialogue_host::identified connection::settle(authenticated found, const std::string& address) {
   if (!found) return tl::unexpected(refuse_caller(found.error()));
-  who_ = std::move(*found);
+  holds_until_ = found->until;
+  who_ = static_cast<caller&&>(*found);
   if (who_.address.empty()) who_.address = address;
   return {};
 }
@@ -118,6 +139,16 @@ dialogue_host::identified connection::settle(authenticated found, const std::str
 dialogue_host::identified connection::refuse_malformed(std::string_view why) const {
   return tl::unexpected(
       refused(400, "Bad request: " + std::string(why) + ".", {400, "invalid_request", std::string(why), {}, {}}));
+}
+
+/// A client shows another one on another connection only.
+plain_answer connection::refuse_certificate() const {
+  auto out = refused(401,
+                     "Unauthorized: the client certificate of this connection has expired, or nobody vouches for it any more. "
+                     "Connect again with another one.",
+                     {});
+  out.is_last = true;
+  return out;
 }
 
 plain_answer connection::refuse_caller(challenge why) const {
@@ -128,20 +159,40 @@ plain_answer connection::refuse_caller(challenge why) const {
       if (std::find(why.scopes.begin(), why.scopes.end(), one) == why.scopes.end()) why.scopes.push_back(one);
     }
   }
-  const auto text = why.description.empty() ? std::string(default_text(status)) : why.description;
+  auto text = why.description.empty() ? std::string(default_text(status)) : why.description;
+  if (status == 401 && !takes_tokens())
+    text = std::string(no_tokens_here) + (why.description.empty() ? "" : " What is wanted: " + why.description + '.');
   return refused(status, text, why);
 }
 
 plain_answer connection::refused(int status, std::string_view text, const challenge& why) const {
   plain_answer out{status, "application/json", session::error_text(status, text, dialogue_.present()->headers), {}};
   if (status != 503) out.fields = challenge_for(why.error, why.description, why.scopes);
-  if (why.retry) out.fields += "Retry-After: " + std::to_string(why.retry->count()) + "\r\n";
+  if (status != 503) note_refusal(status, {}, text);
+  if (why.retry) out.fields += retry_after(*why.retry);
   return out;
+}
+
+void connection::note_refusal(int status, std::string_view identity, std::string_view why) const {
+  const auto address = dialogue_.present() != nullptr ? facts_about(dialogue_.head()).address : peer_;
+  engine_->current()->note_refusal(status, address, identity, why);
+}
+
+void connection::note_stranger(const request_head&, std::string_view why) { note_refusal(403, {}, why); }
+
+bool connection::takes_tokens() const noexcept { return !loop_->callers->asked || loop_->callers->asked->takes_tokens(); }
+
+plain_answer connection::refuse_hasty(const failure& why) const {
+  note_refusal(429, {}, why.public_text);
+  return {429, "application/json", session::error_text(why, dialogue_.present()->headers),
+          why.retry ? retry_after(*why.retry) : std::string()};
 }
 
 /// With the place of the metadata, when there is any.
 std::string connection::challenge_for(std::string_view error, std::string_view description,
                                       const std::vector<std::string>& scopes) const {
+  // A scheme that cannot help would send clients looking for tokens that nobody gives.
+  if (!takes_tokens()) return {};
   const auto metadata = loop_->callers->asked ? loop_->callers->asked->metadata() : nullptr;
   std::string url;
   if (const auto* about = dialogue_.present(); metadata && about != nullptr) {
@@ -149,6 +200,21 @@ std::string connection::challenge_for(std::string_view error, std::string_view d
     url = metadata_url(*metadata, called(facts.is_secure, facts.host), about->asked_about);
   }
   return challenge_line(url, error, description, scopes);
+}
+
+plain_answer connection::report(verdict::kind which) {
+  return which == verdict::kind::ready ? loop_->reports->readiness() : loop_->reports->health();
+}
+
+void connection::refused(int status) {
+  const auto with = engine_->current();
+  if (!with->audit) return;
+  const auto* about = dialogue_.present();
+  // Who asks is known, or not, of this request only where it was to be found out.
+  caller who = about != nullptr && about->is_guarded ? who_ : caller();
+  if (who.address.empty()) who.address = about != nullptr ? facts_about(dialogue_.head()).address : peer_;
+  session::record_refusal(with->audit.get(), who, about != nullptr ? dialogue_.head().method : std::string_view(),
+                          "refused over HTTP", status);
 }
 
 plain_answer connection::describe(const request_head& head, std::string_view path) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "session/refusal.hpp"
+#include "transport/http/answer_head.hpp"
 #include "transport/http/connection.hpp"
 
 namespace hondana::transport::http {
@@ -42,6 +43,7 @@ void connection::carry(std::shared_ptr<message_stream> on, ticket of, std::optio
 void connection::let_go() {
   if (const auto gone = std::exchange(carried_, nullptr)) gone->let_go(carriage_);
   if (const auto gone = std::exchange(paired_, nullptr)) loop_->kept->end(*gone);
+  asked_with_.reset();
 }
 
 void connection::forget() {
@@ -75,7 +77,12 @@ void connection::hand_over(portion what) {
   }
   if (what.what == kind::answer && what.content.scopes) {
     fields += challenge_for("insufficient_scope", scopes_lack, *what.content.scopes);
+    std::string needed;
+    for (const auto& one : *what.content.scopes) needed += ' ' + one;
+    note_refusal(403, who_.identity, "it lacks some of the scopes" + needed);
   }
+  if (what.what == kind::opening) note_proof();
+  if (what.what == kind::answer && what.content.retry) fields += retry_after(*what.content.retry);
   const bool has_ended = is_last || what.what == kind::answer;
   // An answer may be ready before the loop has heard of the end; nothing more should be sent on its connection.
   if (what.what == kind::answer && loop_->reports->has_begun_to_stop()) dialogue_.drain();
@@ -90,7 +97,7 @@ result<std::shared_ptr<kept_session>> connection::keep(kept_session::traits is, 
   auto id = make_session_id();
   if (!id) return tl::unexpected(std::move(id.error()));
   is.id = std::move(*id);
-  is.owner = facts_of({}).who;
+  is.owner = session::as_seen_now(facts_of({}).who, *engine_);
   auto on_owner = [owner = loop_](std::function<void()> work) { asio::dispatch(owner->io, std::move(work)); };
   auto& all = *loop_->kept;
   auto made = std::make_shared<kept_session>(std::move(is), std::move(what), std::move(on_owner), all.within(), all.room());
@@ -108,11 +115,13 @@ void connection::receive(std::string_view message, const rpc::http_headers& head
   const auto with = find_session(headers, kept_session::manner::streamable);
   if (!with) {
     const auto alone = std::make_shared<message_stream>(message_stream::traits{}, loop_->kept->room()->waiting);
+    refused(404);
     carry(alone, of);
     return alone->answer(session::refuse(404, no_such_session, headers));
   }
   auto facts = facts_of(headers);
-  const auto stream = with->stream_for(form_of(headers), reporter(engine_), loop_, facts.who.proof);
+  const auto stream = with->stream_for(form_of(headers), reporter(engine_), loop_,
+                                       std::make_shared<const caller>(session::as_seen_now(facts.who, *engine_)));
   carry(stream, of);
   with->receive(std::string(message), std::move(facts), stream);
 }
@@ -151,12 +160,20 @@ std::optional<rpc::delivery> connection::open_stream(const rpc::http_headers& he
   const auto with = find_session(headers, kept_session::manner::streamable);
   if (!with) return session::refuse(404, no_such_session, headers);
   with->settle_in();
+  with->is_read_by(facts_of(headers).who);
   if (!headers.last_event_id) {
-    carry(with->standing(), of);
+    const auto& shown = with->standing()->shown();
+    const auto* proved = shown ? shown->proof.get() : nullptr;
+    if (!engine_->current()->gate->has_scopes_of(facts_of(headers).who, proved)) {
+      refuse_lesser(*proved, headers, of);
+    } else {
+      carry(with->standing(), of);
+    }
     return std::nullopt;
   }
   const auto seen = read_event_id(*headers.last_event_id);
-  const auto stream = seen ? with->stream_of(*seen, facts_of(headers).who) : nullptr;
+  const auto stream =
+      seen ? with->stream_of(*seen, session::as_seen_now(facts_of(headers).who, *engine_), *engine_->current()->gate) : nullptr;
   if (!stream) {
     return session::refuse(
         400,
@@ -168,6 +185,18 @@ std::optional<rpc::delivery> connection::open_stream(const rpc::http_headers& he
   return std::nullopt;
 }
 
+/// What a session was opened with is what its own stream may tell.
+void connection::refuse_lesser(const proof& shown, const rpc::http_headers& headers, ticket of) {
+  const auto alone = std::make_shared<message_stream>(message_stream::traits{}, loop_->kept->room()->waiting);
+  carry(alone, of);
+  auto what = session::refuse(403,
+                              "Forbidden: this session was opened with a token of more scopes, and its stream may tell what "
+                              "they allow. Send a token with all of them, or open a session of your own with initialize.",
+                              headers);
+  what.scopes = std::make_shared<const std::vector<std::string>>(shown.scopes);
+  alone->answer(std::move(what));
+}
+
 /// The session lives as long as this stream. Spec: 2024-11-05 basic/transports#http-with-sse.
 std::optional<rpc::delivery> connection::open_pair(ticket of) {
   kept_session::traits is;
@@ -175,6 +204,7 @@ std::optional<rpc::delivery> connection::open_pair(ticket of) {
   auto made = keep(std::move(is), session::session::open(engine_));
   if (!made) return refuse_session(made.error());
   paired_ = std::move(*made);
+  paired_->is_read_by(facts_of({}).who);
   paired_->standing()->greet("endpoint", "/message?sessionId=" + paired_->id());
   carry(paired_->standing(), of);
   return std::nullopt;

@@ -3,23 +3,11 @@
 
 #include <algorithm>
 
+#include "bytes/token68.hpp"
+#include "letters/lower_case.hpp"
 #include "transport/http/field_values.hpp"
 
 namespace hondana::transport::http {
-namespace {
-
-bool is_token68(std::string_view text) {
-  const auto last = text.find_last_not_of('=');
-  if (last == std::string_view::npos) return false;
-  const auto may_be = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-._~+/").find(c) != std::string_view::npos;
-  };
-  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(last) + 1, may_be);
-}
-
-}  // namespace
-
 tl::expected<std::optional<std::string>, std::string_view> read_bearer(const request_head& head) {
   const auto found = head.find("Authorization");
   if (found.count == 0) return std::nullopt;
@@ -29,11 +17,11 @@ tl::expected<std::optional<std::string>, std::string_view> read_bearer(const req
     return tl::unexpected<std::string_view>("the header Authorization has a control character");
   }
   const auto scheme = found.first.substr(0, found.first.find(' '));
-  if (!same_token(scheme, "Bearer")) return std::nullopt;
+  if (!letters::is_same(scheme, "Bearer")) return std::nullopt;
   auto token = found.first.substr(scheme.size());
   while (token.starts_with(' ')) token.remove_prefix(1);
   if (token.empty()) return std::nullopt;
-  if (!is_token68(token)) {
+  if (!bytes::is_token68(token)) {
     return tl::unexpected<std::string_view>(
         "the token has characters that no token may have. Send Authorization: Bearer, one space, and the token as it was "
         "given");

@@ -121,14 +121,14 @@ void dialogue::accept_head(std::size_t bytes_behind) {
   if (!verdict_->is_guarded) return proceed(bytes_behind);
   auto known = host_.identify(head, *verdict_, ++ticket_);
   if (!known) return enter(state::identifying);
-  if (!*known) return send_plain(std::move(known->error()));
+  if (!*known) return send_refusal(std::move(known->error()));
   proceed(bytes_behind);
 }
 
 void dialogue::identified(ticket of, dialogue_host::identified how) {
   if (!is_identifying(of)) return;
   closes_ = closes_ || draining_;
-  if (!how) return send_plain(std::move(how.error()));
+  if (!how) return send_refusal(std::move(how.error()));
   proceed(input_.size());
   advance_input();
 }
@@ -137,7 +137,9 @@ void dialogue::identified(ticket of, dialogue_host::identified how) {
 void dialogue::proceed(std::size_t bytes_behind) {
   const auto& head = parser_.head();
   if (verdict_->what == verdict::kind::answer) {
-    send_plain(std::move(verdict_->answer));
+    if (!verdict_->stranger.empty()) host_.note_stranger(head, verdict_->stranger);
+    // It may also be a preflight, which is let pass.
+    verdict_->answer.status >= 400 ? send_refusal(std::move(verdict_->answer)) : send_plain(std::move(verdict_->answer));
   } else if (verdict_->what == verdict::kind::health || verdict_->what == verdict::kind::ready) {
     send_plain(host_.report(verdict_->what));
   } else if (verdict_->what == verdict::kind::metadata) {
@@ -163,7 +165,7 @@ void dialogue::await_body() {
     closes_ = true;
     plain_answer busy = refuse(503, "Service unavailable: too many large messages are arriving at once. Try again later.");
     busy.fields = "Retry-After: 1\r\n";
-    return send_plain(std::move(busy));
+    return send_refusal(std::move(busy));
   }
   set_deadline(with_->body_idle);
   deadline_ = std::min(deadline_, body_until_);
@@ -180,11 +182,11 @@ void dialogue::refuse_defect() {
       return hand_in_oversized();
     case request_parser::defect::header_too_large:
       closes_ = true;
-      return send_plain(refuse(431, "Request header fields too large: the request line and the header may have at most " +
-                                        std::to_string(with_->header_bytes) + " bytes together."));
+      return send_refusal(refuse(431, "Request header fields too large: the request line and the header may have at most " +
+                                          std::to_string(with_->header_bytes) + " bytes together."));
     default:
       closes_ = true;
-      return send_plain(refuse(400, "Bad request: " + std::string(parser_.why_failed()) + "."));
+      return send_refusal(refuse(400, "Bad request: " + std::string(parser_.why_failed()) + "."));
   }
 }
 
@@ -192,7 +194,9 @@ void dialogue::hand_in() {
   enter(state::working);
   ++ticket_;
   if (verdict_->what == verdict::kind::paired_message) {
-    answered(ticket_, host_.receive_paired(parser_.body(), verdict_->headers));
+    auto how = host_.receive_paired(parser_.body(), verdict_->headers);
+    if (how.http_status >= 400) host_.refused(how.http_status);
+    answered(ticket_, std::move(how));
   } else {
     host_.receive(parser_.body(), verdict_->headers, ticket_);
   }
@@ -214,14 +218,18 @@ void dialogue::open_stream() {
   ++ticket_;
   auto refused =
       verdict_->what == verdict::kind::pair ? host_.open_pair(ticket_) : host_.open_stream(verdict_->headers, ticket_);
-  if (refused) answered(ticket_, std::move(*refused));
+  if (!refused) return;
+  host_.refused(refused->http_status);
+  answered(ticket_, std::move(*refused));
 }
 
 void dialogue::leave() {
   if (body_pending_) closes_ = true;
   enter(state::working);
   ++ticket_;
-  answered(ticket_, host_.leave(verdict_->headers));
+  auto how = host_.leave(verdict_->headers);
+  if (how.http_status >= 400) host_.refused(how.http_status);
+  answered(ticket_, std::move(how));
 }
 
 void dialogue::end_of_input() {
@@ -244,14 +252,14 @@ void dialogue::expire() {
   switch (now_) {
     case state::heading:
       closes_ = true;
-      return send_plain(refuse(408, "Request timeout: the header did not arrive in time."));
+      return send_refusal(refuse(408, "Request timeout: the header did not arrive in time."));
     case state::body:
       closes_ = true;
-      return send_plain(refuse(408, "Request timeout: the body did not arrive in time."));
+      return send_refusal(refuse(408, "Request timeout: the body did not arrive in time."));
     case state::identifying: {
       plain_answer busy = refuse(503, "Service unavailable: it could not be found out in time who asks. Try again later.");
       busy.fields = "Retry-After: 1\r\n";
-      return send_plain(std::move(busy));
+      return send_refusal(std::move(busy));
     }
     case state::sending:
       return cut_off();
@@ -282,12 +290,12 @@ void dialogue::turn_away() {
   closes_ = true;
   plain_answer busy = refuse(503, "Service unavailable: this server has as many connections as it takes. Try again later.");
   busy.fields = "Retry-After: 1\r\n";
-  send_plain(std::move(busy));
+  send_refusal(std::move(busy));
 }
 
 void dialogue::refuse_plain_http() {
   closes_ = true;
-  send_plain(refuse(400, "Bad request: this port speaks TLS and you spoke plain HTTP. Write https:// instead of http://."));
+  send_refusal(refuse(400, "Bad request: this port speaks TLS and you spoke plain HTTP. Write https:// instead of http://."));
 }
 
 void dialogue::next_request() {

@@ -65,6 +65,13 @@ class dialogue_host {
   [[nodiscard]] virtual plain_answer report(verdict::kind which) = 0;
   /// `verdict::kind::metadata` about `path`.
   [[nodiscard]] virtual plain_answer describe(const request_head& head, std::string_view path) = 0;
+  /// A request was refused, with this status, before a session had it.
+  virtual void refused(int status) = 0;
+  /// A request was refused whoever it is that asks; `why` is for the log. Default: nothing.
+  virtual void note_stranger(const request_head& head, std::string_view why) {
+    static_cast<void>(head);
+    static_cast<void>(why);
+  }
   virtual void log(std::string_view line) = 0;
 };
 
@@ -112,6 +119,8 @@ class dialogue {
   void turn_away();
   /// Tells somebody who took a port of TLS for one of plain HTTP, and ends.
   void refuse_plain_http();
+  /// The connection is closed: what of an answer has not been taken never will be.
+  void abandon() { leaving_.settle(rpc::departure::gone); }
   /// Ends without a word of its own, when the peer has had time to read the driver's.
   void hang_up() { enter(state::lingering); }
 
@@ -176,6 +185,7 @@ class dialogue {
   void leave();
   void next_request();
   void send_plain(plain_answer what);
+  void send_refusal(plain_answer what);
   void send_head(int status, std::string_view type, bool is_streamed, std::uint64_t length, std::string_view fields,
                  std::string_view keeping = "no-store");
   void send_answer(rpc::delivery what, std::string_view fields);
@@ -201,6 +211,7 @@ class dialogue {
   std::unique_ptr<verdict> verdict_;  // on the request under way, until its answer has become a stream of events
   ticket ticket_ = 0;
   std::shared_ptr<outgoing> stream_;
+  rpc::receipts leaving_;  // of the message that is being sent
   std::size_t discarded_ = 0;
   std::size_t taken_ = 0;      // since the deadline for taking was set
   bool in_request_ = false;    // the parser knows a head

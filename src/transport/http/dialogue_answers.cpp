@@ -17,13 +17,18 @@ constexpr std::size_t full_piece = 192 * 1024;
 
 void dialogue::send_plain(plain_answer what) {
   // What is left of the request would be taken for the next one.
-  if (body_pending_) closes_ = true;
+  if (body_pending_ || what.is_last) closes_ = true;
   forget_body();
   const bool has_content = !what.content_type.empty();
   const auto length = what.content.size();
   const bool is_head = in_request_ && parser_.head().method == "HEAD";
   send_head(what.status, has_content ? what.content_type : std::string_view(), false, length, what.fields, what.keeping);
   if (!is_head) set_body(std::move(what.content));
+}
+
+void dialogue::send_refusal(plain_answer what) {
+  host_.refused(what.status);
+  send_plain(std::move(what));
 }
 
 void dialogue::send_head(int status, std::string_view type, bool is_streamed, std::uint64_t length, std::string_view fields,
@@ -75,6 +80,7 @@ void dialogue::take(ticket of, portion what, std::string_view fields) {
 void dialogue::send_answer(rpc::delivery what, std::string_view fields) {
   const int status = is_oversized_ ? 413 : what.http_status;
   if (!what.content) return send_head(status, {}, false, 0, fields);
+  leaving_ = what.content->sent_for();
   if (what.content->is_whole()) {
     auto content = what.content->take_text();
     send_head(status, "application/json", false, content.size(), fields);
@@ -94,6 +100,7 @@ void dialogue::open_events(const portion& first, std::string_view fields) {
 
 void dialogue::send_event(portion what, bool is_last) {
   if (!what.content.content) return send_text({}, is_last);
+  leaving_ = what.content.content->sent_for();
   auto event = write_event({what.event, what.id}, std::move(*what.content.content));
   if (event.is_whole()) return send_text(event.take_text(), is_last);
   stream_ = std::make_shared<outgoing>(outgoing{std::move(event), {}, 200, {}});
@@ -179,6 +186,7 @@ void dialogue::send_piece(bool is_last) {
 
 void dialogue::fail_stream(const failure& why) {
   stream_.reset();
+  leaving_.settle(rpc::departure::cut);
   host_.log("an answer was cut off: " + why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ")"));
   if (head_sent_) return cut_off();
   send_plain(refuse(why.code == errc::overloaded ? 503 : 500, why.public_text));
@@ -187,6 +195,7 @@ void dialogue::fail_stream(const failure& why) {
 void dialogue::cut_off() {
   cut_off_ = true;
   stream_.reset();
+  leaving_.settle(rpc::departure::cut);
   output_ = {};
   waiting_.release();
   enter(state::ended);
@@ -219,6 +228,7 @@ void dialogue::drained() {
     stream_->piece.swap(output_.body);
   } else {
     output_.body = {};
+    leaving_.settle(rpc::departure::sent);
   }
   if (!last_piece_) return stream_ ? pull_next() : await_message();
   if (closes_) {

@@ -10,15 +10,15 @@
 #include <optional>
 #include <utility>
 
+#include "letters/lower_case.hpp"
+
 namespace hondana::transport::http {
 namespace {
 
-constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
 constexpr bool is_token_char(char c) noexcept {
-  return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') ||
-         std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+  return is_digit(c) || letters::is_letter(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
 std::string_view trim(std::string_view text) noexcept {
@@ -118,10 +118,6 @@ bool is_zero(std::string_view weight) noexcept {
 
 bool is_token(std::string_view text) noexcept { return !text.empty() && std::all_of(text.begin(), text.end(), is_token_char); }
 
-bool same_token(std::string_view a, std::string_view b) noexcept {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
-}
-
 bool names_this_machine(std::string_view authority, std::string_view bound_address) noexcept {
   if (authority.starts_with('[')) {
     const auto end = authority.find(']');
@@ -134,14 +130,14 @@ bool names_this_machine(std::string_view authority, std::string_view bound_addre
   const auto colon = authority.find(':');
   if (colon != std::string_view::npos && !is_port(authority.substr(colon + 1))) return false;
   const auto host = authority.substr(0, colon);
-  if (same_token(host, "localhost")) return true;
+  if (letters::is_same(host, "localhost")) return true;
   const auto literal = read_address(AF_INET, host);
   return literal && is_ours(*literal, bound_address);
 }
 
 bool is_local_origin(std::string_view origin, std::string_view bound_address) noexcept {
   for (const std::string_view scheme : {"http://", "https://"}) {
-    if (origin.size() > scheme.size() && same_token(origin.substr(0, scheme.size()), scheme)) {
+    if (origin.size() > scheme.size() && letters::is_same(origin.substr(0, scheme.size()), scheme)) {
       return names_this_machine(origin.substr(scheme.size()), bound_address);
     }
   }
@@ -150,10 +146,10 @@ bool is_local_origin(std::string_view origin, std::string_view bound_address) no
 
 bool is_json_content(std::string_view content_type) noexcept {
   auto type = read_media_type(content_type);
-  if (!type || !same_token(type->type, "application") || !same_token(type->subtype, "json")) return false;
+  if (!type || !letters::is_same(type->type, "application") || !letters::is_same(type->subtype, "json")) return false;
   while (!type->parameters.empty()) {
     const auto one = next_parameter(type->parameters);
-    if (same_token(one.name, "charset") && !same_token(one.value, "utf-8")) return false;
+    if (letters::is_same(one.name, "charset") && !letters::is_same(one.value, "utf-8")) return false;
   }
   return true;
 }
@@ -169,13 +165,13 @@ bool admits(std::string_view accept, std::string_view type, std::string_view sub
     if (!range) continue;
     int precision = 0;
     if (range->type == "*" && range->subtype == "*") precision = 1;
-    if (same_token(range->type, type) && range->subtype == "*") precision = 2;
-    if (same_token(range->type, type) && same_token(range->subtype, subtype)) precision = 3;
+    if (letters::is_same(range->type, type) && range->subtype == "*") precision = 2;
+    if (letters::is_same(range->type, type) && letters::is_same(range->subtype, subtype)) precision = 3;
     if (precision == 0 || precision < best) continue;
     bool wanted = true;
     while (!range->parameters.empty()) {
       const auto one = next_parameter(range->parameters);
-      if (same_token(one.name, "q")) wanted = !is_zero(one.value);
+      if (letters::is_same(one.name, "q")) wanted = !is_zero(one.value);
     }
     admitted = precision == best ? admitted || wanted : wanted;
     best = precision;

@@ -7,9 +7,6 @@
 
 namespace hondana::transport::http {
 
-/// Equal but for ASCII case.
-[[nodiscard]] bool same_token(std::string_view a, std::string_view b) noexcept;
-
 /// Whether `text` is a token, such as the name of a header field. Spec: RFC 9110 5.6.2.
 [[nodiscard]] bool is_token(std::string_view text) noexcept;
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "letters/lower_case.hpp"
 #include "transport/http/field_values.hpp"
 #include "transport/http/peer_address.hpp"
 
@@ -76,14 +77,14 @@ std::optional<std::string> read_node(std::string_view text) {
     port = text.substr(colon + 1);
     if (!is_port_number(port) && !is_hidden_name(port)) return std::nullopt;
   }
-  if (same_token(name, unknown)) return std::string(unknown);
+  if (letters::is_same(name, unknown)) return std::string(unknown);
   if (is_hidden_name(name)) return std::string(name);
   return address_text(name, AF_INET);
 }
 
 std::optional<bool> read_scheme(std::string_view text) {
-  if (same_token(text, "https")) return true;
-  if (same_token(text, "http")) return false;
+  if (letters::is_same(text, "https")) return true;
+  if (letters::is_same(text, "http")) return false;
   return std::nullopt;
 }
 
@@ -156,13 +157,14 @@ std::optional<forwarded_hop> read_hop(parameters& from) {
     if (from.skip(';')) continue;
     const auto one = from.next();
     if (!one || seen.size() == most_parameters) return std::nullopt;
-    if (std::any_of(seen.begin(), seen.end(), [&](auto name) { return same_token(name, one->name); })) return std::nullopt;
+    if (std::any_of(seen.begin(), seen.end(), [&](auto name) { return letters::is_same(name, one->name); }))
+      return std::nullopt;
     seen.push_back(one->name);
-    if (same_token(one->name, "for")) {
+    if (letters::is_same(one->name, "for")) {
       auto node = read_node(one->value);
       if (!node) return std::nullopt;
       out.address = std::move(*node);
-    } else if (same_token(one->name, "proto")) {
+    } else if (letters::is_same(one->name, "proto")) {
       out.is_secure = read_scheme(one->value);
       if (!out.is_secure) return std::nullopt;
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "session/refusal.hpp"
+#include "transport/http/same_caller.hpp"
 
 namespace hondana::transport::http {
 namespace {
@@ -45,7 +46,7 @@ kept_session::kept_session(traits is, std::shared_ptr<session::session> with, ru
   } else {
     rest.event = "message";
   }
-  rest.shown = is_.owner.proof;
+  rest.shown = std::make_shared<const caller>(is_.owner);
   standing_ = make_stream(std::move(rest));
   standing_->follow(session_->standing());
 }
@@ -57,7 +58,7 @@ std::shared_ptr<message_stream> kept_session::make_stream(message_stream::traits
 
 std::shared_ptr<message_stream> kept_session::stream_for(message_stream::form takes, std::function<void()> when_dropped,
                                                          const std::shared_ptr<work::turns>& place,
-                                                         std::shared_ptr<const proof> shown) {
+                                                         std::shared_ptr<const caller> shown) {
   message_stream::traits is;
   is.when_dropped = std::move(when_dropped);
   is.takes = takes;
@@ -130,6 +131,11 @@ void kept_session::receive(std::string message, rpc::facts facts, std::shared_pt
   });
 }
 
+void kept_session::is_read_by(const caller& who) {
+  const auto changes = session_->is_read_by(who);
+  if (sight_changes_.exchange(changes) != changes) standing_->forget_sent();
+}
+
 bool kept_session::has_ended() const {
   const std::lock_guard lock(mutex_);
   return has_ended_;
@@ -142,17 +148,17 @@ std::shared_ptr<rpc::outlet> kept_session::paired_outlet() {
   return std::make_shared<one_of_many>(standing_);
 }
 
-std::shared_ptr<message_stream> kept_session::stream_of(const event_id& event, const caller& who) {
-  const auto has_all_of = [&who](const std::shared_ptr<const proof>& shown) {
-    if (!who.proof) return true;
-    const auto& has = who.proof->scopes;
-    return shown && std::all_of(shown->scopes.begin(), shown->scopes.end(),
-                                [&has](const std::string& one) { return std::find(has.begin(), has.end(), one) != has.end(); });
+std::shared_ptr<message_stream> kept_session::stream_of(const event_id& event, const caller& who, const gate::gate& by) {
+  const auto has_scopes = [&](const std::shared_ptr<const caller>& shown) {
+    return by.has_scopes_of(who, shown ? shown->proof.get() : nullptr);
   };
-  if (event.stream == standing_->number()) return has_all_of(standing_->shown()) ? standing_ : nullptr;
+  const auto may_have = [&](const std::shared_ptr<const caller>& shown) {
+    return has_one_view(who, shown ? *shown : caller{}) && has_scopes(shown);
+  };
+  if (event.stream == standing_->number()) return has_scopes(standing_->shown()) ? standing_ : nullptr;
   const std::lock_guard lock(mutex_);
   const auto found = streams_.find(event.stream);
-  return found == streams_.end() || !has_all_of(found->second->shown()) ? nullptr : found->second;
+  return found == streams_.end() || !may_have(found->second->shown()) ? nullptr : found->second;
 }
 
 bool kept_session::is_busy() const {

@@ -65,7 +65,9 @@ class kept_session final : public std::enable_shared_from_this<kept_session> {
   /// The stream for one POST; it must be carried before the message is received. `when_dropped`: see there.
   [[nodiscard]] std::shared_ptr<message_stream> stream_for(message_stream::form takes, std::function<void()> when_dropped = {},
                                                            const std::shared_ptr<work::turns>& place = {},
-                                                           std::shared_ptr<const proof> shown = {});
+                                                           std::shared_ptr<const caller> shown = {});
+  /// The stream of what belongs to no request has a reader. What it has sent is kept as long as it tells by one sight.
+  void is_read_by(const caller& who);
   /// Hands a message to the conversation, which answers on `out`.
   void receive(std::string message, rpc::facts facts, std::shared_ptr<rpc::outlet> out);
   /// The outlet of a message of a paired session; nothing when too many messages or answers wait.
@@ -76,8 +78,9 @@ class kept_session final : public std::enable_shared_from_this<kept_session> {
   /// The stream of what belongs to no request: one for the whole session.
   [[nodiscard]] const std::shared_ptr<message_stream>& standing() const noexcept { return standing_; }
   /// The stream of an event; nothing when it is not known any more, or when it may have what `who` may not read: he must have
-  /// all scopes of the caller it was for, or no proof, which is never asked for scopes.
-  [[nodiscard]] std::shared_ptr<message_stream> stream_of(const event_id& event, const caller& who);
+  /// the scopes of the caller it was for, as `by` judges; and see the same as that one did, but for the stream of what belongs
+  /// to no request, which sends nothing again that was written for another sight (`is_read_by`).
+  [[nodiscard]] std::shared_ptr<message_stream> stream_of(const event_id& event, const caller& who, const gate::gate& by);
 
   [[nodiscard]] bool has_ended() const;
   /// Whether a request is under way or a stream open.
@@ -100,6 +103,7 @@ class kept_session final : public std::enable_shared_from_this<kept_session> {
   const std::shared_ptr<byte_budget> waiting_;
   const std::shared_ptr<replay> sent_;
   std::shared_ptr<message_stream> standing_;
+  std::atomic<std::uint64_t> sight_changes_{0};  // when the standing stream was last read anew
   std::atomic<std::uint64_t> last_stream_{0};
   // Messages handed over that the conversation has not looked at yet.
   std::atomic<std::size_t> received_{0};

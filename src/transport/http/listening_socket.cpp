@@ -2,6 +2,7 @@
 #include "transport/http/listening_socket.hpp"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <netinet/in.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -10,9 +11,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "transport/http/peer_address.hpp"
 
@@ -129,7 +132,41 @@ result<listening_socket> listening_socket::on_address(const std::string& address
   return made;
 }
 
-result<listening_socket> listening_socket::on_path(const std::string& path) {
+result<gid_t> group_named(const std::string& name) {
+  gid_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error == std::errc() && end == name.data() + name.size()) return number;
+  group entry{};
+  group* found = nullptr;
+  std::vector<char> room(64u << 10);
+  if (name.find('\0') == std::string::npos && ::getgrnam_r(name.c_str(), &entry, room.data(), room.size(), &found) == 0 &&
+      found != nullptr)
+    return found->gr_gid;
+  return fail(errc::invalid_argument, "there is no group \"" + name + "\" on this machine");
+}
+
+result<void> let_in(const std::string& path, std::uint64_t device, std::uint64_t inode, const socket_access& who) {
+  const held file(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct stat there{};
+  if (file.get() < 0 || ::fstat(file.get(), &there) != 0) return cannot(path, std::strerror(errno));
+  if (!S_ISSOCK(there.st_mode) || there.st_uid != ::geteuid() || there.st_dev != device || there.st_ino != inode)
+    return cannot(
+        path, "somebody has put something else there. Choose a path in a folder that nobody else may write, with --socket.");
+  if (!who.group.empty()) {
+    const auto group = group_named(who.group);
+    if (!group) return cannot(path, group.error().public_text + '.', errc::invalid_argument);
+    if (::fchownat(file.get(), "", static_cast<uid_t>(-1), *group, AT_EMPTY_PATH) != 0)
+      return cannot(path, "it cannot be given to the group " + who.group + ": " + std::strerror(errno) +
+                              ". Only root and members of a group may do that.");
+  }
+  if ((there.st_mode & 0777) == who.mode && who.group.empty()) return {};
+  // Last, so that nobody connects whom the group would have kept out. The kernel has no fchmod for such descriptors before 6.6.
+  if (::chmod(("/proc/self/fd/" + std::to_string(file.get())).c_str(), who.mode) != 0)
+    return cannot(path, std::strerror(errno));
+  return {};
+}
+
+result<listening_socket> listening_socket::on_path(const std::string& path, socket_access who) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path || path.find('\0') != std::string::npos) {
@@ -160,7 +197,7 @@ result<listening_socket> listening_socket::on_path(const std::string& path) {
   if (::lstat(path.c_str(), &there) != 0) return cannot(path, std::strerror(errno));
   made.device_ = there.st_dev;
   made.inode_ = there.st_ino;
-  if ((there.st_mode & 0777) != 0600 && ::chmod(path.c_str(), 0600) != 0) return cannot(path, std::strerror(errno));
+  if (auto given = let_in(path, made.device_, made.inode_, who); !given) return tl::unexpected(std::move(given.error()));
   if (::listen(made.descriptor_, backlog) != 0) return cannot(path, std::strerror(errno));
   return made;
 }

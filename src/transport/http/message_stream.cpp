@@ -201,6 +201,11 @@ bool message_stream::is_carried() const {
   return is_carried_;
 }
 
+bool message_stream::is_lasting() const {
+  const std::lock_guard lock(mutex_);
+  return !is_.has_answer || !sources_.empty();
+}
+
 bool message_stream::is_finished() const {
   const std::lock_guard lock(mutex_);
   return !is_carried_ && (is_over_ || (!waiting_.empty() && waiting_.back().what.what == kind::answer));

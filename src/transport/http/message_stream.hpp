@@ -55,8 +55,8 @@ class message_stream final : public rpc::outlet, public rpc::follower, public st
     std::uint64_t number = 0;          ///< In its session.
     std::shared_ptr<replay> kept;      ///< Outlives its connection, and keeps what it has sent here. Null: it does not.
     std::weak_ptr<work::turns> place;  ///< Where its first carrier is.
-    /// What the caller has proved who is answered here, or for whom it is open; see `kept_session::stream_of`.
-    std::shared_ptr<const proof> shown;
+    /// Who is answered here, or for whom it is open, as seen then; see `kept_session::stream_of`. Null: it is not asked for.
+    std::shared_ptr<const caller> shown;
     bool may_poll = false;  ///< Opens with an event without data, and may be released.
     /// Called once, when it has become an event stream.
     std::function<void(const std::shared_ptr<message_stream>&)> when_opened;
@@ -85,6 +85,8 @@ class message_stream final : public rpc::outlet, public rpc::follower, public st
   /// From now on the caller carries, and asks `next`; once that had nothing, `who` is woken, from any thread, when it has
   /// something again. With `seen`, what was sent after that event comes again.
   [[nodiscard]] carriage carry(std::weak_ptr<rpc::follower> who, std::optional<event_id> seen = {});
+  /// What was sent so far is not sent again, nor what somebody takes right now.
+  void forget_sent();
   /// The next portion, when there is one now.
   [[nodiscard]] std::optional<portion> next(carriage mine);
   /// What `next_events` has left to do.
@@ -99,8 +101,10 @@ class message_stream final : public rpc::outlet, public rpc::follower, public st
   void let_go(carriage mine);
 
   [[nodiscard]] std::uint64_t number() const noexcept { return is_.number; }
-  [[nodiscard]] const std::shared_ptr<const proof>& shown() const noexcept { return is_.shown; }
+  [[nodiscard]] const std::shared_ptr<const caller>& shown() const noexcept { return is_.shown; }
   [[nodiscard]] bool is_carried() const;
+  /// It goes on until somebody ends it: it answers no request, or tells what changes.
+  [[nodiscard]] bool is_lasting() const;
   /// Nobody carries it, and nothing will come any more but what a client that comes back asks for.
   [[nodiscard]] bool is_finished() const;
   /// Bytes of messages that wait.

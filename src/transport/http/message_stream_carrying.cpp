@@ -42,6 +42,14 @@ message_stream::carriage message_stream::carry(std::weak_ptr<rpc::follower> who,
   return mine;
 }
 
+void message_stream::forget_sent() {
+  // Who carries takes what it sends and keeps that within this lock.
+  const std::lock_guard no_carrier(carrying_);
+  if (is_.kept) is_.kept->forget(is_.number);
+  const std::lock_guard lock(mutex_);
+  again_.reset();
+}
+
 void message_stream::let_go(carriage mine) {
   sources gone;
   bool is_dropped = false;
@@ -163,9 +171,11 @@ std::optional<portion> message_stream::take(bool even_answer) {
 portion message_stream::hand_out(portion what) {
   if (!is_.kept || what.what == kind::retry || !what.content.content) return what;
   if (what.content.content->is_whole()) {
+    auto receipts = what.content.content->sent_for();
     auto text = what.content.content->take_text();
     what.id = keep(text);
     what.content.content = rpc::body(std::move(text));
+    what.content.content->stand_for(std::move(receipts));
   } else {
     what.id = to_text({is_.number, ++last_number_});
   }

@@ -12,13 +12,12 @@ namespace {
 result<void> refuse_exposure(const std::string& where, const http_options& options) {
   const std::string begin = "Cannot listen on " + where + ": other machines can reach that address, and ";
   if (!options.authenticator && !options.without_authentication) {
-    return fail(
-        errc::invalid_argument,
-        begin +
-            "whoever reaches it could read all that is served, since nobody is asked who they are. Use 127.0.0.1 or "
-            "::1; or have callers prove who they are ([auth] in the configuration, http_options::authenticator); or, if "
-            "everybody may read, say --without-authentication (without_authentication = true below [http]). In both "
-            "cases name the hosts it is called by with --host (hosts).");
+    return fail(errc::invalid_argument,
+                begin +
+                    "whoever reaches it could read all that is served, since nobody is asked who they are. Use 127.0.0.1 or "
+                    "::1; or have callers prove who they are (--tokens FILE, or [auth] in the configuration); or, if "
+                    "everybody may read, say --without-authentication (without_authentication = true below [http]). In both "
+                    "cases name the hosts it is called by with --host (hosts).");
   }
   if (options.hosts.empty()) {
     return fail(errc::invalid_argument,
@@ -51,7 +50,7 @@ result<listening_socket> open_admin(const http_options& options) {
 }
 
 result<listening_socket> open_own(const http_options& options) {
-  if (!options.socket.empty()) return listening_socket::on_path(options.socket);
+  if (!options.socket.empty()) return listening_socket::on_path(options.socket, {options.socket_mode, options.socket_group});
   const auto is_safe = is_loopback(options.address);
   if (!is_safe) return tl::unexpected(is_safe.error());
   if (!*is_safe) {

@@ -68,6 +68,17 @@ std::vector<replay::event> replay::after(const event_id& seen) const {
   return out;
 }
 
+void replay::forget(std::uint64_t stream) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(events_, [&](const event& one) {
+    if (one.id.stream != stream) return false;
+    const auto bytes = one.message->size() + event_overhead;
+    bytes_ -= bytes;
+    shared_->give_back(bytes);
+    return true;
+  });
+}
+
 void replay::clear() {
   const std::lock_guard lock(mutex_);
   while (!events_.empty()) drop_oldest();

@@ -43,6 +43,8 @@ class replay {
   void keep(const event_id& id, std::string_view message);
   /// The events of the same stream that are still there and came after `seen`, in order.
   [[nodiscard]] std::vector<event> after(const event_id& seen) const;
+  /// Forgets the events of one stream.
+  void forget(std::uint64_t stream);
   void clear();
   [[nodiscard]] std::size_t bytes() const;
 

@@ -1,6 +1,7 @@
 /// The head of an HTTP request as plain data.
 #include "transport/http/request_head.hpp"
 
+#include "letters/lower_case.hpp"
 #include "transport/http/field_values.hpp"
 
 namespace hondana::transport::http {
@@ -8,7 +9,7 @@ namespace hondana::transport::http {
 request_head::occurrences request_head::find(std::string_view name) const noexcept {
   occurrences out;
   for (const auto& one : fields) {
-    if (!same_token(one.name, name)) continue;
+    if (!letters::is_same(one.name, name)) continue;
     if (out.count++ == 0) out.first = one.value;
   }
   return out;
@@ -17,7 +18,7 @@ request_head::occurrences request_head::find(std::string_view name) const noexce
 std::optional<std::string> request_head::all_of(std::string_view name) const {
   std::optional<std::string> out;
   for (const auto& one : fields) {
-    if (!same_token(one.name, name)) continue;
+    if (!letters::is_same(one.name, name)) continue;
     if (!out) {
       out.emplace(one.value);
     } else {

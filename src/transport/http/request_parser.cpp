@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "letters/lower_case.hpp"
 #include "transport/http/field_values.hpp"
 
 namespace hondana::transport::http {
@@ -169,7 +170,8 @@ struct request_parser::state {
     const auto coding = head.find("Transfer-Encoding");
     if (coding.count == 0) return {};
     if (head.find("Content-Length").count != 0) return "Content-Length and Transfer-Encoding contradict each other";
-    if (coding.count != 1 || !same_token(coding.first, "chunked")) return "the only Transfer-Encoding understood is chunked";
+    if (coding.count != 1 || !letters::is_same(coding.first, "chunked"))
+      return "the only Transfer-Encoding understood is chunked";
     if (head.is_http_1_0) return "HTTP/1.0 has no Transfer-Encoding";
     return {};
   }

@@ -8,6 +8,7 @@
 
 #include <hondana/uri.hpp>
 
+#include "letters/lower_case.hpp"
 #include "session/refusal.hpp"
 #include "transport/http/field_values.hpp"
 
@@ -37,7 +38,7 @@ struct destination {
 destination read_target(std::string_view target) {
   destination out;
   for (const std::string_view scheme : {"http://", "https://"}) {
-    if (target.size() <= scheme.size() || !same_token(target.substr(0, scheme.size()), scheme)) continue;
+    if (target.size() <= scheme.size() || !letters::is_same(target.substr(0, scheme.size()), scheme)) continue;
     target.remove_prefix(scheme.size());
     const auto end = target.find_first_of("/?");
     out.authority = target.substr(0, end);
@@ -56,7 +57,7 @@ std::optional<plain_answer> refuse_stranger(const request_head& head, const dest
   if (!at.admits_host(host.first) || (!to.authority.empty() && !at.admits_host(to.authority))) {
     return refuse(403,
                   "Forbidden: the Host header does not name this machine. Use http://localhost or http://127.0.0.1 with "
-                  "the port of this server, or a name that its configuration lists as one of its hosts.");
+                  "the port of this server, or a name that whoever runs it lists with --host (hosts in its configuration).");
   }
   const auto origin = head.find("Origin");
   if (origin.count > 1 || (origin.count == 1 && !at.admits_origin(origin.first, host.first))) {
@@ -65,6 +66,22 @@ std::optional<plain_answer> refuse_stranger(const request_head& head, const dest
                   "origins in the server's configuration.");
   }
   return std::nullopt;
+}
+
+/// Without what would end its quotation marks, or pass for more of the line.
+std::string as_quoted(std::string_view named) {
+  constexpr std::size_t longest_shown = 100;
+  std::string out(named.substr(0, longest_shown));
+  std::replace_if(out.begin(), out.end(), [](char c) { return c <= ' ' || c > '~' || c == '"' || c == '\\'; }, '?');
+  return '"' + out + '"';
+}
+
+/// The same for the log, with what was named.
+std::string why_strange(const request_head& head, const destination& to, const site& at) {
+  const auto host = head.find("Host").first;
+  const auto named = !at.admits_host(host) ? host : std::string_view(to.authority);
+  if (!named.empty() && !at.admits_host(named)) return "the Host " + as_quoted(named) + " is none of this server's (--host)";
+  return "the page of the Origin " + as_quoted(head.find("Origin").first) + " may not ask (--origin)";
 }
 
 /// Of the headers a page wants to send, those that mirror a tool's parameters: their names are the tools' own.
@@ -77,7 +94,7 @@ std::string mirrored_parameters(const request_head& head) {
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     while (name.starts_with(' ')) name.remove_prefix(1);
     while (name.ends_with(' ')) name.remove_suffix(1);
-    if (is_token(name) && same_token(name.substr(0, prefix.size()), prefix)) out += ", " + std::string(name);
+    if (is_token(name) && letters::is_same(name.substr(0, prefix.size()), prefix)) out += ", " + std::string(name);
   }
   return out;
 }
@@ -102,11 +119,11 @@ std::optional<plain_answer> refuse_content(const request_head& head) {
     return refuse(415, "Unsupported media type: send one JSON-RPC message as Content-Type: application/json, in UTF-8.");
   }
   const auto coding = head.find("Content-Encoding");
-  if (coding.count > 1 || (coding.count == 1 && !same_token(coding.first, "identity"))) {
+  if (coding.count > 1 || (coding.count == 1 && !letters::is_same(coding.first, "identity"))) {
     return refuse(415, "Unsupported media type: send the message without Content-Encoding.");
   }
   const auto expectation = head.find("Expect");
-  if (expectation.count > 1 || (expectation.count == 1 && !same_token(expectation.first, "100-continue"))) {
+  if (expectation.count > 1 || (expectation.count == 1 && !letters::is_same(expectation.first, "100-continue"))) {
     return refuse(417, "Expectation failed: the only expectation understood is 100-continue.");
   }
   return std::nullopt;
@@ -143,7 +160,7 @@ std::optional<plain_answer> read_headers(const request_head& head, rpc::http_hea
   }
   constexpr std::string_view prefix = "Mcp-Param-";
   for (const auto& one : head.fields) {
-    if (one.name.size() <= prefix.size() || !same_token(one.name.substr(0, prefix.size()), prefix)) continue;
+    if (one.name.size() <= prefix.size() || !letters::is_same(one.name.substr(0, prefix.size()), prefix)) continue;
     if (head.find(one.name).count > 1) {
       return refuse(400, "Bad request: the header " + std::string(one.name) + " is there more than once.");
     }
@@ -242,6 +259,7 @@ verdict decide(const request_head& head, const site& at) {
   const auto to = read_target(head.target);
   if (auto refusal = refuse_stranger(head, to, at)) {
     out.answer = std::move(*refusal);
+    if (out.answer.status == 403) out.stranger = why_strange(head, to, at);
     return out;
   }
   out.allowed_origin = head.find("Origin").first;

@@ -18,6 +18,7 @@ struct plain_answer {
   std::string fields;  ///< Further header lines, each ending with CR LF.
   /// Cache-Control.
   std::string_view keeping = "no-store";
+  bool is_last = false;  ///< The connection is of no more use, and ends behind it.
 };
 
 /// What is to be done with a request.
@@ -36,6 +37,7 @@ struct verdict {
   kind what = kind::answer;
   rpc::http_headers headers;
   plain_answer answer;
+  std::string stranger;  ///< Why whoever asks is refused, for the log; empty: for another reason, or not.
   /// The page that may read the answer, for CORS; empty: none asked. A view into the head.
   std::string_view allowed_origin;
   bool is_guarded = false;           ///< Nothing of this happens before it is known who asks.

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
-#include <csignal>
 #include <exception>
 #include <future>
 #include <mutex>
@@ -29,6 +28,7 @@
 #include "transport/http/loop.hpp"
 #include "transport/http/places.hpp"
 #include "transport/http/reports.hpp"
+#include "work/signals_blocked.hpp"
 
 namespace hondana::transport::http {
 namespace {
@@ -39,9 +39,9 @@ using boost::system::error_code;
 // Those who ask for reports are few, and must not find the door closed because messages are many.
 constexpr std::size_t admin_connections = 64;
 
-// Those about whom others are asked, such as an authorization server. A flood of unknown tokens gets no further than this.
-constexpr std::size_t asking_threads = 4;
-constexpr std::size_t most_asking = 256;
+// Those about whom others are asked, such as an authorization server. A flood of unknown tokens gets no further than this, and
+// one from a single network leaves room for the others'.
+constexpr work::pool_limits asking{.threads = 4, .waiting = 256, .waiting_each = 32, .running_each = 2};
 
 /// Processors this process may use, which a container or taskset makes fewer than there are.
 unsigned usable_processors() {
@@ -69,25 +69,9 @@ result<std::shared_ptr<const identification>> identification_by(const http_optio
   auto made = std::make_shared<identification>();
   made->proxies = std::move(*proxies);
   made->asked = where.authenticator;
-  if (made->asked) made->pool = std::make_shared<work::pool>("authentication", asking_threads, most_asking);
+  if (made->asked) made->pool = std::make_shared<work::pool>("authentication", asking);
   return std::shared_ptr<const identification>(std::move(made));
 }
-
-/// Keeps signals for the threads that expect them while others are started.
-class signals_blocked {
- public:
-  signals_blocked() {
-    sigset_t all{};
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  signals_blocked(const signals_blocked&) = delete;
-  signals_blocked& operator=(const signals_blocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 
@@ -152,7 +136,7 @@ void service::state::listen(place on) {
 }
 
 void service::state::run() {
-  const signals_blocked meanwhile;
+  const work::signals_blocked meanwhile;
   for (const auto& one : loops) guards.emplace_back(one->io.get_executor());
   for (const auto* all : {&for_messages, &for_reports}) {
     for (const auto& one : *all) one->start();
@@ -187,8 +171,17 @@ result<void> service::state::load_certificates() {
   auto made = tls::context::make(files);
   if (!made) return tl::unexpected(std::move(made.error()));
   for (const auto& line : (*made)->warnings()) log(line);
-  const std::lock_guard lock(securing);
-  secured = std::move(*made);
+  const std::shared_ptr<const tls::context> now = std::move(*made);
+  std::shared_ptr<const tls::context> before;
+  {
+    const std::lock_guard lock(securing);
+    before = std::exchange(secured, now);
+  }
+  if (!before || before->authorities() == now->authorities()) return {};
+  // Behind whatever the first loop is just admitting with the old ones.
+  asio::post(loops.front()->io, [this, now] {
+    if (!draining) for_each([now](connection& one) { one.judge_by(now); });
+  });
   return {};
 }
 

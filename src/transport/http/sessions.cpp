@@ -1,37 +1,21 @@
 /// The sessions of all clients: found by id, counted, and dropped when nobody uses them.
 #include "transport/http/sessions.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 #include <vector>
 
+#include "bytes/hex.hpp"
+#include "bytes/random.hpp"
 #include "transport/http/peer_address.hpp"
+#include "transport/http/same_caller.hpp"
 
 namespace hondana::transport::http {
 
 result<std::string> make_session_id() {
-  std::array<unsigned char, 16> bytes{};
-  for (std::size_t have = 0; have < bytes.size();) {
-    const auto count = ::getrandom(bytes.data() + have, bytes.size() - have, 0);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {
-      return fail(errc::source_unavailable, "No session can be opened now. Try again later.",
-                  std::string("getrandom: ") + std::strerror(errno));
-    }
-    have += static_cast<std::size_t>(count);
-  }
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string out;
-  for (const auto byte : bytes) {
-    out += digits[byte >> 4];
-    out += digits[byte & 15];
-  }
-  return out;
+  const auto raw = bytes::random_bytes(16);
+  if (!raw) return fail(errc::source_unavailable, "No session can be opened now. Try again later.", raw.error().private_text);
+  return bytes::to_hex(*raw);
 }
 
 namespace {
@@ -98,23 +82,13 @@ std::shared_ptr<kept_session> sessions::remove(order::iterator which) {
   return gone;
 }
 
-namespace {
-
-/// Whether a session is the caller's: his, and of the program that has opened it, which others of his do not speak for.
-bool is_of(const caller& owner, const caller& who) {
-  const auto client_of = [](const caller& one) { return one.proof ? std::string_view(one.proof->client) : std::string_view(); };
-  return owner.identity == who.identity && client_of(owner) == client_of(who);
-}
-
-}  // namespace
-
 std::shared_ptr<kept_session> sessions::find(std::string_view id, const caller& who, kept_session::manner how,
                                              clock::time_point now) {
   const std::lock_guard lock(mutex_);
   const auto found = by_id_.find(id);
   if (found == by_id_.end()) return nullptr;
   const auto& what = found->second->what;
-  if (!is_of(what->owner(), who) || what->how() != how) return nullptr;
+  if (!is_same_caller(what->owner(), who) || what->how() != how) return nullptr;
   found->second->used = now;
   order_.splice(order_.end(), order_, found->second);
   return what;

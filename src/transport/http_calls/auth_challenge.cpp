@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "json/reader.hpp"
+#include "letters/lower_case.hpp"
 #include "transport/http_calls/response_head.hpp"
 
 namespace hondana::transport::http_calls {
@@ -86,17 +88,27 @@ void read_field(std::string_view field, std::vector<auth_challenge>& into) {
     auto value = name.empty() ? std::nullopt : at.value();
     if (!name.empty() && !value) {
       if (into.size() >= most_challenges) return;
-      into.push_back({in_lower_case(name), {}});
+      into.push_back({letters::in_lower_case(name), {}});
       is_inside = true;
       if (!at.skip_spaces() || at.is_at(',')) continue;
       name = at.token();
       value = name.empty() ? std::nullopt : at.value();
     }
     if (value && is_inside && into.back().parameters.size() < most_parameters)
-      into.back().parameters.emplace_back(in_lower_case(name), std::move(*value));
+      into.back().parameters.emplace_back(letters::in_lower_case(name), std::move(*value));
     // A token68 ends here too: no scheme that is understood here has one.
     at.skip_to_comma();
   }
+}
+
+/// Cut only afterwards, so that no part of the secret stays.
+std::string without(std::string_view said, std::string_view secret) {
+  constexpr std::size_t longest_reason = 300;
+  std::string out(said);
+  for (auto at = secret.empty() ? std::string::npos : out.find(secret); at != std::string::npos; at = out.find(secret, at + 1))
+    out.replace(at, secret.size(), "…");
+  if (out.size() > longest_reason) out.resize(longest_reason);
+  return out;
 }
 
 }  // namespace
@@ -117,6 +129,19 @@ bool wants_more_scopes(const std::vector<std::string>& fields) {
   return std::any_of(all.begin(), all.end(), [](const auth_challenge& one) {
     return one.scheme == "bearer" && one.parameter("error") == "insufficient_scope";
   });
+}
+
+std::string reason_in(const std::vector<std::string>& fields, std::string_view body, std::string_view secret) {
+  for (const auto& one : challenges_in(fields)) {
+    if (const auto said = one.parameter("error_description"); !said.empty()) return without(said, secret);
+  }
+  const auto parsed = json::document::parse(body);
+  if (!parsed) return {};
+  const auto whole = parsed->root().as_object("");
+  const auto error = whole ? whole->find_object("error") : std::nullopt;
+  if (!error || !*error) return {};
+  const auto message = (*error)->find_string("message");
+  return message && *message ? without(**message, secret) : std::string();
 }
 
 }  // namespace hondana::transport::http_calls

@@ -23,4 +23,10 @@ struct auth_challenge {
 /// A 403 that another token would turn into a success. Spec: RFC 6750 3.1.
 [[nodiscard]] bool wants_more_scopes(const std::vector<std::string>& fields);
 
+/// Why a server refuses, in its own words, cut at 300 bytes: `error_description` of a challenge, or else the message of a
+/// JSON-RPC error in the body. Empty: it does not say. What a terminal must not see may be in it, but not `secret`, which the
+/// server was sent and may send back.
+[[nodiscard]] std::string reason_in(const std::vector<std::string>& fields, std::string_view body,
+                                    std::string_view secret = {});
+
 }  // namespace hondana::transport::http_calls

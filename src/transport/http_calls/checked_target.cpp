@@ -9,6 +9,7 @@
 #include <hondana/uri.hpp>
 #include <memory>
 
+#include "letters/lower_case.hpp"
 #include "transport/http_calls/response_head.hpp"
 
 namespace hondana::transport::http_calls {
@@ -46,14 +47,14 @@ std::optional<std::string> origin_in(const parsed_url& url) {
   const auto host = part(url, CURLUPART_HOST);
   const auto port = part(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
   if (!scheme || !host || host->empty() || !port || (*scheme != "http" && *scheme != "https")) return std::nullopt;
-  return in_lower_case(*scheme + "://" + *host + ':' + *port);
+  return letters::in_lower_case(*scheme + "://" + *host + ':' + *port);
 }
 
 result<void> check_proxy(const std::string& proxy) {
   constexpr std::array<std::string_view, 6> known{"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
   const auto url = parse(proxy, CURLU_NON_SUPPORT_SCHEME | CURLU_DEFAULT_SCHEME);
   const auto scheme = url ? part(url, CURLUPART_SCHEME) : std::nullopt;
-  if (scheme && std::find(known.begin(), known.end(), in_lower_case(*scheme)) != known.end()) return {};
+  if (scheme && std::find(known.begin(), known.end(), letters::in_lower_case(*scheme)) != known.end()) return {};
   return fail(
       errc::invalid_argument,
       "the proxy is no URL that can be used; name one like \"http://host:port\" or \"socks5h://host:port\", or \"none\"");
@@ -129,7 +130,7 @@ result<checked_target> check_target(const http_target& target) {
 
   if (target.headers.size() > max_header_lines) return fail(errc::invalid_argument, "there are more than 100 header fields");
   for (const auto& [name, value] : target.headers) {
-    if (std::any_of(own_fields.begin(), own_fields.end(), [&](std::string_view own) { return same_name(own, name); }))
+    if (std::any_of(own_fields.begin(), own_fields.end(), [&](std::string_view own) { return letters::is_same(own, name); }))
       return fail(errc::invalid_argument, "the header field \"" + name + "\" is set by the transport itself; leave it out");
     auto line = header_line(name, value);
     if (!line) return tl::unexpected(std::move(line.error()));
@@ -137,7 +138,7 @@ result<checked_target> check_target(const http_target& target) {
   }
 
   if (target.tokens && std::any_of(target.headers.begin(), target.headers.end(),
-                                   [](const auto& field) { return same_name(field.first, "authorization"); }))
+                                   [](const auto& field) { return letters::is_same(field.first, "authorization"); }))
     return fail(errc::invalid_argument,
                 "an Authorization header and a source of tokens exclude each other, since both say who asks; name one of them");
   out.tokens = target.tokens;

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "json/reader.hpp"
+#include "letters/lower_case.hpp"
+#include "transport/http_calls/auth_challenge.hpp"
 
 namespace hondana::transport::http_calls {
 namespace {
@@ -27,7 +29,7 @@ std::vector<std::string> conversation::session_lines(const channel::header_field
   std::vector<std::string> out;
   if (session.id) out.push_back("Mcp-Session-Id: " + *session.id);
   for (const auto& [name, value] : session.fields) {
-    const auto is_same = [&wanted = name](const auto& field) { return same_name(field.first, wanted); };
+    const auto is_same = [&wanted = name](const auto& field) { return letters::is_same(field.first, wanted); };
     if (std::none_of(headers.begin(), headers.end(), is_same) && is_field_value(value)) out.push_back(name + ": " + value);
   }
   return out;
@@ -53,6 +55,7 @@ channel::ending ending_for(const response_head& head, std::string body, const st
     out.challenges = head.challenges;
     why.code = errc::unauthorized;
     why.public_text = answered + ": it wants to know who asks, or does not let them; send an Authorization header it accepts";
+    why.private_text = reason_in(head.challenges, out.body);
   } else if (head.status == 404 && had_session) {
     out.session_has_ended = true;
     why.code = errc::source_unavailable;

@@ -98,6 +98,12 @@ std::optional<failure> failed_handshake(CURLcode how, const std::string& why, co
       text = "the certificate " + ours.certificate + " with the key " + ours.key + " cannot be used";
       break;
     case CURLE_PEER_FAILED_VERIFICATION:
+      if (why.find("subject name") != std::string::npos)
+        return failure{
+            errc::source_unavailable,
+            "the certificate of " + origin + " is for another name: " + why + "; ask it by a name of the certificate", why,
+            nullptr};
+      [[fallthrough]];
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_ISSUER_ERROR:
       return failure{

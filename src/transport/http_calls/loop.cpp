@@ -1,10 +1,10 @@
 /// The thread under a channel: what it waits for, and in which order it does things.
 #include "transport/http_calls/loop.hpp"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <system_error>
+
+#include "work/signals_blocked.hpp"
 
 namespace hondana::transport::http_calls {
 namespace {
@@ -13,22 +13,6 @@ namespace {
 constexpr long kept_connections = 32;
 /// How long the loop sleeps when nothing is due; libcurl and `post` wake it before.
 constexpr std::chrono::milliseconds longest_sleep{60'000};
-
-/// Signals are for the threads of the application.
-class signals_blocked {
- public:
-  signals_blocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  signals_blocked(const signals_blocked&) = delete;
-  signals_blocked& operator=(const signals_blocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 
@@ -45,7 +29,7 @@ result<std::unique_ptr<loop>> loop::start() {
   std::unique_ptr<loop> out(new loop(multi));
   curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, kept_connections);
   try {
-    const signals_blocked blocked;
+    const work::signals_blocked blocked;
     out->thread_ = std::thread([it = out.get()] { it->run(); });
   } catch (const std::system_error& error) {
     return fail(errc::source_unavailable, "no thread can be started for HTTP; end other work first", error.what());

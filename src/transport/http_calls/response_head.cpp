@@ -7,10 +7,10 @@
 #include <charconv>
 #include <utility>
 
+#include "letters/lower_case.hpp"
+
 namespace hondana::transport::http_calls {
 namespace {
-
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
 /// "HTTP/1.1 200 OK", "HTTP/2 200"; 0 for anything else.
 int status_in(std::string_view line) noexcept {
@@ -25,7 +25,7 @@ int status_in(std::string_view line) noexcept {
 }  // namespace
 
 std::string response_head::media_type() const {
-  return in_lower_case(trimmed(std::string_view(content_type).substr(0, content_type.find(';'))));
+  return letters::in_lower_case(trimmed(std::string_view(content_type).substr(0, content_type.find(';'))));
 }
 
 std::string response_head::charset() const {
@@ -34,10 +34,10 @@ std::string response_head::charset() const {
     rest.remove_prefix(at + 1);
     const auto parameter = trimmed(rest.substr(0, rest.find(';')));
     const auto equals = parameter.find('=');
-    if (equals == std::string_view::npos || !same_name(trimmed(parameter.substr(0, equals)), "charset")) continue;
+    if (equals == std::string_view::npos || !letters::is_same(trimmed(parameter.substr(0, equals)), "charset")) continue;
     auto value = trimmed(parameter.substr(equals + 1));
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
-    return in_lower_case(value);
+    return letters::in_lower_case(value);
   }
   return {};
 }
@@ -61,29 +61,23 @@ head_reader::state head_reader::take(std::string_view line) {
   if (colon == std::string_view::npos) return state::reading;
   const auto name = line.substr(0, colon);
   const auto value = trimmed(line.substr(colon + 1));
-  if (same_name(name, "content-type")) {
+  if (letters::is_same(name, "content-type")) {
     head_.content_type = value;
-  } else if (same_name(name, "content-encoding")) {
-    head_.content_encoding = in_lower_case(value);
-  } else if (same_name(name, "location")) {
+  } else if (letters::is_same(name, "content-encoding")) {
+    head_.content_encoding = letters::in_lower_case(value);
+  } else if (letters::is_same(name, "location")) {
     head_.location = value;
-  } else if (same_name(name, "mcp-session-id")) {
+  } else if (letters::is_same(name, "mcp-session-id")) {
     head_.session_id.emplace(value);
-  } else if (same_name(name, "retry-after")) {
+  } else if (letters::is_same(name, "retry-after")) {
     head_.retry_after = value;
-  } else if (same_name(name, "cache-control")) {
+  } else if (letters::is_same(name, "cache-control")) {
     head_.cache_control += head_.cache_control.empty() ? "" : ",";
     head_.cache_control += value;
-  } else if (same_name(name, "www-authenticate")) {
+  } else if (letters::is_same(name, "www-authenticate")) {
     head_.challenges.emplace_back(value);
   }
   return state::reading;
-}
-
-std::string in_lower_case(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), lower);
-  return out;
 }
 
 std::string_view trimmed(std::string_view text) noexcept {
@@ -93,14 +87,10 @@ std::string_view trimmed(std::string_view text) noexcept {
   return text;
 }
 
-bool same_name(std::string_view a, std::string_view b) noexcept {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
-}
-
 bool is_field_name(std::string_view text) noexcept {
   constexpr std::string_view others = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z') || others.find(c) != std::string_view::npos;
+    return (c >= '0' && c <= '9') || letters::is_letter(c) || others.find(c) != std::string_view::npos;
   });
 }
 
@@ -123,9 +113,9 @@ std::optional<std::chrono::seconds> max_age_in(std::string_view cache_control) {
     const auto comma = cache_control.find(',');
     const auto one = trimmed(cache_control.substr(0, comma));
     cache_control = comma == std::string_view::npos ? std::string_view() : cache_control.substr(comma + 1);
-    if (same_name(one, "no-store") || same_name(one, "no-cache")) return std::chrono::seconds(0);
+    if (letters::is_same(one, "no-store") || letters::is_same(one, "no-cache")) return std::chrono::seconds(0);
     const auto equals = one.find('=');
-    if (equals == std::string_view::npos || !same_name(one.substr(0, equals), "max-age")) continue;
+    if (equals == std::string_view::npos || !letters::is_same(one.substr(0, equals), "max-age")) continue;
     const auto digits = one.substr(equals + 1);
     std::int64_t seconds = 0;
     const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), seconds);

@@ -51,10 +51,6 @@ class head_reader {
   bool is_complete_ = false;
 };
 
-/// ASCII letters only.
-[[nodiscard]] std::string in_lower_case(std::string_view text);
-/// Equal but for ASCII case.
-[[nodiscard]] bool same_name(std::string_view a, std::string_view b) noexcept;
 /// Without blanks and tabs around it.
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
 /// A token of RFC 9110 5.6.2, such as the name of a header field.

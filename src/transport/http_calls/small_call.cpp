@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "letters/lower_case.hpp"
 #include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/guarded_request.hpp"
 #include "transport/http_calls/public_address.hpp"
@@ -46,7 +47,7 @@ std::string environment_proxy(std::string_view host) {
     }
     return std::string();
   };
-  const auto left_out = in_lower_case(first_of({"no_proxy", "NO_PROXY"}));
+  const auto left_out = letters::in_lower_case(first_of({"no_proxy", "NO_PROXY"}));
   for (std::string_view rest = left_out; !rest.empty();) {
     auto one = rest.substr(0, rest.find_first_of(", "));
     rest.remove_prefix(std::min(one.size() + 1, rest.size()));
@@ -66,7 +67,7 @@ result<small_answer> call_guarded(const small_request& what, const call_guard& u
   if (has_credentials(what.url)) return cannot_ask(errc::invalid_argument, "it holds a user name or password");
   const auto host = host_in(*origin);
   const bool is_ours = std::any_of(under.hosts.begin(), under.hosts.end(),
-                                   [&host](const std::string& one) { return in_lower_case(one) == host; });
+                                   [&host](const std::string& one) { return letters::in_lower_case(one) == host; });
   const bool is_plain = origin->starts_with("http://");
   if (is_plain && !is_ours) return cannot_ask(errc::invalid_argument, "it is no https: URL");
   // Of a host that a stranger has named it must be known whether a proxy leads there: its address is looked at only here.

@@ -2,6 +2,9 @@
 #include "transport/http_calls/transfer.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -63,9 +66,17 @@ void transfer::obtain(refused_token why) {
   why.times = refusals_;
   obtaining_ = tokens_.obtain(std::move(why), [this](const result<void>& how) {
     obtaining_.reset();
-    if (!how) return tell_.finished(tl::unexpected(without_token(how.error())));
+    if (!how) return tell_.finished(tl::unexpected(with_reason(without_token(how.error()))));
     if (auto sent = send(); !sent) tell_.finished(std::move(sent));
   });
+}
+
+/// The source does not know what the server has said, which is news to whoever has sent a token or cannot log in.
+failure transfer::with_reason(failure why) const {
+  if (!is_refused_ || why.code != errc::unauthorized || (token_.empty() && why.scopes)) return why;
+  if (const auto reason = reason_in(head_.head().challenges, refusal_, token_); !reason.empty())
+    why.public_text += "; the server says: " + reason;
+  return why;
 }
 
 void transfer::fail_later(failure why) {
@@ -76,7 +87,7 @@ result<void> transfer::perform() {
   head_ = {};
   is_told_ = false;
   is_refused_ = false;
-  dropped_ = 0;
+  refusal_.clear();
   if (!handle_) handle_.reset(curl_easy_init());
   if (!handle_) return fail(errc::source_unavailable, "no memory for another HTTP request");
   if (auto set = set_options(); !set) return set;
@@ -177,7 +188,11 @@ bool transfer::take_header(std::string_view line) {
 
 bool transfer::take_body(std::string_view bytes) {
   // The body of a refusal is read, so that the connection can be used again, but not for long.
-  if (is_refused_) return (dropped_ += bytes.size()) <= max_error_body_bytes;
+  if (is_refused_) {
+    if (bytes.size() > max_error_body_bytes - refusal_.size()) return false;
+    refusal_ += bytes;
+    return true;
+  }
   // The body of a redirect is for people.
   if (!is_told_) return !is_redirect();
   is_enough_ = !tell_.body(bytes);
@@ -238,12 +253,26 @@ result<void> transfer::follow() {
   return {};
 }
 
+/// libcurl speaks of a host and a port here.
+failure transfer::no_socket() const {
+  long number = 0;
+  curl_easy_getinfo(handle_.get(), CURLINFO_OS_ERRNO, &number);
+  const std::string why = number == 0 ? "nobody answers there" : std::strerror(static_cast<int>(number));
+  return {errc::source_unavailable,
+          "cannot reach the Unix socket " + target_.socket + ": " + why +
+              (number == EACCES || number == EPERM ? "; its mode and group, and those of its folders, say who may"
+                                                   : "; check the path and that the server runs"),
+          {},
+          nullptr};
+}
+
 failure transfer::failure_for(CURLcode how) const {
   const auto origin = target_.socket.empty() ? target_.origin : target_.origin + " at the socket " + target_.socket;
   const std::string why = error_text_[0] != '\0' ? error_text_.c_str() : curl_easy_strerror(how);
   if (is_too_long_ || (!head_.is_complete() && has_too_long_line(handle_.get(), how)))
     return {errc::broken_protocol, "the answer of " + origin + " has header fields of more than 64 KiB", why, nullptr};
   if (auto refused = failed_handshake(how, why, origin, target_.ours)) return std::move(*refused);
+  if (how == CURLE_COULDNT_CONNECT && !target_.socket.empty()) return no_socket();
   switch (how) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:

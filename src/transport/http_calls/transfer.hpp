@@ -86,6 +86,8 @@ class transfer final : transfer_end {
   result<void> perform();
   result<void> set_options();
   [[nodiscard]] failure failure_for(CURLcode how) const;
+  [[nodiscard]] failure no_socket() const;
+  [[nodiscard]] failure with_reason(failure why) const;
   void fail_later(failure why);
 
   loop& loop_;
@@ -105,7 +107,7 @@ class transfer final : transfer_end {
   bool is_enough_ = false;  // the hearer wants no more of it
   bool is_too_long_ = false;
   bool is_refused_ = false;  // the answer is not told
-  std::size_t dropped_ = 0;  // bytes of its body
+  std::string refusal_;      // its body
   int redirects_ = 0;
   loop::timer failing_{};
 };

@@ -81,6 +81,7 @@ class memory_channel final : public hondana::channel::channel {
         if (const auto call = hondana::channel::call_named(*id); call && is_under_way(*call)) hears_.progressed(*call);
       }
     }
+    message->sent_for().tell(why ? rpc::departure::cut : rpc::departure::sent);
     const auto id = intake.id();
     const auto call = id ? hondana::channel::call_named(*id) : std::nullopt;
     if (!why) {

@@ -32,8 +32,14 @@ std::optional<std::string> memory_peer::receive(std::chrono::steady_clock::time_
   std::string text;
   for (;;) {
     const auto more = rpc::pull_until(message, text, deadline);
-    if (!more) return {};  // cut off, as every transport does with a message it cannot complete
-    if (!*more) return text;
+    if (!more) {  // cut off, as every transport does with a message it cannot complete
+      message->sent_for().tell(rpc::departure::cut);
+      return {};
+    }
+    if (!*more) {
+      message->sent_for().tell(rpc::departure::sent);
+      return text;
+    }
   }
 }
 

@@ -127,6 +127,8 @@ struct line_writer::state : std::enable_shared_from_this<state> {
   [[nodiscard]] bool has_room() const { return queue.size() < limits.backlog_messages && queued_bytes < limits.backlog_bytes; }
 
   void give_up(const std::string& why) {
+    // Before anybody can learn of it: whoever does may end the process.
+    if (log) log(why);
     {
       const std::lock_guard lock(mutex);
       failed = true;
@@ -136,14 +138,15 @@ struct line_writer::state : std::enable_shared_from_this<state> {
     }
     changed.notify_all();
     eventfd_write(failed_event, 1);
-    if (log) log(why);
   }
 
-  /// Writes everything, waiting for the peer in between. False when it failed.
-  bool write_all(std::string_view bytes) {
+  /// Writes everything, waiting for the peer in between. False when it failed, which those in `of` are told.
+  bool write_all(std::string_view bytes, rpc::receipts& of) {
     const auto written = to.write_all(bytes, patience);
-    if (!written) give_up("output: " + written.error().public_text + ' ' + written.error().private_text);
-    return written.has_value();
+    if (written) return true;
+    of.settle(written.error().code == errc::timed_out ? rpc::departure::cut : rpc::departure::gone);
+    give_up("output: " + written.error().public_text + ' ' + written.error().private_text);
+    return false;
   }
 
   std::vector<std::shared_ptr<followed>> take_ready() {
@@ -155,11 +158,12 @@ struct line_writer::state : std::enable_shared_from_this<state> {
   }
 
   /// Takes what is waiting, up to a batch; the last message may be one that is pulled, returned separately.
-  std::shared_ptr<rpc::body> take(std::string& batch) {
+  std::shared_ptr<rpc::body> take(std::string& batch, rpc::receipts& of) {
     while (!queue.empty() && batch.size() < batch_bytes) {
       auto next = std::move(queue.front());
       queue.pop_front();
       queued_bytes -= next.bytes;
+      of.add(next.message->sent_for());
       if (!next.message->is_whole()) return next.message;
       batch += next.message->take_text();
       batch += '\n';
@@ -167,16 +171,17 @@ struct line_writer::state : std::enable_shared_from_this<state> {
     return nullptr;
   }
 
-  bool write_pulled(const std::shared_ptr<rpc::body>& message, std::string& batch) {
+  bool write_pulled(const std::shared_ptr<rpc::body>& message, std::string& batch, rpc::receipts& of) {
     for (;;) {
       const auto more = rpc::pull_until(message, batch, clock::now() + limits.pull);
       if (!more) {
         // The peer must not take half a message for a whole one, so the session ends here.
+        of.settle(rpc::departure::cut);
         give_up("output: an answer had to be cut off: " + more.error().public_text + ' ' + more.error().private_text);
         return false;
       }
       if (!*more) break;
-      if (!write_all(batch)) return false;
+      if (!write_all(batch, of)) return false;
       batch.clear();
     }
     batch += '\n';
@@ -189,6 +194,7 @@ struct line_writer::state : std::enable_shared_from_this<state> {
     sigaddset(&pipe_signal, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe_signal, nullptr);
     std::string batch;
+    rpc::receipts leaving;
     std::unique_lock lock(mutex);
     for (;;) {
       writing = false;
@@ -197,11 +203,12 @@ struct line_writer::state : std::enable_shared_from_this<state> {
       if (failed || (closing && queue.empty())) break;
       writing = true;
       batch.clear();
-      const auto pulled = take(batch);
+      const auto pulled = take(batch, leaving);
       const auto ready = pulled ? std::vector<std::shared_ptr<followed>>() : take_ready();
       lock.unlock();
       take_followed(ready, batch);
-      const bool good = (!pulled || write_pulled(pulled, batch)) && write_all(batch);
+      const bool good = (!pulled || write_pulled(pulled, batch, leaving)) && write_all(batch, leaving);
+      if (good) leaving.settle(rpc::departure::sent);
       if (batch.capacity() > 4 * batch_bytes) batch = std::string();
       lock.lock();
       if (!good) break;

@@ -2,7 +2,9 @@
 #include "wire/asking/errors.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "value/take.hpp"
@@ -12,6 +14,19 @@ namespace hondana::wire::asking {
 namespace {
 
 constexpr std::size_t longest_message = 2'000;
+constexpr std::chrono::milliseconds longest_wait = std::chrono::hours(24);
+
+// Not of the protocol: ours, and those of others who number as HTTP does.
+constexpr int too_many_requests = 429;
+constexpr int overloaded = 503;
+
+/// When to come back, from somebody who cannot do it now.
+std::optional<std::chrono::milliseconds> retry_in(const failure& why, const value& data) {
+  if (why.code != errc::too_many_requests && why.code != errc::overloaded) return {};
+  const auto wait = data.integer_at("retryAfterMs");
+  if (!wait) return {};
+  return std::clamp(std::chrono::milliseconds(*wait), std::chrono::milliseconds(0), longest_wait);
+}
 
 errc meaning_of(std::int64_t code, const value& data, const std::string& method, const std::string& target) {
   const bool names_target = data.string_at("uri") && !target.empty();
@@ -30,6 +45,10 @@ errc meaning_of(std::int64_t code, const value& data, const std::string& method,
     case 401:
     case 403:
       return errc::unauthorized;
+    case too_many_requests:
+      return errc::too_many_requests;
+    case overloaded:
+      return errc::overloaded;
     default:
       return errc::refused;
   }
@@ -65,6 +84,7 @@ failure failure_of(const json::object& error, int http_status, const std::string
   out.public_text = "the server answered " + (method.empty() ? "a request" : method) +
                     (target.empty() ? "" : " of " + target.substr(0, 500)) + " with error " + std::to_string(what->code) +
                     ": " + (what->message.empty() ? "without a message" : one_line(what->message));
+  out.retry = retry_in(out, what->data);
   out.answer = std::move(what);
   return out;
 }

@@ -160,6 +160,7 @@ result<read_item> item_of(const json::object& of, const std::string& path) {
   out.title = text_member(of, "title");
   out.mimeType = text_member(of, "mimeType");
   out.version = version_of(of);
+  if (auto meta = value_member(of, "_meta"); meta.as_object() != nullptr) out.meta = std::move(meta);
   if (const auto text = of.find_string("text"); text && *text) {
     out.bytes = std::string(**text);
   } else if (const auto blob = of.find_string("blob"); blob && *blob) {

@@ -84,7 +84,8 @@ class legacy_codec final : public codec {
       if (!token) return tl::unexpected(invalid_params(from.method, token.error()));
       auto mounts = mounts_of(from.params);
       if (!mounts) return tl::unexpected(invalid_params(from.method, mounts.error()));
-      return model::request{std::move(*operation), std::move(*token), {}, {}, is_versioned, std::move(*mounts)};
+      return model::request{std::move(*operation), std::move(*token),    {}, {}, is_versioned,
+                            std::move(*mounts),    trace_of(from.params)};
     }
     return tl::unexpected(method_not_found(from.method, is_.revision));
   }

@@ -7,6 +7,7 @@
 
 #include "json/base64.hpp"
 #include "json/utf8.hpp"
+#include "letters/lower_case.hpp"
 #include "wire/names.hpp"
 
 namespace hondana::wire::modern {
@@ -52,11 +53,6 @@ bool repeats(std::string_view header, const value& argument, bool is_integer) {
   return number && number->as_number() && *number == argument;
 }
 
-bool is_same_field(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 }  // namespace
 
 std::optional<protocol_error> argument_mismatch(const std::vector<model::mirrored_argument>& mirrored, const value& arguments,
@@ -65,7 +61,7 @@ std::optional<protocol_error> argument_mismatch(const std::vector<model::mirrore
     const auto name = "Mcp-Param-" + one.header;
     const auto* argument = model::argument_at(arguments, one.path);
     const auto given = std::find_if(headers.arguments.begin(), headers.arguments.end(),
-                                    [&one](const auto& field) { return is_same_field(field.first, one.header); });
+                                    [&one](const auto& field) { return letters::is_same(field.first, one.header); });
     if (given == headers.arguments.end()) {
       if (argument != nullptr) return mismatch(name + " is missing; it must repeat the argument's value");
       continue;

@@ -104,8 +104,8 @@ decoded<model::request> decode_request(const rpc::request& from, const rpc::fact
     if (!token) return tl::unexpected(invalid_params(from.method, token.error()));
     auto mounts = mounts_of(from.params);
     if (!mounts) return tl::unexpected(invalid_params(from.method, mounts.error()));
-    return model::request{std::move(*operation), std::move(*token), declared->least,
-                          declared->client,      is_versioned,      std::move(*mounts)};
+    return model::request{std::move(*operation), std::move(*token),  declared->least,      declared->client,
+                          is_versioned,          std::move(*mounts), trace_of(from.params)};
   }
   return tl::unexpected(unknown(from.method));
 }

@@ -115,6 +115,7 @@ void append_got(rpc::body& to, const resource& entry, bytes::prepared content, c
   const std::string_view plainest = content.is_text ? "text/plain" : "application/octet-stream";
   json::writer item(text);
   item.begin_object().member("contentType", content.mimeType.empty() ? plainest : std::string_view(content.mimeType));
+  write_content_facts(item, content.metadata, members);
   text += content.is_text ? ",\"content\":\"" : ",\"blob\":\"";
   to.append(std::move(content), home);
   to.text() += "\"}";

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ignore/glob.hpp"
+#include "letters/lower_case.hpp"
 
 namespace hondana::wire::versioned {
 namespace {
@@ -55,8 +56,7 @@ checked read_name_pattern(const json::value& from, const std::string& path, mode
 checked read_mime_type(const json::value& from, const std::string& path, model::resource_filter& into) {
   auto& type = into.mime_type;
   if (auto read = read_text(from, path, longest_text, type); !read) return read;
-  std::transform(type.begin(), type.end(), type.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  type = letters::in_lower_case(type);
   const auto slash = type.find('/');
   const bool is_plain =
       std::all_of(type.begin(), type.end(), [](char c) { return c > ' ' && c <= '~' && c != ';' && c != ','; });

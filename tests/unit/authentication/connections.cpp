@@ -168,7 +168,17 @@ TEST(several_ways, a_bad_token_is_not_made_good_by_a_certificate) {
 TEST(several_ways, who_may_get_a_token_is_told_so_and_others_that_they_may_not) {
   const challenge not_you{403, "", "not you", {}, {}};
   EXPECT_EQ(known(*any({refusing(nothing("get one"))}, {refusing(not_you)}), {}).error().status, 401);
+  EXPECT_EQ(known(*any({refusing(nothing("get one"))}, {refusing(not_you)}), {}).error().description, "get one; not you");
   EXPECT_EQ(known(*any({}, {refusing(nothing("connect")), refusing(not_you)}), {}).error().status, 403);
+}
+
+TEST(several_ways, take_tokens_where_one_of_them_does) {
+  const auto certificates = *hondana::make_certificate_authenticator({});
+  const auto processes = *hondana::make_process_authenticator({{1000, "alice"}});
+  EXPECT_FALSE(certificates->takes_tokens());
+  EXPECT_FALSE(processes->takes_tokens());
+  EXPECT_FALSE(any({}, {certificates, processes})->takes_tokens());
+  EXPECT_TRUE(any({admitting("a")}, {certificates, processes})->takes_tokens());
 }
 
 TEST(several_ways, have_the_metadata_of_all) {
@@ -196,7 +206,7 @@ TEST(token_cache, forgets_the_oldest_what_is_over_and_what_other_keys_have_signe
   const auto now = std::chrono::steady_clock::now();
   const auto later = now + std::chrono::seconds(60);
   const auto key = [](int number) { return hondana::bytes::sha256_of(std::to_string(number)); };
-  for (int one = 0; one < 10'000; ++one) cache.put(key(one), {std::to_string(one), {}, nullptr}, 1, later);
+  for (int one = 0; one < 10'000; ++one) cache.put(key(one), caller{std::to_string(one), {}, nullptr}, 1, later);
   EXPECT_EQ(cache.size(), 160u);
   ASSERT_TRUE(cache.find(key(9'999), 1, now));
   EXPECT_EQ(cache.find(key(9'999), 1, now)->identity, "9999");
@@ -205,7 +215,7 @@ TEST(token_cache, forgets_the_oldest_what_is_over_and_what_other_keys_have_signe
   EXPECT_FALSE(cache.find(key(9'999), 2, now));
   // The same one again and again drives out no other for long.
   hondana::authentication::token_cache small(32);
-  for (int turn = 0; turn < 1000; ++turn) small.put(key(1), {"one", {}, nullptr}, 0, later);
+  for (int turn = 0; turn < 1000; ++turn) small.put(key(1), caller{"one", {}, nullptr}, 0, later);
   EXPECT_EQ(small.size(), 1u);
   EXPECT_TRUE(small.find(key(1), 7, now));
 }

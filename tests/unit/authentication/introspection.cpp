@@ -148,6 +148,13 @@ TEST_F(introspected_tokens, are_remembered_no_longer_than_until_they_expire) {
   EXPECT_FALSE(server_.known(with_token("opaque")));
 }
 
+TEST_F(introspected_tokens, hold_for_half_a_minute) {
+  says(R"({"active":true,"sub":"alice","aud":"https://shelf.example.com/mcp"})");
+  const auto said = ask("opaque");
+  ASSERT_TRUE(said) << said.error().description;
+  EXPECT_EQ(said->until - time_.clocks().steady(), resource_server::introspection_remembered);
+}
+
 TEST_F(introspected_tokens, that_garbage_is_said_about_are_answered_with_try_later) {
   for (const std::string text : {"", "garbage", "[]", "{}", R"({"active":"true"})", R"({"active":1})", R"({"active":true)"}) {
     says(text);

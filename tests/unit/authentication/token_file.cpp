@@ -231,6 +231,20 @@ TEST_F(token_folder, takes_a_token_no_more_once_it_has_expired) {
   EXPECT_TRUE(ask(*whom, lasting));
 }
 
+TEST_F(token_folder, is_to_be_asked_again_within_half_a_minute_and_when_a_token_expires) {
+  const auto lasting = make("laptop", {}, today() + std::chrono::hours(1));
+  const auto ending =
+      make("phone", {}, std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + std::chrono::seconds(9));
+  const auto whom = judge();
+  const auto holds = [&](const std::string& token) {
+    const auto said = ask(*whom, token);
+    return said ? std::chrono::round<std::chrono::seconds>(said->until - std::chrono::steady_clock::now()).count() : -1;
+  };
+  EXPECT_EQ(holds(lasting), 30);
+  EXPECT_LE(holds(ending), 9);
+  EXPECT_GT(holds(ending), 0);
+}
+
 TEST_F(token_folder, a_new_token_is_taken_and_a_revoked_one_refused_at_the_very_next_request) {
   const auto first = make("laptop");
   const auto whom = judge();

@@ -63,6 +63,24 @@ TEST_F(list_resources, shows_the_callers_view) {
   EXPECT_EQ(strings_at(call("search_resources", R"({"q":"hidden"})"), "results", "name"), (strings{"a", "z"}));
 }
 
+// attacks: what the caller may not list, from a source that leaves views to us
+TEST_F(list_resources, and_searches_answer_for_a_prefix_of_what_is_hidden_as_for_one_of_nothing) {
+  for (int i = 0; i < 20; ++i) add("secret/" + std::to_string(i), "words");
+  for (const char* name : {"a", "z"}) add(name, "words");
+  view =
+      std::make_shared<test::hiding_view>(1, [](std::string_view uri) { return uri.find("secret") != std::string_view::npos; });
+  const auto answer = [&](const char* tool, const std::string& prefix, const std::string& more) {
+    const auto got = call(tool, R"({"uriPrefix":"memo:///)" + prefix + '"' + more + '}');
+    return std::to_string(got.content.size()) + got.structuredContent->to_text();
+  };
+  for (const std::string prefix : {"secret", "secret/", "secret/1", "s"}) {
+    EXPECT_EQ(answer("list_resources", prefix, ""), answer("list_resources", "nothing", ""));
+    EXPECT_EQ(answer("list_resources", prefix, R"(,"limit":1)"), answer("list_resources", "nothing", R"(,"limit":1)"));
+    EXPECT_EQ(answer("search_resources", prefix, R"(,"q":"words")"), answer("search_resources", "nothing", R"(,"q":"words")"));
+  }
+  EXPECT_EQ(strings_at(call("list_resources", R"({"uriPrefix":"memo:///"})"), "resources", "name"), (strings{"a", "z"}));
+}
+
 // attacks: what lists tell of contents that the caller may not read
 TEST_F(list_resources, tells_nothing_of_contents_that_need_more_scopes) {
   for (const char* name : {"a", "private/b"}) add(name, "x").description = "the combination is 1234";

@@ -48,12 +48,12 @@ TEST_F(read_resource, gives_a_text_embedded_with_its_annotations) {
 }
 
 TEST_F(read_resource, gives_pictures_and_sounds_as_such_and_other_bytes_embedded) {
-  add("p", std::string("\x89PNG\0", 5), "image/png");
-  add("s", std::string("RIFF\0", 5), "audio/wav");
+  add("p", std::string("\x89PNG\r\n\x1a\n\0", 9), "image/png");
+  add("s", std::string("RIFF\4\0\0\0WAVE", 12), "audio/wav");
   add("b", std::string("PK\0", 3), "application/zip");
   add("v", "<svg/>", "image/svg+xml");
   const auto picture = call("read_resource", R"({"uri":"memo:///p"})");
-  EXPECT_EQ(std::get<image_block>(picture.content.at(0)).bytes, std::string("\x89PNG\0", 5));
+  EXPECT_EQ(std::get<image_block>(picture.content.at(0)).bytes, std::string("\x89PNG\r\n\x1a\n\0", 9));
   EXPECT_EQ(std::get<image_block>(picture.content.at(0)).mimeType, "image/png");
   const auto sound = call("read_resource", R"({"uri":"memo:///s"})");
   EXPECT_EQ(std::get<audio_block>(sound.content.at(0)).mimeType, "audio/wav");
@@ -207,7 +207,7 @@ TEST_F(read_resource, leaves_out_of_a_folder_what_needs_more_scopes) {
 TEST_F(read_resource, says_what_is_wrong_and_what_to_do) {
   add("a", "text");
   add("b", std::string("\0", 1), "application/zip");
-  add("big", std::string((4u << 20) + 1, '\0'), "image/png");
+  add("big", "\x89PNG\r\n\x1a\n" + std::string((4u << 20) - 7, '\0'), "image/png");
   EXPECT_EQ(
       refusal("read_resource", R"({"uri":"memo:///none"})").public_text,
       "There is no resource memo:///none, or it is not served to you. list_resources and search_resources give the URIs of "

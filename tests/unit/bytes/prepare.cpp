@@ -19,6 +19,7 @@
 namespace {
 
 using namespace hondana;
+using namespace std::string_literals;
 using bytes::prepare;
 using test::scripted_reader;
 
@@ -71,6 +72,32 @@ TEST(prepare, decides_text_or_blob_over_the_whole_content) {
   EXPECT_TRUE(is_text(pulled(reader(""))));
   EXPECT_FALSE(is_text(pulled(reader(late_break))));
   EXPECT_FALSE(is_text(pulled(reader("cut off \xE6\x97"))));
+}
+
+TEST(prepare, hands_on_the_facts_about_contents_held_and_pulled) {
+  auto first = held("a");
+  auto second = pulled(reader("b"));
+  first.metadata = {{"dev.example/one", std::int64_t{1}}};
+  second.metadata = {{"dev.example/two", std::int64_t{2}}};
+  const auto ready = prepare(of({first, second}), request_of());
+  ASSERT_TRUE(ready);
+  EXPECT_EQ(ready->contents.at(0).metadata, first.metadata);
+  EXPECT_EQ(ready->contents.at(1).metadata, second.metadata);
+}
+
+/// Knows how many bytes it has given.
+class counting_reader final : public scripted_reader {
+ public:
+  using scripted_reader::scripted_reader;
+  [[nodiscard]] metadata facts() const override { return {{"dev.example/reads", std::int64_t{reads}}}; }
+};
+
+TEST(prepare, asks_a_reader_for_facts_when_all_has_been_read) {
+  auto one = pulled(std::make_shared<counting_reader>("0123456789"));
+  one.metadata = {{"dev.example/one", true}};
+  const auto ready = prepare(of({std::move(one)}), request_of());
+  ASSERT_TRUE(ready);
+  EXPECT_EQ(ready->contents.at(0).metadata, (metadata{{"dev.example/one", true}, {"dev.example/reads", std::int64_t{3}}}));
 }
 
 TEST(prepare, obeys_a_declared_form_except_where_text_is_not_text) {
@@ -200,9 +227,65 @@ TEST(prepare, a_type_the_content_belies_gives_way) {
   EXPECT_EQ(type_of("text/markdown", "# a"), "text/markdown");
   EXPECT_EQ(type_of("text/markdown", "\xff\xfe"), "application/octet-stream");
   EXPECT_EQ(type_of("application/octet-stream", "plain"), "text/plain");
-  EXPECT_EQ(type_of("image/png", "\x89PNG"), "image/png");
+  EXPECT_EQ(type_of("image/png", "\x89PNG\r\n\x1a\n\1"), "image/png");
+  EXPECT_EQ(type_of("image/png", "\xff\xd8\xff\xe0"), "image/jpeg");
+  EXPECT_EQ(type_of("image/png", "\xff of nothing known"), "application/octet-stream");
+  EXPECT_EQ(type_of("image/png", "<html><script>alert(1)</script>"), "text/plain");
   EXPECT_EQ(type_of("image/svg+xml", "<svg/>"), "image/svg+xml");
   EXPECT_EQ(type_of("", "plain"), "");
+}
+
+/// As what a browser would run it, as told; the types told with it.
+std::string label_of(content item, std::string uri = "memo:///a") {
+  const auto ready = prepare(of({std::move(item)}), request_of(std::move(uri)));
+  if (!ready) return ready.error().public_text;
+  std::string all;
+  for (const auto& [name, held] : ready->contents.at(0).metadata) {
+    if (name == "dev.hondana/active") all += std::get<std::string>(held) + ";";
+  }
+  return all;
+}
+
+content typed(content item, std::string type) {
+  item.mimeType = std::move(type);
+  return item;
+}
+
+TEST(prepare, labels_what_a_browser_would_run_by_type_and_by_content) {
+  EXPECT_EQ(label_of(held("plain")), "");
+  EXPECT_EQ(label_of(typed(held("# words"), "text/markdown")), "");
+  EXPECT_EQ(label_of(typed(held("words"), "text/html")), "text/html;");
+  EXPECT_EQ(label_of(typed(held("<svg/>"), "image/svg+xml")), "image/svg+xml;");
+  EXPECT_EQ(label_of(typed(held("<script>alert(1)</script>"), "image/png")), "text/html;");
+  EXPECT_EQ(label_of(typed(held("<script>alert(1)</script>"), "application/json")), "text/html;");
+  EXPECT_EQ(label_of(held("\xff\xfe<\0?\0x\0m\0l\0"s)), "text/xml;");
+  // A type that gave way has been said to a browser all the same.
+  EXPECT_EQ(label_of(typed(held("\xff\xfe"), "text/html")), "text/html;");
+  EXPECT_EQ(label_of(typed(pulled(reader("   <!doctype html><title>x</title>")), "text/plain")), "text/html;");
+  EXPECT_EQ(label_of(typed(pulled(reader(std::string(100'000, 'x') + "<html>")), "text/plain")), "");
+}
+
+TEST(prepare, keeps_the_label_of_a_source_that_knows_more_and_says_it_once) {
+  auto part = held("only words");
+  part.metadata = {{"dev.hondana/active", std::string("text/html")}};
+  EXPECT_EQ(label_of(part), "text/html;");
+  auto contradicted = typed(held("<script>"), "text/javascript");
+  contradicted.metadata = {{"dev.hondana/active", std::string("text/plain")}};
+  EXPECT_EQ(label_of(contradicted), "text/javascript;");
+}
+
+TEST(prepare, takes_the_type_of_a_part_from_its_source) {
+  auto part = typed(held("\xffmiddle of a picture"), "image/png");
+  const auto ready = prepare(of({part}), request_of("memo:///a.png?bytes=100-200"));
+  ASSERT_TRUE(ready);
+  EXPECT_EQ(ready->contents[0].mimeType, "image/png");
+  EXPECT_EQ(label_of(typed(held("<script>"), "text/plain"), "memo:///a.txt?lines=7-9"), "text/html;");
+}
+
+TEST(prepare, does_not_take_every_query_for_a_part) {
+  const auto ready = prepare(of({typed(held("<html>not a picture"), "image/png")}), request_of("x://a?q"));
+  ASSERT_TRUE(ready);
+  EXPECT_EQ(ready->contents[0].mimeType, "text/plain");
 }
 
 }  // namespace

@@ -31,6 +31,18 @@ TEST(cursor, carries_its_key) {
   EXPECT_EQ(read_cursor(write_cursor(scope, longest), scope), longest);
 }
 
+TEST(cursor, hides_its_key_from_all_but_its_sealer) {
+  const auto by = seal::sealer::with_key(std::string(32, 'k')).value();
+  const auto cursor = write_cursor(scope, "file:///secret", by.get());
+  EXPECT_EQ(read_cursor(cursor, scope, by.get()), "file:///secret");
+  EXPECT_EQ(json::decode_base64url(cursor)->find("file"), std::string::npos);
+  const std::string longest(16 * 1024, 'k');
+  EXPECT_EQ(read_cursor(write_cursor(scope, longest, by.get()), scope, by.get()), longest);
+  expect_refused(cursor);
+  EXPECT_FALSE(read_cursor(cursor, scope + 1, by.get()));
+  EXPECT_FALSE(read_cursor(write_cursor(scope, "file:///secret"), scope, by.get()));
+}
+
 TEST(cursor, is_written_in_url_safe_characters) {
   const auto cursor = write_cursor(scope, "file:///?>~?>~?>~?>~\xFB\xFF");
   EXPECT_EQ(cursor.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"), std::string::npos);

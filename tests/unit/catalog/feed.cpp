@@ -2,7 +2,11 @@
 #include "catalog/feed.hpp"
 
 #include <atomic>
+#include <functional>
+#include <memory>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -141,6 +145,51 @@ TEST(feed, says_when_a_resource_gets_its_first_watcher_and_loses_its_last) {
   all.leave(*one);
   EXPECT_EQ(said.back(), "-memo:///a");
   EXPECT_TRUE(all.watched_resources().empty());
+}
+
+/// Asks somebody else before it says what it may hear.
+class thinker final : public listener {
+ public:
+  explicit thinker(std::function<bool()> thinks) : thinks_(std::move(thinks)) {}
+  void heard(const model::change&) override {}
+  [[nodiscard]] bool may_hear(std::string_view) const override { return thinks_(); }
+
+ private:
+  std::function<bool()> thinks_;
+};
+
+TEST(feed, passes_changes_on_while_a_listener_thinks_what_it_may_hear) {
+  feed all;
+  const auto other = std::make_shared<recorder>();
+  ASSERT_TRUE(all.watch(other, "memo:///b"));
+  const auto one = std::make_shared<thinker>([&all] {
+    all.publish({kind::content, "memo:///b", {}});
+    return true;
+  });
+  ASSERT_TRUE(all.watch(one, "memo:///a"));
+  EXPECT_EQ(other->taken().size(), 1u);
+  EXPECT_TRUE(all.is_watched("memo:///a"));
+  all.reconsider(*one);
+  EXPECT_EQ(other->taken().size(), 1u);
+  EXPECT_TRUE(all.is_watched("memo:///a"));
+}
+
+TEST(feed, asks_again_when_rules_have_changed_while_a_listener_thought) {
+  feed all;
+  bool may = true;
+  std::shared_ptr<thinker> one;
+  one = std::make_shared<thinker>([&] {
+    const bool could = may;
+    if (std::exchange(may, false)) all.reconsider(*one);
+    return could;
+  });
+  ASSERT_TRUE(all.watch(one, "memo:///a"));
+  EXPECT_FALSE(all.is_watched("memo:///a")) << "its first answer was of the rules before";
+  may = true;
+  all.reconsider(*one);
+  EXPECT_FALSE(all.is_watched("memo:///a"));
+  all.leave(*one);
+  EXPECT_EQ(all.listeners(), 0u);
 }
 
 TEST(feed, keeps_no_listener_alive) {

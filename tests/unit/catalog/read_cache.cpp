@@ -80,6 +80,17 @@ TEST(a_read_cache, has_bytes_of_its_own) {
   EXPECT_EQ(cache.counts().entries, 1);
 }
 
+TEST(a_read_cache, keeps_and_counts_the_facts_about_contents) {
+  read_cache cache(64 * 1024);
+  auto marked = text_of("text");
+  marked.contents.front().metadata = {{"dev.example/why", std::string(500, 'x')}};
+  cache.keep(key_of("memo:///a"), text_of("text"));
+  const auto plain = cache.counts().bytes;
+  cache.keep(key_of("memo:///a"), marked);
+  EXPECT_EQ(cache.find(key_of("memo:///a"))->contents.front().metadata, marked.contents.front().metadata);
+  EXPECT_GT(cache.counts().bytes, plain + 500);
+}
+
 TEST(a_read_cache, keeps_views_sources_and_spellings_apart) {
   read_cache cache(64 * 1024);
   const auto some = std::make_shared<hiding_view>(7, [](std::string_view) { return false; });

@@ -87,11 +87,13 @@ TEST_F(ways, leave_scopes_to_the_rules_which_may_be_read_again) {
 
 TEST_F(ways, that_nobody_could_come_by_are_refused_with_what_is_missing) {
   by_ = {false, true};
-  EXPECT_NE(why("[auth.certificates]\n").find("[auth.certificates]: no client is asked for a certificate"), std::string::npos);
+  EXPECT_NE(why("[auth.certificates]\n").find("config.toml:1: auth.certificates: no client is asked for a certificate"),
+            std::string::npos);
   EXPECT_NE(why("[auth.certificates]\n").find("client_authorities"), std::string::npos);
   EXPECT_EQ(why("[auth.unix]\nusers = [\"root\"]\n"), "made");
   by_ = {true, false};
-  EXPECT_NE(why("[auth.unix]\nusers = [\"root\"]\n").find("[auth.unix]: nobody comes by a Unix socket"), std::string::npos);
+  EXPECT_NE(why("[auth.unix]\nusers = [\"root\"]\n").find("config.toml:1: auth.unix: nobody comes by a Unix socket"),
+            std::string::npos);
   EXPECT_EQ(why("[auth.certificates]\n"), "made");
 }
 
@@ -106,10 +108,18 @@ TEST_F(ways, users_are_told_as_where_nobody_is_asked) {
 }
 
 TEST_F(ways, that_cannot_be_say_which_table_and_what_to_do) {
-  EXPECT_NE(why("[auth]\ntokens = \"none\"\n").find("[auth]: cannot open " + folder_ + "/none"), std::string::npos);
-  EXPECT_NE(why("[auth]\ntokens = \"none\"\n").find("hondana token new"), std::string::npos);
-  EXPECT_NE(why("[auth.unix]\nusers = [\"nobody of this name\"]\n").find("no user \"nobody of this name\""), std::string::npos);
-  EXPECT_NE(why("[auth.oauth]\nissuer = \"a\"\nresource = \"https://b.example\"\n").find("issuer: expected a URL"),
+  EXPECT_NE(why("[auth]\ntokens = \"none\"\n").find("config.toml:2: auth.tokens: cannot open " + folder_ + "/none"),
+            std::string::npos);
+  EXPECT_NE(why("[auth]\ntokens = \"none\"\n").find("'hondana token new NAME --file " + folder_ + "/none'"), std::string::npos);
+  EXPECT_NE(why("\n[auth.oauth]\nissuer = \"http://login.example.com\"\nresource = \"https://b.example\"\n")
+                .find("config.toml:3: auth.oauth.issuer: plain http:"),
+            std::string::npos);
+  EXPECT_EQ(why("[auth.oauth]\nissuer = \"http://127.0.0.1:9\"\nresource = \"https://b.example\"\n"), "made");
+  EXPECT_NE(why("[auth.unix]\nusers = [\"nobody of this name\"]\n")
+                .find("config.toml:2: auth.unix.users: there is no user \"nobody of this name\""),
+            std::string::npos);
+  EXPECT_NE(why("[auth.oauth]\nissuer = \"a\"\nresource = \"https://b.example\"\n")
+                .find("config.toml:2: auth.oauth.issuer: expected a URL"),
             std::string::npos);
   const std::string asking =
       "[auth.oauth]\nissuer = \"https://a.example\"\nresource = \"https://b.example\"\n[auth.oauth.introspection]\n"
@@ -121,6 +131,25 @@ TEST_F(ways, that_cannot_be_say_which_table_and_what_to_do) {
   EXPECT_EQ(why(asking + "client_secret_file = \"secret\"\n"), "made");
   std::filesystem::permissions(folder_ + "/secret", std::filesystem::perms::others_read, std::filesystem::perm_options::add);
   EXPECT_NE(why(asking + "client_secret_file = \"secret\"\n").find("chmod 600"), std::string::npos);
+}
+
+TEST_F(ways, warn_of_a_secret_that_others_can_read) {
+  const std::string text =
+      "[auth.oauth]\nissuer = \"https://a.example\"\nresource = \"https://b.example\"\n[auth.oauth.introspection]\n"
+      "endpoint = \"https://a.example/i\"\nclient_id = \"shelf\"\nclient_secret = \"plain\"\n";
+  ASSERT_TRUE(disk::replace_private(folder_ + "/config.toml", text));
+  std::string said;
+  const auto read = [&] {
+    const auto settings = config::load(folder_ + "/config.toml");
+    ASSERT_TRUE(settings) << settings.error().public_text;
+    ASSERT_TRUE(ways_from(*settings, {}, by_, [&said](std::string_view line) { said += line; }));
+  };
+  read();
+  EXPECT_EQ(said, "");
+  std::filesystem::permissions(folder_ + "/config.toml", std::filesystem::perms(0644));
+  read();
+  EXPECT_NE(said.find("config.toml:7: auth.oauth.introspection.client_secret: others"), std::string::npos) << said;
+  EXPECT_EQ(said.find("plain"), std::string::npos);
 }
 
 TEST(usual_tokens, are_beside_the_usual_configuration) {

@@ -77,6 +77,8 @@ TEST(line, takes_everything_behind_two_dashes_as_the_command_of_a_server) {
 TEST(line, takes_a_command_of_two_words) {
   EXPECT_EQ(&good_line({"config", "import", "a.json"}).entry(), &import_entry);
   EXPECT_EQ(fault_of({"config"}), "the command is \"hondana config import\"");
+  EXPECT_EQ(fault_of({"token"}), "the commands are \"hondana token new\", \"hondana token ls\" and \"hondana token revoke\"");
+  EXPECT_EQ(fault_of({"token", "revoke"}), "\"hondana token revoke\" needs an ID: As 'hondana token ls' shows it");
   EXPECT_EQ(fault_of({"config", "imprt"}), "the command is \"hondana config import\"");
   EXPECT_EQ(std::get<help_wanted>(taken_apart({"config", "--help"})).of, &import_entry);
 }

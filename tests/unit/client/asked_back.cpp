@@ -17,28 +17,31 @@ using std::chrono::seconds;
 constexpr const char* asks_who = R"({"resultType":"input_required","requestState":"s","inputRequests":{"who":{"method":)"
                                  R"("elicitation/create","params":{"message":"?","requestedSchema":{"type":"object"}}}}})";
 
-/// A person who answers when the test says so.
+/// A person who answers when the test says so. Copies are the same person: a handler's thread may outlive the test.
 class slow_person {
  public:
-  result<form_answer> ask() {
-    ++asked_;
-    asked_.notify_all();
-    may_answer_.wait();
+  [[nodiscard]] result<form_answer> ask() const {
+    ++state_->asked;
+    state_->asked.notify_all();
+    state_->may_answer.wait();
     return form_answer{"accept", value::object{}};
   }
-  void waits_until_asked(int times = 1) {
-    for (int now = asked_; now < times; now = asked_) asked_.wait(now);
+  void waits_until_asked(int times = 1) const {
+    for (int now = state_->asked; now < times; now = state_->asked) state_->asked.wait(now);
   }
-  void answer() { may_answer_.count_down(); }
+  void answer() const { state_->may_answer.count_down(); }
 
  private:
-  std::atomic<int> asked_{0};
-  std::latch may_answer_{1};
+  struct state {
+    std::atomic<int> asked{0};
+    std::latch may_answer{1};
+  };
+  std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 
-client_options asked_by(slow_person& who) {
+client_options asked_by(const slow_person& who) {
   client_options out;
-  out.handlers.form = [&who](const form_request&, const value&) { return who.ask(); };
+  out.handlers.form = [who](const form_request&, const value&) { return who.ask(); };
   return out;
 }
 
@@ -68,7 +71,7 @@ TEST(asked_back, calls_of_older_servers_end_when_nobody_answers_their_question) 
   scripted_server server(older_tool([](scripted_server& of, const heard& one) {
     if (one.method == "tools/call") of.say(0, form_question(1));
   }));
-  slow_person person;
+  const slow_person person;
   auto options = asked_by(person);
   options.call_time = milliseconds(50);
   options.input_time = milliseconds(100);
@@ -112,7 +115,7 @@ TEST(asked_back, questions_for_which_there_is_no_handler_win_no_time) {
 
 TEST(asked_back, a_retried_call_ends_when_it_is_cancelled_while_a_person_thinks) {
   scripted_server server(modern_tool(asks_who));
-  slow_person person;
+  const slow_person person;
   opened_engine engine(server, asked_by(person));
   std::stop_source stop;
   auto call =
@@ -126,7 +129,7 @@ TEST(asked_back, a_retried_call_ends_when_it_is_cancelled_while_a_person_thinks)
 
 TEST(asked_back, a_retried_call_ends_when_nobody_answers_in_time) {
   scripted_server server(modern_tool(asks_who));
-  slow_person person;
+  const slow_person person;
   auto options = asked_by(person);
   options.input_time = milliseconds(50);
   opened_engine engine(server, std::move(options));
@@ -206,7 +209,7 @@ TEST(asked_back, answers_never_go_to_another_connection) {
     if (one.method == "tools/call") of.say(0, form_question(0));
     if (one.method.empty() && runs == 1) of.result(of.all("tools/call").back(), R"({"content":[]})");
   }));
-  slow_person person;
+  const slow_person person;
   std::atomic<int> times = 0;
   client_options options;
   options.handlers.form = [&](const form_request&, const value&) -> result<form_answer> {

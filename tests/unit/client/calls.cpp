@@ -53,6 +53,48 @@ TEST(calls, fail_with_a_clear_text_when_the_answer_is_none) {
   }
 }
 
+/// Spec: RFC 6750 section 3.1.
+TEST(calls, that_need_more_scopes_name_them) {
+  struct expectation {
+    const char* challenge;
+    const char* body;
+    std::vector<std::string> scopes;
+    const char* text;
+  };
+  const expectation cases[] = {
+      {"Bearer error=\"insufficient_scope\", scope=\"write read\"",
+       "",
+       {"read", "write"},
+       "with HTTP 403: whoever asks may not; it wants the scopes read write"},
+      {"Bearer error=\"insufficient_scope\", scope=\"read\"",
+       R"({"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Not with this."}})",
+       {"read"},
+       "Not with this; it wants the scope read"},
+      {"Bearer error=\"insufficient_scope\", scope=\"read\"",
+       R"({"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"This needs the scopes read."}})",
+       {"read"},
+       "This needs the scopes read."},
+      {"Bearer error=\"insufficient_scope\"", "", {}, "with HTTP 403: whoever asks may not"},
+      {"Bearer scope=\"read\"", "", {}, "with HTTP 403: whoever asks may not"},
+  };
+  for (const auto& one : cases) {
+    scripted_server server(modern([&one](scripted_server& of, const heard& asked) {
+      if (asked.sent.call == 0) return;
+      channel::ending how;
+      how.http_status = 403;
+      how.challenges = {one.challenge};
+      how.body = one.body;
+      of.end(asked.sent.call, how);
+    }));
+    opened_engine engine(server);
+    const auto got = outbound::resource_page(*engine, {}, {}, {});
+    ASSERT_FALSE(got) << one.challenge;
+    EXPECT_EQ(got.error().code, errc::unauthorized);
+    EXPECT_TRUE(got.error().public_text.ends_with(one.text)) << got.error().public_text;
+    EXPECT_EQ(got.error().scopes ? *got.error().scopes : std::vector<std::string>(), one.scopes);
+  }
+}
+
 TEST(calls, ignore_answers_that_come_twice_and_answers_to_nobody) {
   scripted_server server(modern([](scripted_server& of, const heard& one) {
     if (one.method != "resources/list") return;

@@ -39,6 +39,11 @@ class ear {
     const std::lock_guard lock(mutex_);
     return std::any_of(all_.begin(), all_.end(), wanted);
   }
+  template <class Wanted>
+  std::ptrdiff_t count(Wanted wanted) {
+    const std::lock_guard lock(mutex_);
+    return std::count_if(all_.begin(), all_.end(), wanted);
+  }
 
  private:
   std::mutex mutex_;

@@ -87,6 +87,28 @@ TEST(watching, is_taken_up_again_and_finds_what_was_missed) {
   EXPECT_EQ(server.all("subscriptions/listen").size(), 2u);
 }
 
+TEST(watching, is_told_once_that_the_server_refuses_it_and_goes_on_when_it_does_no_more) {
+  std::atomic<int> asked = 0;
+  scripted_server server([&asked](scripted_server& of, const heard& one) {
+    if (one.method == "server/discover") return of.result(one, modern_self);
+    if (one.method != "subscriptions/listen") return;
+    const int which = asked++;
+    if (which == 0 || which == 3) return acknowledge(of, one);
+    channel::ending how;
+    how.http_status = 401;
+    of.end(one.sent.call, how);
+  });
+  ear news;
+  opened_engine engine(server);
+  const auto watch = engine->watched().add({.uris = {"x:a"}}, news.handler(), {});
+  ASSERT_TRUE(watch);
+  server.break_off({errc::source_unavailable, "the connection broke", {}});
+  EXPECT_TRUE(news.waits_for(
+      [](const change& one) { return one.kind == change_kind::refused && one.text.find("HTTP 401") != std::string::npos; }));
+  EXPECT_TRUE(news.hears(change_kind::connection_back));
+  EXPECT_EQ(news.count([](const change& one) { return one.kind == change_kind::refused; }), 1);
+}
+
 TEST(watching, of_older_servers_subscribes_once_a_uri_and_again_after_a_loss) {
   scripted_server server([](scripted_server& of, const heard& one) {
     if (one.method == "initialize") return of.result(one, older_self("2025-06-18"));

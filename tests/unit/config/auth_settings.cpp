@@ -118,8 +118,17 @@ TEST(auth_settings, a_mistake_is_named_with_its_line) {
            {"[auth.certificates]\nscopes = [\"a\"]\n[[auth.certificates.allow]]\nname = \"x\"",
             "2: auth.certificates.scopes: each [[auth.certificates.allow]] has"},
            {"[auth.unix]\nusers = []", "2: auth.unix.users: missing"},
+           {"[auth.rule]\nscopes = [\"a\"]", "1: auth.rule: expected tables: write [[auth.rule]] above each"},
+           {"[auth]\noauth = 1", "2: auth.oauth: expected a table: write [auth.oauth] above it"},
            {"[[auth.rule]]\nmethods = [\"tools/call\"]", "1: auth.rule.scopes: missing"},
            {"[[auth.rule]]\nscopes = [\"a\"]\nuri = [\"file:///\"]", "3: auth.rule.uri: unknown key"},
+           {"[auth]\n\nscopes = [\"a b\"]", "3: auth.scopes: "},
+           {"[[auth.rule]]\nscopes = [\"a\"]\n\nmethods = [\"resource/read\"]", "4: auth.rule.methods: "},
+           {"[[auth.rule]]\nscopes = [\"a\"]\nuris = [\"no uri\"]", "3: auth.rule.uris: "},
+           {"[[auth.rule]]\nscopes = [\"ok\"]\n[[auth.rule]]\n\nscopes = [\"a\\\"b\"]", "5: auth.rule.scopes: "},
+           {"[auth.implies]\nfine = [\"x\"]\nadmin = [\"a b\"]", "3: auth.implies.admin: "},
+           {"[auth.implies]\n\"a b\" = [\"c\"]", "2: auth.implies.a b: "},
+           {"[auth]\n[auth.implies]\na = [\"b\"]\nb = [\"a\"]", "2: auth.implies: Scope rules: the scope"},
            {"[auth.implies]\nadmin = \"read\"", "2: auth.implies.admin: expected an array of strings"}}) {
     const auto made = parse(text + '\n', "t.toml");
     ASSERT_FALSE(made) << text;

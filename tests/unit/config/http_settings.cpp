@@ -17,6 +17,8 @@ TEST(http_settings, everything_the_table_can_say_is_read) {
 address = "0.0.0.0"
 port = 80
 socket = "run/hondana.sock"
+socket_mode = "0660"
+socket_group = "shelf"
 admin = "[::1]:7326"
 hosts = ["mcp.example.com", "shelf:8080"]
 origins = ["https://app.example"]
@@ -41,6 +43,8 @@ threads = 2
   EXPECT_EQ(http.address, "0.0.0.0");
   EXPECT_EQ(http.port, 80);
   EXPECT_EQ(http.socket, "/etc/hondana/run/hondana.sock");
+  EXPECT_EQ(http.socket_mode, 0660u);
+  EXPECT_EQ(http.socket_group, "shelf");
   EXPECT_EQ(http.admin, "[::1]:7326");
   EXPECT_EQ(http.hosts, (std::vector<std::string>{"mcp.example.com", "shelf:8080"}));
   EXPECT_EQ(http.origins, (std::vector<std::string>{"https://app.example"}));
@@ -66,6 +70,10 @@ TEST(http_settings, a_mistake_is_named_with_its_line) {
            {"address = \"\"", "http.address: expected a literal address"},
            {"socket = \"\"", "http.socket: expected a path"},
            {"socket = \"/" + std::string(200, 'x') + '"', "http.socket: expected a path of at most 107 bytes"},
+           {"socket_mode = \"0060\"", "http.socket_mode: expected a mode that lets the server itself in"},
+           {"socket_mode = \"06600\"", "http.socket_mode: expected a mode"},
+           {"socket_mode = \"rw-\"", "http.socket_mode: expected a mode"},
+           {"socket_mode = 660", "http.socket_mode: expected a string"},
            {"admin = \"7326\"", "http.admin: expected a literal address with a port"},
            {"admin = \"localhost:7326\"", "http.admin: expected a literal address with a port"},
            {"hosts = \"a\"", "http.hosts: expected an array of strings"},

@@ -32,6 +32,15 @@ TEST(section, names_file_line_and_key_of_a_wrong_type) {
   EXPECT_EQ(it.string("s").error().public_text, "t.toml:3: s: expected a string in quotes");
 }
 
+TEST(section, names_the_line_of_a_key_inside) {
+  const auto it = parsed("\n[http]\nport = 1\n\n[http.tls]\ncertificate = \"x\"\n");
+  EXPECT_EQ(it.wrong_inside("http.port", "no").public_text, "t.toml:3: http.port: no");
+  EXPECT_EQ(it.wrong_inside("http.tls.certificate", "no").public_text, "t.toml:6: http.tls.certificate: no");
+  EXPECT_EQ(it.wrong_inside("http.tls.key", "no").public_text, "t.toml:5: http.tls.key: no");
+  EXPECT_EQ(it.wrong_inside("auth.tokens", "no").public_text, "t.toml:1: auth.tokens: no");
+  EXPECT_EQ(it.wrong_inside("http.port.x", "no").public_text, "t.toml:3: http.port.x: no");
+}
+
 TEST(section, names_the_bounds_of_an_integer) {
   auto it = parsed("port = 70000\n");
   EXPECT_EQ(it.integer("port", 0, 65535).error().public_text, "t.toml:1: port: expected an integer from 0 to 65535");

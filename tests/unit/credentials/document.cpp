@@ -24,7 +24,7 @@ document full() {
   out.registrations["https://a.example"] = {
       {"client", "secret", seconds(std::chrono::seconds(5)), "client_secret_basic", "http://127.0.0.1:1/callback"},
       {"another", "", std::nullopt, "", ""}};
-  out.registrations["https://b.example"] = {{"public", "", std::nullopt, "none", "", "/home/ada/key.pem"}};
+  out.registrations["https://b.example"] = {{"public", "", std::nullopt, "none", "", "/home/ada/key.pem", true, true}};
   out.in_keyring = {"https://m.example/other"};
   return out;
 }

@@ -160,6 +160,23 @@ TEST_F(credential_stores, open_the_keyring_for_nothing_that_is_not_in_it) {
   EXPECT_FALSE(std::filesystem::exists(folder / "deep"));
 }
 
+TEST_F(credential_stores, tell_the_keys_that_log_ins_are_renewed_with_and_open_no_keyring_for_that) {
+  const auto keys = [this](const std::string& resource) { return key_files_for(resource, {file, {}}); };
+  EXPECT_TRUE(keys(here).empty());
+  ASSERT_TRUE(store(place::file)->put(tokens(here, "", "1")));
+  ASSERT_TRUE(store(place::keyring)->put(tokens(elsewhere, "", "2")));
+  hondana::client_registration client{.client_id = "client", .key_file = "/keys/one.pem"};
+  ASSERT_TRUE(store()->put_registration(issuer, client));
+  client = {.client_id = "another", .key_file = "/others/two.pem"};
+  ASSERT_TRUE(store()->put_registration(issuer, client));
+  const auto before = keyring->calls;
+  EXPECT_EQ(keys(here), std::vector<std::string>{"/keys/one.pem"});
+  // Whose they are stands where only the keyring is.
+  EXPECT_EQ(keys(elsewhere), (std::vector<std::string>{"/keys/one.pem", "/others/two.pem"}));
+  EXPECT_TRUE(keys("https://m.example/third").empty());
+  EXPECT_EQ(keyring->calls, before);
+}
+
 TEST_F(credential_stores, say_so_when_the_keyring_is_locked_and_change_nothing) {
   ASSERT_TRUE(store()->put(tokens(here, "", "1")));
   const auto before = text();

@@ -127,25 +127,85 @@ TEST(stored_log_in, reads_the_key_of_the_client_that_logged_in_last) {
   client.key_file = key.path;
   ASSERT_TRUE(store->put_registration("https://a.example", client));
   auto with = *settings_with(store, of);
-  ASSERT_TRUE(add_kept_key(with, of.url));
+  ASSERT_TRUE(add_kept_client(with, of.url));
   EXPECT_EQ(with.private_key, "");
   tokens.key.issuer = "https://a.example";
   tokens.key.client_id = "ours";
   tokens.tokens.since += std::chrono::seconds(1);
   ASSERT_TRUE(store->put(tokens));
-  ASSERT_TRUE(add_kept_key(with, of.url));
+  ASSERT_TRUE(add_kept_client(with, of.url));
   EXPECT_EQ(with.private_key, "-----BEGIN the key");
   EXPECT_EQ(with.client_id, "ours");
   EXPECT_EQ(with.issuer, "https://a.example");
   client.key_file = "/nowhere/key.pem";
   ASSERT_TRUE(store->put_registration("https://a.example", client));
-  const auto lost = add_kept_key(with, of.url);
+  const auto lost = add_kept_client(with, of.url);
   ASSERT_FALSE(lost);
   EXPECT_NE(lost.error().public_text.find("/nowhere/key.pem"), std::string::npos) << lost.error().public_text;
   // Nothing is asked without it.
   const auto refused = stored_log_in(of, store, "log in", {})->obtain({of.url, 401, {"Bearer"}, "", 1}, {});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().public_text.find("/nowhere/key.pem"), std::string::npos) << refused.error().public_text;
+}
+
+/// Who has logged in last, and what is known of the client.
+struct log_in_of_before {
+  explicit log_in_of_before(hondana::client_registration client) {
+    hondana::kept_tokens tokens;
+    tokens.key = {"https://a.example", of.url, client.client_id, ""};
+    EXPECT_TRUE(store->put(tokens));
+    EXPECT_TRUE(store->put_registration("https://a.example", client));
+  }
+  const http_target of{.url = "https://mcp.example/mcp"};
+  std::shared_ptr<hondana::token_store> store = make_token_store_in_memory();
+};
+
+TEST(stored_log_in, goes_on_as_the_machine_that_was_logged_in) {
+  hondana::client_registration machine{.client_id = "robot", .client_secret = "s3cret"};
+  machine.by_hand = true;
+  machine.is_machine = true;
+  const log_in_of_before known(machine);
+  auto with = *settings_with(known.store, known.of);
+  ASSERT_TRUE(add_kept_client(with, known.of.url));
+  EXPECT_EQ(with.grant, hondana::oauth_grant::client_credentials);
+  EXPECT_EQ(with.client_id, "robot");
+  EXPECT_EQ(with.client_secret, "s3cret");
+  EXPECT_EQ(with.issuer, "https://a.example") << "nobody else gets the secret";
+}
+
+TEST(stored_log_in, leaves_clients_alone_that_registered_themselves) {
+  const log_in_of_before known({.client_id = "dynamic", .client_secret = "s3cret"});
+  auto with = *settings_with(known.store, known.of);
+  ASSERT_TRUE(add_kept_client(with, known.of.url));
+  ASSERT_TRUE(add_client_of_before(with, known.of.url));
+  EXPECT_EQ(with.client_id, "");
+  EXPECT_EQ(with.issuer, "");
+}
+
+TEST(stored_log_in, makes_another_by_the_client_of_before_unless_another_is_named) {
+  const key_of_a_client key;
+  hondana::client_registration client{.client_id = "ours", .key_file = key.path};
+  client.by_hand = true;
+  const log_in_of_before known(client);
+  const auto after = [&known](const auto& wanted) {
+    auto with = *settings_with(known.store, known.of);
+    wanted(with);
+    EXPECT_TRUE(add_client_of_before(with, known.of.url));
+    return with;
+  };
+  const auto again = after([](auto&) {});
+  EXPECT_EQ(again.client_id, "ours");
+  EXPECT_EQ(again.issuer, "https://a.example");
+  EXPECT_EQ(again.private_key, "-----BEGIN the key");
+  EXPECT_EQ(after([](auto& with) { with.client_id = "other"; }).private_key, "");
+  EXPECT_EQ(after([](auto& with) { with.metadata_url = "https://c.example/c"; }).client_id, "");
+  EXPECT_EQ(after([](auto& with) { with.issuer = "https://b.example"; }).client_id, "");
+  EXPECT_EQ(after([](auto& with) { with.grant = hondana::oauth_grant::client_credentials; }).client_id, "")
+      << "a person's client was taken for a machine's";
+  const auto renewed = after([](auto& with) { with.client_secret = "n3w"; });
+  EXPECT_EQ(renewed.client_id, "ours");
+  EXPECT_EQ(renewed.client_secret, "n3w");
+  EXPECT_EQ(renewed.private_key, "");
 }
 
 TEST(stored_log_in, is_not_for_a_proxy_that_could_read_it) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <string>
@@ -48,6 +50,38 @@ TEST(spool, gives_back_what_is_big_byte_by_byte_and_again) {
   EXPECT_EQ(drain(*reader, 70'001), all);
   ASSERT_TRUE(reader->rewind());
   EXPECT_EQ(drain(*reader, 4096), all);
+}
+
+TEST(spool, has_a_folder_that_is_its_users_alone) {
+  const auto where = spool::folder();
+  struct stat facts{};
+  ASSERT_EQ(::lstat(where.c_str(), &facts), 0) << where;
+  EXPECT_TRUE(where.ends_with("/hondana-" + std::to_string(::geteuid()))) << where;
+  EXPECT_TRUE(S_ISDIR(facts.st_mode));
+  EXPECT_EQ(facts.st_uid, ::geteuid());
+  EXPECT_EQ(facts.st_mode & 0077, 0u);
+}
+
+TEST(spool, leaves_a_folder_alone_that_others_can_look_into) {
+  const char* before = std::getenv("TMPDIR");
+  const std::string kept = before == nullptr ? "" : before;
+  std::string around = "/tmp/hondana-spool-XXXXXX";
+  ASSERT_NE(::mkdtemp(around.data()), nullptr);
+  const auto own = around + "/hondana-" + std::to_string(::geteuid());
+  ASSERT_EQ(::mkdir(own.c_str(), 0755), 0);
+  ASSERT_EQ(::setenv("TMPDIR", around.c_str(), 1), 0);
+  EXPECT_EQ(spool::folder(), around);
+  ASSERT_EQ(::chmod(own.c_str(), 0700), 0);
+  EXPECT_EQ(spool::folder(), own);
+  ASSERT_EQ(::rmdir(own.c_str()), 0);
+  EXPECT_EQ(spool::folder(), own) << "it is made";
+  if (before == nullptr) {
+    ::unsetenv("TMPDIR");
+  } else {
+    ::setenv("TMPDIR", kept.c_str(), 1);
+  }
+  EXPECT_EQ(::rmdir(own.c_str()), 0);
+  EXPECT_EQ(::rmdir(around.c_str()), 0);
 }
 
 TEST(spool, says_so_when_there_is_no_folder_for_it) {

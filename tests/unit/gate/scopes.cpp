@@ -18,6 +18,18 @@ caller with_scopes(list scopes) {
   return who;
 }
 
+TEST(scope_rules, are_found_by_what_they_are_about) {
+  scope_rules rules;
+  rules.rules = {{{}, {"file:///a/"}, {}, {"x"}},
+                 {{"tools/call"}, {}, {}, {"y"}},
+                 {{}, {"memo:///other", "file:///a/{+rest}"}, {}, {"z"}}};
+  const auto made = gate::make(rules);
+  ASSERT_TRUE(made);
+  EXPECT_EQ((*made)->rules_about("file:///a/b.txt"), (std::vector<std::size_t>{0, 2}));
+  EXPECT_EQ((*made)->rules_about("file:///a"), (std::vector<std::size_t>{0}));
+  EXPECT_EQ((*made)->rules_about("file:///b"), std::vector<std::size_t>{});
+}
+
 model::operation read(const std::string& uri) { return model::read_resource{uri, uri}; }
 
 std::shared_ptr<const gate> made(scope_rules rules) {
@@ -43,6 +55,42 @@ scope_rules library() {
                  {{}, {"db://{host}/secrets/{+rest}"}, {}, {"dba"}}};
   rules.implied = {{"admin", {"write", "secrets"}}, {"write", {"read"}}};
   return rules;
+}
+
+// attacks: traversal (a rule got round by another spelling)
+TEST(gate, needs_the_same_scopes_for_what_a_mounted_server_takes_for_the_same) {
+  scope_rules rules;
+  rules.rules = {{{"resources/read"}, {"mcp://u/file:///srv/private"}, {}, {"secrets"}}};
+  const auto at = made(rules);
+  for (const auto* uri : {"mcp://u/file:///srv/private/a", "mcp://u/FILE:///srv/private/a", "mcp://u/file:/srv/private/a",
+                          "mcp://u/file://localhost/srv/private/a", "mcp://u/file:///srv//private/a"})
+    EXPECT_EQ(lacking(*at, with_scopes({"read"}), read(uri)), list{"secrets"}) << uri;
+  EXPECT_EQ(lacking(*at, with_scopes({"read"}), read("mcp://u/FILE:///srv/open")), list{});
+  std::string nested = "mcp://u/";
+  for (int i = 0; i < 40; ++i) nested += "MCP://v/";
+  EXPECT_EQ(lacking(*at, with_scopes({"read"}), read(nested + "memo:///a")), list{"secrets"}) << "too many to compare";
+}
+
+TEST(gate, needs_the_same_scopes_for_other_spellings_behind_the_prefix_of_a_mount) {
+  scope_rules rules;
+  rules.rules = {{{"resources/read"}, {"notes://team/docs:keys"}, {}, {"secrets"}}};
+  const auto at = gate::make(rules, {}, {"notes://team/"}).value();
+  EXPECT_EQ(lacking(*at, with_scopes({}), read("notes://team/DOCS:keys")), list{"secrets"});
+  EXPECT_EQ(lacking(*at, with_scopes({}), read("notes://team/DOCS:open")), list{});
+}
+
+// attacks: one message that takes long to compare
+TEST(gate, stops_comparing_what_one_message_makes_too_long_and_lets_rules_hold) {
+  scope_rules rules;
+  rules.rules = {{{}, {"mcp://u/file:///srv/private"}, {}, {"secrets"}}};
+  const auto at = made(rules);
+  model::subscribe_entries many;
+  const auto lacking_of = [&](std::size_t count) {
+    while (many.uris.size() < count) many.uris.push_back("mcp://u/MEMO:///" + std::string(4000, 'a'));
+    return lacking(*at, with_scopes({}), many);
+  };
+  EXPECT_EQ(lacking_of(300), list{});
+  EXPECT_EQ(lacking_of(2000), list{"secrets"});
 }
 
 TEST(gate, without_rules_everybody_passes) {
@@ -187,11 +235,11 @@ TEST(scope_rules, that_cannot_be_are_refused_in_words) {
 }
 
 TEST(scope_rules, that_go_in_a_circle_are_refused) {
-  const auto refusal = check({{}, {}, {{"admin", {"write"}}, {"write", {"read"}}, {"read", {"write"}}}});
+  const auto refusal = check(hondana::scope_rules{{}, {}, {{"admin", {"write"}}, {"write", {"read"}}, {"read", {"write"}}}});
   ASSERT_FALSE(refusal);
   EXPECT_EQ(refusal.error().public_text, "Scope rules: the scope \"read\" includes itself by way of those it includes.");
-  EXPECT_FALSE(check({{}, {}, {{"admin", {"admin"}}}}));
-  EXPECT_TRUE(check({{}, {}, {{"admin", {"write", "read"}}, {"write", {"read"}}}}));
+  EXPECT_FALSE(check(hondana::scope_rules{{}, {}, {{"admin", {"admin"}}}}));
+  EXPECT_TRUE(check(hondana::scope_rules{{}, {}, {{"admin", {"write", "read"}}, {"write", {"read"}}}}));
 }
 
 }  // namespace

@@ -27,8 +27,10 @@ TEST(oauth_bad_servers, metadata_of_another_resource_is_refused) {
     scripted_world world;
     world.publish(R"({"resource":")" + std::string(resource) + R"(","authorization_servers":["https://as.example"]})");
     const auto why = refusal_of(world);
-    EXPECT_EQ(why.code, errc::broken_protocol);
-    EXPECT_NE(why.public_text.find("of another server"), std::string::npos) << why.public_text;
+    EXPECT_EQ(why.code, errc::unauthorized);
+    EXPECT_NE(why.public_text.find("of another server, \"" + std::string(resource) + "\", not of "), std::string::npos)
+        << why.public_text;
+    EXPECT_NE(why.public_text.find("ask it by that URL"), std::string::npos) << why.public_text;
   }
 }
 

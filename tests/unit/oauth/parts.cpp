@@ -63,16 +63,6 @@ TEST(oauth_places, metadata_of_a_server_is_looked_for_below_its_path_and_at_the_
             "https://a.example/.well-known/oauth-protected-resource/mcp?tenant=1");
 }
 
-TEST(oauth_places, metadata_of_an_issuer_is_looked_for_in_the_order_of_the_specification) {
-  EXPECT_EQ(server_metadata_places("https://auth.example.com/tenant1"),
-            (strings{"https://auth.example.com/.well-known/oauth-authorization-server/tenant1",
-                     "https://auth.example.com/.well-known/openid-configuration/tenant1",
-                     "https://auth.example.com/tenant1/.well-known/openid-configuration"}));
-  EXPECT_EQ(server_metadata_places("https://auth.example.com/"),
-            (strings{"https://auth.example.com/.well-known/oauth-authorization-server",
-                     "https://auth.example.com/.well-known/openid-configuration"}));
-}
-
 TEST(oauth_places, the_canonical_url_of_a_server_has_no_fragment_and_no_lone_slash) {
   EXPECT_EQ(canonical_resource("HTTPS://MCP.Example:8443/Mcp?A=b#x").value_or(""), "https://mcp.example:8443/Mcp?A=b");
   EXPECT_EQ(canonical_resource("https://mcp.example/").value_or(""), "https://mcp.example");

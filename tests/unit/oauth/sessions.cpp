@@ -1,4 +1,4 @@
-/// Logging in, refreshing, stepping up and logging out.
+/// Logging in where a server asks for it, and stepping up.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -94,201 +94,6 @@ TEST(oauth_session, tokens_of_another_client_or_with_too_few_scopes_are_not_used
   EXPECT_EQ(world.token(), "");
 }
 
-TEST(oauth_session, an_expired_token_is_refreshed_without_anybody) {
-  scripted_world world;
-  world.token_members = R"(,"expires_in":3600,"refresh_token":"again","scope":"a")";
-  ASSERT_TRUE(world.refused("Bearer scope=a"));
-  world.pass(seconds(3569));
-  EXPECT_EQ(world.session().token(), "token-1");
-  world.pass(seconds(1));
-  EXPECT_FALSE(world.session().token());
-  world.token_members = R"(,"expires_in":3600)";
-  const auto done = world.lacking();
-  ASSERT_TRUE(done) << done.error().public_text;
-  EXPECT_EQ(world.token(), "token-2");
-  EXPECT_EQ(field(world.token_form(1), "grant_type"), "refresh_token");
-  EXPECT_EQ(field(world.token_form(1), "refresh_token"), "again");
-  EXPECT_EQ(field(world.token_form(1), "client_id"), "registered");
-  EXPECT_EQ(field(world.token_form(1), "resource"), server_url);
-  // Not given anew, the old one stays.
-  world.pass(seconds(3600));
-  ASSERT_TRUE(world.lacking());
-  EXPECT_EQ(field(world.token_form(2), "refresh_token"), "again");
-  EXPECT_EQ(world.user->pages.size(), 1u);
-}
-
-TEST(oauth_session, a_rotated_refresh_token_replaces_the_old_one_in_the_store) {
-  scripted_world world;
-  world.token_members = R"(,"expires_in":10,"refresh_token":"first")";
-  ASSERT_TRUE(world.refused());
-  world.pass(seconds(10));
-  world.token_members = R"(,"expires_in":10,"refresh_token":"second")";
-  ASSERT_TRUE(world.lacking());
-  world.restart();
-  world.pass(seconds(10));
-  ASSERT_TRUE(world.lacking());
-  EXPECT_EQ(field(world.token_form(2), "refresh_token"), "second");
-}
-
-TEST(oauth_session, a_refresh_that_is_refused_leads_to_a_login_once_the_server_asks) {
-  scripted_world world;
-  world.token_members = R"(,"expires_in":10,"refresh_token":"once")";
-  ASSERT_TRUE(world.refused("Bearer scope=a"));
-  world.places.put("https://as.example/token", [&world](const small_request& asked, const std::stop_token&) {
-    if (field(asked.body.value_or(""), "grant_type") == "refresh_token") return json(R"({"error":"invalid_grant"})", 400);
-    return json(world.next_token());
-  });
-  world.pass(seconds(10));
-  ASSERT_TRUE(world.lacking());
-  EXPECT_EQ(world.token(), "");
-  EXPECT_TRUE(world.store->find(server_url)->empty());
-  ASSERT_TRUE(world.refused("Bearer scope=a"));
-  EXPECT_EQ(world.token(), "token-2");
-  EXPECT_EQ(world.user->pages.size(), 2u);
-}
-
-TEST(oauth_session, a_server_that_names_its_metadata_only_when_it_refuses_costs_no_login) {
-  scripted_world world;
-  world.settings.client_id = "by-hand";
-  world.places.drop("https://mcp.example/.well-known/oauth-protected-resource/mcp");
-  world.places.put("https://mcp.example/custom",
-                   json(R"({"resource":"https://mcp.example/mcp","authorization_servers":["https://as.example"]})"));
-  const std::string challenge = "Bearer resource_metadata=\"https://mcp.example/custom\"";
-  world.token_members = R"(,"expires_in":10,"refresh_token":"again")";
-  ASSERT_TRUE(world.refused(challenge));
-  world.restart();
-  world.pass(seconds(10));
-  const auto done = world.lacking();
-  ASSERT_TRUE(done) << done.error().public_text;
-  EXPECT_EQ(world.token(), "");
-  ASSERT_TRUE(world.refused(challenge));
-  EXPECT_EQ(world.token(), "token-2");
-  EXPECT_EQ(world.user->pages.size(), 1u);
-}
-
-TEST(oauth_session, a_refresh_that_fails_for_now_keeps_the_tokens) {
-  scripted_world world;
-  world.token_members = R"(,"expires_in":10,"refresh_token":"again")";
-  ASSERT_TRUE(world.refused());
-  world.pass(seconds(10));
-  world.places.put("https://as.example/token", json("", 503));
-  const auto done = world.lacking();
-  ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().code, errc::source_unavailable);
-  ASSERT_EQ(world.store->find(server_url)->size(), 1u);
-  EXPECT_EQ(world.store->find(server_url)->front().tokens.refresh_token, "again");
-}
-
-TEST(oauth_session, only_a_refusal_of_the_tokens_or_the_client_makes_them_forgotten) {
-  const auto refreshes = [](const small_answer& answer) {
-    auto world = std::make_unique<scripted_world>();
-    world->token_members = R"(,"expires_in":10,"refresh_token":"again")";
-    EXPECT_TRUE(world->refused());
-    world->pass(seconds(10));
-    world->places.put("https://as.example/token", answer);
-    const auto done = world->lacking();
-    const bool is_kept = world->store->find(server_url)->size() == 1;
-    return std::pair(done ? std::optional<errc>() : done.error().code, is_kept);
-  };
-  const auto error = [](const std::string& name) { return json(R"({"error":")" + name + "\"}", 400); };
-  for (const auto* name : {"temporarily_unavailable", "server_error", "slow_down"})
-    EXPECT_EQ(refreshes(error(name)), std::pair(std::optional(errc::source_unavailable), true)) << name;
-  for (const auto* name : {"invalid_target", "invalid_scope", "of its own"})
-    EXPECT_EQ(refreshes(error(name)), std::pair(std::optional(errc::unauthorized), true)) << name;
-  EXPECT_EQ(refreshes(json("", 403)), std::pair(std::optional(errc::unauthorized), true));
-  for (const auto* name : {"invalid_grant", "invalid_client", "unauthorized_client"})
-    EXPECT_EQ(refreshes(error(name)), std::pair(std::optional<errc>(), false)) << name;
-  for (const int status : {400, 401})
-    EXPECT_EQ(refreshes(json("<html>", status)), std::pair(std::optional<errc>(), false)) << status;
-}
-
-TEST(oauth_session, what_another_process_has_refreshed_is_taken_over) {
-  scripted_world world;
-  world.token_members = R"(,"expires_in":10,"refresh_token":"first")";
-  ASSERT_TRUE(world.refused());
-  world.pass(seconds(10));
-  auto others = world.store->find(server_url)->front();
-  others.tokens.access_token = "of another process";
-  others.tokens.since += seconds(10);
-  others.tokens.expires = others.tokens.since + seconds(100);
-  ASSERT_TRUE(world.store->put(others));
-  ASSERT_TRUE(world.lacking());
-  EXPECT_EQ(world.token(), "of another process");
-  EXPECT_EQ(world.places.asked("https://as.example/token").size(), 1u);
-}
-
-TEST(oauth_session, a_refresh_race_that_was_lost_takes_what_the_winner_got) {
-  scripted_world world;
-  world.token_members = R"(,"expires_in":10,"refresh_token":"first")";
-  ASSERT_TRUE(world.refused());
-  world.pass(seconds(10));
-  world.places.put("https://as.example/token", [&world](const small_request&, const std::stop_token&) {
-    auto others = world.store->find(server_url)->front();
-    others.tokens.access_token = "of the winner";
-    others.tokens.since += seconds(10);
-    others.tokens.expires = others.tokens.since + seconds(100);
-    EXPECT_TRUE(world.store->put(others));
-    return json(R"({"error":"invalid_grant"})", 400);
-  });
-  ASSERT_TRUE(world.lacking());
-  EXPECT_EQ(world.token(), "of the winner");
-  EXPECT_EQ(world.store->find(server_url)->size(), 1u);
-}
-
-TEST(oauth_session, a_login_of_another_process_is_found_when_the_server_refuses) {
-  for (const int status : {401, 403}) {
-    scripted_world world;
-    world.settings.login = nullptr;
-    ASSERT_TRUE(world.lacking());
-    EXPECT_FALSE(world.refused("Bearer scope=a", status));
-    kept_tokens others;
-    others.key = {issuer_url, server_url, "theirs", "b"};
-    others.tokens.access_token = "of another process";
-    ASSERT_TRUE(world.store->put(others));
-    const auto done = world.refused("Bearer scope=a", status);
-    ASSERT_TRUE(done) << done.error().public_text;
-    EXPECT_EQ(world.token(), "of another process");
-    // The same is no help a second time, and neither is one of before.
-    EXPECT_FALSE(world.refused("Bearer scope=a", status, 2));
-    others.key.client_id = "of before";
-    others.tokens.access_token = "older";
-    others.tokens.since -= seconds(1);
-    ASSERT_TRUE(world.store->put(others));
-    EXPECT_FALSE(world.refused("Bearer scope=a", status, 3));
-    EXPECT_EQ(world.token(), "of another process");
-  }
-}
-
-TEST(oauth_session, one_with_an_older_token_takes_what_a_log_in_has_got_since) {
-  scripted_world world;
-  ASSERT_TRUE(world.refused("Bearer scope=a"));
-  auto others = world.store->find(server_url)->front();
-  others.key.scope = "a b";
-  others.tokens.access_token = "of another process";
-  others.tokens.since += seconds(1);
-  ASSERT_TRUE(world.store->put(others));
-  ASSERT_TRUE(world.refused("Bearer error=\"insufficient_scope\", scope=\"b\"", 403));
-  EXPECT_EQ(world.token(), "of another process");
-  EXPECT_EQ(world.user->pages.size(), 1u);
-}
-
-TEST(oauth_session, a_valid_token_that_is_refused_is_refreshed_and_then_replaced_by_a_login) {
-  scripted_world world;
-  world.token_members = R"(,"expires_in":3600,"refresh_token":"again")";
-  ASSERT_TRUE(world.refused());
-  ASSERT_TRUE(world.refused());
-  EXPECT_EQ(world.token(), "token-2");
-  EXPECT_EQ(world.user->pages.size(), 1u);
-  ASSERT_TRUE(world.refused("Bearer", 401, 2));
-  EXPECT_EQ(world.token(), "token-3");
-  EXPECT_EQ(world.user->pages.size(), 2u);
-  const auto last = world.refused("Bearer", 401, 3);
-  ASSERT_FALSE(last);
-  EXPECT_EQ(last.error().code, errc::unauthorized);
-  EXPECT_NE(last.error().public_text.find("gave just now"), std::string::npos);
-  EXPECT_EQ(world.user->pages.size(), 2u);
-}
-
 TEST(oauth_session, a_step_up_asks_for_the_union_of_scopes) {
   scripted_world world;
   ASSERT_TRUE(world.refused("Bearer scope=\"read\""));
@@ -309,6 +114,29 @@ TEST(oauth_session, a_step_up_for_what_was_asked_for_already_ends_at_once) {
   EXPECT_EQ(*done.error().scopes, std::vector<std::string>{"admin"});
   EXPECT_FALSE(world.refused("Bearer error=\"insufficient_scope\"", 403));
   EXPECT_EQ(world.user->pages.size(), 1u);
+}
+
+TEST(oauth_session, where_nobody_can_log_in_a_step_up_names_what_the_log_in_lacks) {
+  scripted_world world;
+  ASSERT_TRUE(world.refused("Bearer scope=\"read\""));
+  world.settings.login = nullptr;
+  world.restart();
+  ASSERT_TRUE(world.lacking());
+  const auto done = world.refused("Bearer error=\"insufficient_scope\", scope=\"read write\"", 403);
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().public_text.find("lacks the scopes write: "), std::string::npos) << done.error().public_text;
+  ASSERT_TRUE(done.error().scopes);
+  EXPECT_EQ(*done.error().scopes, std::vector<std::string>{"write"});
+}
+
+TEST(oauth_session, a_login_by_hand_for_one_scope_more_keeps_those_of_before) {
+  scripted_world world;
+  ASSERT_TRUE(world.refused("Bearer scope=\"read\""));
+  world.settings.scopes = {"write"};
+  world.restart();
+  const auto done = world.session().log_in({});
+  ASSERT_TRUE(done) << done.error().public_text;
+  EXPECT_EQ(field(query_of(world.user->pages.at(1)), "scope"), "read write");
 }
 
 TEST(oauth_session, a_server_of_2025_03_26_is_its_own_authorization_server) {
@@ -340,75 +168,6 @@ TEST(oauth_session, one_that_publishes_nothing_has_the_default_endpoints) {
   const auto done = world.refused();
   ASSERT_TRUE(done) << done.error().public_text;
   EXPECT_TRUE(world.user->pages.at(0).starts_with("https://mcp.example/authorize?"));
-}
-
-TEST(oauth_session, where_nobody_can_log_in_the_advice_is_given) {
-  scripted_world world;
-  world.settings.login = nullptr;
-  world.settings.advice = "run this and that";
-  const auto done = world.refused("Bearer scope=\"a b\"");
-  ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().code, errc::unauthorized);
-  EXPECT_NE(done.error().public_text.find("(scopes: a b): run this and that"), std::string::npos) << done.error().public_text;
-  ASSERT_TRUE(done.error().scopes);
-  EXPECT_EQ(*done.error().scopes, (std::vector<std::string>{"a", "b"}));
-}
-
-TEST(oauth_session, a_login_by_hand_asks_the_server_what_it_wants) {
-  scripted_world world;
-  auto refusal = json("{}", 401);
-  refusal.challenges = {"Bearer scope=\"wanted\""};
-  world.places.put(server_url, refusal);
-  const auto done = world.session().log_in({});
-  ASSERT_TRUE(done) << done.error().public_text;
-  EXPECT_EQ(field(query_of(world.user->pages.at(0)), "scope"), "wanted");
-  EXPECT_EQ(world.session().current()->key, (hondana::token_key{issuer_url, server_url, "registered", "wanted"}));
-  EXPECT_EQ(world.session().current()->tokens.access_token, "");
-}
-
-TEST(oauth_session, a_login_by_hand_at_a_server_that_wants_nobody_is_refused) {
-  scripted_world world;
-  world.places.drop("https://mcp.example/.well-known/oauth-protected-resource/mcp");
-  world.places.put(server_url, json(R"({"jsonrpc":"2.0","id":1,"result":{}})"));
-  const auto done = world.session().log_in({});
-  ASSERT_FALSE(done);
-  EXPECT_NE(done.error().public_text.find("does not ask who you are"), std::string::npos) << done.error().public_text;
-  EXPECT_TRUE(world.places.asked("https://mcp.example/register").empty());
-  // Some want tokens for other requests only, and say so.
-  scripted_world other;
-  other.places.put(server_url, json(R"({"jsonrpc":"2.0","id":1,"result":{}})"));
-  EXPECT_TRUE(other.session().log_in({}));
-}
-
-TEST(oauth_session, logging_out_tells_the_authorization_server_and_forgets_all) {
-  scripted_world world;
-  world.announce(R"(,"revocation_endpoint":"https://as.example/revoke")");
-  world.places.put("https://as.example/revoke", json(""));
-  world.token_members = R"(,"refresh_token":"again")";
-  ASSERT_TRUE(world.refused());
-  EXPECT_EQ(world.session().log_out(false, {}), true);
-  EXPECT_EQ(field(world.places.asked("https://as.example/revoke").at(0).body.value_or(""), "token"), "again");
-  EXPECT_EQ(world.token(), "");
-  EXPECT_TRUE(world.store->find(server_url)->empty());
-  EXPECT_EQ(world.store->registrations(issuer_url)->size(), 1u);
-  EXPECT_EQ(world.session().log_out(false, {}), false);
-}
-
-TEST(oauth_session, logging_out_of_all_forgets_a_registration_without_tokens) {
-  scripted_world world;
-  ASSERT_TRUE(world.store->put_registration(issuer_url, {"left", "", {}, "", ""}));
-  EXPECT_EQ(world.session().log_out(true, {}), false);
-  EXPECT_TRUE(world.store->registrations(issuer_url)->empty());
-}
-
-TEST(oauth_session, logging_out_forgets_even_when_the_authorization_server_cannot_be_told) {
-  scripted_world world;
-  ASSERT_TRUE(world.refused());
-  world.places.put("https://as.example/.well-known/oauth-authorization-server", json("", 500));
-  EXPECT_EQ(world.session().log_out(true, {}), true);
-  EXPECT_TRUE(world.store->find(server_url)->empty());
-  EXPECT_TRUE(world.store->registrations(issuer_url)->empty());
-  EXPECT_NE(world.said().find("https://as.example was not told"), std::string::npos) << world.said();
 }
 
 }  // namespace

@@ -60,5 +60,27 @@ TEST(seal, short_keys_and_big_states_are_refused) {
   EXPECT_FALSE(sealer::with_random_key().value()->open(sealed, mine, now));
 }
 
+TEST(seal, what_is_hidden_is_read_by_its_key_and_for_its_purpose_alone_and_shows_no_length) {
+  const auto by = sealer_of('a');
+  const auto hidden = by->hide("memo:///secret", "list 1");
+  EXPECT_EQ(by->reveal(hidden, "list 1"), "memo:///secret");
+  EXPECT_EQ(by->hide("memo:///secret", "list 1"), hidden);
+  EXPECT_EQ(hidden.find("memo"), std::string::npos);
+  EXPECT_EQ(by->hide("a", "list 1").size(), hidden.size());
+  EXPECT_FALSE(by->reveal(hidden, "list 2"));
+  EXPECT_FALSE(sealer_of('b')->reveal(hidden, "list 1"));
+  for (std::size_t at = 0; at < hidden.size(); ++at) {
+    auto changed = hidden;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    EXPECT_FALSE(by->reveal(changed, "list 1")) << "byte " << at;
+    EXPECT_FALSE(by->reveal(hidden.substr(0, at), "list 1")) << at << " bytes";
+  }
+  for (const std::size_t size : {0u, 1u, 55u, 56u, 57u, 16'384u}) {
+    const std::string text(size, 'x');
+    EXPECT_EQ(by->reveal(by->hide(text, ""), ""), text);
+    EXPECT_LE(by->hide(text, "").size(), sealer::hidden_bytes(size));
+  }
+}
+
 }  // namespace
 }  // namespace hondana::seal

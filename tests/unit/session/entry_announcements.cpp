@@ -87,7 +87,8 @@ class entries : public testing::Test {
 
   std::shared_ptr<announcements> watch(std::shared_ptr<const view> through = {}) {
     auto made = std::make_shared<announcements>(feed, &manners(), std::nullopt);
-    EXPECT_TRUE(made->watch_entry("memo:///a", "MEMO:///a", std::move(through), lookups, 100));
+    made->see_as(announcements::side::asks, {"local", {}, std::move(through)}, gate, lookups);
+    EXPECT_TRUE(made->watch_entry("memo:///a", "MEMO:///a", 100));
     EXPECT_TRUE(feed->watch(made, "memo:///a"));
     made->follow(woken);
     return made;
@@ -119,6 +120,7 @@ class entries : public testing::Test {
 
   std::shared_ptr<slow_source> source = std::make_shared<slow_source>();
   std::shared_ptr<catalog::feed> feed = std::make_shared<catalog::feed>();
+  std::shared_ptr<const gate::gate> gate = std::make_shared<const gate::gate>();
   std::shared_ptr<catalog::lookups> lookups = std::make_shared<catalog::lookups>();
   std::shared_ptr<follower> woken = std::make_shared<follower>();
 };
@@ -238,7 +240,7 @@ TEST_F(entries, that_were_still_to_be_told_are_told_in_the_other_way_after_a_swi
   EXPECT_TRUE(stream->unwatch("memo:///a"));
   EXPECT_FALSE(stream->unwatch("memo:///a"));
   EXPECT_TRUE(all(*stream).empty());
-  ASSERT_TRUE(stream->watch_entry("memo:///a", "MEMO:///a", nullptr, lookups, 100));
+  ASSERT_TRUE(stream->watch_entry("memo:///a", "MEMO:///a", 100));
   stream->owe("memo:///a");
   ASSERT_TRUE(wait_for_wakes(3));
   EXPECT_EQ(all(*stream), std::vector<std::string>{told(R"("name":"a","version":"v1")")});
@@ -250,7 +252,7 @@ TEST(room_for_uris, counts_each_once_and_those_watched_already_not_at_all) {
   ASSERT_TRUE(one->watch("a:1", "a:1", 10));
   EXPECT_TRUE(one->has_room_for({"a:1", "a:2", "a:2", "a:3"}, 3));
   EXPECT_FALSE(one->has_room_for({"a:2", "a:3", "a:4"}, 3));
-  EXPECT_FALSE(one->watch_entry("a:2", "a:2", nullptr, nullptr, 1));
+  EXPECT_FALSE(one->watch_entry("a:2", "a:2", 1));
   EXPECT_FALSE(one->watches("a:2"));
 }
 

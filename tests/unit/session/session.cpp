@@ -114,6 +114,7 @@ class a_session : public testing::Test {
     with->self.has_subscriptions = true;
     with->requests_under_way = 3;
     with->log = [this](std::string_view line) { log_ += std::string(line) + '\n'; };
+    with->ended = [all = endings_](const caller&, const completion& how) { all->add(how); };
     session_ = session::open(std::make_shared<fixed_context>(with));
   }
   ~a_session() override { provider_->open(); }
@@ -139,6 +140,20 @@ class a_session : public testing::Test {
   std::shared_ptr<session> session_;
   rpc::facts facts_;
   std::string log_;
+  /// What is under way when a test ends still tells.
+  struct all_endings {
+    void add(const completion& one) {
+      const std::lock_guard lock(mutex);
+      all.push_back(one);
+    }
+    std::vector<completion> take() {
+      const std::lock_guard lock(mutex);
+      return std::exchange(all, {});
+    }
+    std::mutex mutex;
+    std::vector<completion> all;
+  };
+  const std::shared_ptr<all_endings> endings_ = std::make_shared<all_endings>();
 };
 
 TEST_F(a_session, answers_a_cancelled_request_with_nothing_and_once) {
@@ -375,6 +390,46 @@ TEST_F(a_session, tells_the_transport_which_scopes_a_caller_lacks_and_the_peer_i
   ASSERT_TRUE(out_->wait_for(2));
   EXPECT_THAT(out_->answers.back(), testing::HasSubstr("content of memo:///a"));
   EXPECT_TRUE(out_->scopes.back().empty());
+}
+
+TEST_F(a_session, tells_once_how_each_request_ended) {
+  shake_hands("2025-03-26");
+  auto told = endings_->take();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].how, audit_outcome::gone) << "this outlet takes the text and never says that it has sent it";
+  EXPECT_GT(told[0].bytes, 0u);
+
+  send(read("1"));
+  ASSERT_TRUE(provider_->wait_until_reading(1));
+  send(read("1"));
+  told = endings_->take();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].error, -32600) << "the id is in use";
+  send(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+  told = endings_->take();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].how, audit_outcome::cancelled);
+  EXPECT_EQ(told[0].bytes, 0u);
+
+  send(read("2"));
+  ASSERT_TRUE(provider_->wait_until_reading(2));
+  session_->close();
+  told = endings_->take();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].how, audit_outcome::gone);
+}
+
+TEST_F(a_session, tells_how_each_request_of_a_batch_ended) {
+  shake_hands("2025-03-26");
+  (void)endings_->take();
+  send(batch({R"({"jsonrpc":"2.0","id":1,"method":"ping"})", R"({"jsonrpc":"2.0","id":2,"method":"no/such"})",
+              R"({"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"https://elsewhere/"}})"}));
+  ASSERT_TRUE(out_->wait_for(1));
+  const auto told = endings_->take();
+  ASSERT_EQ(told.size(), 2u) << "what cannot be decoded is no request";
+  EXPECT_EQ(told[0].error, 0);
+  EXPECT_EQ(told[0].bytes, std::string_view(R"({"jsonrpc":"2.0","id":1,"result":{}})").size());
+  EXPECT_EQ(told[1].error, -32002) << out_->answers[0];
 }
 
 }  // namespace

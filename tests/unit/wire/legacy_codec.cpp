@@ -56,6 +56,45 @@ TEST(legacy_codec, a_request_tells_the_mounts_it_came_through) {
             "Invalid params for ping: params._meta.dev.hondana/mounts: expected a string, got a number");
 }
 
+TEST(legacy_codec, facts_about_contents_are_told_from_the_revision_on_that_has_meta) {
+  const auto encoded = [](std::string_view revision) {
+    bytes::prepared_reading reading;
+    reading.contents.push_back({"memo:///a",
+                                "",
+                                "",
+                                "text/plain",
+                                true,
+                                std::make_shared<const std::string>("x"),
+                                {{"dev.hondana/redacted", std::int64_t{2}}, {"plain", true}}});
+    return find(revision)->encode(std::move(reading), nullptr, {}, self()).take_text();
+  };
+  const std::string without = R"({"contents":[{"uri":"memo:///a","mimeType":"text/plain","text":"x"}]})";
+  const std::string with =
+      R"({"contents":[{"uri":"memo:///a","mimeType":"text/plain","_meta":{"dev.hondana/redacted":2},"text":"x"}]})";
+  EXPECT_EQ(encoded("2024-11-05"), without);
+  EXPECT_EQ(encoded("2025-03-26"), without);
+  EXPECT_EQ(encoded("2025-06-18"), with);
+  EXPECT_EQ(encoded("2025-11-25"), with);
+}
+
+TEST(legacy_codec, a_request_tells_the_trace_it_belongs_to_and_one_that_is_malformed_is_ignored) {
+  const auto trace = [](const std::string& parent) {
+    const auto from =
+        request_of(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"traceparent":)" + parent + "}}}");
+    return find("2025-11-25")->decode(from.request, {})->trace;
+  };
+  const std::string id = "4bf92f3577b34da6a3ce929d0e0e4736";
+  EXPECT_EQ(trace("\"00-" + id + "-00f067aa0ba902b7-01\""), id);
+  EXPECT_EQ(trace("\"01-" + id + "-00f067aa0ba902b7-01-later\""), id);
+  for (const auto& parent : std::vector<std::string>{
+           std::string("7"), std::string("\"\""), "\"" + id + "\"", "\"00-" + id + "-00f067aa0ba902b7-01x\"",
+           "\"ff-" + id + "-00f067aa0ba902b7-01\"", "\"00-" + std::string(32, '0') + "-00f067aa0ba902b7-01\"",
+           "\"00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01\"", "\"00-" + id + "-00f067aa0ba902b7-0g\"",
+           "\"00-" + id + "_00f067aa0ba902b7-01\""}) {
+    EXPECT_EQ(trace(parent), "") << parent;
+  }
+}
+
 TEST(legacy_codec, there_are_four_revisions) {
   for (const auto* revision : {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}) {
     ASSERT_NE(find(revision), nullptr);

@@ -107,6 +107,77 @@ TEST(modern_codec, every_result_is_typed_cacheable_and_signed) {
             R"("_meta":{"io.modelcontextprotocol/serverInfo":{"name":"shelf","version":"1.2.3"}}})");
 }
 
+metadata facts() {
+  return {{"dev.hondana/redacted", std::int64_t{2}},
+          {"dev.example/active", true},
+          {"plain", std::string("x")},
+          {"dev.hondana/version", std::string("of nobody")},
+          {"io.modelcontextprotocol/serverInfo", std::string("of the protocol")}};
+}
+
+TEST(modern_codec, facts_whose_names_have_a_prefix_stand_in_the_meta_of_contents_and_entries) {
+  const model::self_description self{"s", "1", "", "", false};
+  const auto one = [](std::string uri) {
+    return bytes::prepared{std::move(uri), "a", "", "text/plain", true, std::make_shared<const std::string>("x"), facts()};
+  };
+  bytes::prepared_reading reading;
+  reading.version = "v7";
+  reading.contents.push_back(one("memo:///a"));
+  reading.contents.push_back(one("memo:///b"));
+  const auto text = current().encode(std::move(reading), nullptr, {}, self).take_text();
+  EXPECT_NE(text.find(R"({"uri":"memo:///a","mimeType":"text/plain","_meta":{"dev.hondana/version":"v7",)"
+                      R"("dev.hondana/redacted":2,"dev.example/active":true},"text":"x"},)"
+                      R"({"uri":"memo:///b","mimeType":"text/plain","_meta":{"dev.hondana/redacted":2,)"
+                      R"("dev.example/active":true},"text":"x"}])"),
+            std::string::npos)
+      << text;
+
+  resource entry;
+  entry.uri = "memo:///a";
+  entry.name = "a";
+  entry.metadata = facts();
+  const auto page = current().encode(model::resource_page{{entry}, {}, {}}, self);
+  EXPECT_NE(page.find(R"([{"uri":"memo:///a","name":"a","_meta":{"dev.hondana/redacted":2,"dev.example/active":true}}])"),
+            std::string::npos)
+      << page;
+
+  entry.metadata.clear();
+  const auto got = current().encode_got(entry, one("memo:///a"), nullptr, {}, self).take_text();
+  EXPECT_NE(got.find(R"("contents":{"contentType":"text/plain","_meta":{"dev.hondana/redacted":2,"dev.example/active":true},)"
+                     R"("content":"x"})"),
+            std::string::npos)
+      << got;
+}
+
+TEST(modern_codec, entries_and_embedded_contents_that_a_browser_would_run_are_labelled_once) {
+  const model::self_description self{"s", "1", "", "", false};
+  resource page;
+  page.uri = "memo:///a";
+  page.name = "a";
+  page.mimeType = "text/html";
+  page.metadata = {{"dev.hondana/active", std::string("text/plain")}};
+  auto notes = page;
+  notes.mimeType = "text/plain";
+  notes.metadata = {{"dev.hondana/active", std::string("text/html")}};
+  const auto list = current().encode(model::resource_page{{page, notes}, {}, {}}, self);
+  EXPECT_NE(list.find(R"([{"uri":"memo:///a","name":"a","mimeType":"text/html","_meta":{"dev.hondana/active":"text/html"}},)"
+                      R"({"uri":"memo:///a","name":"a","mimeType":"text/plain","_meta":{"dev.hondana/active":"text/html"}}])"),
+            std::string::npos)
+      << list;
+  tool_result answer;
+  answer.content.emplace_back(embedded_block{"memo:///b", "image/svg+xml", "<svg/>"});
+  answer.content.emplace_back(embedded_block{"memo:///c", "text/plain", "<script>alert(1)</script>"});
+  answer.content.emplace_back(embedded_block{"memo:///d", "text/plain", "words"});
+  const auto told = current().encode(answer, self);
+  EXPECT_NE(told.find(R"("uri":"memo:///b","mimeType":"image/svg+xml","_meta":{"dev.hondana/active":"image/svg+xml"})"),
+            std::string::npos)
+      << told;
+  EXPECT_NE(told.find(R"("uri":"memo:///c","mimeType":"text/plain","_meta":{"dev.hondana/active":"text/html"})"),
+            std::string::npos)
+      << told;
+  EXPECT_NE(told.find(R"("uri":"memo:///d","mimeType":"text/plain","text")"), std::string::npos) << told;
+}
+
 TEST(headers, agreeing_ones_pass) { EXPECT_FALSE(mismatch("memo:///a", headers("memo:///a"))); }
 
 TEST(headers, each_missing_or_differing_one_is_named) {

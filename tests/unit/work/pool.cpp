@@ -220,4 +220,116 @@ TEST(pool, may_be_destroyed_by_its_own_job) {
   EXPECT_TRUE(ended->wait());
 }
 
+/// What jobs did, in their order.
+struct history {
+  std::mutex mutex;
+  std::string text;
+  void add(char who) {
+    const std::lock_guard lock(mutex);
+    text += who;
+  }
+  std::string so_far() {
+    const std::lock_guard lock(mutex);
+    return text;
+  }
+};
+
+TEST(pool, lets_callers_have_turns_however_many_jobs_one_of_them_has_waiting) {
+  pool lane("disk", 1);
+  const held_job first;
+  ASSERT_TRUE(lane.submit(first, never));
+  ASSERT_TRUE(first.started->wait());
+  const auto done = std::make_shared<history>();
+  const auto all = std::make_shared<door>();
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(lane.submit([done] { done->add('a'); }, never, hondana::work::urgency::request, "alice"));
+  }
+  ASSERT_TRUE(lane.submit([done] { done->add('b'); }, never, hondana::work::urgency::request, "bob"));
+  ASSERT_TRUE(lane.submit([done, all] { done->add('c'), all->open(); }, never, hondana::work::urgency::request, "carol"));
+  first.let_go->open();
+  ASSERT_TRUE(all->wait());
+  EXPECT_EQ(done->so_far().substr(0, 3), "abc");
+}
+
+TEST(pool, refuses_what_one_caller_has_waiting_beyond_its_part_and_takes_that_of_others) {
+  pool lane("disk", {.threads = 1, .waiting = 8, .waiting_each = 2});
+  const held_job first;
+  ASSERT_TRUE(lane.submit(first, never));
+  ASSERT_TRUE(first.started->wait());
+  const auto nothing = [] {};
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(lane.submit(nothing, never, hondana::work::urgency::request, "alice"));
+  const auto refused = lane.submit(nothing, never, hondana::work::urgency::request, "alice");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::overloaded);
+  EXPECT_EQ(refused.error().retry, 1s);
+  EXPECT_EQ(refused.error().public_text,
+            "The source \"disk\" has 2 requests of this caller waiting already. Wait for answers before asking more.");
+  EXPECT_TRUE(lane.submit(nothing, never, hondana::work::urgency::request, "bob"));
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(lane.submit(nothing, never)) << "those without a name have no part of their own";
+  const auto full = lane.submit(nothing, never, hondana::work::urgency::request, "carol");
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().retry, 1s);
+  first.let_go->open();
+}
+
+TEST(pool, always_has_a_place_for_what_goes_on_with_an_answer_that_has_begun) {
+  pool lane("disk", {.threads = 1, .waiting = 1, .waiting_each = 1});
+  const held_job first;
+  const held_job piece;
+  ASSERT_TRUE(lane.submit(first, never));
+  ASSERT_TRUE(first.started->wait());
+  ASSERT_TRUE(lane.submit(piece, never, hondana::work::urgency::continuation));
+  ASSERT_TRUE(piece.started->wait());
+  ASSERT_TRUE(lane.submit([] {}, never));
+  std::latch all(20);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(lane.submit([&all] { all.count_down(); }, never, hondana::work::urgency::continuation)) << i;
+  }
+  const auto refused = lane.submit([] {}, never);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().public_text, "The source \"disk\" has 1 request waiting already. Ask again later.");
+  first.let_go->open();
+  piece.let_go->open();
+  all.wait();
+  EXPECT_TRUE(lane.close(clock::now() + 10s));
+}
+
+TEST(pool, keeps_a_thread_for_others_when_one_caller_may_not_have_all) {
+  pool lane("disk", {.threads = 2, .running_each = 1});
+  const held_job first;
+  const held_job second;
+  ASSERT_TRUE(lane.submit(first, never, hondana::work::urgency::request, "alice"));
+  ASSERT_TRUE(lane.submit(second, never, hondana::work::urgency::request, "alice"));
+  ASSERT_TRUE(first.started->wait());
+  const auto others = std::make_shared<door>();
+  ASSERT_TRUE(lane.submit([others] { others->open(); }, never, hondana::work::urgency::request, "bob"));
+  EXPECT_TRUE(others->wait());
+  first.let_go->open();
+  EXPECT_TRUE(second.started->wait()) << "a job that waited for its caller's other one was forgotten";
+  second.let_go->open();
+}
+
+TEST(pool, has_as_many_threads_as_it_is_told_to_have_meanwhile) {
+  pool lane("disk", 1);
+  const held_job first;
+  const held_job second;
+  ASSERT_TRUE(lane.submit(first, never));
+  ASSERT_TRUE(first.started->wait());
+  lane.limit_to({.threads = 2});
+  ASSERT_TRUE(lane.submit(second, never));
+  EXPECT_TRUE(second.started->wait());
+  lane.limit_to({.threads = 1});
+  first.let_go->open();
+  const held_job third;
+  const held_job fourth;
+  ASSERT_TRUE(lane.submit(third, never));
+  ASSERT_TRUE(lane.submit(fourth, never));
+  second.let_go->open();
+  ASSERT_TRUE(third.started->wait());
+  third.let_go->open();
+  ASSERT_TRUE(fourth.started->wait());
+  fourth.let_go->open();
+  EXPECT_TRUE(lane.close(clock::now() + 10s));
+}
+
 }  // namespace

@@ -175,7 +175,7 @@ TEST_F(completion, is_the_same_as_if_there_were_nothing_hidden) {
     root_.write(name, "x");
     bare.write(name, "x");
   }
-  for (int i = 0; i < 3000; ++i) root_.write("shown/a-hidden" + std::to_string(i), "x");
+  for (int i = 0; i < 600; ++i) root_.write("shown/a-hidden" + std::to_string(i), "x");
   root_.write("hidden/a1", "x");
   root_.link("shown/ahidden-link", "a1000");
   const auto full = open_provider(root_);

@@ -1,10 +1,14 @@
 /// Nothing outside a root is ever read: paths, links and races, with openat2 and with the portable way.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/fs.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -219,6 +223,43 @@ TEST_P(confinement, the_root_stays_the_folder_that_was_opened) {
   EXPECT_EQ(read_text(*files, whole_.uri("project/inside.txt")), "inside");
 }
 
+/// Shows everything, and lets nothing with a text in its URI be read.
+class listing_view final : public view {
+ public:
+  explicit listing_view(std::string within) : within_(std::move(within)) {}
+  [[nodiscard]] std::uint64_t id() const noexcept override { return 2; }
+  [[nodiscard]] bool may_see(std::string_view) const override { return true; }
+  [[nodiscard]] bool may_read(std::string_view uri) const override { return uri.find(within_) == std::string_view::npos; }
+
+ private:
+  std::string within_;
+};
+
+TEST_P(confinement, what_a_view_lists_and_does_not_let_read_is_not_read_by_a_link_to_it) {
+  whole_.write("project/keys/a.txt", "secret");
+  whole_.link("project/alias.txt", "keys/a.txt");
+  const auto files = open();
+  read_request request;
+  request.who.view = std::make_shared<const listing_view>("/keys/");
+  request.uri = request.asked_uri = whole_.uri("project/alias.txt");
+  const auto answer = files->read(request);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, errc::resource_not_found);
+  describe_request entry;
+  entry.who = request.who;
+  entry.uri = request.uri;
+  EXPECT_TRUE(files->describe(entry).has_value());
+}
+
+TEST_P(confinement, of_a_file_that_is_not_there_nothing_is_said_about_a_range) {
+  const auto files = open();
+  read_request request;
+  request.uri = request.asked_uri = whole_.uri("project/absent?lines=none");
+  const auto answer = files->read(request);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, errc::resource_not_found);
+}
+
 // attacks: symlinks (link swapped between check and open)
 TEST_P(confinement, a_link_swapped_in_between_check_and_open_leads_nowhere) {
   whole_.write("project/folder/file.txt", "inside");
@@ -249,6 +290,46 @@ TEST_P(confinement, a_link_swapped_in_between_check_and_open_leads_nowhere) {
   done = true;
   swapper.join();
   EXPECT_NE(seen, "outside");
+  EXPECT_GT(inside, 0);
+}
+
+// attacks: symlinks (link swapped between check and open)
+TEST_P(confinement, names_exchanged_with_links_in_one_step_lead_nowhere_however_often) {
+  whole_.write("project/folder/file.txt", "inside");
+  whole_.write("target/file.txt", "outside");
+  whole_.link("project/away", "../target");
+  whole_.link("project/folder/link", "../../outside.txt");
+  const auto files = open();
+  const char* wanted = std::getenv("HONDANA_SWAPS");
+  const long swaps = wanted == nullptr ? 20'000 : std::atol(wanted);
+  std::atomic<bool> done{false};
+  long made = 0;
+  std::thread swapper([&] {
+    const auto exchange = [&](const char* one, const char* other) {
+      return ::syscall(SYS_renameat2, AT_FDCWD, whole_.path(one).c_str(), AT_FDCWD, whole_.path(other).c_str(),
+                       RENAME_EXCHANGE) == 0;
+    };
+    while (made < swaps && exchange("project/folder", "project/away") &&
+           (made % 2 == 0 || exchange("project/folder/file.txt", "project/folder/link"))) {
+      ++made;
+    }
+    done = true;
+  });
+  long inside = 0;
+  std::string outside;
+  const auto look = [&] {
+    for (const char* path : {"project/folder/file.txt", "project/away/file.txt", "project/folder", "project/away"}) {
+      const auto seen = read_text(*files, whole_.uri(path));
+      if (seen.find("inside") != std::string::npos && seen != "inside") continue;  // a folder, with the name of a file in it
+      if (seen.find("outside") != std::string::npos) outside = seen;
+      if (seen == "inside") ++inside;
+    }
+  };
+  while (!done.load() && outside.empty()) look();
+  swapper.join();
+  look();
+  EXPECT_EQ(made, swaps) << "the file system does not exchange names";
+  EXPECT_EQ(outside, "");
   EXPECT_GT(inside, 0);
 }
 

@@ -102,6 +102,25 @@ TEST(lists, say_what_is_known_of_each_file) {
   EXPECT_EQ(entries[0].name, root.path().substr(root.path().rfind('/') + 1));
 }
 
+// attacks: local web page (stored HTML in a resource)
+TEST(lists, label_files_whose_front_a_browser_would_run_whatever_they_are_called) {
+  const scratch_folder root;
+  root.write("notes", "<!DOCTYPE html><script>alert(1)</script>");
+  root.write("README.md", "\n<p align=\"center\">");
+  root.write("page.html", "words");
+  root.write("plain.txt", "words");
+  const auto files = open_provider(root);
+  const auto entries = list_until(*files, [](const auto& all) {
+    return !entry_named(all, "plain.txt").description.empty() && !entry_named(all, "notes").mimeType.empty();
+  });
+  const metadata html{{"dev.hondana/active", std::string("text/html")}};
+  EXPECT_EQ(entry_named(entries, "notes").metadata, html);
+  EXPECT_EQ(entry_named(entries, "README.md").metadata, html);
+  EXPECT_EQ(entry_named(entries, "plain.txt").metadata, metadata{});
+  // Its type says so already.
+  EXPECT_EQ(entry_named(entries, "page.html").metadata, metadata{});
+}
+
 TEST(lists, change_a_files_version_with_the_file) {
   const scratch_folder root;
   root.write("a.txt", "one");

@@ -1,5 +1,6 @@
 /// What is denied by default, what says so, and what brings it back.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -30,6 +31,7 @@ TEST(secrets, well_known_names_are_known) {
                            "config/.env",
                            "prod.env",
                            ".envrc",
+                           "me.token",
                            "server.pem",
                            "Server.PEM",
                            "tls/private.key",
@@ -294,6 +296,28 @@ TEST(rules, hidden_names_can_be_shown_but_secrets_and_git_stay_denied) {
   for (const char* path : {".env", ".git/HEAD", ".GIT/HEAD"}) {
     EXPECT_EQ(read_error(*files, root.uri(path)), errc::resource_not_found) << path;
   }
+}
+
+TEST(rules, what_the_server_keeps_for_itself_is_never_served_whatever_is_allowed) {
+  const scratch_folder root;
+  for (const char* path : {"conf/tokens", "conf/tokens.lock", "conf/audit.jsonl-20261122", "conf/tokens~", "conf/tokensoftrees",
+                           "other/tokens", "other/two"})
+    root.write(path, "x");
+  root.link("open", "conf/tokens");
+  ASSERT_EQ(::link(root.path("conf/tokens").c_str(), root.path("alias").c_str()), 0);
+  ASSERT_EQ(::link(root.path("other/two").c_str(), root.path("other/two_too").c_str()), 0);
+  auto from = serving(root.path());
+  from.roots[0].allow = {"*"};
+  from.roots[0].kept_back = {root.path() + "/conf/tokens", root.path() + "/conf/audit.jsonl", "/elsewhere"};
+  const auto files = open_provider(std::move(from));
+  const auto said = survey_of(*files);
+  for (const char* path : {"conf/tokens", "conf/tokens.lock", "conf/audit.jsonl-20261122", "conf/tokens~", "open", "alias"}) {
+    EXPECT_EQ(read_error(*files, root.uri(path)), errc::resource_not_found) << path;
+    EXPECT_TRUE(said.at(path).ends_with("the server's own: its configuration names it")) << path << said.at(path);
+  }
+  for (const auto& one : list_all(*files)) EXPECT_NE(one.name, "alias");
+  for (const char* path : {"conf/tokensoftrees", "other/tokens", "other/two_too"})
+    EXPECT_EQ(read_text(*files, root.uri(path)), "x") << path;
 }
 
 TEST(rules, a_pattern_that_cannot_match_is_an_error_at_start) {

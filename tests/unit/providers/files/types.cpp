@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <variant>
 
 #include "providers/files/mime.hpp"
 #include "providers/files/priority.hpp"
@@ -15,6 +17,8 @@ TEST(mime, goes_by_the_ending) {
   EXPECT_EQ(mime_of("main.cpp").name, "text/x-c++src");
   EXPECT_EQ(mime_of("README.md").name, "text/markdown");
   EXPECT_EQ(mime_of("a.json").name, "application/json");
+  EXPECT_EQ(mime_of("a.mht").name, "multipart/related");
+  EXPECT_EQ(mime_of("a.MHTML").name, "multipart/related");
   EXPECT_EQ(mime_of("a.py").name, "text/x-python");
   EXPECT_EQ(mime_of("index.ts").name, "text/typescript");
   EXPECT_EQ(mime_of("photo.JPG").name, "image/jpeg");
@@ -61,8 +65,8 @@ TEST(sniff, tells_text_scripts_and_well_known_formats) {
 }
 
 TEST(sniff, asks_libmagic_about_other_binary_formats) {
-  std::string wave("RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x44\xac\0\0\x88\x58\1\0\2\0\x10\0data\0\0\0\0", 44);
-  EXPECT_EQ(sniff(wave, content_form::blob), "audio/x-wav");
+  const std::string capture("\xd4\xc3\xb2\xa1\2\0\4\0\0\0\0\0\0\0\0\0\0\0\4\0\1\0\0\0", 24);
+  EXPECT_EQ(sniff(capture, content_form::blob), "application/vnd.tcpdump.pcap");
   EXPECT_EQ(sniff(std::string_view("\x01\x02\x00\xfe\xfd", 5), content_form::blob), "application/octet-stream");
 }
 
@@ -71,7 +75,13 @@ TEST(agreed_type, follows_content_where_the_name_belies_it) {
   EXPECT_EQ(agreed_type("a.txt", "x", content_form::blob), "application/octet-stream");
   EXPECT_EQ(agreed_type("a.json", "x", content_form::blob), "application/octet-stream");
   EXPECT_EQ(agreed_type("a.png", "x", content_form::text), "text/plain");
-  EXPECT_EQ(agreed_type("a.png", "x", content_form::blob), "image/png");
+  EXPECT_EQ(agreed_type("a.png", "x", content_form::blob), "application/octet-stream");
+  EXPECT_EQ(agreed_type("a.png", "\x89PNG\r\n\x1a\n", content_form::blob), "image/png");
+  EXPECT_EQ(agreed_type("a.png", "\xff\xd8\xff\xe0", content_form::blob), "image/jpeg");
+  EXPECT_EQ(agreed_type("a.png", "<html><script>alert(1)</script>", content_form::text), "text/plain");
+  EXPECT_EQ(agreed_type("a.pdf", "%PDF-1.4\n", content_form::text), "application/pdf");
+  EXPECT_EQ(agreed_type("a.mp3", "\xff\xfb\x90", content_form::blob), "audio/mpeg");
+  EXPECT_EQ(agreed_type("a.mp3", "%PDF-1.4\n\xff", content_form::blob), "application/pdf");
   EXPECT_EQ(agreed_type("a.svg", "x", content_form::text), "image/svg+xml");
   EXPECT_EQ(agreed_type("a.bin", "x", content_form::text), "text/plain");
   EXPECT_EQ(agreed_type("script", "#!/bin/bash\n", content_form::text), "text/x-shellscript");
@@ -84,11 +94,26 @@ TEST(agreed_type, of_text_is_never_that_of_a_binary_format) {
     EXPECT_EQ(agreed_type(name, "version https://git-lfs.github.com/spec/v1\n", content_form::text), "text/plain") << name;
     EXPECT_EQ(agreed_type(name, "version https://git-lfs.github.com/spec/v1\n", content_form::detect), "text/plain") << name;
     EXPECT_EQ(agreed_type(name, "", content_form::text), "text/plain") << name;
-    EXPECT_EQ(agreed_type(name, "\xff", content_form::blob), mime_of(name).name) << name;
   }
   EXPECT_FALSE(mime_of("a.svg").is_binary);
   EXPECT_FALSE(mime_of("unknown").is_binary);
   EXPECT_EQ(agreed_type("a.json", "\xff", content_form::detect), "application/octet-stream");
+}
+
+std::string label_of(std::string_view name, std::string_view front) {
+  content item;
+  label(item, name, front);
+  return item.metadata.empty() ? std::string() : item.metadata[0].first + " " + std::get<std::string>(item.metadata[0].second);
+}
+
+TEST(label, says_as_what_a_browser_would_run_a_file_by_name_and_by_front) {
+  EXPECT_EQ(label_of("a.html", "no tag at all"), "dev.hondana/active text/html");
+  EXPECT_EQ(label_of("a.svg", "\xff\xfe<"), "dev.hondana/active image/svg+xml");
+  EXPECT_EQ(label_of("a.js", ""), "dev.hondana/active text/javascript");
+  EXPECT_EQ(label_of("a.png", "<script>alert(1)</script>"), "dev.hondana/active text/html");
+  EXPECT_EQ(label_of("notes", "<html>"), "dev.hondana/active text/html");
+  EXPECT_EQ(label_of("README.md", "# Words"), "");
+  EXPECT_EQ(label_of("a.json", "{}"), "");
 }
 
 TEST(priority, readmes_and_documents_are_high_generated_and_lock_files_low) {

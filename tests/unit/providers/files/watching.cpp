@@ -222,6 +222,42 @@ TEST_F(watched_files, that_are_not_served_make_no_sound) {
   expect_told({});
 }
 
+/// What this process holds in memory, in bytes.
+std::size_t resident() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t all = 0;
+  std::size_t here = 0;
+  statm >> all >> here;
+  return here * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// attacks: resource exhaustion (subscribe/unsubscribe churn)
+TEST_F(watched_files, that_are_watched_and_let_go_again_and_again_leave_nothing_behind) {
+  open();
+  auto silent = serving(root_.path());
+  silent.watches = false;  // nobody ever begins to watch what is asked for
+  const auto other = open_provider(silent);
+  const auto before = resident();
+  const auto uri = root_.uri(std::string(200, 'a') + "/" + std::string(200, 'b'));
+  for (int i = 0; i < 200'000; ++i) {
+    for (auto* files : {other.get(), files_.get()}) {
+      files->attach(uri);
+      files->detach(uri);
+    }
+  }
+#ifndef HONDANA_IS_SANITIZED  // which keep what was freed
+  EXPECT_LT(resident(), before + (64u << 20));
+#else
+  EXPECT_GT(before, 0u);
+#endif
+  // What happened meanwhile is told as ever.
+  root_.write("late", "1");
+  attach("late");
+  flush();
+  root_.write("late", "2");
+  expect_told({"late"});
+}
+
 TEST_F(watched_files, that_are_watched_no_more_make_no_sound_in_a_busy_folder) {
   for (const char* name : {"a", "noise"}) root_.write(name, "1");
   open();

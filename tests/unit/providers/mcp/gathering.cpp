@@ -25,7 +25,7 @@ paged<resource> endless() {
 
 TEST(gathering, takes_what_it_may_and_says_that_there_is_more) {
   allowance room;
-  gathering<resource> all(3, room);
+  gathering<resource> all(3, room, true);
   ASSERT_TRUE(take_all(endless(), all));
   EXPECT_TRUE(all.has_more());
   EXPECT_EQ(std::move(all).taken().size(), 3u);
@@ -34,7 +34,7 @@ TEST(gathering, takes_what_it_may_and_says_that_there_is_more) {
 // attacks: resource exhaustion (entries that are as long as a message may be)
 TEST(gathering, counts_entries_as_they_are_kept) {
   allowance room;
-  gathering<resource> all(1'000, room);
+  gathering<resource> all(1'000, room, true);
   for (int i = 0; i < 100; ++i) {
     auto one = entry(i);
     one.uri += std::string(1u << 20, 'u');
@@ -52,7 +52,7 @@ TEST(gathering, counts_entries_as_they_are_kept) {
 
 TEST(gathering, of_several_lists_share_their_room) {
   allowance room;
-  gathering<resource> entries(1'000, room);
+  gathering<resource> entries(1'000, room, true);
   int taken = 0;
   for (bool goes_on = true; goes_on; ++taken) {
     auto one = entry(taken);
@@ -61,7 +61,7 @@ TEST(gathering, of_several_lists_share_their_room) {
   }
   EXPECT_TRUE(entries.has_more());
   EXPECT_NEAR(taken, 140, 10);
-  gathering<skill> skills(1'000, room);
+  gathering<skill> skills(1'000, room, true);
   skill one;
   one.uri = "skill://a/SKILL.md";
   one.frontmatter = value::object{{"name", "a"}, {"description", std::string(300'000, 'x')}};
@@ -72,7 +72,7 @@ TEST(gathering, of_several_lists_share_their_room) {
 TEST(gathering, ends_when_the_time_is_over) {
   allowance room;
   room.until = allowance::clock::now() + std::chrono::milliseconds(20);
-  gathering<resource> all(100'000'000, room);
+  gathering<resource> all(100'000'000, room, true);
   const auto done = take_all(endless(), all);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, errc::timed_out);

@@ -39,7 +39,8 @@ TEST(mounted_server, lists_page_by_page) {
 
 TEST(mounted_server, reads_texts_and_blobs) {
   memo_server other;
-  ASSERT_TRUE(other.memos->add({.uri = "memo:///blob", .name = "blob", .mimeType = "image/png"}, std::string("\x89PN\0G", 5)));
+  ASSERT_TRUE(other.memos->add({.uri = "memo:///blob", .name = "blob", .mimeType = "image/png"},
+                               std::string("\x89PNG\r\n\x1a\n\0", 9)));
   hearing log;
   const auto mounted = mount(mounted_from(other.here, log));
   const auto text = mounted->read(reading_of("mcp://team/memo:///a"));
@@ -51,7 +52,7 @@ TEST(mounted_server, reads_texts_and_blobs) {
   ASSERT_TRUE(blob) << blob.error().public_text;
   EXPECT_EQ(blob->contents[0].form, content_form::blob);
   EXPECT_EQ(blob->contents[0].mimeType, "image/png");
-  EXPECT_EQ(bytes_of(blob->contents[0]), std::string("\x89PN\0G", 5));
+  EXPECT_EQ(bytes_of(blob->contents[0]), std::string("\x89PNG\r\n\x1a\n\0", 9));
 }
 
 TEST(mounted_server, streams_what_is_large) {

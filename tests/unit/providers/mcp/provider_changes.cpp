@@ -114,6 +114,48 @@ TEST(mounted_changes, reach_the_clients_of_our_server) {
   ASSERT_TRUE(news.hears("list", before)) << log.text();
 }
 
+/// Leaves what it has as it is.
+class frank_memos final : public memory_provider {
+ public:
+  using memory_provider::memory_provider;
+  [[nodiscard]] hondana::masking masking() const noexcept override { return masking::none; }
+};
+
+TEST(mounted_changes, tell_titles_without_secrets_unless_they_are_wanted) {
+  const auto token = std::string("ghp_") + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+  const auto masked = "ghp_" + std::string(36, '*');
+  struct row {
+    bool other_masks;
+    bool mount_masks;
+    std::string shown;
+  };
+  for (const auto& [other_masks, mount_masks, shown] :
+       {row{false, true, masked}, row{true, false, masked}, row{false, false, token}}) {
+    server other;
+    const auto memos = other_masks ? std::make_shared<memory_provider>("memos", "memo:///")
+                                   : std::make_shared<frank_memos>("memos", "memo:///");
+    ASSERT_TRUE(memos->add({.uri = "memo:///a", .name = "a"}, "text"));
+    ASSERT_TRUE(other.add(memos));
+    hearing log;
+    hearing news;
+    auto options = mounted_from(other, log);
+    options.redact = mount_masks;
+    options.revision = "2025-06-18";  // whose changes have titles
+    server ours;
+    ASSERT_TRUE(ours.add(mount(options)));
+    client_options speaking;
+    speaking.revision = options.revision;
+    auto asks = client::connect(memory_target{&ours}, speaking);
+    ASSERT_TRUE(asks);
+    const auto watching =
+        asks->watch({.uris = {"mcp://team/memo:///a"}}, [&](const change& what) { news.add("content " + what.title + '.'); });
+    ASSERT_TRUE(watching) << watching.error().public_text;
+    ASSERT_TRUE(news.hears("content")) << log.text();
+    ASSERT_TRUE(other.resource_updated("memo:///a", "about " + token));
+    EXPECT_TRUE(news.hears("content about " + shown + '.')) << news.text();
+  }
+}
+
 TEST(mounted_changes, are_asked_for_when_the_other_server_tells_none) {
   server_options quiet;
   quiet.announces_lists = false;

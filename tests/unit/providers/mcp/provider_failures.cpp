@@ -46,6 +46,60 @@ TEST(mounted_failures, of_a_server_that_is_not_there_say_which_one_and_what_to_d
   EXPECT_THAT(surveyed.error().public_text, HasSubstr("\"team\""));
 }
 
+TEST(mounted_failures, of_a_server_that_has_had_too_much_of_us_leave_it_alone_for_as_long_as_it_says) {
+  server_options options;
+  options.limits.per_address = {{0.02, 30}, {}, {}};
+  options.limits.count_loopback = true;
+  memo_server other(options);
+  auto service = listening(other.here);
+  ASSERT_TRUE(service);
+  hearing log;
+  auto with = mounted_over_http(service->port(), log);
+  with.timeout = std::chrono::seconds(5);
+  const auto mounted = mount(with);
+  result<reading> got = mounted->read(reading_of("mcp://team/memo:///a"));
+  for (int i = 0; i < 40 && got; ++i) got = mounted->read(reading_of("mcp://team/memo:///a"));
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::overloaded) << "it is not whoever asks us who asks too much";
+  ASSERT_TRUE(got.error().retry);
+  EXPECT_GT(*got.error().retry, std::chrono::seconds(20));
+  const auto again = mounted->read(reading_of("mcp://team/memo:///a"));
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().public_text, HasSubstr("It is tried again within"));
+  EXPECT_GT(again.error().retry.value_or(std::chrono::milliseconds(0)), std::chrono::seconds(20));
+  EXPECT_FALSE(mounted->health().ok);
+}
+
+TEST(mounted_failures, of_a_source_there_that_has_too_much_to_do_say_when_and_take_nothing_else_away) {
+  memo_server other;
+  ASSERT_TRUE(other.memos->add({.uri = "memo:///busy", .name = "busy"}, [](const read_request&) -> result<reading> {
+    failure why{errc::overloaded, "too much", {}};
+    why.retry = std::chrono::hours(1);
+    return tl::unexpected(std::move(why));
+  }));
+  auto service = listening(other.here);
+  ASSERT_TRUE(service);
+  hearing log;
+  const auto mounted = mount(mounted_over_http(service->port(), log));
+  const auto busy = mounted->read(reading_of("mcp://team/memo:///busy"));
+  ASSERT_FALSE(busy);
+  EXPECT_EQ(busy.error().code, errc::overloaded) << busy.error().public_text;
+  EXPECT_EQ(busy.error().retry, std::chrono::hours(1));
+  EXPECT_TRUE(mounted->read(reading_of("mcp://team/memo:///a")));
+  EXPECT_TRUE(mounted->health().ok) << mounted->health().detail;
+
+  auto direct = client::connect(http_target{.url = "http://127.0.0.1:" + std::to_string(service->port()) + "/mcp"});
+  ASSERT_TRUE(direct) << direct.error().public_text;
+  const auto refused = direct->read("memo:///busy");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::overloaded);
+  EXPECT_EQ(refused.error().retry, std::chrono::hours(1));
+  ASSERT_TRUE(refused.error().answer);
+  EXPECT_EQ(refused.error().answer->http_status, 503);
+  EXPECT_EQ(refused.error().answer->code, 503);
+  EXPECT_TRUE(direct->read("memo:///a"));
+}
+
 TEST(mounted_failures, end_when_the_server_comes) {
   memo_server other;
   auto service = listening(other.here);
@@ -153,6 +207,25 @@ TEST(mounted_failures, of_programs_that_are_not_there_are_told) {
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::source_unavailable) << got.error().public_text;
   EXPECT_TRUE(log.hears("/nowhere/at/all")) << log.text();
+}
+
+TEST(mounted_programs, that_print_a_key_to_their_standard_error_print_none_to_our_log) {
+  // Put together here, so that it stands in no file.
+  const auto key = std::string("a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6");
+  const auto label = std::string(" PRIVATE KEY-----");
+  hearing log;
+  mount_options options;
+  options.name = "team";
+  options.target = child_target{.command = {"/bin/sh", "-c", "printf '%s\\n' \"$@\" >&2", "sh", "-----BEGIN" + label, key,
+                                            key + "==", "-----END" + label, "password=aB3dE5fG7!x", "all is said"}};
+  options.redact = false;  // of contents; the log never tells
+  options.log = [&log](std::string_view line) { log.add(line); };
+  const auto mounted = mount(options);
+  EXPECT_FALSE(mounted->read(reading_of("mcp://team/memo:///a")));
+  ASSERT_TRUE(log.hears("says: all is said")) << log.text();
+  EXPECT_TRUE(log.hears("says: -----BEGIN")) << log.text();
+  EXPECT_TRUE(log.hears("says: password=***********")) << log.text();
+  EXPECT_EQ(log.text().find(key.substr(0, 20)), std::string::npos) << log.text();
 }
 
 TEST(mounted_failures, of_one_read_leave_the_others_alone) {

@@ -30,7 +30,8 @@ std::string wrong(std::string_view text) {
 TEST(mcp_settings, has_a_command_with_everything_that_belongs_to_it) {
   const auto made = read(
       "name = \"every-1\"\ncommand = [\"npx\", \"--token=${env:TOKEN}\"]\nfolder = \"work\"\n"
-      "environment = { A = \"x${env:TOKEN}y${env:EMPTY}\" }\nrevision = \"2025-06-18\"\neager = true\nskills = false\n");
+      "environment = { A = \"x${env:TOKEN}y${env:EMPTY}\" }\nrevision = \"2025-06-18\"\neager = true\nskills = false\nredact = "
+      "false\n");
   ASSERT_TRUE(made) << made.error().public_text;
   EXPECT_EQ(made->name, "every-1");
   EXPECT_EQ(made->prefix, "mcp://every-1/");
@@ -41,6 +42,7 @@ TEST(mcp_settings, has_a_command_with_everything_that_belongs_to_it) {
   EXPECT_EQ(made->revision, "2025-06-18");
   EXPECT_TRUE(made->eager);
   EXPECT_FALSE(made->skills);
+  EXPECT_FALSE(made->redact);
 }
 
 TEST(mcp_settings, has_a_url_with_headers_and_a_prefix_of_its_own) {
@@ -49,6 +51,7 @@ TEST(mcp_settings, has_a_url_with_headers_and_a_prefix_of_its_own) {
       "headers = { Authorization = \"Bearer ${env:TOKEN}\" }\n");
   ASSERT_TRUE(made) << made.error().public_text;
   EXPECT_EQ(made->prefix, "shelf://team/docs/");
+  EXPECT_TRUE(made->redact);
   const auto& target = std::get<http_target>(made->target);
   EXPECT_EQ(target.url, "https://h.example/mcp");
   EXPECT_EQ(target.socket, "/etc/h/run/x.sock");

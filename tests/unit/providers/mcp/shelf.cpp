@@ -14,8 +14,8 @@ const naming& names() {
 }
 
 shelf shelved(gathered from, const rules& which = rules({}, {})) {
-  for (auto& one : from.entries) make_fit(one);
-  for (auto& one : from.templates) make_fit(one);
+  for (auto& one : from.entries) make_fit(one, true);
+  for (auto& one : from.templates) make_fit(one, true);
   return {std::move(from), names(), which};
 }
 
@@ -49,6 +49,17 @@ TEST(mount_shelf, remembers_spellings_that_are_not_canonical) {
   EXPECT_EQ(made.spelling_of("mcp://far/notes/my%20file.md"), "notes/my file.md");
   EXPECT_EQ(made.spelling_of("mcp://far/demo://x~"), "demo://x%7e");
   EXPECT_EQ(made.spelling_of("mcp://far/demo://y"), std::nullopt);
+}
+
+// attacks: traversal (a rule got round by another spelling)
+TEST(mount_shelf, finds_entries_by_the_canonical_form_of_what_is_listed) {
+  const auto made =
+      shelved({.entries = {{.uri = "FILE:///srv//keys", .name = "odd"}, {.uri = "file:///srv/a", .name = "plain"}}});
+  EXPECT_EQ(made.entry_of("mcp://far/FILE:///srv//keys")->name, "odd");
+  ASSERT_TRUE(made.entry_of("mcp://far/file:///srv//keys"));
+  EXPECT_EQ(made.entry_of("mcp://far/file:///srv//keys")->name, "odd");
+  EXPECT_EQ(made.entry_of("mcp://far/file:///srv/a")->name, "plain");
+  EXPECT_FALSE(made.entry_of("mcp://far/file:///srv/b"));
 }
 
 TEST(mount_shelf, serves_the_first_of_two_entries_with_one_uri) {

@@ -1,5 +1,6 @@
 /// Folders of skills on disk: what is served and what is left out.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <memory>
 #include <string>
@@ -33,6 +34,31 @@ TEST_F(skill_folders, serve_every_folder_with_a_good_skill_file) {
   EXPECT_THAT(child_uris(*from, "skill://acme"), ElementsAre("skill://acme/refunds"));
   EXPECT_THAT(left_out(*from), IsEmpty());
   EXPECT_EQ(from->health().detail, "2 skills");
+}
+
+TEST_F(skill_folders, keep_the_server_s_own_files_back_under_any_name) {
+  write("good/SKILL.md", skill_text("good"));
+  for (const char* one : {"good/tokens", "good/tokens.lock", "good/tokens~", "good/open"}) write(one, "x");
+  ASSERT_EQ(::link((root / "good/tokens").c_str(), (root / "good/alias").c_str()), 0);
+  fs::create_directory_symlink(root, root.string() + "-link");
+  const auto real = fs::canonical(root).string();
+  for (const auto& path : {root.string(), root.string() + "-link"}) {
+    const auto from = folder_skills::open("", {path}, {}, false, true, {real + "/good/tokens"}).value();
+    EXPECT_EQ(read_text(*from, "skill://good/open"), "x");
+    const auto out = left_out(*from);
+    for (const std::string one : {"good/tokens", "good/tokens.lock", "good/tokens~", "good/alias"}) {
+      EXPECT_EQ(out.count(one), 1u) << one;
+      read_request request;
+      request.uri = "skill://" + one;
+      EXPECT_EQ(from->read(request).error().code, errc::resource_not_found) << one;
+    }
+    const auto beneath = folder::open(path, {real + "/good/tokens"}).value();
+    EXPECT_FALSE(beneath.open_file("good/tokens"));
+    EXPECT_FALSE(beneath.open_file("good/alias"));
+    EXPECT_FALSE(beneath.may_hold("good/tokens~"));
+    EXPECT_TRUE(beneath.open_file("good/open"));
+  }
+  fs::remove(root.string() + "-link");
 }
 
 TEST_F(skill_folders, leave_bad_skills_out_and_say_why) {

@@ -6,65 +6,22 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <fstream>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include <hondana/value.hpp>
 
-#include "unit/channel/kept_words.hpp"
 #include "unit/channel/open_descriptors.hpp"
+#include "unit/transport/child/talk.hpp"
 
 namespace hondana::test {
 namespace {
 
 using hondana_test::entries_of;
-using hondana_test::into;
 using hondana_test::kept_words;
+using hondana_test::talk;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-/// A misbehaving server, and what is heard of it.
-class talk {
- public:
-  explicit talk(std::string mode, std::string more = {}, channel::limits most = {}, child_target target = {},
-                milliseconds leaving = milliseconds(100)) {
-    target.command = {HONDANA_MISBEHAVING, std::move(mode)};
-    if (!more.empty()) target.command.push_back(std::move(more));
-    target.leaving_time = leaving;
-    auto made = transport::start_child(target, heard, most, [this](std::string_view line) {
-      const std::lock_guard lock(mutex_);
-      lines_.emplace_back(line);
-    });
-    EXPECT_TRUE(made) << made.error().public_text;
-    channel = std::move(*made);
-  }
-  void ask(channel::call_id id, channel::content_sink content = {}) const {
-    channel->send({.text = R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"m"})",
-                   .call = id,
-                   .content = std::move(content)});
-  }
-  std::vector<std::string> lines() {
-    const std::lock_guard lock(mutex_);
-    return lines_;
-  }
-
-  kept_words heard;
-  std::unique_ptr<channel::channel> channel;
-
- private:
-  std::mutex mutex_;
-  std::vector<std::string> lines_;
-};
-
-std::size_t peak_kilobytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmHWM:")) return std::stoul(line.substr(6));
-  }
-  return 0;
-}
 
 TEST(child_channel, carries_requests_and_answers) {
   child_target target;
@@ -167,7 +124,8 @@ TEST(child_channel, does_not_wait_at_the_end_for_what_a_program_has_left_behind)
   const auto began = std::chrono::steady_clock::now();
   with.channel->close(seconds(60));
   EXPECT_LT(std::chrono::steady_clock::now() - began, seconds(10));
-  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  with.channel.reset();
+  EXPECT_TRUE(hondana_test::has_reaped_all());
 }
 
 TEST(child_channel, ends_a_program_that_has_closed_its_input_once_something_is_to_be_sent) {
@@ -203,6 +161,7 @@ TEST(child_channel, starts_the_program_anew_for_the_next_message_but_not_again_a
 TEST(child_channel, says_why_a_program_cannot_be_started) {
   kept_words heard;
   const auto why_of = [&heard](child_target target) {
+    hondana_test::prepare_for(target);
     const auto made = transport::start_child(target, heard, {}, {});
     return made ? failure{} : made.error();
   };
@@ -221,7 +180,8 @@ TEST(child_channel, ends_a_program_that_heeds_neither_the_end_of_its_input_nor_a
   const auto began = std::chrono::steady_clock::now();
   with.channel->close(seconds(10));
   EXPECT_LT(std::chrono::steady_clock::now() - began, seconds(5));
-  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // nothing is left to reap
+  with.channel.reset();
+  EXPECT_TRUE(hondana_test::has_reaped_all());
 }
 
 TEST(child_channel, does_not_wait_for_a_program_that_reads_nothing) {
@@ -281,162 +241,6 @@ TEST(child_channel, is_not_held_up_by_a_flood_on_standard_error) {
   EXPECT_EQ(longest, 4'096u);
 }
 
-TEST(child_channel, gives_content_of_any_size_to_its_sink_in_constant_memory) {
-#ifdef HONDANA_IS_SANITIZED
-  constexpr std::uint64_t size = 64u << 20;
-#else
-  constexpr std::uint64_t size = 1u << 30;
-#endif
-  for (const auto* mode : {"large", "large-late"}) {
-    talk with(mode, std::to_string(size));
-    std::uint64_t got = 0;
-    const auto before = peak_kilobytes();
-    with.ask(1, [&got](std::size_t, std::string_view bytes) -> result<void> {
-      got += bytes.size();
-      return {};
-    });
-    EXPECT_TRUE(with.heard.answer_to(1)) << mode;
-    EXPECT_EQ(got, size) << mode;
-    EXPECT_LT(peak_kilobytes() - before, 16u << 10) << mode;
-  }
-}
-
-TEST(child_channel, tells_that_content_comes_whether_its_id_came_first_or_not) {
-  for (const auto* mode : {"large", "large-late"}) {
-    talk with(mode, std::to_string(5u << 20));
-    with.ask(1, [](std::size_t, std::string_view) { return result<void>(); });
-    EXPECT_TRUE(with.heard.answer_to(1)) << mode;
-    EXPECT_GE(with.heard.progress_of(1), 10u) << mode;
-  }
-}
-
-TEST(child_channel, takes_no_question_of_the_server_for_an_answer) {
-  talk with("asks");
-  with.ask(1);
-  EXPECT_TRUE(with.heard.message_with("ping"));
-  EXPECT_TRUE(with.heard.answer_to(1));
-  with.ask(7);
-  EXPECT_TRUE(with.heard.answer_to(7));
-  EXPECT_EQ(with.heard.messages(0).size(), 4u);
-}
-
-TEST(child_channel, does_not_end_a_call_for_a_question_that_is_too_long) {
-  channel::limits most;
-  most.message_bytes = 1u << 20;
-  talk with("asks-at-length", {}, most);
-  with.ask(1);
-  EXPECT_TRUE(with.heard.answer_to(1));
-  EXPECT_TRUE(with.heard.endings(0).empty());
-  ASSERT_EQ(with.lines().size(), 1u);
-  EXPECT_NE(with.lines().front().find("longer than the 1048576 bytes"), std::string::npos) << with.lines().front();
-}
-
-TEST(child_channel, does_not_end_a_call_for_a_long_notification) {
-  talk with("notes");
-  with.ask(1, [](std::size_t, std::string_view) { return result<void>(); });
-  EXPECT_TRUE(with.heard.message_with("notifications/message"));
-  EXPECT_TRUE(with.heard.answer_to(1));
-  EXPECT_TRUE(with.heard.endings(0).empty());
-}
-
-TEST(child_channel, skips_a_line_that_is_too_long_and_goes_on) {
-  channel::limits most;
-  most.message_bytes = 1u << 20;
-  for (const auto* mode : {"large", "large-late"}) {
-    talk with(mode, std::to_string(300u << 20), most);
-    const auto before = peak_kilobytes();
-    with.ask(1);
-    EXPECT_EQ(with.heard.failure_of(1).code, errc::response_too_large) << mode;
-    EXPECT_LT(peak_kilobytes() - before, 16u << 10) << mode;
-    with.ask(2);
-    EXPECT_EQ(with.heard.failure_of(2).code, errc::response_too_large) << mode;
-  }
-}
-
-TEST(child_channel, does_not_put_content_where_it_does_not_belong) {
-  // Two calls under way, and the id comes last: whose content it is cannot be known before.
-  talk with("large-late", std::to_string(300'000));
-  std::uint64_t first = 0;
-  std::uint64_t second = 0;
-  const auto counting = [](std::uint64_t& into) -> channel::content_sink {
-    return [&into](std::size_t, std::string_view bytes) -> result<void> {
-      into += bytes.size();
-      return {};
-    };
-  };
-  with.ask(1, counting(first));
-  with.ask(2, counting(second));
-  EXPECT_TRUE(with.heard.answer_to(1));
-  EXPECT_TRUE(with.heard.answer_to(2));
-  EXPECT_EQ(first, 300'000u);
-  EXPECT_EQ(second, 300'000u);
-}
-
-TEST(child_channel, streams_content_whose_id_comes_last_in_constant_memory_among_other_calls) {
-#ifdef HONDANA_IS_SANITIZED
-  constexpr std::uint64_t size = 80u << 20;
-#else
-  constexpr std::uint64_t size = 1u << 30;
-#endif
-  talk with("large-late", std::to_string(size));
-  std::uint64_t first = 0;
-  std::uint64_t second = 0;
-  std::size_t most_files = 0;
-  const auto counting = [&most_files](std::uint64_t& into) -> channel::content_sink {
-    return [&into, &most_files](std::size_t, std::string_view bytes) -> result<void> {
-      if (into == 0) most_files = std::max(most_files, entries_of("/proc/self/fd"));
-      into += bytes.size();
-      return {};
-    };
-  };
-  const auto before = peak_kilobytes();
-  const auto files = entries_of("/proc/self/fd");
-  with.ask(1, counting(first));
-  with.ask(2, counting(second));
-  EXPECT_TRUE(with.heard.answer_to(1));
-  EXPECT_TRUE(with.heard.answer_to(2));
-  EXPECT_EQ(first, size);
-  EXPECT_EQ(second, size);
-  EXPECT_LT(peak_kilobytes() - before, 16u << 10);
-  EXPECT_LE(most_files, files + 1);
-  EXPECT_EQ(entries_of("/proc/self/fd"), files);
-  // The second may be alone by then, and is told of as it comes; the first was held back.
-  EXPECT_GE(with.heard.progress_of(1), 100u);
-  EXPECT_GE(with.heard.progress_of(2), 100u);
-}
-
-TEST(child_channel, takes_answers_that_come_together_as_an_array) {
-  talk with("grouping");
-  std::string first;
-  std::string second;
-  with.ask(1, into(first));
-  with.ask(2, into(second));
-  EXPECT_TRUE(with.heard.answer_to(2));
-  EXPECT_TRUE(with.heard.answer_to(1));
-  EXPECT_TRUE(with.heard.message_with("notifications/message"));
-  EXPECT_EQ(first, "one");
-  EXPECT_EQ(second, "two");
-  ASSERT_EQ(with.lines().size(), 1u);
-  EXPECT_NE(with.lines().front().find("[]"), std::string::npos);
-}
-
-TEST(child_channel, tells_nothing_of_what_was_abandoned) {
-  talk with("large", std::to_string(5u << 20));
-  std::uint64_t got = 0;
-  with.channel->send({.text = R"({"jsonrpc":"2.0","id":1,"method":"m"})",
-                      .call = 1,
-                      .content = [&got](std::size_t, std::string_view bytes) -> result<void> {
-                        got += bytes.size();
-                        return {};
-                      }});
-  with.channel->abandon(1);
-  const auto before = got;
-  with.ask(2);
-  EXPECT_TRUE(with.heard.answer_to(2));
-  EXPECT_EQ(with.heard.messages(0).size(), 1u);
-  EXPECT_LE(got, before + (5u << 20));
-}
-
 TEST(child_channel, leaves_no_descriptors_threads_or_processes) {
   {
     talk first("echo");
@@ -453,7 +257,7 @@ TEST(child_channel, leaves_no_descriptors_threads_or_processes) {
   }
   EXPECT_EQ(entries_of("/proc/self/fd"), descriptors);
   EXPECT_EQ(entries_of("/proc/self/task"), threads);
-  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_TRUE(hondana_test::has_reaped_all());
 }
 
 }  // namespace

@@ -1,7 +1,13 @@
 /// Who asks over TLS: certificates and the scheme reach the authenticator, request by request.
+#include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include <hondana/audit.hpp>
 
 #include "unit/tls/certificates.hpp"
 #include "unit/transport/http/client.hpp"
@@ -78,6 +84,65 @@ TEST(callers_over_tls, behind_a_trusted_proxy_have_not_shown_its_certificate) {
   EXPECT_THAT(proxy.receive().body, HasSubstr("\"bob at 198.51.100.7\""));
   EXPECT_FALSE(with.clerk->last().certificate);
   EXPECT_FALSE(with.clerk->last().is_secure) << "the client spoke plain HTTP to the proxy";
+}
+
+// attacks: opening a stream by a certificate whose authority was removed while the request was looked at
+TEST(callers_over_tls, whose_authority_goes_while_they_are_asked_about_open_no_lasting_stream) {
+  const files some;
+  guarded with({}, some.server());
+  client stream(with.service->port());
+  ASSERT_TRUE(stream.shake_hands(some.of_alice())) << stream.trouble();
+  stream.send(post(hondana_test::modern("subscriptions/listen", "9", R"("notifications":{"resourcesListChanged":true},)"),
+                   bearer("slow-alice")));
+  ASSERT_TRUE(with.clerk->asked.reaches(1));
+  some.folder.write("clients.pem", issued({.name = "another", .names = {}, .is_authority = true}).certificate_text());
+  ASSERT_TRUE(with.service->reload_certificates());
+  // What the reload does reaches each loop before what is posted to it from now on.
+  client other(with.service->port());
+  ASSERT_TRUE(other.shake_hands()) << other.trouble();
+  with.clerk->open();
+  EXPECT_THAT(stream.receive_until("0\r\n\r\n"), HasSubstr("\"id\":9")) << "the stream goes on";
+  EXPECT_TRUE(stream.sees_the_end());
+}
+
+/// Keeps who was refused.
+class refusals final : public hondana::auditor {
+ public:
+  ~refusals() override = default;
+  hondana::result<std::uint64_t> decide(const hondana::audit_decision& what) override {
+    const std::lock_guard lock(mutex_);
+    if (!what.is_allowed) all_.push_back(what.identity + '/' + std::to_string(what.http_status));
+    return 0;
+  }
+  void complete(std::uint64_t, const hondana::audit_completion&) override {}
+  std::vector<std::string> all() const {
+    const std::lock_guard lock(mutex_);
+    return all_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> all_;
+};
+
+// attacks: having what is refused recorded as done by the caller before
+TEST(callers_over_tls, refused_by_their_certificate_are_recorded_as_nobody) {
+  const files some;
+  const auto record = std::make_shared<refusals>();
+  hondana::server_options options;
+  options.audit = record;
+  guarded with(options, some.server());
+  client peer(with.service->port());
+  ASSERT_TRUE(peer.shake_hands(some.of_alice())) << peer.trouble();
+  peer.send(post(who, bearer("alice")));
+  EXPECT_THAT(peer.receive().body, HasSubstr("\"alice at 127.0.0.1\""));
+  some.folder.write("clients.pem", issued({.name = "another", .names = {}, .is_authority = true}).certificate_text());
+  ASSERT_TRUE(with.service->reload_certificates());
+  client other(with.service->port());
+  ASSERT_TRUE(other.shake_hands()) << other.trouble();
+  peer.send(post(who, bearer("bob")));
+  EXPECT_EQ(peer.receive().status, 401);
+  EXPECT_THAT(record->all(), testing::ElementsAre("/401"));
 }
 
 }  // namespace

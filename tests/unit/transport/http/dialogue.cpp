@@ -310,6 +310,25 @@ TEST(dialogue, turns_a_peer_away) {
   EXPECT_TRUE(with.talk.has_said_all());
 }
 
+TEST(dialogue, tells_of_every_refusal_before_a_session_and_of_nothing_else) {
+  const auto told = [](std::string_view text, void (*more)(script&) = nullptr) {
+    script with;
+    with.talk.receive(text);
+    if (more != nullptr) more(with);
+    (void)with.taken();
+    return with.asked.refusals;
+  };
+  using all = std::vector<int>;
+  EXPECT_EQ(told("nonsense\r\n\r\n"), all{400});
+  EXPECT_EQ(told("GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n"), all{404});
+  EXPECT_EQ(told("GET /mcp HTTP/1.1\r\nHost: evil.example\r\n\r\n"), all{403});
+  EXPECT_EQ(told(post("{}").substr(0, 90), [](script& with) { with.talk.expire(); }), all{408});
+  EXPECT_EQ(told("", [](script& with) { with.talk.turn_away(); }), all{503});
+  EXPECT_EQ(told("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"), all{}) << "a report is no refusal";
+  EXPECT_EQ(told("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"), all{});
+  EXPECT_EQ(told(post("{}"), [](script& with) { with.answer("x", 400); }), all{}) << "which a session gave";
+}
+
 TEST(dialogue, lets_a_local_page_read_answers) {
   script with;
   with.talk.receive(post("{}", "Origin: http://localhost:6274\r\n"));

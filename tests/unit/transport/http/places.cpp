@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <hondana/audit.hpp>
 
 #include "transport/http/places.hpp"
 #include "unit/transport/http/client.hpp"
@@ -124,6 +126,28 @@ TEST(unix_socket, is_for_its_owner_and_speaks_http) {
   }
   struct stat there{};
   EXPECT_NE(::lstat(options.socket.c_str(), &there), 0) << "the file outlived its server";
+}
+
+TEST(unix_socket, lets_in_whom_mode_and_group_say) {
+  const folder where;
+  hondana::server server;
+  http_options options;
+  options.socket = where.path("s");
+  options.socket_mode = 0660;
+  // One that it need not be root to choose.
+  options.socket_group = std::to_string(::getegid());
+  const auto service = http_service::start(server, options);
+  ASSERT_TRUE(service) << service.error().public_text;
+  struct stat there{};
+  ASSERT_EQ(::lstat(options.socket.c_str(), &there), 0);
+  EXPECT_EQ(there.st_mode & 0777, 0660u);
+  EXPECT_EQ(there.st_gid, ::getegid());
+  options.socket = where.path("another");
+  options.socket_group = "no such group";
+  const auto refused = http_service::start(server, options);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().public_text.find("there is no group \"no such group\""), std::string::npos)
+      << refused.error().public_text;
 }
 
 TEST(unix_socket, replaces_one_that_nobody_answers_on_and_no_other) {
@@ -273,6 +297,33 @@ TEST(readiness, comes_with_the_first_time_all_sources_are_well_and_stays) {
   EXPECT_EQ(got.body, R"({"status":"ready","sources":[{"name":"shelf","ok":false}]})");
   peer.send("POST /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(peer.receive().status, 405);
+}
+
+/// Keeps nothing, and says whether it could.
+class moody_record final : public hondana::auditor {
+ public:
+  hondana::result<std::uint64_t> decide(const hondana::audit_decision&) override { return 1; }
+  void complete(std::uint64_t, const hondana::audit_completion&) override {}
+  bool takes_records() const override { return is_well; }
+  std::atomic<bool> is_well{false};
+};
+
+TEST(readiness, is_gone_while_the_record_cannot_be_kept_and_health_says_so) {
+  const auto record = std::make_shared<moody_record>();
+  hondana::server_options options;
+  options.audit = record;
+  hondana_test::library with({}, options);
+  client peer(with.port());
+  const auto told = [&](const char* target) {
+    peer.send(get(target));
+    const auto got = peer.receive();
+    return std::to_string(got.status) + ' ' + got.body;
+  };
+  EXPECT_EQ(told("/readyz"), R"(503 {"status":"degraded","sources":[{"name":"shelf","ok":true}],"audit":{"ok":false}})");
+  EXPECT_EQ(told("/healthz"), R"(200 {"status":"degraded","sources":[{"name":"shelf","ok":true}],"audit":{"ok":false}})");
+  record->is_well = true;
+  EXPECT_EQ(told("/readyz"), R"(200 {"status":"ready","sources":[{"name":"shelf","ok":true}],"audit":{"ok":true}})");
+  EXPECT_EQ(told("/healthz"), R"(200 {"status":"ok","sources":[{"name":"shelf","ok":true}],"audit":{"ok":true}})");
 }
 
 TEST(io_loops, share_the_connections_of_one_socket) {

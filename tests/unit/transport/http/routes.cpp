@@ -210,4 +210,15 @@ TEST(routes, anything_else_is_not_found_and_names_the_endpoint) {
   }
 }
 
+// attacks: an Origin that writes a line of the log
+TEST(routes, strangers_are_named_in_the_log_without_what_would_pass_for_more_of_it) {
+  auto by_origin = good_post();
+  by_origin.fields.push_back({"Origin", "https://x\" may ask; refused 10.0.0.1 \\\x80"});
+  EXPECT_EQ(http::decide(by_origin, here).stranger,
+            "the page of the Origin \"https://x??may?ask;?refused?10.0.0.1???\" may not ask (--origin)");
+  auto by_host = good_post();
+  replace(by_host, "Host", "evil.example\tx\"");
+  EXPECT_EQ(http::decide(by_host, here).stranger, "the Host \"evil.example?x?\" is none of this server's (--host)");
+}
+
 }  // namespace

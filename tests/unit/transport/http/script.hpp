@@ -64,10 +64,12 @@ class host final : public http::dialogue_host {
   http::plain_answer describe(const http::request_head&, std::string_view path) override {
     return {200, "application/json", "{\"about\":\"" + std::string(path) + "\"}", {}, "max-age=300"};
   }
+  void refused(int status) override { refusals.push_back(status); }
   void log(std::string_view line) override { lines.emplace_back(line); }
 
   std::vector<std::string> messages;
   std::vector<std::string> lines;
+  std::vector<int> refusals;
   std::shared_ptr<http::outgoing> pulling;
   std::vector<rpc::http_headers> opened;
   std::vector<rpc::http_headers> left;

@@ -25,6 +25,8 @@ using http::kept_session;
 using manner = kept_session::manner;
 using std::chrono::seconds;
 
+const hondana::gate::gate without_rules{};
+
 class a_table : public testing::Test {
  protected:
   static http::limits few() {
@@ -99,24 +101,25 @@ TEST_F(a_table, a_session_belongs_to_the_client_that_opened_it_too) {
 TEST_F(a_table, streams_go_on_only_for_who_has_the_scopes_of_the_one_they_were_for) {
   const auto one = make("a", "127.0.0.1", manner::streamable, with_proof("editor", {"mcp"}).proof);
   ASSERT_TRUE(table_.keep(one, now_));
-  const auto stream = one->stream_for(http::message_stream::form::either, {}, {}, with_proof("editor", {"mcp", "keys"}).proof);
+  const auto stream = one->stream_for(http::message_stream::form::either, {}, {},
+                                      std::make_shared<const hondana::caller>(with_proof("editor", {"mcp", "keys"})));
   const auto mine = stream->carry({});
   stream->send("what needs keys");
   ASSERT_TRUE(stream->next(mine));
   const http::event_id answer{stream->number(), 0};
   const http::event_id standing{one->standing()->number(), 0};
-  EXPECT_EQ(one->stream_of(answer, with_proof("editor", {"mcp"})), nullptr);
-  EXPECT_EQ(one->stream_of(answer, with_proof("editor", {"keys", "mcp", "more"})), stream);
-  EXPECT_EQ(one->stream_of(standing, with_proof("editor", {})), nullptr);
-  EXPECT_EQ(one->stream_of(standing, with_proof("editor", {"mcp"})), one->standing());
+  EXPECT_EQ(one->stream_of(answer, with_proof("editor", {"mcp"}), without_rules), nullptr);
+  EXPECT_EQ(one->stream_of(answer, with_proof("editor", {"keys", "mcp", "more"}), without_rules), stream);
+  EXPECT_EQ(one->stream_of(standing, with_proof("editor", {}), without_rules), nullptr);
+  EXPECT_EQ(one->stream_of(standing, with_proof("editor", {"mcp"}), without_rules), one->standing());
 }
 
 TEST_F(a_table, streams_for_callers_without_a_proof_are_not_for_those_who_have_only_some_scopes) {
   const auto one = make("a");
   ASSERT_TRUE(table_.keep(one, now_));
   const http::event_id standing{one->standing()->number(), 0};
-  EXPECT_EQ(one->stream_of(standing, {"anonymous", "127.0.0.1", nullptr}), one->standing());
-  EXPECT_EQ(one->stream_of(standing, with_proof("", {"mcp"})), nullptr);
+  EXPECT_EQ(one->stream_of(standing, {"anonymous", "127.0.0.1", nullptr}, without_rules), one->standing());
+  EXPECT_EQ(one->stream_of(standing, with_proof("", {"mcp"}), without_rules), nullptr);
 }
 
 TEST_F(a_table, at_its_cap_the_one_that_was_idle_longest_goes) {
@@ -178,11 +181,11 @@ TEST_F(a_table, a_session_that_ends_closes_its_streams_and_gives_back_what_it_ke
   stream->send(std::string(1'000, 'x'));
   ASSERT_TRUE(stream->next(mine));  // the opening
   ASSERT_TRUE(stream->next(mine));
-  EXPECT_EQ(one->stream_of({stream->number(), 0}, {}), stream);
+  EXPECT_EQ(one->stream_of({stream->number(), 0}, {}, without_rules), stream);
   table_.end(*one);
   EXPECT_EQ(table_.size(), 0u);
   EXPECT_EQ(stream->next(mine)->what, http::portion::kind::end);
-  EXPECT_EQ(one->stream_of({stream->number(), 0}, {}), nullptr);
+  EXPECT_EQ(one->stream_of({stream->number(), 0}, {}, without_rules), nullptr);
   EXPECT_TRUE(table_.room()->replayed->take(table_.within().replay_bytes_of_all));
   EXPECT_TRUE(table_.room()->waiting->take(table_.within().waiting_bytes_of_all));
 }
@@ -200,9 +203,9 @@ TEST_F(a_table, answers_nobody_comes_back_for_are_forgotten_the_oldest_first) {
     stream->answer({200, rpc::body(std::string("done"))});
     numbers.push_back(stream->number());
   }
-  EXPECT_EQ(one->stream_of({numbers.front(), 0}, {}), nullptr);
-  EXPECT_NE(one->stream_of({numbers.back(), 0}, {}), nullptr);
-  const auto is_known = [&](std::uint64_t number) { return one->stream_of({number, 0}, {}) != nullptr; };
+  EXPECT_EQ(one->stream_of({numbers.front(), 0}, {}, without_rules), nullptr);
+  EXPECT_NE(one->stream_of({numbers.back(), 0}, {}, without_rules), nullptr);
+  const auto is_known = [&](std::uint64_t number) { return one->stream_of({number, 0}, {}, without_rules) != nullptr; };
   EXPECT_LE(static_cast<std::size_t>(std::count_if(numbers.begin(), numbers.end(), is_known)), most + 1);
 }
 
@@ -260,7 +263,7 @@ TEST_F(a_table, a_session_knows_only_so_many_finished_streams) {
     }
     stream->let_go(mine);
   }
-  EXPECT_EQ(one->stream_of({first, 0}, {}), nullptr);
+  EXPECT_EQ(one->stream_of({first, 0}, {}, without_rules), nullptr);
   EXPECT_FALSE(one->is_busy());
 }
 

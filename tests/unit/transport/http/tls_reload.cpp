@@ -56,4 +56,73 @@ TEST(http_certificates, are_not_read_where_there_are_none) {
   EXPECT_TRUE(plain.service->reload_certificates());
 }
 
+constexpr auto listen = R"("notifications":{"resourcesListChanged":true},)";
+
+/// A stream of changes, opened.
+client listening(secure_library& with, const hondana_test::tls_manner& how) {
+  auto made = with.connect(how);
+  made.send(post(hondana_test::modern("subscriptions/listen", "9", listen)));
+  EXPECT_NE(made.receive_until("\n\n").find("200 OK"), std::string::npos) << made.trouble();
+  return made;
+}
+
+const hondana_test::wanted_certificate for_authority{.name = "authority", .names = {}, .is_authority = true};
+
+/// A stream and a connection of a client whose certificates last so many seconds end once others vouch for clients.
+void expect_end_with_authority(long until) {
+  const issued authority({.name = "authority", .names = {}, .until = until, .is_authority = true});
+  const issued alice({.name = "alice", .serial = 2, .until = until}, &authority);
+  secure_library with({}, &authority, true);
+  auto idle = with.connect(with.showing(alice));
+  EXPECT_TRUE(is_served(idle)) << idle.trouble();
+  auto stream = listening(with, with.showing(alice));
+  with.folder().write("clients.pem", issued(for_authority).certificate_text());
+  ASSERT_TRUE(with->service->reload_certificates());
+  EXPECT_NE(stream.receive_until("0\r\n\r\n").find("\"id\":9"), std::string::npos);
+  EXPECT_TRUE(stream.sees_the_end());
+  idle.send(post(library::read("memo:///a")));
+  const auto refused = idle.receive();
+  EXPECT_EQ(refused.status, 401);
+  EXPECT_NE(refused.body.find("nobody vouches for it any more"), std::string::npos) << refused.body;
+  EXPECT_TRUE(idle.sees_the_end());
+}
+
+// attacks: going on over a connection after whoever vouched for the client is trusted no more
+TEST(http_certificates, of_clients_are_worth_nothing_once_their_authority_is_replaced) { expect_end_with_authority(3600); }
+
+TEST(http_certificates, of_clients_for_ten_years_are_worth_nothing_once_their_authority_is_replaced) {
+  expect_end_with_authority(10L * 365 * 24 * 3600);
+}
+
+TEST(http_certificates, of_clients_are_worth_what_they_were_while_their_authority_stays) {
+  const issued authority(for_authority);
+  const issued alice({.name = "alice", .serial = 2}, &authority);
+  secure_library with({}, &authority, true);
+  auto idle = with.connect(with.showing(alice));
+  EXPECT_TRUE(is_served(idle)) << idle.trouble();
+  auto stream = listening(with, with.showing(alice));
+  with.folder().write("clients.pem", issued({.name = "another", .names = {}, .is_authority = true}).certificate_text() +
+                                         authority.certificate_text());
+  ASSERT_TRUE(with->service->reload_certificates());
+  EXPECT_TRUE(is_served(idle));
+  with->server.resources_changed();
+  EXPECT_NE(stream.receive_until("\n\n").find("list_changed"), std::string::npos);
+}
+
+// attacks: going on over a connection after the client's certificate has expired
+TEST(http_certificates, of_clients_end_with_what_they_have_opened) {
+  const issued authority(for_authority);
+  const issued alice({.name = "alice", .serial = 2, .until = 3}, &authority);
+  secure_library with({}, &authority, true);
+  auto idle = with.connect(with.showing(alice));
+  EXPECT_TRUE(is_served(idle)) << idle.trouble();
+  auto stream = listening(with, with.showing(alice));
+  EXPECT_NE(stream.receive_until("0\r\n\r\n").find("\"id\":9"), std::string::npos) << "the stream went on";
+  idle.send(post(library::read("memo:///a")));
+  const auto refused = idle.receive();
+  EXPECT_EQ(refused.status, 401);
+  EXPECT_NE(refused.body.find("has expired"), std::string::npos) << refused.body;
+  EXPECT_TRUE(idle.sees_the_end());
+}
+
 }  // namespace

@@ -100,6 +100,14 @@ TEST_F(client_certificates, a_server_of_others_is_not_trusted_and_the_file_is_na
   expect(outcome(to), "--cacert FILE");
 }
 
+TEST_F(client_certificates, a_server_of_another_name_is_told_from_one_that_nobody_trusts) {
+  own = issued({.names = "DNS:shelf.example"});
+  serve(nullptr);
+  const auto why = outcome(target());
+  expect(why, "is for another name");
+  expect(why, "ask it by a name of the certificate");
+}
+
 TEST_F(client_certificates, what_is_shown_is_taken_by_a_server_that_needs_it) {
   serve(&authority);
   auto to = target();

@@ -171,6 +171,24 @@ TEST(direct_fetch, redirects_to_what_would_not_be_fetched_are_not_followed) {
   EXPECT_EQ(inside.connections(), 0u);
 }
 
+// attacks: SSRF (a name whose address changes between check and use)
+TEST(direct_fetch, an_address_is_judged_on_the_connection_that_is_made_and_on_each_anew) {
+  web with([](const heard_request& asked, scripted_connection& to) {
+    if (asked.target == "/a") {
+      to.answer(302, "", "", "Location: /b\r\nConnection: close\r\n");
+      return false;
+    }
+    return to.answer(200, "text/plain", "secret", "");
+  });
+  int connections = 0;
+  with.world.admits = [&](const sockaddr&) { return connections++ == 0; };  // a private one, the second time
+  const auto got = with.get();
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::access_denied) << got.error().public_text;
+  EXPECT_EQ(connections, 2);
+  EXPECT_EQ(with.server.requests(1).size(), 1u);
+}
+
 TEST(direct_fetch, statuses_become_errors) {
   const std::vector<std::pair<int, errc>> all{{404, errc::resource_not_found}, {410, errc::resource_not_found},
                                               {401, errc::unauthorized},       {403, errc::unauthorized},

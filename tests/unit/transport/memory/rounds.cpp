@@ -6,6 +6,8 @@
 
 #include <hondana/server.hpp>
 
+#include "unit/transport/memory/conversation.hpp"
+
 namespace hondana {
 namespace {
 
@@ -53,27 +55,15 @@ class rounds : public testing::Test {
 
   void add(const std::string& name, tool_handler handler) { ASSERT_TRUE(server_.add_tool(named(name), std::move(handler))); }
 
-  void open(std::string_view revision, std::string_view capabilities) {
-    send(R"({"jsonrpc":"2.0","id":"open","method":"initialize","params":{"protocolVersion":")" + std::string(revision) +
-         R"(","capabilities":)" + std::string(capabilities) + R"(,"clientInfo":{"name":"t","version":"1"}}})");
-    ASSERT_TRUE(next().find("result") != nullptr);
-    send(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
-  }
-
-  void send(const std::string& message) { peer_.send(message); }
-  void call(int id, const std::string& tool) {
-    send(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"tools/call","params":{"name":")" + tool + "\"}}");
-  }
-  value next() {
-    const auto text = peer_.receive(std::chrono::steady_clock::now() + 10s);
-    if (!text) return {};
-    return value::parse(*text).value_or(value());
-  }
+  void open(std::string_view revision, std::string_view capabilities) { with_.open(capabilities, revision); }
+  void send(std::string_view message) { with_.send(message); }
+  void call(int id, const std::string& tool) { with_.ask(id, "tools/call", R"({"name":")" + tool + "\"}"); }
+  value next() { return with_.next(); }
   static std::string text_of(const value& answer) { return answer.at("/result/content/0/text").value_or(value()).to_text(); }
   static std::string id_of(const value& request) { return request.string_at("id").value_or(std::string()); }
 
   server server_;
-  memory_peer peer_{server_};
+  hondana_test::conversation with_{server_};
 };
 
 TEST_F(rounds, a_session_is_asked_beside_its_own_request_and_the_handler_called_again) {
@@ -144,12 +134,12 @@ TEST_F(rounds, cancelling_the_call_withdraws_the_question) {
 TEST_F(rounds, a_question_that_nobody_answers_ends_with_its_deadline) {
   server hasty({.input_deadline = 20ms});
   ASSERT_TRUE(hasty.add_tool(named("roots"), asking(roots_request{})));
-  memory_peer peer(hasty);
-  peer.send(
-      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}})");
-  peer.send(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"roots"}})");
+  const hondana_test::conversation with(hasty);
+  with.ask(0, "initialize",
+           R"({"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}})");
+  with.ask(1, "tools/call", R"({"name":"roots"})");
   std::string all;
-  for (int message = 0; message < 4; ++message) all += peer.receive(std::chrono::steady_clock::now() + 10s).value_or("nothing");
+  for (int message = 0; message < 4; ++message) all += with.next().to_text();
   EXPECT_NE(all.find("The client did not answer what it was asked in time."), std::string::npos) << all;
 }
 

@@ -55,6 +55,8 @@ int main(int count, char** arguments) {
     say("\n");
     for (;;) ::pause();
   }
+  // Out of reach of the signals that are meant for it.
+  if (mode == "wanders" && ::setpgid(0, ::getpgid(::getppid())) != 0) return 1;
   if (mode == "deaf") {
     say("\n");
     for (;;) ::pause();
@@ -132,6 +134,9 @@ int main(int count, char** arguments) {
     } else if (mode != "silent") {
       say(result + "\n");
     }
+  }
+  if (mode == "wanders" && more == "on") {
+    for (;;) ::pause();
   }
   return 0;
 }

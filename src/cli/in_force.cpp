@@ -1,0 +1,22 @@
+/// Telling what is in force.
+#include "cli/in_force.hpp"
+
+#include <cstddef>
+
+namespace hondana::cli {
+
+std::vector<std::string> in_force(const parts& whole) {
+  std::vector<std::string> out;
+  if (const auto rules = whole.settings.access.rules.size(); rules != 0) {
+    out.push_back("access  " + std::to_string(rules) + (rules == 1 ? " rule" : " rules") +
+                  "; what none is about does not exist");
+  }
+  for (const auto& one : whole.providers) {
+    if (one->masking() == masking::none)
+      out.push_back("redact = false  secrets in what " + one->name() + " gives are not masked");
+  }
+  if (whole.settings.audit) out.push_back("audit  " + whole.settings.audit->path);
+  return out;
+}
+
+}  // namespace hondana::cli

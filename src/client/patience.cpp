@@ -1,0 +1,23 @@
+/// Waiting that can be ended.
+#include "client/patience.hpp"
+
+#include <condition_variable>
+#include <mutex>
+
+namespace hondana::outbound {
+
+bool wait_unless(const std::stop_token& one, const std::stop_token& other, std::chrono::milliseconds time) {
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  bool is_over = false;
+  const std::stop_callback wake(other, [&] {
+    const std::lock_guard lock(mutex);
+    is_over = true;
+    changed.notify_all();
+  });
+  std::unique_lock lock(mutex);
+  (void)changed.wait_for(lock, one, time, [&] { return is_over; });
+  return !is_over && !one.stop_requested();
+}
+
+}  // namespace hondana::outbound

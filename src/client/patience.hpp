@@ -1,0 +1,41 @@
+/// Coming back when a server says so.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+
+#include <hondana/client_types.hpp>
+#include <hondana/error.hpp>
+
+#include "client/time_left.hpp"
+
+namespace hondana::outbound {
+
+/// How often, and for how long at a time, a server is believed that asks to wait.
+inline constexpr int most_waits = 2;
+inline constexpr std::chrono::milliseconds longest_wait{30'000};
+
+/// False when one of them is requested before the time has passed.
+[[nodiscard]] bool wait_unless(const std::stop_token& one, const std::stop_token& other, std::chrono::milliseconds time);
+
+/// Calls `attempt` with `how`, and again where the server has refused and said after how long to come back, if the call has
+/// that much time left. `usual`: its time where `how` does not say. `closing`: ends the waiting, too.
+template <class Attempt>
+auto patiently(const call_options& how, std::chrono::milliseconds usual, const std::stop_token& closing, Attempt attempt)
+    -> decltype(attempt(how)) {
+  const time_left left(how.time.value_or(usual));
+  auto got = attempt(how);
+  for (int waits = 0; waits < most_waits && !got && got.error().retry; ++waits) {
+    const auto pause = *got.error().retry;
+    if (pause > longest_wait || time_left::clock::now() + pause >= left.until()) break;
+    if (!wait_unless(how.stop, closing, pause))
+      return fail(errc::cancelled, "the call was cancelled while the server was busy");
+    auto again = how;
+    again.time = left.time();
+    got = attempt(again);
+  }
+  return got;
+}
+
+}  // namespace hondana::outbound

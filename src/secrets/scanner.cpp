@@ -1,0 +1,144 @@
+/// Going through a text from anchor to anchor.
+#include "secrets/scanner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "secrets/anchors.hpp"
+#include "secrets/tokens.hpp"
+
+namespace hondana::secrets {
+namespace {
+
+constexpr std::size_t block_bytes = 64 * 1024;  // whose candidates are kept at once
+
+/// Beginnings of the words that names of secret settings have.
+constexpr std::array<anchor, 12> setting_anchors{"[pP][aA][sS][sS]",
+                                                 "[sS][eE][cC][rR]",
+                                                 "[tT][oO][kK][eE]",
+                                                 "[pP][wW][dD][\"'=:> \t0-9]",
+                                                 "[pP][wW][\"'=:> \t0-9][\t -\xFF]",
+                                                 "[kK][eE][yY][\"'sS=: ]",
+                                                 "[yY]_[bB][aA]",
+                                                 "[yY]B[aA][sS]",
+                                                 "[cC][rR][eE][dD]",
+                                                 "[aA][uU][tT][hH]",
+                                                 "[sS][aA][lL][tT]",
+                                                 "[pP][aA][sS][pP]"};
+
+struct settings_shape {
+  anchor where;
+  matcher match;
+};
+/// What files of programs have without a name that a separator follows.
+constexpr std::array file_shapes{
+    settings_shape{"[sS][wW][oO][rR]", match_netrc},
+    settings_shape{":[*]:[!-~]", match_pgpass},
+    settings_shape{":543", match_pgpass},
+    settings_shape{":643", match_pgpass},
+    settings_shape{"[$]2[aby][$]", match_password_hash},
+    settings_shape{"[$]apr", match_password_hash},
+    settings_shape{":[$][156y][$]", match_password_hash},
+    settings_shape{"[$]arg", match_password_hash},
+    settings_shape{"[{]SHA", match_password_hash},
+    settings_shape{"[{]SSH", match_password_hash},
+};
+
+/// What stands behind an anchor.
+struct meanings {
+  std::vector<const token_shape*> tokens;
+  std::vector<matcher> others;
+};
+
+/// Anchors and their meanings. Never destroyed: threads that are given up on may outlive `main`.
+class table {
+ public:
+  static const table& of_text() {
+    static const table& made = *new const table([] {
+      table out;
+      for (const auto& one : token_shapes()) out.meaning_of(one.where).tokens.push_back(&one);
+      for (const auto& one : special_shapes()) out.meaning_of(one.where).others.push_back(one.match);
+      out.search_ = anchor_search(out.anchors_);
+      return out;
+    }());
+    return made;
+  }
+  static const table& of_settings() {
+    static const table& made = *new const table([] {
+      table out;
+      for (const auto one : setting_anchors) out.meaning_of(one).others.push_back(match_assignment);
+      for (const auto& one : file_shapes) out.meaning_of(one.where).others.push_back(one.match);
+      out.search_ = anchor_search(out.anchors_);
+      return out;
+    }());
+    return made;
+  }
+
+  std::size_t find(std::string_view text, std::vector<span>& into) const {
+    // Short texts are many, and most have no candidate.
+    thread_local std::vector<candidate> places;
+    std::optional<known_runs> runs;
+    for (std::size_t from = 0; from < text.size(); from += block_bytes) {
+      search_.find(text.substr(from, block_bytes + anchor_bytes - 1), places);
+      if (!places.empty() && !runs) runs.emplace(text);
+      for (const auto& one : places) look(text, from + one.at, one.which, *runs, into);
+    }
+    return runs ? runs->steps() : 0;
+  }
+
+ private:
+  meanings& meaning_of(anchor what) {
+    const auto found = std::find(anchors_.begin(), anchors_.end(), what);
+    const auto number = static_cast<std::size_t>(found - anchors_.begin());
+    if (found == anchors_.end()) {
+      anchors_.push_back(what);
+      meanings_.emplace_back();
+    }
+    return meanings_[number];
+  }
+
+  void look(std::string_view text, std::size_t at, const anchor_bits& which, known_runs& runs, std::vector<span>& into) const {
+    const auto begin = at - std::min(at, reach_behind);
+    const place near{text.substr(begin, at - begin + reach_ahead), at - begin, begin, &runs};
+    const auto take = [&into, begin](const std::optional<span>& found) {
+      if (found) into.push_back({begin + found->begin, begin + found->end});
+    };
+    which.for_each([&](std::size_t number) {
+      near.count(meanings_[number].tokens.size() + meanings_[number].others.size());
+      for (const auto* shape : meanings_[number].tokens) take(match(*shape, near));
+      for (const auto one : meanings_[number].others) take(one(near));
+    });
+  }
+
+  std::vector<anchor> anchors_;
+  std::vector<meanings> meanings_;
+  anchor_search search_{{}};
+};
+
+}  // namespace
+
+void unite(std::vector<span>& all) {
+  if (all.size() < 2) return;
+  std::sort(all.begin(), all.end(), [](const span& a, const span& b) { return a.begin < b.begin; });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i].begin <= all[last].end) {
+      all[last].end = std::max(all[last].end, all[i].end);
+    } else {
+      all[++last] = all[i];
+    }
+  }
+  all.resize(last + 1);
+}
+
+std::size_t find(std::string_view text, policy how, std::vector<span>& into) {
+  into.clear();
+  if (how == policy::none) return 0;
+  auto steps = table::of_text().find(text, into);
+  if (how == policy::settings) steps += table::of_settings().find(text, into);
+  unite(into);
+  return steps;
+}
+
+}  // namespace hondana::secrets

@@ -1,0 +1,50 @@
+/// Going through a value from member to member.
+#include "secrets/values.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "secrets/redactor.hpp"
+
+namespace hondana::secrets {
+namespace {
+
+std::string masked(std::string text, policy how) {
+  redactor(how, {}).mask(text);
+  return text;
+}
+
+/// As it would be in a file that says `name: text`; so headers and settings are known by what they are called.
+std::string masked_in_member(std::string_view name, const std::string& text, policy how) {
+  if (name.empty()) return masked(text, how);
+  constexpr std::string_view between = ": ";
+  std::string line(name);
+  line += between;
+  line += masked(text, how);
+  return masked(std::move(line), how).substr(name.size() + between.size());
+}
+
+/// `name`: of the member that this is, or an element of; empty for none.
+value masked_value(const value& what, std::string_view name, policy how) {
+  if (const auto* text = what.as_string()) return masked_in_member(name, *text, how);
+  if (const auto* elements = what.as_array()) {
+    value::array out;
+    out.reserve(elements->size());
+    for (const auto& one : *elements) out.push_back(masked_value(one, name, how));
+    return out;
+  }
+  if (const auto* members = what.as_object()) {
+    value::object out;
+    out.reserve(members->size());
+    for (const auto& [key, one] : *members) out.emplace_back(masked(key, how), masked_value(one, key, how));
+    return out;
+  }
+  return what;
+}
+
+}  // namespace
+
+value redact_value(const value& what, policy how) { return masked_value(what, {}, how); }
+
+}  // namespace hondana::secrets

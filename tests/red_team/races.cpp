@@ -1,0 +1,86 @@
+/// Files and folders that change places with links that leave the root, as fast as the system can, while they are read.
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "red_team/lines.hpp"
+
+namespace {
+
+using red_team::canary;
+using red_team::inside;
+using red_team::line;
+using red_team::shelf;
+using red_team::target;
+
+bool exchange(const std::string& one, const std::string& other) {
+  return ::syscall(SYS_renameat2, AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0;
+}
+
+/// What a peer was sent meanwhile.
+struct sight {
+  std::size_t inside = 0;
+  std::size_t refused = 0;
+  std::string outside;  ///< The first answer with something from outside.
+};
+
+sight read_until(const std::atomic<bool>& done, line& by, const std::vector<std::string>& uris) {
+  sight seen;
+  while (!done.load() && seen.outside.empty()) {
+    for (const auto& uri : uris) {
+      const auto answer = by.ask("resources/read", "\"uri\":\"" + uri + "\",");
+      if (answer.find(canary) != std::string::npos || answer.find("root:x:") != std::string::npos) seen.outside = answer;
+      (answer.find(inside) != std::string::npos ? seen.inside : seen.refused) += 1;
+    }
+  }
+  return seen;
+}
+
+TEST(red_team_races, of_a_file_and_a_folder_with_links_that_leave_show_nothing_outside) {
+  const shelf what;
+  what.put("project/swapped/file.txt", inside);
+  what.put("project/moving/file.txt", inside);
+  what.put("around/file.txt", "SECRET=" + std::string(canary));
+  std::filesystem::create_symlink(what.path("outside.txt"), what.path("project/swapped/link"));
+  std::filesystem::create_symlink(what.path("around"), what.path("project/away"));
+  target under(what, "http", true);
+  const auto swaps = red_team::scaled(1'000'000);
+  std::atomic<bool> done{false};
+  const std::vector<std::string> uris{what.root_uri("/swapped/file.txt"), what.root_uri("/moving/file.txt"),
+                                      what.root_uri("/swapped"), what.root_uri("/moving/")};
+  sight first;
+  sight second;
+  const auto other = red_team::another_peer(under.where(), false);
+  std::thread one([&] { first = read_until(done, under.peer(), uris); });
+  std::thread two([&] { second = read_until(done, *other, uris); });
+  std::size_t made = 0;
+  for (; made < swaps; ++made) {
+    if (!exchange(what.path("project/swapped/file.txt"), what.path("project/swapped/link"))) break;
+    if (!exchange(what.path("project/moving"), what.path("project/away"))) break;
+  }
+  done = true;
+  one.join();
+  two.join();
+  EXPECT_EQ(made, swaps) << "the file system does not exchange names";
+  for (const auto* seen : {&first, &second}) {
+    EXPECT_EQ(seen->outside, "");
+    EXPECT_GT(seen->inside, 0u);
+    EXPECT_GT(seen->refused, 0u) << "no read met a link";
+  }
+  EXPECT_TRUE(under.serves(what));
+}
+
+}  // namespace

@@ -1,0 +1,79 @@
+/// Programs that tests have started by a launcher.
+#pragma once
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "disk/handle.hpp"
+#include "transport/child/launcher.hpp"
+
+namespace hondana_test {
+
+inline constexpr std::chrono::seconds patience{20};
+
+/// A launcher for these commands, in use as long as this lives.
+class in_use_for {
+ public:
+  explicit in_use_for(std::vector<hondana::transport::child::known_command> commands) {
+    auto made = hondana::transport::child::launcher::begin(std::move(commands));
+    EXPECT_TRUE(made) << made.error().public_text;
+    if (made) one = *made;
+    hondana::transport::child::launcher::use(one);
+  }
+  ~in_use_for() { hondana::transport::child::launcher::use(nullptr); }
+  in_use_for(const in_use_for&) = delete;
+  in_use_for& operator=(const in_use_for&) = delete;
+
+  std::shared_ptr<hondana::transport::child::launcher> one;
+};
+
+inline hondana::transport::child::known_command shell(std::string script, std::vector<std::string> variables = {}) {
+  return {{"/bin/sh", "-c", std::move(script)}, {{"ALWAYS", "yes"}}, "/", std::move(variables)};
+}
+
+inline hondana::child_target target_of(const hondana::transport::child::known_command& like) {
+  return {.command = like.command, .environment = like.environment, .folder = like.folder};
+}
+
+/// Everything until the end; "" and a failure when that does not come.
+inline std::string all_of(const hondana::disk::handle& from) {
+  std::string all;
+  for (;;) {
+    pollfd one{from.get(), POLLIN, 0};
+    if (::poll(&one, 1, static_cast<int>(std::chrono::milliseconds(patience).count())) != 1) {
+      ADD_FAILURE() << "no end of the output";
+      return {};
+    }
+    std::array<char, 4096> piece;
+    const auto count = ::read(from.get(), piece.data(), piece.size());
+    if (count <= 0) return all;
+    all.append(piece.data(), static_cast<std::size_t>(count));
+  }
+}
+
+inline std::string line_of(const hondana::disk::handle& from) {
+  std::string line;
+  pollfd one{from.get(), POLLIN, 0};
+  for (char next = 0; ::poll(&one, 1, 20'000) == 1 && ::read(from.get(), &next, 1) == 1 && next != '\n';) line += next;
+  return line;
+}
+
+inline bool is_there(pid_t pid) { return ::kill(pid, 0) == 0; }
+
+/// Waits until a process that is not ours has gone.
+inline bool goes(const hondana::disk::handle& process) {
+  pollfd one{process.get(), POLLIN, 0};
+  return ::poll(&one, 1, static_cast<int>(std::chrono::milliseconds(patience).count())) == 1;
+}
+
+}  // namespace hondana_test
