@@ -88,9 +88,11 @@ run_fuzz() {
   [ "$count" -gt 0 ] || die 'there are no fuzz targets'
 }
 
-# run_http_bench [MILLISECONDS [REPETITIONS]]: pins server and load to cores of their own itself.
-run_http_bench() {
-  "$root/build/release/bench/http_bench" "$root/build/release/hondana" "$@" </dev/null
+# run_table_bench [--json FILE] [MILLISECONDS [REPETITIONS]]: pins server and load to cores of their own itself, and goes on without the
+# peers that npm brings where it brings none.
+run_table_bench() {
+  need_npm_packages bench/peers || skip 'servers of the TypeScript SDK' 'npm could not install bench/peers'
+  "$root/build/release/bench/table_bench" "$root/build/release/hondana" "$root/bench/peers" "$@" </dev/null
 }
 
 # run_auth_bench [MILLISECONDS [REPETITIONS]]: pins as well.
@@ -98,17 +100,36 @@ run_auth_bench() {
   "$root/build/release/bench/auth_bench" "$root/build/release/hondana" "$@" </dev/null
 }
 
+# run_safety_bench [MILLISECONDS [REPETITIONS]]: pins as well.
+run_safety_bench() {
+  "$root/build/release/bench/safety_bench" "$root/build/release/hondana" "$@" </dev/null
+}
+
+# run_growth_bench [ENTRIES]: curves up to so many entries and files, at several sizes each; pins as well.
+run_growth_bench() {
+  local most=${1:-1000000} size=1000 sizes=()
+  while [ "$size" -le "$most" ]; do
+    sizes+=("$size")
+    size=$((size * 10))
+  done
+  run_list_bench "${sizes[@]}"
+  printf '\n'
+  run_feed_bench 10,100,1000,10000 5 0
+  printf '\n'
+  "$root/build/release/bench/growth_bench" "$root/build/release/hondana" "$most" </dev/null
+}
+
 # run_feed_bench [STREAMS [REPETITIONS [CHANGES]]]: pins as well.
 run_feed_bench() {
   "$root/build/release/bench/feed_bench" "$root/build/release/hondana" "$@" </dev/null
 }
 
-# run_list_bench [ENTRIES]
+# run_list_bench [ENTRIES...]
 run_list_bench() {
   "$root/build/release/bench/list_bench" "$@" </dev/null
 }
 
-# run_bench [arguments]: every benchmark of a room, pinned to one core, and then what the whole program costs.
+# run_bench [arguments]: every benchmark of a room, pinned to one core, and then the table of what the program has to show.
 run_bench() {
   local program count=0
   for program in "$root"/build/release/bench/bench_*; do
@@ -118,6 +139,6 @@ run_bench() {
     taskset -c 0 "$program" "$@" </dev/null
   done
   [ "$count" -gt 0 ] || die 'there are no benchmarks'
-  printf -- '-- footprint\n' >&2
-  "$root/build/release/bench/footprint" "$root/build/release/hondana" "$root" </dev/null
+  printf -- '-- table\n' >&2
+  run_table_bench 500 5
 }

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "process.hpp"
-
 namespace feed_bench {
 
 /// How a stream is opened: every text is sent when the answer to the one before it has come, up to `until`.

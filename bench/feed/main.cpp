@@ -1,11 +1,11 @@
 /// What streams of changes cost: memory a stream, the time one change takes to reach all of them beside a bare epoll loop that
 /// sends the same bytes, and the time from a change on disk to its notification.
 ///
-/// Usage: feed_bench PROGRAM [STREAMS [REPETITIONS [CHANGES]]]. Prints Markdown tables. The server has one core, its peers
-/// another.
+/// Usage: feed_bench PROGRAM [STREAMS [REPETITIONS [CHANGES]]]. STREAMS may be several numbers, with commas between; no CHANGES
+/// (0) leave the second table out. Prints Markdown tables. The server has one core, its peers another.
 #include <unistd.h>
 
-#include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -17,37 +17,31 @@
 #include <thread>
 #include <vector>
 
+#include "../figures/figures.hpp"
+#include "../process/child.hpp"
+#include "../process/scratch.hpp"
 #include "crowd.hpp"
 #include "openings.hpp"
-#include "process.hpp"
 #include "raw_sender.hpp"
 
 namespace {
 
+using bench::child;
+using bench::clock;
+using bench::cores;
+using bench::median;
+using bench::scratch;
 using feed_bench::arrival;
-using feed_bench::child;
-using feed_bench::clock;
 using feed_bench::crowd;
-using feed_bench::scratch;
 
 struct amounts {
-  std::size_t streams = 10'000;
+  std::vector<std::size_t> streams{10'000};
   std::size_t repetitions = 15;
   std::size_t changes = 300;
 };
 
-struct cores {
-  int of_server = -1;
-  int of_peers = -1;
-};
-
 // Wider than the window within which changes of one resource become one.
 constexpr std::chrono::milliseconds between_changes{160};
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.at(values.size() / 2);
-}
 
 std::uint16_t port_in(const std::string& text) {
   const auto at = text.find("http://127.0.0.1:");
@@ -79,7 +73,7 @@ struct http_server {
 /// `file`.
 child start_peers(std::uint16_t port, std::size_t count, const feed_bench::opening& how, const std::string& file, int core) {
   return {[=](int in, int out) {
-            feed_bench::make_room_for(count);
+            bench::make_room_for(count);
             crowd all(port);
             const auto say = [out](const std::string& line) {
               if (::write(out, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
@@ -116,7 +110,7 @@ struct round_figures {
 /// One event: tells the peers to wait for it, causes it, and notes when it came.
 template <class Cause>
 arrival one_round(child& sender, child& peers, char command, Cause cause, round_figures* into) {
-  const auto before = sender.processor_milliseconds();
+  const auto before = sender.processor_seconds();
   peers.send(std::string_view(&command, 1));
   const auto begin = clock::now().time_since_epoch().count();
   cause();
@@ -124,7 +118,7 @@ arrival one_round(child& sender, child& peers, char command, Cause cause, round_
   if (into != nullptr) {
     into->all_told.push_back(static_cast<double>(had.last - begin) / 1e6);
     into->spread.push_back(static_cast<double>(had.last - had.first) / 1e6);
-    into->processor.push_back(sender.processor_milliseconds() - before);
+    into->processor.push_back(1e3 * (sender.processor_seconds() - before));
   }
   return had;
 }
@@ -136,8 +130,8 @@ std::vector<std::string> texts_in(const std::string& file) {
   return out;
 }
 
-void measure_streams(const char* name, const std::string& program, const amounts& of, const cores& on,
-                     feed_bench::opening (*how)(const std::string&)) {
+void measure_streams(const char* name, const std::string& program, std::size_t streams, std::size_t repetitions,
+                     const cores& on, feed_bench::opening (*how)(const std::string&)) {
   const scratch folder;
   http_server server(program, folder, on.of_server);
   const auto uri = "file://" + folder.path("served/watched.txt");
@@ -152,47 +146,44 @@ void measure_streams(const char* name, const std::string& program, const amounts
   }
   server.process.await_sockets(sockets);
   const auto before = server.process.private_kib();
-  auto peers = start_peers(server.port, of.streams, how(uri), folder.path("texts"), on.of_peers);
+  auto peers = start_peers(server.port, streams, how(uri), folder.path("texts"), on.of_peers);
   if (peers.line(std::chrono::seconds(300)) != "open") throw std::runtime_error("no peers");
   const auto open = server.process.private_kib();
   (void)one_round(server.process, peers, 't', change, nullptr);
 
   const auto texts = texts_in(folder.path("texts"));
-  if (texts.size() != of.streams) throw std::runtime_error("not every stream had an event");
+  if (texts.size() != streams) throw std::runtime_error("not every stream had an event");
   child raw(
       [&texts](int in, int out) {
-        feed_bench::make_room_for(texts.size());
+        bench::make_room_for(texts.size());
         feed_bench::send_raw(in, out, texts);
       },
       on.of_server);
-  auto raw_peers = start_peers(port_in(raw.line()), of.streams, {}, {}, on.of_peers);
+  auto raw_peers = start_peers(port_in(raw.line()), streams, {}, {}, on.of_peers);
   if (raw.line() != "open" || raw_peers.line() != "open") throw std::runtime_error("no peers");
 
   round_figures ours;
   round_figures bare;
   const auto send_raw = [&raw] { raw.send("x"); };
   (void)one_round(raw, raw_peers, 'e', send_raw, nullptr);
-  for (std::size_t i = 0; i < of.repetitions; ++i) {
+  for (std::size_t i = 0; i < repetitions; ++i) {
     std::this_thread::sleep_for(between_changes);
     const auto told = one_round(server.process, peers, 'e', change, &ours);
     const auto sent = one_round(raw, raw_peers, 'e', send_raw, &bare);
     // Ids of events grow, so that a few bytes more are ours.
-    if (sent.bytes > told.bytes || told.bytes > sent.bytes + 2 * of.streams)
+    if (sent.bytes > told.bytes || told.bytes > sent.bytes + 2 * streams)
       throw std::runtime_error("the bytes are not the same");
   }
   const auto after = server.process.private_kib();
-  const auto each = [&](long now) { return static_cast<double>(now - before) * 1024 / static_cast<double>(of.streams); };
-  std::printf("| %s | %zu | %.0f | %.0f | %.1f (%.1f) | %.1f (%.1f) | %.2f | %.1f, %.1f |\n", name, of.streams, each(open),
+  const auto each = [&](long now) { return static_cast<double>(now - before) * 1024 / static_cast<double>(streams); };
+  std::printf("| %s | %zu | %.0f | %.0f | %.1f (%.1f) | %.1f (%.1f) | %.2f | %.1f, %.1f |\n", name, streams, each(open),
               each(after), median(ours.all_told), median(ours.spread), median(bare.all_told), median(bare.spread),
               median(ours.all_told) / median(bare.all_told), median(ours.processor), median(bare.processor));
 }
 
-void print_histogram(const char* name, std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  const auto at = [&times](double part) {
-    return times.at(static_cast<std::size_t>(part * static_cast<double>(times.size() - 1)));
-  };
-  std::printf("| %s | %zu | %.2f | %.2f | %.2f | %.2f |\n", name, times.size(), at(0.5), at(0.9), at(0.99), times.back());
+void print_histogram(const char* name, const std::vector<double>& times) {
+  const auto at = [&times](double part) { return bench::quantile(times, part); };
+  std::printf("| %s | %zu | %.2f | %.2f | %.2f | %.2f |\n", name, times.size(), at(0.5), at(0.9), at(0.99), at(1));
 }
 
 /// Changes of every kind that tools make, one after the other; `heard` returns when the notification is there.
@@ -232,13 +223,27 @@ void measure_changes(const std::string& program, std::size_t count) {
   print_histogram("stdio", time_changes(folder, count, [&heard] { heard(feed_bench::updated); }));
 }
 
+std::size_t number_in(const std::string& text) {
+  std::size_t out = 0;
+  const auto end = text.data() + text.size();
+  if (const auto read = std::from_chars(text.data(), end, out); read.ec != std::errc{} || read.ptr != end || text.empty())
+    throw std::runtime_error("not a number: " + text);
+  return out;
+}
+
+std::vector<std::size_t> numbers_in(const std::string& text) {
+  std::vector<std::size_t> out;
+  std::istringstream parts(text);
+  for (std::string one; std::getline(parts, one, ',');) out.push_back(number_in(one));
+  return out;
+}
+
 amounts read_amounts(int count, char** arguments) {
   amounts out;
-  for (int i = 2; i < count; ++i) {
-    const auto given = std::strtoul(arguments[i], nullptr, 10);
-    if (given == 0) throw std::runtime_error(std::string("not a number above 0: ") + arguments[i]);
-    (i == 2 ? out.streams : i == 3 ? out.repetitions : out.changes) = given;
-  }
+  if (count > 2) out.streams = numbers_in(arguments[2]);
+  if (count > 3) out.repetitions = number_in(arguments[3]);
+  if (count > 4) out.changes = number_in(arguments[4]);
+  if (out.streams.empty() || out.repetitions == 0) throw std::runtime_error("give at least one stream and one repetition");
   return out;
 }
 
@@ -251,14 +256,20 @@ int main(int count, char** arguments) {
   }
   try {
     const auto of = read_amounts(count, arguments);
-    const cores on = std::thread::hardware_concurrency() > 1 ? cores{0, 1} : cores{};
+    const cores on = bench::cores_here();
     std::printf(
         "| streams | count | bytes each, opened | bytes each, after %zu changes | ms to tell all (first to last) | bare loop, "
         "ms | "
         "ratio | ms CPU, ours and bare |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
         of.repetitions + 1);
-    measure_streams("2026-07-28, subscriptions/listen", arguments[1], of, on, feed_bench::modern_stream);
-    measure_streams("2025-11-25, GET and resources/subscribe", arguments[1], of, on, feed_bench::legacy_stream);
+    for (const auto streams : of.streams) {
+      measure_streams("2026-07-28, subscriptions/listen", arguments[1], streams, of.repetitions, on, feed_bench::modern_stream);
+    }
+    for (const auto streams : of.streams) {
+      measure_streams("2025-11-25, GET and resources/subscribe", arguments[1], streams, of.repetitions, on,
+                      feed_bench::legacy_stream);
+    }
+    if (of.changes == 0) return 0;
     std::printf(
         "\n| change on disk to notification | changes | p50, ms | p90 | p99 | max |\n| --- | --- | --- | --- | --- | --- |\n");
     measure_changes(arguments[1], of.changes);

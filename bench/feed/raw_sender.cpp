@@ -8,21 +8,18 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdint>
-#include <cstring>
-#include <stdexcept>
+
+#include "../process/child.hpp"
 
 namespace feed_bench {
 namespace {
-
-[[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + std::strerror(errno)); }
 
 void add(int poll, int descriptor, std::uint32_t number) {
   epoll_event wanted{};
   wanted.events = EPOLLIN;
   wanted.data.u32 = number;
-  if (::epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &wanted) != 0) fail("epoll_ctl");
+  if (::epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &wanted) != 0) bench::fail("epoll_ctl");
 }
 
 }  // namespace
@@ -35,33 +32,34 @@ void send_raw(int in, int out, const std::vector<std::string>& texts) {
   socklen_t size = sizeof where;
   if (listener < 0 || ::bind(listener, reinterpret_cast<const sockaddr*>(&where), size) != 0 || ::listen(listener, 4096) != 0 ||
       ::getsockname(listener, reinterpret_cast<sockaddr*>(&where), &size) != 0) {
-    fail("listen");
+    bench::fail("listen");
   }
   const auto port = std::to_string(ntohs(where.sin_port)) + '\n';
-  if (::write(out, port.data(), port.size()) != static_cast<ssize_t>(port.size())) fail("write");
+  if (::write(out, port.data(), port.size()) != static_cast<ssize_t>(port.size())) bench::fail("write");
   const int poll = ::epoll_create1(EPOLL_CLOEXEC);
   const auto last = static_cast<std::uint32_t>(texts.size());
   add(poll, in, last);
   std::vector<int> peers;
   while (peers.size() < texts.size()) {
     const int one = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (one < 0) fail("accept4");
+    if (one < 0) bench::fail("accept4");
     const int at_once = 1;
     ::setsockopt(one, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
     add(poll, one, static_cast<std::uint32_t>(peers.size()));
     peers.push_back(one);
   }
-  if (::write(out, "open\n", 5) != 5) fail("write");
+  if (::write(out, "open\n", 5) != 5) bench::fail("write");
   std::array<epoll_event, 64> ready{};
   for (;;) {
     const int count = ::epoll_wait(poll, ready.data(), static_cast<int>(ready.size()), -1);
-    if (count < 0) fail("epoll_wait");
+    if (count < 0) bench::fail("epoll_wait");
     for (int i = 0; i < count; ++i) {
       char command = 0;
       if (ready.at(static_cast<std::size_t>(i)).data.u32 != last || ::read(in, &command, 1) != 1) return;
       for (std::size_t peer = 0; peer < peers.size(); ++peer) {
         const auto& text = texts[peer];
-        if (::send(peers[peer], text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size())) fail("send");
+        if (::send(peers[peer], text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size()))
+          bench::fail("send");
       }
     }
   }

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace http_bench {
 
@@ -45,6 +46,8 @@ class answer_reader {
   }
   /// Of the last answer's body.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// The session that its head named, in lower case; empty: none.
+  [[nodiscard]] const std::string& session() const noexcept { return session_; }
 
  private:
   enum class state { head, content, chunk_head, chunk_end, last_line };
@@ -59,20 +62,22 @@ class answer_reader {
 
   /// True when the answer ends here.
   bool read_line() {
-    const auto line = std::exchange(line_, {});
+    auto line = std::exchange(line_, {});
     switch (now_) {
       case state::head: {
         if (!line.starts_with("HTTP/1.1 200 ")) throw std::runtime_error("not 200: " + line);
         size_ = 0;
-        is_chunked_ = line.find("\r\nTransfer-Encoding: chunked\r\n") != std::string::npos;
+        // Names of fields in whatever case; nothing else of a head is looked at.
+        std::transform(line.begin(), line.end(), line.begin(), [](char c) { return 'A' <= c && c <= 'Z' ? c | 0x20 : c; });
+        session_ = value_of(line, "mcp-session-id");
+        is_chunked_ = value_of(line, "transfer-encoding") == "chunked";
         if (is_chunked_) {
           now_ = state::chunk_head;
           return false;
         }
-        constexpr std::string_view field = "\r\nContent-Length: ";
-        const auto at = line.find(field);
-        if (at == std::string::npos) throw std::runtime_error("no length: " + line);
-        left_ = number(std::string_view(line).substr(at + field.size()), 10);
+        const auto length = value_of(line, "content-length");
+        if (length.empty()) throw std::runtime_error("no length: " + line);
+        left_ = number(length, 10);
         now_ = state::content;
         return left_ == 0;
       }
@@ -88,6 +93,14 @@ class answer_reader {
     }
   }
 
+  static std::string_view value_of(std::string_view head, std::string_view field) {
+    const auto mark = "\r\n" + std::string(field) + ": ";
+    const auto at = head.find(mark);
+    if (at == std::string_view::npos) return {};
+    const auto from = at + mark.size();
+    return head.substr(from, head.find("\r\n", from) - from);
+  }
+
   static std::size_t number(std::string_view text, int base) {
     std::size_t value = 0;
     if (std::from_chars(text.data(), text.data() + text.size(), value, base).ec != std::errc{}) {
@@ -101,6 +114,7 @@ class answer_reader {
   bool is_chunked_ = false;
   std::size_t left_ = 0;
   std::size_t size_ = 0;
+  std::string session_;
 };
 
 }  // namespace http_bench

@@ -1,7 +1,7 @@
 /// What a list of a million entries costs: memory an entry beyond its strings, and the time of a page wherever it begins, also
 /// for a caller who may see one entry in a million.
 ///
-/// Usage: list_bench [ENTRIES]. Prints Markdown tables.
+/// Usage: list_bench [ENTRIES...]. Prints Markdown tables.
 #include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,14 +26,19 @@
 #include <hondana/snapshot.hpp>
 
 #include "catalog/catalog.hpp"
+#include "entries.hpp"
 #include "http_peer.hpp"
-#include "providers/files/listing.hpp"
 #include "work/timers.hpp"
 
 namespace {
 
 using namespace hondana;
+using list_bench::entry_of;
 using list_bench::http_peer;
+using list_bench::listing_of;
+using list_bench::path_of;
+using list_bench::strings_of;
+using list_bench::uri_of;
 using steady = std::chrono::steady_clock;
 
 constexpr std::size_t page_size = 500;
@@ -54,6 +59,20 @@ std::size_t private_bytes() {
     if (line.starts_with("RssAnon:")) return 1024 * std::strtoul(line.c_str() + sizeof("RssAnon:"), nullptr, 10);
   }
   fail_with("no RssAnon");
+}
+
+/// Rows of the tables, of every number of entries.
+struct tables {
+  std::string memory;
+  std::string pages;
+  std::string searches;
+};
+
+template <class... Values>
+void add_row(std::string& to, const char* format, Values... values) {
+  std::array<char, 256> text{};
+  std::snprintf(text.data(), text.size(), format, values...);
+  to += text.data();
 }
 
 struct timing {
@@ -90,50 +109,28 @@ class one_only final : public view {
   std::string uri_;
 };
 
-/// Folders of a thousand.
-std::string path_of(std::size_t number) {
-  std::array<char, 64> text{};
-  const auto size =
-      std::snprintf(text.data(), text.size(), "collection-%04zu/document-%06zu.txt", number / 1000, number % 1'000'000);
-  return {text.data(), static_cast<std::size_t>(size)};
-}
-std::string uri_of(std::size_t number) { return "memo:///" + path_of(number); }
-
-resource entry_of(std::size_t number) {
-  resource made;
-  made.uri = uri_of(number);
-  made.name = path_of(number);
-  made.title = "Document " + std::to_string(number);
-  made.mimeType = "text/plain";
-  made.size = number;
-  made.annotations.priority = 0.5;
-  return made;
-}
-
-std::size_t strings_of(const resource& entry) {
-  return entry.uri.size() + entry.name.size() + entry.title.size() + entry.mimeType.size();
-}
-
-void print_memory(const char* name, std::size_t heap, std::size_t resident, std::size_t strings, std::size_t count) {
+void print_memory(std::string& to, const char* name, std::size_t heap, std::size_t resident, std::size_t strings,
+                  std::size_t count) {
   const auto each = [count](std::size_t bytes) { return static_cast<double>(bytes) / static_cast<double>(count); };
-  std::printf("| %s | %.0f | %.0f | %.0f | %.0f |\n", name, each(heap), each(resident), each(strings),
-              each(std::max(heap, resident)) - each(strings));
+  add_row(to, "| %s | %zu | %.0f | %.0f | %.0f | %.0f |\n", name, count, each(heap), each(resident), each(strings),
+          each(std::max(heap, resident)) - each(strings));
 }
 
 /// Memory that `fill` takes for `count` entries.
 template <class Fill>
-void measure_memory(const char* name, std::size_t count, std::size_t strings, Fill fill) {
+void measure_memory(std::string& to, const char* name, std::size_t count, std::size_t strings, Fill fill) {
   ::malloc_trim(0);
   const auto heap = heap_bytes();
   const auto resident = private_bytes();
   fill();
   ::malloc_trim(0);
-  print_memory(name, heap_bytes() - heap, private_bytes() - resident, strings, count);
+  print_memory(to, name, heap_bytes() - heap, private_bytes() - resident, strings, count);
 }
 
-void print_pages(const char* name, const timing& first, const timing& middle, const timing& last) {
-  std::printf("| %s | %.2f (%.2f) | %.2f (%.2f) | %.2f (%.2f) |\n", name, first.median, first.slowest, middle.median,
-              middle.slowest, last.median, last.slowest);
+void print_pages(std::string& to, const char* name, std::size_t count, const timing& first, const timing& middle,
+                 const timing& last) {
+  add_row(to, "| %s | %zu | %.2f (%.2f) | %.2f (%.2f) | %.2f (%.2f) |\n", name, count, first.median, first.slowest,
+          middle.median, middle.slowest, last.median, last.slowest);
 }
 
 /// Goes through a list page by page; `page` takes a key or cursor and says how many entries it had and where it goes on.
@@ -142,7 +139,7 @@ struct page_outcome {
   std::optional<std::string> next;
 };
 template <class Page>
-void print_search(const char* name, Page page) {
+void print_search(std::string& to, const char* name, std::size_t entries, Page page) {
   std::vector<double> times;
   std::size_t seen = 0;
   std::size_t empty = 0;
@@ -158,7 +155,7 @@ void print_search(const char* name, Page page) {
   if (seen != 1) fail_with("one entry was to be seen, not " + std::to_string(seen));
   const auto count = times.size();
   const auto taken = timing_of(std::move(times));
-  std::printf("| %s | %zu | %zu | %.2f | %.2f |\n", name, count, empty, taken.median, taken.slowest);
+  add_row(to, "| %s | %zu | %zu | %zu | %.2f | %.2f |\n", name, entries, count, empty, taken.median, taken.slowest);
 }
 
 call call_of(std::shared_ptr<const view> through = {}) {
@@ -188,37 +185,16 @@ std::string cursor_behind(const catalog::catalog& of, std::size_t number) {
   return *cursor;
 }
 
-/// A listing as a walk of `count` files makes it, of a folder that need not have them.
-std::shared_ptr<files::listing> listing_of(const std::shared_ptr<files::root>& folder, std::size_t count) {
-  auto made = std::make_shared<files::listing>();
-  struct stat facts{};
-  facts.st_mode = S_IFREG | 0644;
-  std::shared_ptr<files::block> open;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!open) open = std::make_shared<files::block>(folder);
-    facts.st_ino = i;
-    facts.st_size = static_cast<off_t>(i);
-    open->add(path_of(i), facts, 1);
-    if (open->size() == files::block::capacity || i + 1 == count) made->append(std::move(open));
-  }
-  made->finish();
-  return made;
-}
-
-void run(std::size_t count) {
-  if (count < 10 * page_size) fail_with("at least " + std::to_string(10 * page_size) + " entries");
+void run(std::size_t count, tables& to) {
+  if (count < 2 * page_size) fail_with("at least " + std::to_string(2 * page_size) + " entries");
   std::size_t strings = 0;
   std::size_t paths = 0;
   for (std::size_t i = 0; i < count; ++i) {
     strings += strings_of(entry_of(i));
     paths += path_of(i).size();
   }
-  std::printf("%zu entries, %zu a page\n\n", count, page_size);
-  std::printf(
-      "| memory, bytes an entry | allocated | resident | its strings | beyond them |\n| --- | --- | --- | --- | --- |\n");
-
   const auto memory = std::make_shared<memory_provider>("memo", "memo:///");
-  measure_memory("memory provider", count, strings, [&] {
+  measure_memory(to.memory, "memory provider", count, strings, [&] {
     const memory_provider::maker make = [](const read_request&) -> result<reading> { return text_reading("a text"); };
     for (std::size_t i = 0; i < count; ++i) {
       if (const auto added = memory->add(entry_of(i), make); !added) fail_with(added.error().public_text);
@@ -227,7 +203,7 @@ void run(std::size_t count) {
   {
     const auto fixed = std::make_shared<memory_provider>("fixed", "memo:///");
     constexpr std::string_view content = "a text of thirty bytes or so..";
-    measure_memory("memory provider, with fixed content", count, strings + count * content.size(), [&] {
+    measure_memory(to.memory, "memory provider, with fixed content", count, strings + count * content.size(), [&] {
       for (std::size_t i = 0; i < count; ++i) {
         if (const auto added = fixed->add(entry_of(i), std::string(content)); !added) fail_with(added.error().public_text);
       }
@@ -243,7 +219,8 @@ void run(std::size_t count) {
     const auto resident = private_bytes();
     snapshot = std::make_unique<entry_snapshot>(entries);
     ::malloc_trim(0);
-    print_memory("snapshot, for providers that publish one", heap_bytes() - heap, private_bytes() - resident, strings, count);
+    print_memory(to.memory, "snapshot, for providers that publish one", heap_bytes() - heap, private_bytes() - resident,
+                 strings, count);
   }
   std::string pattern =
       (std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp") + std::string("/hondana-bench-XXXXXX");
@@ -254,7 +231,7 @@ void run(std::size_t count) {
   std::filesystem::remove(pattern);
   if (!folder) fail_with(folder.error().public_text);
   std::shared_ptr<files::listing> listing;
-  measure_memory("files, listed and not described yet", count, paths, [&] { listing = listing_of(*folder, count); });
+  measure_memory(to.memory, "files, listed and not described yet", count, paths, [&] { listing = listing_of(*folder, count); });
 
   const auto all =
       catalog::catalog::make({std::make_shared<catalog::source>(memory, 1000)}, {page_size}, std::make_shared<work::timers>());
@@ -266,8 +243,7 @@ void run(std::size_t count) {
   };
   const auto middle = cursor_behind(**all, count / 2);
   const auto last = cursor_behind(**all, count - page_size);
-  std::printf("\n| a page, ms, median (slowest of %d) | first | middle | last |\n| --- | --- | --- | --- |\n", repetitions);
-  print_pages("memory provider, through the catalog", of_catalog({}), of_catalog(middle), of_catalog(last));
+  print_pages(to.pages, "memory provider, through the catalog", count, of_catalog({}), of_catalog(middle), of_catalog(last));
   {
     server_options options;
     options.page_size = page_size;
@@ -278,7 +254,7 @@ void run(std::size_t count) {
     const auto http = http_service::start(serving, where);
     if (!http) fail_with(http.error().public_text);
     http_peer peer(http->port());
-    print_pages("the same over HTTP", timed([&] { peer.list({}); }), timed([&] { peer.list(middle); }),
+    print_pages(to.pages, "the same over HTTP", count, timed([&] { peer.list({}); }), timed([&] { peer.list(middle); }),
                 timed([&] { peer.list(last); }));
   }
   const auto of_snapshot = [&](const std::string& after) {
@@ -286,7 +262,8 @@ void run(std::size_t count) {
       if (snapshot->page({call_of(), after, page_size}).entries.empty()) fail_with("an empty page");
     });
   };
-  print_pages("snapshot", of_snapshot({}), of_snapshot(uri_of(count / 2)), of_snapshot(uri_of(count - page_size - 1)));
+  print_pages(to.pages, "snapshot", count, of_snapshot({}), of_snapshot(uri_of(count / 2)),
+              of_snapshot(uri_of(count - page_size - 1)));
   const auto of_files = [&](const std::string& after) {
     return timed([&] {
       const auto page = listing->page(after, page_size, call_of());
@@ -294,13 +271,11 @@ void run(std::size_t count) {
     });
   };
   const auto file = [&](std::size_t number) { return (*folder)->uri_of(path_of(number)); };
-  print_pages("files, places of a page", of_files({}), of_files(file(count / 2)), of_files(file(count - page_size - 1)));
+  print_pages(to.pages, "files, places of a page", count, of_files({}), of_files(file(count / 2)),
+              of_files(file(count - page_size - 1)));
 
-  std::printf(
-      "\n| a view that shows one entry of all | pages | of them empty with a cursor | a page, ms, median | slowest |\n| --- | "
-      "--- | --- | --- | --- |\n");
   const auto sought = call_of(std::make_shared<one_only>(uri_of(count / 3)));
-  print_search("memory provider, through the catalog", [&](const std::string& cursor) {
+  print_search(to.searches, "memory provider, through the catalog", count, [&](const std::string& cursor) {
     auto page = page_of(**all, sought, cursor.empty() ? std::nullopt : std::optional(cursor));
     return page_outcome{page.resources.size(), std::move(page.next_cursor)};
   });
@@ -308,10 +283,10 @@ void run(std::size_t count) {
     auto page = snapshot->page({sought, after, page_size});
     return page_outcome{page.entries.size(), std::move(page.resume)};
   };
-  print_search("snapshot, the first time", through_snapshot);
-  print_search("snapshot, once it is known", through_snapshot);
+  print_search(to.searches, "snapshot, the first time", count, through_snapshot);
+  print_search(to.searches, "snapshot, once it is known", count, through_snapshot);
   const auto sought_file = call_of(std::make_shared<one_only>(file(count / 3)));
-  print_search("files", [&](const std::string& after) {
+  print_search(to.searches, "files", count, [&](const std::string& after) {
     auto page = listing->page(after, page_size, sought_file);
     if (!page) fail_with(page.error().public_text);
     return page_outcome{page->places.size(), std::move(page->resume)};
@@ -321,9 +296,21 @@ void run(std::size_t count) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const auto entries = count > 1 ? std::strtoul(arguments[1], nullptr, 10) : 1'000'000;
+  std::vector<std::size_t> sizes;
+  for (int i = 1; i < count; ++i) sizes.push_back(std::strtoul(arguments[i], nullptr, 10));
+  if (sizes.empty()) sizes.push_back(1'000'000);
   try {
-    run(entries);
+    tables all;
+    for (const auto entries : sizes) run(entries, all);
+    std::printf("%zu entries a page\n\n", page_size);
+    std::printf("| memory, bytes an entry | entries | allocated | resident | its strings | beyond them |\n");
+    std::printf("| --- | --- | --- | --- | --- | --- |\n%s", all.memory.c_str());
+    std::printf("\n| a page, ms, median (slowest of %d) | entries | first | middle | last |\n", repetitions);
+    std::printf("| --- | --- | --- | --- | --- |\n%s", all.pages.c_str());
+    std::printf(
+        "\n| a view that shows one entry of all | entries | pages | of them empty with a cursor | a page, ms, median | slowest "
+        "|\n");
+    std::printf("| --- | --- | --- | --- | --- | --- |\n%s", all.searches.c_str());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "list_bench: %s\n", error.what());
     return 1;
