@@ -9,8 +9,6 @@ namespace hondana::transport::http_calls {
 namespace {
 
 constexpr std::size_t max_requests = 32;
-/// A server that does not answer a notification holds nobody up for longer.
-constexpr std::chrono::milliseconds longest_notice{2'000};
 
 }  // namespace
 

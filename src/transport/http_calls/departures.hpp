@@ -1,6 +1,7 @@
 /// Which messages go to the server now, and which wait.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -22,6 +23,8 @@ class departures {
   /// Names a message that has gone: a call's is its number, the others' are above all calls.
   using name = std::uint64_t;
   static constexpr name first_other = name{1} << 63U;
+  /// A server that does not answer a notification holds nobody up for longer.
+  static constexpr std::chrono::milliseconds longest_notice{2'000};
 
   /// `go` begins a message; not called from inside a transfer.
   departures(loop& within, conversation& in, std::function<void(name, channel::outgoing)> go);
@@ -41,7 +44,6 @@ class departures {
   void clear();
   /// The server has taken a notification since the last opening.
   [[nodiscard]] bool has_notified() const noexcept { return state_ == notice_state::taken; }
-  [[nodiscard]] bool is_notifying() const noexcept { return notice_.has_value(); }
 
  private:
   enum class notice_state : std::uint8_t { none, opening, taken };

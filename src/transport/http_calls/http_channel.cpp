@@ -20,10 +20,6 @@
 namespace hondana::transport::http_calls {
 namespace {
 
-/// The stream of the session is opened when the server has taken a notification, or after this time: some servers serve it
-/// only then.
-constexpr std::chrono::milliseconds time_to_notify{250};
-
 class streamable_http final : public channel::channel {
  public:
   streamable_http(std::unique_ptr<loop> thread, checked_target target, hondana::channel::listener& hears,
@@ -54,8 +50,10 @@ class streamable_http final : public channel::channel {
       stream_.reset();
       if (!has_session) return;
       stream_ = std::make_unique<server_stream>(*loop_, in_, [this](failure why) { lose_session(std::move(why)); });
-      opening_ =
-          loop_->after(departures_.has_notified() ? std::chrono::milliseconds(0) : time_to_notify, [this] { open_stream(); });
+      // Some servers serve the stream only when they have taken a notification. While one is under way the stream would need
+      // a connection of its own, and calls, which go as soon as it is taken, would overtake it: what they cause would be lost.
+      const auto patience = departures_.has_notified() ? std::chrono::milliseconds(0) : departures::longest_notice;
+      opening_ = loop_->after(patience, [this] { open_stream(); });
     });
   }
 

@@ -133,6 +133,37 @@ TEST(http_sessions, requests_wait_until_the_server_has_taken_the_first_notificat
   EXPECT_FALSE(came_too_early);
 }
 
+/// A stream that is asked for earlier needs a second connection, where it can arrive after the call it is to serve.
+TEST(http_sessions, the_stream_is_asked_for_when_a_slow_server_has_taken_the_first_notification) {
+  std::promise<void> asked_for_stream;
+  auto has_asked = asked_for_stream.get_future().share();
+  std::atomic<bool> came_too_early{false};
+  scripted_server server([&](const heard_request& asked, scripted_connection& to) {
+    if (asked.method == "GET") {
+      asked_for_stream.set_value();
+      return to.answer(405, "", "");
+    }
+    if (asked.body.find("\"initialize\"") != std::string::npos)
+      return to.answer(200, "application/json", answering(1), session_field);
+    if (asked.body.find("\"id\"") != std::string::npos) return to.answer(200, "application/json", answering(2));
+    came_too_early = has_asked.wait_for(milliseconds(600)) == std::future_status::ready;
+    return to.answer(202, "", "");
+  });
+  hondana::http_target target;
+  target.url = server.url();
+  target.proxy = "none";
+  kept_words heard;
+  auto channel = std::move(*hondana::transport::http_calls::make_http(target, heard, {}, {}));
+  channel->send(call(1, "initialize"));
+  ASSERT_TRUE(heard.ending_of(1));
+  channel->opened({}, true);
+  channel->send(notice());
+  channel->send(call(2));
+  EXPECT_TRUE(heard.ending_of(2));
+  EXPECT_EQ(has_asked.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  EXPECT_FALSE(came_too_early);
+}
+
 TEST(http_sessions, a_notification_that_is_never_answered_holds_nobody_up_for_ever) {
   kept_words heard;
   scripted_server server([](const heard_request& asked, scripted_connection& to) {
