@@ -65,7 +65,7 @@ TEST_P(red_team_exhaustion, of_subscribing_and_unsubscribing_leaves_nothing_behi
 #else
   static_cast<void>(before);
 #endif
-  EXPECT_LE(under.program().descriptors(), open + 20);
+  EXPECT_LE(under.program().descriptors(), open + 2);
   EXPECT_TRUE(under.serves(what));
 }
 

@@ -58,6 +58,14 @@ struct session_talk {
   std::unique_ptr<hondana::channel::channel> channel;
 };
 
+/// To a server that the test has scripted whole.
+std::unique_ptr<hondana::channel::channel> channel_to(const scripted_server& server, kept_words& heard) {
+  hondana::http_target target;
+  target.url = server.url();
+  target.proxy = "none";
+  return std::move(*hondana::transport::http_calls::make_http(target, heard, {}, {}));
+}
+
 bool no_stream(const heard_request& asked, scripted_connection& to) {
   if (asked.method == "GET") return to.answer(405, "", "");
   if (asked.method == "DELETE") return to.answer(204, "", "");
@@ -119,11 +127,8 @@ TEST(http_sessions, requests_wait_until_the_server_has_taken_the_first_notificat
   });
   for (int i = 0; i < 20; ++i) {
     is_initialized = false;
-    hondana::http_target target;
-    target.url = server.url();
-    target.proxy = "none";
     kept_words ears;
-    auto channel = std::move(*hondana::transport::http_calls::make_http(target, ears, {}, {}));
+    const auto channel = channel_to(server, ears);
     channel->send(call(1, "initialize"));
     ASSERT_TRUE(ears.ending_of(1));
     channel->send(notice());
@@ -149,11 +154,8 @@ TEST(http_sessions, the_stream_is_asked_for_when_a_slow_server_has_taken_the_fir
     came_too_early = has_asked.wait_for(milliseconds(600)) == std::future_status::ready;
     return to.answer(202, "", "");
   });
-  hondana::http_target target;
-  target.url = server.url();
-  target.proxy = "none";
   kept_words heard;
-  auto channel = std::move(*hondana::transport::http_calls::make_http(target, heard, {}, {}));
+  const auto channel = channel_to(server, heard);
   channel->send(call(1, "initialize"));
   ASSERT_TRUE(heard.ending_of(1));
   channel->opened({}, true);
@@ -172,10 +174,7 @@ TEST(http_sessions, a_notification_that_is_never_answered_holds_nobody_up_for_ev
     to.sees_the_end();
     return false;
   });
-  hondana::http_target target;
-  target.url = server.url();
-  target.proxy = "none";
-  auto channel = std::move(*hondana::transport::http_calls::make_http(target, heard, {}, {}));
+  const auto channel = channel_to(server, heard);
   channel->send(call(1, "initialize"));
   ASSERT_TRUE(heard.ending_of(1));
   channel->send(notice());
