@@ -42,28 +42,51 @@ void check_verdict(const http::request_head& head) {
   require(http::is_json_content(head.find("Content-Type").first));
 }
 
+std::string text_of(const http::request_head& head) {
+  std::string out = head.keep_alive ? " stays" : " goes";
+  out += head.is_http_1_0 ? " 1.0 " : " 1.1 ";
+  out += head.content_length ? std::to_string(*head.content_length) : std::string("-");
+  for (const auto& one : head.fields) {
+    out += '\n';
+    out += one.name;
+    out += ": ";
+    out += one.value;
+  }
+  return out;
+}
+
 struct cut {
+  bool operator==(const cut&) const = default;
   std::vector<std::string> requests;
   bool over_a_cap = false;
   bool failed = false;
 };
 
-cut cut_up(std::string_view bytes, std::size_t piece) {
-  request_parser parser({512, 256});
+/// `knows_again`: the parser has seen the requests before, as it has on a connection.
+cut cut_up(std::string_view bytes, std::size_t piece, bool knows_again = true) {
+  constexpr request_parser::caps small{512, 256};
+  std::optional<request_parser> present(std::in_place, small);
   cut out;
   std::string waiting;
   for (;;) {
+    auto& parser = *present;
     const auto step = parser.put(waiting);
     require(step.taken <= waiting.size());
+    // The body may be a view of what was put.
+    std::string body(step.now == request_parser::progress::complete ? parser.body() : std::string_view());
     waiting.erase(0, step.taken);
     switch (step.now) {
       case request_parser::progress::head:
         check_verdict(parser.head());
         break;
       case request_parser::progress::complete:
-        out.requests.push_back(std::string(parser.head().method) + ' ' + std::string(parser.head().target) + ' ' +
-                               std::string(parser.body()));
-        parser.reset();
+        out.requests.push_back(std::string(parser.head().method) + ' ' + std::string(parser.head().target) + ' ' + body +
+                               text_of(parser.head()));
+        if (knows_again) {
+          parser.reset();
+        } else {
+          present.emplace(small);
+        }
         break;
       case request_parser::progress::failed:
         out.failed = true;
@@ -190,6 +213,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                        pieces.requests.begin()));
     require(whole.requests.size() == pieces.requests.size());
   }
+  // A head that comes again means what it meant, whether it is known again or not.
+  const auto twice = std::string(bytes) + std::string(bytes);
+  require(cut_up(twice, twice.size() + 1) == cut_up(twice, twice.size() + 1, false));
+  require(cut_up(twice, piece * 16).requests == cut_up(twice, piece * 16, false).requests);
   const auto bodies = std::make_shared<http::byte_budget>(128);
   converse(bytes, piece, bodies);
   require(bodies->take(128) && !bodies->take(1));

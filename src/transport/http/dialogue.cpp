@@ -116,7 +116,10 @@ void dialogue::accept_head(std::size_t bytes_behind) {
   closes_ = !head.keep_alive || draining_;
   is_oversized_ = false;
   is_http_1_0_ = head.is_http_1_0;
-  verdict_ = std::make_unique<verdict>(decide(head, *site_));
+  // A head has one verdict.
+  verdict_ =
+      parser_.is_repeated() && verdict_before_ ? std::move(verdict_before_) : std::make_unique<verdict>(decide(head, *site_));
+  verdict_before_.reset();
   is_endless_ = verdict_->what == verdict::kind::stream || verdict_->what == verdict::kind::pair;
   if (!verdict_->is_guarded) return proceed(bytes_behind);
   auto known = host_.identify(head, *verdict_, ++ticket_);
@@ -300,6 +303,8 @@ void dialogue::refuse_plain_http() {
 
 void dialogue::next_request() {
   parser_.reset();
+  // The others are used up.
+  if (verdict_ && verdict_->what == verdict::kind::message) verdict_before_ = std::move(verdict_);
   verdict_.reset();
   is_endless_ = false;
   is_events_ = false;

@@ -208,7 +208,8 @@ class dialogue {
   state now_ = state::idle;
   clock::time_point deadline_;
   clock::time_point body_until_;
-  std::unique_ptr<verdict> verdict_;  // on the request under way, until its answer has become a stream of events
+  std::unique_ptr<verdict> verdict_;         // on the request under way, until its answer has become a stream of events
+  std::unique_ptr<verdict> verdict_before_;  // on the one before, should its head come again
   ticket ticket_ = 0;
   std::shared_ptr<outgoing> stream_;
   rpc::receipts leaving_;  // of the message that is being sent

@@ -25,6 +25,28 @@ using failure_of = beast::http::error;
 constexpr std::size_t shortest_last_chunk = 5;
 // What one connection keeps between two requests.
 constexpr std::size_t kept_bytes = 64u << 10;
+// Longer heads are not compared with the one before.
+constexpr std::size_t longest_repeated = 4096;
+// More digits could overflow.
+constexpr std::size_t longest_count = 18;
+
+/// A head as it came, to know it when it comes again.
+struct seen_head {
+  std::string text;             // empty: none
+  std::size_t length_at = 0;    // where the digits of Content-Length stand in it,
+  std::size_t length_size = 0;  // and how many; 0: the request has no body
+};
+
+/// Reads what `put` has let pass before: digits, if they are.
+std::optional<std::uint64_t> read_count(std::string_view digits) noexcept {
+  std::uint64_t out = 0;
+  if (digits.empty() || digits.size() > longest_count) return std::nullopt;
+  for (const char c : digits) {
+    if (c < '0' || c > '9') return std::nullopt;
+    out = out * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  return out;
+}
 
 /// Stores the head as offsets into one buffer, which moves while it grows.
 class collector final : public beast::http::basic_parser<true> {
@@ -129,10 +151,21 @@ std::string_view explain(const error_code& error) {
 struct request_parser::state {
   explicit state(caps given) : limits(given) {}
 
+  enum class phase {
+    fresh,     // nothing of the request has come
+    parsing,   // Beast has it
+    counting,  // its head was the one before, and so many bytes are missing of its body
+  };
+
   caps limits;
   collector::storage storage;
   std::optional<collector> parser;
   request_head head;
+  phase now = phase::fresh;
+  seen_head seen;
+  collector::slice length{};  // the same digits in `storage`
+  std::uint64_t missing = 0;
+  std::string_view lent_body;  // where the body came in one piece
   bool head_told = false;
   defect what = defect::none;
   std::string_view why;
@@ -162,7 +195,81 @@ struct request_parser::state {
     head.keep_alive = parser->keep_alive();
     head.has_body = !parser->is_done();
     head.content_length.reset();
-    if (const auto length = parser->content_length()) head.content_length = *length;
+    if (const auto stated = parser->content_length()) head.content_length = *stated;
+  }
+
+  void begin() {
+    now = phase::parsing;
+    seen.text.clear();
+    storage.text.clear();
+    storage.fields.clear();
+    parser.emplace(storage, limits);
+    head = {};
+    head_told = false;
+  }
+
+  /// Keeps a head that came in one piece, if where its request ends depends on nothing but a Content-Length.
+  void remember(std::string_view text) {
+    const auto lengths = head.find("Content-Length");
+    if (text.size() > longest_repeated || !text.ends_with("\r\n\r\n") || lengths.count > 1 ||
+        head.find("Transfer-Encoding").count != 0)
+      return;
+    seen.length_size = lengths.first.size();
+    if (lengths.count == 1) {
+      length = {static_cast<std::size_t>(lengths.first.data() - storage.text.data()), lengths.first.size()};
+      const auto at = place_of_length(text);
+      if (!at || !read_count(lengths.first)) return;
+      seen.length_at = *at;
+    }
+    seen.text = text;
+  }
+
+  /// Where the value of the only Content-Length stands in a head that Beast has let pass.
+  [[nodiscard]] std::optional<std::size_t> place_of_length(std::string_view text) const {
+    constexpr std::string_view name = "Content-Length:";
+    for (auto line = text.find("\r\n"); line != std::string_view::npos; line = text.find("\r\n", line)) {
+      line += 2;
+      if (!letters::begins_with(text.substr(line), name)) continue;
+      const auto at = text.find_first_not_of(" \t", line + name.size());
+      if (at != std::string_view::npos && text.substr(at, length.size) == this->text(length)) return at;
+      break;
+    }
+    return std::nullopt;
+  }
+
+  /// Whether `bytes` begin with the head before this one, but for the digits of its length; then that is this one's, too.
+  [[nodiscard]] bool recall(std::string_view bytes) {
+    const std::string_view before = seen.text;
+    if (before.empty() || bytes.size() < before.size()) return false;
+    const auto behind = seen.length_at + seen.length_size;
+    if (seen.length_size == 0) {
+      if (!bytes.starts_with(before)) return false;
+      missing = 0;
+    } else {
+      if (bytes.substr(0, seen.length_at) != before.substr(0, seen.length_at)) return false;
+      if (bytes.substr(behind, before.size() - behind) != before.substr(behind)) return false;
+      const auto digits = bytes.substr(seen.length_at, seen.length_size);
+      const auto count = read_count(digits);
+      if (!count || *count > limits.body_bytes) return false;
+      missing = *count;
+      storage.text.replace(length.at, length.size, digits);
+      head.content_length = *count;
+    }
+    head.has_body = missing != 0;
+    head_told = true;
+    now = phase::counting;
+    return true;
+  }
+
+  step count(std::string_view bytes) {
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), missing));
+    missing -= size;
+    if (missing == 0 && storage.body.empty()) {
+      lent_body = bytes.substr(0, size);
+    } else {
+      storage.body.append(bytes.substr(0, size));
+    }
+    return {size, missing == 0 ? progress::complete : progress::needs_more};
   }
 
   /// What Beast lets pass; nothing when the framing is unambiguous.
@@ -184,17 +291,19 @@ void request_parser::rest() noexcept { state_.reset(); }
 
 void request_parser::reset() {
   if (!state_) state_ = std::make_unique<state>(caps_);
-  auto& kept = state_->storage;
-  kept.text.clear();
-  kept.fields.clear();
   forget_body();
-  state_->parser.emplace(kept, state_->limits);
-  state_->head = {};
-  state_->head_told = false;
+  state_->now = state::phase::fresh;
   state_->what = defect::none;
 }
 
 request_parser::step request_parser::put(std::string_view bytes) {
+  const bool is_begin = state_->now == state::phase::fresh;
+  if (is_begin) {
+    if (bytes.empty()) return {0, progress::needs_more};
+    if (state_->recall(bytes)) return {state_->seen.text.size(), progress::head};
+    state_->begin();
+  }
+  if (state_->now == state::phase::counting) return state_->count(bytes);
   auto& parser = *state_->parser;
   std::size_t taken = 0;
   for (;;) {
@@ -215,15 +324,20 @@ request_parser::step request_parser::put(std::string_view bytes) {
       state_->head_told = true;
       state_->read_head();
       if (const auto why = state_->framing_defect(); !why.empty()) return state_->fail(taken, defect::malformed, why);
+      if (is_begin) state_->remember(bytes.substr(0, taken));
       return {taken, progress::head};
     }
   }
 }
 
 const request_head& request_parser::head() const noexcept { return state_->head; }
-std::string_view request_parser::body() const noexcept { return state_->storage.body; }
+bool request_parser::is_repeated() const noexcept { return state_->now == state::phase::counting; }
+std::string_view request_parser::body() const noexcept {
+  return state_->lent_body.empty() ? std::string_view(state_->storage.body) : state_->lent_body;
+}
 void request_parser::forget_body() {
   if (!state_) return;
+  state_->lent_body = {};
   auto& body = state_->storage.body;
   body.clear();
   if (body.capacity() > kept_bytes) body.shrink_to_fit();

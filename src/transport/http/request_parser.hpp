@@ -14,6 +14,9 @@ namespace hondana::transport::http {
 ///
 /// Refused besides plain nonsense: Content-Length together with Transfer-Encoding, and codings other than `chunked`, since
 /// two readers that disagree about a request's end can be made to disagree about its meaning.
+///
+/// Clients repeat their heads on a connection: one that is the same as the one before, but for the digits of its
+/// Content-Length, is known again without being read.
 class request_parser {
  public:
   struct caps {
@@ -39,6 +42,9 @@ class request_parser {
   void reset();
 
   [[nodiscard]] const request_head& head() const noexcept;
+  /// Whether this head is the one before it, so that whatever follows from a head (but its length) follows again.
+  [[nodiscard]] bool is_repeated() const noexcept;
+  /// After `complete` it may be a view of the bytes that were put last.
   [[nodiscard]] std::string_view body() const noexcept;
   /// Gives the body's memory back before `reset`, but for a bound.
   void forget_body();
