@@ -73,6 +73,7 @@ run_tests() {
   phase 'packages' need_packages build test package
   phase 'npm packages' need_npm_packages
   phase 'build release' build_release
+  phase 'instruction counts' check_instructions
   phase 'build dev' build_sanitized dev
   if [ "$all" = yes ]; then
     long=()
