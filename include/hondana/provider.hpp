@@ -95,6 +95,8 @@ struct list_request : call {
 struct list_result {
   std::vector<resource> entries;      ///< In segment order; may be short or even empty while `resume` is set.
   std::optional<std::string> resume;  ///< The `after` of the next page; absent at the end.
+  /// That nothing of this has changed; null: not known. Only of what is the same for all callers with one view.
+  std::shared_ptr<const validity> valid{};
 };
 
 /// A template that matched, with its decoded variables.

@@ -111,6 +111,26 @@ struct content {
   hondana::metadata metadata{};  ///< Facts about these contents; those with a prefix ("dev.example/…") stand in `_meta`.
 };
 
+/// Vouches for a reading: as long as it holds, the same read would give the same contents, and need not be done again.
+///
+/// A provider that hears of changes may give one with a reading; whoever keeps the contents then asks this instead of the
+/// provider. What it vouches for is everything that the reading was made from and decided by, but for the caller's view, which
+/// is asked again each time.
+/// Threads: any, several at once. It may outlive its provider.
+class validity {
+ public:
+  validity() = default;
+  validity(const validity&) = delete;
+  validity& operator=(const validity&) = delete;
+  virtual ~validity() = default;
+
+  /// Whether nothing has changed since before the reading was begun. True may be said only when every change that a peer can
+  /// know of by now would have been noticed; what cannot be noticed must be bounded by time, and documented by the provider.
+  /// False: the provider is to be asked. Must not block, and takes a microsecond or so: it is asked on threads that serve
+  /// other peers.
+  [[nodiscard]] virtual bool holds() const noexcept = 0;
+};
+
 /// The answer to a read.
 struct reading {
   std::vector<content> contents{};  ///< Never empty for a resource that exists.
@@ -119,6 +139,8 @@ struct reading {
   std::chrono::milliseconds ttl{0};
   /// Read so soon after a change, or during one, that another change might leave the version as it is: it is not kept.
   bool is_racy = false;
+  /// Says whether the contents, or with none the version, still are what they were. Null: the provider is asked at every read.
+  std::shared_ptr<const validity> valid{};
 };
 
 /// A reading of one text, the commonest answer of small providers. `mime_type` empty means text/plain.

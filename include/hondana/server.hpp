@@ -37,6 +37,9 @@ struct server_options {
   std::uint64_t read_limit = 64ull << 20;  ///< Content bytes a read.
   /// Bytes of contents kept for reads of what has not changed since; 0: none. What is longer than an eighth of it is not kept.
   std::size_t read_cache = 32u << 20;
+  /// Bytes of encoded pages of lists kept for who asks for them while nothing in them has changed; 0: none. What is longer than
+  /// an eighth of it is not kept.
+  std::size_t page_cache = 8u << 20;
   std::chrono::milliseconds call_deadline{30'000};    ///< Until a request is answered with an error.
   std::chrono::milliseconds input_deadline{600'000};  ///< Until a client must have answered what a handler asks of it.
   std::size_t handler_threads = 4;                    ///< Handlers of tools and prompts that run at once.
@@ -71,6 +74,15 @@ struct read_cache_counts {
   std::uint64_t misses = 0;     ///< Reads of sources that could be kept, answered by the source.
   std::uint64_t evictions = 0;  ///< Contents dropped to make room.
   std::size_t entries = 0;      ///< Contents held now.
+  std::size_t bytes = 0;        ///< Memory they take.
+};
+
+/// What the cache of pages holds, and what it has done since sources or options last changed.
+struct page_cache_counts {
+  std::uint64_t hits = 0;       ///< Requests answered from it.
+  std::uint64_t misses = 0;     ///< Requests for pages that could be kept, answered by their sources.
+  std::uint64_t evictions = 0;  ///< Pages dropped to make room.
+  std::size_t entries = 0;      ///< Pages held now.
   std::size_t bytes = 0;        ///< Memory they take.
 };
 
@@ -126,6 +138,8 @@ class server {
 
   /// How well reads are answered without reading again. Threads: any.
   [[nodiscard]] read_cache_counts cached_reads() const;
+  /// How well lists are answered without asking sources. Threads: any.
+  [[nodiscard]] page_cache_counts cached_pages() const;
 
   /// For transports: the engine behind this server. Never null.
   [[nodiscard]] const std::shared_ptr<hondana::core>& engine() const noexcept;

@@ -40,10 +40,10 @@ digest digest_of(std::string_view bytes) {
 
 std::string to_hex(const digest& value) {
   constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(32);
+  std::string text(32, '0');
+  auto* to = text.data();
   for (const auto word : value) {
-    for (int shift = 60; shift >= 0; shift -= 4) text.push_back(digits[(word >> shift) & 0xF]);
+    for (int shift = 60; shift >= 0; shift -= 4) *to++ = digits[(word >> shift) & 0xF];
   }
   return text;
 }

@@ -127,7 +127,7 @@ result<prepared_reading> prepare(reading source, const read_request& request) {
   for (const auto& item : source.contents) total = capped_sum(total, size_of(item));
   if (total > request.max_bytes) return tl::unexpected(too_large(request.asked_uri, total, request.max_bytes, false));
 
-  prepared_reading ready{{}, std::move(source.version), source.ttl, source.is_racy};
+  prepared_reading ready{{}, std::move(source.version), source.ttl, source.is_racy, std::move(source.valid)};
   ready.contents.reserve(source.contents.size());
   pass_progress progress{request, total};
   for (auto& item : source.contents) {

@@ -1,7 +1,9 @@
 /// Makes a provider's reading ready to send: sizes checked, text or blob decided, big contents digested once.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -34,7 +36,8 @@ struct prepared_reading {
   std::vector<prepared> contents;
   std::string version;
   std::chrono::milliseconds ttl{0};
-  bool is_racy = false;  ///< As of the reading.
+  bool is_racy = false;                     ///< As of the reading.
+  std::shared_ptr<const validity> valid{};  ///< The same.
 };
 
 /// Decides every content's form and takes the digest of pulled ones (their first pass); reports progress over the bytes.

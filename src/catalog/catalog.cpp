@@ -2,12 +2,12 @@
 #include "catalog/catalog.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include <hondana/uri.hpp>
 
@@ -26,10 +26,14 @@ bool is_unmodified(const read_request& request, const reading& found) {
   return request.if_version && !found.version.empty() && found.version == *request.if_version;
 }
 
+read_answer unmodified(std::string version, std::chrono::milliseconds ttl, std::shared_ptr<const validity> valid) {
+  return {{{}, std::move(version), ttl, false, std::move(valid)}, {}, {}, true, {}};
+}
+
 /// Reads and makes ready to send, unless the caller has it already; a change found before the first byte is retried once.
 result<read_answer> read_stable(provider& from, const read_request& request) {
   const auto ready = [&from, &request](reading found) -> result<read_answer> {
-    if (is_unmodified(request, found)) return read_answer{{{}, std::move(found.version), found.ttl, false}, {}, {}, true, {}};
+    if (is_unmodified(request, found)) return unmodified(std::move(found.version), found.ttl, std::move(found.valid));
     mask_secrets(from, found, request.uri);
     return bytes::prepare(std::move(found), request).map([](bytes::prepared_reading one) {
       return read_answer{std::move(one), {}, {}, false, {}};
@@ -39,13 +43,6 @@ result<read_answer> read_stable(provider& from, const read_request& request) {
     auto answer = from.read(request).and_then(ready);
     if (answer || is_last || answer.error().code != errc::content_changed) return answer;
   }
-}
-
-/// Whether what was kept under a greater limit may still be sent.
-bool is_within(std::uint64_t limit, const bytes::prepared_reading& kept) {
-  std::uint64_t total = 0;
-  for (const auto& one : kept.contents) total += std::get<shared_bytes>(one.data)->size();
-  return total <= limit;
 }
 
 /// Reads, or sends again what was read before when the source says that its version still holds.
@@ -61,15 +58,16 @@ result<read_answer> read_through(read_cache& cache, const source& from, read_req
     cache.missed();
     if (!answer->reading.is_racy) cache.keep(place, answer->reading);
   } else if (kept && had != kept->version) {
-    cache.confirmed();
     const auto ttl = answer->reading.ttl;
+    cache.vouch(place, kept, ttl, std::move(answer->reading.valid));
+    cache.confirmed();
     answer->reading = *kept;
     answer->reading.ttl = ttl;
     answer->is_unmodified = false;
     return answer;
   }
   if (had && !answer->reading.version.empty() && answer->reading.version == *had) {
-    return read_answer{{{}, std::move(answer->reading.version), answer->reading.ttl, false}, {}, {}, true, {}};
+    return unmodified(std::move(answer->reading.version), answer->reading.ttl, nullptr);
   }
   return answer;
 }

@@ -128,6 +128,10 @@ class catalog : public std::enable_shared_from_this<catalog> {
     read(by, std::move(uri), std::move(asked_uri), {}, std::move(done));
   }
   void read(const call& by, std::string uri, std::string asked_uri, read_options how, completion<read_answer> done) const;
+  /// What `read` would give when nothing has to be asked for it that may block: contents that were read before, for a caller
+  /// with this view, and that their source vouches for. Nothing: ask `read`, which says why where it refuses.
+  [[nodiscard]] std::optional<read_answer> read_at_hand(const caller& who, const std::string& uri, const std::string& asked_uri,
+                                                        const read_options& how) const;
   /// The entry of one resource, listed or not. `uri` is canonical. Errors: as `read`.
   void describe(const call& by, std::string uri, completion<resource> done) const;
   /// One page of a folder's direct children; `uri` is canonical, one trailing slash does not matter.

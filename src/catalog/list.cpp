@@ -170,6 +170,7 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
       page.next_cursor = write_cursor(scope_, *merged.resume, catalog_->sealer_for(by_.who));
     }
     page.cache.is_private = is_told_apart(by_.who);
+    page.valid = std::move(merged.valid);
     done_(std::move(page));
   }
 

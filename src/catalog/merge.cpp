@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <compare>
+#include <cstddef>
+#include <memory>
 #include <queue>
 #include <utility>
+#include <vector>
 
 #include <hondana/uri.hpp>
 
@@ -20,6 +23,42 @@ tl::unexpected<failure> broken(const std::string& source_name, const std::string
   return fail(errc::internal,
               "The source \"" + source_name + "\" listed its entries wrongly; the reason is in the server's log.",
               "the source \"" + source_name + "\" listed " + what + ": " + std::string(uri));
+}
+
+/// That several things still hold.
+class joint_validity final : public validity {
+ public:
+  explicit joint_validity(std::vector<std::shared_ptr<const validity>> all) : all_(std::move(all)) {}
+  [[nodiscard]] bool holds() const noexcept override {
+    return std::all_of(all_.begin(), all_.end(), [](const auto& one) { return one->holds(); });
+  }
+
+ private:
+  std::vector<std::shared_ptr<const validity>> all_;
+};
+
+/// Null when that of one page is not known.
+std::shared_ptr<const validity> validity_of(const std::vector<list_result>& pages) {
+  std::vector<std::shared_ptr<const validity>> all;
+  for (const auto& one : pages) {
+    if (!one.valid) return nullptr;
+    all.push_back(one.valid);
+  }
+  return std::make_shared<const joint_validity>(std::move(all));
+}
+
+/// Cuts what comes after `resume`, and what is more than `limit`.
+list_result cut(list_result page, std::size_t limit) {
+  auto& entries = page.entries;
+  const auto is_behind = [&page](const resource& entry) { return before(*page.resume, entry.uri); };
+  if (page.resume) {
+    while (!entries.empty() && is_behind(entries.back())) entries.pop_back();
+  }
+  if (entries.size() > limit) {
+    entries.resize(limit);
+    page.resume = entries.back().uri;
+  }
+  return page;
 }
 
 }  // namespace
@@ -50,7 +89,9 @@ void apply_view(list_result& page, const view* through, const gate::gate& rules)
 }
 
 list_result merge(std::vector<list_result> pages, std::size_t limit) {
+  if (pages.size() == 1) return cut(std::move(pages.front()), limit);
   list_result merged;
+  merged.valid = validity_of(pages);
   for (const auto& page : pages) {
     if (page.resume && (!merged.resume || before(*page.resume, *merged.resume))) merged.resume = page.resume;
   }

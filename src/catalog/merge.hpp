@@ -24,7 +24,8 @@ namespace hondana::catalog {
 void apply_view(list_result& page, const view* through, const gate::gate& rules);
 
 /// Merges checked pages in segment order into at most `limit` entries. Nothing after the smallest `resume` is taken, since
-/// its source may have more before it; the result's `resume` is then where all sources go on.
+/// its source may have more before it; the result's `resume` is then where all sources go on. It is valid while all of them
+/// are.
 [[nodiscard]] list_result merge(std::vector<list_result> pages, std::size_t limit);
 
 }  // namespace hondana::catalog

@@ -1,6 +1,8 @@
 /// Contents that were read before, for reads of what has not changed since.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -20,10 +22,10 @@ namespace hondana::catalog {
 
 /// Keeps what the last reads gave, by bytes; the least recently used go first.
 ///
-/// It answers nothing by itself: a source is asked at every read whether the version that is kept still holds, and what is kept
-/// is sent only when it does. So there is nothing to be told of changes, and it is never older than what the source itself
-/// takes for unmodified. Contents are kept unencoded, checked and with their form decided: all codecs write the same ones, and
-/// writing them costs about as much as copying. Threads: any.
+/// It answers nothing by itself: at every read a source, or the `validity` that it gave with the reading, is asked whether what
+/// is kept still holds, and it is sent only when it does. So there is nothing to be told of changes, and it is never older than
+/// what the source itself takes for unmodified. Contents are kept unencoded, checked and with their form decided: all codecs
+/// write the same ones, and writing them costs about as much as copying. Threads: any.
 class read_cache {
  public:
   /// Whose contents: those of a resource with its parameters, as one source answers them to callers with one view.
@@ -34,18 +36,35 @@ class read_cache {
     std::shared_ptr<const view> through;  ///< Kept alive, so that its id is nobody else's.
     friend bool operator==(const key&, const key&) = default;
   };
+  /// A key to look with, which owns nothing.
+  struct key_view {
+    std::uint64_t source = 0;
+    std::string_view uri;
+    std::string_view asked_uri;
+    const view* through = nullptr;
+  };
   using kept = std::shared_ptr<const bytes::prepared_reading>;
+  /// What is kept, with what the source said of it last.
+  struct vouched {
+    kept what;
+    std::shared_ptr<const validity> by;  ///< Null: the source is to be asked.
+    std::chrono::milliseconds ttl{0};
+  };
 
   /// Holds at most so many bytes, keys and bookkeeping included, and nothing longer than an eighth of it; 0 holds nothing.
   explicit read_cache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
   /// What is kept; null when nothing is. The caller must have its version confirmed before it sends it.
-  [[nodiscard]] kept find(const key& of);
+  [[nodiscard]] kept find(const key& of) { return find_vouched(as_view(of)).what; }
+  /// The same with what may vouch for it, which the caller asks instead of the source.
+  [[nodiscard]] vouched find_vouched(const key_view& of);
   /// Keeps a copy of the bytes of `what`, in place of what was kept before; not what has no version, a stream in it, or no
   /// room.
   void keep(const key& of, const bytes::prepared_reading& what);
+  /// The source has said that `what`, if it still is what is kept, holds, for how long, and who may vouch for it from now on.
+  void vouch(const key& of, const kept& what, std::chrono::milliseconds ttl, std::shared_ptr<const validity> by);
   /// What is kept was confirmed and is sent: a hit.
-  void confirmed();
+  void confirmed() noexcept { hits_.fetch_add(1, std::memory_order_relaxed); }
   /// Something had to be read: a miss.
   void missed();
   /// From now on.
@@ -54,22 +73,40 @@ class read_cache {
 
  private:
   struct hasher {
-    [[nodiscard]] std::size_t operator()(const key& of) const noexcept;
+    using is_transparent = void;
+    [[nodiscard]] std::size_t operator()(const key_view& of) const noexcept;
+    [[nodiscard]] std::size_t operator()(const key& of) const noexcept { return (*this)(as_view(of)); }
+  };
+  struct same {
+    using is_transparent = void;
+    [[nodiscard]] bool operator()(const key& a, const key& b) const noexcept { return a == b; }
+    [[nodiscard]] bool operator()(const key& a, const key_view& b) const noexcept {
+      return a.source == b.source && a.through.get() == b.through && a.uri == b.uri && a.asked_uri == b.asked_uri;
+    }
+    [[nodiscard]] bool operator()(const key_view& a, const key& b) const noexcept { return (*this)(b, a); }
   };
   struct shelf_place {
     kept what;
     std::size_t bytes = 0;
     std::list<const key*>::iterator in_order;
+    std::shared_ptr<const validity> by{};
+    std::chrono::milliseconds ttl{0};
   };
+  using shelf = std::unordered_map<key, shelf_place, hasher, same>;
+  [[nodiscard]] static key_view as_view(const key& of) noexcept { return {of.source, of.uri, of.asked_uri, of.through.get()}; }
   /// Under the lock: drops the least recently used until no more than `most` bytes are held.
   void shrink_to(std::size_t most);
-  void drop(std::unordered_map<key, shelf_place, hasher>::iterator place);
+  void drop(shelf::iterator place);
 
   mutable std::mutex mutex_;
   std::size_t most_bytes_;
-  std::unordered_map<key, shelf_place, hasher> places_;
+  shelf places_;
   std::list<const key*> order_;  // of `places_`; the most recently used first
-  read_cache_counts counts_;
+  read_cache_counts counts_;     // but for `hits_`
+  std::atomic<std::uint64_t> hits_{0};
 };
+
+/// Whether what was kept under a greater limit may still be sent.
+[[nodiscard]] bool is_within(std::uint64_t limit, const bytes::prepared_reading& kept) noexcept;
 
 }  // namespace hondana::catalog

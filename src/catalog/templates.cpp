@@ -42,6 +42,12 @@ std::string listed(const std::vector<std::string>& names) {
   return text.empty() ? "none" : text;
 }
 
+/// Of what is the same for as long as there is the catalog.
+class lasting final : public validity {
+ public:
+  [[nodiscard]] bool holds() const noexcept override { return true; }
+};
+
 bool by_text(const resource_template& a, const resource_template& b) { return a.uriTemplate < b.uriTemplate; }
 
 failure not_offered() {
@@ -124,7 +130,11 @@ void catalog::templates(const call& by, const std::optional<std::string>& cursor
   std::vector<resource_template> constant;
   constant.reserve(templates_.size());
   for (const auto& one : templates_) constant.push_back(one.entry);
-  const auto finish = [scope, after = std::move(after), limit = limits_.page_size, is_private = is_told_apart(by.who),
+  std::vector<std::shared_ptr<source>> asked;
+  std::copy_if(sources_.begin(), sources_.end(), std::back_inserter(asked),
+               [](const auto& one) { return one->what()->templates_change(); });
+  const std::shared_ptr<const validity> valid = asked.empty() ? std::make_shared<const lasting>() : nullptr;
+  const auto finish = [scope, valid, after = std::move(after), limit = limits_.page_size, is_private = is_told_apart(by.who),
                        through = by.who.view, done](std::vector<resource_template> all) {
     std::unordered_set<std::string> seen;
     if (through) std::erase_if(all, [&through](const resource_template& one) { return !is_shown(one, *through); });
@@ -140,11 +150,9 @@ void catalog::templates(const call& by, const std::optional<std::string>& cursor
     if (has_more) all.resize(limit);
     page.templates = std::move(all);
     if (has_more) page.next_cursor = write_cursor(scope, page.templates.back().uriTemplate);
+    page.valid = valid;
     done(std::move(page));
   };
-  std::vector<std::shared_ptr<source>> asked;
-  std::copy_if(sources_.begin(), sources_.end(), std::back_inserter(asked),
-               [](const auto& one) { return one->what()->templates_change(); });
   if (asked.empty()) return finish(std::move(constant));
   using offered = std::vector<resource_template>;
   const auto pages = std::make_shared<gathering<offered>>(

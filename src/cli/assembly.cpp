@@ -54,6 +54,7 @@ server_options options_of(const config::settings& settings, const log_function& 
   options.page_size = settings.page_size;
   options.read_limit = settings.read_limit;
   options.read_cache = settings.read_cache;
+  options.page_cache = settings.page_cache;
   options.announces_lists = settings.announces_lists;
   options.announces_contents = settings.announces_contents;
   options.call_deadline = settings.call_deadline;

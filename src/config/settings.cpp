@@ -101,6 +101,7 @@ result<settings> parse(std::string_view text, const std::string& file) {
   errors.take(root->integer("page_size", 1, 10'000), made.page_size);
   errors.take(root->bytes("read_limit"), made.read_limit);
   errors.take(root->bytes("read_cache"), made.read_cache);
+  errors.take(root->bytes("page_cache"), made.page_cache);
   errors.take(root->boolean("announce_lists"), made.announces_lists);
   errors.take(root->boolean("announce_contents"), made.announces_contents);
   errors.take_time(*root, "call_deadline_ms", made.call_deadline);

@@ -38,6 +38,7 @@ struct settings {
   std::size_t page_size = 500;
   std::uint64_t read_limit = 64ull << 20;
   std::size_t read_cache = 32u << 20;
+  std::size_t page_cache = 8u << 20;
   bool announces_lists = true;
   bool announces_contents = true;
   std::chrono::milliseconds call_deadline{30'000};

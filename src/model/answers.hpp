@@ -24,6 +24,7 @@ struct resource_page {
   std::vector<resource> resources;
   std::optional<std::string> next_cursor;
   cache_hint cache;
+  std::shared_ptr<const validity> valid{};  ///< Of all that it is made from; null: not known.
 };
 
 /// Children of a folder; nobody may keep it.
@@ -47,6 +48,7 @@ struct template_page {
   std::vector<resource_template> templates;
   std::optional<std::string> next_cursor;
   cache_hint cache;
+  std::shared_ptr<const validity> valid{};  ///< As of a page of resources.
 };
 
 struct tool_page {

@@ -2,7 +2,7 @@
 #include "model/times.hpp"
 
 #include <cstddef>
-#include <cstdio>
+#include <cstdlib>
 
 namespace hondana::model {
 namespace {
@@ -37,6 +37,20 @@ std::optional<std::chrono::seconds> clock_time(std::string_view& from, bool with
   const auto second = digits(from, 2);
   if (!second || *second > 60) return {};
   return time + std::chrono::seconds(*second);
+}
+
+/// At least `width` digits.
+void append_padded(std::string& to, unsigned value, std::size_t width) {
+  char reversed[12];
+  std::size_t count = 0;
+  for (; value != 0 || count < width; value /= 10) reversed[count++] = static_cast<char>('0' + value % 10);
+  while (count > 0) to += reversed[--count];
+}
+
+/// Four digits or more, a sign counting as one of them.
+void append_year(std::string& to, int year) {
+  if (year < 0) to += '-';
+  append_padded(to, static_cast<unsigned>(std::abs(year)), year < 0 ? 3 : 4);
 }
 
 std::optional<std::chrono::milliseconds> fraction(std::string_view& from) {
@@ -84,18 +98,16 @@ std::string iso_8601(std::chrono::sys_time<std::chrono::milliseconds> when) {
   const auto day = std::chrono::floor<std::chrono::days>(when);
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss time(when - day);
-  char text[48];
-  const auto ms = static_cast<int>(time.subseconds().count());
-  const int length = std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
-                                   static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                                   static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                                   static_cast<int>(time.seconds().count()));
-  std::string iso(text, static_cast<std::size_t>(length));
-  if (ms != 0) {
-    const int fraction = std::snprintf(text, sizeof text, ".%03d", ms);
-    iso.append(text, static_cast<std::size_t>(fraction));
-  }
-  return iso + 'Z';
+  std::string text;
+  text.reserve(sizeof "2000-01-01T00:00:00.000Z");
+  append_year(text, static_cast<int>(date.year()));
+  append_padded(text += '-', static_cast<unsigned>(date.month()), 2);
+  append_padded(text += '-', static_cast<unsigned>(date.day()), 2);
+  append_padded(text += 'T', static_cast<unsigned>(time.hours().count()), 2);
+  append_padded(text += ':', static_cast<unsigned>(time.minutes().count()), 2);
+  append_padded(text += ':', static_cast<unsigned>(time.seconds().count()), 2);
+  if (const auto ms = static_cast<unsigned>(time.subseconds().count()); ms != 0) append_padded(text += '.', ms, 3);
+  return text += 'Z';
 }
 
 }  // namespace hondana::model

@@ -16,6 +16,11 @@ tl::expected<reply, in_flight::refusal> in_flight::open(const request_id& id, st
   return reply(shared_from_this(), id, std::move(stop), std::move(if_dropped));
 }
 
+bool in_flight::has_room_for(const request_id& id, std::size_t limit) const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size() < limit && (entries_.empty() || !entries_.contains(id));
+}
+
 bool in_flight::cancel(const request_id& id) {
   std::optional<entry> cancelled;
   {

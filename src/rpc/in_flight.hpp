@@ -30,6 +30,8 @@ class in_flight : public std::enable_shared_from_this<in_flight> {
 
   /// Registers a request, of at most `limit` that are under way.
   [[nodiscard]] tl::expected<reply, refusal> open(const request_id& id, std::size_t limit, sink answer, delivery if_dropped);
+  /// Whether `open` would register it now: for a request that is answered before anything else happens, and needs no place.
+  [[nodiscard]] bool has_room_for(const request_id& id, std::size_t limit) const;
   /// Stops the request with this id: its sink is called with nothing now, whatever its handler does later.
   /// False when it is unknown or already answered.
   bool cancel(const request_id& id);

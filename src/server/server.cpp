@@ -54,6 +54,8 @@ void server::log(log_level level, std::string_view logger, const value& data) {
 
 read_cache_counts server::cached_reads() const { return core_->cached_reads(); }
 
+page_cache_counts server::cached_pages() const { return core_->current()->pages->counts(); }
+
 const std::shared_ptr<core>& server::engine() const noexcept { return core_; }
 
 }  // namespace hondana::inline v0

@@ -3,10 +3,13 @@
 
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "rpc/in_flight.hpp"
+#include "session/kept_pages.hpp"
 #include "session/session.hpp"
 #include "wire/choose.hpp"
 
@@ -26,7 +29,8 @@ struct pending {
   rpc::request_id id;
   const wire::codec& codec;
   std::shared_ptr<const context> with;
-  std::string uri;  // what errors are about
+  std::string uri;                 // what errors are about
+  std::optional<page_key> page{};  // what it asks for, where that may be kept
 
   void succeed(rpc::body result) { reply.send({200, wire::wrap_result(id, std::move(result))}); }
   void refuse(const wire::protocol_error& why) { reply.send(refusal(id, why, codec)); }
@@ -61,6 +65,15 @@ struct pending {
   template <class Answer>
   void finish(result<Answer> answer) {
     finish(std::move(answer), [this](const Answer& one) { return codec.encode(one, with->self); });
+  }
+  /// The same of a page, which is kept for the next who asks for it.
+  template <class Page>
+  void finish_page(result<Page> answer) {
+    finish(std::move(answer), [this](const Page& one) {
+      auto text = codec.encode(one, with->self);
+      if (page && one.valid) with->pages->keep(*page, text, one.valid);
+      return text;
+    });
   }
 };
 

@@ -17,10 +17,10 @@ struct performer {
 
   void operator()(const model::list_resources& what) const {
     auto which = std::make_shared<const catalog::filter>(what.filter.value_or(model::resource_filter{}));
-    of->with->catalog->list(by, what.cursor, std::move(which), [of = of](auto page) { of->finish(std::move(page)); });
+    of->with->catalog->list(by, what.cursor, std::move(which), [of = of](auto page) { of->finish_page(std::move(page)); });
   }
   void operator()(const model::list_templates& what) const {
-    of->with->catalog->templates(by, what.cursor, [of = of](auto page) { of->finish(std::move(page)); });
+    of->with->catalog->templates(by, what.cursor, [of = of](auto page) { of->finish_page(std::move(page)); });
   }
   void operator()(const model::read_resource& what) const {
     const auto done = [of = of](result<catalog::read_answer> answer) {

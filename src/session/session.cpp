@@ -11,6 +11,7 @@
 #include "json/reader.hpp"
 #include "rpc/envelope.hpp"
 #include "session/announcements.hpp"
+#include "session/at_hand.hpp"
 #include "session/auditing.hpp"
 #include "session/exchange.hpp"
 #include "session/incoming.hpp"
@@ -215,15 +216,6 @@ void session::dispatch(model::request what, const rpc::request& request, const w
   const auto& id = request.id;
   const auto answers = from.answers;
   const auto slot = from.slot;
-  std::shared_ptr<progress_line> progress;
-  if (what.progress_token) progress = std::make_shared<progress_line>(*what.progress_token, answers->out());
-  // A legacy peer says once what it wants and can; a modern one with each request.
-  const bool is_legacy = codec.asks_by_requests();
-  const auto level = is_legacy ? std::optional(level_) : what.log_level;
-  const auto log = level ? std::make_shared<log_line>(*level, answers->out()) : nullptr;
-  // One pointer, since a stream of changes keeps this for as long as it is open.
-  const auto lines =
-      progress || log ? std::make_shared<const std::pair<decltype(progress), decltype(log)>>(progress, log) : nullptr;
   const auto end = with->ended || with->audit ? std::make_shared<ending>() : nullptr;
   if (with->ended) end->listen([with, who = from.facts.who](const completion& how) { with->ended(who, how); });
   auto who = from.facts.who;
@@ -245,6 +237,27 @@ void session::dispatch(model::request what, const rpc::request& request, const w
       admitted = tl::unexpected(std::move(decided.error()));
     }
   }
+  // An id that is in use, and too many requests, are refused below.
+  if (admitted && requests_->has_room_for(id, with->requests_under_way)) {
+    if (auto said = answer_at_hand(*with, who, what.operation, id, codec)) {
+      if (conversation_.settled != nullptr) is_asked_by(from.facts.who);
+      if (!answers->admit(*said)) *said = refusal(id, wire::too_much_for_a_batch(exchange::most_bytes), codec);
+      if (end) end->follow(*said);
+      return from.answer(std::move(*said));
+    }
+  }
+  std::optional<page_key> page;
+  if (admitted && !with->pages->is_off()) page = page_asked_for(what.operation, codec, who);
+  if (page && answer_with_page(*page, *with, id, codec, end, from)) return;
+  std::shared_ptr<progress_line> progress;
+  if (what.progress_token) progress = std::make_shared<progress_line>(*what.progress_token, answers->out());
+  // A legacy peer says once what it wants and can; a modern one with each request.
+  const bool is_legacy = codec.asks_by_requests();
+  const auto level = is_legacy ? std::optional(level_) : what.log_level;
+  const auto log = level ? std::make_shared<log_line>(*level, answers->out()) : nullptr;
+  // One pointer, since a stream of changes keeps this for as long as it is open.
+  const auto lines =
+      progress || log ? std::make_shared<const std::pair<decltype(progress), decltype(log)>>(progress, log) : nullptr;
   auto reply = requests_->open(
       id, with->requests_under_way,
       // The table owns this, and calls it: it outlives the call.
@@ -277,7 +290,7 @@ void session::dispatch(model::request what, const rpc::request& request, const w
   if (conversation_.settled != nullptr) is_asked_by(from.facts.who);
   if (progress) by.report = [progress](const hondana::progress& now) { progress->report(now); };
   by.mounts = std::move(what.mounts);
-  auto of = std::make_shared<pending>(pending{std::move(*reply), id, codec, with, uri_of(what.operation)});
+  auto of = std::make_shared<pending>(pending{std::move(*reply), id, codec, with, uri_of(what.operation), std::move(page)});
   if (!admitted) return of->fail(admitted.error());
   if (const auto* opening = std::get_if<model::initialize>(&what.operation)) {
     wire::settle(conversation_, codec);

@@ -28,6 +28,7 @@
 #include "seal/seal.hpp"
 #include "session/asked.hpp"
 #include "session/ending.hpp"
+#include "session/kept_pages.hpp"
 #include "session/refusal_log.hpp"
 #include "wire/choose.hpp"
 #include "work/timers.hpp"
@@ -62,6 +63,8 @@ struct context {
   std::function<void(std::string_view)> log;
   /// Who was refused lately, in words; shared by all contexts of a server. Never null.
   std::shared_ptr<refusal_log> refusals = std::make_shared<refusal_log>();
+  /// Pages of lists that this context has answered with. Never null.
+  std::shared_ptr<kept_pages> pages = std::make_shared<kept_pages>(0);
   /// Told of every request that got as far as being decoded how it ended; may be empty. As listeners of `ending`.
   std::function<void(const caller&, const completion&)> ended{};
 
@@ -124,6 +127,10 @@ class session : public std::enable_shared_from_this<session> {
   void refuse(const rpc::malformed& what, const incoming& from);
   void accept(const rpc::notification& notification, const incoming& from);
   void dispatch(model::request what, const rpc::request& request, const wire::codec& codec, const incoming& from);
+  /// Answers a request that has been admitted with a page that is kept; false when there is none, and then nothing has
+  /// happened.
+  bool answer_with_page(const page_key& wanted, const context& with, const rpc::request_id& id, const wire::codec& codec,
+                        const std::shared_ptr<ending>& end, const incoming& from);
   /// Answers what never became a request with its refusal, which the record of requests has, too.
   void turn_down(const incoming& from, const std::optional<rpc::request_id>& id, const wire::protocol_error& why,
                  const wire::codec& manners, std::string_view method = {}) const;

@@ -14,12 +14,15 @@ int folders::add(std::size_t tree, const std::string& path, int descriptor) {
   const auto watch = queue_.add(descriptor);
   if (!watch) return watch.error();
   if (const auto known = by_watch_.find(*watch); known != by_watch_.end()) {
+    if (known->second.tree == tree && known->second.path == path) return 0;
+    lose();
     by_path_.erase({known->second.tree, known->second.path});
     by_watch_.erase(known);
   }
   const auto [where, is_new] = by_path_.try_emplace({tree, path}, *watch);
   if (!is_new && where->second != *watch) {
     // Another folder has come where a watched one was.
+    lose();
     by_watch_.erase(where->second);
     queue_.remove(where->second);
     where->second = *watch;
@@ -43,6 +46,7 @@ void folders::forget(std::size_t tree) {
 /// Under the lock.
 void folders::drop(std::map<std::pair<std::size_t, std::string>, int>::iterator begin,
                    std::map<std::pair<std::size_t, std::string>, int>::iterator end) {
+  if (begin != end) lose();
   for (auto one = begin; one != end; ++one) {
     by_watch_.erase(one->second);
     queue_.remove(one->second);
@@ -76,6 +80,7 @@ bool folders::translate(const event& from, happening& into) {
   into.path = found->second.path;
   if ((from.what & IN_IGNORED) != 0) {
     // The kernel has let go of it; its number will not come again.
+    lose();
     by_path_.erase({into.tree, into.path});
     by_watch_.erase(found);
     return false;
@@ -106,6 +111,16 @@ bool folders::translate(const event& from, happening& into) {
     into.what = kind::modified;
   }
   return true;
+}
+
+bool folders::reaches(std::size_t tree, std::string_view path) const {
+  const std::lock_guard lock(mutex_);
+  for (;;) {
+    if (!by_path_.contains({tree, std::string(path)})) return false;
+    if (path.empty()) return true;
+    const auto slash = path.rfind('/');
+    path = path.substr(0, slash == std::string_view::npos ? 0 : slash);
+  }
 }
 
 std::size_t folders::size() const {

@@ -1,6 +1,7 @@
 /// Watched folders of one or more trees, and what happens in them as paths.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -46,9 +47,16 @@ class folders {
   void forget(std::size_t tree);
 
   [[nodiscard]] int descriptor() const noexcept { return queue_.descriptor(); }
+  /// See `inotify::is_silent`.
+  [[nodiscard]] bool is_silent() const noexcept { return queue_.is_silent(); }
   /// Hands over what has happened, and calls `lost` when the kernel had to drop some of it. False when there was nothing.
   bool read(const std::function<void(happening)>& take, const std::function<void()>& lost);
   [[nodiscard]] std::size_t size() const;
+
+  /// Whether a folder and all those above it up to the top of its tree are watched.
+  [[nodiscard]] bool reaches(std::size_t tree, std::string_view path) const;
+  /// Grows before a folder is watched no more, or under another path: what `reaches` said holds while this is the same.
+  [[nodiscard]] std::uint64_t losses() const noexcept { return losses_.load(std::memory_order_acquire); }
 
  private:
   struct place {
@@ -56,6 +64,7 @@ class folders {
     std::string path;
   };
   [[nodiscard]] bool translate(const event& from, happening& into);
+  void lose() noexcept { losses_.fetch_add(1, std::memory_order_acq_rel); }
   void drop(std::map<std::pair<std::size_t, std::string>, int>::iterator begin,
             std::map<std::pair<std::size_t, std::string>, int>::iterator end);
 
@@ -64,6 +73,7 @@ class folders {
   mutable std::mutex mutex_;
   std::unordered_map<int, place> by_watch_;
   std::map<std::pair<std::size_t, std::string>, int> by_path_;
+  std::atomic<std::uint64_t> losses_{0};  // written under the lock
 };
 
 }  // namespace hondana::watch

@@ -1,6 +1,7 @@
 /// Reading and writing the kernel's queue.
 #include "watch/inotify.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -58,6 +59,11 @@ tl::expected<int, int> inotify::add(int folder) const {
 }
 
 void inotify::remove(int watch) const noexcept { (void)::inotify_rm_watch(descriptor_, watch); }  // it may have gone by itself
+
+bool inotify::is_silent() const noexcept {
+  int waiting = 0;
+  return ::ioctl(descriptor_, FIONREAD, &waiting) == 0 && waiting == 0;
+}
 
 bool inotify::read(const std::function<void(const event&)>& take) {
   const auto count = ::read(descriptor_, buffer_.data(), buffer_.size());

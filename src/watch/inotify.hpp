@@ -40,6 +40,9 @@ class inotify {
   void remove(int watch) const noexcept;
   /// Readable when something has happened.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  /// Whether nothing that has happened waits to be read. What a system call does to a watched folder waits before that call
+  /// returns.
+  [[nodiscard]] bool is_silent() const noexcept;
   /// Hands over what has happened so far, at most 64 KiB of it. False when there was nothing.
   bool read(const std::function<void(const event&)>& take);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -11,6 +12,15 @@
 #include <vector>
 
 namespace hondana::watch {
+
+/// The number of a tree, and a path in it.
+using place_in_tree = std::pair<std::size_t, std::string>;
+
+struct place_hash {
+  [[nodiscard]] std::size_t operator()(const place_in_tree& of) const noexcept {
+    return std::hash<std::string>()(of.second) ^ (of.first * 0x9E3779B97F4A7C15ull);
+  }
+};
 
 /// Things that change in several steps: each is due when it has been quiet for a while, and at the latest some time after its
 /// first step, so that one that never rests is told too. Beyond a cap all are due. Threads: one.

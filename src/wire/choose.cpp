@@ -127,6 +127,17 @@ rpc::body wrap_result(const rpc::request_id& id, rpc::body result) {
   return message;
 }
 
+rpc::body wrap_result(const rpc::request_id& id, std::string_view result) {
+  constexpr std::string_view begin = R"({"jsonrpc":"2.0","id":)";
+  constexpr std::string_view middle = R"(,"result":)";
+  const auto name = rpc::to_json(id);
+  std::string message;
+  message.reserve(begin.size() + name.size() + middle.size() + result.size() + 1);
+  ((message += begin) += name) += middle;
+  (message += result) += '}';
+  return rpc::body(std::move(message));
+}
+
 std::string wrap_error(const std::optional<rpc::request_id>& id, const protocol_error& error, const codec& manners) {
   std::string text;
   json::writer to(text);

@@ -14,6 +14,7 @@
 #include "providers/files/folder_reading.hpp"
 #include "providers/files/mime.hpp"
 #include "providers/files/sniff.hpp"
+#include "providers/files/unchanged.hpp"
 #include "providers/files/walk.hpp"
 #include "secrets/redactor.hpp"
 
@@ -47,6 +48,10 @@ result<located> look_up(const root& of, std::string_view path, const call& by, c
     return tl::unexpected(failure_of({obstacle::missing, 0, "the caller's view does not show it"}, asked_uri));
   }
   return std::move(*found);
+}
+
+bool is_described(const std::vector<place>& places) {
+  return std::all_of(places.begin(), places.end(), [](const place& one) { return one.in->descriptions() != nullptr; });
 }
 
 /// Passes a walk on to a survey.
@@ -105,6 +110,9 @@ files_provider::files_provider(options from, root_list roots) : options_(std::mo
   watching::ears of_changes;
   of_changes.changed = [both](const auto& of, const std::string& path, bool may_be_names) {
     if (const auto there = both->lists.lock()) there->changed(of, path, may_be_names);
+  };
+  of_changes.stirred = [both] {
+    if (const auto there = both->lists.lock()) there->stir();
   };
   of_changes.lost = [both] {
     if (const auto there = both->lists.lock()) there->refresh();
@@ -166,16 +174,26 @@ std::shared_ptr<const root> files_provider::root_of(std::string_view uri) const 
 }
 
 result<list_result> files_provider::list(const list_request& request) {
-  for (const auto& one : roots_) watching_->follow(*one);
+  // Before anything is looked at.
+  const auto stirs = indexer_->stirs();
+  watching_->follow();
   const auto listed = indexer_->current(request);
   if (!listed) return tl::unexpected(listed.error());
   auto page = (*listed)->page(request.after, request.limit, request);
   if (!page) return tl::unexpected(std::move(page.error()));
   indexer_->await_descriptions(page->places, request);
+  bool is_settled = is_described(page->places);
   list_result answer;
   answer.entries.reserve(page->places.size());
-  for (const auto& one : page->places) answer.entries.push_back(entry_of(*one.in, one.index));
+  for (const auto& one : page->places) {
+    const auto& entry = answer.entries.emplace_back(entry_of(*one.in, one.index));
+    // One that has changed too lately to have a version has one a little later.
+    is_settled = is_settled && !(entry.version.empty() && S_ISREG(one.in->at(one.index).mode));
+  }
   answer.resume = std::move(page->resume);
+  if (is_settled && indexer_->is_calm_since(stirs)) {
+    answer.valid = std::make_shared<const unchanged>(watching_->still(), indexer_->stir_count(), stirs);
+  }
   return answer;
 }
 
@@ -185,6 +203,7 @@ struct files_provider::target {
   std::string path;
   located place;
   std::optional<range> part;
+  std::shared_ptr<const validity> valid;  // taken before anything was looked at; null: nobody vouches
 
   [[nodiscard]] bool is_folder() const noexcept { return S_ISDIR(place.facts.st_mode); }
 };
@@ -201,6 +220,7 @@ result<files_provider::target> files_provider::target_of(const std::string& aske
   if (of == nullptr) return missing("it is below no root");
   auto path = of->path_of(uri);
   if (!path) return missing("no file can have that name");
+  auto valid = is_read ? watching_->vouch(*of, *path) : nullptr;
   auto found = look_up(*of, *path, by, asked_uri, is_read);
   if (!found) return tl::unexpected(std::move(found.error()));
   // Of what is not there nothing else is said, as of what the caller may not see.
@@ -217,14 +237,22 @@ result<files_provider::target> files_provider::target_of(const std::string& aske
     return fail(errc::invalid_argument, asked_uri + " is " + std::string(name_of_special(mode)) +
                                             ", which has no content to read. Only regular files and folders can be read.");
   }
-  return target{of, std::string(*path), std::move(*found), *part};
+  // A link may lead through folders that are not watched, and another name of a file may be written to.
+  if (!found->links.empty() || found->path != *path || found->facts.st_nlink != 1) valid.reset();
+  return target{of, std::move(*path), std::move(*found), *part, std::move(valid)};
 }
 
 result<reading> files_provider::read(const read_request& request) {
   const auto what = target_of(request.uri, request.asked_uri, request, true);
   if (!what) return tl::unexpected(what.error());
   if (what->is_folder()) return read_folder(*what->of, what->place, options_.folder_budget, request, room_);
-  return read_file(*what->of, what->place, request, what->part);
+  auto found = read_file(*what->of, what->place, request, what->part);
+  if (!found) return found;
+  found->valid = what->valid;
+  // Nothing is watched for those who come once. Where this cannot succeed it is not tried.
+  const bool is_plain = what->place.links.empty() && what->place.path == what->path && what->place.facts.st_nlink == 1;
+  if (!found->valid && is_plain && request.if_version) watching_->watch_way_to(*what->of, what->path);
+  return found;
 }
 
 result<resource> files_provider::describe(const describe_request& request) {

@@ -33,7 +33,7 @@ constexpr std::size_t most_mended = 4'096;
 }  // namespace
 
 indexer::indexer(root_list roots, const options& all, ears to)
-    : state_(std::make_shared<state>(std::move(roots), all, std::move(to))) {}
+    : state_(std::make_shared<state>(std::move(roots), all, std::move(to))), stirs_(state_->stirs) {}
 
 indexer::~indexer() {
   state_->stop.request_stop();
@@ -62,7 +62,7 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by) {
   const bool is_due = !is_watched && !s.wanted && !s.growing && clock::now() - s.last_end > pause;
   if (!s.latest) {
     if (s.has_failed && is_due) {
-      s.wanted = true;
+      s.want_walk();
       s.changed.notify_all();
     }
     const auto failed = [&s] { return s.has_failed && !s.wanted && !s.growing; };
@@ -76,7 +76,7 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by) {
     return fail(errc::timed_out, "The folder was not listed before the deadline. Ask again later.");
   }
   if (is_due) {
-    s.wanted = true;
+    s.want_walk();
     s.changed.notify_all();
   }
   if (!s.to_mend.empty()) {
@@ -90,6 +90,12 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by) {
     s.changed.wait_until(lock, by.stop, until, [&s, walks] { return !s.wanted && !s.growing && !s.mends && s.walks != walks; });
   }
   return s.latest;
+}
+
+bool indexer::is_calm_since(std::uint64_t then) const {
+  const auto& s = *state_;
+  const std::lock_guard lock(s.mutex);
+  return s.is_at_rest() && stirs_->load() == then && s.ears.is_watched && s.ears.is_watched();
 }
 
 void indexer::begin() {
@@ -114,8 +120,9 @@ void indexer::changed(const std::shared_ptr<const root>& of, const std::string& 
   {
     const std::lock_guard lock(s.mutex);
     if (!s.is_started || (!s.latest && !s.growing)) return;  // the first walk finds it
+    stir();
     if (s.to_mend.size() >= most_mended) {
-      s.wanted = true;
+      s.want_walk();
     } else {
       s.to_mend.push_back({of, path, false, {}});
       if (may_be_names && !path.empty()) {
@@ -143,7 +150,7 @@ std::string indexer::title_of(std::string_view uri) const {
 void indexer::refresh() {
   const std::lock_guard lock(state_->mutex);
   if (!state_->is_started) return;  // the first list walks anyway
-  state_->wanted = true;
+  state_->want_walk();
   state_->changed.notify_all();
 }
 

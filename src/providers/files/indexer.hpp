@@ -1,8 +1,10 @@
 /// Walks the roots and reads the fronts of files behind everyone's back, and keeps the latest listing.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -43,6 +45,14 @@ class indexer {
   /// stays. Errors: cancelled, timed_out, source_unavailable while there is no listing because the first walk failed.
   [[nodiscard]] result<std::shared_ptr<const listing>> current(const call& by);
 
+  /// Goes up before anything that was listed may be wrong. Taken before `current`.
+  [[nodiscard]] std::uint64_t stirs() const noexcept { return stirs_->load(); }
+  [[nodiscard]] const std::shared_ptr<std::atomic<std::uint64_t>>& stir_count() const noexcept { return stirs_; }
+  /// Something may be about to change, or to be told.
+  void stir() noexcept { stirs_->fetch_add(1); }
+  /// Whether what `current` gives has been whole and at rest ever since there were `then` stirs, with every folder watched.
+  [[nodiscard]] bool is_calm_since(std::uint64_t then) const;
+
   /// Starts a walk, or another one after the one under way.
   void refresh();
   /// Makes sure that a walk has begun.
@@ -65,6 +75,7 @@ class indexer {
  private:
   struct state;
   std::shared_ptr<state> state_;
+  std::shared_ptr<std::atomic<std::uint64_t>> stirs_;  // the same as of the state
 };
 
 }  // namespace hondana::files

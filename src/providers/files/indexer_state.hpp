@@ -1,6 +1,7 @@
 /// What the two passes of an indexer share with those who ask.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -36,6 +37,8 @@ struct indexer::state {
   const root_list roots;
   const options configured;
   const indexer::ears ears;
+  /// Counted before anything below makes the latest listing doubtful.
+  const std::shared_ptr<std::atomic<std::uint64_t>> stirs = std::make_shared<std::atomic<std::uint64_t>>(0);
 
   mutable std::mutex mutex;
   std::condition_variable_any changed;  // anything below
@@ -52,6 +55,7 @@ struct indexer::state {
   std::optional<std::int64_t> told_since;  // by `wall_clock`; absent: nobody was told before the first walk
   std::vector<stretch> to_mend;            // in `latest`, in no order
   bool mends = false;                      // what is to be mended is wanted now
+  bool is_walking = false;                 // something, or all, is being walked
   bool has_failed = false;                 // the last walk
   bool is_started = false;
   int running = 0;
@@ -83,6 +87,15 @@ struct indexer::state {
     say(line);
   }
 
+  /// Under the lock: everything is to be walked.
+  void want_walk() {
+    stirs->fetch_add(1);
+    wanted = true;
+  }
+  /// Under the lock: whether there is a whole listing, and nothing known that is not in it.
+  [[nodiscard]] bool is_at_rest() const noexcept {
+    return latest && !growing && !wanted && !mends && !is_walking && !has_failed && to_mend.empty();
+  }
   void start(const std::shared_ptr<state>& self);
   // The first pass:
   void run_walks();

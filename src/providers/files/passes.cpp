@@ -58,6 +58,7 @@ void indexer::state::run_walks() {
     const bool is_whole_walk = std::exchange(wanted, false) || !latest;
     mends = false;
     has_failed = false;
+    is_walking = true;
     try {
       if (is_whole_walk) {
         walk_once(lock);
@@ -75,9 +76,10 @@ void indexer::state::run_walks() {
       if (!is_whole_walk) {
         // What was to be mended is not known any more: everything is walked, after a rest.
         changed.wait_for(lock, token, retry_pause, [] { return false; });
-        wanted = true;
+        want_walk();
       }
     }
+    is_walking = false;
     last_end = std::chrono::steady_clock::now();
     changed.notify_all();
   }

@@ -28,6 +28,8 @@
 #include "disk/network.hpp"
 #include "disk/stamp.hpp"
 #include "providers/files/attached.hpp"
+#include "providers/files/errand.hpp"
+#include "providers/files/freshness.hpp"
 #include "watch/folders.hpp"
 #include "watch/settling.hpp"
 
@@ -44,12 +46,6 @@ constexpr std::chrono::milliseconds shortest_sleep{10};  // between two looks at
 /// Names of files that say which others are served.
 constexpr std::array<std::string_view, 2> rule_files{".gitignore", ".hondanaignore"};
 
-struct pair_hash {
-  std::size_t operator()(const std::pair<std::size_t, std::string>& of) const noexcept {
-    return std::hash<std::string>()(of.second) ^ (of.first * 0x9E3779B97F4A7C15ull);
-  }
-};
-
 }  // namespace
 
 struct watching::state : std::enable_shared_from_this<state> {
@@ -60,15 +56,6 @@ struct watching::state : std::enable_shared_from_this<state> {
   }
   state(const state&) = delete;
   state& operator=(const state&) = delete;
-
-  /// What other threads want of this one.
-  struct errand {
-    enum class kind { attach, detach, look_below } what = kind::attach;
-    std::string uri;
-    std::shared_ptr<const root> of;
-    std::string path;
-    std::int64_t since = 0;
-  };
 
   const root_list roots;
   const options configured;
@@ -91,11 +78,13 @@ struct watching::state : std::enable_shared_from_this<state> {
   bool is_silent = false;  // the log may be gone
   std::mutex log_mutex;
 
-  // Set before the thread starts; shared with walks.
-  std::optional<watch::folders> folders;
+  // Set before the thread starts; shared with walks, and with readings that are still vouched for.
+  std::shared_ptr<watch::folders> folders;
+  std::shared_ptr<freshness> fresh;  // wherever there are `folders`
+  stillness still{bell};
   // Of the thread alone.
   attached watched;
-  watch::settling<std::pair<std::size_t, std::string>, pair_hash> settling;
+  watch::settling<watch::place_in_tree, watch::place_hash> settling;
   clock::time_point next_look = clock::time_point::max();
   clock::time_point next_follow = clock::now();
 
@@ -110,13 +99,22 @@ struct watching::state : std::enable_shared_from_this<state> {
     return static_cast<std::size_t>(found - roots.begin());
   }
 
+  /// How asking the kernel to watch a folder went.
+  struct outcome {
+    enum class kind { watched, gone, remote, refused } what = kind::watched;
+    int error = 0;  ///< An errno, where it was refused.
+  };
   bool start(std::unique_lock<std::mutex>& lock);
+  bool hears_of(std::size_t which);
+  outcome add(std::size_t which, const std::string& path);
   void follow(std::size_t which);
+  void follow_all();
   void look_from_now_on(std::size_t which, const std::string& why);
   void say_polled(std::size_t which, const std::string& why);
   void run();
   void turn();
   bool hear_some();
+  bool take_some(std::vector<happening>& happened, bool& is_lost);
   void run_errands();
   void hear(happening what);
   void hear_changed(std::size_t tree, const std::string& path, bool below, bool may_be_names);
@@ -143,10 +141,14 @@ bool watching::state::start(std::unique_lock<std::mutex>& lock) {
     }
   }
   for (const auto& one : to_say) polled[one.first] = true;
-  if (queue) folders.emplace(std::move(*queue), configured.max_watched);
+  if (queue) {
+    folders = std::make_shared<watch::folders>(std::move(*queue), configured.max_watched);
+    fresh = std::make_shared<freshness>(folders);
+  }
   try {
     std::thread([self = shared_from_this()] { self->run(); }).detach();
     is_running = true;
+    if (folders && to_say.empty()) still.begin(*folders);
   } catch (const std::system_error&) {
     is_started = false;  // the next one tries again
     return false;
@@ -162,6 +164,7 @@ void watching::state::look_from_now_on(std::size_t which, const std::string& why
     const std::lock_guard lock(mutex);
     if (polled[which]) return;
     polled[which] = true;
+    still.end();
   }
   if (folders) folders->forget(which);
   say_polled(which, why);
@@ -178,16 +181,22 @@ void watching::state::follow(std::size_t which) {
            ? " is gone; what is made in its place will be served"
            : " has another in its place, which this process may not open: a sandbox holds the one that was "
              "there at the start; restart the server, or let it read the folder around (docs/sandbox.md)"));
-  watch::folders* heard = nullptr;
+  std::shared_ptr<watch::folders> heard;
   {
     const std::lock_guard lock(mutex);
-    if (folders) heard = &*folders;
+    heard = folders;
     if (attached_count != 0) errands.push_back({errand::kind::look_below, {}, of, {}, 0});
   }
   // The walk covers what it finds.
-  if (heard != nullptr) heard->forget(which);
+  if (heard) heard->forget(which);
   if (to.lost) to.lost();
   ring();
+}
+
+void watching::state::follow_all() {
+  const auto now = clock::now();
+  for (std::size_t i = 0; i < roots.size(); ++i) follow(i);
+  still.looked(now);
 }
 
 void watching::state::say_polled(std::size_t which, const std::string& why) {
@@ -200,11 +209,14 @@ void watching::state::run() {
     try {
       turn();
     } catch (const std::exception& error) {
+      if (to.stirred) to.stirred();
+      still.end_hearing();
       say(std::string("watching files went on after: ") + error.what());
     }
     const std::lock_guard lock(mutex);
     if (!is_ending) continue;
     is_running = false;
+    still.end();
     left.notify_all();
     return;
   }
@@ -227,8 +239,8 @@ void watching::state::turn() {
   for (int reads = 1; hear_some() && reads < reads_a_turn; ++reads) {
   }
   for (const auto& [tree, path] : settling.due(clock::now())) hear_changed(tree, path, false, false);
-  if (clock::now() >= next_follow) {
-    for (std::size_t i = 0; i < roots.size(); ++i) follow(i);
+  if (still.takes_look() || clock::now() >= next_follow) {
+    follow_all();
     next_follow = clock::now() + std::max(configured.refresh_after, shortest_sleep);
   }
   if (clock::now() >= next_look) look_at_polled();
@@ -240,16 +252,27 @@ void watching::state::turn() {
   }
 }
 
+/// Takes some of what has happened, and counts it at once: what is vouched for must not wait for the rest of the work.
+bool watching::state::take_some(std::vector<happening>& happened, bool& is_lost) {
+  freshness::hearing counted(*fresh);
+  const bool any =
+      folders->read([&happened](happening what) { happened.push_back(std::move(what)); }, [&is_lost] { is_lost = true; });
+  for (const auto& one : happened) counted.count(one.tree, one.path);
+  if (is_lost) counted.count_all();
+  return any;
+}
+
 /// Works on some of what has happened. False when that was nothing.
 bool watching::state::hear_some() {
+  still.begin_hearing();
   std::vector<happening> happened;
   bool is_lost = false;
-  const bool any = folders && folders->read([&happened](happening what) { happened.push_back(std::move(what)); },
-                                            [&is_lost] { is_lost = true; });
+  const bool any = folders && take_some(happened, is_lost);
   // Only then: who began or ceased to watch a file before something happened to it is known when that is told.
   run_errands();
   for (auto& one : happened) hear(std::move(one));
   if (is_lost) look_everywhere();
+  still.end_hearing();
   return any;
 }
 
@@ -292,6 +315,7 @@ void watching::state::hear(happening what) {
     case kind::modified:
       // Of a folder it is its mode, which decides what of it can be seen.
       if (what.is_folder) return hear_changed(what.tree, what.path, true, true);
+      if (to.stirred) to.stirred();
       return settling.touch({what.tree, what.path}, clock::now());
     case kind::appeared:
       to.changed(roots[what.tree], what.path, true);
@@ -358,6 +382,7 @@ watching::watching(root_list roots, const options& all, ears to)
 watching::~watching() {
   std::unique_lock lock(state_->mutex);
   state_->is_ending = true;
+  state_->still.end();
   state_->listener = nullptr;
   state_->ring();
   const bool has_left = state_->left.wait_for(lock, farewell, [this] { return !state_->is_running; });
@@ -375,7 +400,7 @@ void watching::tell(std::shared_ptr<change_listener> to) {
 void watching::attach(const std::string& uri, std::shared_ptr<const root> of, std::string path) {
   const auto since = disk::wall_clock();
   std::unique_lock lock(state_->mutex);
-  state_->errands.push_back({state::errand::kind::attach, uri, std::move(of), std::move(path), since});
+  state_->errands.push_back({errand::kind::attach, uri, std::move(of), std::move(path), since});
   state_->begun.insert_or_assign(uri, std::prev(state_->errands.end()));
   ++state_->attached_count;
   (void)state_->start(lock);  // without a thread the errand waits for the next one that needs it
@@ -390,39 +415,84 @@ void watching::detach(const std::string& uri) {
     --state_->attached_count;
     return;
   }
-  state_->errands.push_back({state::errand::kind::detach, uri, nullptr, {}, 0});
+  state_->errands.push_back({errand::kind::detach, uri, nullptr, {}, 0});
   state_->ring();
+}
+
+/// Whether the kernel is asked to watch this root. From then on there are `folders`.
+bool watching::state::hears_of(std::size_t which) {
+  std::unique_lock lock(mutex);
+  return start(lock) && !polled[which] && !is_ending;
+}
+
+/// Has the kernel watch one folder.
+watching::state::outcome watching::state::add(std::size_t which, const std::string& path) {
+  const auto& of = *roots[which];
+  const auto found = of.below()->locate(path);
+  // It has just gone, which is heard too.
+  if (!found || found->path != path || !S_ISDIR(found->facts.st_mode)) return {outcome::kind::gone, 0};
+  if (found->facts.st_dev != device[which] && disk::is_on_network(found->at.get())) return {outcome::kind::remote, 0};
+  if (const int error = folders->add(which, path, found->at.get()); error != 0) return {outcome::kind::refused, error};
+  // Another may have come in its place before it was watched: that is heard, but of a folder that is not watched yet.
+  const auto again = of.below()->locate(path);
+  if (!again || again->facts.st_dev != found->facts.st_dev || again->facts.st_ino != found->facts.st_ino) {
+    folders->forget(which, path);
+    return {outcome::kind::gone, 0};
+  }
+  const std::lock_guard lock(mutex);
+  if (attached_count == 0) return {outcome::kind::watched, 0};
+  // What was made in it before it was watched has made no sound.
+  errands.push_back({errand::kind::look_below, {}, roots[which], path, 0});
+  ring();
+  return {outcome::kind::watched, 0};
 }
 
 void watching::cover(const root& of, const std::string& path) {
   auto& s = *state_;
   const auto which = s.number_of(of);
-  if (!which) return;
+  if (!which || !s.hears_of(*which)) return;
+  const auto how = s.add(*which, path);
+  const auto where = [&] { return of.path() + "/" + path; };
+  if (how.what == state::outcome::kind::remote) {
+    s.look_from_now_on(*which, where() + " is on a network file system");
+  } else if (how.error == ENOSPC) {
+    s.look_from_now_on(*which, "this user watches as many folders as he may (" + std::to_string(s.folders->size()) +
+                                   " of ours); raise fs.inotify.max_user_watches");
+  } else if (how.error != 0) {
+    s.look_from_now_on(*which, where() + " cannot be watched: " + std::strerror(how.error));
+  }
+}
+
+std::shared_ptr<const validity> watching::vouch(const root& of, const std::string& path) const {
+  const auto which = state_->number_of(of);
+  std::shared_ptr<const freshness> by;
   {
-    std::unique_lock lock(s.mutex);
-    if (!s.start(lock) || s.polled[*which] || s.is_ending) return;
+    const std::lock_guard lock(state_->mutex);
+    if (!which || !state_->is_running || state_->is_ending || state_->polled[*which]) return nullptr;
+    by = state_->fresh;
   }
-  const auto found = of.below()->locate(path);
-  if (!found || found->path != path || !S_ISDIR(found->facts.st_mode)) return;  // it has just gone, which is heard too
-  if (found->facts.st_dev != s.device[*which] && disk::is_on_network(found->at.get())) {
-    return s.look_from_now_on(*which, of.path() + "/" + path + " is on a network file system");
+  return by ? by->vouch(*which, path) : nullptr;
+}
+
+/// Whoever only reads does not have everything walked and watched: it is these folders that matter. Those that cannot be
+/// watched are nobody's loss, since each read then looks by itself.
+void watching::watch_way_to(const root& of, const std::string& path) {
+  auto& s = *state_;
+  const auto which = s.number_of(of);
+  if (!which || !freshness::can_vouch(path) || !s.hears_of(*which)) return;
+  for (std::size_t end = 0; end != std::string::npos; end = path.find('/', end + 1)) {
+    const auto folder = path.substr(0, end);
+    if (!s.folders->reaches(*which, folder) && s.add(*which, folder).what != state::outcome::kind::watched) return;
   }
-  if (const int error = s.folders->add(*which, path, found->at.get()); error == ENOSPC) {
-    return s.look_from_now_on(*which, "this user watches as many folders as he may (" + std::to_string(s.folders->size()) +
-                                          " of ours); raise fs.inotify.max_user_watches");
-  } else if (error != 0) {
-    return s.look_from_now_on(*which, of.path() + "/" + path + " cannot be watched: " + std::strerror(error));
-  }
-  const std::lock_guard lock(s.mutex);
-  if (s.attached_count == 0) return;
-  // What was made in it before it was watched has made no sound.
-  s.errands.push_back({state::errand::kind::look_below, {}, s.roots[*which], path, 0});
-  s.ring();
 }
 
 void watching::follow(const root& of) {
   if (const auto which = state_->number_of(of)) state_->follow(*which);
 }
+
+void watching::follow() { state_->follow_all(); }
+
+std::shared_ptr<const stillness> watching::still() const { return {state_, &state_->still}; }
 
 void watching::names_changed() {
   std::shared_ptr<change_listener> who;

@@ -12,6 +12,7 @@
 #include "providers/files/indexer.hpp"
 #include "providers/files/options.hpp"
 #include "providers/files/root.hpp"
+#include "providers/files/stillness.hpp"
 
 namespace hondana::files {
 
@@ -25,7 +26,8 @@ class watching {
   /// What a change is told to besides the server; called by the thread.
   struct ears {
     std::function<void(const std::shared_ptr<const root>&, const std::string& path, bool may_be_names)> changed;
-    std::function<void()> lost;  ///< Anything may have changed.
+    std::function<void()> stirred;  ///< Something is being written, of which `changed` tells when it has come to rest.
+    std::function<void()> lost;     ///< Anything may have changed.
     std::function<std::string(std::string_view uri)> title_of;
   };
 
@@ -42,8 +44,17 @@ class watching {
   void detach(const std::string& uri);
   /// A folder is about to be listed: what happens in it from now on is heard.
   void cover(const root& of, const std::string& path);
+  /// Vouches for a reading of a file that is begun after this call; see `freshness::vouch`. Null also where the kernel does not
+  /// watch for us.
+  [[nodiscard]] std::shared_ptr<const validity> vouch(const root& of, const std::string& path) const;
+  /// A file is read again and again: the folders on the way to it are watched from now on, as far as that can be had.
+  void watch_way_to(const root& of, const std::string& path);
   /// Looks whether another folder stands where a root was, or none: the log says so, and everything is looked at again.
   void follow(const root& of);
+  /// The same of every root.
+  void follow();
+  /// Lives as long as it is held.
+  [[nodiscard]] std::shared_ptr<const stillness> still() const;
   void names_changed();
   /// Whether every root is watched by the kernel.
   [[nodiscard]] bool is_complete() const;

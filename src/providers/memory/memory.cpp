@@ -2,9 +2,12 @@
 #include <hondana/memory.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -60,6 +63,20 @@ reading whole(const resource& entry, shared_bytes bytes) {
   return made;
 }
 
+/// How often the set has changed; shared with the pages that were cut from it.
+using change_count = std::atomic<std::uint64_t>;
+
+/// That a page was cut from the set as it is now.
+class uncounted final : public validity {
+ public:
+  uncounted(std::shared_ptr<const change_count> changes, std::uint64_t then) : changes_(std::move(changes)), then_(then) {}
+  [[nodiscard]] bool holds() const noexcept override { return changes_->load(std::memory_order_acquire) == then_; }
+
+ private:
+  std::shared_ptr<const change_count> changes_;
+  std::uint64_t then_;
+};
+
 struct offered {
   resource_template entry;
   memory_provider::maker make;
@@ -76,6 +93,7 @@ struct memory_provider::state {
   std::set<item, by_segment> items;
   std::map<std::string, std::shared_ptr<const offered>> templates;
   std::shared_ptr<change_listener> listener;
+  const std::shared_ptr<change_count> changes = std::make_shared<change_count>(0);  // counted under the lock
 
   /// Without the lock.
   void tell(const std::string& uri, std::string_view title) const {
@@ -124,6 +142,7 @@ struct memory_provider::state {
       const std::unique_lock lock(mutex);
       if (const auto before = items.find(std::string_view(entry.uri)); before != items.end()) items.erase(before);
       items.insert(std::move(added));
+      changes->fetch_add(1, std::memory_order_release);
     }
     tell(entry.uri, entry.title);
     return {};
@@ -177,6 +196,7 @@ bool memory_provider::remove(const std::string& uri) {
     const auto place = state_->items.find(std::string_view(*canonical));
     if (place == state_->items.end()) return false;
     state_->items.erase(place);
+    state_->changes->fetch_add(1, std::memory_order_release);
   }
   state_->tell(*canonical, {});
   return true;
@@ -210,6 +230,7 @@ scheme_documentation memory_provider::documentation() const {
 
 result<list_result> memory_provider::list(const list_request& request) {
   list_result page;
+  page.valid = std::make_shared<const uncounted>(state_->changes, state_->changes->load(std::memory_order_acquire));
   std::string last = request.after;
   std::size_t looks = 0;
   while (page.entries.size() < request.limit && looks < looks_a_page) {

@@ -381,4 +381,58 @@ TEST(list, neither_loses_nor_repeats_what_stays_while_other_entries_come_and_go)
   }
 }
 
+class switched : public validity {
+ public:
+  [[nodiscard]] bool holds() const noexcept override { return is_on; }
+  bool is_on = true;
+};
+
+TEST(list, holds_while_that_of_every_source_holds_that_was_asked_for_it) {
+  const shelved first("first", {"memo:///a/"}, {"memo:///a/1", "memo:///a/2", "memo:///a/3"});
+  const shelved second("second", {"memo:///b/"}, {"memo:///b/1"});
+  const auto of_first = std::make_shared<switched>();
+  const auto of_second = std::make_shared<switched>();
+  const auto give = [](const shelved& to, const std::shared_ptr<const validity>& what) {
+    to.what->on_list = [of = to.of, what](const list_request& request) {
+      auto found = of->page(request);
+      found.valid = what;
+      return found;
+    };
+  };
+  give(first, of_first);
+  give(second, of_second);
+  const auto catalog = arrange({first.what, second.what}, {.page_size = 2});
+  ASSERT_TRUE(catalog);
+  const auto alone = page(**catalog, std::nullopt);
+  const auto joint = page(**catalog, alone->next_cursor);
+  EXPECT_EQ(uris_of(*joint), (strings{"memo:///a/3", "memo:///b/1"}));
+  ASSERT_NE(alone->valid, nullptr);
+  ASSERT_NE(joint->valid, nullptr);
+  EXPECT_TRUE(joint->valid->holds());
+  of_second->is_on = false;
+  EXPECT_TRUE(alone->valid->holds()) << "the second was not asked for it";
+  EXPECT_FALSE(joint->valid->holds());
+  give(second, nullptr);
+  EXPECT_EQ(page(**catalog, alone->next_cursor)->valid, nullptr);
+  // What a filter leaves depends on how much there was time for.
+  const answer<model::resource_page> found;
+  (*catalog)->list({}, std::nullopt,
+                   std::make_shared<const catalog::filter>(model::resource_filter{.uri_prefix = "memo:///a/"}), found.taker());
+  EXPECT_EQ(found.wait()->valid, nullptr);
+}
+
+TEST(templates, hold_unless_some_come_and_go) {
+  const auto offers = std::make_shared<scripted_provider>("offers", strings{"memo:///"});
+  resource_template one;
+  one.uriTemplate = "memo:///{name}";
+  one.name = "one";
+  offers->offered = {one};
+  const auto catalog = arrange({offers});
+  ASSERT_TRUE(catalog);
+  const answer<model::template_page> found;
+  (*catalog)->templates({}, std::nullopt, found.taker());
+  ASSERT_NE(found.wait()->valid, nullptr);
+  EXPECT_TRUE(found.wait()->valid->holds());
+}
+
 }  // namespace

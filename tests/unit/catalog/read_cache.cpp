@@ -1,8 +1,11 @@
 /// What is kept of reads, when it is sent again, and what goes first.
 #include "catalog/read_cache.hpp"
 
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -204,6 +207,139 @@ TEST(cached_reads, of_a_source_in_memory_are_not_kept_twice) {
   (void)one.read();
   EXPECT_EQ(one.readings, 2);
   EXPECT_EQ(one.cache->counts().entries, 0);
+}
+
+/// Holds for as long as the test wants.
+class switched final : public validity {
+ public:
+  [[nodiscard]] bool holds() const noexcept override {
+    ++asked;
+    return is_on;
+  }
+  std::atomic<bool> is_on{true};
+  mutable std::atomic<int> asked{0};
+};
+
+/// A source whose readings are vouched for.
+struct vouched_text : one_text {
+  std::shared_ptr<switched> valid = std::make_shared<switched>();
+
+  explicit vouched_text(catalog::limits limits = {}) : one_text(limits) {
+    source->on_read = [this, reads = source->on_read](const read_request& request) {
+      auto found = reads(request);
+      if (found) found->valid = valid;
+      return found;
+    };
+  }
+  [[nodiscard]] std::optional<read_answer> at_hand(const caller& who = {}, const catalog::read_options& how = {},
+                                                   const std::string& asked = "memo:///a") const {
+    return made->read_at_hand(who, "memo:///a", asked, how);
+  }
+};
+
+TEST(reads_at_hand, are_those_that_something_vouches_for) {
+  vouched_text one;
+  EXPECT_FALSE(one.at_hand());
+  EXPECT_EQ(one.valid->asked, 0);
+  (void)one.read();
+  const auto found = one.at_hand();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(text_in(found->reading), "one");
+  EXPECT_EQ(found->reading.version, "v1");
+  EXPECT_FALSE(found->cache.is_private);
+  EXPECT_EQ(one.readings, 1);
+  EXPECT_EQ(one.cache->counts().hits, 1);
+  EXPECT_FALSE(one.at_hand({}, {}, "memo:///%61"));
+}
+
+TEST(reads_at_hand, need_somebody_who_vouches_now) {
+  vouched_text one;
+  (void)one.read();
+  one.valid->is_on = false;
+  EXPECT_FALSE(one.at_hand());
+  // The source confirms the version, and something else vouches from now on.
+  one.valid = std::make_shared<switched>();
+  (void)one.read();
+  EXPECT_EQ(one.readings, 1);
+  EXPECT_TRUE(one.at_hand());
+  one.valid = nullptr;
+  one.text = "two";
+  one.version = "v2";
+  (void)one.read();
+  EXPECT_FALSE(one.at_hand());
+}
+
+TEST(reads_at_hand, of_what_is_racy_do_not_exist) {
+  vouched_text one;
+  one.is_racy = true;
+  (void)one.read();
+  EXPECT_FALSE(one.at_hand());
+}
+
+TEST(reads_at_hand, leave_a_caller_its_own_version) {
+  vouched_text one;
+  (void)one.read();
+  const auto same = one.at_hand({}, {"v1", false});
+  ASSERT_TRUE(same);
+  EXPECT_TRUE(same->is_unmodified);
+  EXPECT_EQ(same->reading.version, "v1");
+  EXPECT_TRUE(same->reading.contents.empty());
+  const auto other = one.at_hand({}, {"v0", false});
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(other->is_unmodified);
+  EXPECT_EQ(text_in(other->reading), "one");
+  EXPECT_FALSE(one.at_hand({}, {{}, true}));  // an entry is to be asked for
+}
+
+TEST(reads_at_hand, are_told_apart_by_view_and_by_what_it_shows_now) {
+  vouched_text one;
+  auto is_hidden = std::make_shared<bool>(false);
+  caller some;
+  some.view = std::make_shared<hiding_view>(7, [is_hidden](std::string_view) { return *is_hidden; });
+  (void)one.read();
+  EXPECT_FALSE(one.at_hand(some));
+  call as_some;
+  as_some.who = some;
+  (void)one.read({}, as_some);
+  const auto found = one.at_hand(some);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->cache.is_private);
+  *is_hidden = true;
+  EXPECT_FALSE(one.at_hand(some));
+  EXPECT_TRUE(one.at_hand());
+}
+
+TEST(reads_at_hand, obey_a_lower_limit) {
+  vouched_text one;
+  one.text = std::string(100, 'x');
+  (void)one.read();
+  EXPECT_TRUE(one.at_hand());
+  catalog::limits low;
+  low.read_limit = 99;
+  one.arrange(low);  // as another source, whose readings are its own
+  EXPECT_FALSE(one.at_hand());
+}
+
+TEST(reads_at_hand, have_one_content_which_is_what_was_asked_for) {
+  vouched_text one;
+  one.source->on_read = [&one](const read_request&) -> result<reading> {
+    auto found = text_reading("one");
+    found.version = "v1";
+    found.valid = one.valid;
+    found.contents.front().uri = "memo:///other";
+    return found;
+  };
+  (void)one.read();
+  EXPECT_FALSE(one.at_hand());
+  one.source->on_read = [&one](const read_request&) -> result<reading> {
+    auto found = text_reading("one");
+    found.contents.push_back(found.contents.front());
+    found.version = "v2";
+    found.valid = one.valid;
+    return found;
+  };
+  (void)one.read();
+  EXPECT_FALSE(one.at_hand());
 }
 
 }  // namespace

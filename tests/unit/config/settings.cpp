@@ -16,6 +16,7 @@ TEST(settings, an_empty_file_means_the_defaults) {
   EXPECT_EQ(made->page_size, 500u);
   EXPECT_EQ(made->read_limit, 67108864u);
   EXPECT_EQ(made->read_cache, 33554432u);
+  EXPECT_EQ(made->page_cache, 8388608u);
   EXPECT_TRUE(made->announces_lists);
   EXPECT_TRUE(made->announces_contents);
   EXPECT_EQ(made->http.port, 7325);
@@ -33,6 +34,7 @@ tools = false
 page_size = 100
 read_limit = "1GiB"
 read_cache = 0
+page_cache = "64KiB"
 announce_lists = false
 announce_contents = false
 call_deadline_ms = 1000
@@ -60,6 +62,7 @@ priority = 0.5
   EXPECT_EQ(made->page_size, 100u);
   EXPECT_EQ(made->read_limit, 1073741824u);
   EXPECT_EQ(made->read_cache, 0u);
+  EXPECT_EQ(made->page_cache, 65536u);
   EXPECT_FALSE(made->announces_lists);
   EXPECT_FALSE(made->announces_contents);
   EXPECT_EQ(made->call_deadline.count(), 1000);

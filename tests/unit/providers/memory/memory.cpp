@@ -169,6 +169,22 @@ TEST_F(memory, may_change_while_it_is_listed_and_read) {
   }
 }
 
+TEST_F(memory, says_of_a_page_whether_anything_has_changed_since) {
+  const auto page = [this] { return memo.list({}).value(); };
+  ASSERT_TRUE(memo.add(entry("memo:///a"), "x").has_value());
+  auto before = page();
+  ASSERT_NE(before.valid, nullptr);
+  EXPECT_TRUE(before.valid->holds());
+  ASSERT_TRUE(memo.add(entry("memo:///a", "other"), "x").has_value());
+  EXPECT_FALSE(before.valid->holds());
+  before = page();
+  EXPECT_FALSE(memo.remove("memo:///none"));
+  EXPECT_TRUE(before.valid->holds());
+  EXPECT_TRUE(memo.remove("memo:///a"));
+  EXPECT_FALSE(before.valid->holds());
+  EXPECT_TRUE(page().valid->holds());
+}
+
 TEST_F(memory, documents_its_scheme) {
   auto one = entry("memo:///a");
   one.kind = "note";
