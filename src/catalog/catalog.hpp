@@ -80,6 +80,13 @@ struct read_answer {
   std::optional<resource> entry{};  ///< When asked for, with the version of the reading.
 };
 
+/// Contents that were read before, and hold.
+struct held_answer {
+  std::shared_ptr<const bytes::prepared_reading> reading;  ///< Never null; its own `ttl` is older than that of `cache`.
+  std::shared_ptr<work::lane> home;                        ///< As in `read_answer`.
+  model::cache_hint cache;
+};
+
 /// The prefixes behind which sources pass on URIs of other servers.
 [[nodiscard]] std::vector<std::string> mounts_of(const std::vector<std::shared_ptr<source>>& all);
 
@@ -130,8 +137,8 @@ class catalog : public std::enable_shared_from_this<catalog> {
   void read(const call& by, std::string uri, std::string asked_uri, read_options how, completion<read_answer> done) const;
   /// What `read` would give when nothing has to be asked for it that may block: contents that were read before, for a caller
   /// with this view, and that their source vouches for. Nothing: ask `read`, which says why where it refuses.
-  [[nodiscard]] std::optional<read_answer> read_at_hand(const caller& who, const std::string& uri, const std::string& asked_uri,
-                                                        const read_options& how) const;
+  [[nodiscard]] std::optional<held_answer> read_at_hand(const caller& who, std::string_view uri,
+                                                        std::string_view asked_uri) const;
   /// The entry of one resource, listed or not. `uri` is canonical. Errors: as `read`.
   void describe(const call& by, std::string uri, completion<resource> done) const;
   /// One page of a folder's direct children; `uri` is canonical, one trailing slash does not matter.

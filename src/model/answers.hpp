@@ -18,6 +18,8 @@ namespace hondana::model {
 struct cache_hint {
   std::chrono::milliseconds ttl{0};
   bool is_private = false;  ///< Others may be told something else.
+
+  bool operator==(const cache_hint&) const = default;
 };
 
 struct resource_page {
@@ -89,6 +91,8 @@ struct self_description {
   bool announces_prompts = false;  ///< and of that of prompts.
   bool has_skills = false;         ///< Some source has agent skills, or may have.
   bool lists_folders = false;      ///< Some source lists the children of folders.
+
+  bool operator==(const self_description&) const = default;
 };
 
 }  // namespace hondana::model

@@ -206,6 +206,7 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   context->log = options.log;
   context->refusals = refusals_;
   context->pages = std::make_shared<session::kept_pages>(options.page_cache);
+  context->known = known_;
   std::unique_lock lock(mutex_);
   const bool is_first = context_ == nullptr;
   for (const auto& gone : sources_) {

@@ -22,6 +22,7 @@
 #include "handlers/table.hpp"
 #include "quota/meter.hpp"
 #include "seal/seal.hpp"
+#include "session/known_requests.hpp"
 #include "session/session.hpp"
 
 namespace hondana::inline v0 {
@@ -88,6 +89,7 @@ class core final : public session::context_source, public std::enable_shared_fro
   const std::shared_ptr<quota::ledgers> ledgers_;  // outlive configurations, with what callers owe
   const std::shared_ptr<session::refusal_log> refusals_ = std::make_shared<session::refusal_log>();
   const std::shared_ptr<std::atomic<std::size_t>> batch_bytes_ = std::make_shared<std::atomic<std::size_t>>(0);
+  const std::shared_ptr<session::known_requests> known_ = std::make_shared<session::known_requests>();
 };
 
 }  // namespace hondana::inline v0

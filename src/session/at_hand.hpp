@@ -1,4 +1,4 @@
-/// Reads that are answered in the call that brings them.
+/// Reads and pages that are answered in the call that asks for them.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,8 @@
 #include "model/operation.hpp"
 #include "rpc/envelope.hpp"
 #include "rpc/outlet.hpp"
+#include "session/kept_pages.hpp"
+#include "session/known_requests.hpp"
 #include "wire/codec.hpp"
 
 namespace hondana::session {
@@ -15,9 +17,13 @@ namespace hondana::session {
 struct context;
 
 /// The answer to a request that has been admitted, when it is a read and nothing has to be waited for; nothing: it goes the
-/// long way. `who` has its view by the present rules. What is thrown on the way, such as no memory for it, is an internal
-/// error.
+/// long way. `who` has its view by the present rules. `known` (null: nowhere) is where what is written may be found again, and
+/// is kept. What is thrown on the way, such as no memory for it, is an internal error.
 [[nodiscard]] std::optional<rpc::delivery> answer_at_hand(const context& with, const caller& who, const model::operation& what,
-                                                          const rpc::request_id& id, const wire::codec& codec);
+                                                          const rpc::request_id& id, const wire::codec& codec,
+                                                          const known_requests::found& known);
+
+/// The same of a page that is kept; nothing when there is none that holds.
+[[nodiscard]] std::optional<rpc::delivery> page_at_hand(const page_key& wanted, const context& with, const rpc::request_id& id);
 
 }  // namespace hondana::session

@@ -3,8 +3,13 @@
 
 #include <cstddef>
 #include <memory>
+#include <string_view>
 #include <utility>
 
+#include <hondana/error.hpp>
+#include <hondana/provider.hpp>
+
+#include "session/ending.hpp"
 #include "session/exchange.hpp"
 #include "session/session.hpp"
 
@@ -15,8 +20,16 @@ struct session::incoming {
   std::shared_ptr<exchange> answers;
   std::size_t slot;
   bool in_batch;
+  std::string_view text{};  // of a message by itself
 
   void answer(rpc::delivery what) const { answers->fill(slot, std::move(what)); }
+};
+
+struct session::admission {
+  std::shared_ptr<const context> with;
+  caller who;                   // with its view by the present rules
+  std::shared_ptr<ending> end;  // null: nobody wants to know
+  result<void> outcome;
 };
 
 }  // namespace hondana::session

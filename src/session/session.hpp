@@ -38,6 +38,8 @@ namespace hondana::session {
 class announcements;
 enum class announcements_side : std::uint8_t;
 class streams;
+class known_requests;
+struct decoded_read;
 struct pending;
 
 /// What every conversation works with; immutable, replaced as a whole when the configuration changes.
@@ -67,6 +69,8 @@ struct context {
   std::shared_ptr<kept_pages> pages = std::make_shared<kept_pages>(0);
   /// Told of every request that got as far as being decoded how it ended; may be empty. As listeners of `ending`.
   std::function<void(const caller&, const completion&)> ended{};
+  /// Reads that were decoded before; shared by all contexts of a server. May be null.
+  std::shared_ptr<known_requests> known{};
 
   /// A line in the log, unless there are too many of them; arguments as those of `refusal_log::line`.
   void note_refusal(int status, std::string_view address, std::string_view identity, std::string_view why) const {
@@ -117,7 +121,8 @@ class session : public std::enable_shared_from_this<session> {
 
  private:
   explicit session(std::shared_ptr<const context_source> contexts);
-  struct incoming;  // one message being looked at
+  struct incoming;   // one message being looked at
+  struct admission;  // what was decided about a request
 
   void receive_batch(const json::array& messages, const incoming& whole);
   void receive_whole(std::string_view message, const incoming& whole);
@@ -126,11 +131,14 @@ class session : public std::enable_shared_from_this<session> {
   void take(const rpc::response& response);
   void refuse(const rpc::malformed& what, const incoming& from);
   void accept(const rpc::notification& notification, const incoming& from);
-  void dispatch(model::request what, const rpc::request& request, const wire::codec& codec, const incoming& from);
-  /// Answers a request that has been admitted with a page that is kept; false when there is none, and then nothing has
-  /// happened.
-  bool answer_with_page(const page_key& wanted, const context& with, const rpc::request_id& id, const wire::codec& codec,
-                        const std::shared_ptr<ending>& end, const incoming& from);
+  /// Answers a read that is known already and at hand; or does nothing, and says so.
+  [[nodiscard]] bool receive_known(std::string_view message, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out);
+  /// Decides about a request, and has that recorded.
+  [[nodiscard]] static admission admit(std::shared_ptr<const context> with, const model::request& what, std::string_view method,
+                                       const rpc::facts& facts, bool is_first);
+  void accept(model::request what, const rpc::request& request, const wire::codec& codec, const incoming& from);
+  void dispatch(model::request what, const rpc::request_id& id, const wire::codec& codec, const incoming& from,
+                admission granted, std::optional<page_key> page);
   /// Answers what never became a request with its refusal, which the record of requests has, too.
   void turn_down(const incoming& from, const std::optional<rpc::request_id>& id, const wire::protocol_error& why,
                  const wire::codec& manners, std::string_view method = {}) const;

@@ -128,13 +128,12 @@ rpc::body wrap_result(const rpc::request_id& id, rpc::body result) {
 }
 
 rpc::body wrap_result(const rpc::request_id& id, std::string_view result) {
-  constexpr std::string_view begin = R"({"jsonrpc":"2.0","id":)";
-  constexpr std::string_view middle = R"(,"result":)";
-  const auto name = rpc::to_json(id);
+  constexpr std::string_view before_id = R"({"jsonrpc":"2.0","id":)";
+  constexpr std::string_view before_result = R"(,"result":)";
+  const auto written_id = rpc::to_json(id);
   std::string message;
-  message.reserve(begin.size() + name.size() + middle.size() + result.size() + 1);
-  ((message += begin) += name) += middle;
-  (message += result) += '}';
+  message.reserve(before_id.size() + written_id.size() + before_result.size() + result.size() + 1);
+  ((((message += before_id) += written_id) += before_result) += result) += '}';
   return rpc::body(std::move(message));
 }
 

@@ -36,6 +36,7 @@ void settle(conversation& with, const codec& revision) noexcept;
 
 /// `{"jsonrpc":"2.0","id":ID,"result":` + result + `}`.
 [[nodiscard]] rpc::body wrap_result(const rpc::request_id& id, rpc::body result);
+/// The same of a result that is written.
 [[nodiscard]] rpc::body wrap_result(const rpc::request_id& id, std::string_view result);
 /// An error response; without an id it is written as `manners` wants.
 [[nodiscard]] std::string wrap_error(const std::optional<rpc::request_id>& id, const protocol_error& error,

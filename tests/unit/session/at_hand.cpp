@@ -118,6 +118,7 @@ class reads_at_hand : public testing::Test {
     with->feed = std::make_shared<catalog::feed>(1 << 20);
     with->self = {"shelf", "1", "", "", false};
     with->audit = record_;
+    with->known = known_;
     with->meter = std::move(limits);
     with->ended = [this](const caller&, const completion& how) { ended_.push_back(how); };
     contexts_->now = with;
@@ -154,6 +155,7 @@ class reads_at_hand : public testing::Test {
   std::shared_ptr<catalog::source> source_ = std::make_shared<catalog::source>(provider_, 100);
   std::shared_ptr<work::timers> timers_ = std::make_shared<work::timers>();
   std::shared_ptr<catalog::read_cache> cache_ = std::make_shared<catalog::read_cache>(1 << 20);
+  std::shared_ptr<known_requests> known_ = std::make_shared<known_requests>();
   std::shared_ptr<kept_record> record_ = std::make_shared<kept_record>();
   std::shared_ptr<outlet_of_texts> out_ = std::make_shared<outlet_of_texts>();
   std::shared_ptr<current_context> contexts_ = std::make_shared<current_context>();
@@ -226,7 +228,7 @@ TEST_F(reads_at_hand, show_each_caller_its_own_view_through_one_cache) {
   not_mallory.uris = {"memo:///a"};
   use({"groups", {everybody, not_mallory}});
   keep("memo:///a");
-  EXPECT_NE(ask(reading_of("memo:///a")).find("content of"), std::string::npos);
+  for (int i = 0; i < 3; ++i) EXPECT_NE(ask(reading_of("memo:///a")).find("content of"), std::string::npos);
   facts_.who.identity = "mallory";
   EXPECT_NE(ask(reading_of("memo:///a")).find("Resource not found"), std::string::npos);
   EXPECT_EQ(record_->decisions.back().why, "hidden by access rules");
@@ -243,6 +245,71 @@ TEST_F(reads_at_hand, have_ids_of_their_own) {
   keep("memo:///a");
   EXPECT_NE(send(reading_of("memo:///a", R"("x")")).find(R"("id":"x")"), std::string::npos);
   EXPECT_NE(send(reading_of("memo:///a", R"("x")")).find(R"("id":"x")"), std::string::npos);
+}
+
+TEST_F(reads_at_hand, leave_a_peer_its_own_version) {
+  keep("memo:///a");
+  std::string request = reading_of("memo:///a", "1", R"("version":"v1",)");
+  request.replace(request.find("clientCapabilities\":{}"), 22,
+                  R"(clientCapabilities":{"extensions":{"dev.hondana/versioned-resources":{}}})");
+  EXPECT_NE(send(request).find("304"), std::string::npos) << request;
+  request.replace(request.find(R"("v1")"), 4, R"("v0")");
+  EXPECT_NE(send(request).find("content of"), std::string::npos);
+}
+
+TEST_F(reads_at_hand, that_come_again_and_again_are_answered_like_the_first) {
+  keep("memo:///a");
+  auto expected = send(reading_of("memo:///a"));
+  for (int i = 2; i < 6; ++i) {
+    const auto id = std::to_string(i);
+    expected.replace(expected.find(R"("id":)") + 5, 1, id);
+    EXPECT_EQ(send(reading_of("memo:///a", id)), expected);
+  }
+  EXPECT_EQ(record_->decisions.size(), 5u);
+  EXPECT_EQ(record_->completions.size(), 5u);
+  EXPECT_EQ(record_->completions.back().second.bytes, expected.size());
+}
+
+TEST_F(reads_at_hand, that_come_again_tell_what_is_kept_now_and_how_the_server_is_called_now) {
+  keep("memo:///a");
+  for (int i = 0; i < 3; ++i) (void)send(reading_of("memo:///a"));
+  cache_->keep({source_->id(), "memo:///a", "memo:///a", nullptr}, [] {
+    bytes::prepared one;
+    one.uri = "memo:///a";
+    one.is_text = true;
+    one.data = std::make_shared<const std::string>("newer");
+    bytes::prepared_reading out{{std::move(one)}, "v2"};
+    out.valid = std::make_shared<const switched>();
+    return out;
+  }());
+  EXPECT_NE(send(reading_of("memo:///a")).find(R"("text":"newer")"), std::string::npos);
+  EXPECT_NE(send(reading_of("memo:///a")).find(R"("text":"newer")"), std::string::npos);
+  auto renamed = std::make_shared<context>(*contexts_->now);
+  renamed->self.name = "drawer";
+  contexts_->now = renamed;
+  EXPECT_NE(send(reading_of("memo:///a")).find(R"("name":"drawer")"), std::string::npos);
+}
+
+TEST_F(reads_at_hand, that_come_again_take_the_long_way_when_nobody_vouches) {
+  keep("memo:///a");
+  for (int i = 0; i < 3; ++i) (void)ask(reading_of("memo:///a"));
+  provider_->valid->is_on = false;
+  EXPECT_NE(ask(reading_of("memo:///a", "77")).find(R"("id":77,"result")"), std::string::npos);
+  EXPECT_EQ(provider_->reads, 2);
+}
+
+TEST_F(reads_at_hand, that_come_again_under_other_headers_are_held_against_them) {
+  keep("memo:///a");
+  facts_.http.emplace();
+  facts_.http->protocol_version = "2026-07-28";
+  facts_.http->method = "resources/read";
+  facts_.http->name = "memo:///a";
+  for (int i = 0; i < 3; ++i) EXPECT_NE(send(reading_of("memo:///a")).find("content of"), std::string::npos);
+  facts_.http->name = "memo:///b";
+  EXPECT_NE(send(reading_of("memo:///a")).find("Header mismatch"), std::string::npos);
+  facts_.http->name = "memo:///a";
+  facts_.http->protocol_version.reset();
+  EXPECT_EQ(send(reading_of("memo:///a")).find("content of"), std::string::npos);
 }
 
 TEST_F(reads_at_hand, report_no_progress) {

@@ -49,12 +49,12 @@ class fresh_files : public testing::Test {
     by.who = who;
     shelf_->read(by, uri, uri, {}, found.taker());
     const auto got = found.wait();
-    return got ? text_in(*got) : "error: " + std::string(name_of(got.error().code));
+    return got ? text_in(got->reading) : "error: " + std::string(name_of(got.error().code));
   }
   [[nodiscard]] std::optional<std::string> at_hand(std::string_view below, const caller& who = {}) const {
     const auto uri = root_.uri(below);
-    const auto got = shelf_->read_at_hand(who, uri, uri, {});
-    return got ? std::optional(text_in(*got)) : std::nullopt;
+    const auto got = shelf_->read_at_hand(who, uri, uri);
+    return got ? std::optional(text_in(*got->reading)) : std::nullopt;
   }
   /// Reads until it is at hand: the file has come to rest, and its folders are watched. False after ten seconds.
   [[nodiscard]] bool comes_to_hand(std::string_view below, const caller& who = {}) const {
@@ -84,8 +84,8 @@ class fresh_files : public testing::Test {
   void rename(std::string_view from, std::string_view to) const {
     ASSERT_EQ(std::rename(root_.path(from).c_str(), root_.path(to).c_str()), 0);
   }
-  static std::string text_in(const catalog::read_answer& found) {
-    return *std::get<shared_bytes>(found.reading.contents.front().data);
+  static std::string text_in(const bytes::prepared_reading& found) {
+    return *std::get<shared_bytes>(found.contents.front().data);
   }
 
   scratch_folder root_;

@@ -1,0 +1,100 @@
+/// Cutting messages, and finding them again.
+#include "session/known_requests.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace hondana::session {
+namespace {
+
+// A number of as many digits fits 64 bits.
+constexpr std::size_t most_digits = 18;
+
+constexpr std::array<std::string_view, 2> openings{R"({"jsonrpc":"2.0","id":)", R"({"jsonrpc": "2.0", "id": )"};
+constexpr std::array<std::string_view, 2> last_members{R"(,"id":)", R"(, "id": )"};
+
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+/// Nothing for what is no integer as JSON writes them, or a longer one.
+std::optional<std::int64_t> number_in(std::string_view digits) noexcept {
+  if (digits.empty() || digits.size() > most_digits || (digits.front() == '0' && digits.size() > 1)) return std::nullopt;
+  std::int64_t out = 0;
+  for (const char one : digits) out = out * 10 + (one - '0');
+  return out;
+}
+
+bool is_same(const std::optional<rpc::http_headers>& kept, const std::optional<rpc::http_headers>& now) {
+  if (kept.has_value() != now.has_value()) return false;
+  return !kept || (kept->name == now->name && kept->method == now->method && kept->protocol_version == now->protocol_version &&
+                   now->arguments.empty());
+}
+
+}  // namespace
+
+std::optional<cut_message> cut_id(std::string_view message) noexcept {
+  for (const auto opening : openings) {
+    if (!message.starts_with(opening)) continue;
+    const auto rest = message.substr(opening.size());
+    const auto end = static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_digit) - rest.begin());
+    // A fraction or an exponent would make it another number.
+    if (end == rest.size() || (rest[end] != ',' && rest[end] != '}')) return std::nullopt;
+    const auto id = number_in(rest.substr(0, end));
+    if (!id) return std::nullopt;
+    return cut_message{opening, rest.substr(end), *id};
+  }
+  if (!message.ends_with('}')) return std::nullopt;
+  auto before = message.substr(0, message.size() - 1);
+  while (!before.empty() && is_digit(before.back())) before.remove_suffix(1);
+  const auto digits = message.substr(before.size(), message.size() - 1 - before.size());
+  const auto id = number_in(digits);
+  const auto is_member = [before](std::string_view name) { return before.ends_with(name); };
+  if (!id || std::none_of(last_members.begin(), last_members.end(), is_member)) return std::nullopt;
+  return cut_message{before, message.substr(message.size() - 1), *id};
+}
+
+std::size_t known_requests::place_of(std::string_view before, std::string_view after) noexcept {
+  const std::hash<std::string_view> hash;
+  return (hash(before) * 31 + hash(after)) % places;
+}
+
+known_requests::found known_requests::find(const cut_message& what, const rpc::facts& facts, const wire::codec* settled) const {
+  if (what.before.size() + what.after.size() > longest_message) return nullptr;
+  const auto& where = all_[place_of(what.before, what.after)];
+  found here;
+  {
+    const std::lock_guard lock(where.mutex);
+    here = where.held;
+  }
+  if (!here || here->after != what.after || here->before != what.before || here->settled != settled) return nullptr;
+  return is_same(here->headers, facts.http) ? here : nullptr;
+}
+
+void known_requests::keep(const cut_message& what, const rpc::facts& facts, const wire::codec* settled,
+                          const wire::codec& codec, const model::request& meaning) {
+  if (what.before.size() + what.after.size() > longest_message || (facts.http && !facts.http->arguments.empty())) return;
+  entry made{std::string(what.before), std::string(what.after), {}, settled, nullptr, nullptr};
+  if (facts.http) {
+    made.headers.emplace();
+    made.headers->protocol_version = facts.http->protocol_version;
+    made.headers->method = facts.http->method;
+    made.headers->name = facts.http->name;
+  }
+  made.meaning = std::make_shared<const decoded_read>(decoded_read{&codec, meaning});
+  put(std::make_shared<const entry>(std::move(made)));
+}
+
+void known_requests::keep_answer(const found& of, written_result answer) {
+  if (answer.text.size() > longest_result) return;
+  auto more = *of;
+  more.answer = std::make_shared<const written_result>(std::move(answer));
+  put(std::make_shared<const entry>(std::move(more)));
+}
+
+void known_requests::put(found what) {
+  auto& where = all_[place_of(what->before, what->after)];
+  const std::lock_guard lock(where.mutex);
+  where.held.swap(what);  // the former goes when the lock is free again
+}
+
+}  // namespace hondana::session
