@@ -6,7 +6,10 @@ find_package(OpenSSL 3 REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(spdlog REQUIRED)
 pkg_check_modules(nettle REQUIRED IMPORTED_TARGET nettle)
+# Never linked: it is loaded when it is used, and its headers alone are needed.
 pkg_check_modules(curl REQUIRED IMPORTED_TARGET libcurl)
+add_library(curl_headers INTERFACE)
+target_include_directories(curl_headers SYSTEM INTERFACE ${curl_INCLUDE_DIRS})
 pkg_check_modules(libmagic REQUIRED IMPORTED_TARGET libmagic)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
@@ -60,10 +63,7 @@ hondana_consumer_finds(
   PkgConfig::nettle
   CMAKE "find_dependency(PkgConfig)\npkg_check_modules(nettle REQUIRED QUIET IMPORTED_TARGET nettle)"
   REQUIRES nettle)
-hondana_consumer_finds(
-  PkgConfig::curl
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(curl REQUIRED QUIET IMPORTED_TARGET libcurl)"
-  REQUIRES libcurl)
+hondana_consumer_finds(curl_headers) # loaded when it is used
 hondana_consumer_finds(
   PkgConfig::libmagic
   CMAKE "find_dependency(PkgConfig)\npkg_check_modules(libmagic REQUIRED QUIET IMPORTED_TARGET libmagic)"

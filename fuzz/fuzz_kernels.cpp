@@ -1,4 +1,4 @@
-/// Fuzzes the escape, base64 and UTF-8 kernels against references that go one byte at a time.
+/// Fuzzes the escape, base64 and UTF-8 kernels, and what tells text from blobs, against references that go one byte at a time.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "bytes/form.hpp"
 #include "json/base64.hpp"
+#include "json/buffer.hpp"
 #include "json/escape.hpp"
 #include "json/utf8.hpp"
 
@@ -87,18 +89,31 @@ bool naive_is_utf8(std::string_view bytes) {
   return left == 0;
 }
 
-template <class Append>
-std::string appended(Append append, std::string_view text) {
+using appends = void(std::string&, std::string_view);
+using buffers = void(json::buffer&, std::string_view);
+
+std::string appended(appends* append, std::string_view text) {
   std::string out("<");
   append(out, text);
   check(out.front() == '<');
   return out.substr(1);
 }
 
+/// Into a buffer with no more room than it has to have.
+std::string buffered(buffers* append, std::string_view text) {
+  json::buffer out;
+  out.append("<");
+  append(out, text);
+  check(out.view().front() == '<');
+  return std::string(out.view().substr(1));
+}
+
 void check_escape(std::string_view text, std::size_t cut) {
   const std::string expected = naive_escape(text);
   check(appended(json::append_escaped, text) == expected);
   check(appended(json::append_escaped_portable, text) == expected);
+  check(buffered(json::append_escaped, text) == expected);
+  check(buffered(json::append_escaped_portable, text) == expected);
   std::string pieces;
   json::append_escaped(pieces, text.substr(0, cut));
   json::append_escaped(pieces, text.substr(cut));
@@ -110,6 +125,8 @@ void check_base64(std::string_view bytes) {
   const std::string expected = naive_base64(bytes);
   check(appended(json::append_base64, bytes) == expected);
   check(appended(json::append_base64_portable, bytes) == expected);
+  check(buffered(json::append_base64, bytes) == expected);
+  check(buffered(json::append_base64_portable, bytes) == expected);
   check(json::decode_base64(expected) == bytes);
   check(json::decode_base64url(json::base64url(bytes)) == bytes);
   // Strictness: a text that decodes is the only one for its bytes.
@@ -121,6 +138,15 @@ void check_utf8(std::string_view bytes, std::size_t cut) {
   const bool good = naive_is_utf8(bytes);
   check(json::is_utf8(bytes) == good);
   check(json::has_nul(bytes) == (bytes.find('\0') != std::string_view::npos));
+  for (const auto run : {json::ascii_run(bytes), json::ascii_run_portable(bytes)}) {
+    check(run <= bytes.size());
+    for (const char c : bytes.substr(0, run)) check(c != '\0' && octet(c) < 0x80);
+  }
+  hondana::bytes::form_detector form;
+  form.feed(bytes.substr(0, cut));
+  form.feed(bytes.substr(cut));
+  const bool is_text = good && bytes.find('\0') == std::string_view::npos;
+  check((form.value() == hondana::content_form::text) == is_text);
   const std::string repaired = appended(json::append_replacing, bytes);
   check(naive_is_utf8(repaired));
   check(!good || repaired == bytes);

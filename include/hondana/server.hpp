@@ -153,7 +153,9 @@ class server {
 ///
 /// After the end of input, requests read before it have one second, and what is answered is written as long as the peer takes
 /// a byte a second; after a stop, everything has five seconds. Nothing but messages goes to standard output. Input lines may
-/// have up to 16 MiB. Threads: one call at a time; blocks.
+/// have up to 16 MiB. A stop puts an empty line into an input that is a pipe, to end the waiting for it. Answers at hand are
+/// written to a pipe by the thread that reads, if SIGPIPE is ignored when this begins, which saves a change of threads; it must
+/// not be turned on again meanwhile. Threads: one call at a time; blocks.
 [[nodiscard]] int serve_stdio(server& server);
 /// Makes the present or the next `serve_stdio` finish and return. Threads: any, but not a signal handler itself.
 void stop_serving_stdio();

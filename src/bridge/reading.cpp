@@ -262,7 +262,7 @@ result<tool_outcome> read(const tool_call& call, const surroundings& in) {
     return tl::unexpected(explained(std::move(admitted.error()), *asked));
   }
   auto found = await<catalog::read_answer>(call, [&](catalog::completion<catalog::read_answer> done) {
-    in.catalog->read(call, asked->uri, asked->asked, {{}, true}, std::move(done));
+    in.catalog->read(call, asked->uri, asked->asked, {{}, true, true}, std::move(done));
   });
   const bool is_part_of_source = asked->wanted && asked->uri.find_first_of("?#") == std::string::npos;
   if (!found && found.error().code == errc::response_too_large && is_part_of_source) {
@@ -275,7 +275,7 @@ result<tool_outcome> read(const tool_call& call, const surroundings& in) {
       return tl::unexpected(explained(std::move(admitted.error()), *asked));
     }
     found = await<catalog::read_answer>(call, [&](catalog::completion<catalog::read_answer> done) {
-      in.catalog->read(call, asked->uri, asked->asked, {{}, true}, std::move(done));
+      in.catalog->read(call, asked->uri, asked->asked, {{}, true, true}, std::move(done));
     });
   }
   if (!found) return tl::unexpected(explained(std::move(found.error()), *asked));

@@ -100,8 +100,9 @@ bool is_small_text(const resource& entry) {
 
 /// The text of the first content; nothing when it cannot be had, or is none.
 std::optional<std::string> text_of(const call& by, const surroundings& in, const resource& entry) {
-  auto read = await<catalog::read_answer>(
-      by, [&](catalog::completion<catalog::read_answer> done) { in.catalog->read(by, entry.uri, entry.uri, std::move(done)); });
+  auto read = await<catalog::read_answer>(by, [&](catalog::completion<catalog::read_answer> done) {
+    in.catalog->read(by, entry.uri, entry.uri, {{}, false, true}, std::move(done));
+  });
   if (!read || read->reading.contents.empty() || !read->reading.contents.front().is_text) return std::nullopt;
   auto found = pull(by, in, read->reading.contents.front(), read->home, {}, {}, largest_content);
   if (!found) return std::nullopt;

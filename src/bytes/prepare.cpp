@@ -141,7 +141,9 @@ result<prepared_reading> prepare(reading source, const read_request& request) {
     }
     auto whole = std::get<shared_bytes>(std::move(item.data));
     if (!whole) whole = std::make_shared<const std::string>();
-    const bool is_text = item.form != content_form::blob && form_of(*whole) == content_form::text;
+    const bool is_checked = item.is_checked && item.form != content_form::detect;
+    const auto form = is_checked || item.form == content_form::blob ? item.form : form_of(*whole);
+    const bool is_text = form == content_form::text;
     settle_type(item, std::string_view(*whole).substr(0, front_bytes), is_text);
     ready.contents.push_back({std::move(item.uri), std::move(item.name), std::move(item.title), std::move(item.mimeType),
                               is_text, std::move(whole), std::move(item.metadata)});

@@ -21,6 +21,12 @@ struct stream {
   digest expected{};
 };
 
+/// Content that is kept as it stands in a message, inside its JSON string: escaped text or base64. All codecs write it alike.
+struct encoded {
+  shared_bytes inside;
+  std::uint64_t size = 0;  ///< Of the content itself, in bytes.
+};
+
 /// One content whose form is known.
 struct prepared {
   std::string uri;
@@ -28,7 +34,7 @@ struct prepared {
   std::string title;
   std::string mimeType;
   bool is_text = false;
-  std::variant<shared_bytes, stream> data;
+  std::variant<shared_bytes, stream, encoded> data;  ///< `encoded` only where whoever asked takes it.
   hondana::metadata metadata{};
 };
 

@@ -46,8 +46,8 @@ result<read_answer> read_stable(provider& from, const read_request& request) {
 }
 
 /// Reads, or sends again what was read before when the source says that its version still holds.
-result<read_answer> read_through(read_cache& cache, const source& from, read_request request) {
-  const read_cache::key place{from.id(), request.uri, request.asked_uri, request.who.view};
+result<read_answer> read_through(read_cache& cache, const source& from, read_request request, bool as_bytes) {
+  const read_cache::key place{from.id(), request.uri, request.asked_uri, request.who.view, as_bytes};
   auto kept = cache.find(place);
   if (kept && !is_within(request.max_bytes, *kept)) kept = nullptr;
   const auto had = request.if_version;
@@ -56,7 +56,9 @@ result<read_answer> read_through(read_cache& cache, const source& from, read_req
   if (!answer) return answer;
   if (!answer->is_unmodified) {
     cache.missed();
-    if (!answer->reading.is_racy) cache.keep(place, answer->reading);
+    // What is big is sent from where it is kept from here on.
+    const auto copy = answer->reading.is_racy ? nullptr : cache.keep(place, answer->reading);
+    if (copy) answer->reading = *copy;
   } else if (kept && had != kept->version) {
     const auto ttl = answer->reading.ttl;
     cache.vouch(place, kept, ttl, std::move(answer->reading.valid));
@@ -65,6 +67,8 @@ result<read_answer> read_through(read_cache& cache, const source& from, read_req
     answer->reading.ttl = ttl;
     answer->is_unmodified = false;
     return answer;
+  } else if (kept) {
+    cache.vouch(place, kept, answer->reading.ttl, std::move(answer->reading.valid));
   }
   if (had && !answer->reading.version.empty() && answer->reading.version == *had) {
     return unmodified(std::move(answer->reading.version), answer->reading.ttl, nullptr);
@@ -109,7 +113,7 @@ void catalog::read(const call& by, std::string uri, std::string asked_uri, read_
   const auto* way = route_of(uri);
   if (way == nullptr) return done(not_found());
   // The view is asked where the source is: a hidden URI then differs in nothing from one the source does not have.
-  auto job = [self = shared_from_this(), to = way->to, with_entry = how.with_entry,
+  auto job = [self = shared_from_this(), to = way->to, with_entry = how.with_entry, as_bytes = how.as_bytes,
               request = read_request{way->to->bounded(by),
                                      std::move(uri),
                                      std::move(asked_uri),
@@ -121,8 +125,8 @@ void catalog::read(const call& by, std::string uri, std::string asked_uri, read_
     if (!*granted) return not_found();
     request.match = self->match_of(*to, request.uri);
     // What never blocks is in memory already.
-    auto ready =
-        self->cache_ && !to->never_blocks() ? read_through(*self->cache_, *to, request) : read_stable(*to->what(), request);
+    auto ready = self->cache_ && !to->never_blocks() ? read_through(*self->cache_, *to, request, as_bytes)
+                                                     : read_stable(*to->what(), request);
     if (!ready) {
       if (ready.error().code == errc::resource_not_found) return not_found(std::move(ready.error().private_text));
       return tl::unexpected(std::move(ready.error()));

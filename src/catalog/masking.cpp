@@ -50,6 +50,7 @@ void mask_secrets(const provider& of, reading& found, std::string_view asked_uri
     auto copy = std::make_shared<std::string>(*whole);
     for (auto& fact : secrets::facts_of(by.mask(*copy))) one.metadata.push_back(std::move(fact));
     whole = std::move(copy);
+    one.is_checked = false;
   }
 }
 

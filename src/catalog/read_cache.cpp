@@ -19,25 +19,29 @@ std::size_t bytes_of(const bytes::prepared_reading& what) {
   std::size_t total = what.version.size();
   for (const auto& one : what.contents) {
     const auto* whole = std::get_if<shared_bytes>(&one.data);
-    if (whole == nullptr) return 0;
+    const auto* form = std::get_if<bytes::encoded>(&one.data);
+    if (whole == nullptr && form == nullptr) return 0;
     for (const auto& [name, held] : one.metadata) {
       const auto* text = std::get_if<std::string>(&held);
       total += sizeof(metadata::value_type) + name.size() + (text != nullptr ? text->size() : 0);
     }
-    total += sizeof one + one.uri.size() + one.name.size() + one.title.size() + one.mimeType.size() + (*whole)->size();
+    total += sizeof one + one.uri.size() + one.name.size() + one.title.size() + one.mimeType.size() +
+             (whole != nullptr ? (*whole)->size() : form->inside->size());
   }
   return total;
 }
 
-/// A copy with bytes of its own: those of a source may be lent, and must go back.
-read_cache::kept copy_of(const bytes::prepared_reading& what) {
-  auto copy = std::make_shared<bytes::prepared_reading>(what);
-  copy->valid.reset();  // it stands beside the copy, where it can be renewed
-  for (auto& one : copy->contents) {
-    auto& whole = std::get<shared_bytes>(one.data);
-    whole = std::make_shared<const std::string>(*whole);
+bool has_big(const bytes::prepared_reading& what) {
+  return std::any_of(what.contents.begin(), what.contents.end(),
+                     [](const bytes::prepared& one) { return std::get<shared_bytes>(one.data)->size() > lent_forms::big; });
+}
+
+std::size_t encoded_bytes_of(const bytes::prepared_reading& what) {
+  std::size_t total = 0;
+  for (const auto& one : what.contents) {
+    if (const auto* form = std::get_if<bytes::encoded>(&one.data)) total += form->inside->size();
   }
-  return copy;
+  return total;
 }
 
 }  // namespace
@@ -45,7 +49,8 @@ read_cache::kept copy_of(const bytes::prepared_reading& what) {
 std::size_t read_cache::hasher::operator()(const key_view& of) const noexcept {
   const std::hash<std::string_view> text;
   const auto mixed = text(of.uri) * 31 + (of.asked_uri == of.uri ? 0 : text(of.asked_uri));
-  return mixed * 31 + of.source * 0x9E3779B97F4A7C15u + (of.through != nullptr ? of.through->id() + 1 : 0);
+  const auto view = of.through != nullptr ? of.through->id() + 1 : 0;
+  return mixed * 31 + of.source * 0x9E3779B97F4A7C15u + view * 2 + (of.as_bytes ? 1 : 0);
 }
 
 read_cache::vouched read_cache::find_vouched(const key_view& of) {
@@ -64,24 +69,55 @@ void read_cache::vouch(const key& of, const kept& what, std::chrono::millisecond
   found->second.by.swap(by);  // the former goes when the lock is free again
 }
 
-void read_cache::keep(const key& of, const bytes::prepared_reading& what) {
+/// With bytes of its own: those of a source may be lent, and must go back.
+read_cache::kept read_cache::copy_of(const bytes::prepared_reading& what, bool as_bytes) const {
+  auto copy = std::make_shared<bytes::prepared_reading>(what);
+  copy->valid.reset();  // it stands beside the copy, where it can be renewed
+  for (auto& one : copy->contents) {
+    const auto whole = std::get<shared_bytes>(one.data);
+    if (whole->size() > lent_forms::big && !as_bytes) {
+      one.data = bytes::encoded{forms_.encode(*whole, one.is_text), whole->size()};
+    } else {
+      one.data = std::make_shared<const std::string>(*whole);
+    }
+  }
+  return copy;
+}
+
+read_cache::kept read_cache::keep(const key& of, const bytes::prepared_reading& what) {
   const auto content = what.version.empty() ? 0 : bytes_of(what);
-  if (content == 0) return;
-  const auto cost = content + of.uri.size() + of.asked_uri.size() + bookkeeping_bytes;
+  if (content == 0) return nullptr;
+  const auto bookkeeping = of.uri.size() + of.asked_uri.size() + bookkeeping_bytes;
   {
     const std::lock_guard lock(mutex_);
-    if (cost > most_bytes_ / share_of_one) return;
+    if (content + bookkeeping > most_bytes_ / share_of_one) return nullptr;
+    if (has_big(what) && !is_met_again(of, what.version)) return nullptr;
   }
-  auto copy = copy_of(what);
+  auto copy = copy_of(what, of.as_bytes);
+  const auto cost = bytes_of(*copy) + bookkeeping;
+  const auto encoded = encoded_bytes_of(*copy);
   const std::lock_guard lock(mutex_);
-  if (cost > most_bytes_ / share_of_one) return;
+  if (cost > most_bytes_ / share_of_one) return nullptr;
   if (const auto before = places_.find(of); before != places_.end()) drop(before);
-  shrink_to(most_bytes_ - cost);
-  const auto place = places_.emplace(of, shelf_place{std::move(copy), cost, {}, what.valid, what.ttl}).first;
-  order_.push_front(&place->first);
+  encoded_ += encoded;  // it is no stray
+  const bool has_room = make_room_for(cost);
+  encoded_ -= encoded;
+  if (!has_room) return nullptr;
+  std::list<const key*> turn{nullptr};  // nothing behind this may fail and leave a place without one
+  const auto place = places_.emplace(of, shelf_place{copy, cost, encoded, {}, what.valid, what.ttl}).first;
+  turn.front() = &place->first;
+  order_.splice(order_.begin(), turn);
   place->second.in_order = order_.begin();
   counts_.bytes += cost;
   counts_.entries += 1;
+  encoded_ += encoded;
+  return copy;
+}
+
+bool read_cache::is_met_again(const key& of, const std::string& version) {
+  const auto digest = hasher()(of) * 0x9E3779B97F4A7C15u ^ std::hash<std::string>()(version);
+  auto& place = met_[digest % met_.size()];
+  return std::exchange(place, digest) == digest;
 }
 
 void read_cache::missed() {
@@ -92,7 +128,7 @@ void read_cache::missed() {
 void read_cache::limit_to(std::size_t most_bytes) {
   const std::lock_guard lock(mutex_);
   most_bytes_ = most_bytes;
-  shrink_to(most_bytes_);
+  (void)make_room_for(0);
 }
 
 read_cache_counts read_cache::counts() const {
@@ -102,8 +138,13 @@ read_cache_counts read_cache::counts() const {
   return all;
 }
 
-void read_cache::shrink_to(std::size_t most) {
-  while (counts_.bytes > most) {
+bool read_cache::make_room_for(std::size_t more) {
+  for (;;) {
+    // What was let go and is still being sent.
+    const auto alive = forms_.bytes();
+    const auto strays = alive > encoded_ ? alive - encoded_ : 0;
+    if (counts_.bytes + strays + more <= most_bytes_) return true;
+    if (order_.empty()) return false;
     drop(places_.find(*order_.back()));
     counts_.evictions += 1;
   }
@@ -111,6 +152,7 @@ void read_cache::shrink_to(std::size_t most) {
 
 void read_cache::drop(shelf::iterator place) {
   counts_.bytes -= place->second.bytes;
+  encoded_ -= place->second.encoded;
   counts_.entries -= 1;
   order_.erase(place->second.in_order);
   places_.erase(place);
@@ -120,6 +162,7 @@ bool is_within(std::uint64_t limit, const bytes::prepared_reading& kept) noexcep
   std::uint64_t total = 0;
   for (const auto& one : kept.contents) {
     if (const auto* whole = std::get_if<shared_bytes>(&one.data)) total += (*whole)->size();
+    if (const auto* form = std::get_if<bytes::encoded>(&one.data)) total += form->size;
   }
   return total <= limit;
 }

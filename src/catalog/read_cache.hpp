@@ -1,6 +1,7 @@
 /// Contents that were read before, for reads of what has not changed since.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -17,6 +18,7 @@
 #include <hondana/server.hpp>
 
 #include "bytes/prepare.hpp"
+#include "catalog/lent_forms.hpp"
 
 namespace hondana::catalog {
 
@@ -24,8 +26,9 @@ namespace hondana::catalog {
 ///
 /// It answers nothing by itself: at every read a source, or the `validity` that it gave with the reading, is asked whether what
 /// is kept still holds, and it is sent only when it does. So there is nothing to be told of changes, and it is never older than
-/// what the source itself takes for unmodified. Contents are kept unencoded, checked and with their form decided: all codecs
-/// write the same ones, and writing them costs about as much as copying. Threads: any.
+/// what the source itself takes for unmodified. Contents are kept checked and with their form decided: small ones unencoded,
+/// since writing them costs about as much as copying; those of more than 64 KiB from the second reading of a version on, so
+/// that what is read once takes no room, and as they stand in messages, which is the same for all codecs. Threads: any.
 class read_cache {
  public:
   /// Whose contents: those of a resource with its parameters, as one source answers them to callers with one view.
@@ -34,6 +37,7 @@ class read_cache {
     std::string uri;                      ///< Canonical, with query and fragment.
     std::string asked_uri;                ///< As spelled by the peer: readings may repeat it.
     std::shared_ptr<const view> through;  ///< Kept alive, so that its id is nobody else's.
+    bool as_bytes = false;                ///< For somebody who looks at the bytes: nothing of it is encoded.
     friend bool operator==(const key&, const key&) = default;
   };
   /// A key to look with, which owns nothing.
@@ -42,6 +46,7 @@ class read_cache {
     std::string_view uri;
     std::string_view asked_uri;
     const view* through = nullptr;
+    bool as_bytes = false;
   };
   using kept = std::shared_ptr<const bytes::prepared_reading>;
   /// What is kept, with what the source said of it last.
@@ -51,16 +56,17 @@ class read_cache {
     std::chrono::milliseconds ttl{0};
   };
 
-  /// Holds at most so many bytes, keys and bookkeeping included, and nothing longer than an eighth of it; 0 holds nothing.
+  /// Holds at most so many bytes, keys and bookkeeping included, and nothing longer than an eighth of it; 0 holds nothing. What
+  /// it has let go and somebody is still being sent counts.
   explicit read_cache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
   /// What is kept; null when nothing is. The caller must have its version confirmed before it sends it.
   [[nodiscard]] kept find(const key& of) { return find_vouched(as_view(of)).what; }
   /// The same with what may vouch for it, which the caller asks instead of the source.
   [[nodiscard]] vouched find_vouched(const key_view& of);
-  /// Keeps a copy of the bytes of `what`, in place of what was kept before; not what has no version, a stream in it, or no
-  /// room.
-  void keep(const key& of, const bytes::prepared_reading& what);
+  /// Keeps a copy of `what`, in place of what was kept before, and hands it out; not what has no version, a stream in it, or no
+  /// room, nor big contents that it has not met before.
+  kept keep(const key& of, const bytes::prepared_reading& what);
   /// The source has said that `what`, if it still is what is kept, holds, for how long, and who may vouch for it from now on.
   void vouch(const key& of, const kept& what, std::chrono::milliseconds ttl, std::shared_ptr<const validity> by);
   /// What is kept was confirmed and is sent: a hit.
@@ -81,21 +87,28 @@ class read_cache {
     using is_transparent = void;
     [[nodiscard]] bool operator()(const key& a, const key& b) const noexcept { return a == b; }
     [[nodiscard]] bool operator()(const key& a, const key_view& b) const noexcept {
-      return a.source == b.source && a.through.get() == b.through && a.uri == b.uri && a.asked_uri == b.asked_uri;
+      return a.source == b.source && a.through.get() == b.through && a.uri == b.uri && a.asked_uri == b.asked_uri &&
+             a.as_bytes == b.as_bytes;
     }
     [[nodiscard]] bool operator()(const key_view& a, const key& b) const noexcept { return (*this)(b, a); }
   };
   struct shelf_place {
     kept what;
     std::size_t bytes = 0;
+    std::size_t encoded = 0;  // of those, bytes that are lent
     std::list<const key*>::iterator in_order;
     std::shared_ptr<const validity> by{};
     std::chrono::milliseconds ttl{0};
   };
   using shelf = std::unordered_map<key, shelf_place, hasher, same>;
-  [[nodiscard]] static key_view as_view(const key& of) noexcept { return {of.source, of.uri, of.asked_uri, of.through.get()}; }
-  /// Under the lock: drops the least recently used until no more than `most` bytes are held.
-  void shrink_to(std::size_t most);
+  [[nodiscard]] static key_view as_view(const key& of) noexcept {
+    return {of.source, of.uri, of.asked_uri, of.through.get(), of.as_bytes};
+  }
+  /// Under the lock: drops the least recently used until there is room for `more` bytes; false when there is none even so.
+  bool make_room_for(std::size_t more);
+  /// Under the lock: whether this version of a place is met again; remembered with a few bytes.
+  [[nodiscard]] bool is_met_again(const key& of, const std::string& version);
+  [[nodiscard]] kept copy_of(const bytes::prepared_reading& what, bool as_bytes) const;
   void drop(shelf::iterator place);
 
   mutable std::mutex mutex_;
@@ -104,6 +117,9 @@ class read_cache {
   std::list<const key*> order_;  // of `places_`; the most recently used first
   read_cache_counts counts_;     // but for `hits_`
   std::atomic<std::uint64_t> hits_{0};
+  lent_forms forms_;
+  std::size_t encoded_ = 0;                // bytes of `forms_` that are in `places_`
+  std::array<std::uint64_t, 1024> met_{};  // digests of what was read, by a part of themselves
 };
 
 /// Whether what was kept under a greater limit may still be sent.

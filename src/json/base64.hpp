@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "json/buffer.hpp"
+
 namespace hondana::json {
 
 /// Encoded size of `bytes` raw bytes.
@@ -13,9 +15,12 @@ namespace hondana::json {
 
 /// Appends the encoding of `bytes`. Pieces whose size is a multiple of three concatenate.
 void append_base64(std::string& out, std::string_view bytes);
+/// The same into a buffer, which is not filled first.
+void append_base64(buffer& out, std::string_view bytes);
 
 /// The same without vectors, for machines without AVX2.
 void append_base64_portable(std::string& out, std::string_view bytes);
+void append_base64_portable(buffer& out, std::string_view bytes);
 
 /// Decodes strictly: standard alphabet, padding required, no white space, unused bits zero. Nothing when it is not that.
 [[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);

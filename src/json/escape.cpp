@@ -137,7 +137,8 @@ __attribute__((target("avx2"))) char* escape_avx2(const char* from, const char* 
   while (end - from >= 64) {
     const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), block);
-    to = escape_marked(from, 32, marks(block), to);
+    const std::uint32_t marked = marks(block);
+    to = marked == 0 ? to + 32 : escape_marked(from, 32, marked, to);
     from += 32;
   }
   // The last 0 to 63 bytes, where a whole load could leave the text.
@@ -185,9 +186,29 @@ void append_in_chunks(std::string& out, std::string_view text) {
   }
 }
 
+/// The same without the buffer in between.
+template <char* kernel(const char*, const char*, char*) noexcept>
+void append_in_steps(buffer& out, std::string_view text) {
+  while (!text.empty()) {
+    const auto part = text.substr(0, escape_step);
+    char* const to = out.room(6 * part.size() + slack);
+    out.grew(static_cast<std::size_t>(kernel(part.data(), part.data() + part.size(), to) - to));
+    text.remove_prefix(part.size());
+  }
+}
+
 }  // namespace
 
 void append_escaped_portable(std::string& out, std::string_view text) { append_in_chunks<escape_portable>(out, text); }
+
+void append_escaped_portable(buffer& out, std::string_view text) { append_in_steps<escape_portable>(out, text); }
+
+void append_escaped(buffer& out, std::string_view text) {
+#ifdef HONDANA_AVX2_ESCAPE
+  if (text.size() >= 32 && __builtin_cpu_supports("avx2")) return append_in_steps<escape_avx2>(out, text);
+#endif
+  append_escaped_portable(out, text);
+}
 
 void append_escaped(std::string& out, std::string_view text) {
 #ifdef HONDANA_AVX2_ESCAPE

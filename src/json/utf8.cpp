@@ -7,6 +7,11 @@
 
 #include <simdjson.h>
 
+#if defined(__x86_64__) && !defined(HONDANA_PORTABLE_KERNELS)
+#include <immintrin.h>
+#define HONDANA_AVX2_UTF8 1
+#endif
+
 namespace hondana::json {
 namespace {
 
@@ -22,6 +27,25 @@ bool is_short_ascii(std::string_view bytes) noexcept {
   for (std::size_t i = 0; i + 8 <= bytes.size(); i += 8) seen |= word_at(bytes.data() + i);
   return (seen & 0x8080808080808080U) == 0;
 }
+
+#ifdef HONDANA_AVX2_UTF8
+/// Blocks of 128: the smallest byte of each place tells of a NUL, all together of one above 127.
+__attribute__((target("avx2"))) std::size_t ascii_run_avx2(std::string_view bytes) noexcept {
+  std::size_t at = 0;
+  for (; at + 128 <= bytes.size(); at += 128) {
+    const auto* from = reinterpret_cast<const __m256i*>(bytes.data() + at);
+    const __m256i a = _mm256_loadu_si256(from);
+    const __m256i b = _mm256_loadu_si256(from + 1);
+    const __m256i c = _mm256_loadu_si256(from + 2);
+    const __m256i d = _mm256_loadu_si256(from + 3);
+    const __m256i any = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
+    const __m256i least = _mm256_min_epu8(_mm256_min_epu8(a, b), _mm256_min_epu8(c, d));
+    const __m256i foreign = _mm256_or_si256(any, _mm256_cmpeq_epi8(least, _mm256_setzero_si256()));
+    if (_mm256_movemask_epi8(foreign) != 0) break;
+  }
+  return at;
+}
+#endif
 
 /// The start of a text as far as it can be one sequence.
 struct part {
@@ -66,6 +90,28 @@ bool is_utf8(std::string_view bytes) noexcept {
 
 bool has_nul(std::string_view bytes) noexcept {
   return !bytes.empty() && std::memchr(bytes.data(), 0, bytes.size()) != nullptr;
+}
+
+std::size_t ascii_run_portable(std::string_view bytes) noexcept {
+  constexpr std::uint64_t ones = 0x0101010101010101U;
+  std::size_t at = 0;
+  for (; at + 64 <= bytes.size(); at += 64) {
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i < 64; i += 8) {
+      // Of ASCII, only a NUL or what a borrow from it reaches has bit 7 after the subtraction.
+      const std::uint64_t word = word_at(bytes.data() + at + i);
+      seen |= word | (word - ones);
+    }
+    if ((seen & 0x8080808080808080U) != 0) break;
+  }
+  return at;
+}
+
+std::size_t ascii_run(std::string_view bytes) noexcept {
+#ifdef HONDANA_AVX2_UTF8
+  if (__builtin_cpu_supports("avx2")) return ascii_run_avx2(bytes);
+#endif
+  return ascii_run_portable(bytes);
 }
 
 std::size_t incomplete_tail(std::string_view bytes) noexcept {

@@ -11,12 +11,15 @@
 namespace hondana::rpc {
 namespace {
 
-// A multiple of three, so that base64 pieces concatenate.
+// A multiple of three, so that base64 pieces concatenate. What it becomes stays in the second-level cache until it is sent.
 constexpr std::size_t pull_bytes = 192 * 1024;
+// Of that, what is encoded at a time, so that a piece is not much longer than that however its content is escaped.
+constexpr std::size_t step_bytes = json::escape_step / 3 * 3;
 // Content up to this size is encoded at once: then the message is one buffer and one write.
 constexpr std::size_t small_bytes = 64 * 1024;
 
-void append_encoded(std::string& out, std::string_view bytes, bool is_text) {
+template <class Out>
+void append_encoded(Out& out, std::string_view bytes, bool is_text) {
   if (is_text) {
     json::append_escaped(out, bytes);
   } else {
@@ -24,11 +27,8 @@ void append_encoded(std::string& out, std::string_view bytes, bool is_text) {
   }
 }
 
-/// Appends and counts.
-void append_counted(std::string& out, std::string_view bytes, bool is_text, receipt* by) {
-  const auto before = out.size();
-  append_encoded(out, bytes, is_text);
-  if (by != nullptr) by->count(out.size() - before);
+void count(receipt* by, std::size_t bytes) {
+  if (by != nullptr) by->count(bytes);
 }
 
 /// Fills `into` as far as the reader goes.
@@ -61,6 +61,10 @@ void body::append(bytes::prepared content, const std::shared_ptr<work::lane>& ho
     }
     return;
   }
+  if (auto* kept = std::get_if<bytes::encoded>(&content.data)) {
+    pieces_.emplace_back(lent{std::move(kept->inside), 0});
+    return;
+  }
   auto& from = std::get<bytes::stream>(content.data);
   pieces_.emplace_back(pulled{std::move(from.reader), from.expected, content.is_text, home, {}, {}});
 }
@@ -79,6 +83,7 @@ void body::append(body other) {
 void body::watch(const std::shared_ptr<receipt>& one) {
   for (auto& each : pieces_) {
     if (const auto* ready = std::get_if<std::string>(&each)) one->count(ready->size());
+    if (const auto* kept = std::get_if<lent>(&each)) one->count(kept->inside->size());
     if (auto* waiting = std::get_if<held>(&each)) waiting->counted_by = one;
     if (auto* from = std::get_if<pulled>(&each)) from->counted_by = one;
   }
@@ -99,9 +104,13 @@ bool body::settle() {
     if (auto* ready = std::get_if<std::string>(&one)) {
       settled.text() += *ready;
     } else if (auto* waiting = std::get_if<held>(&one)) {
+      const auto bytes = std::exchange(waiting->bytes, nullptr);
       auto& into = settled.text();
-      while (pull_held(*waiting, into)) {
-      }
+      const auto before = into.size();
+      append_encoded(into, *bytes, waiting->is_text);
+      count(waiting->counted_by.get(), into.size() - before);
+    } else if (const auto* kept = std::get_if<lent>(&one)) {
+      settled.text() += *kept->inside;
     } else {
       settled.pieces_.push_back(std::move(one));
       is_whole = false;
@@ -128,43 +137,103 @@ std::shared_ptr<work::lane> body::next_lane() const {
   return from == nullptr ? nullptr : from->home;
 }
 
-result<bool> body::pull(std::string& out) {
-  if (next_ >= pieces_.size()) return false;
-  if (auto* ready = std::get_if<std::string>(&pieces_[next_])) {
-    out += *ready;
-    pieces_[next_] = std::string();
-    return ++next_ < pieces_.size();
+std::optional<std::size_t> body::length() const noexcept {
+  std::size_t total = 0;
+  for (auto at = next_; at < pieces_.size(); ++at) {
+    if (const auto* ready = std::get_if<std::string>(&pieces_[at])) {
+      total += ready->size();
+    } else if (const auto* kept = std::get_if<lent>(&pieces_[at])) {
+      total += kept->inside->size() - kept->next;
+    } else {
+      return std::nullopt;
+    }
   }
-  if (auto* waiting = std::get_if<held>(&pieces_[next_])) {
-    if (!pull_held(*waiting, out)) ++next_;
-    return next_ < pieces_.size();
-  }
-  auto more = pull_stream(std::get<pulled>(pieces_[next_]), out);
-  if (!more) return more;
-  if (!*more) ++next_;
-  return next_ < pieces_.size();
+  return total;
 }
 
-bool body::pull_held(held& from, std::string& out) {
-  const auto bytes = std::string_view(*from.bytes).substr(from.next, pull_bytes);
-  append_counted(out, bytes, from.is_text, from.counted_by.get());
-  from.next += bytes.size();
+bool body::lends_next() const noexcept {
+  auto at = next_;
+  if (at < pieces_.size() && std::holds_alternative<std::string>(pieces_[at])) ++at;
+  const auto* const kept = at < pieces_.size() ? std::get_if<lent>(&pieces_[at]) : nullptr;
+  return kept != nullptr && kept->next == 0;
+}
+
+shared_bytes body::take_lent() {
+  auto* const kept = has_more() ? std::get_if<lent>(&pieces_[next_]) : nullptr;
+  if (kept == nullptr || kept->next != 0) return nullptr;
+  ++next_;
+  return std::move(kept->inside);
+}
+
+std::string body::take_ready() {
+  auto* const ready = has_more() ? std::get_if<std::string>(&pieces_[next_]) : nullptr;
+  if (ready == nullptr) return {};
+  ++next_;
+  return std::move(*ready);
+}
+
+result<bool> body::pull(std::string& out) {
+  json::buffer once;
+  auto more = pull(once);
+  out += once.view();
+  return more;
+}
+
+result<bool> body::pull(json::buffer& out) {
+  if (!has_more()) return false;
+  if (auto* ready = std::get_if<std::string>(&pieces_[next_])) {
+    out.append(*ready);
+    pieces_[next_] = std::string();
+    ++next_;
+  } else if (auto* waiting = std::get_if<held>(&pieces_[next_])) {
+    if (!pull_held(*waiting, out)) ++next_;
+  } else if (auto* kept = std::get_if<lent>(&pieces_[next_])) {
+    if (!pull_lent(*kept, out)) ++next_;
+  } else {
+    auto more = pull_stream(std::get<pulled>(pieces_[next_]), out);
+    if (!more) return more;
+    if (!*more) ++next_;
+  }
+  return has_more();
+}
+
+bool body::pull_held(held& from, json::buffer& out) {
+  const auto before = out.size();
+  out.reserve(before + pull_bytes + json::escape_room);
+  while (from.next < from.bytes->size() && out.size() - before < pull_bytes) {
+    const auto bytes = std::string_view(*from.bytes).substr(from.next, step_bytes);
+    append_encoded(out, bytes, from.is_text);
+    from.next += bytes.size();
+  }
+  count(from.counted_by.get(), out.size() - before);
   if (from.next < from.bytes->size()) return true;
   from.bytes.reset();
   return false;
 }
 
-result<bool> body::pull_stream(pulled& from, std::string& out) {
+bool body::pull_lent(lent& from, json::buffer& out) {
+  const auto bytes = std::string_view(*from.inside).substr(from.next, pull_bytes);
+  out.append(bytes);
+  from.next += bytes.size();
+  if (from.next < from.inside->size()) return true;
+  from.inside.reset();
+  return false;
+}
+
+result<bool> body::pull_stream(pulled& from, json::buffer& out) {
   const auto window = std::make_unique_for_overwrite<char[]>(pull_bytes);
-  const auto count = read_fully(*from.reader, std::span(window.get(), pull_bytes));
-  if (!count) return tl::unexpected(count.error());
-  const std::string_view bytes(window.get(), *count);
+  const auto got = read_fully(*from.reader, std::span(window.get(), pull_bytes));
+  if (!got) return tl::unexpected(got.error());
+  const std::string_view bytes(window.get(), *got);
   from.digest.feed(bytes);
   const bool at_end = bytes.size() < pull_bytes;
   if (at_end && from.digest.value() != from.expected) {
     return fail(errc::content_changed, "The resource changed while it was being sent. Ask for it again.");
   }
-  append_counted(out, bytes, from.is_text, from.counted_by.get());
+  const auto before = out.size();
+  out.reserve(before + (from.is_text ? bytes.size() + json::escape_room : json::base64_size(bytes.size())));
+  append_encoded(out, bytes, from.is_text);
+  count(from.counted_by.get(), out.size() - before);
   if (at_end) from.reader.reset();
   return !at_end;
 }

@@ -13,6 +13,7 @@
 #include <hondana/error.hpp>
 
 #include "bytes/prepare.hpp"
+#include "json/buffer.hpp"
 #include "rpc/receipt.hpp"
 #include "work/pool.hpp"
 
@@ -21,7 +22,8 @@ namespace hondana::rpc {
 /// One JSON message as a row of pieces. Movable, never copied.
 ///
 /// Small contents in memory are encoded when they are added; big ones and streams piece by piece in `pull`, so that a message
-/// that waits holds its content once, unencoded.
+/// that waits holds its content once, unencoded. Contents that somebody keeps encoded are lent: they go out from where they
+/// are kept (`take_lent`), which is shared and may be given up by whoever keeps it meanwhile.
 /// Threads: one at a time.
 class body {
  public:
@@ -45,19 +47,32 @@ class body {
   /// Takes over the receipts of a message of which this is another form.
   void stand_for(receipts of) { receipts_.add(std::move(of)); }
 
-  /// Whether nothing has to be pulled: then `take_text` is the whole message.
+  /// Whether it is one text: then `take_text` is the whole message.
   [[nodiscard]] bool is_whole() const noexcept;
   [[nodiscard]] std::string take_text();
   /// Encodes what is in memory now, so that whoever lent it has it back; false when a stream is left, which only pulling ends.
   bool settle();
-  /// Bytes this message holds in memory while it waits, encoded or not. A stream counts as one piece of it.
+  /// Bytes this message holds in memory while it waits, encoded or not. A stream counts as one piece of it; what is lent counts
+  /// where it is kept.
   [[nodiscard]] std::size_t bytes_held() const noexcept;
+  /// How long all of it is, while nothing of it has to be encoded or pulled.
+  [[nodiscard]] std::optional<std::size_t> length() const noexcept;
 
   /// Where `pull` must be called: the lane of the stream that comes next, or nothing when what is next is in memory.
   [[nodiscard]] std::shared_ptr<work::lane> next_lane() const;
-  /// Appends the next piece, about 256 KiB of content, to `out`; false when the message is complete.
+  /// Whether what comes next is lent, maybe behind a text: then `take_ready` and `take_lent` have it without copying it.
+  [[nodiscard]] bool lends_next() const noexcept;
+  /// What comes next, when that is lent: to be written as it is. Null: `pull` has it.
+  [[nodiscard]] shared_bytes take_lent();
+  /// The text that comes next, when that is text.
+  [[nodiscard]] std::string take_ready();
+  /// Whether anything is left.
+  [[nodiscard]] bool has_more() const noexcept { return next_ < pieces_.size(); }
+  /// Appends the next piece, of about 192 KiB, to `out`; false when the message is complete.
   /// Errors: content_changed when the bytes differ from the first pass, and the reader's own; the message must then be cut
   /// off so that no peer takes it for well-formed. May block while a stream is next.
+  [[nodiscard]] result<bool> pull(json::buffer& out);
+  /// The same for those who cannot use a buffer again.
   [[nodiscard]] result<bool> pull(std::string& out);
 
  private:
@@ -76,10 +91,15 @@ class body {
     bool is_text = false;
     std::shared_ptr<receipt> counted_by{};
   };
-  using piece = std::variant<std::string, held, pulled>;
+  struct lent {
+    shared_bytes inside;
+    std::size_t next = 0;
+  };
+  using piece = std::variant<std::string, held, pulled, lent>;
 
-  static bool pull_held(held& from, std::string& out);
-  static result<bool> pull_stream(pulled& from, std::string& out);
+  static bool pull_held(held& from, json::buffer& out);
+  static bool pull_lent(lent& from, json::buffer& out);
+  static result<bool> pull_stream(pulled& from, json::buffer& out);
 
   std::vector<piece> pieces_;
   std::size_t next_ = 0;

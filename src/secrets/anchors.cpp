@@ -96,8 +96,6 @@ std::vector<std::size_t> grouped(const std::vector<halves>& anchors, std::size_t
   return _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table)));
 }
 
-constexpr std::size_t window_bytes = 32 + anchor_bytes - 1;  // that tell about 32 places
-
 /// The tables of two sets of groups, as vectors.
 struct vector_tables {
   __m256i low[2][anchor_bytes];
@@ -113,22 +111,29 @@ struct vector_tables {
     }
   }
 
-  /// The places among 32 where an anchor may be.
-  [[gnu::target("avx2"), gnu::always_inline]] inline unsigned suspects(const char* from) const noexcept {
+  /// The places among 64 where an anchor may be. There are more tables than registers: each is loaded for two vectors at once.
+  /// A byte above 127 picks zero by its upper bit, unless `is_wide`.
+  template <bool is_wide>
+  [[gnu::target("avx2"), gnu::always_inline]] inline std::uint64_t suspects(const char* from) const noexcept {
     const auto nibble = _mm256_set1_epi8(0x0F);
-    auto first = _mm256_set1_epi8(-1);
-    auto second = first;
+    __m256i first[2] = {_mm256_set1_epi8(-1), _mm256_set1_epi8(-1)};
+    __m256i second[2] = {first[0], first[0]};
     for (std::size_t i = 0; i < anchor_bytes; ++i) {
-      const auto bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i));
-      const auto lower = _mm256_and_si256(bytes, nibble);
-      const auto upper = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble);
-      first = _mm256_and_si256(first,
-                               _mm256_and_si256(_mm256_shuffle_epi8(low[0][i], lower), _mm256_shuffle_epi8(high[0][i], upper)));
-      second = _mm256_and_si256(
-          second, _mm256_and_si256(_mm256_shuffle_epi8(low[1][i], lower), _mm256_shuffle_epi8(high[1][i], upper)));
+      for (std::size_t half = 0; half < 2; ++half) {
+        const auto bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i + 32 * half));
+        const auto lower = is_wide ? _mm256_and_si256(bytes, nibble) : bytes;
+        const auto upper = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble);
+        first[half] = _mm256_and_si256(
+            first[half], _mm256_and_si256(_mm256_shuffle_epi8(low[0][i], lower), _mm256_shuffle_epi8(high[0][i], upper)));
+        second[half] = _mm256_and_si256(
+            second[half], _mm256_and_si256(_mm256_shuffle_epi8(low[1][i], lower), _mm256_shuffle_epi8(high[1][i], upper)));
+      }
     }
+    return marks(first[0], second[0]) | static_cast<std::uint64_t>(marks(first[1], second[1])) << 32;
+  }
+
+  [[gnu::target("avx2"), gnu::always_inline]] static inline unsigned marks(__m256i first, __m256i second) noexcept {
     const auto either = _mm256_or_si256(first, second);
-    if (_mm256_testz_si256(either, either) != 0) return 0;
     return ~static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(either, _mm256_setzero_si256())));
   }
 };
@@ -146,6 +151,7 @@ anchor_search::anchor_search(std::span<const anchor> anchors) {
       const auto bytes = take_set(rest);
       for (std::size_t byte = 0; byte < bytes.size(); ++byte) {
         if (!bytes[byte]) continue;
+        is_wide_ = is_wide_ || byte > 0x7F;
         exact_[place][byte].set(i);
         all[i].low[place] = static_cast<std::uint16_t>(all[i].low[place] | 1u << (byte & 0x0F));
         all[i].high[place] = static_cast<std::uint16_t>(all[i].high[place] | 1u << (byte >> 4));
@@ -166,10 +172,33 @@ anchor_search::anchor_search(std::span<const anchor> anchors) {
   }
 }
 
+#if defined(__x86_64__)
+template <bool is_wide>
+[[gnu::target("avx2")]] void anchor_search::find_by_vectors(std::string_view text, std::vector<candidate>& into) const {
+  constexpr std::size_t window = 64 + anchor_bytes - 1;  // tells about 64 places
+  into.clear();
+  const vector_tables tables(groups_[0], groups_[1]);
+  std::array<char, window> rest{};
+  bool is_last = false;
+  for (std::size_t at = 0; !is_last; at += 64) {
+    const auto left = text.size() - at;
+    is_last = left < window;
+    // What is left at the end has nothing behind it.
+    if (is_last && left != 0) std::memcpy(rest.data(), text.data() + at, left);
+    const char* const from = is_last ? rest.data() : text.data() + at;
+    for (auto marked = tables.suspects<is_wide>(from); marked != 0; marked &= marked - 1) {
+      const auto place = static_cast<unsigned>(std::countr_zero(marked));
+      if (place + anchor_bytes > left) break;
+      if (const auto which = which_at(from + place); which.any()) into.push_back({at + place, which});
+    }
+  }
+}
+#endif
+
 void anchor_search::find(std::string_view text, std::vector<candidate>& into) const {
 #if defined(__x86_64__)
   static const bool has_vectors = __builtin_cpu_supports("avx2") != 0;
-  if (has_vectors) return find_by_vectors(text, into);
+  if (has_vectors) return is_wide_ ? find_by_vectors<true>(text, into) : find_by_vectors<false>(text, into);
 #endif
   find_portably(text, into);
 }
@@ -180,32 +209,5 @@ void anchor_search::find_portably(std::string_view text, std::vector<candidate>&
     if (const auto which = which_at(text.data() + at); which.any()) into.push_back({at, which});
   }
 }
-
-#if defined(__x86_64__)
-[[gnu::target("avx2")]] void anchor_search::find_by_vectors(std::string_view text, std::vector<candidate>& into) const {
-  into.clear();
-  if (text.size() < anchor_bytes) return;
-  const vector_tables tables(groups_[0], groups_[1]);
-  std::size_t at = 0;
-  for (; at + window_bytes <= text.size(); at += 32) {
-    for (auto left = tables.suspects(text.data() + at); left != 0; left &= left - 1) {
-      const auto place = at + static_cast<unsigned>(std::countr_zero(left));
-      if (const auto which = which_at(text.data() + place); which.any()) into.push_back({place, which});
-    }
-  }
-  // What is left, with nothing behind it.
-  std::array<char, 2 * window_bytes> rest{};
-  std::memcpy(rest.data(), text.data() + at, text.size() - at);
-  for (std::size_t step = 0; at + step + anchor_bytes <= text.size(); step += 32) {
-    for (auto left = tables.suspects(rest.data() + step); left != 0; left &= left - 1) {
-      const auto place = step + static_cast<unsigned>(std::countr_zero(left));
-      const auto which = which_at(rest.data() + place);
-      if (which.any() && at + place + anchor_bytes <= text.size()) into.push_back({at + place, which});
-    }
-  }
-}
-#else
-void anchor_search::find_by_vectors(std::string_view text, std::vector<candidate>& into) const { find_portably(text, into); }
-#endif
 
 }  // namespace hondana::secrets

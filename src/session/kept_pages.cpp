@@ -18,7 +18,7 @@ std::size_t size_of(const std::optional<std::string>& text) noexcept { return te
 std::optional<std::string> scopes_of(const caller& who) {
   if (!who.proof) return std::nullopt;
   std::string all;
-  for (const auto& one : who.proof->scopes) (all += one) += ' ';  // no scope has a space in it
+  for (const auto& one : who.proof->scopes) ((all += std::to_string(one.size())) += ' ') += one;  // whatever is in them
   return all;
 }
 
@@ -78,8 +78,10 @@ void kept_pages::keep(const page_key& of, std::string_view page, std::shared_ptr
   const std::lock_guard lock(mutex_);
   if (const auto before = places_.find(of); before != places_.end()) drop(before);
   shrink_to(most_bytes_ - cost);
+  std::list<const page_key*> turn{nullptr};  // nothing behind this may fail and leave a place without one
   const auto place = places_.emplace(of, shelf_place{std::move(copy), std::move(valid), cost, {}}).first;
-  order_.push_front(&place->first);
+  turn.front() = &place->first;
+  order_.splice(order_.begin(), turn);
   place->second.in_order = order_.begin();
   counts_.bytes += cost;
   counts_.entries += 1;

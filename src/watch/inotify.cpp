@@ -1,7 +1,7 @@
 /// Reading and writing the kernel's queue.
 #include "watch/inotify.hpp"
 
-#include <sys/ioctl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -61,8 +61,9 @@ tl::expected<int, int> inotify::add(int folder) const {
 void inotify::remove(int watch) const noexcept { (void)::inotify_rm_watch(descriptor_, watch); }  // it may have gone by itself
 
 bool inotify::is_silent() const noexcept {
-  int waiting = 0;
-  return ::ioctl(descriptor_, FIONREAD, &waiting) == 0 && waiting == 0;
+  // FIONREAD would add up all that waits.
+  pollfd waiting{descriptor_, POLLIN, 0};
+  return ::poll(&waiting, 1, 0) == 0;
 }
 
 bool inotify::read(const std::function<void(const event&)>& take) {

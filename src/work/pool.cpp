@@ -39,6 +39,7 @@ struct crew {
   std::size_t threads = 0;
   std::size_t idle = 0;
   std::vector<clock::time_point> running{};  // deadlines of the jobs under way
+  std::condition_variable work_arrived{};
 
   [[nodiscard]] bool is_stuck(clock::time_point now) const {
     return running.size() >= limit &&
@@ -53,7 +54,6 @@ struct pool::state {
 
   std::mutex mutex;
   pool_limits within;
-  std::condition_variable work_arrived;
   std::condition_variable thread_left;
   callers requests;
   std::deque<waiting_job> continuations;
@@ -77,7 +77,7 @@ struct pool::state {
     std::unique_lock lock(mutex);
     for (;;) {
       ++as.idle;
-      work_arrived.wait(lock, [&] { return closed || as.threads > as.limit || has_next(as); });
+      as.work_arrived.wait(lock, [&] { return closed || as.threads > as.limit || has_next(as); });
       --as.idle;
       if (closed || as.threads > as.limit) break;
       auto [what, whose] = next();
@@ -90,6 +90,8 @@ struct pool::state {
       if (whose != nullptr) requests.done(whose);
     }
     --as.threads;
+    // Leaving because there are too many of them, it may have been the one that was woken for a job.
+    as.work_arrived.notify_one();
     thread_left.notify_all();
   }
 
@@ -117,7 +119,7 @@ void pool::limit_to(const pool_limits& within) {
     state_->within = within;
     state_->general.limit = within.threads;
   }
-  state_->work_arrived.notify_all();
+  state_->general.work_arrived.notify_all();
 }
 
 pool::~pool() { close(clock::now()); }
@@ -153,9 +155,12 @@ result<void> pool::submit(task job, clock::time_point deadline, urgency how, std
   } else {
     s.continuations.push_back({std::move(job), deadline});
   }
+  // One thread a job: waking more of them than there is work for costs more than the work does. Either crew may take a
+  // continuation, and whichever comes first does.
+  const bool continuing_helps = !is_request && s.continuing.idle != 0;
   lock.unlock();
-  // One condition for both crews: the one that is woken must be one that may take the job.
-  s.work_arrived.notify_all();
+  s.general.work_arrived.notify_one();
+  if (continuing_helps) s.continuing.work_arrived.notify_one();
   return {};
 }
 
@@ -167,7 +172,8 @@ bool pool::close(clock::time_point until) {
   s.closed = true;
   dropped_requests = s.requests.clear();
   dropped_continuations.swap(s.continuations);
-  s.work_arrived.notify_all();
+  s.general.work_arrived.notify_all();
+  s.continuing.work_arrived.notify_all();
   const bool all_left =
       s.thread_left.wait_until(lock, until, [&s] { return s.general.threads == 0 && s.continuing.threads == 0; });
   lock.unlock();

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Checks that everything a program is linked to stands in the table of licences, and that Debian's copyright files agree.
-# Usage: check_licences.sh PROGRAM TABLE; prints one line a fault, exits 1 if there is any.
+# Checks that everything a program is linked to, or loads later, stands in the table of licences, and that Debian's copyright
+# files agree. Usage: check_licences.sh PROGRAM TABLE [LOADED...]; prints one line a fault, exits 1 if there is any.
+# LOADED are names of libraries, such as libcurl.so.4.
 set -euo pipefail
 program=$1
 table=$2
+loaded=("${@:3}")
 faults=0
 
 fault() {
@@ -53,6 +55,21 @@ for library in "${!package_of[@]}"; do
   [[ $library != 'the headers of '* ]] || check_words "$library" "${package_of[$library]}"
 done
 
+# Name and file of everything that comes with a program or library.
+libraries_of() {
+  ldd "$1" | awk '$2 == "=>" { print $1, $3 } $1 ~ /^\// { n = split($1, parts, "/"); print parts[n], $1 }'
+}
+everything() {
+  libraries_of "$program"
+  local one file
+  for one in "${loaded[@]}"; do
+    file=$(/sbin/ldconfig -p | awk -v name="$one" '$1 == name { print $NF; exit }')
+    # As one of no package, which is a fault.
+    printf '%s %s\n' "$one" "${file:-/nonexistent}"
+    [ -z "$file" ] || libraries_of "$file"
+  done
+}
+
 count=0
 while read -r library file; do
   count=$((count + 1))
@@ -63,7 +80,7 @@ while read -r library file; do
   package=$(owner "$file") || { fault "$library ($file) belongs to no package"; continue; }
   [ "$package" = "${package_of[$library]}" ] || fault "$library belongs to $package, not to ${package_of[$library]}"
   check_words "$library" "$package"
-done < <(ldd "$program" | awk '$2 == "=>" { print $1, $3 } $1 ~ /^\// { n = split($1, parts, "/"); print parts[n], $1 }')
+done < <(everything | sort -u)
 
 [ "$count" -gt 0 ] || fault "$program is linked to nothing that ldd can see"
 [ "$faults" -eq 0 ] && echo "$count libraries, all listed"

@@ -54,6 +54,7 @@ class attempt {
       if (auto same = matches(bytes, 0); !same) return tl::unexpected(std::move(same.error()));
     }
     found.form = bytes::form_of(bytes);
+    found.is_checked = true;
     found.front = bytes.substr(0, head_bytes);
     found.version = *stable ? version_of(state_) : bytes::to_hex(bytes::digest_of(bytes));
     found.is_racy = !*stable;

@@ -26,10 +26,11 @@ struct file_content {
   std::variant<shared_bytes, std::shared_ptr<byte_reader>> data;
   /// Of the whole file, or of its first 256 MiB, also where this is a part; `detect` for large whole ones.
   content_form form = content_form::detect;
-  std::string front;       ///< The first 4 KiB of the whole file.
-  std::string version;     ///< Of the whole file; empty where it changes too fast, and is too large, for one.
-  bool is_racy = false;    ///< It changed so lately that another change might not show, or while it was being read.
-  std::size_t masked = 0;  ///< Secrets, where `data` are bytes; a reader has them among its facts.
+  bool is_checked = false;  ///< `form` is that of `data`, all of which was looked at.
+  std::string front;        ///< The first 4 KiB of the whole file.
+  std::string version;      ///< Of the whole file; empty where it changes too fast, and is too large, for one.
+  bool is_racy = false;     ///< It changed so lately that another change might not show, or while it was being read.
+  std::size_t masked = 0;   ///< Secrets, where `data` are bytes; a reader has them among its facts.
 };
 
 /// What reads share. Threads: any, at once.

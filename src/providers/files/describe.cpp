@@ -133,11 +133,6 @@ manner manner_of(std::string_view type) noexcept {
   return found == manners.end() ? manner{{}, reading_of::nothing, nullptr} : *found;
 }
 
-bool contains_folded(std::string_view text, std::string_view lower) noexcept {
-  const auto same = [](char a, char b) { return letters::lower(a) == b; };
-  return std::search(text.begin(), text.end(), lower.begin(), lower.end(), same) != text.end();
-}
-
 }  // namespace
 
 bool is_describable(std::string_view mime_type) noexcept { return manner_of(mime_type).how != reading_of::nothing; }
@@ -226,8 +221,9 @@ bool is_boilerplate(std::string_view paragraph) {
                                                    "found in the license",
                                                    "see license",
                                                    "public license"};
+  const auto folded = letters::in_lower_case(paragraph);
   return std::any_of(signs.begin(), signs.end(),
-                     [paragraph](std::string_view sign) { return contains_folded(paragraph, sign); });
+                     [&folded](std::string_view sign) { return folded.find(sign) != std::string::npos; });
 }
 
 std::string_view take_line(std::string_view& rest) {

@@ -191,7 +191,7 @@ result<list_result> files_provider::list(const list_request& request) {
     is_settled = is_settled && !(entry.version.empty() && S_ISREG(one.in->at(one.index).mode));
   }
   answer.resume = std::move(page->resume);
-  if (is_settled && indexer_->is_calm_since(stirs)) {
+  if (is_settled && indexer_->is_calm_since(stirs, **listed)) {
     answer.valid = std::make_shared<const unchanged>(watching_->still(), indexer_->stir_count(), stirs);
   }
   return answer;
@@ -317,6 +317,7 @@ result<reading> files_provider::read_file(const root& of, const located& what, c
   const bool is_front_whole = read->front.size() < head_bytes;
   if (read->form != content_form::blob) item.title = files::describe(item.mimeType, read->front, is_front_whole).title;
   item.form = read->form;
+  item.is_checked = read->is_checked;
   item.data = std::move(read->data);
   item.metadata = secrets::facts_of(read->masked);
   reading answer;

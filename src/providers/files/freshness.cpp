@@ -29,21 +29,24 @@ class freshness::voucher final : public validity {
  public:
   /// The time first, then the counts, then whether the way is watched, and only then does the caller look at the file: what
   /// happens from each of these on shows in `holds`, and what happened before shows in the file.
-  voucher(std::shared_ptr<const freshness> by, const chain& about) noexcept
-      : by_(std::move(by)), about_(about), since_(clock::now()), sum_(by_->sum_of(about_)) {}
+  voucher(const std::shared_ptr<const freshness>& by, const chain& about) noexcept
+      : by_(by), about_(about), since_(clock::now()), sum_(by->sum_of(about_)) {}
 
   /// The order matters. An event that was taken from the queue by the time the queue is found empty was taken after
   /// `is_hearing_` was set, and the kernel's lock of the queue has that seen here. If it is not set any more, everything that
   /// was taken then has been counted, and the acquiring load sees the counts. Looking at the counts before the queue would miss
   /// what is taken and counted in between.
   [[nodiscard]] bool holds() const noexcept override {
-    if (clock::now() - since_ > longest || !by_->heard_->is_silent()) return false;
-    if (by_->is_hearing_.load(std::memory_order_acquire)) return false;
-    return by_->sum_of(about_) == sum_;
+    if (clock::now() - since_ > longest) return false;
+    const auto by = by_.lock();
+    if (!by || !by->heard_->is_silent()) return false;
+    if (by->is_hearing_.load(std::memory_order_acquire)) return false;
+    return by->sum_of(about_) == sum_;
   }
 
  private:
-  const std::shared_ptr<const freshness> by_;
+  // What is kept must not keep the queue of a source that has gone.
+  const std::weak_ptr<const freshness> by_;
   const chain about_;
   const clock::time_point since_;
   const std::uint64_t sum_;

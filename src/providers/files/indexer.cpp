@@ -92,10 +92,11 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by) {
   return s.latest;
 }
 
-bool indexer::is_calm_since(std::uint64_t then) const {
+bool indexer::is_calm_since(std::uint64_t then, const listing& seen) const {
   const auto& s = *state_;
   const std::lock_guard lock(s.mutex);
-  return s.is_at_rest() && stirs_->load() == then && s.ears.is_watched && s.ears.is_watched();
+  // A mend or a walk may have ended meanwhile, which stirs nothing.
+  return s.latest.get() == &seen && s.is_at_rest() && stirs_->load() == then && s.ears.is_watched && s.ears.is_watched();
 }
 
 void indexer::begin() {

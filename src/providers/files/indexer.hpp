@@ -51,7 +51,7 @@ class indexer {
   /// Something may be about to change, or to be told.
   void stir() noexcept { stirs_->fetch_add(1); }
   /// Whether what `current` gives has been whole and at rest ever since there were `then` stirs, with every folder watched.
-  [[nodiscard]] bool is_calm_since(std::uint64_t then) const;
+  [[nodiscard]] bool is_calm_since(std::uint64_t then, const listing& seen) const;
 
   /// Starts a walk, or another one after the one under way.
   void refresh();

@@ -209,7 +209,10 @@ void watching::state::run() {
     try {
       turn();
     } catch (const std::exception& error) {
-      if (to.stirred) to.stirred();
+      // What was taken from the queue and not passed on is lost; anything may have changed.
+      if (fresh) freshness::hearing(*fresh).count_all();
+      for (std::size_t i = 0; folders && i < roots.size(); ++i) folders->forget(i);
+      if (to.lost) to.lost();
       still.end_hearing();
       say(std::string("watching files went on after: ") + error.what());
     }
@@ -238,7 +241,9 @@ void watching::state::turn() {
   constexpr int reads_a_turn = 16;
   for (int reads = 1; hear_some() && reads < reads_a_turn; ++reads) {
   }
+  still.begin_hearing();
   for (const auto& [tree, path] : settling.due(clock::now())) hear_changed(tree, path, false, false);
+  still.end_hearing();
   if (still.takes_look() || clock::now() >= next_follow) {
     follow_all();
     next_follow = clock::now() + std::max(configured.refresh_after, shortest_sleep);

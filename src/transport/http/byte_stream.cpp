@@ -15,6 +15,8 @@ namespace {
 
 using boost::system::error_code;
 
+constexpr std::size_t most_parts = 8;
+
 iovec piece(std::string_view bytes) noexcept { return {const_cast<char*>(bytes.data()), bytes.size()}; }
 
 }  // namespace
@@ -25,20 +27,33 @@ byte_stream::attempt byte_stream::read_plainly(std::span<char> into) {
   return {count < 0 && tls::has_to_wait() ? progress::wants_input : progress::ended, 0};
 }
 
-byte_stream::attempt byte_stream::write_plainly(std::string_view first, std::string_view then) {
+byte_stream::attempt byte_stream::write_plainly(std::span<const std::string_view> parts) {
+  std::array<iovec, most_parts> all;
+  std::size_t used = 0;
+  for (const auto one : parts) {
+    if (!one.empty()) all[used++] = piece(one);
+  }
   ssize_t count = 0;
-  if (first.empty() || then.empty()) {
-    const auto all = first.empty() ? then : first;
-    count = ::send(socket_.native_handle(), all.data(), all.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (used == 1) {
+    count = ::send(socket_.native_handle(), all[0].iov_base, all[0].iov_len, MSG_NOSIGNAL | MSG_DONTWAIT);
   } else {
-    std::array<iovec, 2> both{piece(first), piece(then)};
     msghdr what{};
-    what.msg_iov = both.data();
-    what.msg_iovlen = both.size();
+    what.msg_iov = all.data();
+    what.msg_iovlen = used;
     count = ::sendmsg(socket_.native_handle(), &what, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
   if (count >= 0) return {progress::moved, static_cast<std::size_t>(count)};
   return {tls::has_to_wait() ? progress::wants_output : progress::failed, 0};
+}
+
+/// A record at a time: of the first that is not empty, and of the next where the first is short.
+byte_stream::attempt byte_stream::write_secured(std::span<const std::string_view> parts) {
+  std::array<std::string_view, 2> both;
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < parts.size() && used < both.size(); ++i) {
+    if (!parts[i].empty()) both[used++] = parts[i];
+  }
+  return tls_->write(both[0], both[1]);
 }
 
 byte_stream::progress byte_stream::finish() {

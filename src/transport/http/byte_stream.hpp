@@ -24,9 +24,10 @@ class byte_stream {
 
   /// `into` has room for a record of TLS.
   [[nodiscard]] attempt read(std::span<char> into) { return tls_ ? tls_->read(into) : read_plainly(into); }
-  /// Some of what is in both, of which not both are empty. What was tried and not taken must be tried again.
-  [[nodiscard]] attempt write(std::string_view first, std::string_view then) {
-    return tls_ ? tls_->write(first, then) : write_plainly(first, then);
+  /// Some of what is in `parts`, from the front, of which not all are empty and which are at most eight. What was tried and not
+  /// taken must be tried again.
+  [[nodiscard]] attempt write(std::span<const std::string_view> parts) {
+    return tls_ ? write_secured(parts) : write_plainly(parts);
   }
   /// Nothing more is written: `wants_output` when this has to be tried again. What is read from here on is thrown away.
   [[nodiscard]] progress finish();
@@ -50,7 +51,8 @@ class byte_stream {
 
  private:
   [[nodiscard]] attempt read_plainly(std::span<char> into);
-  [[nodiscard]] attempt write_plainly(std::string_view first, std::string_view then);
+  [[nodiscard]] attempt write_plainly(std::span<const std::string_view> parts);
+  [[nodiscard]] attempt write_secured(std::span<const std::string_view> parts);
 
   socket socket_;
   std::unique_ptr<tls::session> tls_;

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/socket_base.hpp>
@@ -25,6 +26,10 @@ using boost::system::error_code;
 constexpr int reads_in_a_row = 4;
 // Portions of a stream, likewise.
 constexpr int portions_in_a_row = 64;
+// Buffers for pieces that a loop keeps: those used last are in its processor's cache.
+constexpr std::size_t most_spares = 4;
+constexpr std::size_t least_spare = 64u << 10;
+constexpr std::size_t largest_spare = 1u << 20;
 // For the line before a chunk, which is written when its size is known.
 constexpr std::size_t chunk_room = 24;
 
@@ -132,7 +137,7 @@ bool connection::send_events() {
     text += "\r\n";
   }
   const auto left = std::string_view(text).substr(begin);
-  const auto sent = stream_.write({}, left);
+  const auto sent = stream_.write(std::array{left});
   if (sent.how == byte_stream::progress::ended || sent.how == byte_stream::progress::failed) {
     close();
     return true;
@@ -169,12 +174,16 @@ void connection::pump() {
 
 /// True when all of the output has been taken; false when the rest must wait, or the peer has gone.
 bool connection::write() {
-  const auto& output = dialogue_.output();
-  const std::string_view head = output.head;
-  const std::string_view body = output.body;
-  while (written_ < head.size() + body.size()) {
-    const auto from_head = std::min(written_, head.size());
-    const auto sent = stream_.write(head.substr(from_head), body.substr(written_ - from_head));
+  const auto size = dialogue_.output().size();
+  while (written_ < size) {
+    auto parts = dialogue_.output().parts();
+    auto before = written_;
+    for (auto& one : parts) {
+      const auto taken = std::min(before, one.size());
+      one.remove_prefix(taken);
+      before -= taken;
+    }
+    const auto sent = stream_.write(parts);
     switch (sent.how) {
       case byte_stream::progress::moved:
         break;
@@ -291,6 +300,20 @@ result<void> connection::pull(std::shared_ptr<outgoing> what, ticket of) {
         });
       },
       until, work::urgency::continuation);
+}
+
+json::buffer connection::spare() {
+  auto& all = loop_->spares;
+  if (all.empty()) return {};
+  auto out = std::move(all.back());
+  all.pop_back();
+  return out;
+}
+
+void connection::take_back(json::buffer used) {
+  if (loop_->spares.size() >= most_spares || used.capacity() < least_spare || used.capacity() > largest_spare) return;
+  used.clear();
+  loop_->spares.push_back(std::move(used));
 }
 
 void connection::log(std::string_view line) {

@@ -11,6 +11,7 @@
 
 #include <hondana/authenticator.hpp>
 
+#include "json/buffer.hpp"
 #include "rpc/facts.hpp"
 #include "rpc/outlet.hpp"
 #include "server/core.hpp"
@@ -61,6 +62,8 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   [[nodiscard]] rpc::delivery leave(const rpc::http_headers& headers) override;
   void forget() override;
   [[nodiscard]] result<void> pull(std::shared_ptr<outgoing> what, ticket of) override;
+  [[nodiscard]] json::buffer spare() override;
+  void take_back(json::buffer used) override;
   [[nodiscard]] plain_answer report(verdict::kind which) override;
   [[nodiscard]] plain_answer describe(const request_head& head, std::string_view path) override;
   void refused(int status) override;

@@ -1,6 +1,7 @@
 /// One HTTP/1 connection as a state machine: bytes and events in, bytes and requests out.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,9 @@
 
 #include <tl/expected.hpp>
 
+#include <hondana/resource.hpp>
+
+#include "json/buffer.hpp"
 #include "rpc/facts.hpp"
 #include "rpc/outlet.hpp"
 #include "transport/http/byte_budget.hpp"
@@ -24,9 +28,10 @@ namespace hondana::transport::http {
 /// A streamed answer: what is still to be pulled, and the piece pulled last. Whoever pulls has it alone meanwhile.
 struct outgoing {
   rpc::body rest;
-  std::string piece;
-  int status = 200;    // of an answer whose head is sent with the first piece
-  std::string fields;  // further lines of that head
+  json::buffer piece;
+  int status = 200;          // of an answer whose head is sent with the first piece
+  std::string fields;        // further lines of that head
+  bool is_measured = false;  // that head has told how long it is
 };
 
 /// What a dialogue asks of the connection that drives it. Nothing here may call back before it returns.
@@ -61,6 +66,10 @@ class dialogue_host {
   virtual void forget() = 0;
   /// Calls `what->rest.pull(what->piece)` on `next_lane()`; `dialogue::pulled` follows. Errors: as `work::lane::submit`.
   [[nodiscard]] virtual result<void> pull(std::shared_ptr<outgoing> what, ticket of) = 0;
+  /// An empty buffer for a piece, best one that was used a moment ago. Default: a new one.
+  [[nodiscard]] virtual json::buffer spare() { return {}; }
+  /// Takes such a buffer back, or lets it go.
+  virtual void take_back(json::buffer used) { static_cast<void>(used); }
   /// `verdict::kind::health` or `ready`.
   [[nodiscard]] virtual plain_answer report(verdict::kind which) = 0;
   /// `verdict::kind::metadata` about `path`.
@@ -124,10 +133,21 @@ class dialogue {
   /// Ends without a word of its own, when the peer has had time to read the driver's.
   void hang_up() { enter(state::lingering); }
 
+  /// What is to be written, one behind the other. What is `kept` is lent and shared.
   struct text {
     std::string head;
-    std::string body;  ///< Follows `head`.
-    [[nodiscard]] bool empty() const noexcept { return head.empty() && body.empty(); }
+    std::string body;
+    json::buffer piece;
+    shared_bytes kept;
+    std::string tail;
+    [[nodiscard]] std::array<std::string_view, 5> parts() const noexcept {
+      return {head, body, piece.view(), kept ? std::string_view(*kept) : std::string_view(), tail};
+    }
+    [[nodiscard]] std::size_t size_of_message() const noexcept {
+      return body.size() + piece.size() + (kept ? kept->size() : 0) + tail.size();
+    }
+    [[nodiscard]] std::size_t size() const noexcept { return head.size() + size_of_message(); }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   };
   [[nodiscard]] const text& output() const noexcept { return output_; }
   [[nodiscard]] bool wants_input() const noexcept;
@@ -193,6 +213,7 @@ class dialogue {
   void send_event(portion what, bool is_last);
   void send_text(std::string text, bool is_last);
   void pull_next();
+  void send_lent();
   void send_piece(bool is_last);
   void fail_stream(const failure& why);
   void cut_off();

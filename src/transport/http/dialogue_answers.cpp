@@ -87,8 +87,11 @@ void dialogue::send_answer(rpc::delivery what, std::string_view fields) {
     set_body(std::move(content));
     return;
   }
-  stream_ = std::make_shared<outgoing>(outgoing{std::move(*what.content), {}, status, std::string(fields)});
+  const auto length = what.content->length();
+  stream_ = std::make_shared<outgoing>(
+      outgoing{std::move(*what.content), {}, status, length ? std::string() : std::string(fields), length.has_value()});
   head_sent_ = false;
+  if (length) send_head(status, "application/json", false, *length, fields);
   pull_next();
 }
 
@@ -103,7 +106,7 @@ void dialogue::send_event(portion what, bool is_last) {
   leaving_ = what.content.content->sent_for();
   auto event = write_event({what.event, what.id}, std::move(*what.content.content));
   if (event.is_whole()) return send_text(event.take_text(), is_last);
-  stream_ = std::make_shared<outgoing>(outgoing{std::move(event), {}, 200, {}});
+  stream_ = std::make_shared<outgoing>(outgoing{std::move(event), {}, 200, {}, false});
   ends_events_ = is_last;
   pull_next();
 }
@@ -118,19 +121,21 @@ void dialogue::sent_events(std::string_view rest) {
 /// Sends text of an event stream at once.
 void dialogue::send_text(std::string what, bool is_last) {
   stream_ = std::make_shared<outgoing>();
-  stream_->piece = std::move(what);
+  output_.body = std::move(what);
   ends_events_ = is_last;
   send_piece(true);
 }
 
 void dialogue::pull_next() {
+  if (stream_->rest.lends_next()) return send_lent();
+  if (stream_->piece.capacity() == 0) stream_->piece = host_.spare();
   stream_->piece.clear();
   // What is in memory travels with the piece behind it, as long as it is not much.
   while (!stream_->rest.next_lane()) {
     const auto more = stream_->rest.pull(stream_->piece);
     if (!more) return fail_stream(more.error());
     if (!*more) return send_piece(true);
-    if (stream_->piece.size() >= full_piece) return send_piece(false);
+    if (stream_->piece.size() >= full_piece || stream_->rest.lends_next()) return send_piece(false);
   }
   enter(state::pulling);
   if (const auto begun = host_.pull(stream_, ticket_); !begun) fail_stream(begun.error());
@@ -155,6 +160,7 @@ void dialogue::rest() {
   // Assigning an empty string would keep the memory.
   std::string().swap(output_.head);
   std::string().swap(output_.body);
+  std::string().swap(output_.tail);
   if (!verdict_) return;
   verdict_.reset();
   parser_.rest();
@@ -167,17 +173,24 @@ void dialogue::end_stream() {
   send_text({}, true);
 }
 
+/// What is kept elsewhere is written from there, with the text on either side.
+void dialogue::send_lent() {
+  output_.body = stream_->rest.take_ready();
+  output_.kept = stream_->rest.take_lent();
+  output_.tail = stream_->rest.take_ready();
+  send_piece(!stream_->rest.has_more());
+}
+
 void dialogue::send_piece(bool is_last) {
   if (!head_sent_) send_head(stream_->status, "application/json", true, 0, std::exchange(stream_->fields, {}));
-  const bool is_chunked = !is_http_1_0_;
-  auto piece = std::move(stream_->piece);
-  if (is_chunked && !piece.empty()) {
-    append_chunk_size(output_.head, piece.size());
-    piece += "\r\n";
+  output_.piece.swap(stream_->piece);
+  const bool is_chunked = !is_http_1_0_ && !stream_->is_measured;
+  if (const auto size = output_.size_of_message(); is_chunked && size != 0) {
+    append_chunk_size(output_.head, size);
+    output_.tail += "\r\n";
   }
   const bool is_end = is_last && (!is_events_ || ends_events_);
-  if (is_end && is_chunked) piece += "0\r\n\r\n";
-  set_body(std::move(piece));
+  if (is_end && is_chunked) output_.tail += "0\r\n\r\n";
   last_piece_ = is_end;
   if (is_last) stream_.reset();
   enter(state::sending);
@@ -214,7 +227,7 @@ void dialogue::set_body(std::string what) {
 /// Peers that take nothing hold a piece each. When all of them together hold too much, whoever holds more has less time.
 void dialogue::set_sending_deadline() {
   taken_ = 0;
-  const auto held = output_.body.size() + (stream_ ? stream_->rest.bytes_held() : 0);
+  const auto held = output_.body.size() + output_.piece.size() + (stream_ ? stream_->rest.bytes_held() : 0);
   set_deadline(waiting_.grow_to(held) ? with_->stall : std::min(with_->stall, with_->stall_when_crowded));
 }
 
@@ -222,12 +235,15 @@ void dialogue::drained() {
   output_.head.clear();
   waiting_.release();
   if (now_ != state::sending) return;  // that was a 100 Continue
+  output_.body = {};
+  output_.kept.reset();
+  output_.tail.clear();
   if (stream_) {
     // The next piece goes where this one was.
-    output_.body.clear();
-    stream_->piece.swap(output_.body);
+    output_.piece.clear();
+    stream_->piece.swap(output_.piece);
   } else {
-    output_.body = {};
+    if (output_.piece.capacity() != 0) host_.take_back(std::exchange(output_.piece, {}));
     leaving_.settle(rpc::departure::sent);
   }
   if (!last_piece_) return stream_ ? pull_next() : await_message();

@@ -1,7 +1,6 @@
 /// Looks at the parts of a target before anything is sent to it.
 #include "transport/http_calls/checked_target.hpp"
 
-#include <curl/curl.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -10,13 +9,14 @@
 #include <memory>
 
 #include "letters/lower_case.hpp"
+#include "transport/http_calls/curl_library.hpp"
 #include "transport/http_calls/response_head.hpp"
 
 namespace hondana::transport::http_calls {
 namespace {
 
 struct url_deleter {
-  void operator()(CURLU* url) const noexcept { curl_url_cleanup(url); }
+  void operator()(CURLU* url) const noexcept { curl().url_cleanup(url); }
 };
 using parsed_url = std::unique_ptr<CURLU, url_deleter>;
 
@@ -30,15 +30,16 @@ constexpr std::array<std::string_view, 11> own_fields{
 
 parsed_url parse(const std::string& url, unsigned flags = 0) {
   if (url.size() > max_uri_bytes || url.find('\0') != std::string::npos) return {};
-  parsed_url out(curl_url());
-  if (!out || curl_url_set(out.get(), CURLUPART_URL, url.c_str(), flags) != CURLUE_OK) return {};
+  const auto* library = loaded_curl();
+  parsed_url out(library == nullptr ? nullptr : library->url());
+  if (!out || curl().url_set(out.get(), CURLUPART_URL, url.c_str(), flags) != CURLUE_OK) return {};
   return out;
 }
 
 std::optional<std::string> part(const parsed_url& url, CURLUPart which, unsigned flags = 0) {
   char* text = nullptr;
-  if (curl_url_get(url.get(), which, &text, flags) != CURLUE_OK) return std::nullopt;
-  const std::unique_ptr<char, decltype(&curl_free)> owner(text, &curl_free);
+  if (curl().url_get(url.get(), which, &text, flags) != CURLUE_OK) return std::nullopt;
+  const std::unique_ptr<char, decltype(curl().free)> owner(text, curl().free);
   return std::string(text);
 }
 
@@ -75,8 +76,8 @@ bool has_credentials(const std::string& url) {
 std::optional<std::string> resolved(const std::string& base, const std::string& reference) {
   const auto url = parse(base);
   if (!url || reference.size() > max_uri_bytes || reference.find('\0') != std::string::npos) return std::nullopt;
-  if (curl_url_set(url.get(), CURLUPART_URL, reference.c_str(), CURLU_URLENCODE) != CURLUE_OK) return std::nullopt;
-  curl_url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
+  if (curl().url_set(url.get(), CURLUPART_URL, reference.c_str(), CURLU_URLENCODE) != CURLUE_OK) return std::nullopt;
+  curl().url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
   return part(url, CURLUPART_URL);
 }
 
@@ -107,6 +108,7 @@ result<std::string> header_line(std::string_view name, std::string_view value) {
 }
 
 result<checked_target> check_target(const http_target& target) {
+  if (loaded_curl() == nullptr) return no_curl();
   checked_target out;
   if (target.url.size() > max_uri_bytes) return fail(errc::invalid_argument, "the server's URL is longer than 8192 bytes");
   const auto url = parse(target.url);
@@ -118,7 +120,7 @@ result<checked_target> check_target(const http_target& target) {
     return fail(
         errc::invalid_argument,
         "the server's URL holds a user name or password, which would end up in logs; send an Authorization header instead");
-  curl_url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
+  curl().url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
   // What is connected to is the URL written anew: a host whose percent signs stand for control characters reads differently
   // then.
   out.url = part(url, CURLUPART_URL).value_or(std::string());

@@ -12,7 +12,7 @@ bool has_too_long_line(CURL* handle, CURLcode how) noexcept {
   if (how == too_large) return true;
   // Memory that is lacking before a byte has come is lacking indeed.
   curl_off_t first_byte = 0;
-  return how == CURLE_OUT_OF_MEMORY && curl_easy_getinfo(handle, CURLINFO_STARTTRANSFER_TIME_T, &first_byte) == CURLE_OK &&
+  return how == CURLE_OUT_OF_MEMORY && curl().easy_getinfo(handle, CURLINFO_STARTTRANSFER_TIME_T, &first_byte) == CURLE_OK &&
          first_byte > 0;
 }
 

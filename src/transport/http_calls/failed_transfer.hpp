@@ -1,9 +1,9 @@
 /// What libcurl's errors mean where their own texts mislead.
 #pragma once
 
-#include <curl/curl.h>
-
 #include <string_view>
+
+#include "transport/http_calls/curl_library.hpp"
 
 namespace hondana::transport::http_calls {
 

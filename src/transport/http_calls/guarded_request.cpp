@@ -17,22 +17,22 @@ namespace {
 constexpr long window_bytes = 64L << 10;
 
 struct easy_deleter {
-  void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
+  void operator()(CURL* handle) const noexcept { curl().easy_cleanup(handle); }
 };
 struct multi_deleter {
-  void operator()(CURLM* handle) const noexcept { curl_multi_cleanup(handle); }
+  void operator()(CURLM* handle) const noexcept { curl().multi_cleanup(handle); }
 };
 struct lines_deleter {
-  void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
+  void operator()(curl_slist* list) const noexcept { curl().slist_free_all(list); }
 };
 using line_list = std::unique_ptr<curl_slist, lines_deleter>;
 
 /// Null when there is no memory.
 line_list list_of(const std::vector<std::string>& lines) {
   // Without this a long body waits a second for a "100 Continue" that few servers send.
-  line_list out(curl_slist_append(nullptr, "Expect:"));
+  line_list out(curl().slist_append(nullptr, "Expect:"));
   for (const auto& line : lines) {
-    curl_slist* const longer = out ? curl_slist_append(out.get(), line.c_str()) : nullptr;
+    curl_slist* const longer = out ? curl().slist_append(out.get(), line.c_str()) : nullptr;
     if (longer == nullptr) return {};
     static_cast<void>(out.release());
     out.reset(longer);
@@ -72,7 +72,9 @@ curl_socket_t guarded_request::open_socket(void* self, curlsocktype, curl_sockad
 
 result<void> guarded_request::set_options(CURL* easy, curl_slist* lines, const parts& what) {
   bool is_set = true;
-  const auto set = [&](CURLoption option, auto value) { is_set = is_set && curl_easy_setopt(easy, option, value) == CURLE_OK; };
+  const auto set = [&](CURLoption option, auto value) {
+    is_set = is_set && curl().easy_setopt(easy, option, value) == CURLE_OK;
+  };
   set(CURLOPT_URL, what.url.c_str());
   set(CURLOPT_PROTOCOLS_STR, under_.schemes);
   set(CURLOPT_FOLLOWLOCATION, 0L);
@@ -109,40 +111,42 @@ result<void> guarded_request::set_options(CURL* easy, curl_slist* lines, const p
 }
 
 result<void> guarded_request::perform(const parts& what) {
+  if (loaded_curl() == nullptr) return no_curl();
   // The multi handle goes last: the other one must have left it.
-  const std::unique_ptr<CURLM, multi_deleter> multi(has_curl() ? curl_multi_init() : nullptr);
-  const std::unique_ptr<CURL, easy_deleter> easy(multi ? curl_easy_init() : nullptr);
+  const std::unique_ptr<CURLM, multi_deleter> multi(has_curl() ? curl().multi_init() : nullptr);
+  const std::unique_ptr<CURL, easy_deleter> easy(multi ? curl().easy_init() : nullptr);
   const auto lines = list_of(what.header_lines);
   if (!easy || !lines) return cannot(errc::source_unavailable, what.url, "the HTTP library cannot be started");
   head_ = {};
   is_refused_ = false;
   error_text_[0] = '\0';
   if (auto set = set_options(easy.get(), lines.get(), what); !set) return set;
-  if (curl_multi_add_handle(multi.get(), easy.get()) != CURLM_OK)
+  if (curl().multi_add_handle(multi.get(), easy.get()) != CURLM_OK)
     return cannot(errc::source_unavailable, what.url, "the HTTP library takes no requests");
-  const std::stop_callback wake(stop_, [&] { curl_multi_wakeup(multi.get()); });
+  const std::stop_callback wake(stop_, [&] { curl().multi_wakeup(multi.get()); });
   auto outcome = wait_for(multi.get(), what.url);
-  curl_multi_remove_handle(multi.get(), easy.get());
+  curl().multi_remove_handle(multi.get(), easy.get());
   return outcome;
 }
 
 result<void> guarded_request::wait_for(CURLM* multi, const std::string& url) {
   for (;;) {
     int running = 0;
-    curl_multi_perform(multi, &running);
+    curl().multi_perform(multi, &running);
     int left = 0;
-    if (const auto* message = curl_multi_info_read(multi, &left)) return judge(message->easy_handle, message->data.result, url);
+    if (const auto* message = curl().multi_info_read(multi, &left))
+      return judge(message->easy_handle, message->data.result, url);
     if (stop_.stop_requested()) return cannot(errc::cancelled, url, "it was cancelled");
     const auto end = (under_.is_for_each_wait ? last_sign_ : begin_) + under_.time;
     const auto rest = std::chrono::ceil<std::chrono::milliseconds>(end - clock::now());
     if (rest.count() <= 0) return cannot(errc::timed_out, url, "no end within " + std::to_string(under_.time.count()) + " ms");
-    curl_multi_poll(multi, nullptr, 0, static_cast<int>(std::min<std::chrono::milliseconds::rep>(rest.count(), 60'000)),
-                    nullptr);
+    curl().multi_poll(multi, nullptr, 0, static_cast<int>(std::min<std::chrono::milliseconds::rep>(rest.count(), 60'000)),
+                      nullptr);
   }
 }
 
 result<void> guarded_request::judge(CURL* easy, CURLcode how, const std::string& url) const {
-  const std::string why = error_text_[0] != '\0' ? error_text_.c_str() : curl_easy_strerror(how);
+  const std::string why = error_text_[0] != '\0' ? error_text_.c_str() : curl().easy_strerror(how);
   if (is_head_too_long_ || (!head_.is_complete() && has_too_long_line(easy, how)))
     return cannot(errc::broken_protocol, url, "its header fields have more than 64 KiB");
   // The hearer's own end of it.

@@ -1,8 +1,8 @@
 /// One HTTP request to where a URL leads that a stranger may have named: rules decide which addresses it may lead to.
 #pragma once
 
-#include <curl/curl.h>
 #include <sys/socket.h>
+#include "transport/http_calls/curl_library.hpp"
 
 #include <chrono>
 #include <functional>
@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "transport/http_calls/curl_library.hpp"
 #include "transport/http_calls/response_head.hpp"
 
 namespace hondana::transport::http_calls {

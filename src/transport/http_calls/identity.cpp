@@ -65,7 +65,7 @@ result<identity> check_identity(const http_target& target) {
 bool use_identity(CURL* handle, const identity& what) {
   bool is_set = true;
   const auto set = [&](CURLoption option, const char* value) {
-    is_set = is_set && curl_easy_setopt(handle, option, value) == CURLE_OK;
+    is_set = is_set && curl().easy_setopt(handle, option, value) == CURLE_OK;
   };
   if (!what.authorities.empty()) {
     set(CURLOPT_CAINFO, what.authorities.c_str());

@@ -1,12 +1,12 @@
 /// Certificates of both sides: whom we trust, what we show, and what went wrong with either.
 #pragma once
 
-#include <curl/curl.h>
-
 #include <hondana/client_target.hpp>
 #include <hondana/error.hpp>
 #include <optional>
 #include <string>
+
+#include "transport/http_calls/curl_library.hpp"
 
 namespace hondana::transport::http_calls {
 

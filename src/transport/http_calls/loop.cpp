@@ -18,16 +18,17 @@ constexpr std::chrono::milliseconds longest_sleep{60'000};
 
 bool has_curl() {
   // Never undone: other parts of the process may use libcurl as well.
-  static const bool is_ready = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  static const bool is_ready = loaded_curl() != nullptr && curl().global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
   return is_ready;
 }
 
 result<std::unique_ptr<loop>> loop::start() {
-  CURLM* multi = has_curl() ? curl_multi_init() : nullptr;
+  if (loaded_curl() == nullptr) return no_curl();
+  CURLM* multi = has_curl() ? curl().multi_init() : nullptr;
   if (multi == nullptr)
     return fail(errc::source_unavailable, "the HTTP library cannot be started: out of memory or descriptors");
   std::unique_ptr<loop> out(new loop(multi));
-  curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, kept_connections);
+  curl().multi_setopt(multi, CURLMOPT_MAXCONNECTS, kept_connections);
   try {
     const work::signals_blocked blocked;
     out->thread_ = std::thread([it = out.get()] { it->run(); });
@@ -39,7 +40,7 @@ result<std::unique_ptr<loop>> loop::start() {
 
 loop::~loop() {
   stop();
-  curl_multi_cleanup(multi_);
+  curl().multi_cleanup(multi_);
 }
 
 bool loop::post(task what) {
@@ -49,7 +50,7 @@ bool loop::post(task what) {
     posted_.push_back(std::move(what));
     if (posted_.size() > 1) return true;  // woken already
   }
-  curl_multi_wakeup(multi_);
+  curl().multi_wakeup(multi_);
   return true;
 }
 
@@ -58,18 +59,18 @@ void loop::stop() {
     const std::lock_guard lock(mutex_);
     is_stopping_ = true;
   }
-  curl_multi_wakeup(multi_);
+  curl().multi_wakeup(multi_);
   if (thread_.joinable()) thread_.join();
 }
 
 bool loop::add(CURL* handle, transfer_end& end) {
-  if (curl_multi_add_handle(multi_, handle) != CURLM_OK) return false;
+  if (curl().multi_add_handle(multi_, handle) != CURLM_OK) return false;
   transfers_.emplace(handle, &end);
   return true;
 }
 
 void loop::remove(CURL* handle) {
-  if (transfers_.erase(handle) > 0) curl_multi_remove_handle(multi_, handle);
+  if (transfers_.erase(handle) > 0) curl().multi_remove_handle(multi_, handle);
 }
 
 loop::timer loop::at(clock::time_point when, task what) {
@@ -87,9 +88,9 @@ void loop::run() {
     }
     run_due();
     int running = 0;
-    curl_multi_perform(multi_, &running);
+    curl().multi_perform(multi_, &running);
     tell_of_ends();
-    curl_multi_poll(multi_, nullptr, 0, pause(), nullptr);
+    curl().multi_poll(multi_, nullptr, 0, pause(), nullptr);
   }
   timers_.clear();
   while (!transfers_.empty()) remove(transfers_.begin()->first);
@@ -114,7 +115,7 @@ void loop::run_due() {
 
 void loop::tell_of_ends() {
   int left = 0;
-  while (const auto* message = curl_multi_info_read(multi_, &left)) {
+  while (const auto* message = curl().multi_info_read(multi_, &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     CURL* const handle = message->easy_handle;
     const auto how = message->data.result;

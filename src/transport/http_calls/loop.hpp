@@ -1,8 +1,6 @@
 /// One thread that runs HTTP transfers, timers and short tasks, one at a time.
 #pragma once
 
-#include <curl/curl.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -15,6 +13,8 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "transport/http_calls/curl_library.hpp"
 
 namespace hondana::transport::http_calls {
 

@@ -1,13 +1,12 @@
 /// Reads header fields of HTTP answers.
 #include "transport/http_calls/response_head.hpp"
 
-#include <curl/curl.h>
-
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include "letters/lower_case.hpp"
+#include "transport/http_calls/curl_library.hpp"
 
 namespace hondana::transport::http_calls {
 namespace {
@@ -134,7 +133,8 @@ std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view text
     const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
     return read.ec == std::errc() ? std::min(most, std::chrono::seconds(seconds)) : most;
   }
-  const auto then = curl_getdate(std::string(text).c_str(), nullptr);
+  if (loaded_curl() == nullptr) return std::nullopt;
+  const auto then = curl().getdate(std::string(text).c_str(), nullptr);
   if (then < 0) return std::nullopt;
   // In seconds: a date may lie further ahead than the clock's own unit reaches.
   const std::chrono::seconds left(then - std::chrono::system_clock::to_time_t(now));

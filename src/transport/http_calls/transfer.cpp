@@ -88,7 +88,7 @@ result<void> transfer::perform() {
   is_told_ = false;
   is_refused_ = false;
   refusal_.clear();
-  if (!handle_) handle_.reset(curl_easy_init());
+  if (!handle_) handle_.reset(curl().easy_init());
   if (!handle_) return fail(errc::source_unavailable, "no memory for another HTTP request");
   if (auto set = set_options(); !set) return set;
   if (!loop_.add(handle_.get(), *this)) return fail(errc::source_unavailable, "the HTTP library takes no more requests");
@@ -97,10 +97,10 @@ result<void> transfer::perform() {
 
 result<void> transfer::set_options() {
   CURL* const easy = handle_.get();
-  curl_easy_reset(easy);
+  curl().easy_reset(easy);
   lines_.reset();
   const auto add_line = [&](const char* line) {
-    curl_slist* const longer = curl_slist_append(lines_.get(), line);
+    curl_slist* const longer = curl().slist_append(lines_.get(), line);
     if (longer == nullptr) return false;
     static_cast<void>(lines_.release());
     lines_.reset(longer);
@@ -113,7 +113,9 @@ result<void> transfer::set_options() {
   if (!token_.empty()) has_lines = has_lines && add_line(("Authorization: Bearer " + token_).c_str());
 
   bool is_set = has_lines;
-  const auto set = [&](CURLoption option, auto value) { is_set = is_set && curl_easy_setopt(easy, option, value) == CURLE_OK; };
+  const auto set = [&](CURLoption option, auto value) {
+    is_set = is_set && curl().easy_setopt(easy, option, value) == CURLE_OK;
+  };
   set(CURLOPT_URL, what_.url.c_str());
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_FOLLOWLOCATION, 0L);
@@ -256,7 +258,7 @@ result<void> transfer::follow() {
 /// libcurl speaks of a host and a port here.
 failure transfer::no_socket() const {
   long number = 0;
-  curl_easy_getinfo(handle_.get(), CURLINFO_OS_ERRNO, &number);
+  curl().easy_getinfo(handle_.get(), CURLINFO_OS_ERRNO, &number);
   const std::string why = number == 0 ? "nobody answers there" : std::strerror(static_cast<int>(number));
   return {errc::source_unavailable,
           "cannot reach the Unix socket " + target_.socket + ": " + why +
@@ -268,7 +270,7 @@ failure transfer::no_socket() const {
 
 failure transfer::failure_for(CURLcode how) const {
   const auto origin = target_.socket.empty() ? target_.origin : target_.origin + " at the socket " + target_.socket;
-  const std::string why = error_text_[0] != '\0' ? error_text_.c_str() : curl_easy_strerror(how);
+  const std::string why = error_text_[0] != '\0' ? error_text_.c_str() : curl().easy_strerror(how);
   if (is_too_long_ || (!head_.is_complete() && has_too_long_line(handle_.get(), how)))
     return {errc::broken_protocol, "the answer of " + origin + " has header fields of more than 64 KiB", why, nullptr};
   if (auto refused = failed_handshake(how, why, origin, target_.ours)) return std::move(*refused);

@@ -1,8 +1,6 @@
 /// One HTTP request and its answer, redirects within its origin and better tokens included.
 #pragma once
 
-#include <curl/curl.h>
-
 #include <cstdint>
 #include <functional>
 #include <hondana/error.hpp>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "transport/http_calls/checked_target.hpp"
+#include "transport/http_calls/curl_library.hpp"
 #include "transport/http_calls/loop.hpp"
 #include "transport/http_calls/response_head.hpp"
 #include "transport/http_calls/token_worker.hpp"
@@ -63,10 +62,10 @@ class transfer final : transfer_end {
 
  private:
   struct easy_deleter {
-    void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
+    void operator()(CURL* handle) const noexcept { curl().easy_cleanup(handle); }
   };
   struct list_deleter {
-    void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
+    void operator()(curl_slist* list) const noexcept { curl().slist_free_all(list); }
   };
 
   static std::size_t on_header(char* bytes, std::size_t one, std::size_t size, void* self) noexcept;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 
 namespace hondana::transport::stdio {
@@ -17,6 +18,10 @@ namespace {
 // What a pipe that polls writable takes without blocking (PIPE_BUF), for when no description of our own can be had.
 constexpr std::size_t safe_bytes = 4096;
 constexpr long longest_wait = 3'600'000;  // milliseconds poll is asked to wait at a time
+
+tl::unexpected<failure> gone() {
+  return tl::unexpected(failure{errc::source_unavailable, "The peer has gone.", std::string("write: ") + std::strerror(errno)});
+}
 
 }  // namespace
 
@@ -31,6 +36,8 @@ output::output(int descriptor) : descriptor_(descriptor) {
     if (own < 0) return;
     descriptor_ = own;
     way_ = way::own_pipe;
+    struct sigaction at_present{};
+    ignores_signal_ = ::sigaction(SIGPIPE, nullptr, &at_present) == 0 && at_present.sa_handler == SIG_IGN;
   }
 }
 
@@ -49,25 +56,35 @@ result<void> output::wait(const patience& with, patience::clock::time_point prog
   }
 }
 
+ssize_t output::attempt(std::string_view bytes) const noexcept {
+  if (way_ == way::socket) return ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  return ::write(descriptor_, bytes.data(), way_ == way::plain ? std::min(bytes.size(), safe_bytes) : bytes.size());
+}
+
+result<std::size_t> output::write_some(std::string_view bytes) {
+  if (!takes_some()) return 0;
+  for (;;) {
+    const auto count = attempt(bytes);
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno == EAGAIN) return 0;
+    if (errno != EINTR) return gone();
+  }
+}
+
 result<void> output::write_all(std::string_view bytes, const patience& with) {
   auto progress = patience::clock::now();
   while (!bytes.empty()) {
-    ssize_t count = 0;
     if (way_ == way::plain) {
       if (auto ready = wait(with, progress); !ready) return ready;
-      count = ::write(descriptor_, bytes.data(), std::min(bytes.size(), safe_bytes));
-    } else if (way_ == way::socket) {
-      count = ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    } else {
-      count = ::write(descriptor_, bytes.data(), bytes.size());
     }
+    const auto count = attempt(bytes);
     if (count > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(count));
       progress = patience::clock::now();
     } else if (count < 0 && errno == EAGAIN) {
       if (auto ready = wait(with, progress); !ready) return ready;
     } else if (count < 0 && errno != EINTR) {
-      return fail(errc::source_unavailable, "The peer has gone.", std::string("write: ") + std::strerror(errno));
+      return gone();
     }
   }
   return {};

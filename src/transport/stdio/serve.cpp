@@ -1,19 +1,19 @@
 /// Serving one peer over standard input and output.
 #include <hondana/server.hpp>
 
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
+#include <chrono>
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "server/core.hpp"
 #include "session/session.hpp"
+#include "transport/stdio/input.hpp"
 #include "transport/stdio/lines.hpp"
 #include "transport/stdio/writer.hpp"
 
@@ -37,8 +37,6 @@ class stop_bell {
     return bell;
   }
 
-  [[nodiscard]] int descriptor() const noexcept { return event_; }
-
   /// `hear` is called when the bell rings, or at once when it has rung already.
   void listen(std::function<void()> hear) {
     const std::lock_guard lock(mutex_);
@@ -48,40 +46,19 @@ class stop_bell {
   void ring() {
     const std::lock_guard lock(mutex_);
     has_rung_ = true;
-    eventfd_write(event_, 1);
     if (hear_) hear_();
   }
   void reset() {
     const std::lock_guard lock(mutex_);
     hear_ = nullptr;
     has_rung_ = false;
-    eventfd_t count = 0;
-    eventfd_read(event_, &count);
   }
 
  private:
-  int event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   std::mutex mutex_;
   std::function<void()> hear_;
   bool has_rung_ = false;
 };
-
-/// Waits for input. False when serving must stop: a stop was asked for or output has failed.
-bool wait_for_input(const transport::stdio::line_writer& out) {
-  for (;;) {
-    pollfd events[] = {
-        {STDIN_FILENO, POLLIN, 0}, {stop_bell::only().descriptor(), POLLIN, 0}, {out.failure_descriptor(), POLLIN, 0}};
-    const int ready = ::poll(events, 3, -1);
-    if (ready < 0 && errno == EINTR) continue;
-    return ready > 0 && events[1].revents == 0 && events[2].revents == 0;
-  }
-}
-
-/// Whether the peer has closed its end, even while messages of it are still to be read.
-bool input_has_ended() {
-  pollfd input{STDIN_FILENO, POLLRDHUP, 0};
-  return ::poll(&input, 1, 0) > 0 && (input.revents & (POLLHUP | POLLRDHUP)) != 0;
-}
 
 }  // namespace
 
@@ -91,43 +68,49 @@ int serve_stdio(server& server) {
   const auto out = std::make_shared<transport::stdio::line_writer>(
       STDOUT_FILENO, transport::stdio::line_writer::limits{options.stall_limit, options.call_deadline, 128, 16u << 20},
       options.log);
-  stop_bell::only().listen([out] { out->hurry(stop_limit, clock::now() + stop_limit); });
+  const auto in = std::make_shared<transport::stdio::input>(STDIN_FILENO);
+  out->on_failure([in] { in->wake(); });
+  stop_bell::only().listen([in, out] {
+    out->hurry(stop_limit, clock::now() + stop_limit);
+    in->wake();
+  });
   const auto conversation = session::session::open(core);
   out->follow(conversation->standing());
   rpc::facts facts;
   facts.who.identity = "local";
 
-  const auto look = [&out] {
-    if (input_has_ended()) out->hurry(drain_limit, clock::time_point::max());
+  const std::function<void()> look = [&in, &out] {
+    if (in->has_ended()) out->hurry(drain_limit, clock::time_point::max());
   };
   const auto take = [&](std::string_view line) {
-    out->wait_for_room(look);
-    out->expect_answer();
+    out->admit(look);
     conversation->receive(line, facts, out);
   };
   const auto refuse = [&] {
-    out->wait_for_room(look);
-    out->expect_answer();
+    out->admit(look);
     conversation->refuse_oversized(max_line_bytes, facts, out);
   };
 
   transport::stdio::line_splitter lines(max_line_bytes);
-  std::vector<char> buffer(read_bytes);
+  const auto buffer = std::make_unique_for_overwrite<char[]>(read_bytes);
   bool is_good = true;
-  while (wait_for_input(*out)) {
-    const auto count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (count < 0) {
-      if (options.log) options.log(std::string("input: cannot read: ") + std::strerror(errno));
+  for (;;) {
+    const auto count = in->read(buffer.get(), read_bytes);
+    if (!count) {
+      if (options.log) options.log("input: " + count.error().public_text + ": " + count.error().private_text);
       is_good = false;
       break;
     }
-    if (count == 0) {
+    if (!*count) break;
+    if (**count == 0) {
       if (!lines.rest().empty()) take(lines.rest());
       break;
     }
-    lines.feed({buffer.data(), static_cast<std::size_t>(count)}, take, refuse);
+    out->begin_batch();
+    lines.feed({buffer.get(), **count}, take, refuse);
+    out->end_batch();
   }
+  out->on_failure({});
   conversation->finish();
   out->hurry(drain_limit, clock::time_point::max());
   is_good = out->finish(clock::now() + drain_limit) && is_good;

@@ -1,20 +1,19 @@
 /// Batched, stall-aware output.
 #include "transport/stdio/writer.hpp"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <csignal>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "rpc/blocking_pull.hpp"
 #include "transport/stdio/output.hpp"
+#include "transport/stdio/parcel.hpp"
 #include "transport/stdio/patience.hpp"
 
 namespace hondana::transport::stdio {
@@ -23,6 +22,9 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 constexpr std::size_t batch_bytes = 256 * 1024;
+// Messages up to the first size are gathered, and written once they have the second together: a pipe holds 64 KiB.
+constexpr std::size_t small_bytes = 32 * 1024;
+constexpr std::size_t gathered_bytes = 32 * 1024;
 constexpr std::chrono::milliseconds look_every{100};
 
 }  // namespace
@@ -45,43 +47,86 @@ struct line_writer::state : std::enable_shared_from_this<state> {
   line_writer::limits limits;
   stdio::patience patience;
   std::function<void(std::string_view)> log;
-  int failed_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
   std::mutex mutex;
-  std::condition_variable changed;
+  std::condition_variable work_came;  // for the thread
+  std::condition_variable changed;    // for everybody else
+  /// In the order of their messages: what was begun to be written, the queue, and, while both are empty, what is gathered.
+  parcel rest;
   std::deque<waiting> queue;
+  parcel gathered;
   std::size_t queued_bytes = 0;
   std::vector<std::shared_ptr<followed>> sources;
   std::size_t expected = 0;
-  bool writing = false;
+  bool is_batch = false;  // somebody will end it, and write what is gathered then
+  bool writing = false;   // `to` and `going` belong to one thread
+  parcel going;
   bool failed = false;
   bool closing = false;
   bool hurrying = false;
   bool left = false;
+  std::function<void()> hear_failure;
 
   state(int descriptor, line_writer::limits with, std::function<void(std::string_view)> logger)
       : to(descriptor), limits(with), patience(with.stall), log(std::move(logger)) {}
-  state(const state&) = delete;
-  state& operator=(const state&) = delete;
-  ~state() {
-    if (failed_event >= 0) ::close(failed_event);
-  }
 
   /// False when nothing is written any more.
-  bool put(std::shared_ptr<rpc::body> message, bool is_answer) {
-    const auto bytes = message ? message->bytes_held() : 0;
-    bool is_taken = false;
-    {
-      const std::lock_guard lock(mutex);
-      if (is_answer && expected != 0) --expected;
-      is_taken = !failed && !closing;
-      if (message && is_taken) {
-        queue.push_back({std::move(message), bytes});
-        queued_bytes += bytes;
-      }
+  bool put(std::optional<rpc::body> message, bool is_answer) {
+    std::unique_lock lock(mutex);
+    if (is_answer && expected != 0) --expected;
+    if (expected == 0) changed.notify_all();
+    if (failed || closing) return false;
+    if (!message) return true;
+    // Others under way answer soon: the thread writes them together. The last one need not wait for it.
+    if ((is_batch || expected == 0) && is_at_hand(*message)) {
+      gathered.add(*std::move(message));
+      if (!is_batch || gathered.text().size() >= gathered_bytes) write_gathered(lock);
+      return true;
     }
+    gathered.take(rest);
+    const auto bytes = message->bytes_held();
+    queue.push_back({std::make_shared<rpc::body>(*std::move(message)), bytes});
+    queued_bytes += bytes;
+    work_came.notify_one();
+    return true;
+  }
+
+  /// Whether whoever has this message may write it, or have it written with others.
+  [[nodiscard]] bool is_at_hand(const rpc::body& message) const {
+    return !writing && rest.empty() && queue.empty() && to.takes_some() && message.is_whole() &&
+           message.bytes_held() <= small_bytes;
+  }
+
+  /// Writes what is gathered as far as the peer takes it now. Called while nobody is writing.
+  void write_gathered(std::unique_lock<std::mutex>& lock) {
+    writing = true;
+    std::swap(going, gathered);
+    lock.unlock();
+    const auto taken = to.write_some(going.text());
+    const bool is_all = taken && *taken == going.text().size();
+    if (is_all) going.settle(rpc::departure::sent);
+    if (!taken) {
+      going.settle(rpc::departure::gone);
+      give_up(taken.error());
+    }
+    lock.lock();
+    if (taken && !is_all) {
+      going.has_left(*taken);
+      going.take(rest);
+    }
+    going.clear();
+    writing = false;
+    if (has_work()) work_came.notify_one();
     changed.notify_all();
-    return is_taken;
+  }
+
+  void end_batch() {
+    std::unique_lock lock(mutex);
+    is_batch = false;
+    if (gathered.empty()) return;
+    if (!writing) return write_gathered(lock);
+    // The thread is sending what a source has, and goes on with this.
+    gathered.take(rest);
   }
 
   void follow(std::shared_ptr<rpc::message_source> from) {
@@ -101,7 +146,7 @@ struct line_writer::state : std::enable_shared_from_this<state> {
       const std::lock_guard lock(mutex);
       one.is_ready = true;
     }
-    changed.notify_all();
+    work_came.notify_one();
   }
 
   [[nodiscard]] bool any_ready() const {
@@ -124,28 +169,35 @@ struct line_writer::state : std::enable_shared_from_this<state> {
     std::erase_if(sources, [](const auto& one) { return one->from->has_ended(); });
   }
 
+  [[nodiscard]] bool has_work() const { return !rest.empty() || !queue.empty() || any_ready(); }
   [[nodiscard]] bool has_room() const { return queue.size() < limits.backlog_messages && queued_bytes < limits.backlog_bytes; }
 
   void give_up(const std::string& why) {
     // Before anybody can learn of it: whoever does may end the process.
-    if (log) log(why);
+    if (log) log("output: " + why);
+    std::function<void()> hear;
     {
       const std::lock_guard lock(mutex);
       failed = true;
+      hear = std::exchange(hear_failure, nullptr);
+      rest.clear();
+      gathered.clear();
       queue.clear();
       queued_bytes = 0;
       sources.clear();
     }
+    work_came.notify_one();
     changed.notify_all();
-    eventfd_write(failed_event, 1);
+    if (hear) hear();
   }
+  void give_up(const failure& why) { give_up(why.public_text + ' ' + why.private_text); }
 
   /// Writes everything, waiting for the peer in between. False when it failed, which those in `of` are told.
   bool write_all(std::string_view bytes, rpc::receipts& of) {
     const auto written = to.write_all(bytes, patience);
     if (written) return true;
     of.settle(written.error().code == errc::timed_out ? rpc::departure::cut : rpc::departure::gone);
-    give_up("output: " + written.error().public_text + ' ' + written.error().private_text);
+    give_up(written.error());
     return false;
   }
 
@@ -159,6 +211,7 @@ struct line_writer::state : std::enable_shared_from_this<state> {
 
   /// Takes what is waiting, up to a batch; the last message may be one that is pulled, returned separately.
   std::shared_ptr<rpc::body> take(std::string& batch, rpc::receipts& of) {
+    rest.take(batch, of);
     while (!queue.empty() && batch.size() < batch_bytes) {
       auto next = std::move(queue.front());
       queue.pop_front();
@@ -173,11 +226,20 @@ struct line_writer::state : std::enable_shared_from_this<state> {
 
   bool write_pulled(const std::shared_ptr<rpc::body>& message, std::string& batch, rpc::receipts& of) {
     for (;;) {
+      if (message->lends_next()) {
+        // Straight from where it is kept.
+        batch += message->take_ready();
+        const auto kept = message->take_lent();
+        if (!write_all(batch, of) || !write_all(*kept, of)) return false;
+        batch = message->take_ready();
+        if (message->has_more()) continue;
+        break;
+      }
       const auto more = rpc::pull_until(message, batch, clock::now() + limits.pull);
       if (!more) {
         // The peer must not take half a message for a whole one, so the session ends here.
         of.settle(rpc::departure::cut);
-        give_up("output: an answer had to be cut off: " + more.error().public_text + ' ' + more.error().private_text);
+        give_up("an answer had to be cut off: " + more.error().public_text + ' ' + more.error().private_text);
         return false;
       }
       if (!*more) break;
@@ -197,10 +259,8 @@ struct line_writer::state : std::enable_shared_from_this<state> {
     rpc::receipts leaving;
     std::unique_lock lock(mutex);
     for (;;) {
-      writing = false;
-      changed.notify_all();
-      changed.wait(lock, [this] { return closing || failed || !queue.empty() || any_ready(); });
-      if (failed || (closing && queue.empty())) break;
+      work_came.wait(lock, [this] { return failed || (!writing && (closing || has_work())); });
+      if (failed || (closing && rest.empty() && queue.empty())) break;
       writing = true;
       batch.clear();
       const auto pulled = take(batch, leaving);
@@ -211,6 +271,8 @@ struct line_writer::state : std::enable_shared_from_this<state> {
       if (good) leaving.settle(rpc::departure::sent);
       if (batch.capacity() > 4 * batch_bytes) batch = std::string();
       lock.lock();
+      writing = false;
+      changed.notify_all();
       if (!good) break;
     }
     left = true;
@@ -224,37 +286,39 @@ line_writer::line_writer(int descriptor, limits within, std::function<void(std::
 }
 
 line_writer::~line_writer() {
+  state_->end_batch();
   std::unique_lock lock(state_->mutex);
   state_->closing = true;
-  state_->changed.notify_all();
+  state_->work_came.notify_one();
   state_->changed.wait(lock, [this] { return state_->left || state_->failed; });
 }
 
-void line_writer::answer(rpc::delivery what) {
-  state_->put(what.content ? std::make_shared<rpc::body>(std::move(*what.content)) : nullptr, true);
-}
+void line_writer::answer(rpc::delivery what) { state_->put(std::move(what.content), true); }
 
 rpc::sending line_writer::send(std::string message) {
-  return state_->put(std::make_shared<rpc::body>(std::move(message)), false) ? rpc::sending::taken : rpc::sending::gone;
+  return state_->put(rpc::body(std::move(message)), false) ? rpc::sending::taken : rpc::sending::gone;
 }
 
 void line_writer::follow(std::shared_ptr<rpc::message_source> from) { state_->follow(std::move(from)); }
 
-void line_writer::expect_answer() {
-  const std::lock_guard lock(state_->mutex);
-  ++state_->expected;
-}
-
-void line_writer::wait_for_room(const std::function<void()>& look) {
+void line_writer::admit(const std::function<void()>& look) {
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
   const auto may_go_on = [&s] { return s.failed || s.hurrying || s.has_room(); };
-  while (!s.changed.wait_for(lock, look_every, may_go_on)) {
+  while (!may_go_on() && !s.changed.wait_for(lock, look_every, may_go_on)) {
     lock.unlock();
     look();
     lock.lock();
   }
+  ++s.expected;
 }
+
+void line_writer::begin_batch() {
+  const std::lock_guard lock(state_->mutex);
+  state_->is_batch = true;
+}
+
+void line_writer::end_batch() { state_->end_batch(); }
 
 void line_writer::hurry(std::chrono::milliseconds stall, clock::time_point end) {
   {
@@ -269,10 +333,16 @@ bool line_writer::finish(clock::time_point answers_until) {
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
   s.changed.wait_until(lock, answers_until, [&s] { return s.failed || s.expected == 0; });
-  s.changed.wait(lock, [&s] { return s.failed || (s.queue.empty() && !s.writing); });
+  s.changed.wait(lock, [&s] { return s.failed || (s.rest.empty() && s.queue.empty() && !s.writing); });
   return !s.failed;
 }
 
-int line_writer::failure_descriptor() const noexcept { return state_->failed_event; }
+void line_writer::on_failure(std::function<void()> hear) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->failed) return void(state_->hear_failure = std::move(hear));
+  }
+  if (hear) hear();
+}
 
 }  // namespace hondana::transport::stdio

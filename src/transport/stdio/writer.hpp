@@ -1,4 +1,4 @@
-/// The thread that writes messages to a descriptor, one a line, many at a time.
+/// Writes messages to a descriptor, one a line, many at a time.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,9 @@
 namespace hondana::transport::stdio {
 
 /// An outlet over one output descriptor. Messages are written whole and in the order they came; while more are waiting they
-/// are written together. Threads: any.
+/// are written together. What the peer takes at once is written by whoever has it, small answers that come while requests are
+/// being handed in together by whoever hands them in; a thread of its own waits for the peer, for sources and for contents that
+/// are pulled. Threads: any.
 class line_writer final : public rpc::outlet {
  public:
   struct limits {
@@ -31,18 +33,23 @@ class line_writer final : public rpc::outlet {
   rpc::sending send(std::string message) override;
   void follow(std::shared_ptr<rpc::message_source> from) override;
 
-  /// Announces that one more `answer` will come.
-  void expect_answer();
-  /// Waits until the backlog is below its limits, writing has failed, or the end is near. Meanwhile `look` is called ten times
-  /// a second, for what only shows outside, such as the end of input behind messages that cannot be taken yet.
-  void wait_for_room(const std::function<void()>& look);
+  /// Waits until the backlog is below its limits, writing has failed, or the end is near, and announces that one more `answer`
+  /// will come. While it waits `look` is called ten times a second, for what only shows outside, such as the end of input
+  /// behind messages that cannot be taken yet.
+  void admit(const std::function<void()>& look);
+  /// Several requests are about to be handed in by this thread: small messages are kept until `end_batch`, or until there are
+  /// enough of them, and written together.
+  void begin_batch();
+  /// Writes what is kept, as far as the peer takes it at once; the rest goes out as all else does. Never waits for the peer.
+  void end_batch();
   /// The end is near: from now on a peer that takes nothing for `stall` is given up, and everything is at `end`.
   void hurry(std::chrono::milliseconds stall, std::chrono::steady_clock::time_point end);
   /// Waits until every expected answer has come, at most until `answers_until`, and what came is written, as long as the peer
   /// takes bytes. False when writing failed, stalled or an answer was cut off.
   [[nodiscard]] bool finish(std::chrono::steady_clock::time_point answers_until);
-  /// A descriptor that becomes readable when writing has failed; for poll.
-  [[nodiscard]] int failure_descriptor() const noexcept;
+  /// `hear` is called once when writing has failed, by whoever finds out, at once when it has failed already. It takes a note
+  /// and returns. Replaces the one before; empty: none.
+  void on_failure(std::function<void()> hear);
 
  private:
   struct state;

@@ -37,6 +37,12 @@ content held(std::string bytes, content_form form = content_form::detect) {
   return made;
 }
 
+content checked(std::string bytes, content_form form) {
+  auto made = held(std::move(bytes), form);
+  made.is_checked = true;
+  return made;
+}
+
 content pulled(std::shared_ptr<byte_reader> reader, content_form form = content_form::detect) {
   content made;
   made.form = form;
@@ -106,6 +112,12 @@ TEST(prepare, obeys_a_declared_form_except_where_text_is_not_text) {
   EXPECT_TRUE(is_text(held("plain", content_form::text)));
   EXPECT_FALSE(is_text(held("\x80", content_form::text)));
   EXPECT_FALSE(is_text(pulled(reader("\x80"), content_form::text)));
+}
+
+TEST(prepare, looks_again_at_nothing_that_its_provider_has_looked_at) {
+  EXPECT_TRUE(is_text(checked("plain", content_form::text)));
+  EXPECT_FALSE(is_text(checked("plain", content_form::blob)));
+  EXPECT_FALSE(is_text(checked(std::string("nul\0", 4), content_form::detect))) << "which says nothing";
 }
 
 TEST(prepare, gives_contents_without_a_uri_the_one_that_was_asked_for) {

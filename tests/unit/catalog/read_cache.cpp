@@ -7,10 +7,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "json/base64.hpp"
+#include "json/escape.hpp"
 #include "unit/catalog/scripted_provider.hpp"
 
 namespace {
@@ -108,6 +111,77 @@ TEST(a_read_cache, keeps_views_sources_and_spellings_apart) {
   EXPECT_FALSE(cache.find(key_of("memo:///a?x=1")));
 }
 
+/// More than is copied into answers.
+std::string big(char first, std::size_t size = 100'000) { return first + std::string(size - 1, '"'); }
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  hondana::json::append_escaped(out, text);
+  return out;
+}
+
+shared_bytes inside_of(const read_cache::kept& found) {
+  const auto* form = found ? std::get_if<bytes::encoded>(&found->contents.front().data) : nullptr;
+  return form != nullptr ? form->inside : nullptr;
+}
+
+TEST(a_read_cache, keeps_big_contents_encoded_from_the_second_reading_of_a_version_on) {
+  read_cache cache(8u << 20);
+  const auto here = key_of("memo:///a");
+  EXPECT_EQ(cache.keep(here, text_of(big('a'))), nullptr);
+  EXPECT_EQ(cache.counts().entries, 0) << "what is read once takes no room";
+  EXPECT_EQ(cache.keep(here, text_of(big('b'), "w")), nullptr) << "another version";
+  const auto kept = cache.keep(here, text_of(big('b'), "w"));
+  ASSERT_TRUE(inside_of(kept));
+  EXPECT_EQ(*inside_of(kept), escaped(big('b')));
+  EXPECT_EQ(std::get<bytes::encoded>(kept->contents.front().data).size, 100'000u);
+  EXPECT_EQ(cache.find(here), kept);
+  EXPECT_GE(cache.counts().bytes, escaped(big('b')).size());
+
+  auto blob = text_of(big('c'));
+  blob.contents.front().is_text = false;
+  const auto there = key_of("memo:///b");
+  (void)cache.keep(there, blob);
+  (void)cache.keep(there, blob);
+  ASSERT_TRUE(inside_of(cache.find(there)));
+  EXPECT_EQ(hondana::json::decode_base64(*inside_of(cache.find(there))), big('c'));
+}
+
+TEST(a_read_cache, keeps_bytes_for_those_who_look_at_them) {
+  read_cache cache(8u << 20);
+  auto here = key_of("memo:///a");
+  here.as_bytes = true;
+  for (int i = 0; i < 2; ++i) (void)cache.keep(here, text_of(big('a')));
+  ASSERT_TRUE(cache.find(here));
+  EXPECT_EQ(text_in(*cache.find(here)), big('a'));
+  EXPECT_FALSE(cache.find(key_of("memo:///a"))) << "each its own";
+}
+
+TEST(a_read_cache, counts_what_it_let_go_while_somebody_is_sent_it) {
+  constexpr std::size_t most = 2u << 20;
+  read_cache cache(most);
+  std::vector<shared_bytes> sent;
+  const auto is_kept = [&](int number) {
+    const auto here = key_of("memo:///" + std::to_string(number));
+    (void)cache.keep(here, text_of(big('a')));
+    const auto kept = cache.keep(here, text_of(big('a')));
+    if (kept) sent.push_back(inside_of(kept));
+    return kept != nullptr;
+  };
+  int number = 0;
+  while (number < 100 && is_kept(number)) ++number;
+  EXPECT_LT(number, 100) << "slow peers would hold any amount";
+  std::size_t held = 0;
+  for (const auto& one : sent) held += one->size();
+  EXPECT_LE(held, most);
+  EXPECT_GT(held, most / 2);
+  EXPECT_FALSE(is_kept(200));
+  sent.clear();
+  EXPECT_TRUE(is_kept(201));
+  cache.limit_to(0);
+  EXPECT_EQ(cache.counts().bytes, 0);
+}
+
 /// A source with one text, that says when the caller has its version.
 struct one_text {
   std::string text = "one";
@@ -168,6 +242,31 @@ TEST(cached_reads, leave_a_caller_its_own_version) {
   one.version = "v2";
   EXPECT_TRUE(one.read("v2").is_unmodified);  // what is kept is older than what the caller has
   EXPECT_EQ(text_in(one.read("v1").reading), "two");
+}
+
+TEST(cached_reads, of_what_is_big_are_lent_from_the_second_on) {
+  one_text one;
+  one.cache->limit_to(8u << 20);
+  one.text = big('a');
+  EXPECT_EQ(text_in(one.read().reading), one.text);
+  const auto second = one.read().reading;
+  ASSERT_TRUE(std::holds_alternative<bytes::encoded>(second.contents.front().data));
+  EXPECT_EQ(*std::get<bytes::encoded>(second.contents.front().data).inside, escaped(one.text));
+  EXPECT_EQ(one.readings, 2);
+  const auto third = one.read().reading;
+  EXPECT_EQ(std::get<bytes::encoded>(third.contents.front().data).inside,
+            std::get<bytes::encoded>(second.contents.front().data).inside);
+  EXPECT_EQ(one.readings, 2);
+  EXPECT_TRUE(one.read("v1").is_unmodified);
+
+  const answer<read_answer> found;
+  one.made->read({}, "memo:///a", "memo:///a", {{}, false, true}, found.taker());
+  EXPECT_EQ(text_in(found.wait()->reading), one.text) << "who looks at it gets bytes";
+
+  catalog::limits low;
+  low.read_limit = 99'999;
+  one.arrange(low);
+  EXPECT_TRUE(one.read().reading.contents.empty()) << "counted unencoded, and refused";
 }
 
 TEST(cached_reads, keep_nothing_racy) {

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "json/buffer.hpp"
+
 namespace {
 
 using namespace std::string_view_literals;
@@ -31,17 +33,22 @@ std::string naive(std::string_view bytes) {
   return out;
 }
 
-std::string encoded(std::string_view bytes) {
+/// Into a string and into a buffer, which must have the same behind what it had.
+using appends = void(std::string&, std::string_view);
+using buffers = void(hondana::json::buffer&, std::string_view);
+std::string both(appends* append, buffers* into, std::string_view bytes) {
   std::string out;
-  append_base64(out, bytes);
+  append(out, bytes);
+  hondana::json::buffer buffered;
+  buffered.append("before ");
+  into(buffered, bytes);
+  EXPECT_EQ(buffered.view(), "before " + out);
   return out;
 }
 
-std::string encoded_portable(std::string_view bytes) {
-  std::string out;
-  append_base64_portable(out, bytes);
-  return out;
-}
+std::string encoded(std::string_view bytes) { return both(append_base64, append_base64, bytes); }
+
+std::string encoded_portable(std::string_view bytes) { return both(append_base64_portable, append_base64_portable, bytes); }
 
 TEST(json_base64, gives_the_vectors_of_rfc_4648) {
   constexpr std::pair<std::string_view, std::string_view> vectors[] = {

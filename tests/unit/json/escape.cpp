@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "json/buffer.hpp"
+
 namespace {
 
 using namespace std::string_view_literals;
@@ -53,17 +55,22 @@ std::string naive(std::string_view text) {
   return out;
 }
 
-std::string escaped(std::string_view text) {
+/// Into a string and into a buffer, which must have the same behind what it had.
+using appends = void(std::string&, std::string_view);
+using buffers = void(hondana::json::buffer&, std::string_view);
+std::string both(appends* append, buffers* into, std::string_view text) {
   std::string out;
-  append_escaped(out, text);
+  append(out, text);
+  hondana::json::buffer buffered;
+  buffered.append("before ");
+  into(buffered, text);
+  EXPECT_EQ(buffered.view(), "before " + out);
   return out;
 }
 
-std::string escaped_portable(std::string_view text) {
-  std::string out;
-  append_escaped_portable(out, text);
-  return out;
-}
+std::string escaped(std::string_view text) { return both(append_escaped, append_escaped, text); }
+
+std::string escaped_portable(std::string_view text) { return both(append_escaped_portable, append_escaped_portable, text); }
 
 /// `size` bytes, of which about one in `rarity` needs escaping.
 std::string sample(std::mt19937& random, std::size_t size, unsigned rarity) {
@@ -147,6 +154,15 @@ TEST(json_escape, grows_sixfold_where_every_byte_is_a_control) {
   const std::string text(5000, '\x01');
   EXPECT_EQ(escaped(text).size(), 30000U);
   EXPECT_EQ(escaped_portable(text), escaped(text));
+}
+
+TEST(json_escape, does_not_make_a_buffer_grow_that_has_room_for_a_step) {
+  hondana::json::buffer out;
+  out.reserve(hondana::json::escape_room);
+  const auto room = out.capacity();
+  append_escaped(out, std::string(hondana::json::escape_step, '\x01'));
+  EXPECT_EQ(out.size(), 6 * hondana::json::escape_step);
+  EXPECT_EQ(out.capacity(), room);
 }
 
 TEST(json_escape, cut_anywhere_gives_the_same) {

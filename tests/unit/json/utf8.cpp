@@ -122,6 +122,25 @@ TEST(json_utf8, finds_nul_anywhere_and_nowhere_else) {
   EXPECT_TRUE(has_nul("text\0"sv));
 }
 
+TEST(json_utf8, an_ascii_run_has_neither_nul_nor_a_byte_above_127_and_misses_little) {
+  for (std::size_t size = 0; size <= 300; ++size) {
+    const std::string clean(size, '\x01');
+    EXPECT_EQ(hondana::json::ascii_run(std::string(size, '\x7F')), hondana::json::ascii_run(clean));
+    EXPECT_GT(hondana::json::ascii_run(clean) + 128, size);
+    EXPECT_GT(hondana::json::ascii_run_portable(clean) + 64, size);
+    for (std::size_t at = 0; at < size; ++at) {
+      for (const char c : {'\0', '\x80', '\xFF'}) {
+        std::string text(size, 'x');
+        text[at] = c;
+        for (const auto run : {hondana::json::ascii_run(text), hondana::json::ascii_run_portable(text)}) {
+          ASSERT_LE(run, at) << size;
+          ASSERT_GT(run + 128, at) << size;
+        }
+      }
+    }
+  }
+}
+
 TEST(json_utf8, incomplete_tail_counts_what_more_bytes_could_complete) {
   EXPECT_EQ(incomplete_tail(""), 0U);
   EXPECT_EQ(incomplete_tail("a"), 0U);

@@ -1,7 +1,9 @@
 /// Bodies: text and contents in order, pulled in pieces, cut off when content changes.
 #include "rpc/body.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -142,6 +144,61 @@ TEST(body, that_settles_gives_back_what_was_lent_and_says_the_same) {
   EXPECT_FALSE(streamed.settle());
   EXPECT_GT(streamed.bytes_held(), 100'000u) << "an open reader costs something";
   EXPECT_EQ(drained(streamed), "abc");
+}
+
+bytes::prepared kept(const shared_bytes& inside, std::uint64_t size) {
+  return {"memo:///a", "", "", "", true, bytes::encoded{inside, size}};
+}
+
+TEST(body, lends_what_is_kept_encoded_without_copying_it) {
+  const auto inside = std::make_shared<const std::string>(100'000, 'x');
+  body message("[\"");
+  message.append(kept(inside, 100'000), home);
+  message.text() += "\"]";
+  EXPECT_FALSE(message.is_whole());
+  EXPECT_EQ(message.next_lane(), nullptr);
+  EXPECT_EQ(message.length(), 100'004u);
+  EXPECT_EQ(message.bytes_held(), 4u) << "what is lent counts where it is kept";
+  EXPECT_TRUE(message.lends_next());
+  EXPECT_EQ(message.take_lent(), nullptr) << "a text comes before it";
+  EXPECT_EQ(message.take_ready(), "[\"");
+  EXPECT_TRUE(message.lends_next());
+  EXPECT_EQ(message.take_ready(), "");
+  EXPECT_EQ(message.take_lent(), inside);
+  EXPECT_EQ(inside.use_count(), 1);
+  EXPECT_FALSE(message.lends_next());
+  EXPECT_TRUE(message.has_more());
+  EXPECT_EQ(message.take_ready(), "\"]");
+  EXPECT_FALSE(message.has_more());
+  EXPECT_EQ(drained(message), "");
+}
+
+TEST(body, gives_what_is_lent_in_pieces_to_those_who_copy) {
+  std::string text;
+  for (int i = 0; text.size() < 500'000; ++i) text += std::to_string(i);
+  const auto inside = std::make_shared<const std::string>(text);
+  body message("<");
+  message.append(kept(inside, 1), home);
+  message.text() += ">";
+  EXPECT_EQ(drained(message), "<" + text + ">");
+  EXPECT_EQ(inside.use_count(), 1);
+  body settled("<");
+  settled.append(kept(inside, 1), home);
+  EXPECT_TRUE(settled.settle());
+  EXPECT_EQ(inside.use_count(), 1) << "given back";
+  EXPECT_EQ(settled.bytes_held(), text.size() + 1);
+  EXPECT_EQ(settled.take_text(), "<" + text);
+}
+
+TEST(body, has_no_length_while_something_has_to_be_encoded_or_pulled) {
+  EXPECT_EQ(body().length(), 0u);
+  EXPECT_EQ(body("12").length(), 2u);
+  body big;
+  big.append(held(std::string(100'000, 'x'), true), home);
+  EXPECT_EQ(big.length(), std::nullopt);
+  body streamed;
+  streamed.append(pulled(std::make_shared<scripted_reader>("abc"), "abc", true), home);
+  EXPECT_EQ(streamed.length(), std::nullopt);
 }
 
 TEST(body, holds_big_content_in_memory_once_and_unencoded_until_it_is_pulled) {

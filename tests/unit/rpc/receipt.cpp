@@ -73,6 +73,18 @@ TEST(receipt, counts_a_stream_as_it_is_pulled) {
   EXPECT_EQ(all[0].bytes, out.size() + 2) << "with what is ready behind it";
 }
 
+TEST(receipt, counts_what_is_lent_at_once) {
+  std::vector<told> all;
+  body message("[");
+  message.append(
+      {"memo:///a", "", "", "", true, bytes::encoded{std::make_shared<const std::string>(std::string(100'000, 'x')), 1}},
+      nullptr);
+  message.watch(into(all));
+  message.sent_for().tell(departure::sent);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].bytes, 100'001u);
+}
+
 TEST(receipt, of_each_answer_of_a_batch_is_told_with_its_own_bytes) {
   std::vector<told> first;
   std::vector<told> second;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -34,6 +35,10 @@ list_result settled_page(files_provider& files, const list_request& request = {}
   auto page = files.list(request).value();
   while (!(page.valid && page.valid->holds()) && clock::now() < deadline) page = files.list(request).value();
   return page;
+}
+
+bool has_name(const list_result& page, const std::string& name) {
+  return std::any_of(page.entries.begin(), page.entries.end(), [&name](const resource& one) { return one.name == name; });
 }
 
 bool holds(const list_result& page) { return page.valid && page.valid->holds(); }
@@ -93,6 +98,38 @@ TEST_F(kept_lists, show_what_a_later_page_shows) {
     const auto again = files_->list({}).value();
     if (!holds(kept)) continue;
     EXPECT_EQ(kept.entries, again.entries);
+  }
+}
+
+// A page from before a mend is none from after it, also where the mend ends while the page is made.
+TEST_F(kept_lists, from_before_a_mend_do_not_hold_after_it) {
+  for (int i = 0; i < 400; ++i) root_.write("f" + std::to_string(i) + ".txt", "x");
+  open();
+  list_request all;
+  all.limit = 1000;
+  (void)settled_page(*files_, all);
+  for (int round = 0; round < 20; ++round) {
+    const auto name = "new" + std::to_string(round) + ".txt";
+    std::atomic<bool> is_over{false};
+    std::vector<std::vector<list_result>> made(2);
+    std::vector<std::jthread> listers;
+    for (auto& mine : made) {
+      listers.emplace_back([&] {
+        while (!is_over) mine.push_back(files_->list(all).value());
+      });
+    }
+    root_.write(name, "y");
+    list_result settled;
+    const auto deadline = clock::now() + std::chrono::seconds(20);
+    do {
+      settled = settled_page(*files_, all);
+    } while (!has_name(settled, name) && clock::now() < deadline);
+    is_over = true;
+    listers.clear();
+    ASSERT_TRUE(has_name(settled, name));
+    for (const auto& mine : made) {
+      for (const auto& page : mine) EXPECT_TRUE(has_name(page, name) || !holds(page));
+    }
   }
 }
 

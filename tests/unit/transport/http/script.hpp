@@ -96,7 +96,7 @@ struct script {
   std::string taken() {
     std::string out;
     while (!talk.output().empty()) {
-      out += talk.output().head + talk.output().body;
+      for (const auto one : talk.output().parts()) out += one;
       talk.drained();
     }
     return out;

@@ -5,41 +5,19 @@
 #include <unistd.h>
 
 #include <array>
-#include <condition_variable>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "rpc/receipt.hpp"
+#include "unit/transport/stdio/watched_answers.hpp"
 
 namespace hondana::transport::stdio {
 namespace {
 
 using namespace std::chrono_literals;
 using rpc::departure;
-
-struct watched {
-  rpc::body of(std::string text) {
-    rpc::body out(std::move(text));
-    out.watch(std::make_shared<rpc::receipt>([this](departure how, std::uint64_t) {
-      const std::lock_guard lock(mutex);
-      told.push_back(how);
-      changed.notify_all();
-    }));
-    return out;
-  }
-  std::vector<departure> wait_for(std::size_t count) {
-    std::unique_lock lock(mutex);
-    changed.wait_for(lock, 10s, [&] { return told.size() >= count; });
-    return told;
-  }
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::vector<departure> told;
-};
 
 class a_writer : public testing::Test {
  protected:
@@ -57,18 +35,42 @@ class a_writer : public testing::Test {
 TEST_F(a_writer, tells_of_every_answer_when_it_is_written) {
   watched all;
   line_writer out(ends_[1], {}, {});
-  for (const auto* text : {"1", "2", "3"}) out.answer({200, all.of(text)});
+  for (const auto* text : {"1", "2", "3"}) out.answer(all.of(text));
   EXPECT_EQ(all.wait_for(3), std::vector<departure>(3, departure::sent));
   std::string got(6, ' ');
   ASSERT_EQ(::read(ends_[0], got.data(), got.size()), 6);
   EXPECT_EQ(got, "1\n2\n3\n");
 }
 
+TEST_F(a_writer, writes_what_is_lent_from_where_it_is_kept_and_in_order) {
+  const auto inside = std::make_shared<const std::string>(300'000, 'x');
+  watched all;
+  std::string got;
+  {
+    line_writer out(ends_[1], {}, {});
+    out.answer(all.of("1"));
+    auto lending = all.of("<");
+    lending.content->append({"memo:///a", "", "", "", true, bytes::encoded{inside, 300'000}}, nullptr);
+    lending.content->text() += ">";
+    out.answer(std::move(lending));
+    out.answer(all.of("3"));
+    std::array<char, 65536> buffer;
+    while (!got.ends_with("3\n")) {
+      const auto count = ::read(ends_[0], buffer.data(), buffer.size());
+      ASSERT_GT(count, 0);
+      got.append(buffer.data(), static_cast<std::size_t>(count));
+    }
+  }
+  EXPECT_EQ(got, "1\n<" + *inside + ">\n3\n");
+  EXPECT_EQ(all.wait_for(3), std::vector<departure>(3, departure::sent));
+  EXPECT_EQ(inside.use_count(), 1);
+}
+
 TEST_F(a_writer, tells_that_what_waited_for_a_peer_that_left_is_gone) {
   watched all;
   line_writer out(ends_[1], {}, {});
-  out.answer({200, all.of(std::string(8u << 20, 'x'))});
-  out.answer({200, all.of("2")});
+  out.answer(all.of(std::string(8u << 20, 'x')));
+  out.answer(all.of("2"));
   leave();
   EXPECT_EQ(all.wait_for(2), std::vector<departure>(2, departure::gone));
 }
@@ -78,7 +80,7 @@ TEST_F(a_writer, tells_that_an_answer_to_a_peer_that_takes_nothing_is_cut) {
   line_writer::limits within;
   within.stall = 50ms;
   line_writer out(ends_[1], within, {});
-  out.answer({200, all.of(std::string(8u << 20, 'x'))});
+  out.answer(all.of(std::string(8u << 20, 'x')));
   EXPECT_EQ(all.wait_for(1), std::vector<departure>{departure::cut});
 }
 

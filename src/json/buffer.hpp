@@ -1,0 +1,64 @@
+/// Bytes that grow without being zeroed first, in memory that is used again and again.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace hondana::json {
+
+/// What encoded content is written into. Unlike a string, it is not filled before it is written. Movable; a moved one is empty.
+class buffer {
+ public:
+  buffer() = default;
+  ~buffer() = default;
+  buffer(buffer&& other) noexcept { swap(other); }
+  buffer& operator=(buffer&& other) noexcept {
+    buffer taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
+  buffer(const buffer&) = delete;
+  buffer& operator=(const buffer&) = delete;
+
+  [[nodiscard]] std::string_view view() const noexcept { return {bytes_.get(), size_}; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+  /// Forgets the bytes and keeps the memory.
+  void clear() noexcept { size_ = 0; }
+
+  void append(std::string_view bytes) {
+    if (bytes.empty()) return;
+    std::memcpy(room(bytes.size()), bytes.data(), bytes.size());
+    size_ += bytes.size();
+  }
+  /// Where at least `more` bytes may be written behind the end; they belong to it once `grew` says so.
+  [[nodiscard]] char* room(std::size_t more) {
+    if (capacity_ - size_ < more) reserve(size_ + more > 2 * capacity_ ? size_ + more : 2 * capacity_);
+    return bytes_.get() + size_;
+  }
+  void grew(std::size_t by) noexcept { size_ += by; }
+  /// From now on `bytes` in all have room.
+  void reserve(std::size_t bytes) {
+    if (bytes <= capacity_) return;
+    auto larger = std::make_unique_for_overwrite<char[]>(bytes);
+    if (size_ != 0) std::memcpy(larger.get(), bytes_.get(), size_);
+    bytes_ = std::move(larger);
+    capacity_ = bytes;
+  }
+  void swap(buffer& other) noexcept {
+    bytes_.swap(other.bytes_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+
+ private:
+  std::unique_ptr<char[]> bytes_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace hondana::json

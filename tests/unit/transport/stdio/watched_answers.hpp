@@ -1,0 +1,44 @@
+/// Answers that remember how they left, and who wrote them.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "rpc/body.hpp"
+#include "rpc/outlet.hpp"
+#include "rpc/receipt.hpp"
+
+namespace hondana::transport::stdio {
+
+/// Makes answers. Threads: any.
+struct watched {
+  rpc::delivery of(std::string text) {
+    rpc::body out(std::move(text));
+    out.watch(std::make_shared<rpc::receipt>([this](rpc::departure how, std::uint64_t) {
+      const std::lock_guard lock(mutex);
+      told.push_back(how);
+      tellers.push_back(std::this_thread::get_id());
+      changed.notify_all();
+    }));
+    return {200, std::move(out)};
+  }
+  std::vector<rpc::departure> wait_for(std::size_t count) {
+    std::unique_lock lock(mutex);
+    changed.wait_for(lock, std::chrono::seconds(10), [&] { return told.size() >= count; });
+    return told;
+  }
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<rpc::departure> told;
+  std::vector<std::thread::id> tellers;  // who told each
+};
+
+}  // namespace hondana::transport::stdio
