@@ -222,8 +222,9 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   lookups_->use(context->catalog);
   read_cache_->limit_to(options.read_cache);
   options_ = std::move(options);
-  context_ = std::move(context);
+  const auto replaced = std::exchange(context_, std::move(context));
   lock.unlock();
+  if (replaced) replaced->pages->retire();
   listen_to(before, now);
   attachments_->rearrange(present);
   if (is_first) return {};

@@ -2,6 +2,7 @@
 #include "session/kept_pages.hpp"
 
 #include <functional>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -34,14 +35,14 @@ std::optional<page_key> page_asked_for(const model::operation& what, const wire:
   return std::nullopt;
 }
 
-std::size_t kept_pages::hasher::operator()(const page_key& of) const noexcept {
+std::size_t kept_pages::hasher::operator()(const page_key* of) const noexcept {
   constexpr std::size_t odd = 0x9E3779B97F4A7C15u;
   const std::hash<std::string_view> text;
   const std::hash<const void*> address;
-  auto mixed = address(of.by) * odd + address(of.through.get());
-  mixed = mixed * odd + static_cast<std::size_t>(of.which);
-  if (of.cursor) mixed = mixed * odd + text(*of.cursor);
-  if (of.scopes) mixed = mixed * odd + text(*of.scopes) + 1;
+  auto mixed = address(of->by) * odd + address(of->through.get());
+  mixed = mixed * odd + static_cast<std::size_t>(of->which);
+  if (of->cursor) mixed = mixed * odd + text(*of->cursor);
+  if (of->scopes) mixed = mixed * odd + text(*of->scopes) + 1;
   return mixed ^ (mixed >> 32);
 }
 
@@ -50,11 +51,12 @@ shared_bytes kept_pages::find(const page_key& of) {
   std::shared_ptr<const validity> valid;
   {
     const std::lock_guard lock(mutex_);
-    const auto place = places_.find(of);
-    if (place == places_.end()) return nullptr;
-    order_.splice(order_.begin(), order_, place->second.in_order);
-    page = place->second.page;
-    valid = place->second.valid;
+    const auto found = places_.find(&of);
+    if (found == places_.end()) return nullptr;
+    const auto place = found->second;
+    shelf_.splice(shelf_.begin(), shelf_, place);
+    page = place->page;
+    valid = place->valid;
     counts_.hits += 1;
   }
   if (valid->holds()) return page;
@@ -65,26 +67,37 @@ shared_bytes kept_pages::find(const page_key& of) {
 
 void kept_pages::keep(const page_key& of, std::string_view page, std::shared_ptr<const validity> valid) {
   const auto cost = page.size() + size_of(of.cursor) + size_of(of.scopes) + bookkeeping_bytes;
-  const auto hash = hasher()(of);
+  const auto hash = hasher()(&of);
   {
     const std::lock_guard lock(mutex_);
     counts_.misses += 1;
     auto& last = made_once_[hash % made_once_.size()];
-    const bool is_known = last == hash || places_.contains(of);
+    const bool is_known = last == hash || places_.contains(&of);
     last = hash;
     if (!is_known || !valid || cost > most_bytes_ / share_of_one) return;
   }
-  auto copy = std::make_shared<const std::string>(page);
+  shelf fresh;
+  fresh.push_back({of, std::make_shared<const std::string>(page), std::move(valid), cost});
+  const auto place = fresh.begin();
+  shelf gone;
   const std::lock_guard lock(mutex_);
-  if (const auto before = places_.find(of); before != places_.end()) drop(before);
-  shrink_to(most_bytes_ - cost);
-  std::list<const page_key*> turn{nullptr};  // nothing behind this may fail and leave a place without one
-  const auto place = places_.emplace(of, shelf_place{std::move(copy), std::move(valid), cost, {}}).first;
-  turn.front() = &place->first;
-  order_.splice(order_.begin(), turn);
-  place->second.in_order = order_.begin();
+  if (is_retired_) return;
+  if (const auto before = places_.find(&of); before != places_.end()) take_out(before->second, gone);
+  shrink_to(most_bytes_ - cost, gone);
+  places_.emplace(&place->of, place);  // the last that may fail
+  shelf_.splice(shelf_.begin(), fresh);
   counts_.bytes += cost;
   counts_.entries += 1;
+}
+
+void kept_pages::retire() {
+  shelf gone;
+  const std::lock_guard lock(mutex_);
+  is_retired_ = true;
+  places_.clear();
+  gone.swap(shelf_);
+  counts_.bytes = 0;
+  counts_.entries = 0;
 }
 
 page_cache_counts kept_pages::counts() const {
@@ -92,18 +105,18 @@ page_cache_counts kept_pages::counts() const {
   return counts_;
 }
 
-void kept_pages::shrink_to(std::size_t most) {
+void kept_pages::shrink_to(std::size_t most, shelf& out) {
   while (counts_.bytes > most) {
-    drop(places_.find(*order_.back()));
+    take_out(std::prev(shelf_.end()), out);
     counts_.evictions += 1;
   }
 }
 
-void kept_pages::drop(std::unordered_map<page_key, shelf_place, hasher>::iterator place) {
-  counts_.bytes -= place->second.bytes;
+void kept_pages::take_out(shelf::iterator place, shelf& out) noexcept {
+  counts_.bytes -= place->bytes;
   counts_.entries -= 1;
-  order_.erase(place->second.in_order);
-  places_.erase(place);
+  places_.erase(&place->of);
+  out.splice(out.begin(), shelf_, place);
 }
 
 }  // namespace hondana::session

@@ -45,7 +45,7 @@ struct page_key {
 /// sent.
 ///
 /// A page is kept when it is made for the second time, so that who goes through a long list once leaves nothing behind.
-/// Threads: any.
+/// Validities and views, which end in code of others, are asked and let go of outside the lock. Threads: any.
 class kept_pages {
  public:
   /// Holds at most so many bytes, keys and bookkeeping included, and nothing longer than an eighth of it; 0 holds nothing.
@@ -55,29 +55,37 @@ class kept_pages {
   [[nodiscard]] shared_bytes find(const page_key& of);
   /// A page had to be made: keeps a copy of it, in place of what was kept before.
   void keep(const page_key& of, std::string_view page, std::shared_ptr<const validity> valid);
+  /// Lets go of everything, and keeps nothing from now on: another configuration has come, and streams hold the context of
+  /// this one for as long as they are open.
+  void retire();
   [[nodiscard]] bool is_off() const noexcept { return most_bytes_ == 0; }
   [[nodiscard]] page_cache_counts counts() const;
 
  private:
-  struct hasher {
-    [[nodiscard]] std::size_t operator()(const page_key& of) const noexcept;
-  };
-  struct shelf_place {
+  struct kept_page {
+    page_key of;
     shared_bytes page;
     std::shared_ptr<const validity> valid;
     std::size_t bytes = 0;
-    std::list<const page_key*>::iterator in_order;
   };
-  /// Under the lock: drops the least recently used until no more than `most` bytes are held.
-  void shrink_to(std::size_t most);
-  void drop(std::unordered_map<page_key, shelf_place, hasher>::iterator place);
+  using shelf = std::list<kept_page>;
+  struct hasher {
+    [[nodiscard]] std::size_t operator()(const page_key* of) const noexcept;
+  };
+  struct same {
+    [[nodiscard]] bool operator()(const page_key* one, const page_key* other) const { return *one == *other; }
+  };
+  /// Under the lock: takes the least recently used out until no more than `most` bytes are held.
+  void shrink_to(std::size_t most, shelf& out);
+  void take_out(shelf::iterator place, shelf& out) noexcept;
 
   const std::size_t most_bytes_;
   mutable std::mutex mutex_;
-  std::unordered_map<page_key, shelf_place, hasher> places_;
-  std::list<const page_key*> order_;           // of `places_`; the most recently used first
-  std::array<std::size_t, 1024> made_once_{};  // hashes of keys, each where its own says
+  shelf shelf_;                                                                // the most recently used first
+  std::unordered_map<const page_key*, shelf::iterator, hasher, same> places_;  // of `shelf_`, by their keys there
+  std::array<std::size_t, 1024> made_once_{};                                  // hashes of keys, each where its own says
   page_cache_counts counts_;
+  bool is_retired_ = false;
 };
 
 }  // namespace hondana::session

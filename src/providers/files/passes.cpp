@@ -55,7 +55,8 @@ void indexer::state::run_walks() {
   const auto token = stop.get_token();
   std::unique_lock lock(mutex);
   while (changed.wait(lock, token, [this] { return wanted || mends; })) {
-    const bool is_whole_walk = std::exchange(wanted, false) || !latest;
+    // What a walk that failed was to find is in no list any more.
+    const bool is_whole_walk = std::exchange(wanted, false) || !latest || has_failed;
     mends = false;
     has_failed = false;
     is_walking = true;
