@@ -91,7 +91,7 @@ read_cache::kept read_cache::keep(const key& of, const bytes::prepared_reading& 
   {
     const std::lock_guard lock(mutex_);
     if (content + bookkeeping > most_bytes_ / share_of_one) return nullptr;
-    if (has_big(what) && !is_met_again(of, what.version)) return nullptr;
+    if (has_big(what) && (!is_met_again(of, what.version) || strays() + content > most_bytes_ / 2)) return nullptr;
   }
   auto copy = copy_of(what, of.as_bytes);
   const auto cost = bytes_of(*copy) + bookkeeping;
@@ -140,14 +140,16 @@ read_cache_counts read_cache::counts() const {
 
 bool read_cache::make_room_for(std::size_t more) {
   for (;;) {
-    // What was let go and is still being sent.
-    const auto alive = forms_.bytes();
-    const auto strays = alive > encoded_ ? alive - encoded_ : 0;
-    if (counts_.bytes + strays + more <= most_bytes_) return true;
+    if (counts_.bytes + std::min(strays(), most_bytes_ / 2) + more <= most_bytes_) return true;
     if (order_.empty()) return false;
     drop(places_.find(*order_.back()));
     counts_.evictions += 1;
   }
+}
+
+std::size_t read_cache::strays() const noexcept {
+  const auto alive = forms_.bytes();
+  return alive > encoded_ ? alive - encoded_ : 0;
 }
 
 void read_cache::drop(shelf::iterator place) {

@@ -57,7 +57,8 @@ class read_cache {
   };
 
   /// Holds at most so many bytes, keys and bookkeeping included, and nothing longer than an eighth of it; 0 holds nothing. What
-  /// it has let go and somebody is still being sent counts.
+  /// it has let go and somebody is still being sent counts up to half of that, so that peers who take their answers slowly do
+  /// not take the cache from the others; while there is more of it, no big contents are kept.
   explicit read_cache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
   /// What is kept; null when nothing is. The caller must have its version confirmed before it sends it.
@@ -106,6 +107,8 @@ class read_cache {
   }
   /// Under the lock: drops the least recently used until there is room for `more` bytes; false when there is none even so.
   bool make_room_for(std::size_t more);
+  /// Under the lock: bytes of what was let go and is still being sent.
+  [[nodiscard]] std::size_t strays() const noexcept;
   /// Under the lock: whether this version of a place is met again; remembered with a few bytes.
   [[nodiscard]] bool is_met_again(const key& of, const std::string& version);
   [[nodiscard]] kept copy_of(const bytes::prepared_reading& what, bool as_bytes) const;

@@ -62,7 +62,7 @@ void body::append(bytes::prepared content, const std::shared_ptr<work::lane>& ho
     return;
   }
   if (auto* kept = std::get_if<bytes::encoded>(&content.data)) {
-    pieces_.emplace_back(lent{std::move(kept->inside), 0});
+    pieces_.emplace_back(lent{std::move(kept->inside), 0, {}});
     return;
   }
   auto& from = std::get<bytes::stream>(content.data);
@@ -83,7 +83,7 @@ void body::append(body other) {
 void body::watch(const std::shared_ptr<receipt>& one) {
   for (auto& each : pieces_) {
     if (const auto* ready = std::get_if<std::string>(&each)) one->count(ready->size());
-    if (const auto* kept = std::get_if<lent>(&each)) one->count(kept->inside->size());
+    if (auto* kept = std::get_if<lent>(&each)) kept->counted_by = one;
     if (auto* waiting = std::get_if<held>(&each)) waiting->counted_by = one;
     if (auto* from = std::get_if<pulled>(&each)) from->counted_by = one;
   }
@@ -111,6 +111,7 @@ bool body::settle() {
       count(waiting->counted_by.get(), into.size() - before);
     } else if (const auto* kept = std::get_if<lent>(&one)) {
       settled.text() += *kept->inside;
+      count(kept->counted_by.get(), kept->inside->size());
     } else {
       settled.pieces_.push_back(std::move(one));
       is_whole = false;
@@ -127,6 +128,14 @@ std::size_t body::bytes_held() const noexcept {
     if (const auto* ready = std::get_if<std::string>(&one)) total += ready->size();
     if (const auto* waiting = std::get_if<held>(&one); waiting != nullptr && waiting->bytes) total += waiting->bytes->size();
     if (std::holds_alternative<pulled>(one)) total += pull_bytes;
+  }
+  return total;
+}
+
+std::size_t body::bytes_once_settled() const noexcept {
+  auto total = bytes_held();
+  for (const auto& one : pieces_) {
+    if (const auto* kept = std::get_if<lent>(&one); kept != nullptr && kept->inside) total += kept->inside->size();
   }
   return total;
 }
@@ -158,11 +167,11 @@ bool body::lends_next() const noexcept {
   return kept != nullptr && kept->next == 0;
 }
 
-shared_bytes body::take_lent() {
+body::loan body::take_lent() {
   auto* const kept = has_more() ? std::get_if<lent>(&pieces_[next_]) : nullptr;
-  if (kept == nullptr || kept->next != 0) return nullptr;
+  if (kept == nullptr || kept->next != 0) return {};
   ++next_;
-  return std::move(kept->inside);
+  return {std::move(kept->inside), std::move(kept->counted_by)};
 }
 
 std::string body::take_ready() {
@@ -214,6 +223,7 @@ bool body::pull_held(held& from, json::buffer& out) {
 bool body::pull_lent(lent& from, json::buffer& out) {
   const auto bytes = std::string_view(*from.inside).substr(from.next, pull_bytes);
   out.append(bytes);
+  count(from.counted_by.get(), bytes.size());
   from.next += bytes.size();
   if (from.next < from.inside->size()) return true;
   from.inside.reset();

@@ -39,8 +39,9 @@ class body {
   /// Appends all pieces of another body, with its receipts.
   void append(body other);
 
-  /// From now on `one` counts what is written: what is text already at once, the rest as it is pulled. Whoever sends this
-  /// takes `sent_for` and tells it how that went; a body that is dropped tells that it is gone.
+  /// From now on `one` counts what is written: what is text already at once, the rest as it is pulled, and what is lent by
+  /// whoever takes it. Whoever sends this takes `sent_for` and tells it how that went; a body that is dropped tells that it is
+  /// gone.
   void watch(const std::shared_ptr<receipt>& one);
   /// Whoever wants to know how this message leaves, which may be several answers.
   [[nodiscard]] const receipts& sent_for() const noexcept { return receipts_; }
@@ -55,6 +56,8 @@ class body {
   /// Bytes this message holds in memory while it waits, encoded or not. A stream counts as one piece of it; what is lent counts
   /// where it is kept.
   [[nodiscard]] std::size_t bytes_held() const noexcept;
+  /// What `bytes_held` will be after `settle`, and less where content in memory grows by being encoded then.
+  [[nodiscard]] std::size_t bytes_once_settled() const noexcept;
   /// How long all of it is, while nothing of it has to be encoded or pulled.
   [[nodiscard]] std::optional<std::size_t> length() const noexcept;
 
@@ -62,8 +65,12 @@ class body {
   [[nodiscard]] std::shared_ptr<work::lane> next_lane() const;
   /// Whether what comes next is lent, maybe behind a text: then `take_ready` and `take_lent` have it without copying it.
   [[nodiscard]] bool lends_next() const noexcept;
-  /// What comes next, when that is lent: to be written as it is. Null: `pull` has it.
-  [[nodiscard]] shared_bytes take_lent();
+  struct loan {
+    shared_bytes inside;                  ///< To be written as it is.
+    std::shared_ptr<receipt> counted_by;  ///< Told how much of it was, by whoever writes it; may be null.
+  };
+  /// What comes next, when that is lent, otherwise without `inside`: then `pull` has it.
+  [[nodiscard]] loan take_lent();
   /// The text that comes next, when that is text.
   [[nodiscard]] std::string take_ready();
   /// Whether anything is left.
@@ -94,6 +101,7 @@ class body {
   struct lent {
     shared_bytes inside;
     std::size_t next = 0;
+    std::shared_ptr<receipt> counted_by{};
   };
   using piece = std::variant<std::string, held, pulled, lent>;
 

@@ -24,7 +24,7 @@ bool exchange::admit(rpc::delivery& what) {
   if (!is_batch_ || !what.content) return true;
   {
     const std::lock_guard lock(mutex_);
-    if (bytes_ + what.content->bytes_held() > most_bytes) return false;
+    if (bytes_ + what.content->bytes_once_settled() > most_bytes) return false;
   }
   (void)what.content->settle();  // a file that is read while it is sent stays open, and counts as a piece of it
   const auto bytes = what.content->bytes_held();

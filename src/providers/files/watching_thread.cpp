@@ -88,7 +88,11 @@ bool watching::state::take_some(std::vector<happening>& happened, bool& is_lost)
   freshness::hearing counted(*fresh);
   const bool any =
       folders->read([&happened](happening what) { happened.push_back(std::move(what)); }, [&is_lost] { is_lost = true; });
-  for (const auto& one : happened) counted.count(one.tree, one.path);
+  for (const auto& one : happened) {
+    counted.count(one.tree, one.path);
+    // What comes in its place is another, whose changes nobody hears of yet: nothing may be vouched for there from now on.
+    if (one.what == happening::kind::gone && one.is_folder) folders->forget(one.tree, one.path);
+  }
   if (is_lost) counted.count_all();
   return any;
 }
@@ -156,7 +160,6 @@ void watching::state::hear(happening what) {
       return hear_changed(what.tree, what.path, what.is_folder, true);
     case kind::gone:
       settling.settle({what.tree, what.path});
-      if (what.is_folder && folders) folders->forget(what.tree, what.path);
       return hear_changed(what.tree, what.path, what.is_folder, true);
     case kind::tree_gone:
       follow(what.tree);

@@ -218,6 +218,15 @@ class dialogue {
   void fail_stream(const failure& why);
   void cut_off();
 
+  /// What is kept elsewhere and being sent, as far as it is not.
+  struct lending {
+    std::size_t before = 0;  ///< Bytes of the output in front of it.
+    std::size_t left = 0;
+    std::shared_ptr<rpc::receipt> counted_by{};
+    /// So many bytes of the output were taken by the peer.
+    void moved(std::size_t bytes) noexcept;
+  };
+
   dialogue_host& host_;
   const std::shared_ptr<const limits> with_;
   std::shared_ptr<const site> site_;
@@ -225,6 +234,7 @@ class dialogue {
   byte_share held_;    // for the parser's body
   std::string input_;  // arrived and not used yet
   text output_;
+  lending lent_to_;
   byte_share waiting_;  // for the output's body
   state now_ = state::idle;
   clock::time_point deadline_;

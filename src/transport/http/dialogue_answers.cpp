@@ -176,7 +176,9 @@ void dialogue::end_stream() {
 /// What is kept elsewhere is written from there, with the text on either side.
 void dialogue::send_lent() {
   output_.body = stream_->rest.take_ready();
-  output_.kept = stream_->rest.take_lent();
+  auto lent = stream_->rest.take_lent();
+  output_.kept = std::move(lent.inside);
+  lent_to_.counted_by = std::move(lent.counted_by);
   output_.tail = stream_->rest.take_ready();
   send_piece(!stream_->rest.has_more());
 }
@@ -192,6 +194,8 @@ void dialogue::send_piece(bool is_last) {
   const bool is_end = is_last && (!is_events_ || ends_events_);
   if (is_end && is_chunked) output_.tail += "0\r\n\r\n";
   last_piece_ = is_end;
+  lent_to_.before = output_.head.size() + output_.body.size() + output_.piece.size();
+  lent_to_.left = output_.kept ? output_.kept->size() : 0;
   if (is_last) stream_.reset();
   enter(state::sending);
   if (output_.empty()) drained();  // HTTP/1.0 ends by closing
@@ -210,11 +214,21 @@ void dialogue::cut_off() {
   stream_.reset();
   leaving_.settle(rpc::departure::cut);
   output_ = {};
+  lent_to_ = {};
   waiting_.release();
   enter(state::ended);
 }
 
+void dialogue::lending::moved(std::size_t bytes) noexcept {
+  const auto skipped = std::min(bytes, before);
+  before -= skipped;
+  const auto of_it = std::min(bytes - skipped, left);
+  left -= of_it;
+  if (counted_by && of_it != 0) counted_by->count(of_it);
+}
+
 void dialogue::progressed(std::size_t bytes) {
+  lent_to_.moved(bytes);
   taken_ += bytes;
   if (now_ == state::sending && taken_ >= with_->taken_at_least) set_sending_deadline();
 }
@@ -227,7 +241,8 @@ void dialogue::set_body(std::string what) {
 /// Peers that take nothing hold a piece each. When all of them together hold too much, whoever holds more has less time.
 void dialogue::set_sending_deadline() {
   taken_ = 0;
-  const auto held = output_.body.size() + output_.piece.size() + (stream_ ? stream_->rest.bytes_held() : 0);
+  const auto held =
+      output_.body.size() + output_.piece.size() + output_.tail.size() + (stream_ ? stream_->rest.bytes_held() : 0);
   set_deadline(waiting_.grow_to(held) ? with_->stall : std::min(with_->stall, with_->stall_when_crowded));
 }
 
@@ -237,6 +252,8 @@ void dialogue::drained() {
   if (now_ != state::sending) return;  // that was a 100 Continue
   output_.body = {};
   output_.kept.reset();
+  lent_to_.moved(lent_to_.before + lent_to_.left);
+  lent_to_.counted_by.reset();
   output_.tail.clear();
   if (stream_) {
     // The next piece goes where this one was.

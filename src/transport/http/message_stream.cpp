@@ -123,7 +123,7 @@ bool message_stream::keep_waiting() {
   for (auto& one : waiting_) {
     auto& content = one.what.content.content;
     if (one.bytes != 0 || !content) continue;
-    if (held_ + content->bytes_held() > stream_cap || !content->settle()) return false;
+    if (held_ + content->bytes_once_settled() > stream_cap || !content->settle()) return false;
     const auto bytes = content->bytes_held() + overhead;
     if (held_ + bytes > stream_cap || !room_->take(bytes)) return false;
     held_ += bytes;

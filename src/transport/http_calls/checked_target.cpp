@@ -7,6 +7,7 @@
 #include <array>
 #include <hondana/uri.hpp>
 #include <memory>
+#include <utility>
 
 #include "letters/lower_case.hpp"
 #include "transport/http_calls/curl_library.hpp"
@@ -30,8 +31,8 @@ constexpr std::array<std::string_view, 11> own_fields{
 
 parsed_url parse(const std::string& url, unsigned flags = 0) {
   if (url.size() > max_uri_bytes || url.find('\0') != std::string::npos) return {};
-  const auto* library = loaded_curl();
-  parsed_url out(library == nullptr ? nullptr : library->url());
+  const auto library = loaded_curl();
+  parsed_url out(library ? (*library)->url() : nullptr);
   if (!out || curl().url_set(out.get(), CURLUPART_URL, url.c_str(), flags) != CURLUE_OK) return {};
   return out;
 }
@@ -108,7 +109,7 @@ result<std::string> header_line(std::string_view name, std::string_view value) {
 }
 
 result<checked_target> check_target(const http_target& target) {
-  if (loaded_curl() == nullptr) return no_curl();
+  if (auto library = loaded_curl(); !library) return tl::unexpected(std::move(library.error()));
   checked_target out;
   if (target.url.size() > max_uri_bytes) return fail(errc::invalid_argument, "the server's URL is longer than 8192 bytes");
   const auto url = parse(target.url);

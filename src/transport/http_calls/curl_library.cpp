@@ -3,9 +3,13 @@
 
 #include <dlfcn.h>
 
-#include <optional>
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace hondana::transport::http_calls {
 namespace {
@@ -15,9 +19,16 @@ constexpr const char* library_name = "libcurl.so.4";
 
 }  // namespace
 
-std::optional<curl_library> load_curl(const char* name) {
+result<curl_library> load_curl(const char* name) {
+  const auto why_not = [name](std::string_view advice) {
+    const char* const said = ::dlerror();
+    return fail(errc::source_unavailable,
+                "libcurl cannot be loaded, without which no other server can be asked over HTTP; " + std::string(advice) + " " +
+                    name + " (Debian: libcurl4)",
+                said != nullptr ? said : std::string());
+  };
   void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return std::nullopt;
+  if (handle == nullptr) return why_not("install");
   curl_library out{};
   bool is_whole = true;
   const auto find = [&](auto& into, const char* function) {
@@ -48,19 +59,29 @@ std::optional<curl_library> load_curl(const char* name) {
   find(out.url_get, "curl_url_get");
   find(out.getdate, "curl_getdate");
   find(out.free, "curl_free");
-  return is_whole ? std::optional(out) : std::nullopt;
+  if (!is_whole) return why_not("it lacks functions; install a newer");
+  return out;
 }
 
-const curl_library* loaded_curl() {
-  static const auto known = load_curl(library_name);
-  return known ? &*known : nullptr;
+result<const curl_library*> loaded_curl() {
+  static std::atomic<const curl_library*> known{nullptr};
+  if (const auto* const already = known.load(std::memory_order_acquire)) return already;
+  // One that failed is tried again: a process may be short of descriptors or memory for a while.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  if (const auto* const already = known.load(std::memory_order_acquire)) return already;
+  auto loaded = load_curl(library_name);
+  if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  static curl_library table;
+  table = *loaded;
+  known.store(&table, std::memory_order_release);
+  return &table;
 }
 
-tl::unexpected<failure> no_curl() {
-  return fail(errc::source_unavailable,
-              "libcurl cannot be loaded, without which no other server can be asked over HTTP; "
-              "install " +
-                  std::string(library_name) + " (Debian: libcurl4)");
+const curl_library& curl() {
+  const auto table = loaded_curl();
+  if (!table) throw std::logic_error("libcurl is used that was never loaded");
+  return **table;
 }
 
 }  // namespace hondana::transport::http_calls

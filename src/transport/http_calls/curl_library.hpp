@@ -37,13 +37,12 @@ struct curl_library {
   decltype(&::curl_free) free;
 };
 
-/// Loads the library of that name. Nothing: there is none, or it is another library or too old. Never unloaded. Threads: any.
-[[nodiscard]] std::optional<curl_library> load_curl(const char* name);
-/// Loads libcurl with the first call. Null: it is not installed. Threads: any.
-[[nodiscard]] const curl_library* loaded_curl();
+/// Loads the library of that name. Never unloaded. Threads: any. Errors: source_unavailable: there is none, it cannot be loaded
+/// now (the loader's words are private), or it is another library or too old.
+[[nodiscard]] result<curl_library> load_curl(const char* name);
+/// Loads libcurl with the first call that can. Errors: as `load_curl`; the next call tries again. Threads: any.
+[[nodiscard]] result<const curl_library*> loaded_curl();
 /// The same for whoever has something that it made, or has looked before.
-[[nodiscard]] inline const curl_library& curl() { return *loaded_curl(); }
-/// What cannot be done without it, and what helps. Its code is source_unavailable.
-[[nodiscard]] tl::unexpected<failure> no_curl();
+[[nodiscard]] const curl_library& curl();
 
 }  // namespace hondana::transport::http_calls

@@ -111,7 +111,7 @@ result<void> guarded_request::set_options(CURL* easy, curl_slist* lines, const p
 }
 
 result<void> guarded_request::perform(const parts& what) {
-  if (loaded_curl() == nullptr) return no_curl();
+  if (auto library = loaded_curl(); !library) return tl::unexpected(std::move(library.error()));
   // The multi handle goes last: the other one must have left it.
   const std::unique_ptr<CURLM, multi_deleter> multi(has_curl() ? curl().multi_init() : nullptr);
   const std::unique_ptr<CURL, easy_deleter> easy(multi ? curl().easy_init() : nullptr);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "work/signals_blocked.hpp"
 
@@ -18,12 +19,12 @@ constexpr std::chrono::milliseconds longest_sleep{60'000};
 
 bool has_curl() {
   // Never undone: other parts of the process may use libcurl as well.
-  static const bool is_ready = loaded_curl() != nullptr && curl().global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  static const bool is_ready = loaded_curl() && curl().global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
   return is_ready;
 }
 
 result<std::unique_ptr<loop>> loop::start() {
-  if (loaded_curl() == nullptr) return no_curl();
+  if (auto library = loaded_curl(); !library) return tl::unexpected(std::move(library.error()));
   CURLM* multi = has_curl() ? curl().multi_init() : nullptr;
   if (multi == nullptr)
     return fail(errc::source_unavailable, "the HTTP library cannot be started: out of memory or descriptors");

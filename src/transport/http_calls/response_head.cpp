@@ -133,7 +133,7 @@ std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view text
     const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
     return read.ec == std::errc() ? std::min(most, std::chrono::seconds(seconds)) : most;
   }
-  if (loaded_curl() == nullptr) return std::nullopt;
+  if (!loaded_curl()) return std::nullopt;
   const auto then = curl().getdate(std::string(text).c_str(), nullptr);
   if (then < 0) return std::nullopt;
   // In seconds: a date may lie further ahead than the clock's own unit reaches.

@@ -58,8 +58,8 @@ struct line_writer::state : std::enable_shared_from_this<state> {
   std::size_t queued_bytes = 0;
   std::vector<std::shared_ptr<followed>> sources;
   std::size_t expected = 0;
-  bool is_batch = false;  // somebody will end it, and write what is gathered then
-  bool writing = false;   // `to` and `going` belong to one thread
+  std::optional<std::thread::id> batch_of;  // who will end it, and write what is gathered then
+  bool writing = false;                     // `to` and `going` belong to one thread
   parcel going;
   bool failed = false;
   bool closing = false;
@@ -78,9 +78,10 @@ struct line_writer::state : std::enable_shared_from_this<state> {
     if (failed || closing) return false;
     if (!message) return true;
     // Others under way answer soon: the thread writes them together. The last one need not wait for it.
-    if ((is_batch || expected == 0) && is_at_hand(*message)) {
+    const bool is_gathering = batch_of == std::this_thread::get_id();
+    if ((is_gathering || expected == 0) && is_at_hand(*message)) {
       gathered.add(*std::move(message));
-      if (!is_batch || gathered.text().size() >= gathered_bytes) write_gathered(lock);
+      if (!is_gathering || gathered.text().size() >= gathered_bytes) write_gathered(lock);
       return true;
     }
     gathered.take(rest);
@@ -116,13 +117,13 @@ struct line_writer::state : std::enable_shared_from_this<state> {
     }
     going.clear();
     writing = false;
-    if (has_work()) work_came.notify_one();
+    if (closing || has_work()) work_came.notify_one();
     changed.notify_all();
   }
 
   void end_batch() {
     std::unique_lock lock(mutex);
-    is_batch = false;
+    batch_of.reset();
     if (gathered.empty()) return;
     if (!writing) return write_gathered(lock);
     // The thread is sending what a source has, and goes on with this.
@@ -229,8 +230,9 @@ struct line_writer::state : std::enable_shared_from_this<state> {
       if (message->lends_next()) {
         // Straight from where it is kept.
         batch += message->take_ready();
-        const auto kept = message->take_lent();
-        if (!write_all(batch, of) || !write_all(*kept, of)) return false;
+        const auto lent = message->take_lent();
+        if (!write_all(batch, of) || !write_all(*lent.inside, of)) return false;
+        if (lent.counted_by) lent.counted_by->count(lent.inside->size());
         batch = message->take_ready();
         if (message->has_more()) continue;
         break;
@@ -263,6 +265,7 @@ struct line_writer::state : std::enable_shared_from_this<state> {
       if (failed || (closing && rest.empty() && queue.empty())) break;
       writing = true;
       batch.clear();
+      gathered.take(rest);  // sources must not overtake it
       const auto pulled = take(batch, leaving);
       const auto ready = pulled ? std::vector<std::shared_ptr<followed>>() : take_ready();
       lock.unlock();
@@ -315,7 +318,7 @@ void line_writer::admit(const std::function<void()>& look) {
 
 void line_writer::begin_batch() {
   const std::lock_guard lock(state_->mutex);
-  state_->is_batch = true;
+  state_->batch_of = std::this_thread::get_id();
 }
 
 void line_writer::end_batch() { state_->end_batch(); }

@@ -37,8 +37,8 @@ class line_writer final : public rpc::outlet {
   /// will come. While it waits `look` is called ten times a second, for what only shows outside, such as the end of input
   /// behind messages that cannot be taken yet.
   void admit(const std::function<void()>& look);
-  /// Several requests are about to be handed in by this thread: small messages are kept until `end_batch`, or until there are
-  /// enough of them, and written together.
+  /// Several requests are about to be handed in by this thread: the small messages it hands in are kept until `end_batch`, or
+  /// until there are enough of them, and written together. What others hand in meanwhile does not wait.
   void begin_batch();
   /// Writes what is kept, as far as the peer takes it at once; the rest goes out as all else does. Never waits for the peer.
   void end_batch();

@@ -159,12 +159,13 @@ TEST(body, lends_what_is_kept_encoded_without_copying_it) {
   EXPECT_EQ(message.next_lane(), nullptr);
   EXPECT_EQ(message.length(), 100'004u);
   EXPECT_EQ(message.bytes_held(), 4u) << "what is lent counts where it is kept";
+  EXPECT_EQ(message.bytes_once_settled(), 100'004u);
   EXPECT_TRUE(message.lends_next());
-  EXPECT_EQ(message.take_lent(), nullptr) << "a text comes before it";
+  EXPECT_EQ(message.take_lent().inside, nullptr) << "a text comes before it";
   EXPECT_EQ(message.take_ready(), "[\"");
   EXPECT_TRUE(message.lends_next());
   EXPECT_EQ(message.take_ready(), "");
-  EXPECT_EQ(message.take_lent(), inside);
+  EXPECT_EQ(message.take_lent().inside, inside);
   EXPECT_EQ(inside.use_count(), 1);
   EXPECT_FALSE(message.lends_next());
   EXPECT_TRUE(message.has_more());

@@ -73,16 +73,42 @@ TEST(receipt, counts_a_stream_as_it_is_pulled) {
   EXPECT_EQ(all[0].bytes, out.size() + 2) << "with what is ready behind it";
 }
 
-TEST(receipt, counts_what_is_lent_at_once) {
-  std::vector<told> all;
+/// `[xxxx…`
+body lending(std::size_t size) {
   body message("[");
-  message.append(
-      {"memo:///a", "", "", "", true, bytes::encoded{std::make_shared<const std::string>(std::string(100'000, 'x')), 1}},
-      nullptr);
+  message.append({"memo:///a", "", "", "", true, bytes::encoded{std::make_shared<const std::string>(size, 'x'), 1}}, nullptr);
+  return message;
+}
+
+TEST(receipt, leaves_what_is_lent_to_be_counted_by_whoever_writes_it) {
+  std::vector<told> all;
+  auto message = lending(100'000);
   message.watch(into(all));
-  message.sent_for().tell(departure::sent);
+  (void)message.take_ready();
+  const auto lent = message.take_lent();
+  ASSERT_TRUE(lent.counted_by);
+  lent.counted_by->count(10);
+  message.sent_for().tell(departure::cut);
   ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].bytes, 11u);
+}
+
+TEST(receipt, counts_what_is_lent_when_it_is_copied) {
+  std::vector<told> all;
+  auto settled = lending(100'000);
+  settled.watch(into(all));
+  ASSERT_TRUE(settled.settle());
+  settled.sent_for().tell(departure::sent);
+  auto pulled = lending(500'000);
+  pulled.watch(into(all));
+  std::string out;
+  ASSERT_TRUE(pulled.pull(out).value());
+  ASSERT_TRUE(pulled.pull(out).value());
+  pulled.sent_for().tell(departure::gone);
+  ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].bytes, 100'001u);
+  EXPECT_EQ(all[1].bytes, out.size());
+  EXPECT_LT(out.size(), 500'000u);
 }
 
 TEST(receipt, of_each_answer_of_a_batch_is_told_with_its_own_bytes) {

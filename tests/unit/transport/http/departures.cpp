@@ -18,6 +18,7 @@ using hondana::rpc::departure;
 
 struct watched {
   std::vector<departure> told;
+  std::uint64_t bytes = 0;  // of the last
   rpc::body of(std::string text) {
     rpc::body out(std::move(text));
     watch(out);
@@ -36,7 +37,10 @@ struct watched {
     return out;
   }
   void watch(rpc::body& message) {
-    message.watch(std::make_shared<rpc::receipt>([this](departure how, std::uint64_t) { told.push_back(how); }));
+    message.watch(std::make_shared<rpc::receipt>([this](departure how, std::uint64_t of) {
+      told.push_back(how);
+      bytes = of;
+    }));
   }
 };
 
@@ -95,6 +99,43 @@ TEST(departures, an_answer_whose_connection_is_closed_is_gone) {
   EXPECT_EQ(answer.told, only{departure::gone});
   with.talk.answered(with.asked.last, {200, late.of("[1]")});
   EXPECT_EQ(late.told, only{departure::gone});
+}
+
+TEST(departures, of_what_is_lent_the_bytes_that_were_taken_are_counted) {
+  const auto ask = [](script& with, watched& answer) {
+    rpc::body body("[\"");
+    body.append({"memo:///a", "", "", "", true, hondana::bytes::encoded{std::make_shared<const std::string>(300'000, 'x'), 1}},
+                nullptr);
+    body.text() += "\"]";
+    answer.watch(body);
+    with.talk.receive(post("{}"));
+    with.talk.answered(with.asked.last, {200, std::move(body)});
+    return with.talk.output().size() - 300'004;  // of the head
+  };
+  watched left;
+  script gone;
+  const auto head = ask(gone, left);
+  gone.talk.progressed(head + 2 + 1000);
+  gone.talk.progressed(500);
+  gone.talk.abandon();
+  EXPECT_EQ(left.told, only{departure::gone});
+  EXPECT_EQ(left.bytes, 4u + 1500) << "the text around it is counted at once";
+
+  watched silent;
+  script slow;
+  (void)ask(slow, silent);
+  slow.talk.progressed(head);
+  slow.talk.expire();
+  EXPECT_EQ(silent.told, only{departure::cut});
+  EXPECT_EQ(silent.bytes, 4u);
+
+  watched all;
+  script with;
+  (void)ask(with, all);
+  with.talk.progressed(head + 10);
+  (void)with.taken();
+  EXPECT_EQ(all.told, only{departure::sent});
+  EXPECT_EQ(all.bytes, 300'004u);
 }
 
 TEST(departures, each_answer_on_a_stream_of_events_has_left_with_its_own_event) {

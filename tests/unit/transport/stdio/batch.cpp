@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -79,8 +81,51 @@ TEST_F(a_batch, keeps_the_order_of_what_other_threads_send_meanwhile) {
   out.answer(all_.of("1"));
   std::thread([&out] { EXPECT_EQ(out.send("2"), rpc::sending::taken); }).join();
   std::thread([&] { out.answer(all_.of("3")); }).join();
+  out.answer(all_.of("4"));
   out.end_batch();
-  EXPECT_EQ(packet(), "1\n2\n3\n");
+  std::string got;
+  while (got.size() < 8) {
+    const auto more = packet();
+    ASSERT_FALSE(more.empty());
+    got += more;
+  }
+  EXPECT_EQ(got, "1\n2\n3\n4\n");
+}
+
+TEST_F(a_batch, makes_nobody_else_wait_for_its_end) {
+  line_writer out(ends_[1], {}, {});
+  out.begin_batch();
+  out.admit({});
+  out.admit({});
+  std::thread([&] { out.answer(all_.of("1")); }).join();
+  EXPECT_EQ(packet(), "1\n");
+  out.end_batch();
+}
+
+/// A source of messages that has one when it is told so.
+struct one_message final : rpc::message_source {
+  void follow(std::weak_ptr<rpc::follower> by) override { follower = by.lock(); }
+  [[nodiscard]] std::optional<std::string> next() override { return std::exchange(message, std::nullopt); }
+  [[nodiscard]] bool has_ended() const override { return false; }
+  void say(std::string text) {
+    message = std::move(text);
+    follower->wake();
+  }
+  std::shared_ptr<rpc::follower> follower;
+  std::optional<std::string> message;
+};
+
+TEST_F(a_batch, is_not_overtaken_by_what_a_source_says_meanwhile) {
+  line_writer out(ends_[1], {}, {});
+  const auto source = std::make_shared<one_message>();
+  out.follow(source);
+  out.begin_batch();
+  out.admit({});
+  out.answer(all_.of("1"));
+  source->say("2");
+  EXPECT_EQ(packet(), "1\n2\n");
+  out.end_batch();
+  EXPECT_TRUE(is_silent());
 }
 
 TEST_F(a_batch, is_written_before_its_end_when_there_is_enough_of_it) {

@@ -9,10 +9,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <fstream>
 #include <future>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -55,6 +57,23 @@ class input_from : public testing::TestWithParam<channel> {
     out.resize(**count);
     return out;
   }
+  /// The same by another thread, which waits for it when this returns.
+  static std::future<std::optional<std::string>> wait_in(input& from) {
+    std::promise<pid_t> who;
+    auto reading = std::async(std::launch::async, [&] {
+      who.set_value(::gettid());
+      return next(from);
+    });
+    const auto about = "/proc/self/task/" + std::to_string(who.get_future().get()) + "/stat";
+    const auto until = std::chrono::steady_clock::now() + 10s;
+    for (std::string line; std::chrono::steady_clock::now() < until; std::this_thread::yield()) {
+      std::getline(std::ifstream(about), line);
+      // Its state stands behind its name, which is in parentheses.
+      if (const auto name = line.rfind(") "); name != std::string::npos && line[name + 2] == 'S') return reading;
+    }
+    ADD_FAILURE() << "the thread that reads never waits";
+    return reading;
+  }
 
   std::array<int, 2> ends_{-1, -1};
 };
@@ -74,7 +93,7 @@ TEST_P(input_from, a_peer_gives_what_it_says_until_its_end) {
 TEST_P(input_from, a_silent_peer_is_waited_for_no_longer_once_it_is_woken) {
   for (int times = 0; times < 100; ++times) {
     input in(ends_[0]);
-    auto reading = std::async(std::launch::async, [&in] { return next(in); });
+    auto reading = wait_in(in);
     in.wake();
     ASSERT_EQ(reading.wait_for(10s), std::future_status::ready);
     EXPECT_EQ(reading.get(), std::nullopt);
@@ -106,7 +125,7 @@ TEST_P(input_from, a_descriptor_that_somebody_made_non_blocking_is_waited_for_al
   auto reading = std::async(std::launch::async, [&in] { return next(in); });
   say("one");
   EXPECT_EQ(reading.get(), "one");
-  auto again = std::async(std::launch::async, [&in] { return next(in); });
+  auto again = wait_in(in);
   in.wake();
   EXPECT_EQ(again.get(), std::nullopt);
 }
