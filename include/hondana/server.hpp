@@ -36,6 +36,7 @@ struct server_options {
   std::size_t page_size = 500;             ///< Entries a page.
   std::uint64_t read_limit = 64ull << 20;  ///< Content bytes a read.
   /// Bytes of contents kept for reads of what has not changed since; 0: none. What is longer than an eighth of it is not kept.
+  /// Peers who take large contents slowly may hold half as much again.
   std::size_t read_cache = 32u << 20;
   /// Bytes of encoded pages of lists kept for who asks for them while nothing in them has changed; 0: none. What is longer than
   /// an eighth of it is not kept.

@@ -14,7 +14,8 @@ struct limits {
   std::size_t unfinished_bytes = 256u << 20;
   /// Of each unfinished message, not counted: small messages still pass when large ones have used everything up.
   std::size_t uncounted_bytes = 64u << 10;
-  /// What answers that all peers together have not taken yet hold; beyond this a peer has `stall_when_crowded` for its own.
+  /// What answers that all peers together have not taken yet hold, but for what the read cache lends them; beyond this a peer
+  /// has `stall_when_crowded` for its own.
   std::size_t unsent_bytes = 96u << 20;
   std::size_t pipelined_bytes = 64u << 10;  ///< Input kept while an earlier request is worked on.
   std::size_t linger_bytes = 32u << 20;     ///< Input thrown away after the last answer, so that the peer can read it.
