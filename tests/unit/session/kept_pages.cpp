@@ -90,6 +90,43 @@ TEST(kept_pages, tell_everything_apart_that_decides_what_a_page_says) {
   EXPECT_EQ(*pages.find(base), "base");
 }
 
+TEST(kept_pages, that_are_retired_hold_nothing_any_more) {
+  kept_pages pages(1u << 20);
+  const auto valid = std::make_shared<switched>();
+  const auto keep = [&] {
+    for (int i = 0; i < 2; ++i) pages.keep(key_of("a"), "one", valid);
+  };
+  keep();
+  ASSERT_TRUE(pages.find(key_of("a")));
+  pages.retire();
+  EXPECT_EQ(pages.find(key_of("a")), nullptr);
+  EXPECT_EQ(valid.use_count(), 1);
+  // Whoever still works for the configuration before may want to keep what it has made.
+  keep();
+  EXPECT_EQ(pages.find(key_of("a")), nullptr);
+  EXPECT_EQ(pages.counts().bytes, 0u);
+  EXPECT_EQ(valid.use_count(), 1);
+}
+
+TEST(kept_pages, let_go_of_what_others_gave_outside_their_lock) {
+  struct asking final : validity {
+    explicit asking(kept_pages& whom) : of(whom) {}
+    ~asking() override { (void)of.counts(); }  // would wait for ever
+    bool holds() const noexcept override { return true; }
+    kept_pages& of;
+  };
+  kept_pages pages(1u << 14);
+  for (int i = 0; i < 2; ++i) pages.keep(key_of("a"), "one", std::make_shared<asking>(pages));
+  pages.keep(key_of("a"), "another", std::make_shared<asking>(pages));
+  for (int key = 0; key < 20; ++key) {
+    for (int i = 0; i < 2; ++i)
+      pages.keep(key_of(std::to_string(key)), std::string(1500, 'x'), std::make_shared<asking>(pages));
+  }
+  EXPECT_GT(pages.counts().evictions, 0u);
+  pages.retire();
+  EXPECT_EQ(pages.counts().entries, 0u);
+}
+
 TEST(kept_pages, hold_no_more_than_they_may_and_drop_what_was_used_longest_ago) {
   kept_pages pages(64u << 10);
   const auto valid = std::make_shared<switched>();
@@ -131,6 +168,14 @@ class counted_list final : public provider {
     return page;
   }
   result<reading> read(const read_request& request) override { return text_reading("content of " + request.uri); }
+  bool templates_change() const noexcept override { return has_changing_templates; }
+  result<std::vector<resource_template>> templates_now(const call&) override {
+    resource_template one;
+    one.uriTemplate = "memo:///{" + name_of_all + "}";
+    one.name = name_of_all;
+    return std::vector{one};
+  }
+  bool has_changing_templates = false;
   int lists = 0;
   std::string name_of_all = "x";
   std::shared_ptr<switched> valid = std::make_shared<switched>();
@@ -268,6 +313,15 @@ TEST_F(a_session_with_pages, keeps_templates_that_do_not_change) {
   const auto first = list({}, "resources/templates/list");
   for (int i = 0; i < 3; ++i) EXPECT_EQ(list({}, "resources/templates/list"), first);
   EXPECT_EQ(hits(), 2u);
+}
+
+TEST_F(a_session_with_pages, keeps_no_templates_that_may_change) {
+  provider_->has_changing_templates = true;
+  use({});
+  for (int i = 0; i < 3; ++i) EXPECT_NE(list({}, "resources/templates/list").find("memo:///{x}"), std::string::npos);
+  provider_->name_of_all = "y";
+  EXPECT_NE(list({}, "resources/templates/list").find("memo:///{y}"), std::string::npos);
+  EXPECT_EQ(hits(), 0u);
 }
 
 // attacks: another caller's answer from a cache
