@@ -78,38 +78,55 @@ session::admission session::admit(std::shared_ptr<const context> with, const mod
   return {std::move(with), std::move(who), end, std::move(admitted)};
 }
 
-bool session::receive_known(std::string_view message, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out) {
-  auto with = contexts_->current();
+session::beginning session::begin(const context_source& contexts, std::string_view message, const rpc::facts& facts) {
+  wire::conversation none;
+  return begin(contexts, message, facts, none, nullptr);
+}
+
+/// `under_way`: what the peer waits for already; null: nothing.
+session::beginning session::begin(const context_source& contexts, std::string_view message, const rpc::facts& facts,
+                                  wire::conversation& in, const rpc::in_flight* under_way) {
+  auto with = contexts.current();
   const auto cut = with->known ? cut_id(message) : std::nullopt;
-  const auto known = cut ? with->known->find(*cut, facts, conversation_.settled) : nullptr;
-  if (!known) return false;
+  const auto known = cut ? with->known->find(*cut, facts, in.settled) : nullptr;
+  if (!known) return {};
   const auto& read = known->meaning->what;
-  const auto& manners = manners_of(read, *known->meaning->codec, conversation_);
+  const auto& manners = manners_of(read, *known->meaning->codec, in);
   const rpc::request_id id = cut->id;
-  std::shared_ptr<exchange> answers;
-  bool is_answered = false;
+  beginning out;
   try {
     auto granted = admit(std::move(with), read, "resources/read", facts, true);
     const auto& now = *granted.with;
-    if (granted.outcome && requests_->has_room_for(id, now.requests_under_way)) {
-      if (auto said = answer_at_hand(now, granted.who, read.operation, id, manners, known)) {
-        if (conversation_.settled != nullptr) is_asked_by(facts.who);
-        if (granted.end) granted.end->follow(*said);
-        is_answered = true;
-        out->answer(std::move(*said));
-        return true;
-      }
+    const auto most = now.requests_under_way;
+    if (granted.outcome && (under_way != nullptr ? under_way->has_room_for(id, most) : most > 0)) {
+      out.said = answer_at_hand(now, granted.who, read.operation, id, manners, known);
     }
-    answers = std::make_shared<exchange>(out, 1, false);
-    dispatch(read, id, manners, {facts, answers, 0, false}, std::move(granted), std::nullopt);
+    if (!out.said) {
+      out.rest = std::make_shared<known_read>(known_read{known->meaning, cut->id, manners, std::move(granted)});
+    } else if (granted.end) {
+      granted.end->follow(*out.said);
+    }
+  } catch (const std::exception& error) {
+    note(contexts, std::string("a message could not be handled: ") + error.what());
+    out.said = refusal(id, wire::internal_error(), manners);
+  }
+  return out;
+}
+
+bool session::go_on(beginning begun, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out) {
+  if (begun.said) {
+    if (conversation_.settled != nullptr) is_asked_by(facts.who);
+    out->answer(std::move(*begun.said));
+    return true;
+  }
+  if (!begun.rest) return false;
+  auto& rest = *begun.rest;
+  const auto answers = std::make_shared<exchange>(out, 1, false);
+  try {
+    dispatch(rest.meaning->what, rest.id, rest.manners, {facts, answers, 0, false}, std::move(rest.granted), std::nullopt);
   } catch (const std::exception& error) {
     note(std::string("a message could not be handled: ") + error.what());
-    auto refused = refusal(id, wire::internal_error(), manners);
-    if (answers) {
-      answers->fill(0, std::move(refused));
-    } else if (!is_answered) {
-      out->answer(std::move(refused));
-    }
+    answers->fill(0, refusal(rest.id, wire::internal_error(), rest.manners));
   }
   return true;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "session/ending.hpp"
 #include "session/exchange.hpp"
+#include "session/known_requests.hpp"
 #include "session/session.hpp"
 
 namespace hondana::session {
@@ -30,6 +32,14 @@ struct session::admission {
   caller who;                   // with its view by the present rules
   std::shared_ptr<ending> end;  // null: nobody wants to know
   result<void> outcome;
+};
+
+/// A read that came before and was decided about, but is not at hand.
+struct known_read {
+  std::shared_ptr<const decoded_read> meaning;
+  std::int64_t id;
+  const wire::codec& manners;
+  session::admission granted;
 };
 
 }  // namespace hondana::session

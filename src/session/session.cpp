@@ -40,7 +40,12 @@ std::shared_ptr<session> session::open(std::shared_ptr<const context_source> con
 }
 
 void session::receive(std::string_view message, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out) {
-  if (receive_known(message, facts, out)) return;
+  receive(message, facts, out, begin(*contexts_, message, facts, conversation_, requests_.get()));
+}
+
+void session::receive(std::string_view message, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out,
+                      beginning begun) {
+  if (go_on(std::move(begun), facts, out)) return;
   const incoming whole{facts, std::make_shared<exchange>(out, 1, false), 0, false, message};
   try {
     receive_whole(message, whole);
@@ -193,8 +198,8 @@ void session::close() {
 
 std::size_t session::under_way() const { return requests_->size(); }
 
-void session::note(const std::string& line) const {
-  const auto with = contexts_->current();
+void session::note(const context_source& contexts, const std::string& line) {
+  const auto with = contexts.current();
   if (with->log) with->log(std::string_view(line).substr(0, longest_note));
 }
 

@@ -40,6 +40,7 @@ enum class announcements_side : std::uint8_t;
 class streams;
 class known_requests;
 struct decoded_read;
+struct known_read;
 struct pending;
 
 /// What every conversation works with; immutable, replaced as a whole when the configuration changes.
@@ -98,12 +99,22 @@ class context_source {
 /// Threads: `receive` from one thread at a time; answers arrive at the outlet from any thread.
 class session : public std::enable_shared_from_this<session> {
  public:
+  /// What is known of a message before a session looks at it.
+  struct beginning {
+    std::optional<rpc::delivery> said;  ///< The answer: nothing has to be waited for, and no session is needed.
+    std::shared_ptr<known_read> rest;   ///< Otherwise what was decided about it. Null: nothing yet.
+  };
   ~session();
   [[nodiscard]] static std::shared_ptr<session> open(std::shared_ptr<const context_source> contexts);
 
   /// Takes one message (one JSON text) and answers it through `out`, exactly once: with a message, a batch, or nothing for
   /// notifications and cancelled requests. Never throws; every malformed input has an answer.
   void receive(std::string_view message, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out);
+  /// Looks at a message of a peer without a session: one that stands for itself is often a read that came before, whose answer
+  /// is at hand. What it has no answer to goes on with `receive`, of a session made for it. Never throws.
+  [[nodiscard]] static beginning begin(const context_source& contexts, std::string_view message, const rpc::facts& facts);
+  /// The same as above of a message that was looked at already.
+  void receive(std::string_view message, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out, beginning begun);
   /// Answers what never became a message: a line or body over the transport's cap.
   void refuse_oversized(std::size_t limit, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out);
 
@@ -123,6 +134,7 @@ class session : public std::enable_shared_from_this<session> {
   explicit session(std::shared_ptr<const context_source> contexts);
   struct incoming;   // one message being looked at
   struct admission;  // what was decided about a request
+  friend struct known_read;
 
   void receive_batch(const json::array& messages, const incoming& whole);
   void receive_whole(std::string_view message, const incoming& whole);
@@ -131,8 +143,10 @@ class session : public std::enable_shared_from_this<session> {
   void take(const rpc::response& response);
   void refuse(const rpc::malformed& what, const incoming& from);
   void accept(const rpc::notification& notification, const incoming& from);
-  /// Answers a read that is known already and at hand; or does nothing, and says so.
-  [[nodiscard]] bool receive_known(std::string_view message, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out);
+  [[nodiscard]] static beginning begin(const context_source& contexts, std::string_view message, const rpc::facts& facts,
+                                       wire::conversation& in, const rpc::in_flight* under_way);
+  /// Answers a read that is known already; or does nothing, and says so.
+  [[nodiscard]] bool go_on(beginning begun, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out);
   /// Decides about a request, and has that recorded.
   [[nodiscard]] static admission admit(std::shared_ptr<const context> with, const model::request& what, std::string_view method,
                                        const rpc::facts& facts, bool is_first);
@@ -151,7 +165,8 @@ class session : public std::enable_shared_from_this<session> {
   void unsubscribe(const std::string& uri, const context& with);
   void listen(const model::listen& what, const std::shared_ptr<pending>& of, const incoming& from);
   [[nodiscard]] std::shared_ptr<announcements> own_notes();
-  void note(const std::string& line) const;
+  void note(const std::string& line) const { note(*contexts_, line); }
+  static void note(const context_source& contexts, const std::string& line);
 
   std::shared_ptr<const context_source> contexts_;
   std::shared_ptr<rpc::in_flight> requests_;

@@ -140,7 +140,8 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   std::shared_ptr<message_stream> carried_;
   message_stream::carriage carriage_ = 0;
   ticket carried_for_ = 0;
-  std::size_t written_ = 0;  // of the dialogue's output
+  std::optional<rpc::delivery> ready_;  // an answer for which no stream was needed
+  std::size_t written_ = 0;             // of the dialogue's output
   dialogue::clock::time_point timer_at_ = dialogue::clock::time_point::max();
   bool awaits_input_ = false;
   bool awaits_output_ = false;

@@ -41,6 +41,7 @@ void connection::carry(std::shared_ptr<message_stream> on, ticket of, std::optio
 }
 
 void connection::let_go() {
+  ready_.reset();
   if (const auto gone = std::exchange(carried_, nullptr)) gone->let_go(carriage_);
   if (const auto gone = std::exchange(paired_, nullptr)) loop_->kept->end(*gone);
   asked_with_.reset();
@@ -53,7 +54,15 @@ void connection::forget() {
 
 /// Hands the dialogue what its stream has next; false when there is nothing to do.
 bool connection::carry_on() {
-  if (!carried_ || !dialogue_.wants_messages()) return false;
+  if (!dialogue_.wants_messages()) return false;
+  if (ready_) {
+    portion answer;
+    answer.what = portion::kind::answer;
+    answer.content = *std::exchange(ready_, std::nullopt);
+    hand_over(std::move(answer));
+    return true;
+  }
+  if (!carried_) return false;
   auto what = carried_->next(carriage_);
   if (!what) return false;
   hand_over(std::move(*what));
@@ -128,6 +137,13 @@ void connection::receive(std::string_view message, const rpc::http_headers& head
 
 /// A request of the stateless era, or a handshake: a session for it alone, which ends with the connection.
 void connection::receive_alone(std::string_view message, const rpc::http_headers& headers, ticket of) {
+  const auto facts = facts_of(headers);
+  auto begun = headers.accepts_json ? session::session::begin(*engine_, message, facts) : session::session::beginning();
+  if (begun.said) {
+    ready_ = std::move(begun.said);
+    carried_for_ = of;
+    return;
+  }
   message_stream::traits is;
   is.when_dropped = reporter(engine_);
   is.takes = form_of(headers);
@@ -135,7 +151,7 @@ void connection::receive_alone(std::string_view message, const rpc::http_headers
   const auto stream = std::make_shared<message_stream>(std::move(is), loop_->kept->room()->waiting);
   carry(stream, of);
   session_ = session::session::open(engine_);
-  session_->receive(message, facts_of(headers), stream);
+  session_->receive(message, facts, stream, std::move(begun));
   // A stream of changes that is asked for now would otherwise be open until the end, and then be cut off.
   if (loop_->reports->has_begun_to_stop() && session_) session_->finish();
 }

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/catalog/scripted_provider.hpp"
+#include "unit/catalog/switched.hpp"
 
 namespace {
 
@@ -381,17 +382,11 @@ TEST(list, neither_loses_nor_repeats_what_stays_while_other_entries_come_and_go)
   }
 }
 
-class switched : public validity {
- public:
-  [[nodiscard]] bool holds() const noexcept override { return is_on; }
-  bool is_on = true;
-};
-
 TEST(list, holds_while_that_of_every_source_holds_that_was_asked_for_it) {
   const shelved first("first", {"memo:///a/"}, {"memo:///a/1", "memo:///a/2", "memo:///a/3"});
   const shelved second("second", {"memo:///b/"}, {"memo:///b/1"});
-  const auto of_first = std::make_shared<switched>();
-  const auto of_second = std::make_shared<switched>();
+  const auto of_first = std::make_shared<test::switched>();
+  const auto of_second = std::make_shared<test::switched>();
   const auto give = [](const shelved& to, const std::shared_ptr<const validity>& what) {
     to.what->on_list = [of = to.of, what](const list_request& request) {
       auto found = of->page(request);

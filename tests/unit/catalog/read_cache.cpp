@@ -15,6 +15,7 @@
 #include "json/base64.hpp"
 #include "json/escape.hpp"
 #include "unit/catalog/scripted_provider.hpp"
+#include "unit/catalog/switched.hpp"
 
 namespace {
 
@@ -313,20 +314,9 @@ TEST(cached_reads, of_a_source_in_memory_are_not_kept_twice) {
   EXPECT_EQ(one.cache->counts().entries, 0);
 }
 
-/// Holds for as long as the test wants.
-class switched final : public validity {
- public:
-  [[nodiscard]] bool holds() const noexcept override {
-    ++asked;
-    return is_on;
-  }
-  std::atomic<bool> is_on{true};
-  mutable std::atomic<int> asked{0};
-};
-
 /// A source whose readings are vouched for.
 struct vouched_text : one_text {
-  std::shared_ptr<switched> valid = std::make_shared<switched>();
+  std::shared_ptr<test::switched> valid = std::make_shared<test::switched>();
 
   explicit vouched_text(catalog::limits limits = {}) : one_text(limits) {
     source->on_read = [this, reads = source->on_read](const read_request& request) {
@@ -362,7 +352,7 @@ TEST(reads_at_hand, need_somebody_who_vouches_now) {
   one.valid->is_on = false;
   EXPECT_FALSE(one.at_hand());
   // The source confirms the version, and something else vouches from now on.
-  one.valid = std::make_shared<switched>();
+  one.valid = std::make_shared<test::switched>();
   (void)one.read();
   EXPECT_EQ(one.readings, 1);
   EXPECT_TRUE(one.at_hand());

@@ -16,15 +16,10 @@
 
 #include "quota/meter.hpp"
 #include "session/session.hpp"
+#include "unit/catalog/switched.hpp"
 
 namespace hondana::session {
 namespace {
-
-class switched final : public validity {
- public:
-  [[nodiscard]] bool holds() const noexcept override { return is_on; }
-  std::atomic<bool> is_on{true};
-};
 
 /// Waits in its pool like any source, and has its readings vouched for.
 class vouching_provider final : public provider {
@@ -41,10 +36,10 @@ class vouching_provider final : public provider {
     return found;
   }
   std::atomic<int> reads{0};
-  std::shared_ptr<switched> valid = std::make_shared<switched>();
+  std::shared_ptr<test::switched> valid = std::make_shared<test::switched>();
 };
 
-class kept_record final : public auditor {
+class order_record final : public auditor {
  public:
   result<std::uint64_t> decide(const audit_decision& what) override {
     if (is_full) return fail(errc::overloaded, "The record is full.");
@@ -57,7 +52,7 @@ class kept_record final : public auditor {
   std::vector<std::pair<std::uint64_t, audit_completion>> completions;
 };
 
-class outlet_of_texts final : public rpc::outlet {
+class outlet_at_hand final : public rpc::outlet {
  public:
   void answer(rpc::delivery what) override {
     auto receipts = what.content ? what.content->sent_for() : rpc::receipts();
@@ -156,8 +151,8 @@ class reads_at_hand : public testing::Test {
   std::shared_ptr<work::timers> timers_ = std::make_shared<work::timers>();
   std::shared_ptr<catalog::read_cache> cache_ = std::make_shared<catalog::read_cache>(1 << 20);
   std::shared_ptr<known_requests> known_ = std::make_shared<known_requests>();
-  std::shared_ptr<kept_record> record_ = std::make_shared<kept_record>();
-  std::shared_ptr<outlet_of_texts> out_ = std::make_shared<outlet_of_texts>();
+  std::shared_ptr<order_record> record_ = std::make_shared<order_record>();
+  std::shared_ptr<outlet_at_hand> out_ = std::make_shared<outlet_at_hand>();
   std::shared_ptr<current_context> contexts_ = std::make_shared<current_context>();
   std::shared_ptr<session> session_;
   std::vector<completion> ended_;
@@ -279,7 +274,7 @@ TEST_F(reads_at_hand, that_come_again_tell_what_is_kept_now_and_how_the_server_i
     one.is_text = true;
     one.data = std::make_shared<const std::string>("newer");
     bytes::prepared_reading out{{std::move(one)}, "v2"};
-    out.valid = std::make_shared<const switched>();
+    out.valid = std::make_shared<const test::switched>();
     return out;
   }());
   EXPECT_NE(send(reading_of("memo:///a")).find(R"("text":"newer")"), std::string::npos);

@@ -16,17 +16,11 @@
 
 #include "quota/meter.hpp"
 #include "session/session.hpp"
+#include "unit/catalog/switched.hpp"
 #include "wire/choose.hpp"
 
 namespace hondana::session {
 namespace {
-
-/// What a test says.
-class switched final : public validity {
- public:
-  bool holds() const noexcept override { return is_on; }
-  bool is_on = true;
-};
 
 page_key key_of(std::string cursor, std::shared_ptr<const view> through = nullptr) {
   page_key out;
@@ -48,7 +42,7 @@ class narrow_view final : public view {
 
 TEST(kept_pages, keep_what_is_made_for_the_second_time_for_as_long_as_it_holds) {
   kept_pages pages(1u << 20);
-  const auto valid = std::make_shared<switched>();
+  const auto valid = std::make_shared<test::switched>();
   pages.keep(key_of("a"), "one", valid);
   EXPECT_EQ(pages.find(key_of("a")), nullptr);
   pages.keep(key_of("a"), "one", valid);
@@ -57,7 +51,7 @@ TEST(kept_pages, keep_what_is_made_for_the_second_time_for_as_long_as_it_holds) 
   valid->is_on = false;
   EXPECT_EQ(pages.find(key_of("a")), nullptr);
   // Another is taken at once.
-  pages.keep(key_of("a"), "other", std::make_shared<switched>());
+  pages.keep(key_of("a"), "other", std::make_shared<test::switched>());
   EXPECT_EQ(*pages.find(key_of("a")), "other");
   EXPECT_EQ(pages.counts().entries, 1u);
   EXPECT_EQ(pages.counts().misses, 3u);
@@ -66,7 +60,7 @@ TEST(kept_pages, keep_what_is_made_for_the_second_time_for_as_long_as_it_holds) 
 
 TEST(kept_pages, tell_everything_apart_that_decides_what_a_page_says) {
   kept_pages pages(1u << 20);
-  const auto valid = std::make_shared<switched>();
+  const auto valid = std::make_shared<test::switched>();
   const auto& one = wire::choose_for_unreadable({}, {});
   const auto keep = [&](const page_key& of, std::string_view text) {
     pages.keep(of, text, valid);
@@ -92,7 +86,7 @@ TEST(kept_pages, tell_everything_apart_that_decides_what_a_page_says) {
 
 TEST(kept_pages, that_are_retired_hold_nothing_any_more) {
   kept_pages pages(1u << 20);
-  const auto valid = std::make_shared<switched>();
+  const auto valid = std::make_shared<test::switched>();
   const auto keep = [&] {
     for (int i = 0; i < 2; ++i) pages.keep(key_of("a"), "one", valid);
   };
@@ -129,7 +123,7 @@ TEST(kept_pages, let_go_of_what_others_gave_outside_their_lock) {
 
 TEST(kept_pages, hold_no_more_than_they_may_and_drop_what_was_used_longest_ago) {
   kept_pages pages(64u << 10);
-  const auto valid = std::make_shared<switched>();
+  const auto valid = std::make_shared<test::switched>();
   const std::string text(7'000, 'x');
   for (int i = 0; i < 12; ++i) {
     for (int turn = 0; turn < 2; ++turn) pages.keep(key_of(std::to_string(i)), text, valid);
@@ -178,7 +172,7 @@ class counted_list final : public provider {
   bool has_changing_templates = false;
   int lists = 0;
   std::string name_of_all = "x";
-  std::shared_ptr<switched> valid = std::make_shared<switched>();
+  std::shared_ptr<test::switched> valid = std::make_shared<test::switched>();
 };
 
 /// What happened, a letter each.
@@ -283,7 +277,7 @@ TEST_F(a_session_with_pages, asks_again_as_soon_as_something_has_changed) {
   for (int i = 0; i < 3; ++i) (void)list();
   provider_->name_of_all = "y";
   provider_->valid->is_on = false;
-  provider_->valid = std::make_shared<switched>();
+  provider_->valid = std::make_shared<test::switched>();
   const auto changed = list();
   EXPECT_NE(changed.find(R"("name":"y")"), std::string::npos);
   EXPECT_EQ(list(), changed);

@@ -24,9 +24,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-enum class channel { pipe, socket };
+enum class descriptor { pipe, socket };
 
-class input_from : public testing::TestWithParam<channel> {
+class input_from : public testing::TestWithParam<descriptor> {
  public:
   ~input_from() override {
     ::close(ends_[0]);
@@ -37,8 +37,8 @@ class input_from : public testing::TestWithParam<channel> {
 
  protected:
   input_from() {
-    EXPECT_EQ(GetParam() == channel::pipe ? ::pipe2(ends_.data(), O_CLOEXEC)
-                                          : ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_.data()),
+    EXPECT_EQ(GetParam() == descriptor::pipe ? ::pipe2(ends_.data(), O_CLOEXEC)
+                                             : ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_.data()),
               0);
   }
 
@@ -136,7 +136,7 @@ TEST_P(input_from, a_peer_keeps_its_end_of_input_beside_the_means_to_be_woken) {
   EXPECT_EQ(next(in), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(channels, input_from, testing::Values(channel::pipe, channel::socket));
+INSTANTIATE_TEST_SUITE_P(channels, input_from, testing::Values(descriptor::pipe, descriptor::socket));
 
 TEST(input, that_is_no_descriptor_to_read_from_fails) {
   const int only_written = ::open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -1,0 +1,21 @@
+/// What vouches for something for as long as a test wants.
+#pragma once
+
+#include <atomic>
+
+#include <hondana/resource.hpp>
+
+namespace hondana::test {
+
+/// Threads: any.
+class switched final : public validity {
+ public:
+  [[nodiscard]] bool holds() const noexcept override {
+    ++asked;
+    return is_on;
+  }
+  std::atomic<bool> is_on{true};
+  mutable std::atomic<int> asked{0};
+};
+
+}  // namespace hondana::test
