@@ -110,7 +110,8 @@ struct content {
   std::variant<shared_bytes, std::shared_ptr<byte_reader>> data{};
   hondana::metadata metadata{};  ///< Facts about these contents; those with a prefix ("dev.example/…") stand in `_meta`.
   /// `form` is not `detect`, and the provider has looked at all of `data`, as it would be looked at otherwise: text is
-  /// well-formed UTF-8 without NUL. It is not looked at again, so that what is wrongly said to be text makes malformed messages.
+  /// well-formed UTF-8 without NUL. It is not looked at again, so that what is wrongly said to be text makes malformed
+  /// messages.
   bool is_checked = false;
 };
 

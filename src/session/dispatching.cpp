@@ -90,19 +90,24 @@ session::beginning session::begin(const context_source& contexts, std::string_vi
   const auto cut = with->known ? cut_id(message) : std::nullopt;
   const auto known = cut ? with->known->find(*cut, facts, in.settled) : nullptr;
   if (!known) return {};
-  const auto& read = known->meaning->what;
-  const auto& manners = manners_of(read, *known->meaning->codec, in);
+  const auto& asked = known->meaning->what;
+  const auto& manners = manners_of(asked, *known->meaning->codec, in);
+  // Another configuration may offer less.
+  if (manners.refuse_undeclared(asked.operation, with->self)) return {};
   const rpc::request_id id = cut->id;
   beginning out;
   try {
-    auto granted = admit(std::move(with), read, "resources/read", facts, true);
+    auto granted = admit(std::move(with), asked, known->meaning->method, facts, true);
     const auto& now = *granted.with;
     const auto most = now.requests_under_way;
+    std::optional<page_key> page;
+    if (granted.outcome && !now.pages->is_off()) page = page_asked_for(asked.operation, manners, granted.who);
     if (granted.outcome && (under_way != nullptr ? under_way->has_room_for(id, most) : most > 0)) {
-      out.said = answer_at_hand(now, granted.who, read.operation, id, manners, known);
+      out.said = page ? page_at_hand(*page, now, id) : answer_at_hand(now, granted.who, asked.operation, id, manners, known);
     }
     if (!out.said) {
-      out.rest = std::make_shared<known_read>(known_read{known->meaning, cut->id, manners, std::move(granted)});
+      out.rest =
+          std::make_shared<known_request>(known_request{known->meaning, cut->id, manners, std::move(granted), std::move(page)});
     } else if (granted.end) {
       granted.end->follow(*out.said);
     }
@@ -123,7 +128,8 @@ bool session::go_on(beginning begun, const rpc::facts& facts, const std::shared_
   auto& rest = *begun.rest;
   const auto answers = std::make_shared<exchange>(out, 1, false);
   try {
-    dispatch(rest.meaning->what, rest.id, rest.manners, {facts, answers, 0, false}, std::move(rest.granted), std::nullopt);
+    dispatch(rest.meaning->what, rest.id, rest.manners, {facts, answers, 0, false}, std::move(rest.granted),
+             std::move(rest.page));
   } catch (const std::exception& error) {
     note(std::string("a message could not be handled: ") + error.what());
     answers->fill(0, refusal(rest.id, wire::internal_error(), rest.manners));
@@ -148,14 +154,12 @@ void session::accept(model::request what, const rpc::request& request, const wir
   if (granted.outcome && !now.pages->is_off()) page = page_asked_for(what.operation, manners, granted.who);
   // An id that is in use, and too many requests, are refused behind this.
   if (granted.outcome && requests_->has_room_for(request.id, now.requests_under_way)) {
-    auto said = answer_at_hand(now, granted.who, what.operation, request.id, manners, nullptr);
+    auto said = page ? page_at_hand(*page, now, request.id)
+                     : answer_at_hand(now, granted.who, what.operation, request.id, manners, nullptr);
     if (said) {
       const auto cut = now.known ? cut_id(from.text) : std::nullopt;
-      if (cut && request.id == rpc::request_id(cut->id)) now.known->keep(*cut, from.facts, settled, codec, what);
-    } else if (page) {
-      said = page_at_hand(*page, now, request.id);
-    }
-    if (said) {
+      if (cut && request.id == rpc::request_id(cut->id))
+        now.known->keep(*cut, from.facts, settled, codec, request.method, what);
       if (conversation_.settled != nullptr) is_asked_by(from.facts.who);
       if (!from.answers->admit(*said)) *said = refusal(request.id, wire::too_much_for_a_batch(exchange::most_bytes), manners);
       if (granted.end) granted.end->follow(*said);

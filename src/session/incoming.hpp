@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -34,12 +35,13 @@ struct session::admission {
   result<void> outcome;
 };
 
-/// A read that came before and was decided about, but is not at hand.
-struct known_read {
-  std::shared_ptr<const decoded_read> meaning;
+/// A request that came before and was decided about, but whose answer is not at hand.
+struct known_request {
+  std::shared_ptr<const decoded_request> meaning;
   std::int64_t id;
   const wire::codec& manners;
   session::admission granted;
+  std::optional<page_key> page{};
 };
 
 }  // namespace hondana::session

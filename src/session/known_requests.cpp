@@ -87,7 +87,7 @@ known_requests::found known_requests::find(const cut_message& what, const rpc::f
 }
 
 void known_requests::keep(const cut_message& what, const rpc::facts& facts, const wire::codec* settled,
-                          const wire::codec& codec, const model::request& meaning) {
+                          const wire::codec& codec, std::string_view method, const model::request& meaning) {
   if (what.before.size() + what.after.size() > longest_message || (facts.http && !facts.http->arguments.empty())) return;
   entry made{std::string(what.before), std::string(what.after), {}, settled, nullptr, nullptr};
   if (facts.http) {
@@ -96,7 +96,7 @@ void known_requests::keep(const cut_message& what, const rpc::facts& facts, cons
     made.headers->method = facts.http->method;
     made.headers->name = facts.http->name;
   }
-  made.meaning = std::make_shared<const decoded_read>(decoded_read{&codec, meaning});
+  made.meaning = std::make_shared<const decoded_request>(decoded_request{&codec, std::string(method), meaning});
   put(std::make_shared<const entry>(std::move(made)));
 }
 

@@ -1,4 +1,4 @@
-/// Reads that came before, decoded, and what they were answered with.
+/// Reads and lists that came before, decoded, and what reads were answered with.
 #pragma once
 
 #include <array>
@@ -30,9 +30,10 @@ struct cut_message {
 /// id, the other is the same request of another.
 [[nodiscard]] std::optional<cut_message> cut_id(std::string_view message) noexcept;
 
-/// What a read means, as its decoder said.
-struct decoded_read {
+/// What a request means, as its decoder said.
+struct decoded_request {
   const wire::codec* codec = nullptr;  ///< Of the revision; not yet of the dialect.
+  std::string method;
   model::request what;
 };
 
@@ -62,7 +63,7 @@ class known_requests {
     std::string after;
     std::optional<rpc::http_headers> headers;  // as far as decoding looks at them
     const wire::codec* settled = nullptr;
-    std::shared_ptr<const decoded_read> meaning;
+    std::shared_ptr<const decoded_request> meaning;
     std::shared_ptr<const written_result> answer;  // null: none yet
   };
   using found = std::shared_ptr<const entry>;
@@ -71,7 +72,7 @@ class known_requests {
   [[nodiscard]] found find(const cut_message& what, const rpc::facts& facts, const wire::codec* settled) const;
   /// Keeps what a request, of a message by itself, was decoded to. Does nothing for what is too long.
   void keep(const cut_message& what, const rpc::facts& facts, const wire::codec* settled, const wire::codec& codec,
-            const model::request& meaning);
+            std::string_view method, const model::request& meaning);
   /// Keeps what it was answered with now.
   void keep_answer(const found& of, written_result answer);
 

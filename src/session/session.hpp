@@ -39,8 +39,7 @@ class announcements;
 enum class announcements_side : std::uint8_t;
 class streams;
 class known_requests;
-struct decoded_read;
-struct known_read;
+struct known_request;
 struct pending;
 
 /// What every conversation works with; immutable, replaced as a whole when the configuration changes.
@@ -101,8 +100,8 @@ class session : public std::enable_shared_from_this<session> {
  public:
   /// What is known of a message before a session looks at it.
   struct beginning {
-    std::optional<rpc::delivery> said;  ///< The answer: nothing has to be waited for, and no session is needed.
-    std::shared_ptr<known_read> rest;   ///< Otherwise what was decided about it. Null: nothing yet.
+    std::optional<rpc::delivery> said;    ///< The answer: nothing has to be waited for, and no session is needed.
+    std::shared_ptr<known_request> rest;  ///< Otherwise what was decided about it. Null: nothing yet.
   };
   ~session();
   [[nodiscard]] static std::shared_ptr<session> open(std::shared_ptr<const context_source> contexts);
@@ -110,8 +109,8 @@ class session : public std::enable_shared_from_this<session> {
   /// Takes one message (one JSON text) and answers it through `out`, exactly once: with a message, a batch, or nothing for
   /// notifications and cancelled requests. Never throws; every malformed input has an answer.
   void receive(std::string_view message, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out);
-  /// Looks at a message of a peer without a session: one that stands for itself is often a read that came before, whose answer
-  /// is at hand. What it has no answer to goes on with `receive`, of a session made for it. Never throws.
+  /// Looks at a message of a peer without a session: one that stands for itself is often one that came before, whose answer is
+  /// at hand. What it has no answer to goes on with `receive`, of a session made for it. Never throws.
   [[nodiscard]] static beginning begin(const context_source& contexts, std::string_view message, const rpc::facts& facts);
   /// The same as above of a message that was looked at already.
   void receive(std::string_view message, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out, beginning begun);
@@ -134,7 +133,7 @@ class session : public std::enable_shared_from_this<session> {
   explicit session(std::shared_ptr<const context_source> contexts);
   struct incoming;   // one message being looked at
   struct admission;  // what was decided about a request
-  friend struct known_read;
+  friend struct known_request;
 
   void receive_batch(const json::array& messages, const incoming& whole);
   void receive_whole(std::string_view message, const incoming& whole);
@@ -145,7 +144,7 @@ class session : public std::enable_shared_from_this<session> {
   void accept(const rpc::notification& notification, const incoming& from);
   [[nodiscard]] static beginning begin(const context_source& contexts, std::string_view message, const rpc::facts& facts,
                                        wire::conversation& in, const rpc::in_flight* under_way);
-  /// Answers a read that is known already; or does nothing, and says so.
+  /// Answers what is known already; or does nothing, and says so.
   [[nodiscard]] bool go_on(beginning begun, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out);
   /// Decides about a request, and has that recorded.
   [[nodiscard]] static admission admit(std::shared_ptr<const context> with, const model::request& what, std::string_view method,

@@ -253,7 +253,7 @@ struct request_parser::state {
       if (!count || *count > limits.body_bytes) return false;
       missing = *count;
       storage.text.replace(length.at, length.size, digits);
-      head.content_length = *count;
+      head.content_length = count;
     }
     head.has_body = missing != 0;
     head_told = true;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <sys/socket.h>
-#include "transport/http_calls/curl_library.hpp"
 
 #include <chrono>
 #include <functional>

@@ -90,12 +90,12 @@ class current_context final : public context_source {
   std::shared_ptr<const context> now;
 };
 
-constexpr std::string_view meta =
+constexpr std::string_view modern_meta =
     R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})";
 
 std::string reading_of(std::string_view uri, std::string_view id = "1", std::string_view more = {}) {
   return R"({"jsonrpc":"2.0","id":)" + std::string(id) + R"(,"method":"resources/read","params":{"uri":")" + std::string(uri) +
-         R"(",)" + std::string(more) + std::string(meta) + "}}";
+         R"(",)" + std::string(more) + std::string(modern_meta) + "}}";
 }
 
 class reads_at_hand : public testing::Test {

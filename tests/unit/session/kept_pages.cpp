@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "quota/meter.hpp"
+#include "session/known_requests.hpp"
 #include "session/session.hpp"
 #include "unit/catalog/switched.hpp"
 #include "wire/choose.hpp"
@@ -230,6 +231,7 @@ class a_session_with_pages : public testing::Test {
     with->self = {"shelf", "1", "", "", false};
     with->audit = record_;
     with->pages = std::make_shared<kept_pages>(1u << 20);
+    with->known = known_;
     with->meter = quota::meter::make(limits, std::make_shared<quota::ledgers>(100));
     contexts_->now = with;
   }
@@ -260,6 +262,8 @@ class a_session_with_pages : public testing::Test {
   std::shared_ptr<noted_record> record_ = std::make_shared<noted_record>();
   std::shared_ptr<noting_outlet> out_ = std::make_shared<noting_outlet>(*record_);
   std::shared_ptr<changing_context> contexts_ = std::make_shared<changing_context>();
+  // From the second hit on a request is not decoded any more, whatever the rules are by then.
+  std::shared_ptr<known_requests> known_ = std::make_shared<known_requests>();
   rpc::facts facts_{{"alice", "192.0.2.7", nullptr}, {}};
   int last_id_ = 0;
 };

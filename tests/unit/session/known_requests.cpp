@@ -78,7 +78,7 @@ TEST_F(known_messages, are_found_by_all_that_decoding_looks_at) {
   over_http.http->method = "resources/read";
   over_http.http->name = "memo:///a";
   EXPECT_FALSE(known_.find(*cut_id(first), over_http, nullptr));
-  known_.keep(*cut_id(first), over_http, nullptr, codec_, read_of("memo:///a"));
+  known_.keep(*cut_id(first), over_http, nullptr, codec_, "resources/read", read_of("memo:///a"));
   const auto found = known_.find(*cut_id(first), over_http, nullptr);
   ASSERT_TRUE(found);
   EXPECT_EQ(std::get<model::read_resource>(found->meaning->what.operation).uri, "memo:///a");
@@ -104,18 +104,19 @@ TEST_F(known_messages, are_the_last_of_their_places_and_none_is_too_long) {
   const auto message = [](int number) {
     return R"({"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"memo:///)" + std::to_string(number) + R"("}})";
   };
-  for (int i = 0; i < 10'000; ++i) known_.keep(*cut_id(message(i)), plain_, nullptr, codec_, read_of("memo:///a"));
+  for (int i = 0; i < 10'000; ++i)
+    known_.keep(*cut_id(message(i)), plain_, nullptr, codec_, "resources/read", read_of("memo:///a"));
   std::size_t kept = 0;
   for (int i = 0; i < 10'000; ++i) kept += known_.find(*cut_id(message(i)), plain_, nullptr) ? 1 : 0;
   EXPECT_LE(kept, known_requests::places);
   EXPECT_GT(kept, known_requests::places / 2);
   const auto text = R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(known_requests::longest_message, 'x') + R"("})";
-  known_.keep(*cut_id(text), plain_, nullptr, codec_, read_of("memo:///a"));
+  known_.keep(*cut_id(text), plain_, nullptr, codec_, "resources/read", read_of("memo:///a"));
   EXPECT_FALSE(known_.find(*cut_id(text), plain_, nullptr));
 }
 
 TEST_F(known_messages, have_the_answer_that_was_written_last) {
-  known_.keep(*cut_id(first), plain_, nullptr, codec_, read_of("memo:///a"));
+  known_.keep(*cut_id(first), plain_, nullptr, codec_, "resources/read", read_of("memo:///a"));
   const auto before = known_.find(*cut_id(first), plain_, nullptr);
   EXPECT_FALSE(before->answer);
   known_.keep_answer(before, {nullptr, {}, {}, "{}"});

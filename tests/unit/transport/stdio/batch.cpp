@@ -104,14 +104,14 @@ TEST_F(a_batch, makes_nobody_else_wait_for_its_end) {
 
 /// A source of messages that has one when it is told so.
 struct one_message final : rpc::message_source {
-  void follow(std::weak_ptr<rpc::follower> by) override { follower = by.lock(); }
+  void follow(std::weak_ptr<rpc::follower> by) override { follower = std::move(by); }
   [[nodiscard]] std::optional<std::string> next() override { return std::exchange(message, std::nullopt); }
   [[nodiscard]] bool has_ended() const override { return false; }
   void say(std::string text) {
     message = std::move(text);
-    follower->wake();
+    if (const auto there = follower.lock()) there->wake();
   }
-  std::shared_ptr<rpc::follower> follower;
+  std::weak_ptr<rpc::follower> follower;
   std::optional<std::string> message;
 };
 
