@@ -96,18 +96,19 @@ std::vector<std::size_t> grouped(const std::vector<halves>& anchors, std::size_t
   return _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table)));
 }
 
-/// The tables of two sets of groups, as vectors.
+/// The tables of sets of groups, as vectors.
+template <std::size_t sets>
 struct vector_tables {
-  __m256i low[2][anchor_bytes];
-  __m256i high[2][anchor_bytes];
+  __m256i low[sets][anchor_bytes];
+  __m256i high[sets][anchor_bytes];
 
-  template <class Set>
-  [[gnu::target("avx2")]] vector_tables(const Set& first, const Set& second) noexcept {
-    for (std::size_t i = 0; i < anchor_bytes; ++i) {
-      low[0][i] = both_lanes(first[i].low.data());
-      high[0][i] = both_lanes(first[i].high.data());
-      low[1][i] = both_lanes(second[i].low.data());
-      high[1][i] = both_lanes(second[i].high.data());
+  template <class Groups>
+  [[gnu::target("avx2")]] explicit vector_tables(const Groups& groups) noexcept {
+    for (std::size_t set = 0; set < sets; ++set) {
+      for (std::size_t i = 0; i < anchor_bytes; ++i) {
+        low[set][i] = both_lanes(groups[set][i].low.data());
+        high[set][i] = both_lanes(groups[set][i].high.data());
+      }
     }
   }
 
@@ -116,27 +117,35 @@ struct vector_tables {
   template <bool is_wide>
   [[gnu::target("avx2"), gnu::always_inline]] inline std::uint64_t suspects(const char* from) const noexcept {
     const auto nibble = _mm256_set1_epi8(0x0F);
-    __m256i first[2] = {_mm256_set1_epi8(-1), _mm256_set1_epi8(-1)};
-    __m256i second[2] = {first[0], first[0]};
+    __m256i may_be[sets][2];
+    for (auto& set : may_be) set[0] = set[1] = _mm256_set1_epi8(-1);
     for (std::size_t i = 0; i < anchor_bytes; ++i) {
       for (std::size_t half = 0; half < 2; ++half) {
         const auto bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i + 32 * half));
         const auto lower = is_wide ? _mm256_and_si256(bytes, nibble) : bytes;
         const auto upper = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble);
-        first[half] = _mm256_and_si256(
-            first[half], _mm256_and_si256(_mm256_shuffle_epi8(low[0][i], lower), _mm256_shuffle_epi8(high[0][i], upper)));
-        second[half] = _mm256_and_si256(
-            second[half], _mm256_and_si256(_mm256_shuffle_epi8(low[1][i], lower), _mm256_shuffle_epi8(high[1][i], upper)));
+        for (std::size_t set = 0; set < sets; ++set) {
+          const auto both = _mm256_and_si256(_mm256_shuffle_epi8(low[set][i], lower), _mm256_shuffle_epi8(high[set][i], upper));
+          may_be[set][half] = _mm256_and_si256(may_be[set][half], both);
+        }
       }
     }
-    return marks(first[0], second[0]) | static_cast<std::uint64_t>(marks(first[1], second[1])) << 32;
+    for (std::size_t set = 1; set < sets; ++set) {
+      for (std::size_t half = 0; half < 2; ++half) may_be[0][half] = _mm256_or_si256(may_be[0][half], may_be[set][half]);
+    }
+    return marks(may_be[0][0]) | static_cast<std::uint64_t>(marks(may_be[0][1])) << 32;
   }
 
-  [[gnu::target("avx2"), gnu::always_inline]] static inline unsigned marks(__m256i first, __m256i second) noexcept {
-    const auto either = _mm256_or_si256(first, second);
-    return ~static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(either, _mm256_setzero_si256())));
+  [[gnu::target("avx2"), gnu::always_inline]] static inline unsigned marks(__m256i groups) noexcept {
+    return ~static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(groups, _mm256_setzero_si256())));
   }
 };
+
+/// Texts have no NUL.
+bool is_text(std::string_view front) noexcept {
+  constexpr std::size_t looked_at = 1024;
+  return front.substr(0, looked_at).find('\0') == std::string_view::npos;
+}
 
 #endif
 
@@ -159,25 +168,30 @@ anchor_search::anchor_search(std::span<const anchor> anchors) {
     }
     if (!rest.empty()) throw std::logic_error("an anchor of more than four sets");
   }
-  const auto group_of = grouped(all, 8 * groups_.size());
-  for (std::size_t i = 0; i < anchors.size(); ++i) {
-    auto& tables = groups_[group_of[i] / 8];
-    const auto bit = static_cast<std::uint8_t>(1u << (group_of[i] % 8));
-    for (std::size_t place = 0; place < anchor_bytes; ++place) {
-      for (std::size_t half = 0; half < 16; ++half) {
-        if ((all[i].low[place] >> half & 1) != 0) tables[place].low[half] |= bit;
-        if ((all[i].high[place] >> half & 1) != 0) tables[place].high[half] |= bit;
+  const auto fill = [&all](auto& sets) {
+    const auto group_of = grouped(all, 8 * sets.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      auto& tables = sets[group_of[i] / 8];
+      const auto bit = static_cast<std::uint8_t>(1u << (group_of[i] % 8));
+      for (std::size_t place = 0; place < anchor_bytes; ++place) {
+        for (std::size_t half = 0; half < 16; ++half) {
+          if ((all[i].low[place] >> half & 1) != 0) tables[place].low[half] |= bit;
+          if ((all[i].high[place] >> half & 1) != 0) tables[place].high[half] |= bit;
+        }
       }
     }
-  }
+  };
+  fill(fine_);
+  fill(coarse_);
 }
 
 #if defined(__x86_64__)
-template <bool is_wide>
-[[gnu::target("avx2")]] void anchor_search::find_by_vectors(std::string_view text, std::vector<candidate>& into) const {
+template <bool is_wide, std::size_t sets>
+[[gnu::target("avx2")]] void anchor_search::find_by_vectors(const std::array<group_set, sets>& groups, std::string_view text,
+                                                            std::vector<candidate>& into) const {
   constexpr std::size_t window = 64 + anchor_bytes - 1;  // tells about 64 places
   into.clear();
-  const vector_tables tables(groups_[0], groups_[1]);
+  const vector_tables<sets> tables(groups);
   std::array<char, window> rest{};
   bool is_last = false;
   for (std::size_t at = 0; !is_last; at += 64) {
@@ -186,7 +200,7 @@ template <bool is_wide>
     // What is left at the end has nothing behind it.
     if (is_last && left != 0) std::memcpy(rest.data(), text.data() + at, left);
     const char* const from = is_last ? rest.data() : text.data() + at;
-    for (auto marked = tables.suspects<is_wide>(from); marked != 0; marked &= marked - 1) {
+    for (auto marked = tables.template suspects<is_wide>(from); marked != 0; marked &= marked - 1) {
       const auto place = static_cast<unsigned>(std::countr_zero(marked));
       if (place + anchor_bytes > left) break;
       if (const auto which = which_at(from + place); which.any()) into.push_back({at + place, which});
@@ -198,7 +212,12 @@ template <bool is_wide>
 void anchor_search::find(std::string_view text, std::vector<candidate>& into) const {
 #if defined(__x86_64__)
   static const bool has_vectors = __builtin_cpu_supports("avx2") != 0;
-  if (has_vectors) return is_wide_ ? find_by_vectors<true>(text, into) : find_by_vectors<false>(text, into);
+  if (has_vectors && is_text(text)) {
+    return is_wide_ ? find_by_vectors<true>(fine_, text, into) : find_by_vectors<false>(fine_, text, into);
+  }
+  if (has_vectors) {
+    return is_wide_ ? find_by_vectors<true>(coarse_, text, into) : find_by_vectors<false>(coarse_, text, into);
+  }
 #endif
   find_portably(text, into);
 }

@@ -45,7 +45,8 @@ struct candidate {
 };
 
 /// Searches for up to `most_anchors` anchors at once: two table look-ups for each of the four bytes, for 64 places at a time
-/// where the processor has AVX2, tell apart sixteen groups of them; what passes is compared exactly. Threads: immutable.
+/// where the processor has AVX2, tell apart sixteen groups of them, or eight in what is no text, where hardly anything looks
+/// like an anchor; what passes is compared exactly. Threads: immutable.
 class anchor_search {
  public:
   explicit anchor_search(std::span<const anchor> anchors);
@@ -61,8 +62,11 @@ class anchor_search {
     alignas(16) std::array<std::uint8_t, 16> high{};
   };
 
-  template <bool is_wide>
-  void find_by_vectors(std::string_view text, std::vector<candidate>& into) const;
+  /// The groups of a set have a bit each.
+  using group_set = std::array<nibbles, anchor_bytes>;
+
+  template <bool is_wide, std::size_t sets>
+  void find_by_vectors(const std::array<group_set, sets>& groups, std::string_view text, std::vector<candidate>& into) const;
   [[nodiscard]] anchor_bits which_at(const char* place) const noexcept {
     auto which = exact_[0][static_cast<unsigned char>(place[0])];
     for (std::size_t i = 1; i < anchor_bytes; ++i) which &= exact_[i][static_cast<unsigned char>(place[i])];
@@ -70,8 +74,9 @@ class anchor_search {
   }
 
   std::array<std::array<anchor_bits, 256>, anchor_bytes> exact_{};  // the anchors that have the byte there
-  std::array<std::array<nibbles, anchor_bytes>, 2> groups_{};       // bits: the groups that may have it
-  bool is_wide_ = false;                                            // some anchor has a byte above 127
+  std::array<group_set, 2> fine_{};
+  std::array<group_set, 1> coarse_{};
+  bool is_wide_ = false;  // some anchor has a byte above 127
 };
 
 }  // namespace hondana::secrets

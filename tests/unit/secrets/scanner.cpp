@@ -287,17 +287,42 @@ TEST(the_redactor, masks_what_is_longer_than_it_looks_at_to_its_end) {
 }
 
 TEST(the_search_for_anchors, finds_the_same_with_vectors_and_without) {
-  const std::vector<secrets::anchor> anchors{"abcd", "[ab][cd]..", "[a-f]://", "[\x80-\xFF][0-9]x ", "----"};
-  const secrets::anchor_search search(anchors);
-  lots from(6);
-  for (int round = 0; round < 300; ++round) {
-    const auto text = from.of("abcdef:/-. 0123x\x80\xC3\xFF", from.below(300));
-    std::vector<secrets::candidate> one;
-    std::vector<secrets::candidate> other;
-    search.find(text, one);
-    search.find_portably(text, other);
-    ASSERT_EQ(one, other) << text;
+  std::vector<secrets::anchor> narrow{"abcd", "[ab][cd]..", "[a-f]://", "----", "dcba", "0123", "[0-3]x a", "ffff", "a:b/"};
+  std::vector<secrets::anchor> wide = narrow;
+  wide.push_back("[\x80-\xFF][0-9]x ");
+  const std::vector<std::string> spelled{"abcd",
+                                         "bd..",
+                                         "e://",
+                                         "-----",
+                                         "dcba",
+                                         "0123",
+                                         "2x a",
+                                         "ffff",
+                                         "a:b/",
+                                         "\xC3"
+                                         "3x "};
+  for (const auto& anchors : {narrow, wide}) {
+    const secrets::anchor_search search(anchors);
+    lots from(6);
+    std::size_t found = 0;
+    for (int round = 0; round < 600; ++round) {
+      std::string text;
+      for (auto left = from.below(60); left != 0; --left) {
+        text += from.of("abcdef:/-. 0123x\x80\xC3\xFF", from.below(6));
+        if (from.below(3) == 0) text += spelled[from.below(spelled.size())];
+      }
+      // What has a NUL is no text, and is searched in another way.
+      if (round % 2 != 0) text.insert(from.below(text.size() + 1), 1, '\0');
+      std::vector<secrets::candidate> one;
+      std::vector<secrets::candidate> other;
+      search.find(text, one);
+      search.find_portably(text, other);
+      ASSERT_EQ(one, other) << text;
+      found += one.size();
+    }
+    EXPECT_GT(found, 600u);
   }
+  const secrets::anchor_search search(narrow);
   std::vector<secrets::candidate> found;
   search.find("xabcd", found);
   ASSERT_EQ(found.size(), 1u);
