@@ -17,6 +17,7 @@
 #include "quota/meter.hpp"
 #include "session/session.hpp"
 #include "unit/catalog/switched.hpp"
+#include "unit/session/recorded.hpp"
 
 namespace hondana::session {
 namespace {
@@ -39,30 +40,17 @@ class vouching_provider final : public provider {
   std::shared_ptr<test::switched> valid = std::make_shared<test::switched>();
 };
 
-class order_record final : public auditor {
- public:
-  result<std::uint64_t> decide(const audit_decision& what) override {
-    if (is_full) return fail(errc::overloaded, "The record is full.");
-    decisions.push_back(what);
-    return decisions.size();
-  }
-  void complete(std::uint64_t decision, const audit_completion& how) override { completions.emplace_back(decision, how); }
-  bool is_full = false;
-  std::vector<audit_decision> decisions;
-  std::vector<std::pair<std::uint64_t, audit_completion>> completions;
-};
-
 class outlet_at_hand final : public rpc::outlet {
  public:
   void answer(rpc::delivery what) override {
     auto receipts = what.content ? what.content->sent_for() : rpc::receipts();
-    {
-      const std::lock_guard lock(mutex_);
-      statuses.push_back(what.http_status);
-      answers.push_back(what.content ? what.content->take_text() : std::string());
-      changed_.notify_all();
-    }
+    auto text = what.content ? what.content->take_text() : std::string();
+    // Before anybody can see the answer: what is noted then is looked at, and goes, without a lock.
     receipts.settle(rpc::departure::sent);
+    const std::lock_guard lock(mutex_);
+    statuses.push_back(what.http_status);
+    answers.push_back(std::move(text));
+    changed_.notify_all();
   }
   /// The last of at least `count` answers; empty when these have not come within ten seconds.
   std::string wait_for(std::size_t count) {
@@ -151,7 +139,7 @@ class reads_at_hand : public testing::Test {
   std::shared_ptr<work::timers> timers_ = std::make_shared<work::timers>();
   std::shared_ptr<catalog::read_cache> cache_ = std::make_shared<catalog::read_cache>(1 << 20);
   std::shared_ptr<known_requests> known_ = std::make_shared<known_requests>();
-  std::shared_ptr<order_record> record_ = std::make_shared<order_record>();
+  std::shared_ptr<kept_record> record_ = std::make_shared<kept_record>();
   std::shared_ptr<outlet_at_hand> out_ = std::make_shared<outlet_at_hand>();
   std::shared_ptr<current_context> contexts_ = std::make_shared<current_context>();
   std::shared_ptr<session> session_;

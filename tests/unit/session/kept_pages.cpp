@@ -18,6 +18,7 @@
 #include "session/known_requests.hpp"
 #include "session/session.hpp"
 #include "unit/catalog/switched.hpp"
+#include "unit/session/recorded.hpp"
 #include "wire/choose.hpp"
 
 namespace hondana::session {
@@ -176,40 +177,6 @@ class counted_list final : public provider {
   std::shared_ptr<test::switched> valid = std::make_shared<test::switched>();
 };
 
-/// What happened, a letter each.
-class noted_record final : public auditor {
- public:
-  result<std::uint64_t> decide(const audit_decision& what) override {
-    if (is_full) return fail(errc::overloaded, "The record is full.");
-    order += what.is_allowed ? 'd' : 'r';
-    return order.size();
-  }
-  void complete(std::uint64_t, const audit_completion& how) override {
-    order += 'c';
-    bytes = how.bytes;
-  }
-  bool is_full = false;
-  std::string order;
-  std::uint64_t bytes = 0;
-};
-
-class noting_outlet final : public rpc::outlet {
- public:
-  explicit noting_outlet(noted_record& record) : record_(record) {}
-  void answer(rpc::delivery what) override {
-    record_.order += 'a';
-    if (!what.content) return;
-    answers.push_back(what.content->take_text());
-    what.content->sent_for().tell(rpc::departure::sent);
-  }
-  void follow(std::shared_ptr<rpc::message_source>) override {}
-  rpc::sending send(std::string) override { return rpc::sending::taken; }
-  std::vector<std::string> answers;
-
- private:
-  noted_record& record_;
-};
-
 class changing_context final : public context_source {
  public:
   std::shared_ptr<const context> current() const override { return now; }
@@ -259,8 +226,8 @@ class a_session_with_pages : public testing::Test {
 
   std::shared_ptr<counted_list> provider_ = std::make_shared<counted_list>();
   std::shared_ptr<catalog::source> source_ = std::make_shared<catalog::source>(provider_, 100);
-  std::shared_ptr<noted_record> record_ = std::make_shared<noted_record>();
-  std::shared_ptr<noting_outlet> out_ = std::make_shared<noting_outlet>(*record_);
+  std::shared_ptr<kept_record> record_ = std::make_shared<kept_record>();
+  std::shared_ptr<outlet_of_texts> out_ = std::make_shared<outlet_of_texts>(*record_);
   std::shared_ptr<changing_context> contexts_ = std::make_shared<changing_context>();
   // From the second hit on a request is not decoded any more, whatever the rules are by then.
   std::shared_ptr<known_requests> known_ = std::make_shared<known_requests>();
@@ -376,7 +343,7 @@ TEST_F(a_session_with_pages, decides_and_records_what_is_kept_as_what_is_not) {
   for (int i = 0; i < 3; ++i) (void)list();
   ASSERT_EQ(hits(), 1u);
   EXPECT_EQ(record_->order, "dacdacdac");
-  EXPECT_EQ(record_->bytes, out_->answers.back().size());
+  EXPECT_EQ(record_->completions.back().second.bytes, out_->answers.back().size());
   record_->is_full = true;
   EXPECT_EQ(list().find("memo:///"), std::string::npos) << "what cannot be recorded is not answered";
 }

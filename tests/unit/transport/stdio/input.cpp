@@ -2,7 +2,6 @@
 #include "transport/stdio/input.hpp"
 
 #include <fcntl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,14 +18,14 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/transport/stdio/channel.hpp"
+
 namespace hondana::transport::stdio {
 namespace {
 
 using namespace std::chrono_literals;
 
-enum class descriptor { pipe, socket };
-
-class input_from : public testing::TestWithParam<descriptor> {
+class input_from : public testing::TestWithParam<channel> {
  public:
   ~input_from() override {
     ::close(ends_[0]);
@@ -36,11 +35,7 @@ class input_from : public testing::TestWithParam<descriptor> {
   input_from& operator=(const input_from&) = delete;
 
  protected:
-  input_from() {
-    EXPECT_EQ(GetParam() == descriptor::pipe ? ::pipe2(ends_.data(), O_CLOEXEC)
-                                             : ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_.data()),
-              0);
-  }
+  input_from() = default;
 
   void say(std::string_view text) const {
     EXPECT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
@@ -75,7 +70,7 @@ class input_from : public testing::TestWithParam<descriptor> {
     return reading;
   }
 
-  std::array<int, 2> ends_{-1, -1};
+  std::array<int, 2> ends_ = connected(GetParam());
 };
 
 TEST_P(input_from, a_peer_gives_what_it_says_until_its_end) {
@@ -136,7 +131,7 @@ TEST_P(input_from, a_peer_keeps_its_end_of_input_beside_the_means_to_be_woken) {
   EXPECT_EQ(next(in), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(channels, input_from, testing::Values(descriptor::pipe, descriptor::socket));
+INSTANTIATE_TEST_SUITE_P(channels, input_from, testing::Values(channel::pipe, channel::socket));
 
 TEST(input, that_is_no_descriptor_to_read_from_fails) {
   const int only_written = ::open("/dev/null", O_WRONLY | O_CLOEXEC);

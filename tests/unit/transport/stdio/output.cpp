@@ -2,7 +2,6 @@
 #include "transport/stdio/output.hpp"
 
 #include <fcntl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include <array>
 #include <string>
@@ -10,18 +9,15 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/transport/stdio/channel.hpp"
+
 namespace hondana::transport::stdio {
 namespace {
 
 using namespace std::chrono_literals;
 
-enum class channel { pipe, socket };
-
 class output_over : public testing::TestWithParam<channel> {
  protected:
-  void SetUp() override {
-    ASSERT_EQ(GetParam() == channel::pipe ? ::pipe(ends_.data()) : ::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_.data()), 0);
-  }
   void TearDown() override {
     for (const int end : ends_) {
       if (end >= 0) ::close(end);
@@ -35,7 +31,7 @@ class output_over : public testing::TestWithParam<channel> {
   }
 
  private:
-  std::array<int, 2> ends_{-1, -1};
+  std::array<int, 2> ends_ = connected(GetParam());
 };
 
 TEST_P(output_over, writes_far_more_than_the_channel_holds) {
