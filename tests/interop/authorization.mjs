@@ -6,13 +6,13 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import * as v2 from '@modelcontextprotocol/client';
 import { authorization_server } from './authorization_server.mjs';
 import { browse } from './browse.mjs';
+import { free_port } from './free_port.mjs';
 import { program, serve } from './hondana.mjs';
 import { uri_of } from './repository.mjs';
 import { check, judge, temporary_folder } from './verdict.mjs';
@@ -20,14 +20,6 @@ import { check, judge, temporary_folder } from './verdict.mjs';
 const redirect = 'http://127.0.0.1:1/callback'; // nobody listens there: the browser of this test stops before it
 const scopes = ['shelf:read', 'shelf:admin'];
 const here = dirname(fileURLToPath(import.meta.url));
-
-async function free_port() {
-  const probe = createServer();
-  await new Promise((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}
 
 /** A folder with a public and a private shelf behind a server that asks for tokens of `issuer`. */
 async function protected_server(port, issuer, introspection) {

@@ -4,11 +4,11 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, openSync, readFileSync, readdirSync, truncateSync, writeFileSync, writeSync, closeSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
+import { free_port } from './free_port.mjs';
 import { program, serve } from './hondana.mjs';
 import { blob } from './modern_server.mjs';
 import { check, finally_do, judge, temporary_folder, within } from './verdict.mjs';
@@ -59,15 +59,6 @@ async function started(args, env, line) {
     }),
   );
   return said;
-}
-
-async function free_port() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function everything_over(kind, path) {
