@@ -60,6 +60,21 @@ std::uint64_t suspects(std::uint64_t word) noexcept {
   return (word - ones * 0x20) | (quote - ones) | (backslash - ones);
 }
 
+bool is_plain(std::uint64_t word) noexcept { return ((suspects(word) | word) & high_bits) == 0; }
+
+/// Fewer than eight bytes, and plain ones where there are none.
+std::uint64_t short_word(std::string_view text) noexcept {
+  std::uint64_t word = 0x6161616161616161;
+  auto* const to = reinterpret_cast<char*>(&word);
+  if (text.size() >= 4) {
+    std::memcpy(to, text.data(), 4);
+    std::memcpy(to + 4, text.data() + text.size() - 4, 4);
+  } else {
+    for (std::size_t i = 0; i < text.size(); ++i) to[i] = text[i];
+  }
+  return word;
+}
+
 /// Escapes all of [from, end) to `to`, which has six times the room and `slack`.
 char* escape_portable(const char* from, const char* end, char* to) noexcept {
   while (end - from >= 8) {
@@ -219,12 +234,7 @@ void append_escaped(std::string& out, std::string_view text) {
 }
 
 bool is_plain_ascii(std::string_view text) noexcept {
-  if (text.size() < 8) {
-    return std::none_of(text.begin(), text.end(), [](char c) {
-      const auto byte = static_cast<unsigned char>(c);
-      return byte >= 0x80 || needs_escape(byte);
-    });
-  }
+  if (text.size() < 8) return is_plain(short_word(text));
 #ifdef HONDANA_AVX2_ESCAPE
   if (text.size() >= 32 && __builtin_cpu_supports("avx2")) return is_plain_avx2(text);
 #endif

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 #include "json/escape.hpp"
 #include "json/utf8.hpp"
@@ -13,11 +14,17 @@ namespace {
 constexpr std::size_t short_text = 256;
 
 void append_quoted(std::string& out, std::string_view text) {
-  out.push_back('"');
   // Most strings of a message are short and plain: one look instead of validating and escaping.
   if (text.size() <= short_text && is_plain_ascii(text)) {
-    out.append(text);
-  } else if (is_utf8(text)) {
+    char quoted[short_text + 2];
+    quoted[0] = '"';
+    std::memcpy(quoted + 1, text.data(), text.size());
+    quoted[text.size() + 1] = '"';
+    out.append(quoted, text.size() + 2);
+    return;
+  }
+  out.push_back('"');
+  if (is_utf8(text)) {
     append_escaped(out, text);
   } else {
     std::string repaired;

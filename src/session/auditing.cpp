@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <functional>
 #include <variant>
 
 #include <hondana/uri.hpp>
@@ -29,11 +30,42 @@ std::string beginning(std::string text, std::size_t most) {
 }
 
 // A peer chooses how long they are, and masking takes time.
-std::string masked_name(std::string_view text) {
+std::string mask_name(std::string_view text) {
   return beginning(secrets::redact_text(text.substr(0, longest_name + secrets::margin)), longest_name);
 }
-std::string masked_uri(std::string_view text) {
+std::string mask_uri(std::string_view text) {
   return beginning(secrets::redact_uri(text.substr(0, max_uri_bytes + secrets::margin)), max_uri_bytes);
+}
+
+/// What a thread has masked before: peers ask for the same few things again and again.
+class masked_before {
+ public:
+  explicit masked_before(std::string (*mask)(std::string_view)) : mask_(mask) {}
+
+  std::string of(std::string_view text) {
+    if (text.empty()) return {};
+    if (text.size() > longest) return mask_(text);
+    auto& place = places_[std::hash<std::string_view>()(text) % places_.size()];
+    if (place.text != text) place = {std::string(text), mask_(text)};
+    return place.masked;
+  }
+
+ private:
+  static constexpr std::size_t longest = 512;
+  struct pair {
+    std::string text, masked;
+  };
+  std::string (*mask_)(std::string_view);
+  std::array<pair, 64> places_;
+};
+
+std::string masked_name(std::string_view text) {
+  thread_local masked_before before(mask_name);
+  return before.of(text);
+}
+std::string masked_uri(std::string_view text) {
+  thread_local masked_before before(mask_uri);
+  return before.of(text);
 }
 
 std::vector<std::string> uris_of(const gate::subject& about, const model::operation& what) {
