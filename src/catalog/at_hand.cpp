@@ -15,10 +15,12 @@ std::optional<held_answer> catalog::read_at_hand(const caller& who, std::string_
   // What never blocks is asked itself, and as quickly.
   if (way == nullptr || way->to->never_blocks()) return std::nullopt;
   const auto* through = who.view.get();
-  // Where entries decide, the source is asked for one; and who may not read is told so in one place alone.
-  if (through != nullptr && (through->looks_at_entries() || !rules_->may_read(through, uri))) return std::nullopt;
+  // Where entries decide, the source is asked for one.
+  if (through != nullptr && through->looks_at_entries()) return std::nullopt;
   auto found = cache_->find_vouched({way->to->id(), uri, asked_uri, through});
   if (!found.what || !is_within(limits_.read_limit, *found.what)) return std::nullopt;
+  // Who may not read is told so in one place alone.
+  if (through != nullptr && !rules_->may_read(through, uri)) return std::nullopt;
   // Contents that are resources of their own are each subject to rules.
   const auto& contents = found.what->contents;
   if (contents.size() != 1 || (contents.front().uri != asked_uri && contents.front().uri != uri)) return std::nullopt;

@@ -88,12 +88,16 @@ read_cache::kept read_cache::keep(const key& of, const bytes::prepared_reading& 
   const auto content = what.version.empty() ? 0 : bytes_of(what);
   if (content == 0) return nullptr;
   const auto bookkeeping = of.uri.size() + of.asked_uri.size() + bookkeeping_bytes;
+  std::size_t longest = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (content + bookkeeping > most_bytes_ / share_of_one) return nullptr;
+    longest = most_bytes_ / share_of_one;
+    if (content + bookkeeping > longest) return nullptr;
     if (has_big(what) && (!is_met_again(of, what.version) || strays() + content > most_bytes_ / 2)) return nullptr;
   }
   auto copy = copy_of(what, of.as_bytes);
+  // What is too long only when it is encoded is encoded for each answer.
+  if (bytes_of(*copy) + bookkeeping > longest) copy = copy_of(what, true);
   const auto cost = bytes_of(*copy) + bookkeeping;
   const auto encoded = encoded_bytes_of(*copy);
   const std::lock_guard lock(mutex_);

@@ -41,6 +41,14 @@ std::uint64_t mixed(std::uint64_t hash, std::string_view text) noexcept {
   return hash;
 }
 
+/// Of what decoding looks at.
+std::size_t size_of(const std::optional<rpc::http_headers>& all) {
+  if (!all) return 0;
+  std::size_t total = 0;
+  for (const auto* one : {&all->protocol_version, &all->method, &all->name}) total += *one ? (*one)->size() : 0;
+  return total;
+}
+
 bool is_same(const std::optional<rpc::http_headers>& kept, const std::optional<rpc::http_headers>& now) {
   if (kept.has_value() != now.has_value()) return false;
   return !kept || (kept->name == now->name && kept->method == now->method && kept->protocol_version == now->protocol_version &&
@@ -88,7 +96,8 @@ known_requests::found known_requests::find(const cut_message& what, const rpc::f
 
 void known_requests::keep(const cut_message& what, const rpc::facts& facts, const wire::codec* settled,
                           const wire::codec& codec, std::string_view method, const model::request& meaning) {
-  if (what.before.size() + what.after.size() > longest_message || (facts.http && !facts.http->arguments.empty())) return;
+  if (what.before.size() + what.after.size() + size_of(facts.http) > longest_message) return;
+  if (facts.http && !facts.http->arguments.empty()) return;
   entry made{std::string(what.before), std::string(what.after), {}, settled, nullptr, nullptr};
   if (facts.http) {
     made.headers.emplace();

@@ -50,8 +50,8 @@ struct written_result {
 ///
 /// Nothing is decided here: whoever finds a request here admits it and reads as if it had decoded it itself, and what is
 /// written is sent only for the very reading that it was made of. So it may be shared by all peers: a request is found by
-/// everything that decoding looks at. Bounds: `places` messages of `longest_message` bytes with results of `longest_result`
-/// bytes, the last of each place. Threads: any.
+/// everything that decoding looks at. Bounds: `places` messages of `longest_message` bytes, with what is looked at of their
+/// headers, and results of `longest_result` bytes, the last of each place. Threads: any.
 class known_requests {
  public:
   static constexpr std::size_t places = 256;

@@ -1,21 +1,18 @@
 /// Messages in, operations to the gate and the catalog, answers out.
 #include "session/session.hpp"
 
-#include <algorithm>
 #include <exception>
 #include <optional>
 #include <utility>
 #include <variant>
 
-#include "gate/request_names.hpp"
 #include "json/reader.hpp"
 #include "rpc/envelope.hpp"
 #include "session/announcements.hpp"
 #include "session/auditing.hpp"
 #include "session/exchange.hpp"
 #include "session/incoming.hpp"
-#include "session/performer.hpp"
-#include "session/progress_line.hpp"
+#include "session/pending.hpp"
 #include "session/streams.hpp"
 #include "value/take.hpp"
 #include "wire/refusals.hpp"

@@ -86,8 +86,14 @@ void watching::state::turn() {
 /// Takes some of what has happened, and counts it at once: what is vouched for must not wait for the rest of the work.
 bool watching::state::take_some(std::vector<happening>& happened, bool& is_lost) {
   freshness::hearing counted(*fresh);
-  const bool any =
-      folders->read([&happened](happening what) { happened.push_back(std::move(what)); }, [&is_lost] { is_lost = true; });
+  bool any = false;
+  try {
+    any = folders->read([&happened](happening what) { happened.push_back(std::move(what)); }, [&is_lost] { is_lost = true; });
+  } catch (...) {
+    // What was taken and could not be kept may have been about anything.
+    counted.count_all();
+    throw;
+  }
   for (const auto& one : happened) {
     counted.count(one.tree, one.path);
     // What comes in its place is another, whose changes nobody hears of yet: nothing may be vouched for there from now on.

@@ -148,6 +148,14 @@ TEST(a_read_cache, keeps_big_contents_encoded_from_the_second_reading_of_a_versi
   EXPECT_EQ(hondana::json::decode_base64(*inside_of(cache.find(there))), big('c'));
 }
 
+TEST(a_read_cache, keeps_as_it_is_what_is_too_long_only_when_it_is_encoded) {
+  read_cache cache(8u * 150'000);  // 100 000 quotes are 200 000 bytes escaped
+  const auto here = key_of("memo:///a");
+  for (int i = 0; i < 2; ++i) (void)cache.keep(here, text_of(big('a')));
+  ASSERT_TRUE(cache.find(here));
+  EXPECT_EQ(text_in(*cache.find(here)), big('a'));
+}
+
 TEST(a_read_cache, keeps_bytes_for_those_who_look_at_them) {
   read_cache cache(8u << 20);
   auto here = key_of("memo:///a");

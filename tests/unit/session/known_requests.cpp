@@ -113,6 +113,11 @@ TEST_F(known_messages, are_the_last_of_their_places_and_none_is_too_long) {
   const auto text = R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(known_requests::longest_message, 'x') + R"("})";
   known_.keep(*cut_id(text), plain_, nullptr, codec_, "resources/read", read_of("memo:///a"));
   EXPECT_FALSE(known_.find(*cut_id(text), plain_, nullptr));
+  rpc::facts named;
+  named.http.emplace();
+  named.http->name = std::string(known_requests::longest_message, 'x');
+  known_.keep(*cut_id(first), named, nullptr, codec_, "resources/read", read_of("memo:///a"));
+  EXPECT_FALSE(known_.find(*cut_id(first), named, nullptr)) << "nor are its headers";
 }
 
 TEST_F(known_messages, have_the_answer_that_was_written_last) {
