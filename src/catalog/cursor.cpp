@@ -13,7 +13,7 @@
 namespace hondana::catalog {
 namespace {
 
-constexpr char version = 1;
+constexpr char plain_version = 1;
 constexpr char hidden_version = 2;
 constexpr std::size_t head_bytes = 9;
 
@@ -22,7 +22,7 @@ void append_number(std::string& out, std::uint64_t value) {
 }
 
 std::string head_of(std::uint64_t scope) {
-  std::string head(1, version);
+  std::string head(1, plain_version);
   append_number(head, scope);
   return head;
 }

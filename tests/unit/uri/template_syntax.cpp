@@ -11,7 +11,7 @@ namespace {
 using hondana::uri_template;
 using testing::HasSubstr;
 
-std::string refusal(const std::string& text) {
+std::string refusal_of_template(const std::string& text) {
   const auto compiled = uri_template::compile(text);
   if (compiled) return "accepted";
   EXPECT_EQ(compiled.error().code, hondana::errc::invalid_argument) << text;
@@ -84,9 +84,9 @@ TEST(uri_template, refuses_malformed_templates_naming_the_position) {
       {"a\xc0\xaf", "at byte 1"},
       {"a\xed\xa0\x80", "at byte 1"},
   };
-  for (const auto& one : cases) EXPECT_THAT(refusal(one.text), HasSubstr(one.position)) << one.text;
-  EXPECT_THAT(refusal(std::string("a\0b", 3)), HasSubstr("at byte 1"));
-  EXPECT_THAT(refusal(std::string("{a\0}", 4)), HasSubstr("at byte 2"));
+  for (const auto& one : cases) EXPECT_THAT(refusal_of_template(one.text), HasSubstr(one.position)) << one.text;
+  EXPECT_THAT(refusal_of_template(std::string("a\0b", 3)), HasSubstr("at byte 1"));
+  EXPECT_THAT(refusal_of_template(std::string("{a\0}", 4)), HasSubstr("at byte 2"));
 }
 
 TEST(uri_template, accepts_what_the_grammar_allows) {
@@ -94,24 +94,24 @@ TEST(uri_template, accepts_what_the_grammar_allows) {
                            "{+path}{?lines,bytes}", "file:///root/{+path}{?lines,bytes}", "{?id,token}{&keys*}",
                            "{/id*}{?fields,first_name,last.name,token}", "/search.{format}{?q,geocode}",
                            "/base{/group_id,first_name}/pages{/page,lang}{?format,q}", "{name}{.ext}"}) {
-    EXPECT_EQ(refusal(text), "accepted") << text;
+    EXPECT_EQ(refusal_of_template(text), "accepted") << text;
   }
 }
 
 TEST(uri_template, accepts_64_expressions_8192_bytes_and_256_variables_and_no_more) {
   std::string expressions;
   for (int i = 0; i < 64; ++i) expressions += "/{v" + std::to_string(i) + "}";
-  EXPECT_EQ(refusal(expressions), "accepted");
-  EXPECT_THAT(refusal(expressions + "/{w}"), HasSubstr("more than 64 expressions"));
+  EXPECT_EQ(refusal_of_template(expressions), "accepted");
+  EXPECT_THAT(refusal_of_template(expressions + "/{w}"), HasSubstr("more than 64 expressions"));
 
-  EXPECT_EQ(refusal(std::string(8192, 'a')), "accepted");
-  EXPECT_THAT(refusal(std::string(8193, 'a')), HasSubstr("8193 bytes; at most 8192"));
-  EXPECT_THAT(refusal(std::string(100'000, '{')), HasSubstr("100000 bytes; at most 8192"));
+  EXPECT_EQ(refusal_of_template(std::string(8192, 'a')), "accepted");
+  EXPECT_THAT(refusal_of_template(std::string(8193, 'a')), HasSubstr("8193 bytes; at most 8192"));
+  EXPECT_THAT(refusal_of_template(std::string(100'000, '{')), HasSubstr("100000 bytes; at most 8192"));
 
   std::string variables = "{?v0";
   for (int i = 1; i < 256; ++i) variables += ",v" + std::to_string(i);
-  EXPECT_EQ(refusal(variables + "}"), "accepted");
-  EXPECT_THAT(refusal(variables + ",w}"), HasSubstr("more than 256 variables"));
+  EXPECT_EQ(refusal_of_template(variables + "}"), "accepted");
+  EXPECT_THAT(refusal_of_template(variables + ",w}"), HasSubstr("more than 256 variables"));
 }
 
 struct ambiguous_case {
@@ -149,18 +149,18 @@ TEST(uri_template, refuses_templates_that_cannot_be_matched_uniquely_naming_both
       {"{;a*}{;b}", "a", "b"},
   };
   for (const auto& one : cases) {
-    EXPECT_EQ(refusal(one.text), std::string("the template cannot be matched uniquely: nothing tells where \"") + one.first +
+    EXPECT_EQ(refusal_of_template(one.text), std::string("the template cannot be matched uniquely: nothing tells where \"") + one.first +
                                      "\" ends and \"" + one.second + "\" begins; put other text between them")
         << one.text;
   }
-  EXPECT_THAT(refusal("{?a,b,a}"), HasSubstr("names the parameter \"a\" twice"));
+  EXPECT_THAT(refusal_of_template("{?a,b,a}"), HasSubstr("names the parameter \"a\" twice"));
 }
 
 TEST(uri_template, tells_neighbours_apart_by_the_sign_between_them) {
   for (const char* text : {"{a}-{b}",  "{a}{/b}",      "{a}{?b}",          "{a}{#b}",   "{a}{;b}",  "{a}{.b}",    "{+a}{?b}",
                            "{+a}{#b}", "{+a}{?b}{#c}", "{+a}{;b}",         "{+a}{&b}",  "{/a}{/b}", "{/a,b}{/c}", "{.a}{.b}",
                            "{?a}{&b}", "{?a}{&b*}",    "{a}{/b*}{?c}{#d}", "{/a*}/{b}", "{a,b,c}",  "{a,b*}"}) {
-    EXPECT_EQ(refusal(text), "accepted") << text;
+    EXPECT_EQ(refusal_of_template(text), "accepted") << text;
   }
 }
 

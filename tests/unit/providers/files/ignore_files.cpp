@@ -15,15 +15,6 @@
 namespace hondana::files {
 namespace {
 
-/// What a survey says: the reason by name, "served" for what is.
-std::map<std::string, std::string> survey_of(files_provider& files) {
-  std::map<std::string, std::string> said;
-  const auto outcome =
-      files.survey({}, [&](const survey_item& item) { said[item.name] = item.is_served ? "served" : item.reason; });
-  EXPECT_TRUE(outcome.has_value());
-  return said;
-}
-
 TEST(ignore_files, ignore_files_count_as_they_are_now) {
   const scratch_folder root;
   root.write("a.log", "x");

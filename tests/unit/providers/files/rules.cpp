@@ -14,15 +14,6 @@
 namespace hondana::files {
 namespace {
 
-/// What a survey says: the reason by name, "served" for what is.
-std::map<std::string, std::string> survey_of(files_provider& files) {
-  std::map<std::string, std::string> said;
-  const auto outcome =
-      files.survey({}, [&](const survey_item& item) { said[item.name] = item.is_served ? "served" : item.reason; });
-  EXPECT_TRUE(outcome.has_value());
-  return said;
-}
-
 // attacks: secrets
 TEST(secrets, well_known_names_are_known) {
   for (const char* path : {".env",

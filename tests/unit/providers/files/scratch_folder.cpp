@@ -186,6 +186,14 @@ bool is_in_order(const std::vector<resource>& entries) {
   });
 }
 
+std::map<std::string, std::string> survey_of(files_provider& files) {
+  std::map<std::string, std::string> said;
+  const auto outcome =
+      files.survey({}, [&](const survey_item& item) { said[item.name] = item.is_served ? "served" : item.reason; });
+  EXPECT_TRUE(outcome.has_value());
+  return said;
+}
+
 std::string numbered(std::string prefix, int number) { return prefix.append(std::to_string(number)); }
 
 }  // namespace hondana::files

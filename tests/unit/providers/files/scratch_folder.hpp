@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,8 @@ void as_ordinary_user(const std::function<void()>& body);
 [[nodiscard]] resource entry_named(const std::vector<resource>& entries, std::string_view name);
 /// Whether the entries are in segment order.
 [[nodiscard]] bool is_in_order(const std::vector<resource>& entries);
+/// What a survey says: the reason by name, "served" for what is.
+[[nodiscard]] std::map<std::string, std::string> survey_of(files_provider& files);
 /// "f" and 7: "f7".
 [[nodiscard]] std::string numbered(std::string prefix, int number);
 
