@@ -100,7 +100,10 @@ std::optional<portion> message_stream::next(carriage mine) {
     {
       const std::lock_guard lock(mutex_);
       if (mine != carriage_) return portion{};
-      if (auto last = take(true)) return last;
+      // A message that has come in the meantime must not go out before the opening.
+      if (is_open_here_ || !opens_now()) {
+        if (auto last = take(true)) return last;
+      }
     }
     is_armed_ = true;
     const std::lock_guard lock(mutex_);

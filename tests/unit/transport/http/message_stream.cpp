@@ -1,12 +1,14 @@
 /// One stream of messages: who fills it, who carries it, and what happens between them.
 #include "transport/http/message_stream.hpp"
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -434,6 +436,31 @@ TEST(message_stream, tells_once_that_it_was_opened) {
   with.carry(http::event_id{4, 1});
   EXPECT_EQ(with.next(), "opening");
   EXPECT_EQ(opened, 1);
+}
+
+TEST(message_stream, what_comes_while_its_carrier_looks_opens_it_too) {
+  constexpr int streams = 3'000;
+  std::atomic<message_stream*> filled{nullptr};
+  std::thread filler([&filled] {
+    for (int i = 0; i < streams; ++i) {
+      message_stream* to = nullptr;
+      while (to == nullptr) to = filled.load();
+      to->send("1");
+      filled = nullptr;
+    }
+  });
+  for (int i = 0; i < streams; ++i) {
+    fixture with;
+    with.carry();
+    filled = with.stream.get();
+    // From one look to the next the message may be there.
+    auto first = with.next();
+    while (first == "nothing") first = with.next();
+    EXPECT_EQ(first, "opening");
+    EXPECT_EQ(with.next(), "message 1");
+    while (filled.load() != nullptr) continue;
+  }
+  filler.join();
 }
 
 }  // namespace
