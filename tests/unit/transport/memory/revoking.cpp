@@ -32,14 +32,19 @@ class revoking : public testing::Test {
     for (const auto& one : peer.receive_until("memo:///mark")) all += one;
     return all;
   }
+  /// The same up to `uri` as well: entries are looked up by several threads, so that the mark may come before it.
+  std::string told_with(asker& peer, const std::string& uri) {
+    auto all = told(peer);
+    if (all.find(uri) != std::string::npos) return all;
+    for (const auto& one : peer.receive_until(uri)) all += one;
+    return all;
+  }
   void expect_changes_hands(asker& peer) {
-    auto before = told(peer);
-    EXPECT_NE(before.find("memo:///a"), std::string::npos) << before;
+    const auto before = told_with(peer, "memo:///a");
     EXPECT_EQ(before.find("memo:///b"), std::string::npos) << before;
     ASSERT_TRUE(of.replace(allowing("memo:///b"), {shelf}));
-    const auto after = told(peer);
+    const auto after = told_with(peer, "memo:///b");
     EXPECT_EQ(after.find("memo:///a"), std::string::npos) << after;
-    EXPECT_NE(after.find("memo:///b"), std::string::npos) << after;
   }
 
   std::shared_ptr<memory_provider> shelf = std::make_shared<memory_provider>("shelf", "memo:///");
