@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "letters/lower_case.hpp"
-#include "providers/files/secrets.hpp"
+#include "secrets/file_names.hpp"
 
 namespace hondana::files {
 namespace {
@@ -121,7 +121,7 @@ ruling rules::deny_name(std::string_view path, bool is_folder) const {
   if (is_version_control(name)) {
     denied.why = denial::version_control;
     denied.pattern = name;
-  } else if (const auto* secret = find_secret(path, is_folder)) {
+  } else if (const auto* secret = secrets::find_secret(path, is_folder)) {
     denied.why = denial::secret;
     denied.pattern = secret->pattern;
     denied.note = secret->reason;

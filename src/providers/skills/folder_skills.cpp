@@ -27,13 +27,14 @@ folder_skills::folder_skills(const std::string& prefix, std::vector<folder> fold
   if (!watches) return;
   std::vector<std::string> paths;
   for (const auto& one : shelf_->folders()) paths.push_back(one.path());
-  watching_options with;
+  watch::lookout_options with;
+  with.what = "the skills";
   with.log = std::move(log);
-  const auto look = [of = std::weak_ptr(shelf_)](const call& by) {
+  const auto look = [of = std::weak_ptr(shelf_)](const call& by, const watch::lookout::trees&) {
     const auto there = of.lock();
     return !there || there->refreshed(by).has_value();  // why not, the next who asks is told
   };
-  watching_ = std::make_unique<watching>(std::move(paths), look, std::move(with));
+  watching_ = std::make_unique<watch::lookout>(std::move(paths), look, std::move(with));
   // Not the watching itself: a thread that is within a walk must not become its last owner.
   shelf_->cover_with(watching_->coverer());
 }

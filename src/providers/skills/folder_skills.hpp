@@ -12,7 +12,7 @@
 
 #include "disk/stamp.hpp"
 #include "providers/skills/shelf.hpp"
-#include "providers/skills/watching.hpp"
+#include "watch/lookout.hpp"
 
 namespace hondana::skills {
 
@@ -61,8 +61,8 @@ class folder_skills final : public provider {
   [[nodiscard]] std::string digest_of(const std::string& path, const disk::stamp& state, const call& by);
 
   std::string claim_;
-  std::shared_ptr<shelf> shelf_;        // shared with a thread that may be stuck
-  std::unique_ptr<watching> watching_;  // null: not watched
+  std::shared_ptr<shelf> shelf_;              // shared with a thread that may be stuck
+  std::unique_ptr<watch::lookout> watching_;  // null: not watched
   std::atomic<bool> has_listener_{false};
 };
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "providers/files/rules.hpp"
-#include "providers/files/secrets.hpp"
 #include "scratch_folder.hpp"
+#include "secrets/file_names.hpp"
 
 namespace hondana::files {
 namespace {
@@ -85,10 +85,10 @@ TEST(secrets, well_known_names_are_known) {
                            "accessKeys.csv",
                            "alice_accessKeys.csv",
                            "rootAccessKeys (1).csv"}) {
-    EXPECT_NE(find_secret(path, false), nullptr) << path;
+    EXPECT_NE(secrets::find_secret(path, false), nullptr) << path;
   }
   for (const char* path : {".ssh", ".aws", ".gnupg", ".kube", "home/.ssh", ".config/gcloud", ".env", ".env.d"}) {
-    EXPECT_NE(find_secret(path, true), nullptr) << path;
+    EXPECT_NE(secrets::find_secret(path, true), nullptr) << path;
   }
 }
 
@@ -120,13 +120,14 @@ TEST(secrets, ordinary_names_are_not_taken_for_secrets) {
                            "environment.production",
                            "access_keys.md",
                            "htpasswd.c"}) {
-    EXPECT_EQ(find_secret(path, false), nullptr) << path;
+    EXPECT_EQ(secrets::find_secret(path, false), nullptr) << path;
   }
-  for (const char* path : {"secrets", "credentials", "keys", "ssh"}) EXPECT_EQ(find_secret(path, true), nullptr) << path;
+  for (const char* path : {"secrets", "credentials", "keys", "ssh"})
+    EXPECT_EQ(secrets::find_secret(path, true), nullptr) << path;
 }
 
 TEST(secrets, every_rule_has_a_reason) {
-  for (const auto& rule : secret_rules()) {
+  for (const auto& rule : secrets::secret_rules()) {
     EXPECT_FALSE(rule.pattern.empty());
     EXPECT_FALSE(rule.reason.empty()) << rule.pattern;
     EXPECT_EQ(std::count_if(rule.pattern.begin(), rule.pattern.end(), [](char c) { return c >= 'A' && c <= 'Z'; }), 0)

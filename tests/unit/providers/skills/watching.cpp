@@ -1,5 +1,5 @@
 /// Folders of skills that are watched.
-#include "providers/skills/watching.hpp"
+#include "watch/lookout.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -163,16 +163,16 @@ TEST_F(watched_skills, that_cannot_be_watched_are_looked_at) {
   std::condition_variable changed;
   int looks = 0;
   std::vector<std::string> lines;
-  watching_options with;
+  watch::lookout_options with;
   with.look_after = std::chrono::milliseconds(1);
   with.max_watched = 1;
   with.log = [&](std::string_view line) {
     const std::lock_guard lock(mutex);
     lines.emplace_back(line);
   };
-  watching watched(
+  watch::lookout watched(
       {root.string()},
-      [&](const call&) {
+      [&](const call&, const watch::lookout::trees&) {
         const std::lock_guard lock(mutex);
         ++looks;
         changed.notify_all();
@@ -194,11 +194,11 @@ TEST_F(watched_skills, that_could_not_be_looked_at_are_looked_at_again) {
   std::mutex mutex;
   std::condition_variable changed;
   int looks = 0;
-  watching_options with;
+  watch::lookout_options with;
   with.look_after = std::chrono::milliseconds(1);
-  watching watched(
+  watch::lookout watched(
       {root.string()},
-      [&](const call&) {
+      [&](const call&, const watch::lookout::trees&) {
         const std::lock_guard lock(mutex);
         ++looks;
         changed.notify_all();
@@ -219,12 +219,13 @@ TEST_F(watched_skills, that_could_not_be_looked_at_are_looked_at_again) {
 
 TEST_F(watched_skills, may_go_while_a_folder_is_being_covered) {
   write("a/SKILL.md", skill_text("a"));
-  watching_options with;
+  watch::lookout_options with;
   std::atomic<bool> is_gone{false};
   std::atomic<int> lines_after{0};
   with.max_watched = 0;  // so that covering has something to say
   with.log = [&](std::string_view) { lines_after += is_gone ? 1 : 0; };
-  auto watched = std::make_unique<watching>(std::vector{root.string()}, [](const call&) { return true; }, with);
+  auto watched = std::make_unique<watch::lookout>(
+      std::vector{root.string()}, [](const call&, const watch::lookout::trees&) { return true; }, with);
   const auto cover = watched->coverer();
   watched->start();
   auto opened = folder::open(root.string());

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace hondana::files {
+namespace hondana::secrets {
 
 /// Names a rule's pattern matches that are no secrets all the same.
 enum class spared : std::uint8_t {
@@ -28,4 +28,4 @@ struct secret_rule {
 /// The rule that matches the last segment (or segments) of `path`; null when none does. Ancestors are not looked at.
 [[nodiscard]] const secret_rule* find_secret(std::string_view path, bool is_folder) noexcept;
 
-}  // namespace hondana::files
+}  // namespace hondana::secrets

@@ -1,5 +1,5 @@
 /// The table of secrets, and matching it.
-#include "providers/files/secrets.hpp"
+#include "secrets/file_names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "letters/lower_case.hpp"
 
-namespace hondana::files {
+namespace hondana::secrets {
 namespace {
 
 constexpr std::array rules{
@@ -165,4 +165,4 @@ const secret_rule* find_secret(std::string_view path, bool is_folder) noexcept {
   return nullptr;
 }
 
-}  // namespace hondana::files
+}  // namespace hondana::secrets
