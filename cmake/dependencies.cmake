@@ -12,6 +12,8 @@ add_library(curl_headers INTERFACE)
 target_include_directories(curl_headers SYSTEM INTERFACE ${curl_INCLUDE_DIRS})
 pkg_check_modules(libmagic REQUIRED IMPORTED_TARGET libmagic)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(libgit2 REQUIRED IMPORTED_TARGET libgit2)
+pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(seccomp REQUIRED IMPORTED_TARGET libseccomp)
 # Its -pthread would keep the precompiled header from being used; threads are linked anyway.
@@ -64,6 +66,14 @@ hondana_consumer_finds(
   CMAKE "find_dependency(PkgConfig)\npkg_check_modules(nettle REQUIRED QUIET IMPORTED_TARGET nettle)"
   REQUIRES nettle)
 hondana_consumer_finds(curl_headers) # loaded when it is used
+hondana_consumer_finds(
+  PkgConfig::libgit2
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(libgit2 REQUIRED QUIET IMPORTED_TARGET libgit2)"
+  REQUIRES libgit2)
+hondana_consumer_finds(
+  PkgConfig::zlib
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(zlib REQUIRED QUIET IMPORTED_TARGET zlib)"
+  REQUIRES zlib)
 hondana_consumer_finds(
   PkgConfig::libmagic
   CMAKE "find_dependency(PkgConfig)\npkg_check_modules(libmagic REQUIRED QUIET IMPORTED_TARGET libmagic)"

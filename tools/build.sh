@@ -105,6 +105,11 @@ run_safety_bench() {
   "$root/build/release/bench/safety_bench" "$root/build/release/hondana" "$@" </dev/null
 }
 
+# run_git_bench [MILLISECONDS [REPETITIONS]]: pins as well.
+run_git_bench() {
+  "$root/build/release/bench/git_bench" "$root/build/release/hondana" "$@" </dev/null
+}
+
 # run_growth_bench [ENTRIES]: curves up to so many entries and files, at several sizes each; pins as well.
 run_growth_bench() {
   local most=${1:-1000000} size=1000 sizes=()

@@ -39,6 +39,7 @@ what_to_serve what_of(const command_line& line) {
           .config = line.text(config_flag),
           .allow = line.all(allow_flag),
           .hidden = line.has(hidden_flag),
+          .no_git = line.has(no_git_flag),
           .no_tools = line.has(no_tools_flag),
           .sandbox = line.text(sandbox_flag)};
 }

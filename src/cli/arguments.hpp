@@ -17,6 +17,7 @@ struct what_to_serve {
   std::string config;              ///< Empty: no file.
   std::vector<std::string> allow;  ///< gitignore patterns, for the paths given here.
   bool hidden = false;
+  bool no_git = false;                   ///< Paths that are git repositories are served as files only.
   bool no_tools = false;                 ///< Serve resources only, whatever the configuration says.
   std::string sandbox{};                 ///< A mode's name; empty: as configured.
   std::vector<std::string> kept_back{};  ///< Files of the server's own that flags name; never served.

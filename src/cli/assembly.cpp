@@ -2,11 +2,15 @@
 #include "cli/assembly.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <map>
 
 #include "cli/callers/rule_reach.hpp"
 #include "cli/kept_back.hpp"
 #include "config/limit_settings.hpp"
+#include "providers/git/git_provider.hpp"
+#include "providers/git/place.hpp"
 #include "providers/links/links.hpp"
 
 namespace hondana::cli {
@@ -27,6 +31,17 @@ config::source source_of(const what_to_serve& what, const std::vector<std::strin
   members.emplace("allow", config::value{list_value(what.allow), 0});
   members.emplace("hidden", config::value{what.hidden, 0});
   return {"files", config::section("command line", {}, 0, std::move(members))};
+}
+
+/// The table that stands for those of the paths that are git repositories: what cannot be served of them is left out.
+std::optional<config::source> repositories_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> found;
+  std::copy_if(paths.begin(), paths.end(), std::back_inserter(found), git::looks_like_repository);
+  if (found.empty()) return std::nullopt;
+  config::table members;
+  members.emplace("roots", config::value{list_value(found), 0});
+  members.emplace("depth", config::value{std::int64_t{0}, 0});
+  return config::source{"git", config::section("command line", {}, 0, std::move(members))};
 }
 
 result<std::shared_ptr<provider>> make_links(const std::vector<resource>& configured) {
@@ -79,21 +94,42 @@ result<config::settings> assembly::read_settings() {
   }
   if (what_.no_tools) settings.tools = false;
   if (const auto mode = config::sandbox_mode_named(what_.sandbox)) settings.sandbox.mode = *mode;
-  if (!what_.paths.empty()) {
-    settings.sources.push_back(source_of(what_, what_.paths));
-  } else if (what_.config.empty()) {
-    settings.sources.push_back(source_of(what_, {"."}));
-  } else if (settings.sources.empty() && settings.links.empty()) {
+  if (what_.paths.empty() && !what_.config.empty() && settings.sources.empty() && settings.links.empty()) {
     return fail(errc::invalid_argument, "The configuration file " + what_.config +
                                             " names neither a source nor a link. Add a [[source]], or give a PATH.");
   }
   const auto own = kept_back(settings, what_.config, what_.kept_back);
   own_.insert(own.begin(), own.end());
-  const std::vector<std::string> all(own_.begin(), own_.end());
-  for (auto& one : settings.sources) {
-    if (one.type == "files" || one.type == "skills") one.options.keep_back(all);
-  }
   return settings;
+}
+
+std::vector<std::string> assembly::paths() const {
+  if (what_.paths.empty() && what_.config.empty()) return {"."};
+  return what_.paths;
+}
+
+void assembly::add_files(config::settings& to, const made* repositories) const {
+  const auto* git = repositories == nullptr ? nullptr : dynamic_cast<const git::git_provider*>(repositories->provider.get());
+  auto folders = paths();
+  // In a bare repository there are only git's own files, which have everything that is left out of what is shown by git.
+  if (git != nullptr) std::erase_if(folders, [git](const std::string& one) { return git->serves_bare(one); });
+  if (!folders.empty()) to.sources.push_back(source_of(what_, folders));
+  for (auto& one : to.sources) {
+    if (one.type == "files" || one.type == "skills" || one.type == "git") one.options.keep_back({own_.begin(), own_.end()});
+  }
+}
+
+std::optional<assembly::made> assembly::make_repositories(const config::settings& settings) const {
+  const auto is_git = [](const config::source& one) { return one.type == "git"; };
+  if (what_.no_git || std::any_of(settings.sources.begin(), settings.sources.end(), is_git)) return std::nullopt;
+  auto source = repositories_of(paths());
+  if (!source) return std::nullopt;
+  source->options.keep_back({own_.begin(), own_.end()});
+  auto one = make(*source);
+  if (one) return std::move(*one);
+  // Where none can be served, each has been told with the reason.
+  if (one.error().code != errc::invalid_argument && log_) log_("git: " + one.error().public_text);
+  return std::nullopt;
 }
 
 result<assembly::made> assembly::make(const config::source& from) const {
@@ -125,6 +161,8 @@ result<assembly::made> assembly::make(const config::source& from) const {
 result<parts> assembly::assemble() {
   auto settings = read_settings();
   if (!settings) return tl::unexpected(std::move(settings.error()));
+  auto repositories = make_repositories(*settings);
+  add_files(*settings, repositories ? &*repositories : nullptr);
   std::vector<made> all;
   parts whole;
   std::map<const provider*, source_limits> by_source;
@@ -134,6 +172,10 @@ result<parts> assembly::assemble() {
     whole.providers.push_back(one->provider);
     if (!(one->limits == source_limits())) by_source.insert_or_assign(one->provider.get(), one->limits);
     all.push_back(std::move(*one));
+  }
+  if (repositories) {
+    whole.providers.push_back(repositories->provider);
+    all.push_back(std::move(*repositories));
   }
   if (!settings->links.empty()) {
     auto links = make_links(settings->links);

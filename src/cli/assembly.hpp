@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -41,7 +42,15 @@ class assembly {
     source_limits limits;
   };
   [[nodiscard]] result<config::settings> read_settings();
+  /// The folders that the command line names, or stands for.
+  [[nodiscard]] std::vector<std::string> paths() const;
+  /// Adds their source of files, and what no source of files serves. `repositories`: what is served of them by git; may be
+  /// null.
+  void add_files(config::settings& to, const made* repositories) const;
   [[nodiscard]] result<made> make(const config::source& from) const;
+  /// Of PATH arguments that are git repositories; nothing where there are none, none can be served (the log says why), or the
+  /// configuration says itself which are.
+  [[nodiscard]] std::optional<made> make_repositories(const config::settings& settings) const;
 
   what_to_serve what_;
   log_function log_;

@@ -39,6 +39,7 @@ std::vector<std::string> stdio_arguments(const what_to_serve& what) {
   std::vector<std::string> arguments{"stdio"};
   if (!what.config.empty()) arguments.insert(arguments.end(), {"--config", absolute(what.config)});
   if (what.hidden) arguments.emplace_back("--hidden");
+  if (what.no_git) arguments.emplace_back("--no-git");
   if (what.no_tools) arguments.emplace_back("--no-tools");
   if (!what.sandbox.empty()) arguments.insert(arguments.end(), {"--sandbox", what.sandbox});
   for (const auto& one : what.allow) arguments.insert(arguments.end(), {"--allow", one});

@@ -164,8 +164,8 @@ async function converse({ name, make }) {
 
 await judge(80_000, async () => {
   fill(sampler);
-  const server = await serve([repository, sampler]);
-  for (const one of all_peers(['stdio', repository, sampler], () => server.url)) await converse(one);
+  const server = await serve(['--no-git', repository, sampler]);
+  for (const one of all_peers(['stdio', '--no-git', repository, sampler], () => server.url)) await converse(one);
   await check('hondana check says of every file of the original that it is served, or why it is not', () => {
     const out = execFileSync(program, ['check', '--json', original], { encoding: 'utf8', maxBuffer: 1 << 26 });
     const items = new Map(out.trimEnd().split('\n').map((line) => JSON.parse(line)).map((item) => [item.name, item]));

@@ -67,8 +67,8 @@ async function converse(name, target, era) {
 }
 
 await judge(85_000, async () => {
-  const server = await serve([repository]);
-  const over_stdio = ['--', program, 'stdio', repository];
+  const server = await serve(['--no-git', repository]);
+  const over_stdio = ['--', program, 'stdio', '--no-git', repository];
   const over_http = ['--transport', 'http', '--server-url', server.url];
   for (const era of ['legacy', 'modern']) {
     await converse(`Inspector, ${era}, over stdio`, over_stdio, era);

@@ -18,6 +18,9 @@ constexpr flag allow_flag{.name = "allow",
                           .help = "Serve what matches this pattern (as in .gitignore) although it would be left out",
                           .is_repeatable = true};
 constexpr flag hidden_flag{.name = "hidden", .help = "Serve names that begin with a dot too; secrets and .git stay out"};
+constexpr flag no_git_flag{.name = "no-git",
+                           .help = "Serve folders that are git repositories as files only",
+                           .details = "Sources of type git in the configuration are served all the same."};
 constexpr flag no_tools_flag{.name = "no-tools",
                              .help = "Serve resources only, without the tools that list, read and search them"};
 namespace {
@@ -77,7 +80,7 @@ namespace {
 constexpr std::array served_paths{argument{
     .name = "PATH", .help = "Folders to serve (default: the current one)", .by = completion_kind::path, .is_repeatable = true}};
 
-constexpr std::array what_flags{&config_flag, &allow_flag, &hidden_flag, &sandbox_flag};
+constexpr std::array what_flags{&config_flag, &allow_flag, &hidden_flag, &no_git_flag, &sandbox_flag};
 constexpr flag_group what_group{.title = "What is served", .flags = what_flags};
 
 constexpr std::array stdio_flags{&no_tools_flag};
@@ -97,7 +100,8 @@ constexpr std::array check_flags{&json_lines_flag,     &tokens_flag,          &a
 constexpr std::array schemes_flags{&schemes_json_flag, &markdown_flag};
 
 constexpr std::string_view left_out =
-    "Without PATH and --config the current folder is served. Secrets, hidden files and what .gitignore names stay out.";
+    "Without PATH and --config the current folder is served. Secrets, hidden files and what .gitignore names stay out. A "
+    "folder that is a git repository is served as one, too.";
 
 }  // namespace
 

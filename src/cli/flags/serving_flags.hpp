@@ -8,6 +8,7 @@ namespace hondana::cli {
 extern const flag config_flag;
 extern const flag allow_flag;
 extern const flag hidden_flag;
+extern const flag no_git_flag;
 extern const flag sandbox_flag;
 extern const flag no_tools_flag;
 extern const flag port_flag;

@@ -1,0 +1,201 @@
+/// Making patches within limits, and writing them.
+#include "providers/git/change_list.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "json/utf8.hpp"
+#include "providers/git/markdown.hpp"
+#include "providers/git/text.hpp"
+
+namespace hondana::git {
+namespace {
+
+constexpr std::uint64_t most_json_bytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t most_bytes_of_path = std::uint64_t{16} << 20;
+/// Patches that are tried and turn out too long each cost as much as one that is shown.
+constexpr std::size_t most_too_long = 16;
+constexpr std::size_t most_measured = 1000;
+constexpr std::size_t most_listed_changes = 3000;
+
+std::string_view word_for(change::kind what) noexcept {
+  constexpr std::array<std::string_view, 5> words{"added", "deleted", "modified", "renamed", "type changed"};
+  return words.at(static_cast<std::size_t>(what));
+}
+
+/// Counts the lines of a patch of one file that git wrote.
+void count_patch_lines(change& into, std::string_view patch) {
+  into.added_lines = into.deleted_lines = 0;
+  into.is_binary = false;
+  bool is_in_hunk = false;
+  while (!patch.empty()) {
+    const auto line = patch.substr(0, patch.find('\n'));
+    patch.remove_prefix(std::min(patch.size(), line.size() + 1));
+    // Where contents are of two kinds, there are two patches; within a hunk no line begins with a letter.
+    if (line.starts_with("diff --git ")) is_in_hunk = false;
+    if (line.starts_with("@@ ")) is_in_hunk = true;
+    if (!is_in_hunk && line.starts_with("Binary files ")) into.is_binary = true;
+    if (is_in_hunk && line.starts_with('+')) ++into.added_lines;
+    if (is_in_hunk && line.starts_with('-')) ++into.deleted_lines;
+  }
+}
+
+std::string counts_of(const change& one) {
+  if (one.is_binary) return "binary";
+  return '+' + std::to_string(one.added_lines) + " -" + std::to_string(one.deleted_lines);
+}
+
+std::string octal_mode(std::uint32_t mode) {
+  std::string digits;
+  for (; mode > 0; mode >>= 3U) digits.insert(digits.begin(), static_cast<char>('0' + (mode & 7U)));
+  return digits;
+}
+
+void write_side(json::writer& to, const side& of, std::string_view id_name, std::string_view mode_name) {
+  if (!of.is_there()) return;
+  if (git_oid_is_zero(&of.id) == 0) to.member(id_name, text_of(of.id));
+  to.member(mode_name, octal_mode(of.mode));
+}
+
+}  // namespace
+
+std::string secrets_line(std::size_t count) {
+  return "- " + std::to_string(count) +
+         " left out: their names are those of files that hold credentials, or of the server's own\n";
+}
+
+std::uint64_t change_list::room() const noexcept {
+  const auto most = !what_.at.path.empty() ? most_bytes_of_path : what_.at.is_json ? most_json_bytes : most_patch_bytes;
+  const auto limit = std::min(most, what_.max_bytes);
+  return limit > patch_bytes_ ? limit - patch_bytes_ : 0;
+}
+
+patch_options change_list::how(std::uint64_t most) {
+  patch_options with;
+  with.most_bytes = most;
+  with.mask = [this](std::string_view path, std::string& bytes) { masked_ += what_.hides.mask_file(path, bytes); };
+  with.is_stopped = what_.is_stopped;
+  return with;
+}
+
+result<void> change_list::add(const std::vector<change>& all) {
+  for (const auto& one : all)
+    if (auto added = add(one); !added) return added;
+  return {};
+}
+
+result<void> change_list::add(const change& one) {
+  const auto before = sight_of(one.before), after = sight_of(one.after);
+  if (!before) return tl::unexpected(before.error());
+  if (!after) return tl::unexpected(after.error());
+  if (*before == sight::secret || *after == sight::secret) ++secrets_;
+  const bool shows_before = *before == sight::shown, shows_after = *after == sight::shown;
+  shown made{one, {}, false, false};
+  if (!shows_before || !shows_after) {
+    if (one.what != change::kind::renamed || shows_before == shows_after) return {};
+    // As if there were nothing under the name that is hidden.
+    made.of.what = shows_after ? change::kind::added : change::kind::deleted;
+    made.of.similarity = 0;
+    (shows_after ? made.of.before : made.of.after) = side{shows_after ? one.after.path : one.before.path};
+  }
+  if (auto added = add_patch(made); !added) return added;
+  shown_.push_back(std::move(made));
+  return {};
+}
+
+result<change_list::sight> change_list::sight_of(const side& of) {
+  if (!what_.hides.allows_file(rev_, of.path)) return sight::hidden;
+  bool is_secret = !what_.hides.secret_at(of.path, false).empty();
+  if (!is_secret && of.is_in_work_tree) {
+    const auto there = facts_of(of);
+    if (!there) return tl::unexpected(there.error());
+    is_secret = !what_.hides.secret_in(*there).empty();
+  }
+  if (!is_secret) return sight::shown;
+  return what_.is_asked_by_name(of.path) ? sight::hidden : sight::secret;
+}
+
+result<struct stat> change_list::facts_of(const side& of) {
+  if (!files_) {
+    auto opened = work_tree::open(what_.in);
+    if (!opened) return tl::unexpected(std::move(opened.error()));
+    files_.emplace(std::move(*opened));
+  }
+  const auto found = files_->look(of.path);
+  if (!found) return tl::unexpected(found.error());
+  return found->facts;
+}
+
+result<void> change_list::add_patch(shown& into) {
+  std::string patch;
+  const auto left = room();
+  if (left > 0 && too_long_ < most_too_long) {
+    auto made = append_patch(patch, what_.in, into.of, how(left));
+    if (!made && made.error().code != errc::response_too_large) return made;
+    if (!made) ++too_long_;
+    if (made) {
+      count_patch_lines(into.of, patch);
+      into.is_measured = true;
+      into.patch = json::is_utf8(patch) ? std::move(patch) : to_utf8(patch).text;
+      patch_bytes_ += into.patch.size();
+      return {};
+    }
+  }
+  into.is_left_out = true;
+  if (shown_.size() >= most_measured) return {};
+  auto measured = measure(into.of, what_.in, how(left));
+  if (!measured && measured.error().code != errc::response_too_large) return measured;
+  into.is_measured = measured.has_value();
+  return {};
+}
+
+void change_list::append_markdown(std::string& to, std::string_view advice) const {
+  std::uint64_t added = 0, deleted = 0;
+  std::size_t left_out = 0, listed = 0;
+  std::string patch, list;
+  for (const auto& one : shown_) {
+    added += one.of.added_lines;
+    deleted += one.of.deleted_lines;
+    left_out += one.is_left_out ? 1 : 0;
+    patch += one.patch;
+    if (listed++ >= most_listed_changes) continue;
+    list += "- " + code(shown_path_of(one.of.after.path)) + ": " + std::string(word_for(one.of.what));
+    if (one.of.what == change::kind::renamed)
+      list += " from " + code(shown_path_of(one.of.before.path)) + " (" + std::to_string(one.of.similarity) + " %)";
+    if (one.is_measured) list += ", " + counts_of(one.of);
+    if (one.is_left_out) list += "; its patch is left out here";
+    list += '\n';
+  }
+  to += std::to_string(shown_.size()) + (shown_.size() == 1 ? " file" : " files") + " changed, +" + std::to_string(added) +
+        " -" + std::to_string(deleted) + "\n\n" + list;
+  if (listed > most_listed_changes) to += "- and " + std::to_string(listed - most_listed_changes) + " more\n";
+  if (secrets_ > 0) to += secrets_line(secrets_);
+  if (!patch.empty()) to += '\n' + fenced(patch, "diff");
+  if (left_out > 0) to += "\nThe patches of " + std::to_string(left_out) + " files are left out. " + std::string(advice) + '\n';
+}
+
+void change_list::write(json::writer& to) const {
+  to.begin_array();
+  for (const auto& one : shown_) {
+    to.begin_object().member("status", word_for(one.of.what)).member("path", shown_path_of(one.of.after.path));
+    if (one.of.what == change::kind::renamed) {
+      to.member("pathBefore", shown_path_of(one.of.before.path)).key("similarity").unsigned_integer(one.of.similarity);
+    }
+    write_side(to, one.of.before, "idBefore", "modeBefore");
+    write_side(to, one.of.after, "idAfter", "modeAfter");
+    if (one.is_measured) {
+      to.key("binary").boolean(one.of.is_binary);
+      to.key("added").unsigned_integer(one.of.added_lines).key("deleted").unsigned_integer(one.of.deleted_lines);
+    }
+    if (one.is_left_out) {
+      to.key("patchLeftOut").boolean(true);
+    } else {
+      to.member("patch", one.patch);
+    }
+    to.end_object();
+  }
+  to.end_array();
+}
+
+}  // namespace hondana::git

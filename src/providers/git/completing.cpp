@@ -1,0 +1,177 @@
+/// Gathering values, and leaving out what the caller may not see.
+#include "providers/git/completing.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <hondana/completion.hpp>
+#include <hondana/uri.hpp>
+
+#include "json/utf8.hpp"
+#include "providers/git/abbreviation.hpp"
+#include "providers/git/history.hpp"
+#include "providers/git/people.hpp"
+#include "providers/git/revision.hpp"
+#include "providers/git/tag_object.hpp"
+#include "providers/git/tree_entries.hpp"
+
+namespace hondana::git {
+namespace {
+
+constexpr std::size_t most_names = 100'000;
+constexpr std::size_t most_ids = 64;
+constexpr std::size_t shown_digits = 10;
+constexpr std::size_t most_commits = 5000;
+
+/// Names of references below a prefix, without it.
+void add_names(std::vector<std::string>& to, git_repository* in, const std::string& prefix) {
+  git_reference_iterator* raw = nullptr;
+  if (git_reference_iterator_glob_new(&raw, in, (prefix + '*').c_str()) < 0) return;
+  const reference_iterator_pointer all(raw);
+  const char* name = nullptr;
+  while (to.size() < most_names && git_reference_next_name(&name, raw) == 0) {
+    const auto shown = std::string_view(name).substr(prefix.size());
+    if (json::is_utf8(shown)) to.emplace_back(shown);
+  }
+}
+
+/// Commits whose ids begin so.
+void add_ids(std::vector<std::string>& to, git_repository* in, const std::string& typed) {
+  if (!is_abbreviation(typed)) return;
+  const auto objects = objects_of(in);
+  const auto ids = objects ? ids_beginning(objects->get(), typed, most_ids) : tl::unexpected(failure{});
+  if (!ids) return;  // what is damaged has no values to offer
+  const auto digits = ids->size() == 1 ? std::max(shown_digits, typed.size()) : std::size_t{GIT_OID_HEXSZ};
+  for (const auto& id : *ids) {
+    const auto what = behind_tags(objects->get(), id);
+    if (what && what->kind == GIT_OBJECT_COMMIT) to.push_back(text_of(id).substr(0, digits));
+  }
+}
+
+/// A text as a pattern that finds it; a dot finds itself, too.
+std::string pattern_of(std::string_view text) {
+  std::string pattern;
+  for (const char c : text) {
+    if (std::string_view("\\^$|?*+()[]{}").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
+/// As a value of `{+path}`: what has a meaning in URIs is escaped, and so is what is no UTF-8.
+std::string path_value(std::string_view path) {
+  std::string value;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_special = byte < 0x20 || byte == 0x7F || std::string_view("%?#[]").find(c) != std::string_view::npos;
+    value += is_special ? percent_encode(std::string_view(&c, 1)) : std::string(1, c);
+  }
+  return json::is_utf8(value) ? value : written_path(path);
+}
+
+}  // namespace
+
+std::string completing::chosen(std::string_view variable) const {
+  const auto found =
+      std::find_if(request_.context.begin(), request_.context.end(), [&](const auto& one) { return one.first == variable; });
+  return found == request_.context.end() ? std::string() : found->second;
+}
+
+complete_result completing::without_repository() const {
+  if (is_about("format")) return complete_from(request_.value, {"markdown", "json"});
+  return {{}, 0, false};
+}
+
+topic completing::what() const {
+  constexpr std::string_view front = "git://{repo}/";
+  for (int i = 0; i <= static_cast<int>(topic::changes); ++i) {
+    const auto one = static_cast<topic>(i);
+    const auto rest = std::string_view(request_.uriTemplate).substr(std::min(front.size(), request_.uriTemplate.size()));
+    if (rest.starts_with(name_of(one))) return one;
+  }
+  return topic::overview;
+}
+
+bool completing::leads_somewhere(const std::string& uri) const {
+  if (!request_.who.view) return true;
+  const auto all = uri_template::compile(uri + "{+rest}");
+  return request_.who.view->may_see(uri) || (all && request_.who.view->may_see_some(*all));
+}
+
+result<complete_result> completing::values(git_repository* in, const concealment& hides,
+                                           const std::function<bool()>& is_stopped) const {
+  if (is_about("rev") || is_about("ref") || is_about("from") || is_about("to")) return revisions(in);
+  if (is_about("path")) return paths(in, hides);
+  if (is_about("author")) return authors(in, hides, is_stopped);
+  return without_repository();
+}
+
+result<complete_result> completing::revisions(git_repository* in) const {
+  std::vector<std::string> names{"HEAD"};
+  add_names(names, in, "refs/heads/");
+  add_names(names, in, "refs/tags/");
+  add_names(names, in, "refs/remotes/");
+  add_ids(names, in, request_.value);
+  if (request_.who.view && !is_about("ref")) {
+    const auto front = prefix_of(chosen("repo")) + std::string(name_of(what())) + '/' +
+                       (is_about("to") ? percent_encode(chosen("from")) + ".." : std::string());
+    std::erase_if(names, [&](const std::string& one) { return !leads_somewhere(front + percent_encode(one)); });
+  }
+  return complete_from(request_.value, names);
+}
+
+result<complete_result> completing::paths(git_repository* in, const concealment& hides) const {
+  const auto about = what();
+  const bool is_parameter = about == topic::log || about == topic::diff || about == topic::changes;
+  address at{.repo = chosen("repo"), .what = topic::tree};
+  for (const auto* variable : {"rev", "ref", "to"})
+    if (at.rev.empty()) at.rev = chosen(variable);
+  if (at.rev.empty()) at.rev = "HEAD";
+  const auto decoded = is_parameter ? result<std::string>(request_.value) : percent_decode(request_.value);
+  const auto typed = decoded ? *decoded : request_.value;
+  if (const auto slash = typed.rfind('/'); slash != std::string::npos) at.path = typed.substr(0, slash);
+  const auto folder = find_folder(in, at, hides);
+  if (!folder) return complete_result{{}, 0, false};  // whoever types on asks again
+  auto all = entries_of(in, folder->tree);
+  if (!all) return tl::unexpected(std::move(all.error()));
+  std::vector<std::string> values;
+  for (const auto& one : shown_of(std::move(*all), at, hides).entries) {
+    if (about == topic::tree && !one.is_folder()) continue;
+    auto there = address_of(at, one);
+    if (!is_parameter && !one.is_folder()) {
+      there.what = about;
+      if (!leads_somewhere(uri_of(there))) continue;
+    }
+    if (is_parameter && !json::is_utf8(there.path)) continue;
+    values.push_back((is_parameter ? there.path : path_value(there.path)) + (one.is_folder() ? "/" : ""));
+  }
+  return complete_from(is_parameter ? typed : path_value(typed), values);
+}
+
+result<complete_result> completing::authors(git_repository* in, const concealment& hides,
+                                            const std::function<bool()>& is_stopped) const {
+  const auto ref = chosen("ref");
+  const auto from = resolve(in, ref.empty() ? "HEAD" : ref, "ref");
+  if (!from) return complete_result{{}, 0, false};
+  std::map<std::string, std::size_t> counts;
+  log_request request;
+  request.from = from->commit;
+  request.limit = most_commits;
+  request.is_stopped = is_stopped;
+  const auto page = log(in, request);
+  if (!page) return tl::unexpected(page.error());
+  for (const auto& one : page->commits) ++counts[shown_person(hides, one.author).name];
+  std::vector<std::pair<std::string, std::size_t>> people(counts.begin(), counts.end());
+  // Those who wrote as much come by name.
+  std::sort(people.begin(), people.end(),
+            [](const auto& a, const auto& b) { return a.second != b.second ? a.second > b.second : a.first < b.first; });
+  std::vector<std::string> values;
+  values.reserve(people.size());
+  for (const auto& [name, count] : people) values.push_back(pattern_of(name));
+  return complete_from(request_.value, values);
+}
+
+}  // namespace hondana::git

@@ -1,0 +1,68 @@
+/// Asks the redactor, the names, and the view.
+#include "providers/git/concealment.hpp"
+
+#include "providers/git/address.hpp"
+#include "providers/git/quotation.hpp"
+#include "secrets/file_names.hpp"
+#include "secrets/policy.hpp"
+#include "secrets/redactor.hpp"
+
+namespace hondana::git {
+namespace {
+
+constexpr std::string_view own_reason = "it is the server's own: its configuration names it";
+
+}  // namespace
+
+std::string concealment::secret_at(std::string_view path, bool is_folder) const {
+  const auto reason_of = [](const secrets::secret_rule& rule) {
+    return "its name says that it holds " + std::string(rule.reason);
+  };
+  for (auto slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1))
+    if (const auto* rule = secrets::find_secret(path.substr(0, slash), true)) return reason_of(*rule);
+  if (const auto* rule = secrets::find_secret(path, is_folder)) return reason_of(*rule);
+  return !is_folder && own_.has_name(path) ? std::string(own_reason) : std::string();
+}
+
+failure concealment::refusal_of(std::string_view path, std::string_view reason) {
+  return {errc::resource_not_found,
+          "path: " + in_quotes(path, 400) + " is not served at any revision, since " + std::string(reason) + '.',
+          {}};
+}
+
+std::string concealment::secret_in(const struct stat& facts) const {
+  return own_.is_one(facts) ? std::string(own_reason) : std::string();
+}
+
+bool concealment::shows_file(std::string_view rev, std::string_view path) const {
+  return secret_at(path, false).empty() && allows_file(rev, path);
+}
+
+bool concealment::allows_file(std::string_view rev, std::string_view path) const {
+  return through_ == nullptr ||
+         through_->may_read(
+             uri_of({.repo = std::string(repo_), .what = topic::blob, .rev = std::string(rev), .path = std::string(path)}));
+}
+
+bool concealment::shows_folder(std::string_view rev, std::string_view path) const {
+  return lists(uri_of({.repo = std::string(repo_), .what = topic::tree, .rev = std::string(rev), .path = std::string(path)}),
+               path, true);
+}
+
+bool concealment::allows(const std::string& uri) const { return through_ == nullptr || through_->may_see(uri); }
+
+bool concealment::lists(const std::string& uri, std::string_view path, bool is_folder) const {
+  return secret_at(path, is_folder).empty() && allows(uri);
+}
+
+std::size_t concealment::mask_file(std::string_view path, std::string& bytes) const {
+  if (!masks_) return 0;
+  return secrets::redactor(secrets::policy_of(path), bytes).mask(bytes);
+}
+
+std::size_t concealment::mask_message(std::string& text) const {
+  if (!masks_) return 0;
+  return secrets::redactor(secrets::policy::text, text).mask(text);
+}
+
+}  // namespace hondana::git

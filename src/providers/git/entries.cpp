@@ -1,0 +1,126 @@
+/// Names, titles and descriptions.
+#include "providers/git/entries.hpp"
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <string_view>
+#include <utility>
+
+#include <hondana/uri.hpp>
+
+#include "providers/git/media.hpp"
+#include "providers/git/text.hpp"
+#include "providers/git/tree_entries.hpp"
+
+namespace hondana::git {
+namespace {
+
+std::string last_name(const std::string& path) { return shown_path_of(std::string_view(path).substr(path.rfind('/') + 1)); }
+
+std::string name_of_entry(const address& at) {
+  switch (at.what) {
+    case topic::commit:
+      return shown_path_of(at.rev);
+    case topic::diff:
+      return shown_path_of(at.from + ".." + at.to);
+    case topic::tree:
+    case topic::blob:
+    case topic::blame:
+    case topic::history:
+      return at.path.empty() ? at.repo : last_name(at.path);
+    default:
+      return at.repo + '/' + std::string(name_of(at.what));
+  }
+}
+
+std::string title_of(const address& at) {
+  switch (at.what) {
+    case topic::overview:
+      return at.repo + ": overview";
+    case topic::commit:
+      return at.repo + ": commit " + shown_path_of(at.rev);
+    case topic::tree:
+    case topic::blob:
+      return at.repo + ": " + (at.path.empty() ? "files" : shown_path_of(at.path)) + " at " + shown_path_of(at.rev);
+    case topic::blame:
+    case topic::history:
+      return at.repo + ": " + std::string(name_of(at.what)) + " of " + shown_path_of(at.path) + " at " + shown_path_of(at.rev);
+    case topic::diff:
+      return at.repo + ": from " + shown_path_of(at.from) + " to " + shown_path_of(at.to);
+    default:
+      return at.repo + ": " + std::string(name_of(at.what));
+  }
+}
+
+std::string_view description_of(topic what) noexcept {
+  constexpr std::array<std::string_view, 13> descriptions{
+      "Branch, state of the work tree, remotes and the latest commits of a git repository.",
+      "Local and remote branches with their commits.",
+      "Tags and what they lead to.",
+      "Commits, newest first.",
+      "A commit's message, people, changed files and patch.",
+      "Files and folders at a revision.",
+      "A file as it was at a revision.",
+      "What differs between two revisions.",
+      "Which commit wrote each line of a file.",
+      "Commits that changed a file.",
+      "What has been stashed.",
+      "Work trees of the repository and what they have checked out.",
+      "What the work tree has that no commit has, with patches."};
+  return descriptions.at(static_cast<std::size_t>(what));
+}
+
+bool is_before(const resource& a, const resource& b) noexcept { return std::is_lt(compare_by_segment(a.uri, b.uri)); }
+
+}  // namespace
+
+std::string kind_of(const address& at) { return at.what == topic::overview ? "repository" : std::string(name_of(at.what)); }
+
+resource entry_of(const address& at) {
+  resource entry;
+  entry.uri = uri_of(at);
+  entry.name = name_of_entry(at);
+  entry.title = title_of(at);
+  entry.description = description_of(at.what);
+  entry.kind = kind_of(at);
+  // Clients know folders, whose children they may list, by this type.
+  entry.mimeType = at.is_json ? "application/json" : at.what == topic::tree ? "inode/directory" : "text/markdown";
+  if (at.what == topic::blob) entry.mimeType.clear();
+  return entry;
+}
+
+std::vector<resource> listed_entries(const std::string& repo, bool has_work_tree, bool has_commits) {
+  std::vector<resource> all;
+  for (const auto what : {topic::overview, topic::branches, topic::log, topic::stashes, topic::tags, topic::worktrees})
+    all.push_back(entry_of({.repo = repo, .what = what}));
+  if (has_work_tree) all.push_back(entry_of({.repo = repo, .what = topic::changes}));
+  if (has_commits) all.push_back(entry_of({.repo = repo, .what = topic::tree, .rev = "HEAD"}));
+  std::sort(all.begin(), all.end(), is_before);
+  return all;
+}
+
+result<std::vector<resource>> child_entries(git_repository* in, const address& folder, const concealment& hides) {
+  const auto found = find_folder(in, folder, hides);
+  if (!found) return tl::unexpected(found.error());
+  auto all = entries_of(in, found->tree);
+  if (!all) return tl::unexpected(std::move(all.error()));
+  std::vector<resource> children;
+  for (const auto& one : shown_of(std::move(*all), folder, hides).entries) {
+    const auto at = address_of(folder, one);
+    auto& entry = children.emplace_back(entry_of(at));
+    entry.kind = one.kind();
+    entry.version = text_of(one.id);
+    if (one.is_link() || one.is_submodule()) {
+      entry.mimeType = "text/plain";
+      if (one.is_submodule()) entry.version.clear();
+    } else if (!one.is_folder()) {
+      const auto type = media_type_of(at.path, {}, true);
+      if (type != "text/plain") entry.mimeType = type;
+    }
+  }
+  std::sort(children.begin(), children.end(), is_before);
+  return children;
+}
+
+}  // namespace hondana::git

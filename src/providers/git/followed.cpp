@@ -1,0 +1,206 @@
+/// Versions of what is followed, then and now.
+#include "providers/git/followed.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "model/still_wanted.hpp"
+#include "providers/git/concealment.hpp"
+#include "providers/git/entries.hpp"
+#include "providers/git/reference_marks.hpp"
+#include "providers/git/rendering.hpp"
+
+namespace hondana::git {
+namespace {
+
+/// By the clock that file systems take their times from; it is behind others by a tick.
+std::int64_t file_time_now() noexcept {
+  struct timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
+struct followed_resource {
+  std::size_t repository;
+  address at;
+  std::int64_t since;                 // when it was attached
+  std::optional<std::string> mark{};  // nothing: not looked at yet
+};
+
+/// The part of a state that a list of URIs depends on.
+struct followed_list {
+  std::int64_t since;
+  std::optional<std::string> mark{};
+};
+
+/// What a read gives goes by this; the version of the resource, where it has one at hand.
+std::string mark_of(const address& at, const reference_marks& marks, git_repository* in, const repository& of, bool redact,
+                    const std::function<bool()>& is_stopped) {
+  switch (at.what) {
+    case topic::overview:
+      return marks.head + marks.index + marks.config;
+    case topic::changes:
+      return marks.head + marks.index;
+    case topic::branches:
+      return marks.head + marks.branches + marks.config;
+    case topic::tags:
+      return marks.tags;
+    case topic::log:
+      return marks.head + marks.branches + marks.tags;
+    case topic::commit:
+    case topic::tree:
+    case topic::blob:
+    case topic::diff:
+    case topic::blame:
+    case topic::history:
+    case topic::worktrees:
+    case topic::stashes:
+      break;
+  }
+  const auto where = of.where();
+  const concealment hides(redact, nullptr, at.repo, of.own());
+  const auto made = render({.in = in,
+                            .at = at,
+                            .hides = hides,
+                            .max_bytes = read_request().max_bytes,
+                            .is_stopped = is_stopped,
+                            .roots = of.roots(),
+                            .has_work_tree = !where.work_tree.empty(),
+                            .is_description = true});
+  return made ? made->version : "refused: " + made.error().public_text;
+}
+
+/// Whether a mark is another than before; the first one, whether something has happened since it was attached.
+template <class T>
+bool is_news(T& one, const std::string& mark, std::int64_t latest) {
+  const bool differs = one.mark ? *one.mark != mark : latest >= one.since;
+  one.mark = mark;
+  return differs;
+}
+
+}  // namespace
+
+struct followed::state {
+  std::vector<std::shared_ptr<repository>> all;
+  bool redact = true;
+
+  std::mutex mutex;
+  std::shared_ptr<change_listener> listener;
+  std::map<std::string, followed_resource, std::less<>> resources;  // by URI
+  std::map<std::size_t, followed_list> lists;                       // by repository, all of them or none
+
+  [[nodiscard]] std::map<std::string, followed_resource, std::less<>> resources_in(std::size_t which) {
+    const std::lock_guard lock(mutex);
+    std::map<std::string, followed_resource, std::less<>> found;
+    for (const auto& [uri, one] : resources)
+      if (one.repository == which) found.emplace(uri, one);
+    return found;
+  }
+  [[nodiscard]] std::optional<std::size_t> number_of(std::string_view slug) const {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one->slug() == slug; });
+    if (found == all.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - all.begin());
+  }
+
+  bool look(const call& by, std::size_t which);
+  void settle(std::size_t which, const std::map<std::string, std::string>& marks, const std::string& list_mark,
+              std::int64_t latest);
+};
+
+bool followed::state::look(const call& by, std::size_t which) {
+  auto& of = *all[which];
+  const auto is_stopped = [&by] { return !still_wanted(by).has_value(); };
+  auto handle = of.take();
+  // What cannot be served any more is a change of all that is followed in it, and so is its return.
+  std::map<std::string, std::string> marks;
+  std::string list_mark = "refused";
+  if (!handle) {
+    for (const auto& [uri, one] : resources_in(which)) marks.emplace(uri, "refused: " + handle.error().public_text);
+  } else {
+    const auto now = marks_of(handle->get(), of.where(), is_stopped);
+    if (!now) return false;
+    list_mark = now->has_commits ? "has commits" : "";
+    for (const auto& [uri, one] : resources_in(which)) {
+      if (is_stopped()) return false;
+      marks.emplace(uri, mark_of(one.at, *now, handle->get(), of, redact, is_stopped));
+    }
+    if (is_stopped()) return false;
+  }
+  // After what was looked at, so that nothing lies between.
+  settle(which, marks, list_mark, latest_change_in(of.where()));
+  return handle.has_value();
+}
+
+void followed::state::settle(std::size_t which, const std::map<std::string, std::string>& marks, const std::string& list_mark,
+                             std::int64_t latest) {
+  std::vector<std::pair<std::string, std::string>> changed;  // URI and title
+  bool has_list_changed = false;
+  std::shared_ptr<change_listener> to;
+  {
+    const std::lock_guard lock(mutex);
+    to = listener;
+    for (auto& [uri, one] : resources) {
+      if (one.repository != which) continue;
+      const auto found = marks.find(uri);
+      // What was attached meanwhile is looked at next.
+      if (found != marks.end() && is_news(one, found->second, latest)) changed.emplace_back(uri, entry_of(one.at).title);
+    }
+    if (const auto list = lists.find(which); list != lists.end()) has_list_changed = is_news(list->second, list_mark, latest);
+  }
+  if (!to) return;
+  for (const auto& [uri, title] : changed) to->content_changed(uri, title);
+  if (has_list_changed) to->list_changed();
+}
+
+followed::followed(std::vector<std::shared_ptr<repository>> in, bool redact, std::function<void(std::string_view)> log)
+    : state_(std::make_shared<state>()) {
+  state_->all = std::move(in);
+  state_->redact = redact;
+  std::vector<place> places;
+  for (const auto& one : state_->all) places.push_back(one->where());
+  notices_ = std::make_unique<notices>(
+      places, [to = state_](const call& by, std::size_t which) { return to->look(by, which); }, std::move(log));
+}
+
+followed::~followed() { watch(nullptr); }
+
+void followed::watch(std::shared_ptr<change_listener> to) {
+  const std::lock_guard lock(state_->mutex);
+  state_->listener = std::move(to);
+}
+
+void followed::attach(const std::string& uri) {
+  auto at = parse_address(uri);
+  const auto which = at ? state_->number_of(at->repo) : std::nullopt;
+  if (!which) return;  // there never is anything
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->listener) return;
+    state_->resources.insert_or_assign(uri, followed_resource{*which, std::move(*at), file_time_now()});
+  }
+  notices_->start();
+  notices_->look_at(*which);
+}
+
+void followed::detach(const std::string& uri) {
+  const std::lock_guard lock(state_->mutex);
+  state_->resources.erase(uri);
+}
+
+void followed::attach_list() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->listener) return;
+    for (std::size_t i = 0; i < state_->all.size(); ++i) state_->lists.insert_or_assign(i, followed_list{file_time_now()});
+  }
+  notices_->start();
+  for (std::size_t i = 0; i < state_->all.size(); ++i) notices_->look_at(i);
+}
+
+void followed::detach_list() {
+  const std::lock_guard lock(state_->mutex);
+  state_->lists.clear();
+}
+
+}  // namespace hondana::git

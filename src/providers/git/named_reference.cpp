@@ -1,0 +1,33 @@
+/// Following symbolic references, one by one.
+#include "providers/git/named_reference.hpp"
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace hondana::git {
+namespace {
+
+constexpr std::string_view references_prefix = "refs/";
+constexpr std::size_t most_symbolic = 5;
+
+}  // namespace
+
+tl::expected<followed_name, lost> follow_reference(git_repository* in, std::string name) {
+  if (name.find('\0') != std::string::npos) return tl::unexpected(lost::invalid);
+  for (std::size_t depth = 0; depth <= most_symbolic; ++depth) {
+    if (name != "HEAD" && !name.starts_with(references_prefix)) return tl::unexpected(lost::invalid);
+    git_reference* raw = nullptr;
+    const int code = git_reference_lookup(&raw, in, name.c_str());
+    const reference_pointer found(raw);
+    if (code == GIT_ENOTFOUND) return followed_name{std::move(name), std::nullopt};
+    if (code == GIT_EINVALIDSPEC) return tl::unexpected(depth == 0 ? lost::invalid : lost::broken);
+    if (code < 0) return tl::unexpected(lost::broken);
+    if (const git_oid* const id = git_reference_target(raw); id != nullptr) return followed_name{std::move(name), *id};
+    name = git_reference_symbolic_target(raw);
+    if (!std::string_view(name).starts_with(references_prefix)) return tl::unexpected(lost::broken);
+  }
+  return tl::unexpected(lost::circular);
+}
+
+}  // namespace hondana::git

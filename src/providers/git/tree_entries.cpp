@@ -1,0 +1,116 @@
+/// Walking down trees.
+#include "providers/git/tree_entries.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <hondana/uri.hpp>
+
+#include "letters/lower_case.hpp"
+#include "providers/git/quotation.hpp"
+#include "providers/git/revision.hpp"
+#include "providers/git/side_content.hpp"
+
+namespace hondana::git {
+namespace {
+
+result<tree_pointer> open_tree(git_repository* in, const git_oid& id) {
+  git_tree* raw = nullptr;
+  if (const int code = git_tree_lookup(&raw, in, &id); code < 0)
+    return fail(
+        errc::source_unavailable,
+        "The tree " + text_of(id) + " cannot be read: it is missing from the repository or damaged. Run `git fsck` there.",
+        last_words());
+  return tree_pointer(raw);
+}
+
+bool is_name(std::string_view name) noexcept {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos &&
+         !letters::is_same(name, ".git");
+}
+
+tree_entry entry_from(const git_tree_entry* one) {
+  return {git_tree_entry_name(one), *git_tree_entry_id(one), static_cast<std::uint32_t>(git_tree_entry_filemode_raw(one))};
+}
+
+}  // namespace
+
+bool tree_entry::is_folder() const noexcept { return (mode & kind_bits) == folder_kind; }
+bool tree_entry::is_link() const noexcept { return (mode & kind_bits) == link_kind; }
+bool tree_entry::is_submodule() const noexcept { return (mode & kind_bits) == submodule_kind; }
+
+std::string_view tree_entry::kind() const noexcept {
+  if (is_folder()) return "tree";
+  if (is_link()) return "link";
+  return is_submodule() ? "submodule" : "blob";
+}
+
+failure missing_file(std::string_view path) {
+  return {errc::resource_not_found,
+          "path: there is no " + in_quotes(path, 400) + " at that revision. The tree of the folder says what there is.",
+          {}};
+}
+
+result<tree_entry> find_entry(git_repository* in, const git_oid& tree, std::string_view path) {
+  tree_entry at{{}, tree, folder_kind};
+  for (auto rest = path; !rest.empty();) {
+    const auto name = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    if (!at.is_folder() || !is_name(name)) return tl::unexpected(missing_file(path));
+    const auto folder = open_tree(in, at.id);
+    if (!folder) return tl::unexpected(folder.error());
+    const auto* found = git_tree_entry_byname(folder->get(), std::string(name).c_str());
+    if (found == nullptr) return tl::unexpected(missing_file(path));
+    at = entry_from(found);
+  }
+  return at;
+}
+
+result<std::vector<tree_entry>> entries_of(git_repository* in, const git_oid& tree) {
+  const auto opened = open_tree(in, tree);
+  if (!opened) return tl::unexpected(opened.error());
+  std::vector<tree_entry> all;
+  const auto count = git_tree_entrycount(opened->get());
+  all.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    auto one = entry_from(git_tree_entry_byindex(opened->get(), i));
+    if (is_name(one.name)) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+result<found_folder> find_folder(git_repository* in, const address& at, const concealment& hides) {
+  if (const auto why = hides.secret_at(at.path, true); !why.empty())
+    return tl::unexpected(concealment::refusal_of(at.path, why));
+  const auto rev = resolve(in, at.rev, "rev");
+  if (!rev) return tl::unexpected(rev.error());
+  const auto entry = find_entry(in, rev->tree, at.path);
+  if (!entry) return tl::unexpected(entry.error());
+  if (!entry->is_folder() && !hides.shows_file(at.rev, at.path)) return tl::unexpected(missing_file(at.path));
+  if (!entry->is_folder())
+    return fail(errc::invalid_argument, "path: " + in_quotes(at.path, 400) + " is no folder. Read it as blob/REV/PATH.");
+  return found_folder{entry->id, rev->is_fixed};
+}
+
+address address_of(const address& folder, const tree_entry& one) {
+  return {.repo = folder.repo,
+          .what = one.is_folder() ? topic::tree : topic::blob,
+          .rev = folder.rev,
+          .path = folder.path.empty() ? one.name : folder.path + '/' + one.name};
+}
+
+shown_entries shown_of(std::vector<tree_entry> all, const address& folder, const concealment& hides) {
+  shown_entries shown;
+  for (auto& one : all) {
+    const auto at = address_of(folder, one);
+    const auto uri = uri_of(at);
+    if (!hides.secret_at(at.path, one.is_folder() || one.is_submodule()).empty()) {
+      if (hides.allows(uri)) ++shown.secrets;
+    } else if (uri.size() <= max_uri_bytes && hides.lists(uri, at.path, one.is_folder())) {
+      shown.entries.push_back(std::move(one));
+    }
+  }
+  return shown;
+}
+
+}  // namespace hondana::git

@@ -1,0 +1,28 @@
+/// Files of a work tree that nobody has added.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/error.hpp>
+
+#include "ignore/stack.hpp"
+#include "providers/git/changes.hpp"
+#include "providers/git/work_tree.hpp"
+
+namespace hondana::git {
+
+/// What the index has, bytewise.
+struct tracked_paths {
+  std::vector<std::string_view> all;         ///< Submodules, too.
+  std::vector<std::string_view> submodules;  ///< Nothing is looked for in their folders.
+};
+
+/// As `git ls-files --others --exclude-standard --directory --no-empty-directory` lists them, but for the user's own ignore
+/// file, and with what is in a folder that stands where the index has a file. `exclude`: `info/exclude`, or null. Errors:
+/// response_too_large, cancelled, source_unavailable.
+[[nodiscard]] result<std::vector<std::string>> find_untracked(const work_tree& files, const tracked_paths& tracked,
+                                                              ignore::list_pointer exclude, const compare_options& options);
+
+}  // namespace hondana::git
