@@ -23,18 +23,17 @@
 namespace {
 
 using program_test::departure;
+using program_test::failed;
 using program_test::folder;
+using program_test::misused;
+using program_test::not_found;
+using program_test::not_known;
 using program_test::refusing_server;
 using program_test::run;
 using program_test::run_in;
 using program_test::served;
+using program_test::unreachable;
 using program_test::well;
-
-constexpr departure misused{1, 0};
-constexpr departure not_found{2, 0};
-constexpr departure not_known{3, 0};
-constexpr departure unreachable{4, 0};
-constexpr departure failed{5, 0};
 
 std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -30,7 +30,7 @@ using program_test::settles;
 using program_test::well;
 using program_test::within;
 
-std::string content_of(const std::string& path) {
+std::string trace_in(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
@@ -116,15 +116,15 @@ TEST(program_trace, is_a_transcript_that_can_be_played) {
       std::string difference;
       do {
         EXPECT_EQ(run(line).how.signal, 0);
-        const auto recorded = read_back(content_of(trace), revision);
+        const auto recorded = read_back(trace_in(trace), revision);
         EXPECT_GE(recorded.steps.size(), 4u);
         difference = play(recorded, what.path("shown"));
       } while (difference.find(".description: ") != std::string::npos && std::chrono::steady_clock::now() < until);
-      EXPECT_EQ(difference, "") << words[0] << ' ' << revision << '\n' << content_of(trace);
+      EXPECT_EQ(difference, "") << words[0] << ' ' << revision << '\n' << trace_in(trace);
     }
   }
   // That a play can fail at all.
-  const auto changed = read_back(content_of(trace), "2024-11-05");
+  const auto changed = read_back(trace_in(trace), "2024-11-05");
   what.put("shown/none", "there now");
   EXPECT_NE(play(changed, what.path("shown")), "");
 }
@@ -147,7 +147,7 @@ TEST(program_trace, tells_the_size_and_digest_of_content_that_is_too_long_for_it
       std::vector<std::string> words{"read", name, "--trace", trace, "--on", what.path("shown")};
       words.insert(words.end(), how.begin(), how.end());
       EXPECT_EQ(run(words).how, well);
-      const auto recorded = content_of(trace);
+      const auto recorded = trace_in(trace);
       EXPECT_NE(recorded.find(remark + "<- {"), std::string::npos) << recorded.substr(0, 5000);
       EXPECT_LT(recorded.size(), 10'000u);
       EXPECT_EQ(play(read_back(recorded, "2026-07-28"), what.path("shown")), "");
@@ -161,7 +161,7 @@ TEST(program_trace, holds_whole_what_is_less_than_a_megabyte) {
   what.put("shown/a.txt", text);
   const auto trace = what.path("trace");
   EXPECT_EQ(run({"read", "a.txt", "--trace", trace, "--on", what.path("shown")}).output, text);
-  EXPECT_NE(content_of(trace).find("\"text\":\"" + text + '"'), std::string::npos);
+  EXPECT_NE(trace_in(trace).find("\"text\":\"" + text + '"'), std::string::npos);
 }
 
 TEST(program_trace, goes_to_standard_error_when_asked_to) {

@@ -16,17 +16,16 @@ namespace {
 
 using program_test::departure;
 using program_test::folder;
+using program_test::misused;
+using program_test::not_found;
 using program_test::output_to;
 using program_test::refusing_server;
 using program_test::run;
 using program_test::run_in;
 using program_test::served;
 using program_test::settles;
+using program_test::unreachable;
 using program_test::well;
-
-constexpr departure misused{1, 0};
-constexpr departure not_found{2, 0};
-constexpr departure unreachable{4, 0};
 
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 

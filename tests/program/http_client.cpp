@@ -35,9 +35,9 @@ http_client::http_client(const std::string& path) : socket_(::socket(AF_UNIX, SO
 http_client::~http_client() { ::close(socket_); }
 
 void http_client::connect(const void* address, std::size_t size) {
-  const timeval patience{30, 0};
-  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  const timeval wait{30, 0};
+  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
   if (::connect(socket_, static_cast<const sockaddr*>(address), static_cast<socklen_t>(size)) != 0) {
     const auto why = errno;
     ::close(socket_);

@@ -23,6 +23,8 @@ namespace {
 
 using program_test::departure;
 using program_test::folder;
+using program_test::misused;
+using program_test::not_known;
 using program_test::outcome;
 using program_test::patience;
 using program_test::process;
@@ -30,9 +32,6 @@ using program_test::protected_server;
 using program_test::run;
 using program_test::well;
 using program_test::within;
-
-constexpr departure misused{1, 0};
-constexpr departure not_known{3, 0};
 
 /// Somebody's desk: a home of their own, a display perhaps, and a browser that goes where it is sent.
 class desk {

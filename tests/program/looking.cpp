@@ -15,16 +15,15 @@
 namespace {
 
 using program_test::departure;
+using program_test::failed;
 using program_test::folder;
+using program_test::misused;
 using program_test::output_to;
 using program_test::patience;
 using program_test::process;
 using program_test::run;
 using program_test::well;
 using program_test::within;
-
-constexpr departure misused{1, 0};
-constexpr departure failed{5, 0};
 
 TEST(program_check, prints_what_is_served_and_what_is_not) {
   const folder what;

@@ -90,13 +90,13 @@ process::process(std::vector<std::string> arguments, output_to out, std::string 
   std::vector<char*> pointers{program.data()};
   for (auto& one : arguments) pointers.push_back(one.data());
   pointers.push_back(nullptr);
-  const int failed = ::posix_spawn(&child_, program.c_str(), &actions, nullptr, pointers.data(), environ);
+  const int problem = ::posix_spawn(&child_, program.c_str(), &actions, nullptr, pointers.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   for (int* end : {&to[0], &from[1], &errors[1], &full}) forget(*end);
   in_ = to[1];
   out_ = from[0];
   err_ = errors[0];
-  if (failed != 0) throw std::runtime_error("cannot start " + program + ": " + std::strerror(failed));
+  if (problem != 0) throw std::runtime_error("cannot start " + program + ": " + std::strerror(problem));
   handle_ = static_cast<int>(::syscall(SYS_pidfd_open, child_, 0));
   if (handle_ < 0) throw std::runtime_error(std::string("pidfd_open: ") + std::strerror(errno));
   ::fcntl(in_, F_SETFL, O_NONBLOCK);

@@ -27,6 +27,8 @@ struct departure {
 
 /// What a program that did its work leaves with.
 inline constexpr departure well{0, 0};
+/// It was asked wrongly; what was wanted is not there; it is not known who asks; nobody was reached; it went wrong.
+inline constexpr departure misused{1, 0}, not_found{2, 0}, not_known{3, 0}, unreachable{4, 0}, failed{5, 0};
 /// For anything that must happen.
 inline constexpr std::chrono::seconds patience{30};
 

@@ -16,13 +16,12 @@ namespace {
 
 using program_test::departure;
 using program_test::folder;
+using program_test::not_known;
 using program_test::patience;
 using program_test::process;
 using program_test::run;
 using program_test::served;
 using program_test::within;
-
-constexpr departure not_known{3, 0};
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

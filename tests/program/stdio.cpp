@@ -45,8 +45,8 @@ struct shelf : folder {
 std::string ping(int id) { return request(id, "server/discover") + '\n'; }
 
 /// Starts it and waits for its first answer.
-struct running : process {
-  explicit running(const folder& what) : process({"stdio", what.path()}) {
+struct running_stdio : process {
+  explicit running_stdio(const folder& what) : process({"stdio", what.path()}) {
     is_ready = write(ping(0), within(patience)) && read_line(within(patience)).has_value();
   }
   bool is_ready = false;
@@ -56,7 +56,7 @@ TEST(program_stdio, leaves_at_once_at_the_end_of_input) {
   const shelf what;
   auto quickest = milliseconds::max();
   for (int i = 0; i < 3; ++i) {
-    running program(what);
+    running_stdio program(what);
     ASSERT_TRUE(program.is_ready) << program.errors();
     const auto begin = std::chrono::steady_clock::now();
     program.end_input();
@@ -99,7 +99,7 @@ TEST(program_stdio, answers_what_came_before_the_end_of_input) {
 TEST(program_stdio, leaves_soon_when_the_peer_ends_its_input_and_reads_nothing) {
   const shelf what;
   for (const int reads : {3, 300, 2000}) {
-    running program(what);
+    running_stdio program(what);
     ASSERT_TRUE(program.is_ready) << program.errors();
     std::string all;
     for (int id = 1; id <= reads; ++id) all += read_request(id, what.uri("large.txt")) + '\n';
@@ -112,7 +112,7 @@ TEST(program_stdio, leaves_soon_when_the_peer_ends_its_input_and_reads_nothing) 
 
 TEST(program_stdio, leaves_when_nobody_reads_its_output_any_more) {
   const shelf what;
-  running program(what);
+  running_stdio program(what);
   ASSERT_TRUE(program.is_ready) << program.errors();
   program.end_output();
   ASSERT_TRUE(program.write(ping(1), within(patience)));
@@ -122,7 +122,7 @@ TEST(program_stdio, leaves_when_nobody_reads_its_output_any_more) {
 TEST(program_stdio, leaves_well_when_told_to_stop) {
   const shelf what;
   for (const int number : {SIGTERM, SIGINT}) {
-    running program(what);
+    running_stdio program(what);
     ASSERT_TRUE(program.is_ready) << program.errors();
     program.signal(number);
     EXPECT_EQ(program.leaves(within(patience)), well) << program.errors();
@@ -133,7 +133,7 @@ TEST(program_stdio, leaves_well_when_told_to_stop) {
 TEST(program_stdio, leaves_when_told_to_stop_while_the_peer_reads_nothing) {
   const shelf what;
   for (const int reads : {3, 2000}) {
-    running program(what);
+    running_stdio program(what);
     ASSERT_TRUE(program.is_ready) << program.errors();
     std::string all;
     for (int id = 1; id <= reads; ++id) all += read_request(id, what.uri("large.txt")) + '\n';
@@ -148,7 +148,7 @@ TEST(program_stdio, leaves_when_told_to_stop_while_the_peer_reads_nothing) {
 
 TEST(program_stdio, leaves_at_once_when_told_to_stop_twice) {
   const shelf what;
-  running program(what);
+  running_stdio program(what);
   ASSERT_TRUE(program.is_ready) << program.errors();
   ASSERT_TRUE(program.write(read_request(1, what.uri("large.txt")) + '\n', within(patience)));
   ASSERT_TRUE(program.has_output(within(patience)));
@@ -159,7 +159,7 @@ TEST(program_stdio, leaves_at_once_when_told_to_stop_twice) {
 
 TEST(program_stdio, writes_nothing_but_messages) {
   const shelf what;
-  running program(what);
+  running_stdio program(what);
   ASSERT_TRUE(program.is_ready) << program.errors();
   ASSERT_TRUE(program.write_and_read(
       "nonsense\n{\n\n[]\n7\n\xff\xfe\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"METHOD\":\"ping\"}\n" +
@@ -188,7 +188,7 @@ TEST(program_stdio, writes_nothing_but_messages) {
 
 TEST(program_stdio, refuses_a_line_of_seventeen_mebibytes_and_goes_on) {
   const shelf what;
-  running program(what);
+  running_stdio program(what);
   ASSERT_TRUE(program.is_ready) << program.errors();
   ASSERT_TRUE(program.write_and_read(std::string(17u << 20, 'x') + '\n', within(patience)));
   const auto refusal = program.read_line(within(patience));
@@ -205,7 +205,7 @@ TEST(program_stdio, refuses_a_line_of_seventeen_mebibytes_and_goes_on) {
 
 TEST(program_stdio, takes_a_line_of_almost_sixteen_mebibytes) {
   const shelf what;
-  running program(what);
+  running_stdio program(what);
   ASSERT_TRUE(program.is_ready) << program.errors();
   const auto line = request(1, "server/discover", R"("filler":")" + std::string((16u << 20) - 1000, 'x') + "\",");
   ASSERT_TRUE(program.write_and_read(line + '\n', within(patience)));
@@ -242,7 +242,7 @@ TEST(program_stdio, gives_a_slow_reader_every_answer_in_bounded_memory) {
 #endif
   const shelf what;
   what.put("slow.txt", std::string(size, '\x01'));
-  running program(what);
+  running_stdio program(what);
   ASSERT_TRUE(program.is_ready) << program.errors();
   std::string content = "\"";
   for (std::size_t i = 0; i < size; ++i) content += R"(\u0001)";

@@ -16,14 +16,13 @@ namespace {
 using hondana_test::issued;
 using program_test::departure;
 using program_test::folder;
+using program_test::misused;
 using program_test::patience;
 using program_test::run;
 using program_test::served;
+using program_test::unreachable;
 using program_test::well;
 using program_test::within;
-
-constexpr departure misused{1, 0};
-constexpr departure unreachable{4, 0};
 
 class program_tls : public ::testing::Test {
  protected:

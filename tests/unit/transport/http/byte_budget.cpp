@@ -101,14 +101,14 @@ TEST(dialogue, takes_small_messages_while_large_ones_hold_the_budget) {
   large.talk.receive(head_of_thousand + std::string(110, ' '));
   EXPECT_FALSE(shared->take(1));
   script small(hundred_bytes(), shared);
-  for (const char byte : hondana_test::post("[12345678]")) small.talk.receive(std::string_view(&byte, 1));
+  for (const char byte : hondana_test::bare_post("[12345678]")) small.talk.receive(std::string_view(&byte, 1));
   EXPECT_EQ(small.asked.messages.size(), 1u);
 }
 
 TEST(dialogue, gives_its_share_back_with_the_message) {
   const auto shared = std::make_shared<http::byte_budget>(100);
   script with(hundred_bytes(), shared);
-  const auto whole = hondana_test::post(std::string(100, ' '));
+  const auto whole = hondana_test::bare_post(std::string(100, ' '));
   for (const char byte : whole) with.talk.receive(std::string_view(&byte, 1));
   ASSERT_EQ(with.asked.messages.size(), 1u);
   EXPECT_TRUE(shared->take(100));

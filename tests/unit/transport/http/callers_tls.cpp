@@ -23,7 +23,7 @@ using hondana_test::pem_folder;
 using hondana_test::post;
 using testing::HasSubstr;
 
-const std::string who = hondana_test::library::read("memo:///who", "1");
+const std::string whoami = hondana_test::library::read("memo:///who", "1");
 
 /// Files of a server that asks clients for certificates, and of a client that has one.
 struct files {
@@ -51,7 +51,7 @@ TEST(callers_over_tls, show_their_certificate_to_the_authenticator) {
   guarded with({}, some.server());
   client peer(with.service->port());
   ASSERT_TRUE(peer.shake_hands(some.of_alice())) << peer.trouble();
-  peer.send(post(who, bearer("alice")));
+  peer.send(post(whoami, bearer("alice")));
   EXPECT_THAT(peer.receive().body, HasSubstr("\"alice at 127.0.0.1\""));
   const auto facts = with.clerk->last();
   EXPECT_TRUE(facts.is_secure);
@@ -80,7 +80,7 @@ TEST(callers_over_tls, behind_a_trusted_proxy_have_not_shown_its_certificate) {
   guarded with({}, where);
   client proxy(with.service->port());
   ASSERT_TRUE(proxy.shake_hands(some.of_alice())) << proxy.trouble();
-  proxy.send(post(who, bearer("bob") + "X-Forwarded-For: 198.51.100.7\r\nX-Forwarded-Proto: http\r\n"));
+  proxy.send(post(whoami, bearer("bob") + "X-Forwarded-For: 198.51.100.7\r\nX-Forwarded-Proto: http\r\n"));
   EXPECT_THAT(proxy.receive().body, HasSubstr("\"bob at 198.51.100.7\""));
   EXPECT_FALSE(with.clerk->last().certificate);
   EXPECT_FALSE(with.clerk->last().is_secure) << "the client spoke plain HTTP to the proxy";
@@ -134,13 +134,13 @@ TEST(callers_over_tls, refused_by_their_certificate_are_recorded_as_nobody) {
   guarded with(options, some.server());
   client peer(with.service->port());
   ASSERT_TRUE(peer.shake_hands(some.of_alice())) << peer.trouble();
-  peer.send(post(who, bearer("alice")));
+  peer.send(post(whoami, bearer("alice")));
   EXPECT_THAT(peer.receive().body, HasSubstr("\"alice at 127.0.0.1\""));
   some.folder.write("clients.pem", issued({.name = "another", .names = {}, .is_authority = true}).certificate_text());
   ASSERT_TRUE(with.service->reload_certificates());
   client other(with.service->port());
   ASSERT_TRUE(other.shake_hands()) << other.trouble();
-  peer.send(post(who, bearer("bob")));
+  peer.send(post(whoami, bearer("bob")));
   EXPECT_EQ(peer.receive().status, 401);
   EXPECT_THAT(record->all(), testing::ElementsAre("/401"));
 }

@@ -25,9 +25,9 @@ client::client() : client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
 
 client::client(int socket) : socket_(socket) {
   if (socket_ < 0) throw std::runtime_error("no socket");
-  const timeval patience{10, 0};
-  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  const timeval wait{10, 0};
+  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
 }
 
 client::client(std::uint16_t port, int receive_buffer) : client() {

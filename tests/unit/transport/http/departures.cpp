@@ -49,7 +49,7 @@ using only = std::vector<departure>;
 TEST(departures, an_answer_has_left_when_the_connection_has_taken_all_of_it) {
   watched answer;
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.answered(with.asked.last, {200, answer.of("[1]")});
   EXPECT_TRUE(answer.told.empty());
   (void)with.taken();
@@ -59,7 +59,7 @@ TEST(departures, an_answer_has_left_when_the_connection_has_taken_all_of_it) {
 TEST(departures, an_answer_that_is_pulled_has_left_with_its_last_piece) {
   watched answer;
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.answered(with.asked.last, {200, answer.pulled()});
   std::size_t pieces = 0;
   // The dialogue itself pulls what is in memory.
@@ -77,13 +77,13 @@ TEST(departures, an_answer_whose_source_fails_or_whose_peer_takes_nothing_is_cut
   watched failing;
   watched stalled;
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.answered(with.asked.last, {200, failing.pulled()});
   with.talk.pulled(with.asked.last, hondana::fail(hondana::errc::content_changed, "It changed."));
   EXPECT_EQ(failing.told, only{departure::cut});
 
   script slow;
-  slow.talk.receive(post("{}"));
+  slow.talk.receive(bare_post("{}"));
   slow.talk.answered(slow.asked.last, {200, stalled.of("[1]")});
   slow.talk.expire();
   EXPECT_EQ(stalled.told, only{departure::cut});
@@ -93,7 +93,7 @@ TEST(departures, an_answer_whose_connection_is_closed_is_gone) {
   watched answer;
   watched late;
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.answered(with.asked.last, {200, answer.of("[1]")});
   with.talk.abandon();
   EXPECT_EQ(answer.told, only{departure::gone});
@@ -108,7 +108,7 @@ TEST(departures, of_what_is_lent_the_bytes_that_were_taken_are_counted) {
                 nullptr);
     body.text() += "\"]";
     answer.watch(body);
-    with.talk.receive(post("{}"));
+    with.talk.receive(bare_post("{}"));
     with.talk.answered(with.asked.last, {200, std::move(body)});
     return with.talk.output().size() - 300'004;  // of the head
   };
@@ -142,7 +142,7 @@ TEST(departures, each_answer_on_a_stream_of_events_has_left_with_its_own_event) 
   watched first;
   watched second;
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.take(with.asked.last, {http::portion::kind::opening, {}, {}, {}, {}});
   (void)with.taken();
   with.talk.take(with.asked.last, {http::portion::kind::message, {200, first.of("1")}, {}, {}, {}});

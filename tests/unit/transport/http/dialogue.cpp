@@ -14,9 +14,9 @@
 
 namespace {
 
+using hondana_test::bare_post;
 using hondana_test::chunked_post;
 using hondana_test::first_line;
-using hondana_test::post;
 using hondana_test::script;
 namespace http = hondana::transport::http;
 namespace rpc = hondana::rpc;
@@ -32,7 +32,7 @@ std::string undated(std::string answer) {
 
 TEST(dialogue, answers_a_message_in_one_piece) {
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   ASSERT_EQ(with.asked.messages, std::vector<std::string>{"{}"});
   EXPECT_TRUE(with.talk.output().empty());
   with.answer("[1]");
@@ -60,7 +60,7 @@ TEST(dialogue, takes_a_message_one_byte_at_a_time) {
 
 TEST(dialogue, answers_accepted_without_content) {
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.answered(with.asked.last, {202, std::nullopt});
   EXPECT_EQ(undated(with.taken()),
             "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n");
@@ -68,7 +68,8 @@ TEST(dialogue, answers_accepted_without_content) {
 
 TEST(dialogue, answers_pipelined_requests_in_order) {
   script with;
-  with.talk.receive(post("1") + "\r\n" + post("2") + "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + post("3"));
+  with.talk.receive(bare_post("1") + "\r\n" + bare_post("2") + "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" +
+                    bare_post("3"));
   EXPECT_EQ(with.asked.messages, std::vector<std::string>{"1"});
   with.answer("one");
   EXPECT_TRUE(with.taken().ends_with("\r\n\r\none"));
@@ -84,9 +85,9 @@ TEST(dialogue, stops_reading_while_enough_is_waiting) {
   http::limits small;
   small.pipelined_bytes = 80;
   script with(small);
-  with.talk.receive(post("1"));
+  with.talk.receive(bare_post("1"));
   EXPECT_TRUE(with.talk.wants_input());
-  with.talk.receive(post("2"));
+  with.talk.receive(bare_post("2"));
   EXPECT_FALSE(with.talk.wants_input());
   with.answer("one");
   with.taken();
@@ -95,19 +96,19 @@ TEST(dialogue, stops_reading_while_enough_is_waiting) {
 
 TEST(dialogue, drops_an_answer_that_comes_twice_or_late) {
   script with;
-  with.talk.receive(post("1"));
+  with.talk.receive(bare_post("1"));
   const auto first = with.asked.last;
   with.answer("one");
   with.answer("one again");
   EXPECT_TRUE(with.taken().ends_with("\r\n\r\none"));
-  with.talk.receive(post("2"));
+  with.talk.receive(bare_post("2"));
   with.talk.answered(first, {200, rpc::body("late")});
   EXPECT_TRUE(with.talk.output().empty());
 }
 
 TEST(dialogue, asks_to_continue_only_when_the_body_is_awaited) {
   script with;
-  const auto whole = post("{}", "Expect: 100-continue\r\n");
+  const auto whole = bare_post("{}", "Expect: 100-continue\r\n");
   with.talk.receive(whole.substr(0, whole.size() - 2));
   EXPECT_EQ(with.taken(), "HTTP/1.1 100 Continue\r\n\r\n");
   with.talk.receive("{}");
@@ -159,7 +160,7 @@ TEST(dialogue, speaks_to_old_clients) {
 TEST(dialogue, refuses_an_oversized_message_and_closes) {
   http::limits small;
   small.body_bytes = 10;
-  for (const std::string& text : {post("01234567890"), std::string(chunked_post) + "b\r\n01234567890\r\n0\r\n\r\n",
+  for (const std::string& text : {bare_post("01234567890"), std::string(chunked_post) + "b\r\n01234567890\r\n0\r\n\r\n",
                                   std::string(chunked_post) + "FFFFFFFFFFFFFFFF\r\n"}) {
     script with(small);
     with.talk.receive(text);
@@ -196,7 +197,8 @@ TEST(dialogue, closes_an_idle_connection_without_a_word) {
 }
 
 TEST(dialogue, says_that_a_request_came_too_slowly) {
-  for (const std::string& begun : {std::string("P"), std::string("POST /mcp HTTP/1.1\r\nHost: "), post("{}").substr(0, 90)}) {
+  for (const std::string& begun :
+       {std::string("P"), std::string("POST /mcp HTTP/1.1\r\nHost: "), bare_post("{}").substr(0, 90)}) {
     script with;
     with.talk.receive(begun);
     with.talk.expire();
@@ -217,7 +219,7 @@ TEST(dialogue, keeps_to_its_deadlines) {
   const auto seconds_left = [&] {
     return std::chrono::round<std::chrono::seconds>(with.talk.deadline() - http::dialogue::clock::now()).count();
   };
-  const auto text = post("{}");
+  const auto text = bare_post("{}");
   EXPECT_NEAR(static_cast<double>(seconds_left()), 1000, 30);
   with.talk.receive(text.substr(0, 20));
   EXPECT_NEAR(static_cast<double>(seconds_left()), 1000, 30);
@@ -236,7 +238,7 @@ TEST(dialogue, keeps_to_its_deadlines) {
 
 TEST(dialogue, drops_a_peer_that_takes_no_bytes) {
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.answer("x");
   with.talk.expire();
   EXPECT_TRUE(with.talk.has_ended());
@@ -245,7 +247,7 @@ TEST(dialogue, drops_a_peer_that_takes_no_bytes) {
 
 TEST(dialogue, cancels_when_the_peer_leaves_during_a_request) {
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.end_of_input();
   EXPECT_EQ(with.asked.forgotten, 1);
   EXPECT_TRUE(with.talk.has_ended());
@@ -254,7 +256,7 @@ TEST(dialogue, cancels_when_the_peer_leaves_during_a_request) {
 }
 
 TEST(dialogue, ends_when_the_peer_leaves_between_or_within_requests) {
-  for (const std::string& begun : {std::string(), std::string("POST"), post("{}").substr(0, 90)}) {
+  for (const std::string& begun : {std::string(), std::string("POST"), bare_post("{}").substr(0, 90)}) {
     script with;
     with.talk.receive(begun);
     with.talk.end_of_input();
@@ -282,7 +284,7 @@ TEST(dialogue, drains_an_idle_connection_at_once_and_a_busy_one_after_its_answer
   EXPECT_TRUE(idle.talk.has_ended());
 
   script busy;
-  busy.talk.receive(post("{}"));
+  busy.talk.receive(bare_post("{}"));
   busy.talk.drain();
   EXPECT_FALSE(busy.talk.has_ended());
   busy.answer("done");
@@ -296,7 +298,7 @@ TEST(dialogue, drains_an_idle_connection_at_once_and_a_busy_one_after_its_answer
   beginning.talk.receive("POST /mcp");
   beginning.talk.drain();
   EXPECT_FALSE(beginning.talk.has_ended());
-  beginning.talk.receive(post("{}").substr(9));
+  beginning.talk.receive(bare_post("{}").substr(9));
   beginning.answer("done");
   EXPECT_NE(beginning.taken().find("Connection: close\r\n"), std::string::npos);
 }
@@ -322,16 +324,16 @@ TEST(dialogue, tells_of_every_refusal_before_a_session_and_of_nothing_else) {
   EXPECT_EQ(told("nonsense\r\n\r\n"), all{400});
   EXPECT_EQ(told("GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n"), all{404});
   EXPECT_EQ(told("GET /mcp HTTP/1.1\r\nHost: evil.example\r\n\r\n"), all{403});
-  EXPECT_EQ(told(post("{}").substr(0, 90), [](script& with) { with.talk.expire(); }), all{408});
+  EXPECT_EQ(told(bare_post("{}").substr(0, 90), [](script& with) { with.talk.expire(); }), all{408});
   EXPECT_EQ(told("", [](script& with) { with.talk.turn_away(); }), all{503});
   EXPECT_EQ(told("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"), all{}) << "a report is no refusal";
   EXPECT_EQ(told("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"), all{});
-  EXPECT_EQ(told(post("{}"), [](script& with) { with.answer("x", 400); }), all{}) << "which a session gave";
+  EXPECT_EQ(told(bare_post("{}"), [](script& with) { with.answer("x", 400); }), all{}) << "which a session gave";
 }
 
 TEST(dialogue, lets_a_local_page_read_answers) {
   script with;
-  with.talk.receive(post("{}", "Origin: http://localhost:6274\r\n"));
+  with.talk.receive(bare_post("{}", "Origin: http://localhost:6274\r\n"));
   with.answer("x");
   const auto answer = with.taken();
   EXPECT_NE(answer.find("Access-Control-Allow-Origin: http://localhost:6274\r\n"), std::string::npos);

@@ -10,8 +10,8 @@
 
 namespace {
 
+using hondana_test::bare_post;
 using hondana_test::first_line;
-using hondana_test::post;
 using hondana_test::script;
 namespace http = hondana::transport::http;
 using strings = std::vector<std::string>;
@@ -29,7 +29,7 @@ TEST(dialogue_with_callers, asks_once_a_request_and_only_where_it_matters) {
   with.talk.receive("POST /mcp HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n");
   with.taken();
   EXPECT_EQ(with.asked.asked_who, 0);
-  for (const char byte : post("{}")) with.talk.receive(std::string_view(&byte, 1));
+  for (const char byte : bare_post("{}")) with.talk.receive(std::string_view(&byte, 1));
   EXPECT_EQ(with.asked.asked_who, 1);
   EXPECT_EQ(with.asked.messages, strings{"{}"});
 }
@@ -37,7 +37,7 @@ TEST(dialogue_with_callers, asks_once_a_request_and_only_where_it_matters) {
 TEST(dialogue_with_callers, hands_a_message_in_once_it_is_known_who_asks) {
   script with;
   with.asked.awaits_identity = true;
-  with.talk.receive(post("one") + post("two"));
+  with.talk.receive(bare_post("one") + bare_post("two"));
   EXPECT_EQ(with.asked.messages, strings{});
   EXPECT_TRUE(with.talk.output().empty());
   EXPECT_TRUE(with.talk.is_identifying(with.asked.identifying));
@@ -69,7 +69,7 @@ TEST(dialogue_with_callers, refuses_a_request_without_a_body_and_takes_the_next)
   EXPECT_EQ(first_line(with.taken()), "HTTP/1.1 401 Unauthorized");
   EXPECT_TRUE(with.asked.left.empty());
   with.asked.awaits_identity = false;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   EXPECT_EQ(with.asked.messages, strings{"{}"});
 }
 
@@ -125,7 +125,7 @@ TEST(dialogue_with_callers, waits_for_them_as_long_as_for_a_source) {
   slow.pull_time = std::chrono::hours(1);
   script with(slow);
   with.asked.awaits_identity = true;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   EXPECT_GT(with.talk.deadline(), http::dialogue::clock::now() + std::chrono::minutes(59));
   EXPECT_LT(with.talk.deadline(), http::dialogue::clock::now() + std::chrono::minutes(61));
 }
@@ -133,7 +133,7 @@ TEST(dialogue_with_callers, waits_for_them_as_long_as_for_a_source) {
 TEST(dialogue_with_callers, ends_when_the_peer_leaves_meanwhile) {
   script with;
   with.asked.awaits_identity = true;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.end_of_input();
   EXPECT_TRUE(with.talk.has_ended());
   with.talk.identified(with.asked.identifying, {});
@@ -144,7 +144,7 @@ TEST(dialogue_with_callers, ends_when_the_peer_leaves_meanwhile) {
 TEST(dialogue_with_callers, answers_them_when_the_server_stops_meanwhile) {
   script with;
   with.asked.awaits_identity = true;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.drain();
   EXPECT_FALSE(with.talk.has_ended());
   with.talk.identified(with.asked.identifying, {});

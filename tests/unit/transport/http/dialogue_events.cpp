@@ -9,8 +9,8 @@
 
 namespace {
 
+using hondana_test::bare_post;
 using hondana_test::first_line;
-using hondana_test::post;
 using hondana_test::script;
 namespace http = hondana::transport::http;
 namespace rpc = hondana::rpc;
@@ -38,7 +38,7 @@ std::string chunk(const std::string& text) {
 
 TEST(dialogue_events, sends_each_message_as_an_event_and_ends_with_the_answer) {
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.take(with.asked.last, portion(kind::opening, {}, "4-1"));
   const auto head = with.taken();
   EXPECT_EQ(first_line(head), "HTTP/1.1 200 OK");
@@ -55,13 +55,13 @@ TEST(dialogue_events, sends_each_message_as_an_event_and_ends_with_the_answer) {
   EXPECT_FALSE(with.talk.wants_messages());
   EXPECT_TRUE(with.talk.wants_input());
   EXPECT_FALSE(with.talk.has_ended());
-  with.talk.receive(post("3"));
+  with.talk.receive(bare_post("3"));
   EXPECT_EQ(with.asked.messages.back(), "3") << "the connection lives on";
 }
 
 TEST(dialogue_events, wants_no_message_while_the_peer_has_not_taken_the_last) {
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.take(with.asked.last, portion(kind::opening));
   EXPECT_FALSE(with.talk.wants_messages());
   with.talk.take(with.asked.last, portion(kind::message, "[1]"));
@@ -72,7 +72,7 @@ TEST(dialogue_events, wants_no_message_while_the_peer_has_not_taken_the_last) {
 
 TEST(dialogue_events, breaks_no_event_at_a_line_end_inside_a_message) {
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.take(with.asked.last, portion(kind::opening));
   with.taken();
   with.talk.take(with.asked.last, portion(kind::message, "{\n\"a\":\r1}"));
@@ -116,7 +116,7 @@ TEST(dialogue_events, tells_the_host_when_the_peer_of_a_stream_has_gone) {
 // requires: 2025-11-25/transports.retry_before_closing
 TEST(dialogue_events, closes_a_released_stream_after_saying_when_to_come_back) {
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.take(with.asked.last, portion(kind::opening, {}, "4-1"));
   with.taken();
   auto pause = portion(kind::retry);
@@ -137,7 +137,7 @@ TEST(dialogue_events, ends_a_stream_that_is_over_without_an_answer) {
   EXPECT_TRUE(with.talk.wants_input());
 
   script before;
-  before.talk.receive(post("{}"));
+  before.talk.receive(bare_post("{}"));
   before.talk.take(before.asked.last, portion(kind::end));
   EXPECT_EQ(first_line(before.taken()), "HTTP/1.1 404 Not Found");
 }
@@ -188,7 +188,7 @@ TEST(dialogue_events, draining_ends_streams_that_have_no_end_of_their_own) {
     EXPECT_TRUE(with.talk.has_ended()) << is_idle;
   }
   script asked;
-  asked.talk.receive(post("{}"));
+  asked.talk.receive(bare_post("{}"));
   asked.talk.take(asked.asked.last, portion(kind::opening));
   asked.taken();
   asked.talk.drain();

@@ -34,7 +34,7 @@ rpc::delivery lending(const shared_bytes& inside) {
 TEST(dialogue_lent, sends_an_answer_of_known_length_in_one_go_from_where_it_is_kept) {
   const auto inside = kept(300'000);
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.answered(with.asked.last, lending(inside));
   const auto parts = with.talk.output().parts();
   EXPECT_EQ(parts[1], "[\"");
@@ -53,11 +53,11 @@ TEST(dialogue_lent, goes_on_with_the_next_request_of_the_same_connection) {
   const auto inside = kept(100'000);
   script with;
   for (int i = 0; i < 3; ++i) {
-    with.talk.receive(post("{}"));
+    with.talk.receive(bare_post("{}"));
     with.talk.answered(with.asked.last, lending(inside));
     EXPECT_TRUE(with.taken().ends_with("x\"]"));
   }
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.answer("{}");
   EXPECT_TRUE(with.taken().ends_with("\r\n\r\n{}"));
 }
@@ -70,7 +70,7 @@ TEST(dialogue_lent, sends_several_contents_one_after_the_other) {
   body.text() += ",";
   lend(body, second);
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.answered(with.asked.last, {200, std::move(body)});
   const auto all = with.taken();
   EXPECT_NE(all.find("Content-Length: 300002\r\n"), std::string::npos);
@@ -85,7 +85,7 @@ TEST(dialogue_lent, mixes_with_what_is_encoded_while_it_is_sent) {
   lend(body, inside);
   body.text() += ">";
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.answered(with.asked.last, {200, std::move(body)});
   const auto all = with.taken();
   EXPECT_NE(all.find("Transfer-Encoding: chunked\r\n"), std::string::npos);
@@ -95,7 +95,7 @@ TEST(dialogue_lent, mixes_with_what_is_encoded_while_it_is_sent) {
 TEST(dialogue_lent, is_a_chunk_of_an_event_stream) {
   const auto inside = kept(100'000);
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.take(with.asked.last, {http::portion::kind::opening, {}, {}, {}, {}});
   (void)with.taken();
   with.talk.take(with.asked.last, {http::portion::kind::answer, lending(inside), {}, {}, {}});
@@ -109,7 +109,7 @@ TEST(dialogue_lent, counts_nothing_of_it_against_what_answers_may_hold) {
   http::limits tight;
   tight.unsent_bytes = 1000;
   script with(tight);
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.answered(with.asked.last, lending(kept(300'000)));
   EXPECT_GT(with.talk.deadline(), http::dialogue::clock::now() + tight.stall_when_crowded);
 }
@@ -117,7 +117,7 @@ TEST(dialogue_lent, counts_nothing_of_it_against_what_answers_may_hold) {
 TEST(dialogue_lent, is_given_back_when_the_peer_takes_nothing) {
   const auto inside = kept(300'000);
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.answered(with.asked.last, lending(inside));
   with.talk.expire();
   EXPECT_TRUE(with.talk.was_cut_off());

@@ -17,8 +17,8 @@
 
 namespace {
 
+using hondana_test::bare_post;
 using hondana_test::first_line;
-using hondana_test::post;
 using hondana_test::script;
 namespace rpc = hondana::rpc;
 
@@ -67,7 +67,7 @@ void pull(script& with) {
 
 TEST(dialogue, streams_in_chunks_and_pulls_only_when_the_output_has_drained) {
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.answered(with.asked.last, streamed(600'000));
   std::string all;
   int pieces = 0;
@@ -109,7 +109,7 @@ TEST(dialogue, streams_to_old_clients_until_the_connection_closes) {
 
 TEST(dialogue, cuts_off_a_stream_that_fails_without_a_final_chunk) {
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.answered(with.asked.last, streamed(600'000, 300'000));
   std::string all;
   while (with.asked.pulling) {
@@ -124,7 +124,7 @@ TEST(dialogue, cuts_off_a_stream_that_fails_without_a_final_chunk) {
 
 TEST(dialogue, answers_with_an_error_when_a_stream_fails_before_its_first_byte) {
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.answered(with.asked.last, streamed(600'000, 0));
   pull(with);
   auto answer = with.taken();
@@ -136,14 +136,14 @@ TEST(dialogue, answers_with_an_error_when_a_stream_fails_before_its_first_byte) 
 
   script full;
   full.asked.lane_is_full = true;
-  full.talk.receive(post("{}"));
+  full.talk.receive(bare_post("{}"));
   full.talk.answered(full.asked.last, streamed(600'000));
   EXPECT_EQ(first_line(full.taken()), "HTTP/1.1 503 Service Unavailable");
 }
 
 TEST(dialogue, gives_up_on_a_piece_that_does_not_come) {
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   with.talk.answered(with.asked.last, streamed(600'000));
   pull(with);
   with.taken();

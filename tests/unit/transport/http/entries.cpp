@@ -14,7 +14,7 @@ using hondana_test::client;
 using hondana_test::library;
 using hondana_test::post;
 
-constexpr std::string_view told = R"("method":"notifications/resources/content_changed","params":{)";
+constexpr std::string_view told_change = R"("method":"notifications/resources/content_changed","params":{)";
 constexpr std::string_view entry = R"("resource":{"uri":"note:///a","name":"a","kind":"note","version":"v2")";
 
 /// One note.
@@ -53,7 +53,7 @@ TEST(http_entries, come_on_the_stream_of_a_session_once_its_list_is_subscribed_t
   EXPECT_NE(standing.receive_until("data: \n\n").find("200 OK"), std::string::npos);
   ASSERT_TRUE(with.server.resource_updated("note:///a"));
   const auto event = standing.receive_until("}}}\n\n");
-  EXPECT_NE(event.find(std::string(told) + std::string(entry)), std::string::npos) << event;
+  EXPECT_NE(event.find(std::string(told_change) + std::string(entry)), std::string::npos) << event;
   // Having asked in the dialect, the session is answered in it.
   peer.send(post(R"({"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"note:///a","version":"v2"}})", session));
   EXPECT_NE(peer.receive().body.find(R"("code":304)"), std::string::npos);
@@ -71,8 +71,9 @@ TEST(http_entries, come_on_a_stream_that_was_opened_for_them) {
   EXPECT_NE(first.find(R"("notifications":{"dev.hondana/contentChanged":["note:///a"]})"), std::string::npos) << first;
   ASSERT_TRUE(with.server.resource_updated("note:///a"));
   const auto event = stream.receive_until("}}}\n\n");
-  EXPECT_NE(event.find(std::string(told) + R"("_meta":{"io.modelcontextprotocol/subscriptionId":"s"},)" + std::string(entry)),
-            std::string::npos)
+  EXPECT_NE(
+      event.find(std::string(told_change) + R"("_meta":{"io.modelcontextprotocol/subscriptionId":"s"},)" + std::string(entry)),
+      std::string::npos)
       << event;
 }
 

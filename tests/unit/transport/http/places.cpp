@@ -37,7 +37,7 @@ using hondana_test::client;
 using hondana_test::get;
 using hondana_test::post;
 
-const std::string ping = hondana_test::modern("server/discover");
+const std::string discovery = hondana_test::modern("server/discover");
 
 std::string refusal(const http_options& options) {
   hondana::server server;
@@ -119,7 +119,7 @@ TEST(unix_socket, is_for_its_owner_and_speaks_http) {
     EXPECT_TRUE(S_ISSOCK(there.st_mode));
     EXPECT_EQ(there.st_mode & 0777, 0600u);
     auto peer = client::at_path(options.socket);
-    peer.send(post(ping));
+    peer.send(post(discovery));
     EXPECT_EQ(peer.receive().status, 200);
     peer.send("GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     EXPECT_EQ(peer.receive().status, 403);
@@ -168,7 +168,7 @@ TEST(unix_socket, replaces_one_that_nobody_answers_on_and_no_other) {
   ASSERT_TRUE(first) << first.error().public_text;
   EXPECT_NE(refusal(options).find("another program answers there"), std::string::npos) << refusal(options);
   auto peer = client::at_path(options.socket);
-  peer.send(post(ping));
+  peer.send(post(discovery));
   EXPECT_EQ(peer.receive().status, 200) << "the second server disturbed the first";
 
   options.socket = where.path("file");
@@ -227,7 +227,7 @@ TEST(inherited_sockets, are_listened_on_instead_and_closed_at_the_end) {
     EXPECT_EQ(service->admin_port(), ports[2]);
     for (std::size_t i = 0; i < ports.size(); ++i) {
       client peer(ports[i]);
-      peer.send(post(ping));
+      peer.send(post(discovery));
       EXPECT_EQ(peer.receive().status, i < 2 ? 200 : 404);
     }
   }
@@ -367,13 +367,13 @@ TEST(http_traffic, an_address_with_too_many_connections_is_told_and_others_are_s
   client first(with.port());
   client second(with.port());
   for (auto* one : {&first, &second}) {
-    one->send(post(ping));
+    one->send(post(discovery));
     EXPECT_EQ(one->receive().status, 200);
   }
   client third(with.port());
   EXPECT_EQ(third.receive().status, 503);
   auto other = client::from_address("127.0.0.2", with.port());
-  other.send(post(ping));
+  other.send(post(discovery));
   EXPECT_EQ(other.receive().status, 200);
 }
 

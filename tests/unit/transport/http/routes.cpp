@@ -25,7 +25,7 @@ http::request_head good_post() {
   return head;
 }
 
-http::request_head get(std::string_view target) {
+http::request_head request_for(std::string_view target) {
   http::request_head head;
   head.method = "GET";
   head.target = target;
@@ -85,7 +85,7 @@ TEST(routes, a_foreign_host_is_forbidden_on_every_route) {
       post.target = target;
       replace(post, "Host", host);
       EXPECT_EQ(status_of(post), 403) << target << ' ' << host;
-      auto plain = get(target);
+      auto plain = request_for(target);
       replace(plain, "Host", host);
       EXPECT_EQ(status_of(plain), 403) << target << ' ' << host;
       plain.method = "OPTIONS";
@@ -134,7 +134,7 @@ TEST(routes, a_local_origin_is_told_that_it_may_read) {
 }
 
 TEST(routes, a_preflight_lists_methods_and_headers) {
-  auto head = get("/mcp");
+  auto head = request_for("/mcp");
   head.method = "OPTIONS";
   head.fields.push_back({"Origin", "http://localhost:6274"});
   const auto what = http::decide(head, here);
@@ -181,7 +181,7 @@ TEST(routes, an_unknown_expectation_fails) {
 
 TEST(routes, other_methods_on_mcp_are_told_what_is_allowed) {
   for (const auto method : {"PUT", "HEAD", "PATCH", "CONNECT", "post"}) {
-    auto head = get("/mcp");
+    auto head = request_for("/mcp");
     head.method = method;
     const auto what = http::decide(head, here);
     EXPECT_EQ(what.answer.status, 405) << method;
@@ -194,8 +194,8 @@ TEST(routes, other_methods_on_mcp_are_told_what_is_allowed) {
 }
 
 TEST(routes, health_is_asked_by_get_and_head) {
-  EXPECT_EQ(http::decide(get("/healthz"), here).what, verdict::kind::health);
-  auto head = get("/healthz");
+  EXPECT_EQ(http::decide(request_for("/healthz"), here).what, verdict::kind::health);
+  auto head = request_for("/healthz");
   head.method = "HEAD";
   EXPECT_EQ(http::decide(head, here).what, verdict::kind::health);
   head.method = "POST";
@@ -204,7 +204,7 @@ TEST(routes, health_is_asked_by_get_and_head) {
 
 TEST(routes, anything_else_is_not_found_and_names_the_endpoint) {
   for (const auto target : {"/", "/mcp/", "/mcpx", "/MCP", "/%6dcp", "*", "mcp", "/healthz/../mcp", "http://localhost"}) {
-    const auto what = http::decide(get(target), here);
+    const auto what = http::decide(request_for(target), here);
     EXPECT_EQ(what.answer.status, 404) << target;
     EXPECT_NE(what.answer.content.find("/mcp"), std::string::npos) << target;
   }

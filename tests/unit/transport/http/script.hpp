@@ -107,7 +107,7 @@ struct script {
   http::dialogue talk;
 };
 
-inline std::string post(std::string_view body, std::string_view more = {}) {
+inline std::string bare_post(std::string_view body, std::string_view more = {}) {
   return "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
          std::to_string(body.size()) + "\r\n" + std::string(more) + "\r\n" + std::string(body);
 }

@@ -81,16 +81,16 @@ TEST_F(a_table, an_id_alone_opens_nothing) {
 }
 
 hondana::caller with_proof(const std::string& client, std::vector<std::string> scopes) {
-  hondana::caller who{"anonymous", "127.0.0.1", nullptr};
-  who.proof = std::make_shared<const hondana::proof>(hondana::proof{client, std::move(scopes), {}});
-  return who;
+  hondana::caller known{"anonymous", "127.0.0.1", nullptr};
+  known.proof = std::make_shared<const hondana::proof>(hondana::proof{client, std::move(scopes), {}});
+  return known;
 }
 
 // attacks: another program of the same person
 TEST_F(a_table, a_session_belongs_to_the_client_that_opened_it_too) {
   ASSERT_TRUE(table_.keep(make("a", "127.0.0.1", manner::streamable, with_proof("editor", {"mcp"}).proof), now_));
-  const auto is_found = [this](const hondana::caller& who) {
-    return table_.find("a", who, manner::streamable, now_) != nullptr;
+  const auto is_found = [this](const hondana::caller& asks) {
+    return table_.find("a", asks, manner::streamable, now_) != nullptr;
   };
   EXPECT_TRUE(is_found(with_proof("editor", {})));
   EXPECT_FALSE(is_found(with_proof("game", {"mcp"})));

@@ -13,7 +13,7 @@ using hondana_test::library;
 using hondana_test::post;
 using hondana_test::secure_library;
 
-bool is_served(client& peer) {
+bool says_hello(client& peer) {
   peer.send(post(library::read("memo:///a")));
   return peer.receive().body.find("hello") != std::string::npos;
 }
@@ -23,7 +23,7 @@ TEST(http_certificates, read_again_are_seen_by_new_connections_while_old_ones_go
   auto old = with.connect();
   auto stream = with.connect();
   EXPECT_EQ(old.serial(), 11);
-  EXPECT_TRUE(is_served(old));
+  EXPECT_TRUE(says_hello(old));
   stream.send(post(hondana_test::modern("subscriptions/listen", "1", R"("notifications":{"resourcesListChanged":true},)")));
   EXPECT_NE(stream.receive_until("\r\n\r\n").find("text/event-stream"), std::string::npos);
   EXPECT_NE(stream.receive_until("\n\n").find("acknowledged"), std::string::npos);
@@ -32,8 +32,8 @@ TEST(http_certificates, read_again_are_seen_by_new_connections_while_old_ones_go
   ASSERT_TRUE(with->service->reload_certificates());
   auto young = with.connect();
   EXPECT_EQ(young.serial(), 12);
-  EXPECT_TRUE(is_served(young));
-  EXPECT_TRUE(is_served(old));
+  EXPECT_TRUE(says_hello(young));
+  EXPECT_TRUE(says_hello(old));
   with->server.resources_changed();
   EXPECT_NE(stream.receive_until("\n\n").find("list_changed"), std::string::npos);
 }
@@ -48,7 +48,7 @@ TEST(http_certificates, that_cannot_be_used_leave_the_old_ones_in_place) {
       << outcome.error().public_text;
   auto peer = with.connect();
   EXPECT_EQ(peer.serial(), 11);
-  EXPECT_TRUE(is_served(peer));
+  EXPECT_TRUE(says_hello(peer));
 }
 
 TEST(http_certificates, are_not_read_where_there_are_none) {
@@ -74,7 +74,7 @@ void expect_end_with_authority(long until) {
   const issued alice({.name = "alice", .serial = 2, .until = until}, &authority);
   secure_library with({}, &authority, true);
   auto idle = with.connect(with.showing(alice));
-  EXPECT_TRUE(is_served(idle)) << idle.trouble();
+  EXPECT_TRUE(says_hello(idle)) << idle.trouble();
   auto stream = listening(with, with.showing(alice));
   with.folder().write("clients.pem", issued(for_authority).certificate_text());
   ASSERT_TRUE(with->service->reload_certificates());
@@ -99,12 +99,12 @@ TEST(http_certificates, of_clients_are_worth_what_they_were_while_their_authorit
   const issued alice({.name = "alice", .serial = 2}, &authority);
   secure_library with({}, &authority, true);
   auto idle = with.connect(with.showing(alice));
-  EXPECT_TRUE(is_served(idle)) << idle.trouble();
+  EXPECT_TRUE(says_hello(idle)) << idle.trouble();
   auto stream = listening(with, with.showing(alice));
   with.folder().write("clients.pem", issued({.name = "another", .names = {}, .is_authority = true}).certificate_text() +
                                          authority.certificate_text());
   ASSERT_TRUE(with->service->reload_certificates());
-  EXPECT_TRUE(is_served(idle));
+  EXPECT_TRUE(says_hello(idle));
   with->server.resources_changed();
   EXPECT_NE(stream.receive_until("\n\n").find("list_changed"), std::string::npos);
 }
@@ -115,7 +115,7 @@ TEST(http_certificates, of_clients_end_with_what_they_have_opened) {
   const issued alice({.name = "alice", .serial = 2, .until = 3}, &authority);
   secure_library with({}, &authority, true);
   auto idle = with.connect(with.showing(alice));
-  EXPECT_TRUE(is_served(idle)) << idle.trouble();
+  EXPECT_TRUE(says_hello(idle)) << idle.trouble();
   auto stream = listening(with, with.showing(alice));
   EXPECT_NE(stream.receive_until("0\r\n\r\n").find("\"id\":9"), std::string::npos) << "the stream went on";
   idle.send(post(library::read("memo:///a")));

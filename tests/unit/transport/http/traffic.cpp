@@ -25,11 +25,11 @@ using hondana_test::library;
 using hondana_test::post;
 using std::chrono::milliseconds;
 
-const std::string ping = hondana_test::modern("server/discover");
+const std::string ordinary = hondana_test::modern("server/discover");
 
 void expect_service(const library& with) {
   client peer(with.port());
-  peer.send(post(ping));
+  peer.send(post(ordinary));
   EXPECT_EQ(peer.receive().status, 200);
 }
 
@@ -45,7 +45,7 @@ TEST(http_traffic, half_open_connections_stop_nobody) {
 
 TEST(http_traffic, abrupt_disconnects_leave_nothing_behind) {
   library with;
-  const auto text = post(ping);
+  const auto text = post(ordinary);
   for (std::size_t cut = 0; cut <= text.size(); cut += 9) {
     client peer(with.port());
     peer.send(text.substr(0, cut));
@@ -91,7 +91,7 @@ TEST(http_traffic, malformed_messages_are_answered_and_the_connection_lives_on) 
     EXPECT_TRUE(got.is_complete) << body.substr(0, 60);
     EXPECT_NE(got.body.find("\"error\""), std::string::npos) << body.substr(0, 60) << " -> " << got.body;
   }
-  peer.send(post(ping));
+  peer.send(post(ordinary));
   EXPECT_EQ(peer.receive().status, 200);
 }
 
@@ -105,7 +105,7 @@ TEST(http_traffic, a_slow_header_and_a_slow_body_time_out) {
   EXPECT_EQ(header.receive().status, 408);
   EXPECT_TRUE(header.sees_the_end());
   client body(with.port());
-  const auto text = post(ping);
+  const auto text = post(ordinary);
   body.send(text.substr(0, text.size() - 1));
   EXPECT_EQ(body.receive().status, 408);
   EXPECT_TRUE(body.sees_the_end());
@@ -119,7 +119,7 @@ TEST(http_traffic, idle_connections_are_closed_in_time) {
   client silent(with.port());
   EXPECT_TRUE(silent.sees_the_end());
   client once(with.port());
-  once.send(post(ping));
+  once.send(post(ordinary));
   EXPECT_EQ(once.receive().status, 200);
   EXPECT_TRUE(once.sees_the_end());
 }
@@ -131,7 +131,7 @@ TEST(http_traffic, connections_beyond_the_cap_are_told_so) {
   client first(with.port());
   client second(with.port());
   for (auto* one : {&first, &second}) {
-    one->send(post(ping));
+    one->send(post(ordinary));
     EXPECT_EQ(one->receive().status, 200);
   }
   client third(with.port());
@@ -169,7 +169,7 @@ TEST(http_traffic, running_out_of_descriptors_passes) {
   {
     const no_descriptors meanwhile;
     waiting.connect(with.port());
-    waiting.send(post(ping));
+    waiting.send(post(ordinary));
     EXPECT_TRUE(with.logged->reaches(1));
   }
   EXPECT_EQ(waiting.receive().status, 200);

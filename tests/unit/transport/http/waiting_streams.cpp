@@ -14,7 +14,7 @@
 
 namespace {
 
-using hondana_test::post;
+using hondana_test::bare_post;
 using hondana_test::script;
 namespace catalog = hondana::catalog;
 namespace http = hondana::transport::http;
@@ -149,7 +149,7 @@ TEST_F(kept_waiting_stream, numbers_its_events_and_gives_them_again) {
 
 TEST(waiting_dialogue, keeps_what_its_driver_could_not_send_until_the_peer_takes_it) {
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   EXPECT_FALSE(with.talk.is_resting());
   portion opening;
   opening.what = portion::kind::opening;
@@ -170,12 +170,12 @@ TEST(waiting_dialogue, keeps_what_its_driver_could_not_send_until_the_peer_takes
 
 TEST(waiting_dialogue, takes_the_next_request_after_a_stream_has_given_its_memory_back) {
   script with;
-  with.talk.receive(post("{}"));
+  with.talk.receive(bare_post("{}"));
   portion opening;
   opening.what = portion::kind::opening;
   with.talk.take(with.asked.last, std::move(opening));
   (void)with.taken();
-  with.talk.receive(post("[2]"));  // pipelined behind the stream
+  with.talk.receive(bare_post("[2]"));  // pipelined behind the stream
   portion answer;
   answer.what = portion::kind::answer;
   answer.content.content = rpc::body("{}");
