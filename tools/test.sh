@@ -11,6 +11,20 @@ run_ctest() { # PRESET [ctest arguments]
   done < <(sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) \.*\*\*\*Skipped.*$/\1/p' "$said")
 }
 
+# without_warnings COMMAND...: one that builds, and must not be warned by the compiler.
+without_warnings() {
+  local said=$root/build/warnings.txt
+  mkdir -p "$root/build"
+  "$@" 2>&1 | tee "$said" >&2
+  ! grep -q ' warning: ' "$said" || die "the compiler has warned; $said has all that it said"
+}
+
+# The tests, of the library and the program as they are shipped.
+build_tests() {
+  configure release -DHONDANA_BUILD_TESTS=ON
+  build release
+}
+
 build_sanitized() { # PRESET
   configure "$1"
   build "$1"
@@ -75,16 +89,16 @@ run_tests() {
   local all=$1 long=(-LE '^long$')
   phase 'packages' need_packages build test package
   phase 'npm packages' need_npm_packages
-  phase 'build release' build_release
+  phase 'build release' without_warnings build_release
   phase 'instruction counts' check_instructions
-  phase 'build dev' build_sanitized dev
+  phase 'build tests' without_warnings build_tests
   if [ "$all" = yes ]; then
     long=()
   else
     skip 'long interop and long fuzzing' './dev test --all runs them'
   fi
-  phase 'tests' run_ctest dev "${long[@]}"
-  print_conformance dev
+  phase 'tests' run_ctest release "${long[@]}"
+  print_conformance release
   phase 'build asan' build_sanitized asan
   phase 'tests and fuzz targets under asan and ubsan' run_ctest asan
   phase 'build tsan' build_sanitized tsan
