@@ -214,6 +214,12 @@ std::function<void(std::size_t, const std::string&, int)> lookout::coverer() con
   };
 }
 
+std::function<void(std::size_t, const std::string&)> lookout::giver_up() const {
+  return [to = std::weak_ptr(state_)](std::size_t which, const std::string& why) {
+    if (const auto there = to.lock()) there->look_from_now_on(which, why);
+  };
+}
+
 bool lookout::is_complete() const {
   const std::lock_guard lock(state_->mutex);
   return state_->covered && std::find(state_->polled.begin(), state_->polled.end(), true) == state_->polled.end();

@@ -54,6 +54,9 @@ class lookout {
   void cover(std::size_t which, const std::string& path, int descriptor) { coverer()(which, path, descriptor); }
   /// `cover`, for who may outlive this; it does nothing then, and keeps nothing alive.
   [[nodiscard]] std::function<void(std::size_t, const std::string&, int)> coverer() const;
+  /// One of `folders` has what cannot be covered: from now on it is looked at every `look_after`, and the log says why. Keeps
+  /// nothing alive either.
+  [[nodiscard]] std::function<void(std::size_t, const std::string& why)> giver_up() const;
   /// Whether every folder is watched by the kernel; false before `start`.
   [[nodiscard]] bool is_complete() const;
 

@@ -100,8 +100,9 @@ constexpr std::array check_flags{&json_lines_flag,     &tokens_flag,          &a
 constexpr std::array schemes_flags{&schemes_json_flag, &markdown_flag};
 
 constexpr std::string_view left_out =
-    "Without PATH and --config the current folder is served. Secrets, hidden files and what .gitignore names stay out. A "
-    "folder that is a git repository is served as one, too.";
+    "Without PATH and --config the current folder is served. Secrets, hidden files and what .gitignore and .hondanaignore "
+    "name stay out. A folder that is a git repository is served as one, too: all that is tracked, hidden files included, but "
+    "no secrets and nothing that .hondanaignore names.";
 
 }  // namespace
 

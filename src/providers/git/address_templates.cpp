@@ -30,15 +30,15 @@ std::vector<resource_template> address_templates() {
                   "Local and remote branches with their commits, and how far they are from their upstreams."),
       template_of("git://{repo}/tags{?format,cursor}", "git-tags", "Tags", "Tags, what they lead to, and their messages."),
       template_of("git://{repo}/log{?ref,path,author,grep,since,until,limit,cursor,format}", "git-log", "Log",
-                  "Commits reachable from ref (default HEAD), newest first. path: a file or folder; author and grep: regular "
-                  "expressions; since and until: dates; limit: 1 to 1000."),
+                  "Commits reachable from ref (default HEAD), newest first. path: a file or folder; author and grep: RE2 "
+                  "expressions that ignore case, as git log -i -E; since and until: dates; limit: 1 to 1000."),
       template_of(
           "git://{repo}/commit/{rev}{?format}", "git-commit", "Commit",
           "Message, people, changed files and patch against the first parent. rev: a branch (feature%2Fx), a tag, HEAD, "
           "an id or its beginning, each with ~N or ^N."),
-      template_of("git://{repo}/tree/{rev}{?format}", "git-tree", "Top folder at a revision",
+      template_of("git://{repo}/tree/{rev}{?cursor,format}", "git-tree", "Top folder at a revision",
                   "What the top folder has at a revision."),
-      template_of("git://{repo}/tree/{rev}/{+path}{?format}", "git-folder", "Folder at a revision",
+      template_of("git://{repo}/tree/{rev}/{+path}{?cursor,format}", "git-folder", "Folder at a revision",
                   "What a folder has at a revision."),
       template_of("git://{repo}/blob/{rev}/{+path}{?lines}", "git-blob", "File at a revision",
                   "A file as it was at a revision; lines=10-40 for a part of it.", ""),

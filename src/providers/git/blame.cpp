@@ -37,6 +37,11 @@ result<std::vector<traced_lines>> lines_of(std::string_view text, const blame_re
   if (text.substr(0, looked_through).find('\0') != std::string_view::npos)
     return not_blamed(errc::invalid_argument, request, "it is a binary file, which has no lines");
   const auto count = count_lines(text);
+  if (count > request.most_lines) {
+    return not_blamed(errc::response_too_large, request,
+                      "it has " + std::to_string(count) + " lines, and no more than " + std::to_string(request.most_lines) +
+                          " are compared; its history says which commits changed it");
+  }
   const auto first = std::max<std::size_t>(request.first, 1);
   const auto last = request.last == 0 ? count : std::min(request.last, count);
   if (count == 0 && first == 1 && request.last == 0) return std::vector<traced_lines>{};

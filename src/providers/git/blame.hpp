@@ -20,7 +20,8 @@ struct blamed_lines {
   std::size_t first = 0;       ///< In the file as asked for, from 1.
   std::size_t first_then = 0;  ///< In the file at that commit.
   std::size_t count = 0;
-  bool is_boundary = false;  ///< The history ends there (a shallow clone, or the first commit).
+  bool is_boundary = false;   ///< The history ends there (a shallow clone, or the first commit).
+  bool is_too_large = false;  ///< Of `open` lines: a parent's file is too large to be compared with that commit's.
 };
 
 struct blame_request {
@@ -30,6 +31,8 @@ struct blame_request {
   /// How many commits may be looked at; the rest is `open` in the answer.
   std::size_t budget = 20'000;
   std::uint64_t largest_file = std::uint64_t{16} << 20;
+  /// Of two files that are compared, together; also of the file that is asked about.
+  std::size_t most_lines = 4'000'000;
   std::function<bool()> is_stopped{};
   /// Whether it may be known that the file had another name at a commit; where not, its lines are taken for written when it got
   /// the later one. Empty: always.
@@ -38,8 +41,9 @@ struct blame_request {
 
 struct blamed {
   std::vector<blamed_lines> runs;  ///< By `first`, without gaps but for `open`.
-  /// Lines whose writers were not found, with the commits where the search goes on: the budget was spent, or in a parent the
-  /// file is larger than `largest_file`. Asking again with more, or for a blame at those commits, tells more.
+  /// Lines whose writers were not found, with the commits where the search goes on: the budget was spent, and
+  /// asking again with more, or for a blame at those commits, tells more; or a parent's file is larger than `largest_file` or
+  /// has too many lines.
   std::vector<blamed_lines> open;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "providers/git/line_differences.hpp"
 #include "providers/git/renamed_from.hpp"
 
 namespace hondana::git {
@@ -25,7 +26,7 @@ void tidy(std::vector<blamed_lines>& runs) {
     if (!tidied.empty()) {
       auto& last = tidied.back();
       if (last.first + last.count == one.first && last.first_then + last.count == one.first_then &&
-          git_oid_equal(&last.commit, &one.commit) != 0 && last.path == one.path) {
+          git_oid_equal(&last.commit, &one.commit) != 0 && last.path == one.path && last.is_too_large == one.is_too_large) {
         last.count += one.count;
         continue;
       }
@@ -186,7 +187,11 @@ result<void> blame_search::compare_lines(candidates& older, const commit_node& a
     if (auto done = read(file); !done) return done;
     if (auto done = read(before); !done) {
       if (done.error().code != errc::response_too_large) return done;
-      keep(found_.open, at, file);
+      keep_too_large(at, file);
+      return {};
+    }
+    if (count_lines(before.content->text()) + count_lines(file.content->text()) > request_.most_lines) {
+      keep_too_large(at, file);
       return {};
     }
     auto lines = take_older(file.lines, before.content->text(), file.content->text(), stopping_);
@@ -201,6 +206,12 @@ result<void> blame_search::compare_lines(candidates& older, const commit_node& a
 void blame_search::keep(std::vector<blamed_lines>& into, const commit_node& at, const suspect& file) const {
   for (const auto& one : file.lines)
     into.push_back({at.id, file.path, one.first + 1, one.there + 1, one.count, at.parents.empty()});
+}
+
+void blame_search::keep_too_large(const commit_node& at, const suspect& file) {
+  const auto first = found_.open.size();
+  keep(found_.open, at, file);
+  for (auto i = first; i < found_.open.size(); ++i) found_.open[i].is_too_large = true;
 }
 
 }  // namespace hondana::git

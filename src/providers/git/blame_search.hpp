@@ -66,6 +66,8 @@ class blame_search {
   [[nodiscard]] result<void> compare_lines(candidates& older, const commit_node& at, suspect& file);
   void keep(std::vector<blamed_lines>& into, const commit_node& at, const suspect& file) const;
 
+  void keep_too_large(const commit_node& at, const suspect& file);
+
   git_repository* const in_;
   const commit_store& store_;
   const blame_request& request_;

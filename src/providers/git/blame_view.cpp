@@ -10,12 +10,14 @@
 #include "json/writer.hpp"
 #include "providers/git/blame.hpp"
 #include "providers/git/commit_store.hpp"
+#include "providers/git/comparison_limits.hpp"
 #include "providers/git/file_text.hpp"
 #include "providers/git/history.hpp"
 #include "providers/git/markdown.hpp"
 #include "providers/git/people.hpp"
 #include "providers/git/quotation.hpp"
 #include "providers/git/rendering.hpp"
+#include "providers/git/stopping.hpp"
 #include "providers/git/text.hpp"
 
 namespace hondana::git {
@@ -25,10 +27,12 @@ using commits_by_id = std::map<std::string, commit_facts>;
 
 result<commits_by_id> commits_of(const asking& what, const blamed& found) {
   commits_by_id all;
+  stopping when(what.is_stopped);
   for (const auto* runs : {&found.runs, &found.open}) {
     for (const auto& run : *runs) {
       const auto id = text_of(run.commit);
       if (all.contains(id)) continue;
+      if (auto go = when.ask(); !go) return tl::unexpected(std::move(go.error()));
       auto facts = facts_of(what.in, run.commit);
       if (!facts) return tl::unexpected(std::move(facts.error()));
       all.emplace(id, std::move(*facts));
@@ -54,9 +58,15 @@ class blame_view {
         "# Blame of " + code(shown_path_of(at.path)) + " in " + at.repo + " at " + code(at.rev) + "\n\n## Commits\n\n";
     for (const auto& [id, facts] : commits_) out += commit_line(what_.hides, at.repo, facts);
     if (!found_.open.empty()) {
-      out += "\n## Not found yet\n\nThe search stopped at its budget of commits. Older ones wrote these lines:\n\n";
-      for (const auto& run : found_.open)
-        out += "- " + lines_text(run.first, run.count) + ": " + link_to("ask there", uri_of(older(run))) + '\n';
+      out +=
+          "\n## Not found yet\n\nThe search stopped at its budget of commits, or at a parent whose file is too large to "
+          "compare. "
+          "Those commits or older ones wrote these lines:\n\n";
+      for (const auto& run : found_.open) {
+        out += "- " + lines_text(run.first, run.count) + ": ";
+        out += run.is_too_large ? commit_link(at.repo, run.commit) + ", whose parent's file is too large to compare\n"
+                                : link_to("ask there", uri_of(older(run))) + '\n';
+      }
     }
     std::string listed;
     for (const auto& run : in_order())
@@ -114,7 +124,9 @@ class blame_view {
           .member("path", shown_path_of(run.path))
           .key("firstThen")
           .unsigned_integer(run.first_then);
-      to.key("boundary").boolean(run.is_boundary).key("lines").begin_array();
+      to.key("boundary").boolean(run.is_boundary);
+      if (run.is_too_large) to.key("parentTooLarge").boolean(true);
+      to.key("lines").begin_array();
       for (std::size_t i = 0; i < run.count; ++i) to.string(line(run.first + i));
       to.end_array().end_object();
     }
@@ -136,8 +148,9 @@ result<rendering> render_blame(const asking& what) {
   if (!store) return tl::unexpected(store.error());
   auto made = rendering_for(what);
   made.is_fixed = file->is_fixed && store->shallow_stamp().empty();
-  made.version = version_of({text_of(file->commit), store->shallow_stamp(), uri_of(what.at)});
+  made.version = version_with_ignored(version_of({text_of(file->commit), store->shallow_stamp(), uri_of(what.at)}), what);
   if (what.is_enough(made.version)) return made;
+  const auto folders = what.hides.ignored().folder_count();
   const auto text = read_file(what, file->entry, what.max_bytes);
   if (!text) return tl::unexpected(text.error());
   if (!text->is_text)
@@ -148,6 +161,7 @@ result<rendering> render_blame(const asking& what) {
   request.path = what.at.path;
   if (what.at.lines) request.first = what.at.lines->first;
   if (what.at.lines && what.at.lines->last) request.last = *what.at.lines->last;
+  request.most_lines = most_compared_lines;
   request.is_stopped = what.is_stopped;
   request.shows = [&hides = what.hides](const git_oid& commit, const std::string& path) {
     return hides.shows_file(text_of(commit), path);
@@ -158,6 +172,7 @@ result<rendering> render_blame(const asking& what) {
   if (!commits) return tl::unexpected(commits.error());
   const blame_view view(what, *found, *commits, text->bytes);
   made.text = what.at.is_json ? view.json() : view.markdown();
+  add_ignored(made, what, folders);
   if (text->masked > 0) made.facts.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(text->masked));
   return made;
 }

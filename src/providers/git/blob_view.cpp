@@ -22,8 +22,14 @@ namespace {
 constexpr std::uint64_t longest_gitmodules = std::uint64_t{1} << 20;
 constexpr std::size_t longest_pointer = 1024;
 
-/// Where a submodule is fetched from; nothing where `.gitmodules` does not say.
+/// What begins with a dot is beside the repository itself, wherever that is.
+std::string told_submodule(const std::string& url) {
+  return url.starts_with("./") || url.starts_with("../") ? without_credentials(url) : told_address(url);
+}
+
+/// Where a submodule is fetched from; nothing where `.gitmodules` does not say, or may not be read by the caller.
 std::optional<std::string> submodule_url(const asking& what, const found_file& file) {
+  if (!what.hides.shows_file(what.at.rev, ".gitmodules")) return std::nullopt;
   const auto list = find_entry(what.in, file.tree, ".gitmodules");
   if (!list || !is_regular(list->mode)) return std::nullopt;
   const auto text = read_file(what, *list, longest_gitmodules);
@@ -34,7 +40,7 @@ std::optional<std::string> submodule_url(const asking& what, const found_file& f
     if (!one.name.starts_with("submodule.") || !one.name.ends_with(path_key) || one.value != what.at.path) continue;
     const auto wanted = one.name.substr(0, one.name.size() - path_key.size()) + ".url";
     for (const auto& other : *settings)
-      if (other.name == wanted && other.value) return without_credentials(to_utf8(*other.value).text);
+      if (other.name == wanted && other.value) return told_submodule(to_utf8(*other.value).text);
   }
   return std::nullopt;
 }

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "json/utf8.hpp"
+#include "providers/git/comparison_limits.hpp"
 #include "providers/git/markdown.hpp"
+#include "providers/git/side_content.hpp"
 #include "providers/git/text.hpp"
 
 namespace hondana::git {
@@ -24,23 +26,6 @@ std::string_view word_for(change::kind what) noexcept {
   return words.at(static_cast<std::size_t>(what));
 }
 
-/// Counts the lines of a patch of one file that git wrote.
-void count_patch_lines(change& into, std::string_view patch) {
-  into.added_lines = into.deleted_lines = 0;
-  into.is_binary = false;
-  bool is_in_hunk = false;
-  while (!patch.empty()) {
-    const auto line = patch.substr(0, patch.find('\n'));
-    patch.remove_prefix(std::min(patch.size(), line.size() + 1));
-    // Where contents are of two kinds, there are two patches; within a hunk no line begins with a letter.
-    if (line.starts_with("diff --git ")) is_in_hunk = false;
-    if (line.starts_with("@@ ")) is_in_hunk = true;
-    if (!is_in_hunk && line.starts_with("Binary files ")) into.is_binary = true;
-    if (is_in_hunk && line.starts_with('+')) ++into.added_lines;
-    if (is_in_hunk && line.starts_with('-')) ++into.deleted_lines;
-  }
-}
-
 std::string counts_of(const change& one) {
   if (one.is_binary) return "binary";
   return '+' + std::to_string(one.added_lines) + " -" + std::to_string(one.deleted_lines);
@@ -50,6 +35,12 @@ std::string octal_mode(std::uint32_t mode) {
   std::string digits;
   for (; mode > 0; mode >>= 3U) digits.insert(digits.begin(), static_cast<char>('0' + (mode & 7U)));
   return digits;
+}
+
+std::string too_large_reason() {
+  return "Files of more than " + std::to_string(largest_compared_file >> 20U) + " MiB, or of more than " +
+         std::to_string(most_compared_lines) +
+         " lines on both sides together, are not compared here. Read them as blob/REV/PATH, or compare them with git.";
 }
 
 void write_side(json::writer& to, const side& of, std::string_view id_name, std::string_view mode_name) {
@@ -62,7 +53,8 @@ void write_side(json::writer& to, const side& of, std::string_view id_name, std:
 
 std::string secrets_line(std::size_t count) {
   return "- " + std::to_string(count) +
-         " left out: their names are those of files that hold credentials, or of the server's own\n";
+         " left out: their names are those of files that hold credentials, of the server's own, or of what .hondanaignore "
+         "names\n";
 }
 
 std::uint64_t change_list::room() const noexcept {
@@ -74,6 +66,8 @@ std::uint64_t change_list::room() const noexcept {
 patch_options change_list::how(std::uint64_t most) {
   patch_options with;
   with.most_bytes = most;
+  with.largest_compared = largest_compared_file;
+  with.most_lines = most_compared_lines;
   with.mask = [this](std::string_view path, std::string& bytes) { masked_ += what_.hides.mask_file(path, bytes); };
   with.is_stopped = what_.is_stopped;
   return with;
@@ -99,14 +93,19 @@ result<void> change_list::add(const change& one) {
     made.of.similarity = 0;
     (shows_after ? made.of.before : made.of.after) = side{shows_after ? one.after.path : one.before.path};
   }
-  if (auto added = add_patch(made); !added) return added;
+  if (auto added = add_patch(made); !added) {
+    if (!is_for_lack(added.error(), made.of)) return added;
+    made.is_lacking = lacks_content_ = true;
+    made.is_left_out = made.is_measured = false;
+  }
   shown_.push_back(std::move(made));
   return {};
 }
 
 result<change_list::sight> change_list::sight_of(const side& of) {
   if (!what_.hides.allows_file(rev_, of.path)) return sight::hidden;
-  bool is_secret = !what_.hides.secret_at(of.path, false).empty();
+  bool is_secret = !what_.hides.secret_at(of.path, false).empty() ||
+                   ((of.mode & kind_bits) == submodule_kind && !what_.hides.secret_at(of.path, true).empty());
   if (!is_secret && of.is_in_work_tree) {
     const auto there = facts_of(of);
     if (!there) return tl::unexpected(there.error());
@@ -131,40 +130,54 @@ result<void> change_list::add_patch(shown& into) {
   std::string patch;
   const auto left = room();
   if (left > 0 && too_long_ < most_too_long) {
-    auto made = append_patch(patch, what_.in, into.of, how(left));
-    if (!made && made.error().code != errc::response_too_large) return made;
-    if (!made) ++too_long_;
-    if (made) {
-      count_patch_lines(into.of, patch);
-      into.is_measured = true;
+    const auto outcome = try_patch(patch, what_.in, into.of, how(left));
+    if (!outcome) return tl::unexpected(outcome.error());
+    using enum patch_outcome::kind;
+    if (outcome->what == too_long) ++too_long_;
+    into.is_too_large = outcome->what == not_compared;
+    into.is_measured = outcome->is_measured && !into.is_too_large;
+    into.of.is_binary = outcome->is_binary;
+    into.of.added_lines = outcome->added_lines;
+    into.of.deleted_lines = outcome->deleted_lines;
+    if (outcome->what == written) {
       into.patch = json::is_utf8(patch) ? std::move(patch) : to_utf8(patch).text;
       patch_bytes_ += into.patch.size();
       return {};
     }
   }
   into.is_left_out = true;
-  if (shown_.size() >= most_measured) return {};
+  if (into.is_measured || into.is_too_large || shown_.size() >= most_measured) return {};
   auto measured = measure(into.of, what_.in, how(left));
   if (!measured && measured.error().code != errc::response_too_large) return measured;
   into.is_measured = measured.has_value();
+  into.is_too_large = !into.is_measured;
   return {};
+}
+
+bool change_list::is_for_lack(const failure& why, const change& of) const {
+  if (why.code != errc::source_unavailable) return false;
+  side_contents contents(what_.in);
+  return contents.lacks(of.before) || contents.lacks(of.after);
 }
 
 void change_list::append_markdown(std::string& to, std::string_view advice) const {
   std::uint64_t added = 0, deleted = 0;
-  std::size_t left_out = 0, listed = 0;
+  std::size_t left_out = 0, too_large = 0, listed = 0;
   std::string patch, list;
   for (const auto& one : shown_) {
     added += one.of.added_lines;
     deleted += one.of.deleted_lines;
-    left_out += one.is_left_out ? 1 : 0;
+    left_out += one.is_left_out && !one.is_too_large ? 1 : 0;
+    too_large += one.is_too_large ? 1 : 0;
     patch += one.patch;
     if (listed++ >= most_listed_changes) continue;
     list += "- " + code(shown_path_of(one.of.after.path)) + ": " + std::string(word_for(one.of.what));
     if (one.of.what == change::kind::renamed)
       list += " from " + code(shown_path_of(one.of.before.path)) + " (" + std::to_string(one.of.similarity) + " %)";
     if (one.is_measured) list += ", " + counts_of(one.of);
-    if (one.is_left_out) list += "; its patch is left out here";
+    if (one.is_left_out)
+      list += one.is_too_large ? "; its patch is left out: too large to compare here" : "; its patch is left out here";
+    if (one.is_lacking) list += "; patch left out: its content was not fetched";
     list += '\n';
   }
   to += std::to_string(shown_.size()) + (shown_.size() == 1 ? " file" : " files") + " changed, +" + std::to_string(added) +
@@ -173,6 +186,8 @@ void change_list::append_markdown(std::string& to, std::string_view advice) cons
   if (secrets_ > 0) to += secrets_line(secrets_);
   if (!patch.empty()) to += '\n' + fenced(patch, "diff");
   if (left_out > 0) to += "\nThe patches of " + std::to_string(left_out) + " files are left out. " + std::string(advice) + '\n';
+  if (too_large > 0)
+    to += "\nThe patches of " + std::to_string(too_large) + " files are left out for their size. " + too_large_reason() + '\n';
 }
 
 void change_list::write(json::writer& to) const {
@@ -188,8 +203,10 @@ void change_list::write(json::writer& to) const {
       to.key("binary").boolean(one.of.is_binary);
       to.key("added").unsigned_integer(one.of.added_lines).key("deleted").unsigned_integer(one.of.deleted_lines);
     }
-    if (one.is_left_out) {
+    if (one.is_lacking) to.key("notFetched").boolean(true);
+    if (one.is_left_out || one.is_lacking) {
       to.key("patchLeftOut").boolean(true);
+      if (one.is_too_large) to.member("reason", too_large_reason());
     } else {
       to.member("patch", one.patch);
     }

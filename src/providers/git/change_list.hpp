@@ -31,7 +31,8 @@ class change_list {
   /// `rev` is that by which the caller's view is asked about files: they are shown where `blob/REV/PATH` may be read.
   change_list(const asking& what, std::string rev) : what_(what), rev_(std::move(rev)) {}
 
-  /// Measures them and makes their patches, as long as there is room: what is left out is named. Errors: of `append_patch`.
+  /// Measures them and makes their patches, as long as there is room and they are not too large to compare: what is left out is
+  /// named, also for objects that were not fetched. Errors: of `try_patch`.
   [[nodiscard]] result<void> add(const std::vector<change>& all);
 
   [[nodiscard]] bool is_empty() const noexcept { return shown_.empty() && secrets_ == 0; }
@@ -42,6 +43,8 @@ class change_list {
 
   /// Files that are left out, since they are shown to nobody: their names are not told.
   [[nodiscard]] std::size_t secrets() const noexcept { return secrets_; }
+  /// Whether something was not fetched, and may be later.
+  [[nodiscard]] bool lacks_content() const noexcept { return lacks_content_; }
   /// Secrets that were masked.
   [[nodiscard]] std::size_t masked() const noexcept { return masked_; }
 
@@ -51,6 +54,8 @@ class change_list {
     std::string patch;  ///< UTF-8.
     bool is_left_out = false;
     bool is_measured = false;
+    bool is_too_large = false;  ///< To be compared; the patch is left out for that.
+    bool is_lacking = false;    ///< The patch is left out, since what it would be made from was not fetched.
   };
 
   /// What is a secret is counted, unless somebody asks by its name whether it is there.
@@ -59,6 +64,8 @@ class change_list {
   [[nodiscard]] result<void> add(const change& one);
   [[nodiscard]] result<sight> sight_of(const side& of);
   [[nodiscard]] result<void> add_patch(shown& into);
+  /// Whether a patch failed only for an object that the repository does not have.
+  [[nodiscard]] bool is_for_lack(const failure& why, const change& of) const;
   /// Of what stands in the work tree.
   [[nodiscard]] result<struct stat> facts_of(const side& of);
   [[nodiscard]] patch_options how(std::uint64_t most);
@@ -72,6 +79,7 @@ class change_list {
   std::size_t too_long_ = 0;  // patches that did not fit
   std::size_t secrets_ = 0;
   std::size_t masked_ = 0;
+  bool lacks_content_ = false;
 };
 
 }  // namespace hondana::git

@@ -40,7 +40,8 @@ struct compare_options {
   std::vector<std::string> paths{};  ///< Files and folders, literally; empty: all.
   bool finds_renames = true;         ///< As `-M` does (50 %, inexact ones among at most 1000 × 1000 files).
   std::size_t most_changes = 100'000;
-  std::uint64_t largest_file = std::uint64_t{512} << 20;  ///< What is larger is renamed only where it is equal.
+  std::uint64_t largest_file = std::uint64_t{512} << 20;     ///< Of the work tree.
+  std::uint64_t largest_renamed = std::uint64_t{512} << 20;  ///< What is larger is renamed only where it is equal.
   /// Asked now and then; true ends it with `cancelled`.
   std::function<bool()> is_stopped{};
 };
@@ -57,19 +58,23 @@ struct working_changes {
   std::vector<std::string> conflicted;  ///< Paths of what a merge could not settle.
   /// Files that are neither tracked nor ignored, and folders of nothing but such, with a slash behind them.
   std::vector<std::string> untracked;
+  /// What the operating system does not let be read, and so is in none of the above; folders with a slash behind them.
+  std::vector<std::string> unreadable;
 };
 /// Files are taken for unchanged when the index knows their size and times, and are compared by their bytes otherwise: as they
 /// are on the disk, without filters and attributes. They are read beneath the work tree only, never through links, and no more
 /// than `largest_file` of each: a larger one that may have changed has no id. Submodules are not looked into: one is the same
 /// as long as its folder is there. Of ignore files, the work tree's and `info/exclude` count. Nothing is written, not even the
-/// index. Errors: those of `compare`; unsupported for a bare repository; source_unavailable for what the operating system
-/// refuses and for an index that libgit2 cannot read; content_changed.
+/// index. Errors, none of which names a file: those of `compare`; unsupported for a bare repository; source_unavailable for a
+/// work tree that cannot be opened and for an index that libgit2 cannot read; content_changed.
 [[nodiscard]] result<working_changes> compare_work_tree(git_repository* in, const compare_options& options = {});
 
 struct patch_options {
   std::size_t context = 3;
   std::uint64_t most_bytes = std::uint64_t{64} << 20;     ///< Of the patch: longer is response_too_large.
   std::uint64_t largest_file = std::uint64_t{512} << 20;  ///< What is larger is taken for binary, as git does.
+  /// Of either side; what is larger, though not binary by `largest_file`, is not compared: response_too_large.
+  std::uint64_t largest_compared = std::uint64_t{512} << 20;
   std::size_t most_lines = 4'000'000;  ///< Of both sides together; each takes memory. More is response_too_large.
   /// Writes over what must not be seen in the bytes of a file, whose length and line ends stay; called before they are
   /// compared.
@@ -80,6 +85,19 @@ struct patch_options {
 /// Appends the patch of one change as `git -c diff.indentHeuristic=false diff-tree -p --full-index -M --no-ext-diff` writes it
 /// (Myers' algorithm, names quoted as core.quotePath does).
 [[nodiscard]] result<void> append_patch(std::string& to, git_repository* in, const change& of, const patch_options& with = {});
+
+/// How it went with one patch.
+struct patch_outcome {
+  enum class kind : std::uint8_t { written, too_long, not_compared };
+  kind what = kind::written;  ///< `not_compared`: a side is larger, or both have more lines, than may be compared.
+  bool is_measured = false;   ///< Only then what follows is told, as `measure` does.
+  bool is_binary = false;
+  std::uint64_t added_lines = 0, deleted_lines = 0;
+};
+/// As `append_patch`, but what is too large is an outcome and no error, and what was counted on the way is told: no second
+/// comparison is needed for it.
+[[nodiscard]] result<patch_outcome> try_patch(std::string& to, git_repository* in, const change& of,
+                                              const patch_options& with = {});
 
 /// Fills in whether it is binary and how many lines came and went, as `--numstat` counts.
 [[nodiscard]] result<void> measure(change& of, git_repository* in, const patch_options& with = {});

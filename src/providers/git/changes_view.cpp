@@ -6,6 +6,7 @@
 #include "json/writer.hpp"
 #include "providers/git/change_list.hpp"
 #include "providers/git/changes.hpp"
+#include "providers/git/comparison_limits.hpp"
 #include "providers/git/markdown.hpp"
 #include "providers/git/rendering.hpp"
 #include "providers/git/text.hpp"
@@ -26,9 +27,10 @@ struct path_list {
 struct sections {
   change_list staged, unstaged;
   path_list conflicted, untracked;
+  std::size_t unreadable = 0;
 
   [[nodiscard]] bool are_empty() const {
-    return staged.is_empty() && unstaged.is_empty() && conflicted.is_empty() && untracked.is_empty();
+    return staged.is_empty() && unstaged.is_empty() && conflicted.is_empty() && untracked.is_empty() && unreadable == 0;
   }
 };
 
@@ -77,6 +79,8 @@ std::string markdown_of(const asking& what, const sections& all) {
     out += '\n';
   }
   append_paths(out, "Untracked", all.untracked);
+  if (all.unreadable > 0)
+    out += std::to_string(all.unreadable) + " could not be read: the operating system does not let the server.\n";
   if (out.ends_with("\n\n")) out.pop_back();
   return out;
 }
@@ -91,6 +95,7 @@ std::string json_of(const asking& what, const sections& all) {
   }
   write_paths(to, "conflicted", all.conflicted);
   write_paths(to, "untracked", all.untracked);
+  if (all.unreadable > 0) to.key("unreadable").unsigned_integer(all.unreadable);
   to.end_object();
   return out;
 }
@@ -102,15 +107,18 @@ result<rendering> render_changes(const asking& what) {
   made.ttl = std::chrono::milliseconds(0);
   compare_options with;
   if (!what.at.path.empty()) with.paths.push_back(what.at.path);
+  with.largest_renamed = largest_compared_file;
   with.is_stopped = what.is_stopped;
   const auto found = compare_work_tree(what.in, with);
   if (!found) return tl::unexpected(found.error());
   // Nothing but the commit that is checked out stands for files of the work tree in URIs.
-  sections all{change_list(what, "HEAD"), change_list(what, "HEAD"), {}, {}};
+  sections all{change_list(what, "HEAD"), change_list(what, "HEAD"), {}, {}, 0};
   if (auto added = all.staged.add(found->staged); !added) return tl::unexpected(std::move(added.error()));
   if (auto added = all.unstaged.add(found->unstaged); !added) return tl::unexpected(std::move(added.error()));
   all.conflicted = sorted_out(what, found->conflicted);
   all.untracked = sorted_out(what, found->untracked);
+  const auto unreadable = sorted_out(what, found->unreadable);
+  all.unreadable = unreadable.shown.size() + unreadable.secrets;
   made.text = what.at.is_json ? json_of(what, all) : markdown_of(what, all);
   if (const auto masked = all.staged.masked() + all.unstaged.masked(); masked > 0)
     made.facts.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(masked));

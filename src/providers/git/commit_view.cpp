@@ -79,11 +79,6 @@ result<rendering> render_commit(const asking& what) {
   auto made = rendering_for(what);
   const auto id = text_of(rev->commit);
   made.is_fixed = rev->is_fixed && store->shallow_stamp().empty();
-  made.version = id + store->shallow_stamp() + ".commit" + (what.at.is_json ? ".json" : "");
-  if (what.is_enough(made.version)) return made;
-
-  const auto facts = facts_of(what.in, rev->commit);
-  if (!facts) return tl::unexpected(facts.error());
   const auto node = store->read(rev->commit);
   if (!node) return tl::unexpected(node.error());
   std::optional<git_oid> before;
@@ -94,10 +89,20 @@ result<rendering> render_commit(const asking& what) {
   }
   const auto found = compare_trees(what, before, node->tree);
   if (!found) return tl::unexpected(found.error());
+  made.version = version_with_ignored(id + store->shallow_stamp() + ".commit" + (what.at.is_json ? ".json" : ""), what);
+  if (what.is_enough(made.version)) return made;
+
+  const auto facts = facts_of(what.in, rev->commit);
+  if (!facts) return tl::unexpected(facts.error());
   change_list changes(what, id);
   if (auto added = changes.add(*found); !added) return tl::unexpected(std::move(added.error()));
   const commit_view view(what, *facts, changes, before.has_value());
   made.text = what.at.is_json ? view.json() : view.markdown();
+  if (changes.lacks_content()) {
+    // It may be fetched.
+    made.is_fixed = false;
+    version_by_text(made, what);
+  }
   if (changes.masked() > 0) made.facts.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(changes.masked()));
   return made;
 }

@@ -14,7 +14,9 @@
 #include "providers/git/abbreviation.hpp"
 #include "providers/git/history.hpp"
 #include "providers/git/people.hpp"
+#include "providers/git/reference_files.hpp"
 #include "providers/git/revision.hpp"
+#include "providers/git/stopping.hpp"
 #include "providers/git/tag_object.hpp"
 #include "providers/git/tree_entries.hpp"
 
@@ -25,9 +27,13 @@ constexpr std::size_t most_names = 100'000;
 constexpr std::size_t most_ids = 64;
 constexpr std::size_t shown_digits = 10;
 constexpr std::size_t most_commits = 5000;
+/// Entries of a folder that are all looked at and ranked; of more, only those whose names begin so, and no more than are sent.
+constexpr std::size_t most_ranked = 5000;
+constexpr std::size_t most_values = 100;
 
 /// Names of references below a prefix, without it.
 void add_names(std::vector<std::string>& to, git_repository* in, const std::string& prefix) {
+  if (!check_references(in, prefix)) return;
   git_reference_iterator* raw = nullptr;
   if (git_reference_iterator_glob_new(&raw, in, (prefix + '*').c_str()) < 0) return;
   const reference_iterator_pointer all(raw);
@@ -104,7 +110,7 @@ bool completing::leads_somewhere(const std::string& uri) const {
 result<complete_result> completing::values(git_repository* in, const concealment& hides,
                                            const std::function<bool()>& is_stopped) const {
   if (is_about("rev") || is_about("ref") || is_about("from") || is_about("to")) return revisions(in);
-  if (is_about("path")) return paths(in, hides);
+  if (is_about("path")) return paths(in, hides, is_stopped);
   if (is_about("author")) return authors(in, hides, is_stopped);
   return without_repository();
 }
@@ -123,7 +129,8 @@ result<complete_result> completing::revisions(git_repository* in) const {
   return complete_from(request_.value, names);
 }
 
-result<complete_result> completing::paths(git_repository* in, const concealment& hides) const {
+result<complete_result> completing::paths(git_repository* in, const concealment& hides,
+                                          const std::function<bool()>& is_stopped) const {
   const auto about = what();
   const bool is_parameter = about == topic::log || about == topic::diff || about == topic::changes;
   address at{.repo = chosen("repo"), .what = topic::tree};
@@ -135,11 +142,18 @@ result<complete_result> completing::paths(git_repository* in, const concealment&
   if (const auto slash = typed.rfind('/'); slash != std::string::npos) at.path = typed.substr(0, slash);
   const auto folder = find_folder(in, at, hides);
   if (!folder) return complete_result{{}, 0, false};  // whoever types on asks again
-  auto all = entries_of(in, folder->tree);
-  if (!all) return tl::unexpected(std::move(all.error()));
+  const auto listing = tree_listing::open(in, folder->tree);
+  if (!listing) return tl::unexpected(listing.error());
+  const bool is_large = listing->size() > most_ranked;
+  const auto begun = std::string_view(typed).substr(typed.rfind('/') + 1);
+  stopping when(is_stopped);
   std::vector<std::string> values;
-  for (const auto& one : shown_of(std::move(*all), at, hides).entries) {
-    if (about == topic::tree && !one.is_folder()) continue;
+  for (std::size_t place = 0; place < listing->size() && !(is_large && values.size() > most_values); ++place) {
+    if (auto go = when.step(); !go) return tl::unexpected(std::move(go.error()));
+    if (is_large && !listing->name(place).starts_with(begun)) continue;
+    if (!listing->is_sound(place) || (about == topic::tree && !listing->is_folder(place))) continue;
+    const auto one = listing->at(place);
+    if (sight_of(one, at, hides) != entry_sight::shown) continue;
     auto there = address_of(at, one);
     if (!is_parameter && !one.is_folder()) {
       there.what = about;
@@ -148,7 +162,9 @@ result<complete_result> completing::paths(git_repository* in, const concealment&
     if (is_parameter && !json::is_utf8(there.path)) continue;
     values.push_back((is_parameter ? there.path : path_value(there.path)) + (one.is_folder() ? "/" : ""));
   }
-  return complete_from(is_parameter ? typed : path_value(typed), values);
+  auto found = complete_from(is_parameter ? typed : path_value(typed), values);
+  if (is_large && found.has_more) found.total.reset();  // nobody has counted them
+  return found;
 }
 
 result<complete_result> completing::authors(git_repository* in, const concealment& hides,

@@ -1,4 +1,4 @@
-/// Asks the redactor, the names, and the view.
+/// Asks the redactor, the names, the ignore files, and the view.
 #include "providers/git/concealment.hpp"
 
 #include "providers/git/address.hpp"
@@ -11,6 +11,7 @@ namespace hondana::git {
 namespace {
 
 constexpr std::string_view own_reason = "it is the server's own: its configuration names it";
+constexpr std::string_view ignored_reason = "a .hondanaignore file leaves it out";
 
 }  // namespace
 
@@ -21,7 +22,8 @@ std::string concealment::secret_at(std::string_view path, bool is_folder) const 
   for (auto slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1))
     if (const auto* rule = secrets::find_secret(path.substr(0, slash), true)) return reason_of(*rule);
   if (const auto* rule = secrets::find_secret(path, is_folder)) return reason_of(*rule);
-  return !is_folder && own_.has_name(path) ? std::string(own_reason) : std::string();
+  if (!is_folder && own_.has_name(path)) return std::string(own_reason);
+  return ignored_.leaves_out(path, is_folder) ? std::string(ignored_reason) : std::string();
 }
 
 failure concealment::refusal_of(std::string_view path, std::string_view reason) {

@@ -1,4 +1,4 @@
-/// What of a repository is not shown: secrets in texts, files of secrets, and what a caller may not read.
+/// What of a repository is not shown: secrets in texts, files of secrets, what is ignored, and what a caller may not read.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <hondana/provider.hpp>
 
 #include "disk/own_files.hpp"
+#include "providers/git/ignored_paths.hpp"
 
 namespace hondana::git {
 
@@ -15,14 +16,17 @@ namespace hondana::git {
 class concealment {
  public:
   /// `through` may be null: then nothing is hidden from the caller but what is from everybody. `masks`: secrets in texts are
-  /// masked. Files whose names say that they hold credentials, and the server's `own` by their paths in a tree, are left out in
-  /// any case.
-  concealment(bool masks, const view* through, std::string_view repo, const disk::own_files& own) noexcept
-      : masks_(masks), through_(through), repo_(repo), own_(own) {}
+  /// masked. Files whose names say that they hold credentials, the server's `own` by their paths in a tree, and what is
+  /// `ignored` are left out in any case.
+  concealment(bool masks, const view* through, std::string_view repo, const disk::own_files& own,
+              ignored_paths& ignored) noexcept
+      : masks_(masks), through_(through), repo_(repo), own_(own), ignored_(ignored) {}
 
   /// Why a path is shown to nobody at any revision, by its own name or that of a folder above, such as "its name says that it
   /// holds a private key"; empty: it may be shown.
   [[nodiscard]] std::string secret_at(std::string_view path, bool is_folder) const;
+  /// What those reasons rest on, as far as it may change and was asked about: see there.
+  [[nodiscard]] ignored_paths& ignored() const noexcept { return ignored_; }
   /// What a read of such a path is answered with: resource_not_found, with that reason.
   [[nodiscard]] static failure refusal_of(std::string_view path, std::string_view reason);
   /// Why a file of the work tree is shown to nobody whatever it is called there: it is the server's own under another name.
@@ -53,6 +57,7 @@ class concealment {
   const view* const through_;
   const std::string_view repo_;
   const disk::own_files& own_;
+  ignored_paths& ignored_;
 };
 
 }  // namespace hondana::git

@@ -49,7 +49,7 @@ class copy_search {
 
   result<std::optional<side>> run(const std::vector<earlier_file>& files) {
     if (auto begun = begin(); !begun) return tl::unexpected(std::move(begun.error()));
-    if (size_ > options_.largest_file) return std::nullopt;
+    if (size_ > options_.largest_renamed) return std::nullopt;
     for (const auto& one : files) {
       if (auto go = stopping_.step(); !go) return tl::unexpected(std::move(go.error()));
       const auto score = score_with(one.file);
@@ -77,7 +77,7 @@ class copy_search {
     const auto size = from_.size_of(wanted_);
     if (!size) return tl::unexpected(size.error());
     size_ = *size;
-    if (size_ > options_.largest_file) return {};
+    if (size_ > options_.largest_renamed) return {};
     const auto chunks = chunks_of(wanted_);
     if (!chunks) return tl::unexpected(chunks.error());
     chunks_ = *chunks;
@@ -85,7 +85,7 @@ class copy_search {
   }
 
   result<chunk_bag> chunks_of(const side& of) {
-    const auto read = from_.read(of, options_.largest_file);
+    const auto read = from_.read(of, options_.largest_renamed);
     if (!read) return tl::unexpected(read.error());
     return counter_.count(read->bytes(), !read->is_binary);
   }
@@ -94,7 +94,7 @@ class copy_search {
     if (!is_regular(other.mode)) return 0U;
     const auto size = from_.size_of(other);
     if (!size) return tl::unexpected(size.error());
-    if (*size > options_.largest_file || !may_be_similar(*size, size_, least_copied)) return 0U;
+    if (*size > options_.largest_renamed || !may_be_similar(*size, size_, least_copied)) return 0U;
     const auto chunks = chunks_of(other);
     if (!chunks) return tl::unexpected(chunks.error());
     return score_of(common_bytes(*chunks, chunks_), *size, size_);

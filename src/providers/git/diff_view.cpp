@@ -4,6 +4,7 @@
 
 #include "json/writer.hpp"
 #include "providers/git/change_list.hpp"
+#include "providers/git/comparison_limits.hpp"
 #include "providers/git/markdown.hpp"
 #include "providers/git/people.hpp"
 #include "providers/git/rendering.hpp"
@@ -64,8 +65,18 @@ result<std::vector<change>> compare_trees(const asking& what, const std::optiona
   if (!after) return tl::unexpected(after.error());
   compare_options with;
   if (!what.at.path.empty()) with.paths.push_back(what.at.path);
+  with.largest_renamed = largest_compared_file;
   with.is_stopped = what.is_stopped;
-  return compare(what.in, before.get(), after->get(), with);
+  // Which files they are is enough for that.
+  with.finds_renames = !what.is_description;
+  auto found = compare(what.in, before.get(), after->get(), with);
+  if (!found) return found;
+  const auto folder_of = [](std::string_view path) {
+    return path.substr(0, path.find('/') == path.npos ? 0 : path.rfind('/'));
+  };
+  for (const auto& one : *found)
+    for (const auto* side : {&one.before, &one.after}) what.hides.ignored().look_into(folder_of(side->path));
+  return found;
 }
 
 result<rendering> render_diff(const asking& what) {
@@ -75,13 +86,19 @@ result<rendering> render_diff(const asking& what) {
   if (!to) return tl::unexpected(to.error());
   auto made = rendering_for(what);
   made.is_fixed = from->is_fixed && to->is_fixed;
-  made.version = version_of({text_of(from->commit), text_of(to->commit), what.at.path, what.at.is_json ? "json" : ""});
-  if (what.is_enough(made.version)) return made;
   const auto found = compare_trees(what, from->tree, to->tree);
   if (!found) return tl::unexpected(found.error());
+  made.version = version_with_ignored(
+      version_of({text_of(from->commit), text_of(to->commit), what.at.path, what.at.is_json ? "json" : ""}), what);
+  if (what.is_enough(made.version)) return made;
   change_list changes(what, text_of(to->commit));
   if (auto added = changes.add(*found); !added) return tl::unexpected(std::move(added.error()));
   made.text = what.at.is_json ? json_of(what, *from, *to, changes) : markdown_of(what, *from, *to, changes);
+  if (changes.lacks_content()) {
+    // It may be fetched.
+    made.is_fixed = false;
+    version_by_text(made, what);
+  }
   if (changes.masked() > 0) made.facts.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(changes.masked()));
   return made;
 }

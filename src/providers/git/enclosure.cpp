@@ -97,7 +97,10 @@ enclosure::enclosure(const std::vector<std::string>& roots) {
     auto real = real_path_of(one);
     if (!real) continue;
     disk::handle folder(::open(real->c_str(), as_handle | O_DIRECTORY | O_NOFOLLOW));
-    if (!folder.is_open()) continue;
+    if (!folder.is_open()) {
+      lacks_descriptors_ = lacks_descriptors_ || errno == EMFILE || errno == ENFILE;
+      continue;
+    }
     std::vector<std::string> spellings{std::move(*real)};
     auto given = one;
     while (given.size() > 1 && given.back() == '/') given.pop_back();
@@ -113,7 +116,7 @@ disk::handle enclosure::open_without_links(const std::string& path, int flags) c
     disk::handle opened(
         open_resolved(one.folder.get(), *rest, flags, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
     if (!opened.is_open() && (errno == ENOSYS || errno == EPERM)) opened = open_step_by_step(one.folder.get(), *rest, flags);
-    if (opened.is_open()) return opened;
+    if (opened.is_open() || errno == EMFILE || errno == ENFILE) return opened;
   }
   return {};
 }
@@ -140,8 +143,10 @@ tl::expected<enclosure::landing, astray> enclosure::follow(const std::string& pa
   if (const auto obstacle = obstacle_inside(path)) return tl::unexpected(*obstacle);
   auto real = real_path_of(path);
   if (!real) return tl::unexpected(astray::outside);
+  errno = 0;
   auto at = open_without_links(*real, as_handle);
-  if (!at.is_open()) return tl::unexpected(astray::outside);
+  if (!at.is_open())
+    return tl::unexpected(lacks_descriptors_ || errno == EMFILE || errno == ENFILE ? astray::unreadable : astray::outside);
   return landing{std::move(*real), std::move(at)};
 }
 

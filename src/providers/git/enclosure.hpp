@@ -54,6 +54,7 @@ class enclosure {
   [[nodiscard]] disk::handle open_without_links(const std::string& path, int flags) const;
 
   std::vector<root> roots_;
+  bool lacks_descriptors_ = false;  // to open all roots
 };
 
 }  // namespace hondana::git

@@ -4,14 +4,17 @@
 #include <algorithm>
 #include <array>
 #include <compare>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
 #include <hondana/uri.hpp>
 
 #include "providers/git/media.hpp"
+#include "providers/git/stopping.hpp"
 #include "providers/git/text.hpp"
 #include "providers/git/tree_entries.hpp"
+#include "uri/octet_set.hpp"
 
 namespace hondana::git {
 namespace {
@@ -71,6 +74,57 @@ std::string_view description_of(topic what) noexcept {
   return descriptions.at(static_cast<std::size_t>(what));
 }
 
+/// In what order bytes of names come in URIs: what is escaped there begins with a percent sign.
+constexpr auto written_ranks = [] {
+  std::array<std::uint16_t, 256> ranks{};
+  for (unsigned byte = 0; byte < ranks.size(); ++byte) {
+    const auto raw = static_cast<char>(byte);
+    ranks[byte] =
+        static_cast<std::uint16_t>(uri::file_path_characters.has(raw) ? byte << 8U : (unsigned{'%'} << 8U) + byte + 1);
+  }
+  return ranks;
+}();
+
+bool is_written_before(std::string_view a, std::string_view b) noexcept {
+  const auto [x, y] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  if (x == a.end() || y == b.end()) return x == a.end() && y != b.end();
+  return written_ranks[static_cast<unsigned char>(*x)] < written_ranks[static_cast<unsigned char>(*y)];
+}
+
+/// Places of all sound entries in segment order: files first, since blobs come before trees. Trees mostly have them so.
+result<std::vector<std::uint32_t>> listing_order(const tree_listing& all, stopping& when) {
+  std::vector<std::uint32_t> files, folders;
+  files.reserve(all.size());
+  for (std::uint32_t place = 0; place < all.size(); ++place) {
+    if (auto go = when.step(); !go) return tl::unexpected(std::move(go.error()));
+    if (all.is_sound(place)) (all.is_folder(place) ? folders : files).push_back(place);
+  }
+  const auto is_sooner_listed = [&all](std::uint32_t a, std::uint32_t b) {
+    return is_written_before(all.name(a), all.name(b));
+  };
+  for (auto* part : {&files, &folders}) {
+    if (!std::is_sorted(part->begin(), part->end(), is_sooner_listed)) std::sort(part->begin(), part->end(), is_sooner_listed);
+    if (auto go = when.ask(); !go) return tl::unexpected(std::move(go.error()));
+  }
+  files.insert(files.end(), folders.begin(), folders.end());
+  return files;
+}
+
+resource child_entry(const address& folder, const tree_entry& one) {
+  const auto at = address_of(folder, one);
+  auto entry = entry_of(at);
+  entry.kind = one.kind();
+  entry.version = text_of(one.id);
+  if (one.is_link() || one.is_submodule()) {
+    entry.mimeType = "text/plain";
+    if (one.is_submodule()) entry.version.clear();
+  } else if (!one.is_folder()) {
+    const auto type = media_type_of(at.path, {}, true);
+    if (type != "text/plain") entry.mimeType = type;
+  }
+  return entry;
+}
+
 bool is_before(const resource& a, const resource& b) noexcept { return std::is_lt(compare_by_segment(a.uri, b.uri)); }
 
 }  // namespace
@@ -100,27 +154,31 @@ std::vector<resource> listed_entries(const std::string& repo, bool has_work_tree
   return all;
 }
 
-result<std::vector<resource>> child_entries(git_repository* in, const address& folder, const concealment& hides) {
+result<list_result> child_entries(git_repository* in, const address& folder, const concealment& hides,
+                                  const child_page& asked) {
   const auto found = find_folder(in, folder, hides);
   if (!found) return tl::unexpected(found.error());
-  auto all = entries_of(in, found->tree);
-  if (!all) return tl::unexpected(std::move(all.error()));
-  std::vector<resource> children;
-  for (const auto& one : shown_of(std::move(*all), folder, hides).entries) {
-    const auto at = address_of(folder, one);
-    auto& entry = children.emplace_back(entry_of(at));
-    entry.kind = one.kind();
-    entry.version = text_of(one.id);
-    if (one.is_link() || one.is_submodule()) {
-      entry.mimeType = "text/plain";
-      if (one.is_submodule()) entry.version.clear();
-    } else if (!one.is_folder()) {
-      const auto type = media_type_of(at.path, {}, true);
-      if (type != "text/plain") entry.mimeType = type;
+  const auto listing = tree_listing::open(in, found->tree);
+  if (!listing) return tl::unexpected(listing.error());
+  stopping when(asked.is_stopped);
+  const auto order = listing_order(*listing, when);
+  if (!order) return tl::unexpected(order.error());
+  const auto is_passed = [&](std::uint32_t place) {
+    return std::is_lteq(compare_by_segment(uri_of(address_of(folder, listing->at(place))), asked.after));
+  };
+  auto next = asked.after.empty() ? order->begin() : std::partition_point(order->begin(), order->end(), is_passed);
+  list_result page;
+  for (; next != order->end(); ++next) {
+    if (auto go = when.step(); !go) return tl::unexpected(std::move(go.error()));
+    const auto one = listing->at(*next);
+    if (sight_of(one, folder, hides) != entry_sight::shown) continue;
+    if (page.entries.size() == asked.limit) {
+      page.resume = page.entries.empty() ? std::string(asked.after) : page.entries.back().uri;
+      return page;
     }
+    page.entries.push_back(child_entry(folder, one));
   }
-  std::sort(children.begin(), children.end(), is_before);
-  return children;
+  return page;
 }
 
 }  // namespace hondana::git

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "providers/git/commit_store.hpp"
+#include "providers/git/comparison_limits.hpp"
 #include "providers/git/history.hpp"
 #include "providers/git/log_filter.hpp"
 #include "providers/git/log_pages.hpp"
@@ -57,6 +58,7 @@ class follower {
   result<std::optional<std::string>> name_before(const commit_node& commit, const commit_node& parent) const {
     rename_question question{parent.tree, commit.tree, path_};
     question.takes_copies = true;
+    question.largest_file = largest_compared_file;
     question.is_stopped = request_.is_stopped;
     auto before = renamed_from(in_, question);
     if (!before) return tl::unexpected(std::move(before.error()));

@@ -8,6 +8,7 @@
 #include "model/still_wanted.hpp"
 #include "providers/git/concealment.hpp"
 #include "providers/git/entries.hpp"
+#include "providers/git/ignored_paths.hpp"
 #include "providers/git/reference_marks.hpp"
 #include "providers/git/rendering.hpp"
 
@@ -59,7 +60,8 @@ std::string mark_of(const address& at, const reference_marks& marks, git_reposit
       break;
   }
   const auto where = of.where();
-  const concealment hides(redact, nullptr, at.repo, of.own());
+  ignored_paths ignored(in, !where.work_tree.empty());
+  const concealment hides(redact, nullptr, at.repo, of.own(), ignored);
   const auto made = render({.in = in,
                             .at = at,
                             .hides = hides,
@@ -125,7 +127,10 @@ bool followed::state::look(const call& by, std::size_t which) {
       if (is_stopped()) return false;
       marks.emplace(uri, mark_of(one.at, *now, handle->get(), of, redact, is_stopped));
     }
-    if (is_stopped()) return false;
+    const auto is_refused = [](const auto& one) { return one.second.starts_with("refused: "); };
+    if (std::any_of(marks.begin(), marks.end(), is_refused)) handle->retire();
+    // What was read of torn files says nothing; they are looked at again.
+    if (is_stopped() || handle->is_torn()) return false;
   }
   // After what was looked at, so that nothing lies between.
   settle(which, marks, list_mark, latest_change_in(of.where()));

@@ -1,7 +1,10 @@
 /// The provider's calls.
 #include "providers/git/git_provider.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <compare>
 #include <filesystem>
 #include <optional>
@@ -12,15 +15,19 @@
 #include <hondana/completion.hpp>
 #include <hondana/uri.hpp>
 
+#include "disk/handle.hpp"
 #include "model/still_wanted.hpp"
 #include "providers/git/completing.hpp"
 #include "providers/git/concealment.hpp"
 #include "providers/git/entries.hpp"
+#include "providers/git/ignored_paths.hpp"
 #include "providers/git/library.hpp"
+#include "providers/git/named_reference.hpp"
 #include "providers/git/own_paths.hpp"
 #include "providers/git/quotation.hpp"
 #include "providers/git/references.hpp"
 #include "providers/git/rendering.hpp"
+#include "providers/git/torn_files.hpp"
 
 namespace hondana::git {
 namespace {
@@ -32,18 +39,29 @@ tl::unexpected<failure> missing(std::string_view why, std::string private_text =
               std::move(private_text));
 }
 
-/// What is named by whole ids is what it is.
-class lasting final : public validity {
- public:
-  [[nodiscard]] bool holds() const noexcept override { return true; }
-};
-
 std::function<bool()> stopper(const call& by) {
   return [&by] { return !still_wanted(by).has_value(); };
 }
 
-/// Whoever was stopped by the deadline says that it was cancelled.
-failure told(failure why, const call& by) {
+/// libgit2 passes over packs that it cannot open, and says that there is no such object; screening finds no folders.
+bool lacks_descriptors() noexcept {
+  const disk::handle probe(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  return !probe.is_open() && (errno == EMFILE || errno == ENFILE);
+}
+
+/// What is not there for want of descriptors is not told as missing.
+failure unless_too_many_files(failure why) {
+  if (why.code != errc::cancelled && lacks_descriptors()) {
+    why.code = errc::source_unavailable;
+    why.public_text = "The repository cannot be read now: the server has too many files open. Ask again later.";
+  }
+  return why;
+}
+
+/// Whoever was stopped by the deadline says that it was cancelled; what cannot be read is looked for anew by the next call.
+failure told(failure why, const call& by, repository::lease& through) {
+  why = unless_too_many_files(std::move(why));
+  if (why.code == errc::source_unavailable) through.retire();
   if (why.code == errc::cancelled)
     if (auto wanted = still_wanted(by); !wanted) return std::move(wanted.error());
   return why;
@@ -83,7 +101,15 @@ result<std::shared_ptr<git_provider>> git_provider::open(git_options from) {
     places.push_back(std::move(*found));
   }
   for (const auto& folder : from.folders) {
-    for (auto& one : discover(folder, roots, from.depth, from.most_repositories, [] { return true; })) {
+    auto found = discover(folder, roots, from.depth, from.most_repositories + 1, [] { return true; });
+    if (found.size() > from.most_repositories) {
+      found.erase(found.begin() + static_cast<std::ptrdiff_t>(from.most_repositories), found.end());
+      left_out.push_back(folder);
+      if (from.log)
+        from.log("the repositories below " + folder + " are more than " + std::to_string(from.most_repositories) +
+                 "; the others are left out. Name the folders that they are in");
+    }
+    for (auto& one : found) {
       if (one.what) {
         const auto is_known = [&](const place& other) { return other.git_folder == one.what->git_folder; };
         if (std::any_of(places.begin(), places.end(), is_known)) continue;
@@ -196,7 +222,7 @@ result<git_provider::target> git_provider::find(const std::string& uri, const ca
                    "no such repository, or hidden");
   if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
   auto handle = found->second->take();
-  if (!handle) return tl::unexpected(std::move(handle.error()));
+  if (!handle) return tl::unexpected(unless_too_many_files(std::move(handle.error())));
   const bool has_work_tree = !found->second->where().work_tree.empty();
   return target{std::move(*at), found->second, std::move(*handle), has_work_tree};
 }
@@ -211,7 +237,11 @@ result<list_result> git_provider::list(const list_request& request) {
     if (!after.empty() && std::is_lt(compare_by_segment(prefix, after)) && !after.starts_with(prefix)) continue;
     if (auto wanted = still_wanted(request); !wanted) return tl::unexpected(std::move(wanted.error()));
     bool has_commits = true;
-    if (const auto handle = one->take()) has_commits = git_repository_head_unborn(handle->get()) == 0;
+    if (const auto handle = one->take()) {
+      const auto head = follow_reference(handle->get(), "HEAD");
+      git_error_clear();
+      has_commits = !head || head->id;
+    }
     for (auto& entry : listed_entries(slug, !one->where().work_tree.empty(), has_commits)) {
       if (!after.empty() && std::is_lteq(compare_by_segment(entry.uri, after))) continue;
       if (through != nullptr && !through->may_see(entry.uri)) continue;
@@ -228,7 +258,8 @@ result<list_result> git_provider::list(const list_request& request) {
 result<reading> git_provider::read(const read_request& request) {
   auto what = find(request.uri, request, true);
   if (!what) return tl::unexpected(std::move(what.error()));
-  const concealment hides(options_.redact, request.who.view.get(), what->at.repo, what->of->own());
+  ignored_paths ignored(what->handle.get(), what->has_work_tree);
+  const concealment hides(options_.redact, request.who.view.get(), what->at.repo, what->of->own(), ignored);
   auto made = render({.in = what->handle.get(),
                       .at = what->at,
                       .hides = hides,
@@ -237,11 +268,13 @@ result<reading> git_provider::read(const read_request& request) {
                       .roots = what->of->roots(),
                       .has_work_tree = what->has_work_tree,
                       .if_version = request.if_version});
-  if (!made) return tl::unexpected(told(std::move(made.error()), request));
+  if (what->handle.is_torn()) return torn();
+  if (!made) return tl::unexpected(told(std::move(made.error()), request, what->handle));
   reading answer;
   answer.version = std::move(made->version);
   answer.ttl = made->is_fixed ? std::chrono::milliseconds(fixed_ttl) : made->ttl;
-  if (made->is_fixed) answer.valid = std::make_shared<const lasting>();
+  // What is named by whole ids is what it is, as long as it is shown.
+  if (made->is_fixed) answer.valid = ignored.unchanged();
   if (!made->text) return answer;
   const auto entry = entry_of(what->at);
   content item;
@@ -258,7 +291,8 @@ result<reading> git_provider::read(const read_request& request) {
 result<resource> git_provider::describe(const describe_request& request) {
   auto what = find(request.uri, request, false);
   if (!what) return tl::unexpected(std::move(what.error()));
-  const concealment hides(options_.redact, request.who.view.get(), what->at.repo, what->of->own());
+  ignored_paths ignored(what->handle.get(), what->has_work_tree);
+  const concealment hides(options_.redact, request.who.view.get(), what->at.repo, what->of->own(), ignored);
   auto made = render({.in = what->handle.get(),
                       .at = what->at,
                       .hides = hides,
@@ -267,7 +301,8 @@ result<resource> git_provider::describe(const describe_request& request) {
                       .roots = what->of->roots(),
                       .has_work_tree = what->has_work_tree,
                       .is_description = true});
-  if (!made) return tl::unexpected(told(std::move(made.error()), request));
+  if (what->handle.is_torn()) return torn();
+  if (!made) return tl::unexpected(told(std::move(made.error()), request, what->handle));
   auto entry = entry_of(what->at);
   entry.uri = request.uri;
   entry.kind = made->kind;
@@ -282,14 +317,13 @@ result<list_result> git_provider::children(const children_request& request) {
   if (!what) return tl::unexpected(std::move(what.error()));
   if (what->at.what != topic::tree)
     return fail(errc::invalid_argument, in_quotes(request.uri, 400) + " is no folder. Folders are git://REPO/tree/REV/PATH.");
-  const concealment hides(options_.redact, request.who.view.get(), what->at.repo, what->of->own());
-  auto all = child_entries(what->handle.get(), what->at, hides);
-  if (!all) return tl::unexpected(std::move(all.error()));
-  const auto is_passed = [&](const resource& one) { return std::is_lteq(compare_by_segment(one.uri, request.after)); };
-  auto next = request.after.empty() ? all->begin() : std::partition_point(all->begin(), all->end(), is_passed);
-  list_result page;
-  for (; next != all->end() && page.entries.size() < request.limit; ++next) page.entries.push_back(std::move(*next));
-  if (next != all->end()) page.resume = page.entries.empty() ? request.after : page.entries.back().uri;
+  ignored_paths ignored(what->handle.get(), what->has_work_tree);
+  const concealment hides(options_.redact, request.who.view.get(), what->at.repo, what->of->own(), ignored);
+  const auto is_stopped = stopper(request);
+  auto page = child_entries(what->handle.get(), what->at, hides,
+                            {.after = request.after, .limit = request.limit, .is_stopped = is_stopped});
+  if (what->handle.is_torn()) return torn();
+  if (!page) return tl::unexpected(told(std::move(page.error()), request, what->handle));
   return page;
 }
 
@@ -308,11 +342,13 @@ result<complete_result> git_provider::complete(const complete_request& request) 
   }
   const auto found = repositories_.find(asked.chosen("repo"));
   if (found == repositories_.end()) return asked.without_repository();
-  const auto handle = found->second->take();
-  if (!handle) return tl::unexpected(handle.error());
-  const concealment hides(options_.redact, request.who.view.get(), found->first, found->second->own());
+  auto handle = found->second->take();
+  if (!handle) return tl::unexpected(unless_too_many_files(std::move(handle.error())));
+  ignored_paths ignored(handle->get(), !found->second->where().work_tree.empty());
+  const concealment hides(options_.redact, request.who.view.get(), found->first, found->second->own(), ignored);
   auto values = asked.values(handle->get(), hides, stopper(request));
-  if (!values) return tl::unexpected(told(std::move(values.error()), request));
+  if (handle->is_torn()) return torn();
+  if (!values) return tl::unexpected(told(std::move(values.error()), request, *handle));
   return values;
 }
 

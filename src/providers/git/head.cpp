@@ -43,7 +43,8 @@ result<head_state> head_of(git_repository* in) {
     return fail(errc::source_unavailable,
                 !found && found.error() == lost::circular
                     ? "HEAD leads in a circle of references. `git symbolic-ref HEAD refs/heads/NAME` mends it."
-                    : "HEAD is broken. `git symbolic-ref HEAD refs/heads/NAME` mends it.");
+                    : "HEAD, or the reference that it leads to, cannot be read. `git symbolic-ref HEAD refs/heads/NAME` there "
+                      "names another; `git fsck` tells more.");
   head_state state;
   state.commit = found->id;
   if (found->name != "HEAD")

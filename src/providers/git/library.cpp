@@ -4,6 +4,9 @@
 #include <array>
 #include <utility>
 
+#include "providers/git/allocations.hpp"
+#include "providers/git/torn_files.hpp"
+
 namespace hondana::git {
 namespace {
 
@@ -13,8 +16,11 @@ constexpr ssize_t kept_objects = ssize_t{16} << 20;
 constexpr std::size_t largest_kept_blob = std::size_t{512} << 10;
 // Of packs that are mapped at once, in all repositories together.
 constexpr std::size_t mapped_packs = std::size_t{1} << 30;
+// Of packs that are open at once, in all repositories together: a descriptor for each. The indexes are mapped without one.
+constexpr std::size_t open_packs = 128;
 
 int start() {
+  if (const int code = bound_allocations(); code < 0) return code;
   if (const int code = git_libgit2_init(); code < 0) return code;
   for (const int level :
        {GIT_CONFIG_LEVEL_PROGRAMDATA, GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_GLOBAL}) {
@@ -29,6 +35,7 @@ int start() {
   if (const int code = git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, kept_objects); code < 0) return code;
   if (const int code = git_libgit2_opts(GIT_OPT_SET_CACHE_OBJECT_LIMIT, GIT_OBJECT_BLOB, largest_kept_blob); code < 0)
     return code;
+  if (const int code = git_libgit2_opts(GIT_OPT_SET_MWINDOW_FILE_LIMIT, open_packs); code < 0) return code;
   return git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, mapped_packs);
 }
 
@@ -38,7 +45,7 @@ result<void> ready() {
   // Never undone: abandoned calls may still use it when the process ends.
   static const int code = start();
   if (code < 0) return failed("git repositories cannot be read: libgit2 did not start");
-  return {};
+  return catch_torn_pages();
 }
 
 std::string last_words() {

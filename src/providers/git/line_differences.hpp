@@ -26,7 +26,8 @@ struct line_edit {
 
 /// From top to bottom; between two of them is at least one line that stayed. The same ones that `git diff` finds by Myers'
 /// algorithm with its shortcuts (not --minimal), moved as far down as they can be, without the indent heuristic.
-/// Errors: source_unavailable where libgit2 fails; cancelled.
+/// Time: for n lines at worst some n to the power of one and a half, whatever stands in them; it cannot be stopped on the way.
+/// Errors: source_unavailable where libgit2 fails; cancelled; response_too_large beyond 32 million lines.
 [[nodiscard]] result<std::vector<line_edit>> line_edits(std::string_view before, std::string_view after, const stopping& when);
 
 [[nodiscard]] tl::unexpected<failure> patch_too_long();

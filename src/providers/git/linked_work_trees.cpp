@@ -77,8 +77,15 @@ result<std::vector<linked_work_tree>> linked_work_trees(git_repository* in, cons
     main.is_present = true;
     found.push_back(std::move(main));
   }
-  for (auto& name : folders_of(common + "/worktrees")) {
-    const auto folder = common + "/worktrees/" + name;
+  const auto all = common + "/worktrees";
+  const auto real = own.folder(all);
+  if (!real && real.error() == astray::missing) return found;
+  if (!real || *real != all)
+    return fail(errc::source_unavailable, "The repository's folder of work trees, .git/worktrees, " +
+                                              std::string(real ? "is a link" : text_of(real.error())) +
+                                              ", and is not looked into. Make it an ordinary folder.");
+  for (auto& name : folders_of(all)) {
+    const auto folder = all + '/' + name;
     linked_work_tree one;
     read_head(one, in, own, folder);
     struct stat facts{};

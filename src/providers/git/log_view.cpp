@@ -8,6 +8,7 @@
 #include "providers/git/history.hpp"
 #include "providers/git/markdown.hpp"
 #include "providers/git/people.hpp"
+#include "providers/git/quotation.hpp"
 #include "providers/git/references.hpp"
 #include "providers/git/rendering.hpp"
 #include "providers/git/revision.hpp"
@@ -108,6 +109,13 @@ std::string history_text(const asking& what, const file_history_page& page) {
   return out += foot(next, page.steps.empty());
 }
 
+tl::unexpected<failure> history_of_folder_refused(const asking& what) {
+  const auto& at = what.at;
+  return fail(errc::invalid_argument, "path: " + in_quotes(at.path, 400) +
+                                          " is a folder, and a history is that of one file. Ask for the commits that changed "
+                                          "something in it as log?ref=REV&path=PATH.");
+}
+
 }  // namespace
 
 result<rendering> render_log(const asking& what) {
@@ -117,8 +125,11 @@ result<rendering> render_log(const asking& what) {
   if (!store) return tl::unexpected(store.error());
   auto made = rendering_for(what);
   made.is_fixed = *from && (*from)->is_fixed && store->shallow_stamp().empty();
-  made.version = version_of({*from ? text_of((*from)->commit) : "", store->shallow_stamp(), uri_of(what.at)});
+  if (!what.at.path.empty()) what.hides.ignored().look_into(what.at.path);
+  made.version =
+      version_with_ignored(version_of({*from ? text_of((*from)->commit) : "", store->shallow_stamp(), uri_of(what.at)}), what);
   if (what.is_enough(made.version)) return made;
+  const auto folders = what.hides.ignored().folder_count();
   log_page page;
   if (*from) {
     auto request = request_of(what, (*from)->commit);
@@ -129,6 +140,7 @@ result<rendering> render_log(const asking& what) {
     page = std::move(*found);
   }
   made.text = log_text(what, page);
+  add_ignored(made, what, folders);
   return made;
 }
 
@@ -137,18 +149,25 @@ result<rendering> render_history(const asking& what) {
     return tl::unexpected(concealment::refusal_of(what.at.path, why));
   const auto rev = resolve(what.in, what.at.rev, "rev");
   if (!rev) return tl::unexpected(rev.error());
+  const auto entry = find_entry(what.in, rev->tree, what.at.path);
+  if (entry && entry->is_folder() && what.hides.shows_folder(what.at.rev, what.at.path)) return history_of_folder_refused(what);
   const auto store = commit_store::open(what.in);
   if (!store) return tl::unexpected(store.error());
   auto made = rendering_for(what);
   made.is_fixed = rev->is_fixed && store->shallow_stamp().empty();
-  made.version = version_of({text_of(rev->commit), store->shallow_stamp(), uri_of(what.at)});
+  made.version = version_with_ignored(version_of({text_of(rev->commit), store->shallow_stamp(), uri_of(what.at)}), what);
   if (what.is_enough(made.version)) return made;
+  const auto folders = what.hides.ignored().folder_count();
   const auto path = sought_path(what, what.at.rev, rev->tree);
   auto page = file_history(what.in, rev->commit, path, request_of(what, rev->commit));
   if (!page) return tl::unexpected(std::move(page.error()));
   // What may be known of at one revision need not be at another.
   std::erase_if(page->steps, [&](const file_step& one) { return !what.hides.shows_file(text_of(one.commit.id), one.path); });
+  const bool may_be_there = path == what.at.path && (entry || entry.error().code != errc::resource_not_found);
+  if (page->steps.empty() && !page->next && what.at.cursor.empty() && !may_be_there)
+    return tl::unexpected(missing_file(what.at.path));
   made.text = history_text(what, *page);
+  add_ignored(made, what, folders);
   return made;
 }
 

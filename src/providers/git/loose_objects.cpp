@@ -112,10 +112,11 @@ struct loose_backend : git_odb_backend {
 
 loose_backend* ours(git_odb_backend* of) noexcept { return static_cast<loose_backend*>(of); }
 
-int read_loose(void** bytes, std::size_t* size, git_object_t* kind, git_odb_backend* from, const git_oid* id) {
+/// FIFOs are not waited for. A code of libgit2.
+int open_loose(disk::handle& file, git_odb_backend* from, const git_oid* id) {
   const auto digits = text_of(*id);
   const auto path = ours(from)->folder + '/' + digits.substr(0, 2) + '/' + digits.substr(2);
-  disk::handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  file = disk::handle(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (file.get() < 0) {
     if (errno != ENOENT && errno != ENOTDIR) return is_broken(std::strerror(errno));
     git_error_set_str(GIT_ERROR_ODB, "no such loose object");
@@ -123,6 +124,25 @@ int read_loose(void** bytes, std::size_t* size, git_object_t* kind, git_odb_back
   }
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return is_broken("a loose object is no regular file");
+  return 0;
+}
+
+int read_loose_header(std::size_t* size, git_object_t* kind, git_odb_backend* from, const git_oid* id) {
+  disk::handle file;
+  if (const int code = open_loose(file, from, id); code < 0) return code;
+  const auto unpacked = std::make_unique<inflated_file>(std::move(file));
+  std::array<char, longest_header> front{};
+  const auto begun = unpacked->read(front);
+  const auto header = begun ? header_of({front.data(), *begun}) : std::nullopt;
+  if (!header) return is_broken("a loose object has no proper header");
+  *size = header->size;
+  *kind = header->kind;
+  return 0;
+}
+
+int read_loose(void** bytes, std::size_t* size, git_object_t* kind, git_odb_backend* from, const git_oid* id) {
+  disk::handle file;
+  if (const int code = open_loose(file, from, id); code < 0) return code;
   const auto unpacked = std::make_unique<inflated_file>(std::move(file));
   std::array<char, longest_header> front{};
   const auto begun = unpacked->read(front);
@@ -170,10 +190,7 @@ int loose_objects(git_odb_backend** out, const std::string& folder) {
   made->read = read_loose;
   made->read_prefix = read_loose_prefix;
   made->free = free_loose;
-  made->read_header = [](std::size_t* size, git_object_t* kind, git_odb_backend* from, const git_oid* id) {
-    auto* const theirs = ours(from)->theirs;
-    return theirs->read_header(size, kind, theirs, id);
-  };
+  made->read_header = read_loose_header;
   made->exists = [](git_odb_backend* from, const git_oid* id) {
     auto* const theirs = ours(from)->theirs;
     return theirs->exists(theirs, id);

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "providers/git/reference_files.hpp"
+
 namespace hondana::git {
 namespace {
 
@@ -17,6 +19,10 @@ tl::expected<followed_name, lost> follow_reference(git_repository* in, std::stri
   if (name.find('\0') != std::string::npos) return tl::unexpected(lost::invalid);
   for (std::size_t depth = 0; depth <= most_symbolic; ++depth) {
     if (name != "HEAD" && !name.starts_with(references_prefix)) return tl::unexpected(lost::invalid);
+    int is_valid = 0;
+    if (git_reference_name_is_valid(&is_valid, name.c_str()) < 0 || is_valid == 0)
+      return tl::unexpected(depth == 0 ? lost::invalid : lost::broken);
+    if (!may_look_up(in, name)) return tl::unexpected(lost::broken);
     git_reference* raw = nullptr;
     const int code = git_reference_lookup(&raw, in, name.c_str());
     const reference_pointer found(raw);

@@ -17,9 +17,9 @@
 namespace hondana::git {
 namespace {
 
-// References of more folders are not all heard of; they are looked at every two seconds then.
+// References of more folders are looked at every two seconds instead.
 constexpr std::size_t most_folders = 10'000;
-constexpr int deepest_walk = 32;
+constexpr int deepest_walk = 65;  // as deep as those that are screened
 
 using visitor = std::function<void(const std::string& path, int descriptor)>;
 
@@ -30,11 +30,19 @@ struct closes_folder {
 /// A folder and those below it, without following links.
 class folder_walk {
  public:
-  explicit folder_walk(const visitor& visit) : visit_(visit) {}
+  folder_walk(const visitor& visit, int levels) : visit_(visit), levels_(levels) {}
+
+  /// Whether there were more, or deeper ones, than are visited.
+  [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
 
   void go(int above, const std::string& name, const std::string& path, int depth) {
     const disk::handle folder(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (folder.get() < 0 || depth > deepest_walk || ++folders_ > most_folders) return;
+    if (folder.get() < 0) return;
+    if (depth > levels_ || folders_ == most_folders) {
+      is_cut_ = true;
+      return;
+    }
+    ++folders_;
     visit_(path, folder.get());
     const int listed = ::fcntl(folder.get(), F_DUPFD_CLOEXEC, 0);
     const std::unique_ptr<DIR, closes_folder> open(listed < 0 ? nullptr : ::fdopendir(listed));
@@ -44,6 +52,7 @@ class folder_walk {
     }
     while (const auto* entry = ::readdir(open.get())) {
       const std::string_view one = entry->d_name;
+      if (folders_ == most_folders && is_cut_) return;
       if (one == "." || one == ".." || (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)) continue;
       go(folder.get(), entry->d_name, path + '/' + entry->d_name, depth + 1);
     }
@@ -51,7 +60,9 @@ class folder_walk {
 
  private:
   const visitor& visit_;
+  const int levels_;
   std::size_t folders_ = 0;
+  bool is_cut_ = false;
 };
 
 /// The trees of a lookout: each repository's own git folder, and the common one behind it where that is another.
@@ -70,15 +81,21 @@ std::vector<watched_tree> trees_of(const std::vector<place>& of) {
   return out;
 }
 
-void visit_folders(const watched_tree& one, const visitor& visit) {
+/// False: there are folders of references that were not visited.
+bool visit_folders(const watched_tree& one, const visitor& visit) {
   const disk::handle top(::open(one.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (top.get() < 0) return;  // the look says so
+  if (top.get() < 0) return true;  // the look says so
   visit("", top.get());
-  if (!one.has_references) return;
-  folder_walk(visit).go(top.get(), "refs", "refs", 0);
-  folder_walk(visit).go(top.get(), "worktrees", "worktrees", deepest_walk - 1);
+  if (!one.has_references) return true;
+  folder_walk references(visit, deepest_walk);
+  references.go(top.get(), "refs", "refs", 0);
+  folder_walk(visit, 1).go(top.get(), "worktrees", "worktrees", 0);
   // What is dropped from the middle of the stash changes nothing but its log.
-  folder_walk(visit).go(top.get(), "logs/refs", "logs/refs", deepest_walk);
+  const disk::handle logs(::openat(top.get(), "logs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const disk::handle of_references(
+      logs.get() < 0 ? -1 : ::openat(logs.get(), "refs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (of_references.get() >= 0) visit("logs/refs", of_references.get());
+  return !references.is_cut();
 }
 
 }  // namespace
@@ -86,7 +103,7 @@ void visit_folders(const watched_tree& one, const visitor& visit) {
 std::int64_t latest_change_in(const place& at) {
   std::int64_t latest = 0;
   for (const auto& one : trees_of({at}))
-    visit_folders(one, [&](const std::string&, int descriptor) {
+    (void)visit_folders(one, [&](const std::string&, int descriptor) {
       struct stat facts{};
       if (::fstat(descriptor, &facts) == 0) latest = std::max(latest, disk::stamp_of(facts).changed);
     });
@@ -109,17 +126,23 @@ notices::notices(const std::vector<place>& of, look with_each, std::function<voi
   };
   with.log = std::move(log);
   // The lookout's own thread looks, and only while there is one.
-  const auto cover = std::make_shared<std::function<void(std::size_t, const std::string&, int)>>();
+  struct way_back {
+    std::function<void(std::size_t, const std::string&, int)> cover;
+    std::function<void(std::size_t, const std::string&)> give_up;
+  };
+  const auto back = std::make_shared<way_back>();
   lookout_ = std::make_unique<watch::lookout>(
       std::move(paths),
-      [trees = std::move(trees), look_at_one = std::move(with_each), cover](const call& by,
-                                                                            const watch::lookout::trees& which) {
+      [trees = std::move(trees), look_at_one = std::move(with_each), back](const call& by, const watch::lookout::trees& which) {
         bool has_looked = true;
         std::size_t last = SIZE_MAX;
         // What is made from here on is heard of, and what was made before is found by the look behind.
         for (std::size_t i = 0; i < trees.size(); ++i) {
           if (!which.empty() && !which.contains(i)) continue;
-          visit_folders(trees[i], [&](const std::string& path, int descriptor) { (*cover)(i, path, descriptor); });
+          const auto cover = [&](const std::string& path, int descriptor) { back->cover(i, path, descriptor); };
+          if (!visit_folders(trees[i], cover))
+            back->give_up(i, "its references are in more than " + std::to_string(most_folders) +
+                                 " folders, or nested deeper than " + std::to_string(deepest_walk));
         }
         for (std::size_t i = 0; i < trees.size(); ++i) {
           if ((!which.empty() && !which.contains(i)) || std::exchange(last, trees[i].repository) == trees[i].repository)
@@ -129,7 +152,8 @@ notices::notices(const std::vector<place>& of, look with_each, std::function<voi
         return has_looked;
       },
       std::move(with));
-  *cover = lookout_->coverer();
+  back->cover = lookout_->coverer();
+  back->give_up = lookout_->giver_up();
 }
 
 }  // namespace hondana::git

@@ -62,9 +62,13 @@ result<repository_pointer> open_surveyed(const surveyed& what) {
   repository_pointer opened(raw);
   if (const int code = git_repository_set_config(raw, config->get()); code < 0) return failed(std::string(cannot_open));
   if (const int code = git_repository_set_odb(raw, raw_objects); code < 0) return failed(std::string(cannot_open));
-  if (!what.where.work_tree.empty())
+  if (!what.where.work_tree.empty()) {
     if (const int code = git_repository_set_workdir(raw, what.where.work_tree.c_str(), 0); code < 0)
       return failed(std::string(cannot_open));
+    // libgit2 follows links, and one may have come since the survey.
+    if (git_repository_workdir(raw) != what.where.work_tree + '/')
+      return fail(errc::source_unavailable, std::string(cannot_open), "its work tree has become a link");
+  }
   return opened;
 }
 

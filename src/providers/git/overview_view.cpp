@@ -6,6 +6,7 @@
 
 #include "json/writer.hpp"
 #include "providers/git/changes.hpp"
+#include "providers/git/comparison_limits.hpp"
 #include "providers/git/history.hpp"
 #include "providers/git/markdown.hpp"
 #include "providers/git/people.hpp"
@@ -19,8 +20,8 @@ namespace {
 constexpr std::size_t latest = 10;
 
 struct work_state {
-  std::size_t staged = 0, unstaged = 0, untracked = 0, conflicted = 0;
-  [[nodiscard]] bool is_clean() const noexcept { return staged + unstaged + untracked + conflicted == 0; }
+  std::size_t staged = 0, unstaged = 0, untracked = 0, conflicted = 0, unreadable = 0;
+  [[nodiscard]] bool is_clean() const noexcept { return staged + unstaged + untracked + conflicted + unreadable == 0; }
 };
 
 struct facts {
@@ -34,13 +35,15 @@ struct facts {
 result<void> look_at_work_tree(facts& into, const asking& what) {
   if (!what.has_work_tree) return {};
   compare_options with;
+  with.largest_renamed = largest_compared_file;
   with.is_stopped = what.is_stopped;
   const auto found = compare_work_tree(what.in, with);
   if (!found && found.error().code == errc::cancelled) return tl::unexpected(found.error());
   if (!found) {
     into.unknown = found.error().public_text;
   } else {
-    into.work = work_state{found->staged.size(), found->unstaged.size(), found->untracked.size(), found->conflicted.size()};
+    into.work = work_state{found->staged.size(), found->unstaged.size(), found->untracked.size(), found->conflicted.size(),
+                           found->unreadable.size()};
   }
   return {};
 }
@@ -78,7 +81,8 @@ std::string markdown_of(const asking& what, const facts& all) {
   if (all.work && !all.work->is_clean())
     out += "- Work tree: " + std::to_string(all.work->staged) + " staged, " + std::to_string(all.work->unstaged) +
            " not staged, " + std::to_string(all.work->untracked) + " untracked" +
-           (all.work->conflicted > 0 ? ", " + std::to_string(all.work->conflicted) + " in conflict" : "") + " (" +
+           (all.work->conflicted > 0 ? ", " + std::to_string(all.work->conflicted) + " in conflict" : "") +
+           (all.work->unreadable > 0 ? ", " + std::to_string(all.work->unreadable) + " could not be read" : "") + " (" +
            link("changes", topic::changes) + ")\n";
   if (!all.unknown.empty()) out += "- Work tree: not looked at. " + escaped(all.unknown) + '\n';
   for (const auto& one : all.remotes) out += "- Remote " + code(one.name) + ": " + code(one.url) + '\n';
@@ -100,7 +104,9 @@ std::string json_of(const asking& what, const facts& all) {
   if (all.work) {
     to.key("changes").begin_object().key("staged").unsigned_integer(all.work->staged);
     to.key("unstaged").unsigned_integer(all.work->unstaged).key("untracked").unsigned_integer(all.work->untracked);
-    to.key("conflicted").unsigned_integer(all.work->conflicted).end_object();
+    to.key("conflicted").unsigned_integer(all.work->conflicted);
+    if (all.work->unreadable > 0) to.key("unreadable").unsigned_integer(all.work->unreadable);
+    to.end_object();
   }
   to.member_if("changesUnknown", all.unknown).key("remotes").begin_array();
   for (const auto& one : all.remotes) to.begin_object().member("name", one.name).member("url", one.url).end_object();

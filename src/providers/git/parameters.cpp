@@ -85,7 +85,7 @@ const std::vector<parameter>& parameters() {
          return {};
        }},
       {"cursor",
-       {branches, tags, log, history},
+       {branches, tags, log, tree, history},
        [](address& into, const std::string& value) -> result<void> {
          into.cursor = value;
          return {};

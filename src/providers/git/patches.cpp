@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "providers/git/changes.hpp"
 #include "providers/git/line_differences.hpp"
@@ -37,7 +38,26 @@ struct two_contents {
   [[nodiscard]] bool is_binary() const noexcept { return before.is_binary || after.is_binary; }
 };
 
-result<two_contents> contents_of(const side& before, const side& after, side_contents& from, const patch_options& with) {
+tl::unexpected<failure> beyond_limit(const std::string& what) {
+  return fail(errc::response_too_large,
+              "Files of more than " + what + " are not compared. Read both of them instead, or compare them with git.");
+}
+
+/// Asked of both before either is read.
+result<void> check_sizes(const side& before, const side& after, side_contents& from, const patch_options& with) {
+  for (const auto* one : {&before, &after}) {
+    const auto size = from.size_of(*one);
+    if (!size) return tl::unexpected(size.error());
+    if (*size > with.largest_compared && *size <= with.largest_file)
+      return beyond_limit(std::to_string(with.largest_compared) + " bytes");
+  }
+  return {};
+}
+
+result<two_contents> contents_of(const side& before, const side& after, side_contents& from, const patch_options& with,
+                                 const stopping& when) {
+  if (auto go = when.ask(); !go) return tl::unexpected(std::move(go.error()));
+  if (auto fit = check_sizes(before, after, from, with); !fit) return tl::unexpected(std::move(fit.error()));
   two_contents both;
   for (auto [side, into] : {std::pair(&before, &both.before), std::pair(&after, &both.after)}) {
     auto read = from.read(*side, with.largest_file);
@@ -54,10 +74,8 @@ result<two_contents> contents_of(const side& before, const side& after, side_con
 
 result<std::vector<line_edit>> edits_of(const two_contents& both, const patch_options& with, stopping& when) {
   const auto before = both.before.bytes(), after = both.after.bytes();
-  if (!before.empty() && !after.empty() && count_lines(before) + count_lines(after) > with.most_lines) {
-    return fail(errc::response_too_large, "Files of more than " + std::to_string(with.most_lines) +
-                                              " lines are not compared. Read both of them instead.");
-  }
+  if (!before.empty() && !after.empty() && count_lines(before) + count_lines(after) > with.most_lines)
+    return beyond_limit(std::to_string(with.most_lines) + " lines, both together,");
   return line_edits(before, after, when);
 }
 
@@ -70,10 +88,14 @@ class patch_writer {
     if (of.before.is_there() && of.after.is_there() && (of.before.mode & kind_bits) != (of.after.mode & kind_bits)) {
       // Contents of two kinds are not compared.
       if (auto done = write(of, of.before, {of.after.path}); !done) return done;
+      outcome_.is_measured = false;
       return write(of, {of.before.path}, of.after);
     }
     return write(of, of.before, of.after);
   }
+
+  /// What has come of it so far, also where that was an error.
+  [[nodiscard]] const patch_outcome& outcome() const noexcept { return outcome_; }
 
  private:
   result<void> write(const change& of, const side& before, const side& after) {
@@ -85,20 +107,25 @@ class patch_writer {
       to_ += "similarity index " + std::to_string(of.similarity) + "%\nrename from " + quoted_path(before.path) +
              "\nrename to " + quoted_path(after.path) + '\n';
     }
-    if (before.mode != 0 && after.mode != 0 && git_oid_equal(&before.id, &after.id) != 0) return check_length();
+    if (before.mode != 0 && after.mode != 0 && git_oid_equal(&before.id, &after.id) != 0) {
+      outcome_.is_measured = true;
+      return check_length();
+    }
     to_ += "index " + text_of(before.id) + ".." + text_of(after.id);
     if (before.mode == after.mode) to_ += ' ' + octal(before.mode);
     to_ += '\n';
-    const auto both = contents_of(before, after, from_, with_);
-    if (!both) return tl::unexpected(both.error());
+    const auto both = contents_of(before, after, from_, with_, when_);
+    if (!both) return without_comparison(both.error());
     const auto shown_before = before.is_there() ? before_name : "/dev/null",
                shown_after = after.is_there() ? after_name : "/dev/null";
     if (both->is_binary()) {
+      outcome_.is_binary = outcome_.is_measured = true;
       to_ += "Binary files " + shown_before + " and " + shown_after + " differ\n";
       return check_length();
     }
     const auto edits = edits_of(*both, with_, when_);
-    if (!edits) return tl::unexpected(edits.error());
+    if (!edits) return without_comparison(edits.error());
+    note(*edits);
     if (edits->empty()) return check_length();
     append_name("--- ", shown_before);
     append_name("+++ ", shown_after);
@@ -124,6 +151,19 @@ class patch_writer {
     to_ += '\n';
   }
 
+  void note(const std::vector<line_edit>& edits) {
+    outcome_.is_measured = true;
+    for (const auto& edit : edits) {
+      outcome_.deleted_lines += edit.before_count;
+      outcome_.added_lines += edit.after_count;
+    }
+  }
+
+  tl::unexpected<failure> without_comparison(const failure& why) {
+    if (why.code == errc::response_too_large) outcome_.what = patch_outcome::kind::not_compared;
+    return tl::unexpected(why);
+  }
+
   [[nodiscard]] std::uint64_t length() const noexcept { return to_.size() - begin_; }
   result<void> check_length() const {
     if (length() > with_.most_bytes) return patch_too_long();
@@ -135,6 +175,7 @@ class patch_writer {
   const patch_options& with_;
   stopping when_;
   std::size_t begin_;
+  patch_outcome outcome_;
 };
 
 }  // namespace
@@ -146,14 +187,26 @@ result<void> append_patch(std::string& to, git_repository* in, const change& of,
   return done;
 }
 
+result<patch_outcome> try_patch(std::string& to, git_repository* in, const change& of, const patch_options& with) {
+  const auto begin = to.size();
+  patch_writer writer(to, in, with);
+  auto done = writer.write(of);
+  auto outcome = writer.outcome();
+  if (done) return outcome;
+  to.resize(begin);
+  if (done.error().code != errc::response_too_large) return tl::unexpected(std::move(done.error()));
+  if (outcome.what == patch_outcome::kind::written) outcome.what = patch_outcome::kind::too_long;
+  return outcome;
+}
+
 result<void> measure(change& of, git_repository* in, const patch_options& with) {
   side_contents from(in);
-  const auto both = contents_of(of.before, of.after, from, with);
+  stopping when(with.is_stopped);
+  const auto both = contents_of(of.before, of.after, from, with, when);
   if (!both) return tl::unexpected(both.error());
   of.added_lines = of.deleted_lines = 0;
   of.is_binary = both->is_binary();
   if (of.is_binary) return {};
-  stopping when(with.is_stopped);
   const auto edits = edits_of(*both, with, when);
   if (!edits) return tl::unexpected(edits.error());
   for (const auto& edit : *edits) {

@@ -28,8 +28,8 @@ struct screening_limits {
   std::size_t pointer_bytes = 4096;  ///< Of `.git` files, `commondir`, `gitdir`, `HEAD` and every reference.
   std::size_t alternates = 64;       ///< Folders, with those of alternates of alternates, five deep at most.
   std::uint64_t reference_list_bytes = std::uint64_t{256} << 20;  ///< Of `packed-refs`, and of `shallow`.
-  std::uint64_t index_bytes = std::uint64_t{1} << 30;
-  std::uint64_t loose_object_bytes = std::uint64_t{2} << 30;  ///< Of each, compressed: it would be read at once.
+  std::uint64_t index_bytes = std::uint64_t{512} << 20;           ///< Read at once, too.
+  std::uint64_t loose_object_bytes = std::uint64_t{2} << 30;      ///< Of each, compressed: it would be read at once.
   std::size_t entries = 2'000'000;  ///< Files and folders of references and objects that are looked through for links.
 };
 

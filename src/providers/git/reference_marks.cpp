@@ -9,6 +9,7 @@
 
 #include "bytes/digest.hpp"
 #include "disk/stamp.hpp"
+#include "providers/git/reference_files.hpp"
 #include "providers/git/references.hpp"
 #include "providers/git/stopping.hpp"
 
@@ -47,6 +48,7 @@ struct gone_through {
 
 result<void> go_through(git_repository* in, gone_through& all, const std::function<bool()>& is_stopped) {
   constexpr std::string_view said = "the references cannot be listed; `git fsck` tells more";
+  if (auto fits = check_references(in, "refs"); !fits) return fits;
   git_reference_iterator* raw = nullptr;
   if (const int code = git_reference_iterator_new(&raw, in); code < 0) return failed(std::string(said));
   const reference_iterator_pointer walk(raw);

@@ -100,5 +100,7 @@ struct reference_page {
 
 /// A URL without what could be a secret: user, password, query, fragment.
 [[nodiscard]] std::string without_credentials(std::string_view url);
+/// The same of what git fetches from, but for paths of this machine and `file:` URLs, which are "a local repository".
+[[nodiscard]] std::string told_address(std::string_view url);
 
 }  // namespace hondana::git

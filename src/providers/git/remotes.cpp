@@ -7,11 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "letters/lower_case.hpp"
 #include "providers/git/references.hpp"
 #include "providers/git/text.hpp"
 
 namespace hondana::git {
 namespace {
+
+constexpr std::string_view local_repository = "a local repository";
 
 bool is_port(std::string_view text) noexcept {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -42,6 +45,19 @@ std::string without_credentials(std::string_view url) {
   return shown_path_of(url);
 }
 
+std::string told_address(std::string_view url) {
+  // `host:path` is no path, unless a slash comes first.
+  const auto first = url.find_first_of(":/");
+  // A helper's name stands before `::`, and behind it what is the helper's business.
+  if (first != std::string_view::npos && first > 0 && url.substr(first).starts_with("::") && url.front() != '[') {
+    const auto rest = told_address(url.substr(first + 2));
+    if (rest == local_repository) return rest;
+  }
+  const bool is_path = first == std::string_view::npos || url[first] == '/';
+  if (is_path || letters::is_same(url.substr(0, first), "file")) return std::string(local_repository);
+  return without_credentials(url);
+}
+
 result<std::vector<remote>> remotes(git_repository* in) {
   constexpr std::string_view section = "remote.", key = ".url";
   git_config* raw = nullptr;
@@ -61,7 +77,7 @@ result<std::vector<remote>> remotes(git_repository* in) {
         entry->value == nullptr)
       continue;
     urls.emplace(shown_path_of(name.substr(section.size(), name.size() - section.size() - key.size())),
-                 without_credentials(entry->value));
+                 told_address(entry->value));
   }
   git_error_clear();
   std::vector<remote> found;

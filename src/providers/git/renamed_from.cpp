@@ -59,7 +59,7 @@ result<std::optional<side>> renamed_from(git_repository* in, const rename_questi
   if (!after) return tl::unexpected(std::move(after.error()));
   compare_options options;
   options.finds_renames = false;
-  options.largest_file = question.largest_file;
+  options.largest_renamed = question.largest_file;
   options.is_stopped = question.is_stopped;
   auto changes = compare(in, before->get(), after->get(), options);
   if (!changes) return tl::unexpected(std::move(changes.error()));

@@ -40,6 +40,7 @@ struct mover {
   unsigned score = 0;
   std::optional<std::uint64_t> size{};
   std::optional<chunk_bag> chunks{};
+  bool is_lacking = false;  // its content was not fetched, so that it is like nothing but its equal
 };
 
 /// A file that came and one that went, and how alike they are.
@@ -174,13 +175,16 @@ class rename_search {
   result<unsigned> similarity(mover& before, mover& after, unsigned least) {
     if (!is_regular(before.what->mode) || !is_regular(after.what->mode)) return 0u;
     for (auto* one : {&before, &after}) {
+      if (one->is_lacking) return 0u;
       if (one->size) continue;
       const auto size = from_.size_of(*one->what);
+      one->is_lacking = !size && from_.lacks(*one->what);
+      if (one->is_lacking) return 0u;
       if (!size) return tl::unexpected(size.error());
       one->size = *size;
     }
     const auto larger = std::max(*before.size, *after.size);
-    if (larger > options_.largest_file || !may_be_similar(*before.size, *after.size, least)) return 0u;
+    if (larger > options_.largest_renamed || !may_be_similar(*before.size, *after.size, least)) return 0u;
     for (auto* one : {&before, &after}) {
       if (one->chunks) continue;
       auto chunks = chunks_of(*one->what);
@@ -202,7 +206,7 @@ class rename_search {
 
   result<chunk_bag> chunks_of(const side& of) {
     if (auto go = stopping_.ask(); !go) return tl::unexpected(std::move(go.error()));
-    const auto read = from_.read(of, options_.largest_file);
+    const auto read = from_.read(of, options_.largest_renamed);
     if (!read) return tl::unexpected(read.error());
     return counter_.count(read->bytes(), !read->is_binary);
   }

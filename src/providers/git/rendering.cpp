@@ -24,6 +24,18 @@ std::string version_of(std::initializer_list<std::string_view> parts) {
   return bytes::to_hex(all.value());
 }
 
+std::string version_with_ignored(std::string version, const asking& what) {
+  const auto state = what.hides.ignored().state();
+  return state.empty() ? version : version + '.' + state;
+}
+
+void add_ignored(rendering& made, const asking& what, std::size_t folders_before) {
+  const auto& ignored = what.hides.ignored();
+  if (ignored.folder_count() == folders_before) return;
+  made.version = version_of({made.version, ignored.state()});
+  if (what.is_enough(made.version)) made.text.reset();
+}
+
 void version_by_text(rendering& made, const asking& what) {
   if (!made.text) return;
   made.version = bytes::to_hex(bytes::digest_of(*made.text));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "providers/git/library.hpp"
 #include "providers/git/place.hpp"
 #include "providers/git/surveyed.hpp"
+#include "providers/git/torn_files.hpp"
 
 namespace hondana::git {
 
@@ -24,46 +26,72 @@ class repository : public std::enable_shared_from_this<repository> {
   [[nodiscard]] static result<std::shared_ptr<repository>> open(std::string slug, place at, std::vector<std::string> roots,
                                                                 disk::own_files own = {});
 
-  /// A handle for one call; goes back when it is let go of.
+  /// A handle with what it may have mapped, which lasts as long.
+  struct opened {
+    std::shared_ptr<const mapped_folders> maps;
+    repository_pointer handle;  // goes first
+    std::size_t generation = 0;
+  };
+
+  /// A handle for one call, on one thread; goes back when it is let go of, unless it is torn.
   class lease {
    public:
-    lease(std::shared_ptr<repository> from, repository_pointer handle, std::size_t generation) noexcept
-        : from_(std::move(from)), handle_(std::move(handle)), generation_(generation) {}
+    /// `guard` is over the same maps as `what`.
+    lease(std::shared_ptr<repository> from, opened what, std::unique_ptr<torn_page_guard> guard) noexcept
+        : from_(std::move(from)), guard_(std::move(guard)), what_(std::move(what)) {}
     lease(lease&&) noexcept = default;
     lease& operator=(lease&&) = delete;
     ~lease();
-    [[nodiscard]] git_repository* get() const noexcept { return handle_.get(); }
+    [[nodiscard]] git_repository* get() const noexcept { return what_.handle.get(); }
+    /// Whether files became shorter that this, or another call beside it, had mapped: what it has read may be wrong, and the
+    /// answer is `torn()`.
+    [[nodiscard]] bool is_torn() const noexcept { return what_.maps->is_torn(); }
+
+    /// For a call that failed: neither this handle nor those beside it are used again. What they know of packs is of the time
+    /// when they were opened, which may have been while files were only half there.
+    void retire();
 
    private:
     std::shared_ptr<repository> from_;
-    repository_pointer handle_;
-    std::size_t generation_;
+    std::unique_ptr<torn_page_guard> guard_;
+    opened what_;
   };
   /// Screened again when the repository's configuration or pointers have changed since. A handle knows the configuration that
   /// was screened, from memory: libgit2 reads none itself. Errors: as `locate`, and source_unavailable for what libgit2
-  /// refuses, and where another repository has taken the place of this one.
+  /// refuses, where another repository has taken the place of this one, and while torn files are still mapped by other calls.
   [[nodiscard]] result<lease> take();
 
   [[nodiscard]] const std::string& slug() const noexcept { return slug_; }
-  /// As screened last: its alternates may change.
+  /// As screened last: its alternates may change. Never waits for a screening.
   [[nodiscard]] place where() const;
   [[nodiscard]] const std::vector<std::string>& roots() const noexcept { return roots_; }
   [[nodiscard]] const disk::own_files& own() const noexcept { return own_; }
 
  private:
   repository(std::string slug, place at, std::vector<std::string> roots, disk::own_files own);
-  /// Makes `screened_` what stands there now. The caller holds `mutex_`.
-  result<void> screen();
-  void give_back(repository_pointer handle, std::size_t generation) noexcept;
+  struct snapshot {
+    std::shared_ptr<const surveyed> what;
+    std::size_t generation = 0;
+  };
+  [[nodiscard]] snapshot current() const;
+  /// What stands there now, unless another call has looked since `known`.
+  result<void> screen(const snapshot& known);
+  /// One that waits for its next call; nothing: there is none.
+  [[nodiscard]] std::optional<opened> take_idle();
+  void give_back(opened what) noexcept;
+  void retire_all();
+  /// Of all repositories of this process, since those that share objects share what they map.
+  static void drop_torn_handles();
 
   const std::string slug_;
   const std::string path_;  // of the work tree, or the bare folder
   const std::vector<std::string> roots_;
   const disk::own_files own_;
-  mutable std::mutex mutex_;
-  surveyed screened_;
-  std::size_t generation_ = 0;  // of what was screened: handles of an earlier one are not used again
-  std::vector<repository_pointer> idle_;
+  std::mutex screening_;      // one at a time; taken before `mutex_`
+  mutable std::mutex mutex_;  // of what follows; never held while files are looked at
+  std::shared_ptr<const surveyed> screened_;
+  std::size_t generation_ = 0;  // handles of an earlier one are not used again
+  std::vector<opened> idle_;
 };
 
 }  // namespace hondana::git

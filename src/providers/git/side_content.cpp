@@ -1,9 +1,14 @@
 /// Reads blobs within their limits, and files of the work tree without asking libgit2.
 #include "providers/git/side_content.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <utility>
+
+#include "disk/handle.hpp"
 
 namespace hondana::git {
 namespace {
@@ -64,6 +69,14 @@ result<std::uint64_t> side_contents::size_of(const side& of) {
   if (const int code = git_odb_read_header(&size, &type, *odb, &of.id); code < 0) return failed(unreadable(of));
   if (type != GIT_OBJECT_BLOB) return fail(errc::source_unavailable, unreadable(of), "it is no blob");
   return size;
+}
+
+bool side_contents::lacks(const side& of) {
+  if (!of.is_there() || of.is_in_work_tree || (of.mode & kind_bits) == submodule_kind) return false;
+  const auto odb = objects();
+  if (!odb || git_odb_exists(*odb, &of.id) != 0) return false;
+  // Packs that cannot be opened are passed over, and then nothing is known.
+  return disk::handle(::open("/dev/null", O_RDONLY | O_CLOEXEC)).is_open() || (errno != EMFILE && errno != ENFILE);
 }
 
 result<side_content> side_contents::read(const side& of, std::uint64_t most) {

@@ -38,6 +38,8 @@ class side_contents {
   /// Errors: source_unavailable for objects that are missing or damaged, and for those that are no blobs.
   [[nodiscard]] result<std::uint64_t> size_of(const side& of);
   [[nodiscard]] result<side_content> read(const side& of, std::uint64_t most);
+  /// Whether it is an object that the repository does not have, as in a partial clone.
+  [[nodiscard]] bool lacks(const side& of);
 
  private:
   [[nodiscard]] result<git_odb*> objects();

@@ -53,7 +53,10 @@ class stamping {
 std::string stamp_of(const place& at, std::int64_t since) {
   stamping all(since);
   const auto dot_git = at.work_tree + "/.git";
-  if (!at.work_tree.empty()) all.add(dot_git);
+  if (!at.work_tree.empty()) {
+    all.add(at.work_tree);
+    all.add(dot_git);
+  }
   if (dot_git != at.git_folder) all.add(at.git_folder);
   all.add(at.git_folder + "/config.worktree");
   all.add(at.common_folder + "/config");

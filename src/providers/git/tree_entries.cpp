@@ -66,18 +66,29 @@ result<tree_entry> find_entry(git_repository* in, const git_oid& tree, std::stri
   return at;
 }
 
-result<std::vector<tree_entry>> entries_of(git_repository* in, const git_oid& tree) {
-  const auto opened = open_tree(in, tree);
-  if (!opened) return tl::unexpected(opened.error());
-  std::vector<tree_entry> all;
-  const auto count = git_tree_entrycount(opened->get());
-  all.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    auto one = entry_from(git_tree_entry_byindex(opened->get(), i));
-    if (is_name(one.name)) all.push_back(std::move(one));
-  }
-  return all;
+result<tree_listing> tree_listing::open(git_repository* in, const git_oid& tree) {
+  auto opened = open_tree(in, tree);
+  if (!opened) return tl::unexpected(std::move(opened.error()));
+  if (git_tree_entrycount(opened->get()) > most_entries)
+    return fail(errc::response_too_large, "The tree " + text_of(tree) + " has more than " + std::to_string(most_entries) +
+                                              " entries, and is not listed. Read what is in it by its path.");
+  return tree_listing(std::move(*opened));
 }
+
+std::size_t tree_listing::size() const noexcept { return git_tree_entrycount(tree_.get()); }
+
+bool tree_listing::is_sound(std::size_t place) const noexcept { return is_name(name(place)); }
+
+std::string_view tree_listing::name(std::size_t place) const noexcept {
+  return git_tree_entry_name(git_tree_entry_byindex(tree_.get(), place));
+}
+
+bool tree_listing::is_folder(std::size_t place) const noexcept {
+  return (static_cast<std::uint32_t>(git_tree_entry_filemode_raw(git_tree_entry_byindex(tree_.get(), place))) & kind_bits) ==
+         folder_kind;
+}
+
+tree_entry tree_listing::at(std::size_t place) const { return entry_from(git_tree_entry_byindex(tree_.get(), place)); }
 
 result<found_folder> find_folder(git_repository* in, const address& at, const concealment& hides) {
   if (const auto why = hides.secret_at(at.path, true); !why.empty())
@@ -99,18 +110,13 @@ address address_of(const address& folder, const tree_entry& one) {
           .path = folder.path.empty() ? one.name : folder.path + '/' + one.name};
 }
 
-shown_entries shown_of(std::vector<tree_entry> all, const address& folder, const concealment& hides) {
-  shown_entries shown;
-  for (auto& one : all) {
-    const auto at = address_of(folder, one);
-    const auto uri = uri_of(at);
-    if (!hides.secret_at(at.path, one.is_folder() || one.is_submodule()).empty()) {
-      if (hides.allows(uri)) ++shown.secrets;
-    } else if (uri.size() <= max_uri_bytes && hides.lists(uri, at.path, one.is_folder())) {
-      shown.entries.push_back(std::move(one));
-    }
-  }
-  return shown;
+entry_sight sight_of(const tree_entry& one, const address& folder, const concealment& hides) {
+  const auto at = address_of(folder, one);
+  const auto uri = uri_of(at);
+  if (!hides.secret_at(at.path, one.is_folder() || one.is_submodule()).empty())
+    return hides.allows(uri) ? entry_sight::secret : entry_sight::hidden;
+  const bool is_shown = uri.size() <= max_uri_bytes && hides.lists(uri, at.path, one.is_folder());
+  return is_shown ? entry_sight::shown : entry_sight::hidden;
 }
 
 }  // namespace hondana::git

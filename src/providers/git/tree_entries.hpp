@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include <hondana/error.hpp>
 
@@ -35,9 +35,29 @@ struct tree_entry {
 /// What is said of a file that is not there, or not for the caller.
 [[nodiscard]] failure missing_file(std::string_view path);
 
-/// Entries whose names no path could have (`..`, `.git`, names with a slash) are left out: git refuses such trees, too.
-/// Errors: source_unavailable.
-[[nodiscard]] result<std::vector<tree_entry>> entries_of(git_repository* in, const git_oid& tree);
+/// The entries of one tree, by their place in it; what is asked of one is read then. Trees are sorted by bytes, as if names of
+/// folders ended in a slash, but nobody who does harm has to keep to that.
+class tree_listing {
+ public:
+  /// More are not listed: all of them are looked at, and some of that cannot be stopped.
+  static constexpr std::size_t most_entries = 1'000'000;
+
+  /// Errors: source_unavailable; response_too_large.
+  [[nodiscard]] static result<tree_listing> open(git_repository* in, const git_oid& tree);
+
+  [[nodiscard]] std::size_t size() const noexcept;
+  /// Not so are names that no path could have (`..`, `.git`, names with a slash): git refuses such trees, too.
+  [[nodiscard]] bool is_sound(std::size_t place) const noexcept;
+  /// Lives as long as this.
+  [[nodiscard]] std::string_view name(std::size_t place) const noexcept;
+  [[nodiscard]] bool is_folder(std::size_t place) const noexcept;
+  [[nodiscard]] tree_entry at(std::size_t place) const;
+
+ private:
+  explicit tree_listing(tree_pointer tree) noexcept : tree_(std::move(tree)) {}
+
+  tree_pointer tree_;
+};
 
 /// The folder that an address of a tree means. Errors: of `resolve`; resource_not_found, also for folders of secrets, saying
 /// why, and for files that are not shown; invalid_argument for others.
@@ -50,11 +70,8 @@ struct found_folder {
 /// The address of an entry of a folder.
 [[nodiscard]] address address_of(const address& folder, const tree_entry& one);
 
-/// What a caller may see of a folder.
-struct shown_entries {
-  std::vector<tree_entry> entries;
-  std::size_t secrets = 0;  ///< How many are left out for their names.
-};
-[[nodiscard]] shown_entries shown_of(std::vector<tree_entry> all, const address& folder, const concealment& hides);
+/// What a caller may know of an entry of a folder. Of a secret: that something there is left out for its name.
+enum class entry_sight : std::uint8_t { shown, secret, hidden };
+[[nodiscard]] entry_sight sight_of(const tree_entry& one, const address& folder, const concealment& hides);
 
 }  // namespace hondana::git

@@ -1,11 +1,16 @@
 /// The view of a folder at a revision.
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "json/writer.hpp"
 #include "providers/git/markdown.hpp"
 #include "providers/git/rendering.hpp"
+#include "providers/git/stopping.hpp"
 #include "providers/git/tag_object.hpp"
 #include "providers/git/text.hpp"
 #include "providers/git/tree_entries.hpp"
@@ -13,13 +18,52 @@
 namespace hondana::git {
 namespace {
 
-/// Of more, people are shown no sizes: each takes a look at the object store.
+/// Of more, no sizes are shown: each takes a look at the object store.
 constexpr std::size_t most_sizes = 1000;
-constexpr std::size_t most_lines = 5000;
+constexpr std::size_t most_entries_a_page = 5000;
+
+/// As trees sort it.
+std::string sorted_name(std::string_view name, bool is_folder) { return std::string(name) + (is_folder ? "/" : ""); }
+
+bool is_sorted_behind(std::string_view name, bool is_folder, std::string_view after) {
+  return is_folder && after.starts_with(name) ? sorted_name(name, true) > after : name > after;
+}
+
+/// What the caller may see of a folder behind some name in it.
+struct folder_page {
+  std::vector<tree_entry> entries;
+  std::size_t secrets = 0;  // so many between them are left out for their names
+  std::string next;         // the name behind which the next page begins; empty: this is the last one
+};
+
+result<folder_page> page_behind(const asking& what, const git_oid& tree) {
+  const auto listing = tree_listing::open(what.in, tree);
+  if (!listing) return tl::unexpected(listing.error());
+  stopping when(what.is_stopped);
+  folder_page page;
+  std::size_t secrets_behind = 0;  // the last one shown
+  for (std::size_t place = 0; place < listing->size(); ++place) {
+    if (auto go = when.step(); !go) return tl::unexpected(std::move(go.error()));
+    if (!listing->is_sound(place) || !is_sorted_behind(listing->name(place), listing->is_folder(place), what.at.cursor))
+      continue;
+    auto one = listing->at(place);
+    const auto sight = sight_of(one, what.at, what.hides);
+    if (sight == entry_sight::secret) ++secrets_behind;
+    if (sight != entry_sight::shown) continue;
+    if (page.entries.size() == most_entries_a_page) {
+      page.next = sorted_name(page.entries.back().name, page.entries.back().is_folder());
+      return page;
+    }
+    page.entries.push_back(std::move(one));
+    page.secrets += std::exchange(secrets_behind, 0);
+  }
+  page.secrets += secrets_behind;
+  return page;
+}
 
 class tree_view {
  public:
-  tree_view(const asking& what, const git_oid& tree, shown_entries shown, odb_pointer objects)
+  tree_view(const asking& what, const git_oid& tree, folder_page shown, odb_pointer objects)
       : what_(what), tree_(tree), shown_(std::move(shown)), objects_(std::move(objects)) {}
 
   std::string markdown() const {
@@ -27,15 +71,12 @@ class tree_view {
     std::string out = "# " + (at.path.empty() ? std::string("Top folder") : code(shown_path_of(at.path))) + " of " + at.repo +
                       " at " + code(at.rev) + "\n\n";
     if (shown_.entries.empty()) out += "Nothing is shown here.\n";
-    for (std::size_t i = 0; i < shown_.entries.size() && i < most_lines; ++i) append_line(out, shown_.entries[i]);
-    if (shown_.entries.size() > most_lines) {
-      auto whole = at;
-      whole.is_json = true;
-      out += "\n" + std::to_string(shown_.entries.size() - most_lines) + " more: " + link_to("as JSON", uri_of(whole)) + ".\n";
-    }
+    for (const auto& one : shown_.entries) append_line(out, one);
+    if (!shown_.next.empty()) out += '\n' + link_to("More entries", next_uri_of_folder()) + '\n';
     if (shown_.secrets > 0)
       out += "\n" + std::to_string(shown_.secrets) +
-             " more left out: their names are those of files that hold credentials, or of the server's own.\n";
+             " more left out: their names are those of files that hold credentials, of the server's own, or of what "
+             ".hondanaignore names.\n";
     return out;
   }
 
@@ -53,11 +94,18 @@ class tree_view {
     }
     to.end_array();
     if (shown_.secrets > 0) to.key("leftOut").unsigned_integer(shown_.secrets);
+    if (!shown_.next.empty()) to.member("next", next_uri_of_folder());
     to.end_object();
     return out;
   }
 
  private:
+  std::string next_uri_of_folder() const {
+    auto next = what_.at;
+    next.cursor = shown_.next;
+    return uri_of(next);
+  }
+
   void append_line(std::string& to, const tree_entry& one) const {
     to += "- " + link_to(code(shown_path_of(one.name) + (one.is_folder() ? "/" : "")), uri_of(address_of(what_.at, one)));
     if (one.is_link()) to += " (link)";
@@ -76,7 +124,7 @@ class tree_view {
 
   const asking& what_;
   const git_oid tree_;
-  const shown_entries shown_;
+  const folder_page shown_;
   const odb_pointer objects_;
 };
 
@@ -87,13 +135,14 @@ result<rendering> render_tree(const asking& what) {
   if (!folder) return tl::unexpected(folder.error());
   auto made = rendering_for(what);
   made.is_fixed = folder->is_fixed;
-  made.version = text_of(folder->tree) + (what.at.is_json ? ".json" : "");
+  what.hides.ignored().look_into(what.at.path);
+  made.version = version_with_ignored(text_of(folder->tree) + (what.at.is_json ? ".json" : ""), what);
   if (what.is_enough(made.version)) return made;
-  auto all = entries_of(what.in, folder->tree);
-  if (!all) return tl::unexpected(std::move(all.error()));
+  auto page = page_behind(what, folder->tree);
+  if (!page) return tl::unexpected(std::move(page.error()));
   auto objects = objects_of(what.in);
   if (!objects) return tl::unexpected(std::move(objects.error()));
-  const tree_view view(what, folder->tree, shown_of(std::move(*all), what.at, what.hides), std::move(*objects));
+  const tree_view view(what, folder->tree, std::move(*page), std::move(*objects));
   made.text = what.at.is_json ? view.json() : view.markdown();
   return made;
 }

@@ -36,6 +36,10 @@ class untracked_search {
       return fail(errc::response_too_large, "The work tree has folders that are nested more than 512 deep.");
     }
     const auto entries = files_.list(path.empty() ? path : path.substr(0, path.size() - 1), entries_left_);
+    if (!entries && entries.error().code == errc::source_unavailable) {
+      found_.unreadable_folders.push_back(path.empty() ? "./" : path);
+      return {};
+    }
     if (!entries) return tl::unexpected(entries.error());
     entries_left_ -= entries->size();
     const auto rules = rules_at(path, *entries);
@@ -49,7 +53,7 @@ class untracked_search {
     return {};
   }
 
-  std::vector<std::string>& found() noexcept { return found_; }
+  untracked_paths& found() noexcept { return found_; }
 
  private:
   result<void> entry(const std::string& path, const work_entry& one, const ignore::stack& ignored, bool is_for_any) {
@@ -77,11 +81,11 @@ class untracked_search {
   }
 
   result<void> add(std::string path) {
-    if (found_.size() == options_.most_changes) {
+    if (found_.all.size() == options_.most_changes) {
       return fail(errc::response_too_large, "More than " + std::to_string(options_.most_changes) +
                                                 " files of the work tree are not tracked. Ask for one folder.");
     }
-    found_.push_back(std::move(path));
+    found_.all.push_back(std::move(path));
     return {};
   }
 
@@ -117,13 +121,13 @@ class untracked_search {
   stopping stopping_;
   std::size_t entries_left_ = most_entries;
   bool has_any_ = false;
-  std::vector<std::string> found_;
+  untracked_paths found_;
 };
 
 }  // namespace
 
-result<std::vector<std::string>> find_untracked(const work_tree& files, const tracked_paths& tracked,
-                                                ignore::list_pointer exclude, const compare_options& options) {
+result<untracked_paths> find_untracked(const work_tree& files, const tracked_paths& tracked, ignore::list_pointer exclude,
+                                       const compare_options& options) {
   untracked_search search(files, tracked, std::move(exclude), options);
   if (auto done = search.folder({}, nullptr, false); !done) return tl::unexpected(std::move(done.error()));
   return std::move(search.found());

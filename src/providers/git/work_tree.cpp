@@ -68,14 +68,15 @@ std::uint32_t mode_of(mode_t mode) noexcept {
   return S_ISLNK(mode) ? 0120000 : S_ISDIR(mode) ? 0040000 : 0;
 }
 
+// Nobody has asked here who may know of the path: it is for the log.
 tl::unexpected<failure> refused(const std::string& path, int error) {
   return fail(errc::source_unavailable,
-              "The operating system does not let \"" + path + "\" of the work tree be read. Check who may read it.",
-              std::generic_category().message(error));
+              "The operating system does not let a file or folder of the work tree be read. Check who may read them.",
+              path + ": " + std::generic_category().message(error));
 }
 
 tl::unexpected<failure> changed(const std::string& path) {
-  return fail(errc::content_changed, "\"" + path + "\" changed while the work tree was compared. Ask again.");
+  return fail(errc::content_changed, "A file changed while the work tree was compared. Ask again.", path);
 }
 
 struct closes {
@@ -87,7 +88,12 @@ struct closes {
 result<work_tree> work_tree::open(git_repository* of) {
   const char* const path = git_repository_workdir(of);
   if (path == nullptr) return fail(errc::unsupported, "The repository is bare: it has no work tree to compare with.");
-  disk::handle folder(::open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+  // Its path was free of links when it was screened, and is taken only if it still is.
+  const disk::handle top(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  std::string_view below(path);
+  while (below.starts_with('/')) below.remove_prefix(1);
+  while (below.ends_with('/')) below.remove_suffix(1);
+  auto folder = open_beneath(top.get(), below.empty() ? "." : std::string(below), handle_only | O_DIRECTORY);
   if (!folder.is_open()) {
     return fail(errc::source_unavailable, "The work tree of the repository cannot be opened.",
                 std::generic_category().message(errno));
@@ -134,7 +140,7 @@ result<std::string> work_tree::read(const std::string& path, std::uint64_t most)
   if (again.st_dev != facts.st_dev || again.st_ino != facts.st_ino) return changed(path);
   if (static_cast<std::uint64_t>(again.st_size) > most) {
     return fail(errc::response_too_large,
-                "\"" + path + "\" of the work tree has more than " + std::to_string(most) + " bytes, which are not compared.");
+                "A file of the work tree has more than " + std::to_string(most) + " bytes, which are not compared.", path);
   }
   bytes.resize(static_cast<std::size_t>(again.st_size));
   const auto count = disk::read_at(file.get(), bytes.data(), bytes.size(), 0);

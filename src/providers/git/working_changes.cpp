@@ -16,6 +16,7 @@
 #include "disk/read_at.hpp"
 #include "providers/git/changes.hpp"
 #include "providers/git/path_filter.hpp"
+#include "providers/git/references.hpp"
 #include "providers/git/renames.hpp"
 #include "providers/git/side_content.hpp"
 #include "providers/git/stopping.hpp"
@@ -81,7 +82,14 @@ class working_comparison {
     }
     auto untracked = find_untracked(*files, tracked, read_exclude(in_), options_);
     if (!untracked) return tl::unexpected(std::move(untracked.error()));
-    out_.untracked = std::move(*untracked);
+    out_.untracked = std::move(untracked->all);
+    // A folder whose tracked files are among them is not counted again.
+    const auto files_end = static_cast<std::ptrdiff_t>(out_.unreadable.size());
+    for (auto& folder : untracked->unreadable_folders) {
+      const auto is_in_it = [&folder](const std::string& one) { return one.starts_with(folder); };
+      const auto begin = out_.unreadable.begin();
+      if (std::none_of(begin, begin + files_end, is_in_it)) out_.unreadable.push_back(std::move(folder));
+    }
     return std::move(out_);
   }
 
@@ -117,10 +125,10 @@ class working_comparison {
   }
 
   result<tree_pointer> head_tree() {
-    git_oid id{};
-    const int code = git_reference_name_to_id(&id, in_, "HEAD");
-    if (code == GIT_ENOTFOUND) return tree_pointer();  // no commit yet
-    if (code < 0) return failed("HEAD of the repository cannot be read.");
+    const auto head = head_of(in_);
+    if (!head) return tl::unexpected(head.error());
+    if (!head->commit) return tree_pointer();  // no commit yet
+    const auto id = *head->commit;
     git_commit* commit = nullptr;
     if (const int found = git_commit_lookup(&commit, in_, &id); found < 0) {
       return failed("The commit " + text_of(id) + ", which HEAD names, cannot be read. Run `git fsck` there.");
@@ -184,6 +192,10 @@ class working_comparison {
       }
       if (!is_looked_after(entry)) continue;
       auto is = file_at(files, path, entry);
+      if (!is && is.error().code == errc::source_unavailable) {
+        out_.unreadable.push_back(path);
+        continue;
+      }
       if (!is) return tl::unexpected(std::move(is.error()));
       const side was = is_to_be_added(entry) ? side{path} : side{path, entry->id, entry->mode};
       if (auto added = add(out_.unstaged, was, std::move(*is)); !added) return added;

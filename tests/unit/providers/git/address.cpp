@@ -94,7 +94,7 @@ TEST(git_address, what_is_none_is_not_found) {
                           "git:///overview", "file:///overview", "git://shelf/overview/more", "git://shelf/overview#x",
                           "git://shelf/commit/HEAD/x", "git://shelf/overview?lines=1", "git://shelf/blob/HEAD/a?format=json",
                           "git://shelf/blob/HEAD/a?bytes=1", "git://shelf/blob/HEAD/a//b", "git://shelf/blob/HEAD/a%2Fb",
-                          "git://shelf/tree/HEAD?cursor=x"})
+                          "git://shelf/tree/HEAD?limit=1"})
     EXPECT_EQ(address_error(uri).code, errc::resource_not_found) << uri;
 }
 

@@ -85,6 +85,24 @@ TEST(git_blobs, lines_are_cut_from_the_text) {
   EXPECT_EQ(shelf.text("git://shelf/blob/HEAD/empty"), "");
 }
 
+TEST(git_blobs, where_a_submodule_comes_from_is_told_as_far_as_it_may_be_known) {
+  made_repository made;
+  made.write(
+      ".gitmodules",
+      "[submodule \"s\"]\n\tpath = sub\n\turl = /home/ada/sub.git\n[submodule \"b\"]\n\tpath = beside\n\turl = ../b.git\n");
+  made.git({"add", "."});
+  for (const auto* path : {"sub", "beside"})
+    made.git({"update-index", "--add", "--cacheinfo", "160000,1234567890123456789012345678901234567890," + std::string(path)});
+  made.git({"commit", "-q", "-m", "submodules"});
+  const served_repository shelf(made);
+  EXPECT_THAT(shelf.text("git://shelf/blob/HEAD/sub"), testing::EndsWith(" of a local repository\n"));
+  EXPECT_THAT(shelf.text("git://shelf/blob/HEAD/beside"), testing::EndsWith(" of ../b.git\n"));
+  const auto through = std::make_shared<const test_view>(
+      [](std::string_view uri) { return uri.find("/.gitmodules") == std::string_view::npos; });
+  EXPECT_EQ(shelf.text("git://shelf/blob/HEAD/beside", through),
+            "Submodule at commit 1234567890123456789012345678901234567890\n");
+}
+
 TEST(git_blobs, links_submodules_and_pointers_are_told_apart) {
   made_repository made;
   constexpr std::string_view pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";

@@ -21,6 +21,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::Not;
 
 /// Notes what it is told, and waits for it.
@@ -266,6 +267,32 @@ TEST_F(followed_repository, nothing_is_watched_where_that_is_not_wanted) {
   // The one that watches has told.
   EXPECT_THAT(told->until("git://shelf/tags"), ElementsAre("git://shelf/tags"));
   EXPECT_EQ(told->lists(), 0);
+}
+
+TEST(git_following, of_more_folders_than_are_watched_is_by_looking) {
+  made_repository made;
+  made.write("a.txt", "a\n");
+  made.commit("first");
+  for (int i = 0; i < 10'001; ++i) std::filesystem::create_directory(made.path() + "/.git/refs/heads/" + std::to_string(i));
+  const auto told = std::make_shared<told_changes>();
+  std::mutex mutex;
+  std::string said;
+  git_options with;
+  with.repositories = {made.path()};
+  with.log = [&](std::string_view line) {
+    const std::lock_guard lock(mutex);
+    said += line;
+  };
+  const served_repository served(with);
+  served.provider().watch(told);
+  served.provider().attach("git://shelf/branches");
+  for (const std::string folder : {"3", "9999", "10000"}) {
+    made.git({"branch", folder + "/new"});
+    told->until("git://shelf/branches");
+  }
+  served.provider().watch(nullptr);
+  const std::lock_guard lock(mutex);
+  EXPECT_THAT(said, HasSubstr("looked for every 2000 ms: its references are in more than 10000 folders"));
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -214,6 +217,43 @@ TEST(git_repository, may_be_used_by_many_threads) {
       }
     });
   for (auto& one : threads) one.join();
+}
+
+TEST(git_repository, says_where_it_is_while_it_is_being_screened) {
+  made_repository made;
+  made.commit("first");
+  const auto many = made.path() + "/.git/refs/tags/";
+  const auto id = made.git({"rev-parse", "HEAD"});
+  for (int i = 0; i < 5000; ++i) std::ofstream(many + std::to_string(i)) << id;
+  const auto shelf = served(made);
+  ASSERT_TRUE(shelf);
+  using std::chrono::steady_clock;
+  using span = std::pair<steady_clock::time_point, steady_clock::time_point>;
+  std::atomic<bool> is_over{false};
+  std::vector<span> screenings, waits;
+  std::thread screened([&] {
+    for (int i = 0; i < 6; ++i) {
+      std::ofstream(made.path() + "/.git/config", std::ios::app) << "# " << i << '\n';
+      const auto begin = steady_clock::now();
+      EXPECT_TRUE(shelf->take());
+      screenings.emplace_back(begin, steady_clock::now());
+    }
+    is_over = true;
+  });
+  while (!is_over) {
+    const auto begin = steady_clock::now();
+    EXPECT_EQ(shelf->where().work_tree, made.path());
+    const auto end = steady_clock::now();
+    if (end - begin > std::chrono::milliseconds(1)) waits.emplace_back(begin, end);
+  }
+  screened.join();
+  // On a busy machine one or the other answer may be late by itself, but not in most screenings.
+  const auto passes_without_waiting = [&waits](const span& one) {
+    return std::none_of(waits.begin(), waits.end(), [&one](const span& wait) {
+      return std::min(wait.second, one.second) - std::max(wait.first, one.first) > (one.second - one.first) / 2;
+    });
+  };
+  EXPECT_GT(std::count_if(screenings.begin(), screenings.end(), passes_without_waiting), 3);
 }
 
 }  // namespace

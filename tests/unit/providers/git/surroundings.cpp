@@ -131,6 +131,22 @@ TEST(git_surroundings, show_urls_without_what_could_be_secret) {
   for (const auto& [url, shown] : cases) EXPECT_EQ(without_credentials(url), shown) << url;
 }
 
+TEST(git_surroundings, tell_no_paths_of_this_machine) {
+  for (const auto* url : {"/srv/x.git", "../other", "other", "dir/x:y", "file:///srv/x.git", "FILE:///srv/x.git",
+                          "file://host/srv/x.git", "helper::/srv/x.git", "helper::file:///srv/x.git", "~/x", ""})
+    EXPECT_EQ(told_address(url), "a local repository") << url;
+  for (const auto* url : {"https://example.com/x", "example.com:/srv/x.git", "helper::https://example.com/x", "[::1]:x"})
+    EXPECT_EQ(told_address(url), url) << url;
+  made_repository made;
+  made.git({"remote", "add", "near", made.above() + "/other"});
+  const auto handle = screened_handle(made.path(), made.above());
+  const auto all = remotes(handle.get());
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->size(), 1u);
+  EXPECT_EQ((*all)[0].name, "near");
+  EXPECT_EQ((*all)[0].url, "a local repository");
+}
+
 TEST(git_surroundings, tell_where_head_is) {
   made_repository made;
   const auto handle = screened_handle(made.path(), made.above());

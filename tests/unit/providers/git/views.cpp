@@ -262,12 +262,47 @@ TEST(git_views, of_a_partial_clone_say_what_was_not_fetched) {
   EXPECT_THAT(shelf.text("git://partial/log"), HasSubstr("first"));
   EXPECT_THAT(shelf.text("git://partial/tree/HEAD~1"), HasSubstr("`a`"));
   EXPECT_EQ(shelf.text("git://partial/blob/HEAD/a"), "two\n");
-  for (const std::string uri :
-       {"git://partial/commit/HEAD", "git://partial/diff/HEAD~1..HEAD", "git://partial/blob/HEAD~1/a"}) {
-    const auto why = shelf.error(uri);
-    EXPECT_EQ(why.code, errc::source_unavailable) << uri;
-    EXPECT_THAT(why.public_text, HasSubstr("missing")) << uri;
+  for (const std::string uri : {"git://partial/commit/HEAD", "git://partial/diff/HEAD~1..HEAD"}) {
+    const auto text = shelf.text(uri);
+    EXPECT_THAT(text, HasSubstr("1 file changed, +0 -0\n\n- `a`: modified; patch left out: its content was not fetched\n"))
+        << uri;
+    const auto json = shelf.json(uri + "?format=json");
+    EXPECT_EQ(json.at("/changes/0/notFetched"), value(true)) << uri;
+    EXPECT_EQ(json.at("/changes/0/patchLeftOut"), value(true)) << uri;
+    EXPECT_FALSE(json.at("/changes/0/added")) << uri;
   }
+  EXPECT_THAT(shelf.text("git://partial/commit/HEAD"), HasSubstr("second"));
+  // Fetched since, it is told.
+  const auto id = made.git({"rev-parse", "HEAD"}).substr(0, 40);
+  const auto before = shelf.read("git://partial/commit/" + id);
+  EXPECT_FALSE(before.valid);
+  const auto blob = made.git({"rev-parse", "HEAD~1:a"}).substr(0, 40);
+  const auto why = shelf.error("git://partial/blob/HEAD~1/a");
+  EXPECT_EQ(why.code, errc::source_unavailable);
+  EXPECT_THAT(why.public_text, HasSubstr("missing"));
+  EXPECT_EQ(run_git(made.above() + "/partial", {"hash-object", "-w", "--stdin"}, "one\n").substr(0, 40), blob);
+  const auto after = shelf.read("git://partial/commit/" + id);
+  EXPECT_NE(after.version, before.version);
+  EXPECT_THAT(shelf.text("git://partial/commit/" + id), HasSubstr("-one"));
+}
+
+TEST(git_views, of_a_partial_clone_tell_renames_as_far_as_contents_are_there) {
+  made_repository made;
+  made.write("a", "one\ntwo\nthree\n");
+  made.write("b", "other\n");
+  made.commit("first");
+  made.git({"mv", "a", "c"});
+  made.git({"mv", "b", "d"});
+  made.write("c", "one\ntwo\nthree\nfour\n");
+  made.commit("second");
+  made.git({"config", "uploadpack.allowFilter", "true"});
+  run_git(made.above(), {"clone", "--quiet", "--filter=blob:none", "file://" + made.path(), "partial"});
+  const served_repository shelf(git_options{.repositories = {made.above() + "/partial"}});
+  const auto text = shelf.text("git://partial/commit/HEAD");
+  EXPECT_THAT(text, HasSubstr("- `a`: deleted; patch left out: its content was not fetched\n"));
+  EXPECT_THAT(text, HasSubstr("- `c`: added, +4 -0\n"));
+  EXPECT_THAT(text, HasSubstr("- `d`: renamed from `b` (100 %), +0 -0\n"));
+  EXPECT_THAT(text, HasSubstr("+four"));
 }
 
 TEST(git_views, what_is_in_conflict_is_named) {
