@@ -13,10 +13,11 @@ namespace hondana::git {
 namespace {
 
 tl::unexpected<failure> unreadable(const git_oid& id) {
-  return fail(
-      errc::source_unavailable,
-      "The blob " + text_of(id) + " cannot be read: it is missing from the repository or damaged. Run `git fsck` there.",
-      last_words());
+  return fail(errc::source_unavailable,
+              "The blob " + text_of(id) +
+                  " cannot be read: it is missing from the repository or damaged, or was not fetched into a partial clone, "
+                  "which `git fetch --refetch` mends. Run `git fsck` there to see what else is.",
+              last_words());
 }
 
 tl::unexpected<failure> too_large(const address& at, std::uint64_t size, std::uint64_t limit) {

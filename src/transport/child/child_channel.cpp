@@ -88,9 +88,8 @@ class child_channel final : public channel::channel {
 
  private:
   void wake() const {
-    const std::uint64_t one = 1;
     // Full means that it is awake already.
-    static_cast<void>(::write(wake_.get(), &one, sizeof one));
+    (void)::eventfd_write(wake_.get(), 1);
   }
 
   void run() {
@@ -158,8 +157,8 @@ class child_channel final : public channel::channel {
   }
 
   void drain_wake() const {
-    std::uint64_t count = 0;
-    static_cast<void>(::read(wake_.get(), &count, sizeof count));
+    eventfd_t count = 0;
+    (void)::eventfd_read(wake_.get(), &count);
   }
 
   void move_bytes() {

@@ -162,7 +162,7 @@ started start(const known_command& what, const received& from) {
   if (pid == 0) {
     const int error = become(what, arguments.data(), variables.data(), from.descriptors, done.their_tie.get());
     // When it cannot be told either, the pipe just ends, and the program seems to have left at once.
-    static_cast<void>(::write(writing.get(), &error, sizeof error));
+    [[maybe_unused]] const auto told = ::write(writing.get(), &error, sizeof error);
     ::_exit(127);
   }
   done.answer.pid = pid;
