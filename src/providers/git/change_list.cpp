@@ -163,10 +163,12 @@ bool change_list::is_for_lack(const failure& why, const change& of) const {
 void change_list::append_markdown(std::string& to, std::string_view advice) const {
   std::uint64_t added = 0, deleted = 0;
   std::size_t left_out = 0, too_large = 0, listed = 0;
+  bool is_all_measured = true;
   std::string patch, list;
   for (const auto& one : shown_) {
     added += one.of.added_lines;
     deleted += one.of.deleted_lines;
+    is_all_measured = is_all_measured && one.is_measured;
     left_out += one.is_left_out && !one.is_too_large ? 1 : 0;
     too_large += one.is_too_large ? 1 : 0;
     patch += one.patch;
@@ -180,8 +182,8 @@ void change_list::append_markdown(std::string& to, std::string_view advice) cons
     if (one.is_lacking) list += "; patch left out: its content was not fetched";
     list += '\n';
   }
-  to += std::to_string(shown_.size()) + (shown_.size() == 1 ? " file" : " files") + " changed, +" + std::to_string(added) +
-        " -" + std::to_string(deleted) + "\n\n" + list;
+  to += std::to_string(shown_.size()) + (shown_.size() == 1 ? " file" : " files") + " changed, " +
+        (is_all_measured ? "+" : "at least +") + std::to_string(added) + " -" + std::to_string(deleted) + "\n\n" + list;
   if (listed > most_listed_changes) to += "- and " + std::to_string(listed - most_listed_changes) + " more\n";
   if (secrets_ > 0) to += secrets_line(secrets_);
   if (!patch.empty()) to += '\n' + fenced(patch, "diff");

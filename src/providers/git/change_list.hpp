@@ -36,7 +36,9 @@ class change_list {
   [[nodiscard]] result<void> add(const std::vector<change>& all);
 
   [[nodiscard]] bool is_empty() const noexcept { return shown_.empty() && secrets_ == 0; }
-  /// A list of files with what came and went, and then one patch. `advice` says where what is left out is found.
+  /// A list of files with what came and went, and then one patch; the totals are "at least" so much where something was not
+  /// measured: too large, not fetched, or behind the first thousand whose patches are left out. `advice` says where what is
+  /// left out is found.
   void append_markdown(std::string& to, std::string_view advice) const;
   /// An array of objects.
   void write(json::writer& to) const;

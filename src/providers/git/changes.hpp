@@ -66,7 +66,8 @@ struct working_changes {
 /// than `largest_file` of each: a larger one that may have changed has no id. Submodules are not looked into: one is the same
 /// as long as its folder is there. Of ignore files, the work tree's and `info/exclude` count. Nothing is written, not even the
 /// index. Errors, none of which names a file: those of `compare`; unsupported for a bare repository; source_unavailable for a
-/// work tree that cannot be opened and for an index that libgit2 cannot read; content_changed.
+/// work tree that cannot be opened, for files that the operating system cannot read now, and for an index that libgit2 cannot
+/// read; content_changed.
 [[nodiscard]] result<working_changes> compare_work_tree(git_repository* in, const compare_options& options = {});
 
 struct patch_options {

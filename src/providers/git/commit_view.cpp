@@ -101,6 +101,7 @@ result<rendering> render_commit(const asking& what) {
   if (changes.lacks_content()) {
     // It may be fetched.
     made.is_fixed = false;
+    made.is_lacking = true;
     version_by_text(made, what);
   }
   if (changes.masked() > 0) made.facts.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(changes.masked()));

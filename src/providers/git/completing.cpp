@@ -11,6 +11,8 @@
 #include <hondana/uri.hpp>
 
 #include "json/utf8.hpp"
+#include "match/matcher.hpp"
+#include "match/ranking.hpp"
 #include "providers/git/abbreviation.hpp"
 #include "providers/git/history.hpp"
 #include "providers/git/people.hpp"
@@ -30,18 +32,40 @@ constexpr std::size_t most_commits = 5000;
 /// Entries of a folder that are all looked at and ranked; of more, only those whose names begin so, and no more than are sent.
 constexpr std::size_t most_ranked = 5000;
 constexpr std::size_t most_values = 100;
+/// Names that fit of which a caller's view is asked whether they may be seen.
+constexpr std::size_t most_asked = 1000;
 
 /// Names of references below a prefix, without it.
-void add_names(std::vector<std::string>& to, git_repository* in, const std::string& prefix) {
-  if (!check_references(in, prefix)) return;
+result<void> add_names(std::vector<std::string>& to, git_repository* in, const std::string& prefix, stopping& when) {
+  if (auto go = when.ask(); !go) return go;
+  if (!check_references(in, prefix)) return {};
   git_reference_iterator* raw = nullptr;
-  if (git_reference_iterator_glob_new(&raw, in, (prefix + '*').c_str()) < 0) return;
+  if (git_reference_iterator_glob_new(&raw, in, (prefix + '*').c_str()) < 0) return {};
   const reference_iterator_pointer all(raw);
   const char* name = nullptr;
   while (to.size() < most_names && git_reference_next_name(&name, raw) == 0) {
+    if (auto go = when.step(); !go) return go;
     const auto shown = std::string_view(name).substr(prefix.size());
     if (json::is_utf8(shown)) to.emplace_back(shown);
   }
+  return {};
+}
+
+/// Those that fit best what was typed, the best first.
+struct fitting_name {
+  match::fit how;
+  std::size_t place;
+
+  bool operator<(const fitting_name& other) const noexcept { return how != other.how ? how < other.how : place < other.place; }
+};
+std::vector<std::string> best_fitting(std::string_view typed, std::vector<std::string> names, std::size_t most) {
+  match::matcher fits(typed);
+  match::best<fitting_name> found(most);
+  for (std::size_t place = 0; place < names.size(); ++place)
+    if (const auto how = fits(names[place])) found.add({*how, place});
+  std::vector<std::string> kept;
+  for (const auto& one : found.take()) kept.push_back(std::move(names[one.place]));
+  return kept;
 }
 
 /// Commits whose ids begin so.
@@ -109,24 +133,34 @@ bool completing::leads_somewhere(const std::string& uri) const {
 
 result<complete_result> completing::values(git_repository* in, const concealment& hides,
                                            const std::function<bool()>& is_stopped) const {
-  if (is_about("rev") || is_about("ref") || is_about("from") || is_about("to")) return revisions(in);
+  if (is_about("rev") || is_about("ref") || is_about("from") || is_about("to")) return revisions(in, is_stopped);
   if (is_about("path")) return paths(in, hides, is_stopped);
   if (is_about("author")) return authors(in, hides, is_stopped);
   return without_repository();
 }
 
-result<complete_result> completing::revisions(git_repository* in) const {
+result<complete_result> completing::revisions(git_repository* in, const std::function<bool()>& is_stopped) const {
+  stopping when(is_stopped);
   std::vector<std::string> names{"HEAD"};
-  add_names(names, in, "refs/heads/");
-  add_names(names, in, "refs/tags/");
-  add_names(names, in, "refs/remotes/");
+  for (const auto* prefix : {"refs/heads/", "refs/tags/", "refs/remotes/"})
+    if (auto added = add_names(names, in, prefix, when); !added) return tl::unexpected(std::move(added.error()));
   add_ids(names, in, request_.value);
-  if (request_.who.view && !is_about("ref")) {
-    const auto front = prefix_of(chosen("repo")) + std::string(name_of(what())) + '/' +
-                       (is_about("to") ? percent_encode(chosen("from")) + ".." : std::string());
-    std::erase_if(names, [&](const std::string& one) { return !leads_somewhere(front + percent_encode(one)); });
+  if (!request_.who.view || is_about("ref")) return complete_from(request_.value, names);
+  // Rules of a view are dear: only what could be sent is held against them.
+  const auto best = best_fitting(request_.value, std::move(names), most_asked + 1);
+  const auto front = prefix_of(chosen("repo")) + std::string(name_of(what())) + '/' +
+                     (is_about("to") ? percent_encode(chosen("from")) + ".." : std::string());
+  std::vector<std::string> seen;
+  for (std::size_t i = 0; i < std::min(best.size(), most_asked); ++i) {
+    if (auto go = when.ask(); !go) return tl::unexpected(std::move(go.error()));
+    if (leads_somewhere(front + percent_encode(best[i]))) seen.push_back(best[i]);
   }
-  return complete_from(request_.value, names);
+  auto found = complete_from(request_.value, seen);
+  if (best.size() > most_asked) {
+    found.has_more = true;
+    found.total.reset();  // nobody has counted them
+  }
+  return found;
 }
 
 result<complete_result> completing::paths(git_repository* in, const concealment& hides,

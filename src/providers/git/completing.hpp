@@ -25,7 +25,8 @@ class completing {
 
   /// Without a repository only formats can be told.
   [[nodiscard]] complete_result without_repository() const;
-  /// Branches, tags, HEAD and, from four digits on, ids of commits for revisions; entries at the revision that is chosen (or
+  /// Branches, tags, HEAD and, from four digits on, ids of commits for revisions, of which the view is asked about the thousand
+  /// that fit best; entries at the revision that is chosen (or
   /// HEAD) for paths, a folder at a time, and of one with more than 5000 only those that begin with what was typed; people of
   /// the last 5000 commits for authors, as patterns. Errors: cancelled.
   [[nodiscard]] result<complete_result> values(git_repository* in, const concealment& hides,
@@ -33,7 +34,7 @@ class completing {
 
  private:
   [[nodiscard]] topic what() const;
-  [[nodiscard]] result<complete_result> revisions(git_repository* in) const;
+  [[nodiscard]] result<complete_result> revisions(git_repository* in, const std::function<bool()>& is_stopped) const;
   [[nodiscard]] result<complete_result> paths(git_repository* in, const concealment& hides,
                                               const std::function<bool()>& is_stopped) const;
   [[nodiscard]] result<complete_result> authors(git_repository* in, const concealment& hides,

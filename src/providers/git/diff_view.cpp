@@ -9,6 +9,7 @@
 #include "providers/git/people.hpp"
 #include "providers/git/rendering.hpp"
 #include "providers/git/revision.hpp"
+#include "providers/git/stopping.hpp"
 #include "providers/git/text.hpp"
 #include "providers/git/tree_pair.hpp"
 
@@ -74,8 +75,13 @@ result<std::vector<change>> compare_trees(const asking& what, const std::optiona
   const auto folder_of = [](std::string_view path) {
     return path.substr(0, path.find('/') == path.npos ? 0 : path.rfind('/'));
   };
-  for (const auto& one : *found)
-    for (const auto* side : {&one.before, &one.after}) what.hides.ignored().look_into(folder_of(side->path));
+  auto& ignored = what.hides.ignored();
+  stopping asks(what.is_stopped);
+  for (const auto& one : *found) {
+    if (auto go = asks.step(); !go) return tl::unexpected(std::move(go.error()));
+    for (const auto* side : {&one.before, &one.after}) ignored.look_into(folder_of(side->path));
+    if (const auto& why = ignored.trouble()) return tl::unexpected(*why);
+  }
   return found;
 }
 
@@ -97,6 +103,7 @@ result<rendering> render_diff(const asking& what) {
   if (changes.lacks_content()) {
     // It may be fetched.
     made.is_fixed = false;
+    made.is_lacking = true;
     version_by_text(made, what);
   }
   if (changes.masked() > 0) made.facts.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(changes.masked()));

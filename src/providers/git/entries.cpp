@@ -74,13 +74,13 @@ std::string_view description_of(topic what) noexcept {
   return descriptions.at(static_cast<std::size_t>(what));
 }
 
-/// In what order bytes of names come in URIs: what is escaped there begins with a percent sign.
+/// In what order bytes of names come in URIs: what is escaped there begins with a percent sign, which is always escaped itself,
+/// so that no two bytes rank alike.
 constexpr auto written_ranks = [] {
   std::array<std::uint16_t, 256> ranks{};
   for (unsigned byte = 0; byte < ranks.size(); ++byte) {
     const auto raw = static_cast<char>(byte);
-    ranks[byte] =
-        static_cast<std::uint16_t>(uri::file_path_characters.has(raw) ? byte << 8U : (unsigned{'%'} << 8U) + byte + 1);
+    ranks[byte] = static_cast<std::uint16_t>(uri::file_path_characters.has(raw) ? byte << 8U : (unsigned{'%'} << 8U) + byte);
   }
   return ranks;
 }();

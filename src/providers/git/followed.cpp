@@ -36,8 +36,8 @@ struct followed_list {
 };
 
 /// What a read gives goes by this; the version of the resource, where it has one at hand.
-std::string mark_of(const address& at, const reference_marks& marks, git_repository* in, const repository& of, bool redact,
-                    const std::function<bool()>& is_stopped) {
+result<std::string> mark_of(const address& at, const reference_marks& marks, git_repository* in, const repository& of,
+                            bool redact, const std::function<bool()>& is_stopped) {
   switch (at.what) {
     case topic::overview:
       return marks.head + marks.index + marks.config;
@@ -60,7 +60,7 @@ std::string mark_of(const address& at, const reference_marks& marks, git_reposit
       break;
   }
   const auto where = of.where();
-  ignored_paths ignored(in, !where.work_tree.empty());
+  ignored_paths ignored(in, !where.work_tree.empty(), is_stopped);
   const concealment hides(redact, nullptr, at.repo, of.own(), ignored);
   const auto made = render({.in = in,
                             .at = at,
@@ -70,8 +70,12 @@ std::string mark_of(const address& at, const reference_marks& marks, git_reposit
                             .roots = of.roots(),
                             .has_work_tree = !where.work_tree.empty(),
                             .is_description = true});
-  return made ? made->version : "refused: " + made.error().public_text;
+  if (const auto& why = ignored.trouble()) return tl::unexpected(*why);
+  if (!made) return tl::unexpected(made.error());
+  return made->version;
 }
+
+std::string refused_mark(const failure& why) { return "refused: " + why.public_text; }
 
 /// Whether a mark is another than before; the first one, whether something has happened since it was attached.
 template <class T>
@@ -106,35 +110,70 @@ struct followed::state {
   }
 
   bool look(const call& by, std::size_t which);
+  struct found_marks {
+    std::map<std::string, std::string> marks;  // by URI
+    std::string list_mark;
+    std::optional<failure> why;  // there are none, since the repository cannot be looked through
+    bool is_outdated = false;    // to be looked for by another handle
+  };
+  [[nodiscard]] found_marks marks_in(std::size_t which, repository::lease& handle, const std::function<bool()>& is_stopped);
+  void settle_refused(std::size_t which, const failure& why);
   void settle(std::size_t which, const std::map<std::string, std::string>& marks, const std::string& list_mark,
               std::int64_t latest);
 };
 
 bool followed::state::look(const call& by, std::size_t which) {
-  auto& of = *all[which];
   const auto is_stopped = [&by] { return !still_wanted(by).has_value(); };
-  auto handle = of.take();
-  // What cannot be served any more is a change of all that is followed in it, and so is its return.
-  std::map<std::string, std::string> marks;
-  std::string list_mark = "refused";
-  if (!handle) {
-    for (const auto& [uri, one] : resources_in(which)) marks.emplace(uri, "refused: " + handle.error().public_text);
-  } else {
-    const auto now = marks_of(handle->get(), of.where(), is_stopped);
-    if (!now) return false;
-    list_mark = now->has_commits ? "has commits" : "";
-    for (const auto& [uri, one] : resources_in(which)) {
-      if (is_stopped()) return false;
-      marks.emplace(uri, mark_of(one.at, *now, handle->get(), of, redact, is_stopped));
+  for (bool is_again = false;; is_again = true) {
+    // What is mapped stays so until all handles are closed: one at a time.
+    auto handle = all[which]->take();
+    if (!handle) {
+      settle_refused(which, handle.error());
+      return false;
     }
-    const auto is_refused = [](const auto& one) { return one.second.starts_with("refused: "); };
-    if (std::any_of(marks.begin(), marks.end(), is_refused)) handle->retire();
+    const auto found = marks_in(which, *handle, is_stopped);
     // What was read of torn files says nothing; they are looked at again.
     if (is_stopped() || handle->is_torn()) return false;
+    if (found.is_outdated && !is_again) continue;
+    if (found.why) {
+      settle_refused(which, *found.why);
+      return false;
+    }
+    // After what was looked at, so that nothing lies between.
+    settle(which, found.marks, found.list_mark, latest_change_in(all[which]->where()));
+    return true;
   }
-  // After what was looked at, so that nothing lies between.
-  settle(which, marks, list_mark, latest_change_in(of.where()));
-  return handle.has_value();
+}
+
+followed::state::found_marks followed::state::marks_in(std::size_t which, repository::lease& handle,
+                                                       const std::function<bool()>& is_stopped) {
+  const auto& of = *all[which];
+  found_marks found;
+  bool lacks_something = false, is_unreadable = false;
+  if (const auto now = marks_of(handle.get(), of.where(), is_stopped); !now) {
+    found.why = now.error();
+    is_unreadable = now.error().code == errc::source_unavailable;
+  } else {
+    found.list_mark = now->has_commits ? "has commits" : "";
+    for (const auto& [uri, one] : resources_in(which)) {
+      if (is_stopped()) return found;
+      const auto mark = mark_of(one.at, *now, handle.get(), of, redact, is_stopped);
+      found.marks.emplace(uri, mark ? *mark : refused_mark(mark.error()));
+      lacks_something = lacks_something || !mark;
+      is_unreadable = is_unreadable || (!mark && mark.error().code == errc::source_unavailable);
+    }
+  }
+  found.is_outdated = (lacks_something || is_unreadable) && handle.retire_if_outdated();
+  // What does not exist is no reason: it would be one again at every look.
+  if (is_unreadable && !found.is_outdated) handle.retire();
+  return found;
+}
+
+void followed::state::settle_refused(std::size_t which, const failure& why) {
+  // What cannot be served any more is a change of all that is followed in it, and so is its return.
+  std::map<std::string, std::string> marks;
+  for (const auto& [uri, one] : resources_in(which)) marks.emplace(uri, refused_mark(why));
+  settle(which, marks, "refused", latest_change_in(all[which]->where()));
 }
 
 void followed::state::settle(std::size_t which, const std::map<std::string, std::string>& marks, const std::string& list_mark,

@@ -1,10 +1,7 @@
 /// The provider's calls.
 #include "providers/git/git_provider.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <compare>
 #include <filesystem>
 #include <optional>
@@ -15,10 +12,10 @@
 #include <hondana/completion.hpp>
 #include <hondana/uri.hpp>
 
-#include "disk/handle.hpp"
 #include "model/still_wanted.hpp"
 #include "providers/git/completing.hpp"
 #include "providers/git/concealment.hpp"
+#include "providers/git/descriptors.hpp"
 #include "providers/git/entries.hpp"
 #include "providers/git/ignored_paths.hpp"
 #include "providers/git/library.hpp"
@@ -43,12 +40,6 @@ std::function<bool()> stopper(const call& by) {
   return [&by] { return !still_wanted(by).has_value(); };
 }
 
-/// libgit2 passes over packs that it cannot open, and says that there is no such object; screening finds no folders.
-bool lacks_descriptors() noexcept {
-  const disk::handle probe(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  return !probe.is_open() && (errno == EMFILE || errno == ENFILE);
-}
-
 /// What is not there for want of descriptors is not told as missing.
 failure unless_too_many_files(failure why) {
   if (why.code != errc::cancelled && lacks_descriptors()) {
@@ -58,13 +49,25 @@ failure unless_too_many_files(failure why) {
   return why;
 }
 
-/// Whoever was stopped by the deadline says that it was cancelled; what cannot be read is looked for anew by the next call.
-failure told(failure why, const call& by, repository::lease& through) {
+/// Whoever was stopped by the deadline says that it was cancelled; what cannot be read is looked for anew by the next call, and
+/// by this one where packs have changed meanwhile.
+failure told(failure why, const call& by, repository::lease& through, bool& is_outdated) {
   why = unless_too_many_files(std::move(why));
-  if (why.code == errc::source_unavailable) through.retire();
-  if (why.code == errc::cancelled)
+  if (why.code == errc::cancelled) {
     if (auto wanted = still_wanted(by); !wanted) return std::move(wanted.error());
+    return why;
+  }
+  is_outdated = through.retire_if_outdated();
+  if (!is_outdated && why.code == errc::source_unavailable) through.retire();
   return why;
+}
+
+/// Makes a call, and once more where it lacked something and packs have changed since its handle was opened.
+template <class F>
+auto twice_at_most(const F& call_once) {
+  bool is_outdated = false;
+  auto made = call_once(is_outdated);
+  return is_outdated ? call_once(is_outdated) : std::move(made);
 }
 
 std::vector<std::shared_ptr<repository>> all_of(
@@ -256,9 +259,13 @@ result<list_result> git_provider::list(const list_request& request) {
 }
 
 result<reading> git_provider::read(const read_request& request) {
+  return twice_at_most([&](bool& is_outdated) { return read_once(request, is_outdated); });
+}
+
+result<reading> git_provider::read_once(const read_request& request, bool& is_outdated) {
   auto what = find(request.uri, request, true);
   if (!what) return tl::unexpected(std::move(what.error()));
-  ignored_paths ignored(what->handle.get(), what->has_work_tree);
+  ignored_paths ignored(what->handle.get(), what->has_work_tree, stopper(request));
   const concealment hides(options_.redact, request.who.view.get(), what->at.repo, what->of->own(), ignored);
   auto made = render({.in = what->handle.get(),
                       .at = what->at,
@@ -269,12 +276,16 @@ result<reading> git_provider::read(const read_request& request) {
                       .has_work_tree = what->has_work_tree,
                       .if_version = request.if_version});
   if (what->handle.is_torn()) return torn();
-  if (!made) return tl::unexpected(told(std::move(made.error()), request, what->handle));
+  if (const auto& why = ignored.trouble()) return tl::unexpected(told(*why, request, what->handle, is_outdated));
+  if (!made) return tl::unexpected(told(std::move(made.error()), request, what->handle, is_outdated));
+  is_outdated = made->is_lacking && what->handle.retire_if_outdated();
   reading answer;
   answer.version = std::move(made->version);
-  answer.ttl = made->is_fixed ? std::chrono::milliseconds(fixed_ttl) : made->ttl;
+  // What is left out for an ignore file that cannot be read now may be shown soon.
+  const bool is_fixed = made->is_fixed && !ignored.has_unusable();
+  answer.ttl = is_fixed ? std::chrono::milliseconds(fixed_ttl) : made->ttl;
   // What is named by whole ids is what it is, as long as it is shown.
-  if (made->is_fixed) answer.valid = ignored.unchanged();
+  if (is_fixed) answer.valid = ignored.unchanged();
   if (!made->text) return answer;
   const auto entry = entry_of(what->at);
   content item;
@@ -289,9 +300,13 @@ result<reading> git_provider::read(const read_request& request) {
 }
 
 result<resource> git_provider::describe(const describe_request& request) {
+  return twice_at_most([&](bool& is_outdated) { return describe_once(request, is_outdated); });
+}
+
+result<resource> git_provider::describe_once(const describe_request& request, bool& is_outdated) {
   auto what = find(request.uri, request, false);
   if (!what) return tl::unexpected(std::move(what.error()));
-  ignored_paths ignored(what->handle.get(), what->has_work_tree);
+  ignored_paths ignored(what->handle.get(), what->has_work_tree, stopper(request));
   const concealment hides(options_.redact, request.who.view.get(), what->at.repo, what->of->own(), ignored);
   auto made = render({.in = what->handle.get(),
                       .at = what->at,
@@ -302,7 +317,8 @@ result<resource> git_provider::describe(const describe_request& request) {
                       .has_work_tree = what->has_work_tree,
                       .is_description = true});
   if (what->handle.is_torn()) return torn();
-  if (!made) return tl::unexpected(told(std::move(made.error()), request, what->handle));
+  if (const auto& why = ignored.trouble()) return tl::unexpected(told(*why, request, what->handle, is_outdated));
+  if (!made) return tl::unexpected(told(std::move(made.error()), request, what->handle, is_outdated));
   auto entry = entry_of(what->at);
   entry.uri = request.uri;
   entry.kind = made->kind;
@@ -313,21 +329,30 @@ result<resource> git_provider::describe(const describe_request& request) {
 }
 
 result<list_result> git_provider::children(const children_request& request) {
+  return twice_at_most([&](bool& is_outdated) { return children_once(request, is_outdated); });
+}
+
+result<list_result> git_provider::children_once(const children_request& request, bool& is_outdated) {
   auto what = find(request.uri, request, false);
   if (!what) return tl::unexpected(std::move(what.error()));
   if (what->at.what != topic::tree)
     return fail(errc::invalid_argument, in_quotes(request.uri, 400) + " is no folder. Folders are git://REPO/tree/REV/PATH.");
-  ignored_paths ignored(what->handle.get(), what->has_work_tree);
+  ignored_paths ignored(what->handle.get(), what->has_work_tree, stopper(request));
   const concealment hides(options_.redact, request.who.view.get(), what->at.repo, what->of->own(), ignored);
   const auto is_stopped = stopper(request);
   auto page = child_entries(what->handle.get(), what->at, hides,
                             {.after = request.after, .limit = request.limit, .is_stopped = is_stopped});
   if (what->handle.is_torn()) return torn();
-  if (!page) return tl::unexpected(told(std::move(page.error()), request, what->handle));
+  if (const auto& why = ignored.trouble()) return tl::unexpected(told(*why, request, what->handle, is_outdated));
+  if (!page) return tl::unexpected(told(std::move(page.error()), request, what->handle, is_outdated));
   return page;
 }
 
 result<complete_result> git_provider::complete(const complete_request& request) {
+  return twice_at_most([&](bool& is_outdated) { return complete_once(request, is_outdated); });
+}
+
+result<complete_result> git_provider::complete_once(const complete_request& request, bool& is_outdated) {
   completing asked(request);
   if (asked.is_about("repo")) {
     std::vector<std::string> names;
@@ -344,11 +369,13 @@ result<complete_result> git_provider::complete(const complete_request& request) 
   if (found == repositories_.end()) return asked.without_repository();
   auto handle = found->second->take();
   if (!handle) return tl::unexpected(unless_too_many_files(std::move(handle.error())));
-  ignored_paths ignored(handle->get(), !found->second->where().work_tree.empty());
+  ignored_paths ignored(handle->get(), !found->second->where().work_tree.empty(), stopper(request));
   const concealment hides(options_.redact, request.who.view.get(), found->first, found->second->own(), ignored);
   auto values = asked.values(handle->get(), hides, stopper(request));
   if (handle->is_torn()) return torn();
-  if (!values) return tl::unexpected(told(std::move(values.error()), request, *handle));
+  if (const auto& why = ignored.trouble()) return tl::unexpected(told(*why, request, *handle, is_outdated));
+  if (!values) return tl::unexpected(told(std::move(values.error()), request, *handle, is_outdated));
+  is_outdated = values->values.empty() && handle->retire_if_outdated();
   return values;
 }
 

@@ -76,6 +76,12 @@ class git_provider final : public provider {
   struct target;
   [[nodiscard]] result<target> find(const std::string& uri, const call& by, bool is_read) const;
 
+  /// The calls, by one handle each; `is_outdated` is set where they are to be made again by another.
+  [[nodiscard]] result<reading> read_once(const read_request& request, bool& is_outdated);
+  [[nodiscard]] result<resource> describe_once(const describe_request& request, bool& is_outdated);
+  [[nodiscard]] result<list_result> children_once(const children_request& request, bool& is_outdated);
+  [[nodiscard]] result<complete_result> complete_once(const complete_request& request, bool& is_outdated);
+
   const git_options options_;
   const repositories repositories_;
   const std::vector<std::string> left_out_;   // paths

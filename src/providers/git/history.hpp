@@ -84,7 +84,8 @@ struct log_page {
 /// A commit that changed a file.
 struct file_step {
   commit_facts commit;
-  std::string path;  ///< The file's at that commit.
+  std::string path;         ///< The file's at that commit, or before it,
+  bool is_deleted = false;  ///< which deleted it. Filled in by who shows it.
 };
 struct file_history_page {
   std::vector<file_step> steps;

@@ -14,20 +14,21 @@
 
 #include "bytes/digest.hpp"
 #include "disk/handle.hpp"
+#include "providers/git/descriptors.hpp"
 #include "providers/git/rendering.hpp"
 #include "providers/git/revision.hpp"
 #include "providers/git/side_content.hpp"
-#include "providers/git/tree_entries.hpp"
 
 namespace hondana::git {
 namespace {
 
 constexpr std::string_view hondana_ignore = ".hondanaignore";
 constexpr std::uint64_t most_list_bytes = std::uint64_t{1} << 20;
-constexpr std::size_t most_bytes_of_lists = std::size_t{64} << 20;
 constexpr std::uint64_t most_steps_of_call = 500'000'000;
 // RESOLVE_CACHED of Linux 5.12, which older headers lack.
 constexpr std::uint64_t resolve_cached = 0x20;
+// Of a map, with what the allocator adds.
+constexpr std::size_t bytes_of_node = 48;
 // More would take too long to be looked at each time.
 constexpr std::size_t most_vouched = 8;
 
@@ -62,8 +63,10 @@ class still_ignored final : public validity {
   const std::vector<vouched_path> all_;
 };
 
-std::string path_in(const std::string& folder, std::string_view name) {
-  return folder.empty() ? std::string(name) : folder + '/' + std::string(name);
+std::string path_in(std::string_view folder, std::string_view name) {
+  std::string path(folder);
+  if (!path.empty()) path += '/';
+  return path += name;
 }
 
 ignore::list_pointer shared_list(ignore::pattern_list list) {
@@ -81,12 +84,19 @@ std::string with_single_slashes(std::string_view path) {
 
 }  // namespace
 
-ignored_paths::ignored_paths(git_repository* in, bool has_work_tree)
-    : in_(in), has_work_tree_(has_work_tree), steps_left_(most_steps_of_call) {}
+ignored_paths::ignored_paths(git_repository* in, bool has_work_tree, std::function<bool()> is_stopped, std::size_t most)
+    : in_(in),
+      has_work_tree_(has_work_tree),
+      is_stopped_(std::move(is_stopped)),
+      most_(most),
+      stopping_(is_stopped_),
+      trees_(in, stopping_),
+      shut_{.is_left_out = true},
+      steps_left_(most_steps_of_call) {}
 
 bool ignored_paths::leaves_out(std::string_view path, bool is_folder) {
   const auto tidied = with_single_slashes(path);
-  if (tidied.empty()) return false;
+  if (tidied.empty()) return trouble_.has_value();
   const auto slash = tidied.rfind('/');
   const auto& above = level_of(slash == std::string::npos ? std::string_view() : std::string_view(tidied).substr(0, slash));
   if (above.is_left_out) return true;
@@ -97,122 +107,187 @@ bool ignored_paths::leaves_out(std::string_view path, bool is_folder) {
   return decides(above, tidied, is_folder);
 }
 
+void ignored_paths::look_into(std::string_view folder) { (void)level_of(with_single_slashes(folder)); }
+
 const ignored_paths::level& ignored_paths::level_of(std::string_view folder) {
-  auto known = levels_.find("");
-  if (known == levels_.end()) known = levels_.emplace("", top()).first;
-  for (std::size_t end = 0; end < folder.size();) {
-    if (!known->second.is_there || known->second.is_left_out) break;
-    end = std::min(folder.find('/', end + 1), folder.size());
-    const auto path = folder.substr(0, end);
-    auto next = levels_.find(path);
-    if (next == levels_.end()) next = levels_.emplace(path, below(known->second, std::string(path))).first;
-    known = next;
+  const auto known = levels_.find(std::pair<const level*, std::string_view>(nullptr, {}));
+  const auto* at = known != levels_.end() ? &known->second : &add(nullptr, {}, {});
+  for (std::size_t begin = 0; begin < folder.size() && !trouble_;) {
+    if (!at->is_there || at->is_left_out) break;
+    const auto end = std::min(folder.find('/', begin), folder.size());
+    const auto name = folder.substr(begin, end - begin);
+    const auto next = levels_.find(std::pair(at, name));
+    at = next != levels_.end() ? &next->second : &add(at, folder.substr(0, end), name);
+    begin = end + 1;
   }
-  return known->second;
+  return trouble_ ? shut_ : *at;
 }
 
-ignored_paths::level ignored_paths::top() {
-  level made;
+const ignored_paths::level& ignored_paths::add(const level* above, std::string_view folder, std::string_view name) {
+  if (auto go = stopping_.step(); !go) give_up(std::move(go.error()));
+  if (trouble_) return shut_;
+  const auto [at, is_new] = levels_.try_emplace(key(above, name));
+  auto& made = at->second;
+  made.above = above;
+  made.name = at->first.second;
+  count(sizeof *at + bytes_of_node + name.size());
+  if (above == nullptr) {
+    fill_top(made);
+  } else {
+    fill(made, folder);
+  }
+  return made;
+}
+
+void ignored_paths::fill_top(level& made) {
+  made.rules = std::make_shared<const ignore::stack>();
   if (has_work_tree_) {
     auto opened = work_tree::open(in_);
-    if (opened) files_.emplace(std::move(*opened));
-    made.own = counted(files_ ? in_work_tree({}) : unusable("the work tree cannot be opened"), {});
+    if (!opened) return give_up(std::move(opened.error()));
+    files_.emplace(std::move(*opened));
+    take(made, in_work_tree({}), {});
   } else if (git_repository_head_unborn(in_) == 1) {
     made.is_there = false;
   } else if (const auto head = resolve(in_, "HEAD", "rev"); head) {
     made.tree = head->tree;
-    made.own = counted(in_tree(made.tree), {});
+    take(made, in_tree(made.tree), {});
   } else {
-    made.own = unusable("HEAD cannot be read");
+    take(made, unusable_for(head.error(), "HEAD cannot be read"), {});
   }
-  made.rules = ignore::stack({nullptr, made.own.list});
-  return made;
 }
 
-ignored_paths::level ignored_paths::below(const level& above, const std::string& folder) {
-  level made;
+void ignored_paths::fill(level& made, std::string_view folder) {
+  const auto& above = *made.above;
   made.rules = above.rules;
   made.is_left_out = decides(above, folder, true);
-  if (made.is_left_out) return made;
-  const auto name = folder.substr(folder.rfind('/') + 1);  // 0 where there is none
+  if (made.is_left_out) return;
   if (has_work_tree_) {
-    made.own = counted(in_work_tree(folder), folder);
-    if (!made.own.list) {
-      const auto there = files_->look(folder);
+    auto found = in_work_tree(folder);
+    if (!found.list && !trouble_) {
+      const auto there = files_->look(std::string(folder));
+      if (!there && there.error().code != errc::access_denied) return give_up(there.error());
       made.is_there = there && S_ISDIR(there->facts.st_mode);
     }
-  } else {
-    const auto entry = find_entry(in_, above.tree, name);
-    made.is_there = entry ? entry->is_folder() : entry.error().code != errc::resource_not_found;
-    if (entry) made.tree = entry->id;
-    if (made.is_there) made.own = counted(entry ? in_tree(made.tree) : unusable("its folder cannot be read"), folder);
+    if (made.is_there) take(made, std::move(found), folder);
+    return;
   }
-  if (made.is_there) made.rules = above.rules.child(name, {nullptr, made.own.list});
-  return made;
+  const auto entry = trees_.find(above.tree, made.name);
+  if (!entry) return take(made, unusable_for(entry.error(), "its folder cannot be read"), folder);
+  made.is_there = *entry && ((*entry)->mode & kind_bits) == folder_kind;
+  if (!made.is_there) return;
+  made.tree = (*entry)->id;
+  take(made, in_tree(made.tree), folder);
+}
+
+void ignored_paths::take(level& made, found_list found, std::string_view folder) {
+  if (!found.list) return;
+  count(found.list->bytes() + sizeof found + found.mark.size() + 2 * folder.size());
+  const auto known = made.rules->folder().size();
+  // Those in between have none.
+  made.rules = std::make_shared<const ignore::stack>(
+      made.above == nullptr ? ignore::stack({nullptr, found.list})
+                            : made.rules->child(folder.substr(known == 0 ? 0 : known + 1), {nullptr, found.list}));
+  made.own = std::make_unique<const found_list>(std::move(found));
 }
 
 bool ignored_paths::decides(const level& by, std::string_view path, bool is_folder) {
-  const auto said = by.rules.decide(path, is_folder, std::min(ignore::most_steps, steps_left_));
+  const auto said = by.rules->decide(path, is_folder, std::min(ignore::most_steps, steps_left_));
   steps_left_ -= std::min(steps_left_, said.steps);
   return said.ignored();
 }
 
 ignored_paths::found_list ignored_paths::unusable(std::string why) {
+  has_unusable_ = true;
   auto mark = "unusable: " + why;
   return {shared_list(ignore::pattern_list::unusable(std::string(hondana_ignore), std::move(why))), std::move(mark), {}};
 }
 
-ignored_paths::found_list ignored_paths::in_work_tree(const std::string& folder) const {
+ignored_paths::found_list ignored_paths::unusable_for(const failure& why, std::string_view said) {
+  if (why.code == errc::cancelled || lacks_descriptors()) {
+    give_up(why);
+    return {};
+  }
+  return unusable(std::string(said));
+}
+
+ignored_paths::found_list ignored_paths::in_work_tree(std::string_view folder) {
   const auto path = path_in(folder, hondana_ignore);
   const auto there = files_->look(path);
+  const auto is_ours = [](const failure& why) { return why.code == errc::source_unavailable; };
+  if (!there && is_ours(there.error())) {
+    give_up(there.error());
+    return {};
+  }
   if (!there) return unusable("it cannot be looked at");
   const auto mode = there->facts.st_mode;
   if (mode == 0 || S_ISLNK(mode)) return {};
   if (!S_ISREG(mode)) return unusable("it is no regular file");
   const auto text = files_->read(path, most_list_bytes);
+  if (!text && is_ours(text.error())) {
+    give_up(text.error());
+    return {};
+  }
   if (!text) return unusable("it cannot be read, or is longer than 1 MiB");
   return {shared_list(ignore::pattern_list::parse(*text, path)), bytes::to_hex(bytes::digest_of(*text)),
           disk::stamp_of(there->facts)};
 }
 
-ignored_paths::found_list ignored_paths::in_tree(const git_oid& tree) const {
-  const auto entry = find_entry(in_, tree, hondana_ignore);
-  if (!entry && entry.error().code != errc::resource_not_found) return unusable("it cannot be looked at");
-  if (!entry || entry->is_link()) return {};
+ignored_paths::found_list ignored_paths::in_tree(const git_oid& tree) {
+  const auto found = trees_.find(tree, hondana_ignore);
+  if (!found) return unusable_for(found.error(), "it cannot be looked at");
+  const auto& entry = *found;
+  if (!entry || (entry->mode & kind_bits) == link_kind) return {};
   if (!is_regular(entry->mode)) return unusable("it is no regular file");
   side_contents contents(in_);
   const auto read = contents.read({{}, entry->id, entry->mode}, most_list_bytes);
-  if (!read || !read->is_whole) return unusable("it cannot be read, or is longer than 1 MiB");
+  if (!read) return unusable_for(read.error(), "it cannot be read");
+  if (!read->is_whole) return unusable("it is longer than 1 MiB");
   return {shared_list(ignore::pattern_list::parse(read->bytes(), std::string(hondana_ignore))), text_of(entry->id), {}};
 }
 
-ignored_paths::found_list ignored_paths::counted(found_list found, const std::string& folder) {
-  if (!found.list) return found;
-  bytes_ += found.list->bytes() + folder.size();
-  return bytes_ <= most_bytes_of_lists ? std::move(found)
-                                       : unusable("those of other folders take all memory there is for them");
+void ignored_paths::give_up(failure why) {
+  if (!trouble_) trouble_ = std::move(why);
+}
+
+void ignored_paths::count(std::size_t bytes) {
+  bytes_ += bytes;
+  if (bytes_ <= most_) return;
+  give_up({errc::response_too_large,
+           "What .hondanaignore files leave out of this cannot be told: they, and the folders to look for them in, take more "
+           "than " +
+               std::to_string(most_ >> 20) + " MiB. Ask for one folder or file.",
+           {}});
+}
+
+std::string ignored_paths::path_of(const level& one) {
+  std::vector<std::string_view> names;
+  for (const auto* at = &one; at->above != nullptr; at = at->above) names.push_back(at->name);
+  std::string path;
+  for (auto name = names.rbegin(); name != names.rend(); ++name) path = path_in(path, *name);
+  return path;
 }
 
 std::string ignored_paths::state() const {
+  std::map<std::string, std::string_view> marks;
+  for (const auto& [where, one] : levels_)
+    if (one.own) marks.emplace(path_of(one), one.own->mark);
+  if (marks.empty()) return {};
   bytes::digester all;
-  bool is_any = false;
-  for (const auto& [folder, one] : levels_) {
-    if (one.own.mark.empty()) continue;
-    is_any = true;
-    all.feed(version_of({folder, one.own.mark}));
-  }
-  return is_any ? bytes::to_hex(all.value()) : std::string();
+  for (const auto& [folder, mark] : marks) all.feed(version_of({folder, mark}));
+  return bytes::to_hex(all.value());
 }
 
 std::shared_ptr<const validity> ignored_paths::unchanged() const {
-  if (!has_work_tree_ || levels_.size() > most_vouched) return nullptr;
+  if (!has_work_tree_ || trouble_ || has_unusable_ || levels_.size() > most_vouched) return nullptr;
   const std::string root = git_repository_workdir(in_);
   std::vector<vouched_path> all;
-  for (const auto& [folder, one] : levels_) {
-    if (one.own.list && (!one.own.stamp || disk::is_racy(*one.own.stamp, disk::wall_clock()))) return nullptr;
+  for (const auto& [where, one] : levels_) {
+    const auto stamp = one.own ? one.own->stamp : std::nullopt;
+    if (one.own && (!stamp || disk::is_racy(*stamp, disk::wall_clock()))) return nullptr;
     // What is left out for a folder above has nothing of its own to say.
     if (one.is_left_out) continue;
-    all.push_back({root + (one.is_there ? path_in(folder, hondana_ignore) : folder), !one.is_there, one.own.stamp});
+    const auto folder = path_of(one);
+    all.push_back({root + (one.is_there ? path_in(folder, hondana_ignore) : folder), !one.is_there, stamp});
   }
   return std::make_shared<const still_ignored>(std::move(all));
 }

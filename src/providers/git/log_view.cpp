@@ -93,7 +93,9 @@ std::string history_text(const asking& what, const file_history_page& page) {
     json::writer to(out);
     to.begin_object().member("repository", at.repo).member("path", shown_path_of(at.path)).key("steps").begin_array();
     for (const auto& one : page.steps) {
-      to.begin_object().member("path", shown_path_of(one.path)).member("blob", blob_of(one));
+      to.begin_object().member("path", shown_path_of(one.path));
+      if (one.is_deleted) to.key("deleted").boolean(true);
+      if (!one.is_deleted) to.member("blob", blob_of(one));
       write_commit(to.key("commit").begin_object(), what.hides, at.repo, one.commit);
       to.end_object().end_object();
     }
@@ -104,9 +106,17 @@ std::string history_text(const asking& what, const file_history_page& page) {
   for (const auto& one : page.steps) {
     auto line = commit_line(what.hides, at.repo, one.commit);
     line.pop_back();
-    out += line + " (" + link_to(code(shown_path_of(one.path)), blob_of(one)) + ")\n";
+    const auto name = code(shown_path_of(one.path));
+    out += line + " (" + (one.is_deleted ? name + " deleted" : link_to(name, blob_of(one))) + ")\n";
   }
   return out += foot(next, page.steps.empty());
+}
+
+bool has_deleted(git_repository* in, const commit_store& store, const file_step& one) {
+  const auto commit = store.read(one.commit.id);
+  if (!commit) return false;
+  const auto entry = find_entry(in, commit->tree, one.path);
+  return !entry && entry.error().code == errc::resource_not_found;
 }
 
 tl::unexpected<failure> history_of_folder_refused(const asking& what) {
@@ -166,6 +176,7 @@ result<rendering> render_history(const asking& what) {
   const bool may_be_there = path == what.at.path && (entry || entry.error().code != errc::resource_not_found);
   if (page->steps.empty() && !page->next && what.at.cursor.empty() && !may_be_there)
     return tl::unexpected(missing_file(what.at.path));
+  for (auto& one : page->steps) one.is_deleted = has_deleted(what.in, *store, one);
   made.text = history_text(what, *page);
   add_ignored(made, what, folders);
   return made;

@@ -6,6 +6,7 @@
 
 #include "json/writer.hpp"
 #include "providers/git/changes.hpp"
+#include "providers/git/commit_store.hpp"
 #include "providers/git/comparison_limits.hpp"
 #include "providers/git/history.hpp"
 #include "providers/git/markdown.hpp"
@@ -30,6 +31,7 @@ struct facts {
   std::string unknown;  // why the state of the work tree is not known
   std::vector<remote> remotes;
   std::vector<commit_facts> commits;
+  bool is_shallow = false;
 };
 
 result<void> look_at_work_tree(facts& into, const asking& what) {
@@ -54,6 +56,9 @@ result<facts> gather(const asking& what) {
   if (!head) return tl::unexpected(std::move(head.error()));
   all.head = std::move(*head);
   if (auto looked = look_at_work_tree(all, what); !looked) return tl::unexpected(std::move(looked.error()));
+  const auto store = commit_store::open(what.in);
+  if (!store) return tl::unexpected(store.error());
+  all.is_shallow = !store->shallow_stamp().empty();
   auto found = remotes(what.in);
   if (!found) return tl::unexpected(std::move(found.error()));
   all.remotes = std::move(*found);
@@ -85,6 +90,7 @@ std::string markdown_of(const asking& what, const facts& all) {
            (all.work->unreadable > 0 ? ", " + std::to_string(all.work->unreadable) + " could not be read" : "") + " (" +
            link("changes", topic::changes) + ")\n";
   if (!all.unknown.empty()) out += "- Work tree: not looked at. " + escaped(all.unknown) + '\n';
+  if (all.is_shallow) out += "- Shallow: the history ends where the clone was cut off\n";
   for (const auto& one : all.remotes) out += "- Remote " + code(one.name) + ": " + code(one.url) + '\n';
   out += "- More: " + link("branches", topic::branches) + ", " + link("tags", topic::tags) + ", " + link("log", topic::log) +
          ", " + link("stashes", topic::stashes) + ", " + link("work trees", topic::worktrees);
@@ -101,6 +107,7 @@ std::string json_of(const asking& what, const facts& all) {
   to.begin_object().member("repository", what.at.repo).member_if("branch", shown_path_of(all.head.branch));
   if (all.head.commit) to.member("commit", text_of(*all.head.commit));
   to.member_if("underWay", all.head.operation).key("bare").boolean(!what.has_work_tree);
+  to.key("shallow").boolean(all.is_shallow);
   if (all.work) {
     to.key("changes").begin_object().key("staged").unsigned_integer(all.work->staged);
     to.key("unstaged").unsigned_integer(all.work->unstaged).key("untracked").unsigned_integer(all.work->untracked);

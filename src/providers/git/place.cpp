@@ -2,6 +2,7 @@
 #include "providers/git/place.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -41,8 +42,12 @@ class surveyor {
 
   result<surveyed> survey(const std::string& path) {
     const auto folder = inside_.folder(path);
-    if (!folder)
-      return no_repository(folder.error() == astray::outside ? text_of(astray::outside) : "is no folder that is there");
+    if (!folder) {
+      const bool is_gone = ::access(path.c_str(), F_OK) != 0 && errno == ENOENT;
+      return no_repository(is_gone                             ? text_of(astray::missing)
+                           : folder.error() == astray::outside ? text_of(astray::outside)
+                                                               : "is no folder that is there");
+    }
     if (auto found = find_git_folder(*folder); !found) return tl::unexpected(std::move(found.error()));
     if (auto found = find_common_folder(); !found) return tl::unexpected(std::move(found.error()));
     // First whose it is: git believes nothing of another's repository.

@@ -48,6 +48,8 @@ struct rendering {
   std::string version{};
   /// It will always be so.
   bool is_fixed = false;
+  /// Something was not found that may be there.
+  bool is_lacking = false;
   /// For how long it may be taken as fresh when it is not fixed.
   std::chrono::milliseconds ttl{2000};
   std::string kind{};

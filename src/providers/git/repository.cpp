@@ -12,6 +12,8 @@ namespace {
 
 /// Each keeps its packs open; more calls than that at once open their own.
 constexpr std::size_t most_idle = 8;
+/// What fails again and again, since it is damaged, costs others no more than this many handles.
+constexpr std::chrono::seconds shortest_retirement{1};
 
 bool is_fresh(const surveyed& what) { return !what.stamp.empty() && what.stamp == stamp_of(what.where); }
 
@@ -24,6 +26,15 @@ struct repository_list {
 repository_list& open_repositories() {
   static auto& list = *new repository_list();  // abandoned calls may still use it when the process ends
   return list;
+}
+
+std::vector<std::shared_ptr<repository>> all_open() {
+  std::vector<std::shared_ptr<repository>> all;
+  auto& known = open_repositories();
+  const std::lock_guard lock(known.mutex);
+  for (const auto& one : known.all)
+    if (auto there = one.lock()) all.push_back(std::move(there));
+  return all;
 }
 
 }  // namespace
@@ -123,23 +134,32 @@ void repository::give_back(opened what) noexcept {
   idle_.push_back(std::move(what));
 }
 
-void repository::retire_all() {
+void repository::retire_those_of(std::size_t generation) {
+  const auto now = std::chrono::steady_clock::now();
   std::vector<opened> retired;  // closed without the lock
   retired.reserve(most_idle);
   const std::lock_guard lock(mutex_);
+  if (generation != generation_ || (retired_ && now - *retired_ < shortest_retirement)) return;
+  retired_ = now;
   ++generation_;
   retired.swap(idle_);
 }
 
-void repository::drop_torn_handles() {
-  std::vector<std::shared_ptr<repository>> all;
-  {
-    auto& known = open_repositories();
-    const std::lock_guard lock(known.mutex);
-    for (const auto& one : known.all)
-      if (auto there = one.lock()) all.push_back(std::move(there));
+void repository::retire_sharers(const mapped_folders& maps, std::size_t generation) {
+  for (const auto& one : all_open()) {
+    std::vector<opened> retired;  // closed without the lock
+    retired.reserve(most_idle);
+    const std::lock_guard lock(one->mutex_);
+    const bool shares =
+        std::any_of(one->idle_.begin(), one->idle_.end(), [&maps](const opened& idle) { return idle.maps->shares_with(maps); });
+    if (!shares && (one.get() != this || generation != generation_)) continue;
+    ++one->generation_;
+    retired.swap(one->idle_);
   }
-  for (const auto& one : all) {
+}
+
+void repository::drop_torn_handles() {
+  for (const auto& one : all_open()) {
     std::vector<opened> torn_ones;
     const std::lock_guard lock(one->mutex_);
     const auto first =
@@ -149,7 +169,13 @@ void repository::drop_torn_handles() {
   }
 }
 
-void repository::lease::retire() { from_->retire_all(); }
+void repository::lease::retire() { from_->retire_those_of(what_.generation); }
+
+bool repository::lease::retire_if_outdated() {
+  if (!what_.maps->is_outdated()) return false;
+  from_->retire_sharers(*what_.maps, what_.generation);
+  return true;
+}
 
 repository::lease::~lease() {
   if (from_ && what_.handle) from_->give_back(std::move(what_));

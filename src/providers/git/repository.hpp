@@ -1,6 +1,7 @@
 /// One repository that is served: libgit2's handles of it, one for each call that runs.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -47,9 +48,13 @@ class repository : public std::enable_shared_from_this<repository> {
     /// answer is `torn()`.
     [[nodiscard]] bool is_torn() const noexcept { return what_.maps->is_torn(); }
 
-    /// For a call that failed: neither this handle nor those beside it are used again. What they know of packs is of the time
-    /// when they were opened, which may have been while files were only half there.
+    /// For a call that failed for objects or references: neither this handle nor those beside it are used again. What they know
+    /// of packs is of the time when they were opened, which may have been while files were only half there. Does nothing when
+    /// they have been retired since this one was taken, or less than a second ago.
     void retire();
+    /// For a call that found something missing: whether packs have come or changed since they were mapped. Then all handles are
+    /// retired that may have them mapped, and the call is worth another try. Cost: an inode for each file of the pack folders.
+    [[nodiscard]] bool retire_if_outdated();
 
    private:
     std::shared_ptr<repository> from_;
@@ -79,7 +84,9 @@ class repository : public std::enable_shared_from_this<repository> {
   /// One that waits for its next call; nothing: there is none.
   [[nodiscard]] std::optional<opened> take_idle();
   void give_back(opened what) noexcept;
-  void retire_all();
+  void retire_those_of(std::size_t generation);
+  /// Of this one, unless it has been since that generation; and of all of this process that wait with the same files mapped.
+  void retire_sharers(const mapped_folders& maps, std::size_t generation);
   /// Of all repositories of this process, since those that share objects share what they map.
   static void drop_torn_handles();
 
@@ -90,7 +97,8 @@ class repository : public std::enable_shared_from_this<repository> {
   std::mutex screening_;      // one at a time; taken before `mutex_`
   mutable std::mutex mutex_;  // of what follows; never held while files are looked at
   std::shared_ptr<const surveyed> screened_;
-  std::size_t generation_ = 0;  // handles of an earlier one are not used again
+  std::size_t generation_ = 0;                                    // handles of an earlier one are not used again
+  std::optional<std::chrono::steady_clock::time_point> retired_;  // last time after a failure
   std::vector<opened> idle_;
 };
 

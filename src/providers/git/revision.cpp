@@ -64,7 +64,7 @@ class resolution {
       auto found = reference("HEAD", base);
       if (!found) return tl::unexpected(std::move(found.error()));
       if (!*found)
-        return refuse(errc::resource_not_found, base,
+        return refuse(errc::invalid_argument, base,
                       "leads to no commit, since there is none on its branch yet. Name another branch");
       return **found;
     }
@@ -86,9 +86,9 @@ class resolution {
   }
 
   tl::unexpected<failure> no_commit(std::string_view base) const {
-    return refuse(
-        errc::resource_not_found, base,
-        "is the name of no branch and no tag, and the id of no commit. The branches, the tags and the log say what there is");
+    return refuse(errc::invalid_argument, base,
+                  "is the name of no branch and no tag, and the id of no commit. The branches, the tags and the log say what "
+                  "there is; a slash in a name is written %2F");
   }
 
   result<std::optional<git_oid>> reference(const std::string& name, std::string_view base) const {

@@ -21,7 +21,7 @@ struct revision {
 /// A commit by its id (whole, or at least four digits of it), by a reference's name, short or full, by `HEAD`, each followed by
 /// any of `~N`, `^N` and `^{commit}`. Not taken: options (`-…`), reflogs and times (`@{…}`), ranges (`a..b`), messages (`:/…`,
 /// `^{/…}`), paths (`rev:path`), more than 1024 bytes. `argument` is the name of the variable, said in every error. Errors:
-/// invalid_argument; resource_not_found when there is no such commit, and for an id that is that of another object; an
+/// invalid_argument, also for names of nothing; resource_not_found for ids of nothing and of other objects; an
 /// abbreviation of several is invalid_argument and names some.
 [[nodiscard]] result<revision> resolve(git_repository* in, std::string_view text, std::string_view argument);
 

@@ -45,9 +45,10 @@ void hand_on(int signal, siginfo_t* about, void* context) noexcept {
 void on_bus_error(int signal, siginfo_t* about, void* context) noexcept {
   const int error = errno;
   const auto* const inner = innermost_guard;
-  if (inner == nullptr || about == nullptr || about->si_code != BUS_ADRERR || !put_zeros_at(about->si_addr))
-    return hand_on(signal, about, context);
+  if (inner == nullptr || about == nullptr || about->si_code != BUS_ADRERR) return hand_on(signal, about, context);
+  // First: another thread that reads the zeros finds the mark.
   for (const auto* one = inner; one != nullptr; one = one->outer()) one->what()->tear();
+  if (!put_zeros_at(about->si_addr)) return hand_on(signal, about, context);
   errno = error;
 }
 
@@ -85,12 +86,19 @@ result<std::shared_ptr<const mapped_folders>> mapped_folders::of(const std::vect
   // Never destroyed: abandoned calls may still use it when the process ends.
   static auto& known = *new named_marks<mark>();
   const auto all = std::make_shared<mapped_folders>();
-  const std::lock_guard lock(known.mutex);
+  // Before anything of it is mapped, and without the lock.
+  std::vector<std::shared_ptr<mark>> fresh;
   for (const auto& one : folders) {
-    auto& slot = known.by_folder[one];
+    fresh.push_back(std::make_shared<mark>());
+    fresh.back()->folder = one;
+    fresh.back()->packs = stamps_of_packs(one);
+  }
+  const std::lock_guard lock(known.mutex);
+  for (auto& one : fresh) {
+    auto& slot = known.by_folder[one->folder];
     auto there = slot.lock();
-    if (there && there->load()) return torn();
-    if (!there) slot = there = std::make_shared<mark>(false);
+    if (there && there->is_torn.load()) return torn();
+    if (!there) slot = there = std::move(one);
     all->marks_.push_back(std::move(there));
   }
   std::erase_if(known.by_folder, [](const auto& one) { return one.second.expired(); });
@@ -98,11 +106,22 @@ result<std::shared_ptr<const mapped_folders>> mapped_folders::of(const std::vect
 }
 
 bool mapped_folders::is_torn() const noexcept {
-  return std::any_of(marks_.begin(), marks_.end(), [](const auto& one) { return one->load(); });
+  return std::any_of(marks_.begin(), marks_.end(), [](const auto& one) { return one->is_torn.load(); });
 }
 
 void mapped_folders::tear() const noexcept {
-  for (const auto& one : marks_) one->store(true);
+  for (const auto& one : marks_) one->is_torn.store(true);
+}
+
+bool mapped_folders::is_outdated() const {
+  return std::any_of(marks_.begin(), marks_.end(), [](const auto& one) {
+    const auto now = stamps_of_packs(one->folder);
+    return one->packs && now && have_changed(*one->packs, *now);
+  });
+}
+
+bool mapped_folders::shares_with(const mapped_folders& other) const noexcept {
+  return std::find_first_of(marks_.begin(), marks_.end(), other.marks_.begin(), other.marks_.end()) != marks_.end();
 }
 
 tl::unexpected<failure> torn() {

@@ -3,10 +3,13 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <hondana/error.hpp>
+
+#include "providers/git/pack_stamps.hpp"
 
 namespace hondana::git {
 
@@ -27,12 +30,21 @@ class mapped_folders {
 
   /// Whether anything of this may have been made of zeros.
   [[nodiscard]] bool is_torn() const noexcept;
+  /// Whether packs have come or changed since the first who has them mapped looked: what became shorter within its last page
+  /// reads as zeros that nobody hears of. Cost: as `stamps_of_packs`.
+  [[nodiscard]] bool is_outdated() const;
+  /// Whether both have some folder.
+  [[nodiscard]] bool shares_with(const mapped_folders& other) const noexcept;
   /// Only what a signal handler may do.
   void tear() const noexcept;
 
  private:
-  using mark = std::atomic<bool>;
-  static_assert(mark::is_always_lock_free);
+  struct mark {
+    std::string folder;
+    std::optional<pack_stamps> packs;  // as it was made; nothing: not known
+    std::atomic<bool> is_torn{false};
+  };
+  static_assert(std::atomic<bool>::is_always_lock_free);
 
   std::vector<std::shared_ptr<mark>> marks_;  // shared by all who have the folder
 };

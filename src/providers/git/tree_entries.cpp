@@ -29,8 +29,31 @@ bool is_name(std::string_view name) noexcept {
          !letters::is_same(name, ".git");
 }
 
+bool is_mode_of_folder(const git_tree_entry* one) noexcept {
+  return (static_cast<std::uint32_t>(git_tree_entry_filemode_raw(one)) & kind_bits) == folder_kind;
+}
+
 tree_entry entry_from(const git_tree_entry* one) {
   return {git_tree_entry_name(one), *git_tree_entry_id(one), static_cast<std::uint32_t>(git_tree_entry_filemode_raw(one))};
+}
+
+/// As trees have to be sorted: folders as if their names ended in a slash.
+bool is_sorted_before(const git_tree_entry* a, const git_tree_entry* b) noexcept {
+  const std::string_view x = git_tree_entry_name(a), y = git_tree_entry_name(b);
+  const auto shorter = std::min(x.size(), y.size());
+  if (const int order = x.substr(0, shorter).compare(y.substr(0, shorter)); order != 0) return order < 0;
+  const auto behind = [shorter](std::string_view name, const git_tree_entry* one) -> unsigned char {
+    if (name.size() > shorter) return static_cast<unsigned char>(name[shorter]);
+    return is_mode_of_folder(one) ? '/' : '\0';
+  };
+  return behind(x, a) < behind(y, b);
+}
+
+bool is_sorted_tree(const git_tree* all) noexcept {
+  const auto count = git_tree_entrycount(all);
+  for (std::size_t place = 1; place < count; ++place)
+    if (is_sorted_before(git_tree_entry_byindex(all, place), git_tree_entry_byindex(all, place - 1))) return false;
+  return true;
 }
 
 }  // namespace
@@ -72,6 +95,10 @@ result<tree_listing> tree_listing::open(git_repository* in, const git_oid& tree)
   if (git_tree_entrycount(opened->get()) > most_entries)
     return fail(errc::response_too_large, "The tree " + text_of(tree) + " has more than " + std::to_string(most_entries) +
                                               " entries, and is not listed. Read what is in it by its path.");
+  if (!is_sorted_tree(opened->get()))
+    return fail(errc::source_unavailable, "The tree " + text_of(tree) +
+                                              " cannot be listed: its entries are not in order, which `git fsck` calls "
+                                              "treeNotSorted. Have it written anew with git.");
   return tree_listing(std::move(*opened));
 }
 
@@ -84,8 +111,7 @@ std::string_view tree_listing::name(std::size_t place) const noexcept {
 }
 
 bool tree_listing::is_folder(std::size_t place) const noexcept {
-  return (static_cast<std::uint32_t>(git_tree_entry_filemode_raw(git_tree_entry_byindex(tree_.get(), place))) & kind_bits) ==
-         folder_kind;
+  return is_mode_of_folder(git_tree_entry_byindex(tree_.get(), place));
 }
 
 tree_entry tree_listing::at(std::size_t place) const { return entry_from(git_tree_entry_byindex(tree_.get(), place)); }

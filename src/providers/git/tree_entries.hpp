@@ -35,14 +35,14 @@ struct tree_entry {
 /// What is said of a file that is not there, or not for the caller.
 [[nodiscard]] failure missing_file(std::string_view path);
 
-/// The entries of one tree, by their place in it; what is asked of one is read then. Trees are sorted by bytes, as if names of
-/// folders ended in a slash, but nobody who does harm has to keep to that.
+/// The entries of one tree, by their place in it; what is asked of one is read then. They are sorted by bytes, as if names of
+/// folders ended in a slash; what is not is refused, since pages of it would repeat and leave out names.
 class tree_listing {
  public:
   /// More are not listed: all of them are looked at, and some of that cannot be stopped.
   static constexpr std::size_t most_entries = 1'000'000;
 
-  /// Errors: source_unavailable; response_too_large.
+  /// Errors: source_unavailable, also for trees that are not sorted; response_too_large.
   [[nodiscard]] static result<tree_listing> open(git_repository* in, const git_oid& tree);
 
   [[nodiscard]] std::size_t size() const noexcept;

@@ -36,7 +36,7 @@ class untracked_search {
       return fail(errc::response_too_large, "The work tree has folders that are nested more than 512 deep.");
     }
     const auto entries = files_.list(path.empty() ? path : path.substr(0, path.size() - 1), entries_left_);
-    if (!entries && entries.error().code == errc::source_unavailable) {
+    if (!entries && entries.error().code == errc::access_denied) {
       found_.unreadable_folders.push_back(path.empty() ? "./" : path);
       return {};
     }
@@ -101,6 +101,7 @@ class untracked_search {
     auto path = folder + std::string(ignore_file);
     auto text = files_.read(path, most_ignore_bytes);
     if (!text && text.error().code == errc::content_changed) return rules;
+    if (!text && text.error().code == errc::source_unavailable) return tl::unexpected(std::move(text.error()));
     // What cannot be obeyed hides what lies there.
     rules.git = std::make_shared<const ignore::pattern_list>(
         text ? ignore::pattern_list::parse(*text, std::move(path))

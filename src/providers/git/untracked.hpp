@@ -27,7 +27,7 @@ struct untracked_paths {
 
 /// As `git ls-files --others --exclude-standard --directory --no-empty-directory` lists them, but for the user's own ignore
 /// file, and with what is in a folder that stands where the index has a file. `exclude`: `info/exclude`, or null. Errors:
-/// response_too_large, cancelled.
+/// response_too_large, cancelled; source_unavailable where the operating system cannot read now.
 [[nodiscard]] result<untracked_paths> find_untracked(const work_tree& files, const tracked_paths& tracked,
                                                      ignore::list_pointer exclude, const compare_options& options);
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "disk/read_at.hpp"
 
@@ -68,11 +69,25 @@ std::uint32_t mode_of(mode_t mode) noexcept {
   return S_ISLNK(mode) ? 0120000 : S_ISDIR(mode) ? 0040000 : 0;
 }
 
+std::string cause_of(int error) {
+  if (error == EMFILE || error == ENFILE) return "the server has too many files open. Ask again later.";
+  return "the log says why. Ask again later.";
+}
+
 // Nobody has asked here who may know of the path: it is for the log.
 tl::unexpected<failure> refused(const std::string& path, int error) {
-  return fail(errc::source_unavailable,
-              "The operating system does not let a file or folder of the work tree be read. Check who may read them.",
-              path + ": " + std::generic_category().message(error));
+  auto said = path + ": " + std::generic_category().message(error);
+  if (error == EACCES || error == EPERM)
+    return fail(errc::access_denied,
+                "The operating system does not let a file or folder of the work tree be read. Check who may read them.",
+                std::move(said));
+  return fail(errc::source_unavailable, "A file or folder of the work tree cannot be read now: " + cause_of(error),
+              std::move(said));
+}
+
+tl::unexpected<failure> unopened(int error) {
+  return fail(errc::source_unavailable, "The work tree of the repository cannot be opened: " + cause_of(error),
+              std::generic_category().message(error));
 }
 
 tl::unexpected<failure> changed(const std::string& path) {
@@ -90,14 +105,12 @@ result<work_tree> work_tree::open(git_repository* of) {
   if (path == nullptr) return fail(errc::unsupported, "The repository is bare: it has no work tree to compare with.");
   // Its path was free of links when it was screened, and is taken only if it still is.
   const disk::handle top(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!top.is_open()) return unopened(errno);
   std::string_view below(path);
   while (below.starts_with('/')) below.remove_prefix(1);
   while (below.ends_with('/')) below.remove_suffix(1);
   auto folder = open_beneath(top.get(), below.empty() ? "." : std::string(below), handle_only | O_DIRECTORY);
-  if (!folder.is_open()) {
-    return fail(errc::source_unavailable, "The work tree of the repository cannot be opened.",
-                std::generic_category().message(errno));
-  }
+  if (!folder.is_open()) return unopened(errno);
   return work_tree(std::move(folder));
 }
 
@@ -169,7 +182,10 @@ result<std::vector<work_entry>> work_tree::list(const std::string& folder, std::
     struct stat facts{};
     mode_t kind = DTTOIF(one->d_type);
     if (one->d_type == DT_UNKNOWN) {
-      if (::fstatat(descriptor, one->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;  // it has gone
+      if (::fstatat(descriptor, one->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+        if (is_missing(errno)) continue;  // it has gone
+        return refused(folder, errno);
+      }
       kind = facts.st_mode & S_IFMT;
     }
     entries.push_back({std::string(name), mode_of(kind)});

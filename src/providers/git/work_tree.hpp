@@ -37,12 +37,13 @@ class work_tree {
   [[nodiscard]] static result<work_tree> open(git_repository* of);
 
   /// Where nothing is, or the way leads through a link, or the path is none (`..`, `.git`, an empty name), the mode is 0.
-  /// Errors: source_unavailable where the operating system refuses.
+  /// Errors: access_denied where the operating system does not let it; source_unavailable where it cannot now.
   [[nodiscard]] result<work_file> look(const std::string& path) const;
-  /// The bytes of a file, or what a link leads to. Errors: response_too_large; content_changed when it has gone.
+  /// The bytes of a file, or what a link leads to. Errors: response_too_large; content_changed when it has gone;
+  /// those of `look`.
   [[nodiscard]] result<std::string> read(const std::string& path, std::uint64_t most) const;
   /// Names in a folder (empty: the work tree itself), bytewise; none where it has gone.
-  /// Errors: response_too_large beyond `most`; source_unavailable.
+  /// Errors: response_too_large beyond `most`; those of `look`.
   [[nodiscard]] result<std::vector<work_entry>> list(const std::string& folder, std::size_t most) const;
 
  private:

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,8 @@ namespace hondana::git {
 namespace {
 
 constexpr std::size_t most_tracked = 2'000'000;
+// As `find_untracked` names it.
+constexpr std::string_view top_folder = "./";
 constexpr std::size_t most_exclude_bytes = std::size_t{1} << 20;
 
 int stage_of(const git_index_entry* entry) noexcept { return GIT_INDEX_ENTRY_STAGE(entry); }
@@ -43,17 +46,24 @@ bool is_at(const git_index_time& noted, const timespec& now) noexcept {
          (noted.nanoseconds == 0 || noted.nanoseconds == static_cast<std::uint32_t>(now.tv_nsec));
 }
 
-ignore::list_pointer read_exclude(git_repository* of) {
+tl::unexpected<failure> unreadable_exclude(int error) {
+  return fail(errc::source_unavailable, "info/exclude of the repository cannot be read now. Ask again later.",
+              std::generic_category().message(error));
+}
+
+result<ignore::list_pointer> read_exclude(git_repository* of) {
   const std::string path = std::string(git_repository_commondir(of)) + "info/exclude";
   const disk::handle file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!file.is_open() && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO))
+    return unreadable_exclude(errno);
   struct stat facts{};
   if (!file.is_open() || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return nullptr;
   std::string text(std::min<std::size_t>(static_cast<std::size_t>(facts.st_size), most_exclude_bytes + 1), '\0');
   const auto count = disk::read_at(file.get(), text.data(), text.size(), 0);
-  if (!count || *count > most_exclude_bytes) {
+  if (!count) return unreadable_exclude(count.error());
+  if (*count > most_exclude_bytes)
     return std::make_shared<const ignore::pattern_list>(
-        ignore::pattern_list::unusable("info/exclude", count ? "it is longer than 1 MiB" : "it cannot be read"));
-  }
+        ignore::pattern_list::unusable("info/exclude", "it is longer than 1 MiB"));
   text.resize(*count);
   return std::make_shared<const ignore::pattern_list>(ignore::pattern_list::parse(text, "info/exclude"));
 }
@@ -80,13 +90,15 @@ class working_comparison {
       tracked.all.emplace_back(entry->path);
       if (entry->mode == submodule_kind) tracked.submodules.emplace_back(entry->path);
     }
-    auto untracked = find_untracked(*files, tracked, read_exclude(in_), options_);
+    auto exclude = read_exclude(in_);
+    if (!exclude) return tl::unexpected(std::move(exclude.error()));
+    auto untracked = find_untracked(*files, tracked, std::move(*exclude), options_);
     if (!untracked) return tl::unexpected(std::move(untracked.error()));
     out_.untracked = std::move(untracked->all);
     // A folder whose tracked files are among them is not counted again.
     const auto files_end = static_cast<std::ptrdiff_t>(out_.unreadable.size());
     for (auto& folder : untracked->unreadable_folders) {
-      const auto is_in_it = [&folder](const std::string& one) { return one.starts_with(folder); };
+      const auto is_in_it = [&folder](const std::string& one) { return folder == top_folder || one.starts_with(folder); };
       const auto begin = out_.unreadable.begin();
       if (std::none_of(begin, begin + files_end, is_in_it)) out_.unreadable.push_back(std::move(folder));
     }
@@ -192,7 +204,7 @@ class working_comparison {
       }
       if (!is_looked_after(entry)) continue;
       auto is = file_at(files, path, entry);
-      if (!is && is.error().code == errc::source_unavailable) {
+      if (!is && is.error().code == errc::access_denied) {
         out_.unreadable.push_back(path);
         continue;
       }

@@ -1,6 +1,8 @@
 /// Who follows resources of a repository hears of what the git program does to it, and of nothing else.
 #include "providers/git/followed.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -236,6 +238,16 @@ TEST_F(followed_repository, what_is_gone_altogether_is_told) {
   serve_with_a_commit();
   follow({"git://shelf/log"});
   std::filesystem::remove_all(made.path() + "/.git");
+  told->until("git://shelf/log");
+}
+
+TEST_F(followed_repository, what_cannot_be_looked_through_any_more_is_told_and_so_is_its_return) {
+  serve_with_a_commit();
+  follow({"git://shelf/log", "git://shelf/branches"});
+  const auto fifo = made.path() + "/.git/refs/heads/fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  told->until("git://shelf/log");
+  std::filesystem::remove(fifo);
   told->until("git://shelf/log");
 }
 

@@ -71,7 +71,8 @@ TEST(git_large_folders, have_their_children_in_segment_order_whatever_their_name
     expected.push_back(uri_of({.repo = "shelf", .what = is_folder ? topic::tree : topic::blob, .rev = "HEAD", .path = name}));
   };
   for (const std::string front : {"a", "a!", "b", "\xC3\xA1", "\xFF"})
-    for (const std::string back : {"", " ", "!", "$", "%", "&", "#", "-", ".", "0", "@", "A", "[", "~", "\x01", "\xE6\x9C\xAC"})
+    for (const std::string back :
+         {"", " ", "!", "$", "%", "&", "#", "-", ".", "0", "@", "A", "[", "~", "\x01", "\xE6\x9C\xAC", "\xFE", "\xFF"})
       add(front + back, back.empty() || back == "-");
   std::sort(expected.begin(), expected.end(),
             [](const auto& a, const auto& b) { return std::is_lt(compare_by_segment(a, b)); });
@@ -83,6 +84,36 @@ TEST(git_large_folders, have_their_children_in_segment_order_whatever_their_name
     found.erase(std::unique(found.begin(), found.end()), found.end());
     EXPECT_EQ(found, expected) << a_page;
   }
+}
+
+TEST(git_large_folders, that_are_not_sorted_are_refused_by_name) {
+  made_repository made;
+  const auto blob = id_from(blob_in(made)), folder = id_from(made.git({"mktree"}, "").substr(0, 40));
+  const auto line = [](const std::string& front, const git_oid& id) {
+    return front + '\0' + std::string(reinterpret_cast<const char*>(id.id), GIT_OID_RAWSZ);
+  };
+  const auto commit = [&](const std::string& entries) {
+    auto tree = made.git({"hash-object", "--literally", "-t", "tree", "-w", "--stdin"}, entries).substr(0, 40);
+    made.git({"update-ref", "HEAD", made.git({"commit-tree", "-m", "one", tree}).substr(0, 40)});
+    return tree;
+  };
+  const served_repository shelf(made);
+  for (const auto& entries :
+       {line("100644 b", blob) + line("100644 a", blob), line("40000 a", folder) + line("100644 a-", blob),
+        line("100644 ab", blob) + line("100644 a", blob)}) {
+    const auto tree = commit(entries);
+    const auto why = shelf.error("git://shelf/tree/HEAD");
+    EXPECT_EQ(why.code, errc::source_unavailable);
+    EXPECT_THAT(why.public_text, HasSubstr(tree));
+    EXPECT_THAT(why.public_text, HasSubstr("treeNotSorted"));
+    children_request request;
+    request.uri = "git://shelf/tree/HEAD";
+    const auto page = shelf.provider().children(request);
+    ASSERT_FALSE(page);
+    EXPECT_EQ(page.error().code, errc::source_unavailable);
+  }
+  commit(line("100644 a-", blob) + line("40000 a", folder) + line("100644 a0", blob));
+  EXPECT_THAT(shelf.children("git://shelf/tree/HEAD"), SizeIs(3));
 }
 
 TEST(git_large_folders, ask_the_view_about_a_page_of_children_only) {

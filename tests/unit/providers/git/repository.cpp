@@ -103,6 +103,47 @@ TEST(git_repository, refuses_what_has_become_hostile_since_and_recovers) {
   EXPECT_FALSE(shelf->take());
 }
 
+TEST(git_repository, retires_handles_for_a_failure_of_its_own_time_and_once_a_second) {
+  made_repository made;
+  made.commit("first");
+  const auto shelf = served(made);
+  ASSERT_TRUE(shelf);
+  age(made.path() + "/.git");
+  const auto is_known = [&shelf] {
+    const auto one = shelf->take();
+    const char *name = nullptr, *email = nullptr;
+    EXPECT_EQ(git_repository_ident(&name, &email, one->get()), 0);
+    const bool was_known = name != nullptr;
+    EXPECT_EQ(git_repository_set_ident(one->get(), "known", "x"), 0);
+    return was_known;
+  };
+  {
+    auto early = shelf->take();
+    ASSERT_TRUE(early);
+    made.git({"config", "some.value", "x"});
+    age(made.path() + "/.git");
+    EXPECT_FALSE(is_known());
+    EXPECT_TRUE(is_known());
+    // Those after it have nothing to do with what failed before.
+    early->retire();
+  }
+  EXPECT_TRUE(is_known());
+  const auto since = std::chrono::steady_clock::now();
+  {
+    auto late = shelf->take();
+    ASSERT_TRUE(late);
+    late->retire();
+  }
+  EXPECT_FALSE(is_known());
+  {
+    auto later = shelf->take();
+    ASSERT_TRUE(later);
+    later->retire();
+  }
+  const bool is_kept = is_known();
+  EXPECT_TRUE(is_kept || std::chrono::steady_clock::now() - since >= std::chrono::seconds(1));
+}
+
 TEST(git_repository, whose_place_another_has_taken_is_served_no_more) {
   made_repository made;
   made.commit("first");

@@ -117,8 +117,8 @@ TEST(git_revision, may_be_abbreviated_to_four_digits) {
     EXPECT_EQ(text_of(found->commit), shelf.second);
     EXPECT_FALSE(found->is_fixed);
   }
-  shelf.expect_refusal(errc::resource_not_found, shelf.second.substr(0, 3));
-  shelf.expect_refusal(errc::resource_not_found, "0000");
+  shelf.expect_refusal(errc::invalid_argument, shelf.second.substr(0, 3));
+  shelf.expect_refusal(errc::invalid_argument, "0000");
   shelf.expect_refusal(errc::resource_not_found, std::string(40, '0'));
   // Names come before beginnings of ids, as in git.
   shelf.made.git({"branch", shelf.second.substr(0, 4), shelf.first});
@@ -216,7 +216,7 @@ TEST(git_revision, that_asks_for_something_else_is_refused_with_what_to_do) {
   for (const std::string_view one : {"gone", "refs/heads/gone", "heads", "refs/heads", "HEAD/", "/", ".", "a//b", "main.lock",
                                      "@", "\xff\xfe", "config", "index", "../config", "FETCH_HEAD"})
     EXPECT_FALSE(shelf.find(one)) << one;
-  shelf.expect_refusal(errc::resource_not_found, "gone", "no branch and no tag");
+  shelf.expect_refusal(errc::invalid_argument, "gone", "no branch and no tag");
   EXPECT_TRUE(check_revision("anything/at-all", "rev"));
   EXPECT_FALSE(check_revision("a..b", "rev"));
 }
@@ -262,7 +262,7 @@ TEST(git_revision, in_an_empty_repository_says_that_there_is_no_commit_yet) {
   const auto handle = screened_handle(made.path(), made.path());
   const auto found = resolve(handle.get(), "HEAD", "rev");
   ASSERT_FALSE(found);
-  EXPECT_EQ(found.error().code, errc::resource_not_found);
+  EXPECT_EQ(found.error().code, errc::invalid_argument);
   EXPECT_NE(found.error().public_text.find("none on its branch yet"), std::string::npos);
 }
 

@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -28,6 +29,7 @@ namespace hondana::git {
 namespace {
 
 using testing::HasSubstr;
+using testing::SizeIs;
 
 constexpr std::string_view changed_while_read = "changed while they were being read. Ask again.";
 
@@ -134,6 +136,64 @@ TEST(git_torn_files, end_in_errors_or_answers_and_are_read_again_once_they_are_b
       EXPECT_EQ(all_answers(shelf), expected) << victim << ' ' << size;
     }
   }
+}
+
+/// A pack of less than a page, with its index.
+std::filesystem::path small_index(made_repository& made) {
+  for (const std::string text : {"one\n", "two\n", "three\n"}) {
+    made.write("a", text);
+    made.commit(text);
+  }
+  made.git({"repack", "-a", "-d", "-q"});
+  auto file = file_ending(made, "pack", ".idx");
+  EXPECT_LT(std::filesystem::file_size(file), 4096u);
+  return file;
+}
+
+/// Shortens it, and puts what it was in its place.
+void tear_and_mend(const made_repository& made, const std::filesystem::path& file) {
+  const auto good = whole_file(file), beside = made.above() + "/good";
+  std::ofstream(beside, std::ios::binary) << good;
+  shorten(file, 100);
+  std::filesystem::rename(beside, file);
+}
+
+TEST(git_torn_files, of_less_than_a_page_are_read_again_once_they_are_back) {
+  made_repository made;
+  const auto file = small_index(made);
+  const auto oldest = made.git({"rev-parse", "HEAD~2"}).substr(0, 40), latest = made.git({"rev-parse", "HEAD"}).substr(0, 40);
+  let_settle(made);
+  const std::vector<std::pair<std::string, std::string>> asked{{"git://shelf/commit/" + oldest.substr(0, 8), "one"},
+                                                               {"git://shelf/commit/" + oldest, "one"},
+                                                               {"git://shelf/blob/HEAD~1/a", "two"},
+                                                               {"git://shelf/commit/" + latest, "+three"}};
+  for (const auto& [uri, text] : asked) {
+    const served_repository shelf(without_watching(made));
+    // Trees and commits are kept in memory, contents are not.
+    for (const auto* known : {"git://shelf/tree/HEAD", "git://shelf/tree/HEAD~1"}) static_cast<void>(shelf.text(known));
+    tear_and_mend(made, file);
+    EXPECT_THAT(shelf.text(uri), HasSubstr(text)) << uri;
+  }
+  const served_repository shelf(without_watching(made));
+  static_cast<void>(shelf.text("git://shelf/tree/HEAD"));
+  tear_and_mend(made, file);
+  EXPECT_THAT(shelf.complete("git://{repo}/commit/{rev}", "rev", oldest.substr(0, 6)).values, SizeIs(1));
+}
+
+TEST(git_torn_files, of_less_than_a_page_are_mapped_anew_by_all_who_share_them) {
+  made_repository made;
+  const auto file = small_index(made);
+  run_git(made.above(), {"clone", "--quiet", "--shared", "shelf", "borrower"});
+  git_options with;
+  with.repositories = {made.path(), made.above() + "/borrower"};
+  with.within = {made.above()};
+  with.watch = false;
+  let_settle(made);
+  const served_repository both(with);
+  for (const auto* uri : {"git://shelf/tree/HEAD", "git://borrower/tree/HEAD"}) static_cast<void>(both.text(uri));
+  tear_and_mend(made, file);
+  EXPECT_EQ(both.text("git://borrower/blob/HEAD~1/a"), "two\n");
+  EXPECT_EQ(both.text("git://shelf/blob/HEAD~2/a"), "one\n");
 }
 
 TEST(git_torn_files, are_told_of_in_words_and_their_handle_is_not_used_again) {

@@ -10,6 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "providers/git/changes.hpp"
+#include "unit/providers/git/made_history.hpp"
 #include "unit/providers/git/served_repository.hpp"
 
 namespace hondana::git {
@@ -88,6 +90,22 @@ TEST(git_unreadable, a_folder_with_tracked_files_counts_for_each_of_them_and_not
   const closed_paths closed({made.path() + "/closed"});
   const without_rights now;
   EXPECT_EQ(shelf.json("git://shelf/changes?format=json").integer_at("/unreadable").value(), 2);
+}
+
+TEST(git_unreadable, the_top_counts_for_each_tracked_file_and_not_itself) {
+  made_repository made;
+  made.write("a", "1");
+  made.write("folder/b", "1");
+  made.commit("first");
+  std::filesystem::rename(made.path() + "/.git", made.above() + "/store");
+  made.write(".git", "gitdir: " + made.above() + "/store\n");
+  for (const auto& one : {made.above(), made.path()}) std::filesystem::permissions(one, std::filesystem::perms::all);
+  const auto in = opened(made.path());
+  const closed_paths closed({made.path()});
+  const without_rights now;
+  const auto changes = compare_work_tree(in.get());
+  ASSERT_TRUE(changes) << changes.error().public_text << changes.error().private_text;
+  EXPECT_THAT(changes->unreadable, testing::ElementsAre("a", "folder/b"));
 }
 
 TEST(git_unreadable, an_ignore_file_hides_what_is_beside_it) {

@@ -248,6 +248,52 @@ TEST(git_views, changes_are_staged_not_staged_and_untracked) {
   EXPECT_THAT(shelf.text("git://shelf/overview"), HasSubstr("- Work tree: 1 staged, 1 not staged, 1 untracked"));
 }
 
+TEST(git_views, of_more_changes_than_are_measured_say_that_totals_are_at_least_so_much) {
+  made_repository made;
+  made.write("first", "\n");
+  made.commit("first");
+  std::string lines;
+  for (int i = 0; i < 10; ++i) lines += std::string(30, 'x') + '\n';
+  for (int i = 0; i < 1100; ++i) made.write("f" + std::to_string(1000 + i), lines);
+  made.commit("many");
+  made.write("first", "one\n");
+  made.commit("one");
+  const served_repository shelf(made);
+  for (const std::string uri : {"git://shelf/commit/HEAD~1", "git://shelf/diff/HEAD~2..HEAD~1"})
+    EXPECT_THAT(shelf.text(uri), HasSubstr("1100 files changed, at least +10000 -0\n")) << uri;
+  EXPECT_THAT(shelf.text("git://shelf/commit/HEAD"), HasSubstr("1 file changed, +1 -1\n"));
+}
+
+TEST(git_views, a_history_links_to_no_file_where_it_was_deleted) {
+  made_repository made;
+  made.write("a", "1\n");
+  const auto first = made.commit("first");
+  made.git({"rm", "--quiet", "a"});
+  const auto second = made.commit("second");
+  const served_repository shelf(made);
+  const auto text = shelf.text("git://shelf/history/HEAD/a");
+  EXPECT_THAT(text, HasSubstr("second (`a` deleted)\n"));
+  EXPECT_THAT(text, HasSubstr("git://shelf/blob/" + first + "/a"));
+  EXPECT_THAT(text, Not(HasSubstr("git://shelf/blob/" + second)));
+  const auto json = shelf.json("git://shelf/history/HEAD/a?format=json");
+  EXPECT_TRUE(json.boolean_at("/steps/0/deleted").value());
+  EXPECT_FALSE(json.string_at("/steps/0/blob"));
+  EXPECT_EQ(json.string_at("/steps/1/blob").value(), "git://shelf/blob/" + first + "/a");
+}
+
+TEST(git_views, a_shallow_clone_says_that_it_is_one) {
+  made_repository made;
+  made.write("a", "1\n");
+  made.commit("first");
+  made.write("a", "2\n");
+  made.commit("second");
+  run_git(made.above(), {"clone", "--quiet", "--depth=1", "file://" + made.path(), "shallow"});
+  const served_repository shelf(git_options{.repositories = {made.above() + "/shallow"}});
+  EXPECT_THAT(shelf.text("git://shallow/overview"), HasSubstr("- Shallow: the history ends"));
+  EXPECT_TRUE(shelf.json("git://shallow/overview?format=json").boolean_at("/shallow").value());
+  EXPECT_THAT(served_repository(made).text("git://shelf/overview"), Not(HasSubstr("Shallow")));
+}
+
 TEST(git_views, of_a_partial_clone_say_what_was_not_fetched) {
   made_repository made;
   made.write("a", "one\n");
@@ -264,7 +310,8 @@ TEST(git_views, of_a_partial_clone_say_what_was_not_fetched) {
   EXPECT_EQ(shelf.text("git://partial/blob/HEAD/a"), "two\n");
   for (const std::string uri : {"git://partial/commit/HEAD", "git://partial/diff/HEAD~1..HEAD"}) {
     const auto text = shelf.text(uri);
-    EXPECT_THAT(text, HasSubstr("1 file changed, +0 -0\n\n- `a`: modified; patch left out: its content was not fetched\n"))
+    EXPECT_THAT(text,
+                HasSubstr("1 file changed, at least +0 -0\n\n- `a`: modified; patch left out: its content was not fetched\n"))
         << uri;
     const auto json = shelf.json(uri + "?format=json");
     EXPECT_EQ(json.at("/changes/0/notFetched"), value(true)) << uri;
@@ -352,7 +399,7 @@ TEST(git_views, an_empty_repository_and_a_bare_one_have_what_they_can) {
   EXPECT_THAT(shelf.text("git://shelf/overview"), HasSubstr("without a commit yet"));
   EXPECT_THAT(shelf.text("git://shelf/log"), HasSubstr("No commits."));
   EXPECT_THAT(shelf.text("git://shelf/branches"), HasSubstr("None."));
-  EXPECT_EQ(shelf.error("git://shelf/tree/HEAD").code, errc::resource_not_found);
+  EXPECT_EQ(shelf.error("git://shelf/tree/HEAD").code, errc::invalid_argument);
   EXPECT_THAT(shelf.text("git://shelf/changes"), HasSubstr("None."));
 
   made_repository bare({"--bare"});
