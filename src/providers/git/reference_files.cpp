@@ -27,7 +27,7 @@ bool is_harmless(int folder, const char* name) noexcept {
   return ::fstatat(folder, name, &facts, 0) != 0 || S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode);
 }
 
-struct closes_folder {
+struct closes_reference_folder {
   void operator()(DIR* of) const noexcept { ::closedir(of); }
 };
 
@@ -39,7 +39,7 @@ tl::unexpected<failure> unlistable(std::string_view name, std::string_view why) 
 /// `name` is that of the folder, below the git folder.
 result<void> check_below(disk::handle folder, const std::string& name, std::size_t depth) {
   if (depth > deepest_reference) return unlistable(name, "is nested too deeply");
-  const std::unique_ptr<DIR, closes_folder> list(::fdopendir(folder.get()));
+  const std::unique_ptr<DIR, closes_reference_folder> list(::fdopendir(folder.get()));
   if (!list) return unlistable(name, "cannot be listed");
   const int descriptor = folder.release();  // it belongs to the list now
   while (const dirent* const one = ::readdir(list.get())) {
