@@ -27,8 +27,8 @@ std::uintptr_t size_of_page = 0;
 
 /// Async-signal-safe: mmap is a system call and no more.
 bool put_zeros_at(void* address) noexcept {
-  const auto page = reinterpret_cast<std::uintptr_t>(address) & ~(size_of_page - 1);
-  auto* const there = reinterpret_cast<void*>(page);  // an address that the kernel has told
+  const auto behind = reinterpret_cast<std::uintptr_t>(address) & (size_of_page - 1);
+  auto* const there = static_cast<char*>(address) - behind;
   return ::mmap(there, size_of_page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == there;
 }
 
@@ -85,7 +85,7 @@ result<void> catch_torn_pages() {
 result<std::shared_ptr<const mapped_folders>> mapped_folders::of(const std::vector<std::string>& folders) {
   // Never destroyed: abandoned calls may still use it when the process ends.
   static auto& known = *new named_marks<mark>();
-  const auto all = std::make_shared<mapped_folders>();
+  auto all = std::make_shared<mapped_folders>();
   // Before anything of it is mapped, and without the lock.
   std::vector<std::shared_ptr<mark>> fresh;
   for (const auto& one : folders) {
