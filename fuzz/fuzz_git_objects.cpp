@@ -33,7 +33,8 @@ void require_text(const converted& of) { require(hondana::json::is_utf8(of.text)
 void look_at_identity(std::string_view line) {
   const auto who = parse_identity(line);
   require(lies_in(who.name, line) && lies_in(who.email, line) && lies_in(who.who, line));
-  require(who.time >= 0 && who.offset > -6000 && who.offset < 6000);
+  constexpr int farthest = 99 * 60 + 99;  // +9999, as git takes it
+  require(who.time >= 0 && who.offset >= -farthest && who.offset <= farthest);
 }
 
 void look_at_message(std::string_view message) {
