@@ -2,17 +2,16 @@
 #include "providers/files/beneath.hpp"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <linux/openat2.h>
-#include <sys/statfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <utility>
+
+#include "disk/folder_kinds.hpp"
+#include "disk/resolve.hpp"
 
 namespace hondana::files {
 namespace {
@@ -21,44 +20,17 @@ constexpr int handle_only = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 // Without O_NONBLOCK, opening what has just become a FIFO would wait for a writer; without O_NOCTTY, a terminal could adopt us.
 constexpr int for_reading = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-int open_beneath(int folder, const std::string& path, int flags) noexcept {
-  open_how how{};
-  how.flags = static_cast<std::uint64_t>(flags);
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  return static_cast<int>(::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how));
-}
+constexpr std::uint64_t without_links = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
 
 /// Containers may answer EPERM for system calls they do not know.
 bool kernel_can(int folder) noexcept {
-  const disk::handle probe(open_beneath(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const disk::handle probe(disk::open_resolved(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, without_links));
   return probe.is_open();
 }
 
 bool is_same(const struct stat& a, const struct stat& b) noexcept { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
 }  // namespace
-
-bool on_kernel_file_system(int descriptor) noexcept {
-  // From linux/magic.h, where it names them; the others are in the sources of their file systems only.
-  constexpr std::array<std::uint64_t, 17> kinds{
-      PROC_SUPER_MAGIC, SYSFS_MAGIC,        DEBUGFS_MAGIC,        TRACEFS_MAGIC,
-      SECURITYFS_MAGIC, SELINUX_MAGIC,      SMACK_MAGIC,          PSTOREFS_MAGIC,
-      EFIVARFS_MAGIC,   BPF_FS_MAGIC,       CGROUP_SUPER_MAGIC,   CGROUP2_SUPER_MAGIC,
-      NSFS_MAGIC,       DEVPTS_SUPER_MAGIC, BINDERFS_SUPER_MAGIC, 0x62656570 /* configfs */,
-      0x65735543 /* fusectl */};
-  struct statfs about{};
-  if (::fstatfs(descriptor, &about) != 0) return false;
-  return std::find(kinds.begin(), kinds.end(), static_cast<std::uint64_t>(about.f_type)) != kinds.end();
-}
-
-bool is_bare_repository(int folder) noexcept {
-  struct stat facts{};
-  if (::fstatat(folder, "HEAD", &facts, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(facts.st_mode)) return false;
-  const auto has_folder = [&](const char* name) {
-    return ::fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && (S_ISDIR(facts.st_mode) || S_ISLNK(facts.st_mode));
-  };
-  return has_folder("objects") && has_folder("refs");
-}
 
 bool is_plain_path(std::string_view path) noexcept {
   if (path.empty()) return true;
@@ -98,7 +70,7 @@ beneath::beneath(disk::handle folder, std::vector<std::string> spellings, bool p
 }
 
 bool beneath::is_kernel_data(int descriptor, const struct stat& facts) const noexcept {
-  return facts.st_dev != device_ && on_kernel_file_system(descriptor);
+  return facts.st_dev != device_ && disk::on_kernel_file_system(descriptor);
 }
 
 tl::expected<located, not_found> beneath::locate(std::string_view path) const {
@@ -113,10 +85,8 @@ tl::expected<located, not_found> beneath::locate(std::string_view path) const {
 tl::expected<located, not_found> beneath::locate_by_kernel(std::string_view path, bool& has_links) const {
   located found;
   found.path = path;
-  int descriptor = -1;
-  do {
-    descriptor = open_beneath(folder_.get(), path.empty() ? std::string(".") : found.path, handle_only);
-  } while (descriptor < 0 && (errno == EINTR || errno == EAGAIN));
+  const int descriptor =
+      disk::open_resolved(folder_.get(), path.empty() ? std::string(".") : found.path, handle_only, without_links);
   if (descriptor < 0) {
     has_links = errno == ELOOP;
     return tl::unexpected(obstacle_of(errno));

@@ -9,20 +9,17 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
-#include <memory>
 
 #include <hondana/uri.hpp>
 
+#include "disk/folder_kinds.hpp"
+#include "disk/folder_stream.hpp"
 #include "uri/escapes.hpp"
 
 namespace hondana::files {
 namespace {
 
 constexpr const char* not_shown = "the caller's view does not show it";
-
-struct closer {
-  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
-};
 
 bool is_dots(const char* name) noexcept { return std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0; }
 
@@ -36,11 +33,9 @@ folder_names folder_names::of(std::string_view name) {
 }
 
 tl::expected<folder_names, int> folder_names::read(int folder, std::size_t limit) {
-  disk::handle own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));  // closedir closes what it was given
-  if (!own.is_open()) return tl::unexpected(errno);
-  const std::unique_ptr<DIR, closer> stream(::fdopendir(own.get()));
+  // A stream of its own: it closes what it was given.
+  const auto stream = disk::stream_of(disk::handle(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   if (!stream) return tl::unexpected(errno);
-  static_cast<void>(own.release());
 
   constexpr std::size_t text_limit = std::numeric_limits<std::uint32_t>::max() / 2;
   folder_names found;
@@ -105,7 +100,7 @@ examined examine(const root& of, int folder, const std::string& path, const char
     }
   } else if (is_folder) {
     const disk::handle inside(::openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (inside.is_open() && is_bare_repository(inside.get()) && !of.decisions().allows(path, true)) {
+    if (inside.is_open() && disk::is_bare_repository(inside.get()) && !of.decisions().allows(path, true)) {
       found.decision.why = denial::version_control;
       return found;
     }

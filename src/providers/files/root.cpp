@@ -14,6 +14,7 @@
 
 #include <hondana/uri.hpp>
 
+#include "disk/folder_kinds.hpp"
 #include "json/utf8.hpp"
 #include "model/still_wanted.hpp"
 #include "providers/files/masked_file.hpp"
@@ -220,7 +221,7 @@ std::optional<std::string> root::judge(const beneath& in, std::string_view path,
                                      O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       is_in_reach = folder.is_open();
       if (!is_in_reach && errno != EACCES) return "it has just gone";
-      if (is_in_reach && is_bare_repository(folder.get()) && !rules_.allows(here, true)) return "version control data";
+      if (is_in_reach && disk::is_bare_repository(folder.get()) && !rules_.allows(here, true)) return "version control data";
       if (is_in_reach && obey && !is_last) ignored_by = ignored_.below(ignored_by, folder.get(), name);
     }
     if (is_last) return std::nullopt;

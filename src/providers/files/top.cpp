@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "disk/folder_kinds.hpp"
 #include "disk/handle.hpp"
 #include "disk/in_place.hpp"
 
@@ -36,7 +37,7 @@ bool can_be_opened(int folder) { return disk::handle(::openat(folder, ".", O_RDO
 bool is_servable(int folder) noexcept {
   if (::faccessat(folder, ".", R_OK | X_OK, AT_EACCESS) != 0) return false;
   errno = 0;
-  return !on_kernel_file_system(folder);
+  return !disk::on_kernel_file_system(folder);
 }
 
 top::top(std::string path, disk::handle folder, std::vector<std::string> spellings, bool portable)

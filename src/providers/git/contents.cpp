@@ -10,18 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <string_view>
 
+#include "disk/folder_stream.hpp"
 #include "providers/git/quotation.hpp"
 
 namespace hondana::git {
 namespace {
-
-struct closes_stream {
-  void operator()(DIR* of) const noexcept { ::closedir(of); }
-};
 
 tl::unexpected<failure> refuse_entry(std::string_view name, std::string_view why) {
   return fail(errc::invalid_argument,
@@ -46,8 +42,7 @@ class contents_walk {
   result<void> enter(const std::string& folder, const std::string& name, std::size_t depth, std::uint64_t largest) {
     constexpr std::size_t deepest_name = 64;  // of names of references
     if (depth > deepest_name) return refuse_entry(name, "is nested too deeply");
-    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    const std::unique_ptr<DIR, closes_stream> list(descriptor < 0 ? nullptr : ::fdopendir(descriptor));
+    const auto list = disk::stream_of(disk::handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
     if (!list) {
       if (errno == ENOENT) return {};
       return fail(errc::source_unavailable,
@@ -59,7 +54,7 @@ class contents_walk {
       if (called == "." || called == "..") continue;
       if (left_-- == 0)
         return fail(errc::unsupported, "the repository has more files than can be looked through. `git gc` makes them fewer.");
-      if (auto fits = check(descriptor, *one, folder, name, depth, largest); !fits) return fits;
+      if (auto fits = check(::dirfd(list.get()), *one, folder, name, depth, largest); !fits) return fits;
     }
     return {};
   }

@@ -1,15 +1,13 @@
 /// Looking for repositories below a folder.
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
-#include "disk/handle.hpp"
+#include "disk/folder_kinds.hpp"
+#include "disk/folder_stream.hpp"
 #include "providers/git/place.hpp"
 
 namespace hondana::git {
@@ -18,21 +16,6 @@ namespace {
 bool has_git_entry(int folder) noexcept {
   struct stat facts{};
   return ::fstatat(folder, ".git", &facts, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-bool looks_bare(int folder) noexcept {
-  struct stat facts{};
-  const auto is_folder = [&](const char* name) {
-    return ::fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && (S_ISDIR(facts.st_mode) || S_ISLNK(facts.st_mode));
-  };
-  return ::fstatat(folder, "HEAD", &facts, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(facts.st_mode) && is_folder("objects") &&
-         is_folder("refs");
-}
-
-/// procfs and sysfs have no end of folders, and no repositories.
-bool is_of_kernel(int folder) noexcept {
-  struct statfs about{};
-  return ::fstatfs(folder, &about) == 0 && (about.f_type == PROC_SUPER_MAGIC || about.f_type == SYSFS_MAGIC);
 }
 
 class discovery {
@@ -44,9 +27,10 @@ class discovery {
   bool enter(int above, const std::string& name, const std::string& path, std::size_t deeper) {
     if (found_.size() >= most_ || (is_wanted_ && !is_wanted_())) return false;
     disk::handle folder(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!folder.is_open() || is_of_kernel(folder.get())) return true;
+    // What the kernel makes up has no end of folders, and no repositories.
+    if (!folder.is_open() || disk::on_kernel_file_system(folder.get())) return true;
     const bool has_git = has_git_entry(folder.get());
-    if (has_git || looks_bare(folder.get())) {
+    if (has_git || disk::is_bare_repository(folder.get())) {
       found_.push_back({path, locate(path, roots_)});
       if (!has_git) return true;
     }
@@ -59,14 +43,9 @@ class discovery {
   [[nodiscard]] std::vector<found_place> take() { return std::move(found_); }
 
  private:
-  struct closes_list {
-    void operator()(DIR* of) const noexcept { ::closedir(of); }
-  };
-
   static std::vector<std::string> folders_in(int folder) {
     std::vector<std::string> names;
-    const int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const std::unique_ptr<DIR, closes_list> list(again < 0 ? nullptr : ::fdopendir(again));
+    const auto list = disk::stream_of(disk::handle(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
     if (!list) return names;
     while (const dirent* const one = ::readdir(list.get())) {
       if (one->d_name[0] == '.') continue;
@@ -90,7 +69,7 @@ class discovery {
 
 bool looks_like_repository(const std::string& path) noexcept {
   const disk::handle folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  return folder.is_open() && (has_git_entry(folder.get()) || looks_bare(folder.get()));
+  return folder.is_open() && (has_git_entry(folder.get()) || disk::is_bare_repository(folder.get()));
 }
 
 std::vector<found_place> discover(const std::string& root, std::vector<std::string> roots, std::size_t depth, std::size_t most,

@@ -4,10 +4,8 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -16,6 +14,7 @@
 #include <utility>
 
 #include "disk/read_at.hpp"
+#include "disk/resolve.hpp"
 
 namespace hondana::git {
 namespace {
@@ -23,17 +22,6 @@ namespace {
 constexpr int as_handle = O_PATH | O_CLOEXEC;
 // Without O_NONBLOCK, what has just become a FIFO would wait for a writer; without O_NOCTTY, a terminal could adopt us.
 constexpr int as_quiet_file = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-
-int open_resolved(int folder, const std::string& path, int flags, std::uint64_t how_far) noexcept {
-  open_how how{};
-  how.flags = static_cast<std::uint64_t>(flags);
-  how.resolve = how_far;
-  int descriptor = -1;
-  do {
-    descriptor = static_cast<int>(::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how));
-  } while (descriptor < 0 && (errno == EINTR || errno == EAGAIN));
-  return descriptor;
-}
 
 std::optional<std::string> real_path_of(const std::string& path) {
   struct frees_memory {
@@ -51,20 +39,6 @@ std::optional<std::string> below(const std::string& folder, const std::string& p
   if (!path.starts_with(folder) || path.size() <= length || path[length] != '/') return std::nullopt;
   const auto first = path.find_first_not_of('/', length);
   return first == std::string::npos ? "." : path.substr(first);
-}
-
-/// For kernels without `openat2`, and containers that do not know it: the same, segment by segment.
-disk::handle open_step_by_step(int folder, const std::string& path, int flags) {
-  disk::handle at(::openat(folder, ".", as_handle | O_DIRECTORY));
-  for (std::size_t begin = 0; at.is_open();) {
-    const auto end = std::min(path.find('/', begin), path.size());
-    const bool is_last = end == path.size();
-    const int with = (is_last ? flags : as_handle | O_DIRECTORY) | O_NOFOLLOW;
-    at = disk::handle(::openat(at.get(), path.substr(begin, end - begin).c_str(), with));
-    if (is_last) break;
-    begin = end + 1;
-  }
-  return at;
 }
 
 bool is_kind(int descriptor, mode_t kind) noexcept {
@@ -113,9 +87,7 @@ disk::handle enclosure::open_without_links(const std::string& path, int flags) c
   for (const auto& one : roots_) {
     const auto rest = below(one.spellings.front(), path);
     if (!rest) continue;
-    disk::handle opened(
-        open_resolved(one.folder.get(), *rest, flags, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
-    if (!opened.is_open() && (errno == ENOSYS || errno == EPERM)) opened = open_step_by_step(one.folder.get(), *rest, flags);
+    auto opened = disk::open_without_links(one.folder.get(), *rest, flags);
     if (opened.is_open() || errno == EMFILE || errno == ENFILE) return opened;
   }
   return {};
@@ -126,7 +98,8 @@ std::optional<astray> enclosure::obstacle_inside(const std::string& path) const 
     for (const auto& spelling : one.spellings) {
       const auto rest = below(spelling, path);
       if (!rest) continue;
-      const disk::handle there(open_resolved(one.folder.get(), *rest, as_handle, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS));
+      const disk::handle there(
+          disk::open_resolved(one.folder.get(), *rest, as_handle, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS));
       if (there.is_open()) return std::nullopt;
       const bool is_portable = errno == ENOSYS || errno == EPERM;
       if (is_portable && ::faccessat(AT_FDCWD, path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) return std::nullopt;

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "disk/handle.hpp"
+#include "disk/folder_stream.hpp"
 #include "disk/stamp.hpp"
 
 namespace hondana::git {
@@ -23,10 +23,6 @@ constexpr int deepest_walk = 65;  // as deep as those that are screened
 
 using visitor = std::function<void(const std::string& path, int descriptor)>;
 
-struct closes_folder {
-  void operator()(DIR* of) const noexcept { ::closedir(of); }
-};
-
 /// A folder and those below it, without following links.
 class folder_walk {
  public:
@@ -36,25 +32,21 @@ class folder_walk {
   [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
 
   void go(int above, const std::string& name, const std::string& path, int depth) {
-    const disk::handle folder(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (folder.get() < 0) return;
+    disk::handle folder(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!folder.is_open()) return;
     if (depth > levels_ || folders_ == most_folders) {
       is_cut_ = true;
       return;
     }
     ++folders_;
     visit_(path, folder.get());
-    const int listed = ::fcntl(folder.get(), F_DUPFD_CLOEXEC, 0);
-    const std::unique_ptr<DIR, closes_folder> open(listed < 0 ? nullptr : ::fdopendir(listed));
-    if (!open) {
-      if (listed >= 0) ::close(listed);
-      return;
-    }
-    while (const auto* entry = ::readdir(open.get())) {
+    const auto list = disk::stream_of(std::move(folder));
+    if (!list) return;
+    while (const auto* entry = ::readdir(list.get())) {
       const std::string_view one = entry->d_name;
       if (folders_ == most_folders && is_cut_) return;
       if (one == "." || one == ".." || (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)) continue;
-      go(folder.get(), entry->d_name, path + '/' + entry->d_name, depth + 1);
+      go(::dirfd(list.get()), entry->d_name, path + '/' + entry->d_name, depth + 1);
     }
   }
 

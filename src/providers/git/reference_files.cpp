@@ -8,11 +8,10 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <memory>
 #include <string_view>
 #include <utility>
 
-#include "disk/handle.hpp"
+#include "disk/folder_stream.hpp"
 #include "providers/git/quotation.hpp"
 
 namespace hondana::git {
@@ -27,10 +26,6 @@ bool is_harmless(int folder, const char* name) noexcept {
   return ::fstatat(folder, name, &facts, 0) != 0 || S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode);
 }
 
-struct closes_reference_folder {
-  void operator()(DIR* of) const noexcept { ::closedir(of); }
-};
-
 tl::unexpected<failure> unlistable(std::string_view name, std::string_view why) {
   return fail(errc::source_unavailable, "the references cannot be listed: " + in_quotes(name) + ' ' + std::string(why) +
                                             ". `git fsck` there tells more.");
@@ -39,9 +34,9 @@ tl::unexpected<failure> unlistable(std::string_view name, std::string_view why) 
 /// `name` is that of the folder, below the git folder.
 result<void> check_below(disk::handle folder, const std::string& name, std::size_t depth) {
   if (depth > deepest_reference) return unlistable(name, "is nested too deeply");
-  const std::unique_ptr<DIR, closes_reference_folder> list(::fdopendir(folder.get()));
+  const auto list = disk::stream_of(std::move(folder));
   if (!list) return unlistable(name, "cannot be listed");
-  const int descriptor = folder.release();  // it belongs to the list now
+  const int descriptor = ::dirfd(list.get());
   while (const dirent* const one = ::readdir(list.get())) {
     const std::string_view called = one->d_name;
     if (called == "." || called == ".." || one->d_type == DT_REG) continue;

@@ -1,20 +1,19 @@
-/// Opens by openat2, or step by step where the kernel, or a container, does not know it.
+/// Every path is opened without following a link.
 #include "providers/git/work_tree.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "disk/folder_stream.hpp"
 #include "disk/read_at.hpp"
+#include "disk/resolve.hpp"
 
 namespace hondana::git {
 namespace {
@@ -33,31 +32,6 @@ bool is_plain(std::string_view path) noexcept {
     if (end == path.size()) return true;
     begin = end + 1;
   }
-}
-
-int open_by_steps(int folder, const std::string& path, int flags) {
-  disk::handle at(::openat(folder, ".", handle_only | O_DIRECTORY));
-  for (std::size_t begin = 0; at.is_open();) {
-    const auto end = std::min(path.find('/', begin), path.size());
-    const bool is_last = end == path.size();
-    at = disk::handle(::openat(at.get(), path.substr(begin, end - begin).c_str(), is_last ? flags : handle_only | O_DIRECTORY));
-    if (is_last) break;
-    begin = end + 1;
-  }
-  return at.release();
-}
-
-/// `path` is plain, or ".".
-disk::handle open_beneath(int folder, const std::string& path, int flags) {
-  open_how how{};
-  how.flags = static_cast<std::uint64_t>(flags);
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  int descriptor = -1;
-  do {
-    descriptor = static_cast<int>(::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how));
-  } while (descriptor < 0 && (errno == EINTR || errno == EAGAIN));
-  if (descriptor < 0 && (errno == ENOSYS || errno == EPERM)) descriptor = open_by_steps(folder, path, flags);
-  return disk::handle(descriptor);
 }
 
 bool is_missing(int error) noexcept {
@@ -94,10 +68,6 @@ tl::unexpected<failure> changed(const std::string& path) {
   return fail(errc::content_changed, "A file changed while the work tree was compared. Ask again.", path);
 }
 
-struct closes {
-  void operator()(DIR* of) const noexcept { ::closedir(of); }
-};
-
 }  // namespace
 
 result<work_tree> work_tree::open(git_repository* of) {
@@ -109,7 +79,7 @@ result<work_tree> work_tree::open(git_repository* of) {
   std::string_view below(path);
   while (below.starts_with('/')) below.remove_prefix(1);
   while (below.ends_with('/')) below.remove_suffix(1);
-  auto folder = open_beneath(top.get(), below.empty() ? "." : std::string(below), handle_only | O_DIRECTORY);
+  auto folder = disk::open_without_links(top.get(), below.empty() ? "." : std::string(below), handle_only | O_DIRECTORY);
   if (!folder.is_open()) return unopened(errno);
   return work_tree(std::move(folder));
 }
@@ -117,7 +87,7 @@ result<work_tree> work_tree::open(git_repository* of) {
 result<work_file> work_tree::look(const std::string& path) const {
   work_file found;
   if (!is_plain(path)) return found;
-  const auto at = open_beneath(folder_.get(), path, handle_only);
+  const auto at = disk::open_without_links(folder_.get(), path, handle_only);
   if (!at.is_open() || ::fstat(at.get(), &found.facts) != 0) {
     if (is_missing(errno)) return found;
     return refused(path, errno);
@@ -129,7 +99,7 @@ result<work_file> work_tree::look(const std::string& path) const {
 
 result<std::string> work_tree::read(const std::string& path, std::uint64_t most) const {
   if (!is_plain(path)) return changed(path);
-  const auto at = open_beneath(folder_.get(), path, handle_only);
+  const auto at = disk::open_without_links(folder_.get(), path, handle_only);
   struct stat facts{};
   if (!at.is_open() || ::fstat(at.get(), &facts) != 0) {
     if (is_missing(errno)) return changed(path);
@@ -144,7 +114,7 @@ result<std::string> work_tree::read(const std::string& path, std::uint64_t most)
     return bytes;
   }
   if (!S_ISREG(facts.st_mode)) return changed(path);
-  const auto file = open_beneath(folder_.get(), path, for_reading);
+  const auto file = disk::open_without_links(folder_.get(), path, for_reading);
   struct stat again{};
   if (!file.is_open() || ::fstat(file.get(), &again) != 0) {
     if (is_missing(errno)) return changed(path);
@@ -165,14 +135,15 @@ result<std::string> work_tree::read(const std::string& path, std::uint64_t most)
 result<std::vector<work_entry>> work_tree::list(const std::string& folder, std::size_t most) const {
   std::vector<work_entry> entries;
   if (!folder.empty() && !is_plain(folder)) return entries;
-  auto at = open_beneath(folder_.get(), folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  auto at =
+      disk::open_without_links(folder_.get(), folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (!at.is_open()) {
     if (is_missing(errno)) return entries;
     return refused(folder, errno);
   }
-  const std::unique_ptr<DIR, closes> reader(::fdopendir(at.get()));
+  const auto reader = disk::stream_of(std::move(at));
   if (!reader) return refused(folder, errno);
-  const int descriptor = at.release();
+  const int descriptor = ::dirfd(reader.get());
   for (errno = 0; const auto* one = ::readdir(reader.get()); errno = 0) {
     const std::string_view name = one->d_name;
     if (name == "." || name == "..") continue;

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "disk/folder_stream.hpp"
 #include "disk/in_place.hpp"
 #include "disk/read_at.hpp"
 #include "model/still_wanted.hpp"
@@ -44,11 +45,6 @@ tl::unexpected<failure> refused(int error, std::string_view path) {
   }
 }
 
-struct close_folder {
-  void operator()(DIR* one) const noexcept { ::closedir(one); }
-};
-using folder_stream = std::unique_ptr<DIR, close_folder>;
-
 /// A place only, so that a source that the sandbox would not let read can still be made, and be asked what it needs.
 disk::handle open_root(const std::string& path) {
   disk::handle at(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -64,9 +60,9 @@ class walker {
 
   /// Goes through a folder, which it takes over. `prefix` is its path with a slash; empty for the root.
   result<void> enter(disk::handle folder, const std::string& prefix, std::size_t depth) {
-    const folder_stream names(::fdopendir(folder.get()));
+    const auto names = disk::stream_of(std::move(folder));
     if (!names) return refused(errno, prefix);
-    const int at = folder.release();
+    const int at = ::dirfd(names.get());
     if (entering_) entering_(prefix.substr(0, prefix.size() - (prefix.empty() ? 0 : 1)), at);
     for (;;) {
       if (auto wanted = still_wanted(by_); !wanted) return wanted;
