@@ -9,6 +9,7 @@
 #include "cli/callers/rule_reach.hpp"
 #include "cli/kept_back.hpp"
 #include "config/limit_settings.hpp"
+#include "disk/descriptors.hpp"
 #include "providers/git/git_provider.hpp"
 #include "providers/git/place.hpp"
 #include "providers/links/links.hpp"
@@ -159,6 +160,7 @@ result<assembly::made> assembly::make(const config::source& from) const {
 }
 
 result<parts> assembly::assemble() {
+  disk::raise_descriptor_limit();  // for connections, and for the packs of repositories
   auto settings = read_settings();
   if (!settings) return tl::unexpected(std::move(settings.error()));
   auto repositories = make_repositories(*settings);

@@ -23,7 +23,6 @@
 #include "cli/sandbox/server_sandbox.hpp"
 #include "cli/signals.hpp"
 #include "server/core.hpp"
-#include "transport/http/descriptors.hpp"
 
 namespace hondana::cli {
 namespace {
@@ -249,7 +248,6 @@ int run(const serve_command& what) {
     complain(inherited.error());
     return exit_usage;
   }
-  transport::http::raise_descriptor_limit();
   signals::hold_reloads();
   auto sources = what.what;
   sources.kept_back = {what.tokens, what.tls_key};

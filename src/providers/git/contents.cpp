@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "disk/descriptors.hpp"
 #include "disk/folder_stream.hpp"
 #include "providers/git/quotation.hpp"
 
@@ -33,9 +35,15 @@ result<void> check_size(const std::string& path, std::string_view name, std::uin
   return {};
 }
 
+/// Served however few descriptors there are.
+constexpr std::size_t fewest_packs = 64;
+
 class contents_walk {
  public:
-  contents_walk(const enclosure& inside, const screening_limits& limits) : inside_(inside), left_(limits.entries) {}
+  contents_walk(const enclosure& inside, const screening_limits& limits)
+      : inside_(inside),
+        left_(limits.entries),
+        most_packs_(limits.packs != 0 ? limits.packs : std::max(disk::descriptor_limit() / 4, fewest_packs)) {}
 
   /// `name` is that of `folder`, below the git folder. `largest` is what a file may have; 0: anything, since it is not read at
   /// once.
@@ -62,6 +70,10 @@ class contents_walk {
  private:
   result<void> check(int descriptor, const dirent& one, const std::string& folder, const std::string& name, std::size_t depth,
                      std::uint64_t largest) {
+    if (name == "objects/pack" && std::string_view(one.d_name).ends_with(".pack") && ++packs_ > most_packs_)
+      return fail(errc::unsupported, "the repository has more packs than can be open at once (" + std::to_string(most_packs_) +
+                                         "). `git gc` there makes one of them; or raise the limit of open files "
+                                         "(`ulimit -n`), of which a quarter goes to packs.");
     auto kind = one.d_type;
     struct stat facts{};
     if (kind == DT_UNKNOWN || (kind == DT_REG && largest > 0)) {
@@ -87,6 +99,8 @@ class contents_walk {
 
   const enclosure& inside_;
   std::size_t left_;
+  const std::size_t most_packs_;
+  std::size_t packs_ = 0;
 };
 
 /// One file by its name: it may be missing.

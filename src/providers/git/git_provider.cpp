@@ -12,10 +12,10 @@
 #include <hondana/completion.hpp>
 #include <hondana/uri.hpp>
 
+#include "disk/descriptors.hpp"
 #include "model/still_wanted.hpp"
 #include "providers/git/completing.hpp"
 #include "providers/git/concealment.hpp"
-#include "providers/git/descriptors.hpp"
 #include "providers/git/entries.hpp"
 #include "providers/git/ignored_paths.hpp"
 #include "providers/git/library.hpp"
@@ -40,34 +40,51 @@ std::function<bool()> stopper(const call& by) {
   return [&by] { return !still_wanted(by).has_value(); };
 }
 
-/// What is not there for want of descriptors is not told as missing.
-failure unless_too_many_files(failure why) {
-  if (why.code != errc::cancelled && lacks_descriptors()) {
-    why.code = errc::source_unavailable;
-    why.public_text = "The repository cannot be read now: the server has too many files open. Ask again later.";
-  }
-  return why;
+/// Libgit2 passes over packs that it cannot open, and says that there is no such object; screening finds no folders.
+failure too_many_files() {
+  return fail(errc::source_unavailable,
+              "The repository cannot be read now: the server has too many files open. Ask again later.")
+      .value();
 }
 
 /// Whoever was stopped by the deadline says that it was cancelled; what cannot be read is looked for anew by the next call, and
-/// by this one where packs have changed meanwhile.
+/// by this one where `is_outdated` becomes true.
 failure told(failure why, const call& by, repository::lease& through, bool& is_outdated) {
-  why = unless_too_many_files(std::move(why));
   if (why.code == errc::cancelled) {
     if (auto wanted = still_wanted(by); !wanted) return std::move(wanted.error());
     return why;
+  }
+  if (disk::lacks_descriptors()) {
+    repository::drop_idle_handles();
+    through.close_afterwards();
+    is_outdated = true;
+    return too_many_files();
   }
   is_outdated = through.retire_if_outdated();
   if (!is_outdated && why.code == errc::source_unavailable) through.retire();
   return why;
 }
 
-/// Makes a call, and once more where it lacked something and packs have changed since its handle was opened.
-template <class F>
-auto twice_at_most(const F& call_once) {
-  bool is_outdated = false;
-  auto made = call_once(is_outdated);
-  return is_outdated ? call_once(is_outdated) : std::move(made);
+/// With the version, the time to live and the text of what was rendered.
+reading reading_of(rendering made, const address& at, const ignored_paths& ignored) {
+  reading answer;
+  answer.version = std::move(made.version);
+  // What is left out for an ignore file that cannot be read now may be shown soon.
+  const bool is_fixed = made.is_fixed && !ignored.has_unusable();
+  answer.ttl = is_fixed ? std::chrono::milliseconds(fixed_ttl) : made.ttl;
+  // What is named by whole ids is what it is, as long as it is shown.
+  if (is_fixed) answer.valid = ignored.unchanged();
+  if (!made.text) return answer;
+  const auto entry = entry_of(at);
+  content item;
+  item.name = entry.name;
+  item.title = entry.title;
+  item.mimeType = std::move(made.mime_type);
+  item.form = made.form;
+  item.metadata = std::move(made.facts);
+  item.data = std::make_shared<const std::string>(std::move(*made.text));
+  answer.contents.push_back(std::move(item));
+  return answer;
 }
 
 std::vector<std::shared_ptr<repository>> all_of(
@@ -86,6 +103,36 @@ struct git_provider::target {
   repository::lease handle;
   bool has_work_tree;
 };
+
+struct git_provider::attempt {
+  const target& what;
+  const concealment& hides;
+  ignored_paths& ignored;
+  std::function<bool()> is_stopped;
+  bool is_lacking = false;  // told by the call: it left out what is not there
+};
+
+template <class Find, class Work>
+auto git_provider::answered(const git_options& options, const call& by, const Find& find, const Work& work) {
+  using answer = std::invoke_result_t<const Work&, attempt&>;
+  const auto once = [&](bool& is_outdated) -> answer {
+    result<target> what = find();
+    if (!what) return tl::unexpected(std::move(what.error()));
+    auto& handle = what->handle;
+    ignored_paths ignored(handle.get(), what->has_work_tree, stopper(by));
+    const concealment hides(options.redact, by.who.view.get(), what->at.repo, what->of->own(), ignored);
+    attempt now{*what, hides, ignored, stopper(by)};
+    answer made = work(now);
+    if (handle.is_torn()) return torn();
+    if (const auto& why = ignored.trouble()) return tl::unexpected(told(*why, by, handle, is_outdated));
+    if (!made) return tl::unexpected(told(std::move(made.error()), by, handle, is_outdated));
+    is_outdated = now.is_lacking && handle.retire_if_outdated();
+    return made;
+  };
+  bool is_outdated = false;
+  auto made = once(is_outdated);
+  return is_outdated ? once(is_outdated) : std::move(made);
+}
 
 result<std::shared_ptr<git_provider>> git_provider::open(git_options from) {
   if (auto works = ready(); !works) return tl::unexpected(std::move(works.error()));
@@ -211,6 +258,19 @@ hondana::health git_provider::health() const {
   return {true, std::to_string(left_out_.size()) + " repositories were left out at the start; the log says why"};
 }
 
+result<git_provider::target> git_provider::target_in(const std::shared_ptr<repository>& of, address at) {
+  const auto with = [&](result<repository::lease> handle) -> result<target> {
+    if (!handle) return tl::unexpected(std::move(handle.error()));
+    return target{std::move(at), of, std::move(*handle), !of->where().work_tree.empty()};
+  };
+  auto handle = of->take();
+  if (handle || handle.error().code == errc::cancelled || !disk::lacks_descriptors()) return with(std::move(handle));
+  repository::drop_idle_handles();
+  auto again = of->take();
+  if (!again && disk::lacks_descriptors()) return tl::unexpected(too_many_files());
+  return with(std::move(again));
+}
+
 result<git_provider::target> git_provider::find(const std::string& uri, const call& by, bool is_read) const {
   auto at = parse_address(uri);
   if (!at) return tl::unexpected(std::move(at.error()));
@@ -224,10 +284,7 @@ result<git_provider::target> git_provider::find(const std::string& uri, const ca
     return missing("There is no repository " + in_quotes(at->repo) + ", or nothing of that in it.",
                    "no such repository, or hidden");
   if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
-  auto handle = found->second->take();
-  if (!handle) return tl::unexpected(unless_too_many_files(std::move(handle.error())));
-  const bool has_work_tree = !found->second->where().work_tree.empty();
-  return target{std::move(*at), found->second, std::move(*handle), has_work_tree};
+  return target_in(found->second, std::move(*at));
 }
 
 result<list_result> git_provider::list(const list_request& request) {
@@ -259,100 +316,59 @@ result<list_result> git_provider::list(const list_request& request) {
 }
 
 result<reading> git_provider::read(const read_request& request) {
-  return twice_at_most([&](bool& is_outdated) { return read_once(request, is_outdated); });
-}
-
-result<reading> git_provider::read_once(const read_request& request, bool& is_outdated) {
-  auto what = find(request.uri, request, true);
-  if (!what) return tl::unexpected(std::move(what.error()));
-  ignored_paths ignored(what->handle.get(), what->has_work_tree, stopper(request));
-  const concealment hides(options_.redact, request.who.view.get(), what->at.repo, what->of->own(), ignored);
-  auto made = render({.in = what->handle.get(),
-                      .at = what->at,
-                      .hides = hides,
-                      .max_bytes = request.max_bytes,
-                      .is_stopped = stopper(request),
-                      .roots = what->of->roots(),
-                      .has_work_tree = what->has_work_tree,
-                      .if_version = request.if_version});
-  if (what->handle.is_torn()) return torn();
-  if (const auto& why = ignored.trouble()) return tl::unexpected(told(*why, request, what->handle, is_outdated));
-  if (!made) return tl::unexpected(told(std::move(made.error()), request, what->handle, is_outdated));
-  is_outdated = made->is_lacking && what->handle.retire_if_outdated();
-  reading answer;
-  answer.version = std::move(made->version);
-  // What is left out for an ignore file that cannot be read now may be shown soon.
-  const bool is_fixed = made->is_fixed && !ignored.has_unusable();
-  answer.ttl = is_fixed ? std::chrono::milliseconds(fixed_ttl) : made->ttl;
-  // What is named by whole ids is what it is, as long as it is shown.
-  if (is_fixed) answer.valid = ignored.unchanged();
-  if (!made->text) return answer;
-  const auto entry = entry_of(what->at);
-  content item;
-  item.name = entry.name;
-  item.title = entry.title;
-  item.mimeType = std::move(made->mime_type);
-  item.form = made->form;
-  item.metadata = std::move(made->facts);
-  item.data = std::make_shared<const std::string>(std::move(*made->text));
-  answer.contents.push_back(std::move(item));
-  return answer;
+  return answered(
+      options_, request, [&] { return find(request.uri, request, true); },
+      [&](attempt& now) -> result<reading> {
+        auto made = render({.in = now.what.handle.get(),
+                            .at = now.what.at,
+                            .hides = now.hides,
+                            .max_bytes = request.max_bytes,
+                            .is_stopped = now.is_stopped,
+                            .roots = now.what.of->roots(),
+                            .has_work_tree = now.what.has_work_tree,
+                            .if_version = request.if_version});
+        if (!made) return tl::unexpected(std::move(made.error()));
+        now.is_lacking = made->is_lacking;
+        return reading_of(std::move(*made), now.what.at, now.ignored);
+      });
 }
 
 result<resource> git_provider::describe(const describe_request& request) {
-  return twice_at_most([&](bool& is_outdated) { return describe_once(request, is_outdated); });
-}
-
-result<resource> git_provider::describe_once(const describe_request& request, bool& is_outdated) {
-  auto what = find(request.uri, request, false);
-  if (!what) return tl::unexpected(std::move(what.error()));
-  ignored_paths ignored(what->handle.get(), what->has_work_tree, stopper(request));
-  const concealment hides(options_.redact, request.who.view.get(), what->at.repo, what->of->own(), ignored);
-  auto made = render({.in = what->handle.get(),
-                      .at = what->at,
-                      .hides = hides,
-                      .max_bytes = read_request().max_bytes,
-                      .is_stopped = stopper(request),
-                      .roots = what->of->roots(),
-                      .has_work_tree = what->has_work_tree,
-                      .is_description = true});
-  if (what->handle.is_torn()) return torn();
-  if (const auto& why = ignored.trouble()) return tl::unexpected(told(*why, request, what->handle, is_outdated));
-  if (!made) return tl::unexpected(told(std::move(made.error()), request, what->handle, is_outdated));
-  auto entry = entry_of(what->at);
-  entry.uri = request.uri;
-  entry.kind = made->kind;
-  if (what->at.what == topic::blob) entry.mimeType = made->mime_type;
-  entry.size = made->size;
-  entry.version = request.known_version.empty() ? made->version : request.known_version;
-  return entry;
+  return answered(
+      options_, request, [&] { return find(request.uri, request, false); },
+      [&](attempt& now) -> result<resource> {
+        auto made = render({.in = now.what.handle.get(),
+                            .at = now.what.at,
+                            .hides = now.hides,
+                            .max_bytes = read_request().max_bytes,
+                            .is_stopped = now.is_stopped,
+                            .roots = now.what.of->roots(),
+                            .has_work_tree = now.what.has_work_tree,
+                            .is_description = true});
+        if (!made) return tl::unexpected(std::move(made.error()));
+        auto entry = entry_of(now.what.at);
+        entry.uri = request.uri;
+        entry.kind = made->kind;
+        if (now.what.at.what == topic::blob) entry.mimeType = made->mime_type;
+        entry.size = made->size;
+        entry.version = request.known_version.empty() ? made->version : request.known_version;
+        return entry;
+      });
 }
 
 result<list_result> git_provider::children(const children_request& request) {
-  return twice_at_most([&](bool& is_outdated) { return children_once(request, is_outdated); });
-}
-
-result<list_result> git_provider::children_once(const children_request& request, bool& is_outdated) {
-  auto what = find(request.uri, request, false);
-  if (!what) return tl::unexpected(std::move(what.error()));
-  if (what->at.what != topic::tree)
-    return fail(errc::invalid_argument, in_quotes(request.uri, 400) + " is no folder. Folders are git://REPO/tree/REV/PATH.");
-  ignored_paths ignored(what->handle.get(), what->has_work_tree, stopper(request));
-  const concealment hides(options_.redact, request.who.view.get(), what->at.repo, what->of->own(), ignored);
-  const auto is_stopped = stopper(request);
-  auto page = child_entries(what->handle.get(), what->at, hides,
-                            {.after = request.after, .limit = request.limit, .is_stopped = is_stopped});
-  if (what->handle.is_torn()) return torn();
-  if (const auto& why = ignored.trouble()) return tl::unexpected(told(*why, request, what->handle, is_outdated));
-  if (!page) return tl::unexpected(told(std::move(page.error()), request, what->handle, is_outdated));
-  return page;
+  return answered(
+      options_, request, [&] { return find(request.uri, request, false); },
+      [&](attempt& now) -> result<list_result> {
+        if (now.what.at.what != topic::tree)
+          return fail(errc::invalid_argument,
+                      in_quotes(request.uri, 400) + " is no folder. Folders are git://REPO/tree/REV/PATH.");
+        return child_entries(now.what.handle.get(), now.what.at, now.hides,
+                             {.after = request.after, .limit = request.limit, .is_stopped = now.is_stopped});
+      });
 }
 
 result<complete_result> git_provider::complete(const complete_request& request) {
-  return twice_at_most([&](bool& is_outdated) { return complete_once(request, is_outdated); });
-}
-
-result<complete_result> git_provider::complete_once(const complete_request& request, bool& is_outdated) {
   completing asked(request);
   if (asked.is_about("repo")) {
     std::vector<std::string> names;
@@ -367,16 +383,13 @@ result<complete_result> git_provider::complete_once(const complete_request& requ
   }
   const auto found = repositories_.find(asked.chosen("repo"));
   if (found == repositories_.end()) return asked.without_repository();
-  auto handle = found->second->take();
-  if (!handle) return tl::unexpected(unless_too_many_files(std::move(handle.error())));
-  ignored_paths ignored(handle->get(), !found->second->where().work_tree.empty(), stopper(request));
-  const concealment hides(options_.redact, request.who.view.get(), found->first, found->second->own(), ignored);
-  auto values = asked.values(handle->get(), hides, stopper(request));
-  if (handle->is_torn()) return torn();
-  if (const auto& why = ignored.trouble()) return tl::unexpected(told(*why, request, *handle, is_outdated));
-  if (!values) return tl::unexpected(told(std::move(values.error()), request, *handle, is_outdated));
-  is_outdated = values->values.empty() && handle->retire_if_outdated();
-  return values;
+  return answered(
+      options_, request, [&] { return target_in(found->second, address{.repo = found->first}); },
+      [&](attempt& now) {
+        auto values = asked.values(now.what.handle.get(), now.hides, now.is_stopped);
+        now.is_lacking = values && values->values.empty();
+        return values;
+      });
 }
 
 }  // namespace hondana::git

@@ -76,11 +76,16 @@ class git_provider final : public provider {
   struct target;
   [[nodiscard]] result<target> find(const std::string& uri, const call& by, bool is_read) const;
 
-  /// The calls, by one handle each; `is_outdated` is set where they are to be made again by another.
-  [[nodiscard]] result<reading> read_once(const read_request& request, bool& is_outdated);
-  [[nodiscard]] result<resource> describe_once(const describe_request& request, bool& is_outdated);
-  [[nodiscard]] result<list_result> children_once(const children_request& request, bool& is_outdated);
-  [[nodiscard]] result<complete_result> complete_once(const complete_request& request, bool& is_outdated);
+  /// Errors: of `repository::take`; source_unavailable where no descriptor is left.
+  [[nodiscard]] static result<target> target_in(const std::shared_ptr<repository>& of, address at);
+
+  /// What a call may use, and what it tells.
+  struct attempt;
+  /// What `work` makes of an attempt. Once more with another handle where objects were lacking that may have come since the
+  /// first was opened, and where no descriptor was left, which closes those that are idle. Errors: of `find` and `work`;
+  /// source_unavailable where descriptors are lacking all the same, and where files of the repository became shorter.
+  template <class Find, class Work>
+  [[nodiscard]] static auto answered(const git_options& options, const call& by, const Find& find, const Work& work);
 
   const git_options options_;
   const repositories repositories_;

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "bytes/digest.hpp"
+#include "disk/descriptors.hpp"
 #include "disk/handle.hpp"
-#include "providers/git/descriptors.hpp"
 #include "providers/git/rendering.hpp"
 #include "providers/git/revision.hpp"
 #include "providers/git/side_content.hpp"
@@ -203,7 +203,7 @@ ignored_paths::found_list ignored_paths::unusable(std::string why) {
 }
 
 ignored_paths::found_list ignored_paths::unusable_for(const failure& why, std::string_view said) {
-  if (why.code == errc::cancelled || lacks_descriptors()) {
+  if (why.code == errc::cancelled || disk::lacks_descriptors()) {
     give_up(why);
     return {};
   }

@@ -16,8 +16,6 @@ constexpr ssize_t kept_objects = ssize_t{16} << 20;
 constexpr std::size_t largest_kept_blob = std::size_t{512} << 10;
 // Of packs that are mapped at once, in all repositories together.
 constexpr std::size_t mapped_packs = std::size_t{1} << 30;
-// Of packs that are open at once, in all repositories together: a descriptor for each. The indexes are mapped without one.
-constexpr std::size_t open_packs = 128;
 
 int start() {
   if (const int code = bound_allocations(); code < 0) return code;
@@ -35,7 +33,7 @@ int start() {
   if (const int code = git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, kept_objects); code < 0) return code;
   if (const int code = git_libgit2_opts(GIT_OPT_SET_CACHE_OBJECT_LIMIT, GIT_OBJECT_BLOB, largest_kept_blob); code < 0)
     return code;
-  if (const int code = git_libgit2_opts(GIT_OPT_SET_MWINDOW_FILE_LIMIT, open_packs); code < 0) return code;
+  // No limit of open packs: one that another thread closes for it may just be gone. Screening counts packs instead.
   return git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, mapped_packs);
 }
 

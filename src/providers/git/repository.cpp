@@ -169,6 +169,15 @@ void repository::drop_torn_handles() {
   }
 }
 
+void repository::drop_idle_handles() {
+  for (const auto& one : all_open()) {
+    std::vector<opened> idle;  // closed without the lock
+    idle.reserve(most_idle);
+    const std::lock_guard lock(one->mutex_);
+    idle.swap(one->idle_);
+  }
+}
+
 void repository::lease::retire() { from_->retire_those_of(what_.generation); }
 
 bool repository::lease::retire_if_outdated() {
@@ -178,7 +187,7 @@ bool repository::lease::retire_if_outdated() {
 }
 
 repository::lease::~lease() {
-  if (from_ && what_.handle) from_->give_back(std::move(what_));
+  if (from_ && what_.handle && !is_spent_) from_->give_back(std::move(what_));
 }
 
 }  // namespace hondana::git

@@ -52,6 +52,8 @@ class repository : public std::enable_shared_from_this<repository> {
     /// of packs is of the time when they were opened, which may have been while files were only half there. Does nothing when
     /// they have been retired since this one was taken, or less than a second ago.
     void retire();
+    /// For a call that found no descriptor left: this handle is not used again, and what it has open is closed with it.
+    void close_afterwards() noexcept { is_spent_ = true; }
     /// For a call that found something missing: whether packs have come or changed since they were mapped. Then all handles are
     /// retired that may have them mapped, and the call is worth another try. Cost: an inode for each file of the pack folders.
     [[nodiscard]] bool retire_if_outdated();
@@ -60,11 +62,15 @@ class repository : public std::enable_shared_from_this<repository> {
     std::shared_ptr<repository> from_;
     std::unique_ptr<torn_page_guard> guard_;
     opened what_;
+    bool is_spent_ = false;
   };
   /// Screened again when the repository's configuration or pointers have changed since. A handle knows the configuration that
   /// was screened, from memory: libgit2 reads none itself. Errors: as `locate`, and source_unavailable for what libgit2
   /// refuses, where another repository has taken the place of this one, and while torn files are still mapped by other calls.
   [[nodiscard]] result<lease> take();
+
+  /// Closes what no call uses, in all repositories of this process, for when descriptors are used up.
+  static void drop_idle_handles();
 
   [[nodiscard]] const std::string& slug() const noexcept { return slug_; }
   /// As screened last: its alternates may change. Never waits for a screening.
