@@ -217,4 +217,14 @@ void change_list::write(json::writer& to) const {
   to.end_array();
 }
 
+void change_list::describe(rendering& made) const {
+  if (lacks_content_) {
+    // It may be fetched.
+    made.is_fixed = false;
+    made.is_lacking = true;
+    version_by_text(made, what_);
+  }
+  if (masked_ > 0) made.facts.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(masked_));
+}
+
 }  // namespace hondana::git

@@ -45,8 +45,9 @@ class change_list {
 
   /// Files that are left out, since they are shown to nobody: their names are not told.
   [[nodiscard]] std::size_t secrets() const noexcept { return secrets_; }
-  /// Whether something was not fetched, and may be later.
-  [[nodiscard]] bool lacks_content() const noexcept { return lacks_content_; }
+  /// Writes into an answer that was made of them what it has to say about itself: how many secrets were masked, and, where
+  /// something was not fetched, that it will not always be so.
+  void describe(rendering& made) const;
   /// Secrets that were masked.
   [[nodiscard]] std::size_t masked() const noexcept { return masked_; }
 

@@ -98,13 +98,7 @@ result<rendering> render_commit(const asking& what) {
   if (auto added = changes.add(*found); !added) return tl::unexpected(std::move(added.error()));
   const commit_view view(what, *facts, changes, before.has_value());
   made.text = what.at.is_json ? view.json() : view.markdown();
-  if (changes.lacks_content()) {
-    // It may be fetched.
-    made.is_fixed = false;
-    made.is_lacking = true;
-    version_by_text(made, what);
-  }
-  if (changes.masked() > 0) made.facts.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(changes.masked()));
+  changes.describe(made);
   return made;
 }
 

@@ -100,13 +100,7 @@ result<rendering> render_diff(const asking& what) {
   change_list changes(what, text_of(to->commit));
   if (auto added = changes.add(*found); !added) return tl::unexpected(std::move(added.error()));
   made.text = what.at.is_json ? json_of(what, *from, *to, changes) : markdown_of(what, *from, *to, changes);
-  if (changes.lacks_content()) {
-    // It may be fetched.
-    made.is_fixed = false;
-    made.is_lacking = true;
-    version_by_text(made, what);
-  }
-  if (changes.masked() > 0) made.facts.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(changes.masked()));
+  changes.describe(made);
   return made;
 }
 

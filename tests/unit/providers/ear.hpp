@@ -1,4 +1,4 @@
-/// Who hears of changes in these tests.
+/// Who hears of changes in tests of sources.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include <hondana/provider.hpp>
 
-namespace hondana::files {
+namespace hondana {
 
 /// Notes what it is told, and waits for it.
 class ear final : public change_listener {
@@ -29,12 +31,16 @@ class ear final : public change_listener {
   }
   bool hears(const std::string& uri) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10),
-                             [&] { return std::find(told_.begin(), told_.end(), uri) != told_.end(); });
+    return changed_.wait_for(lock, patience, [&] { return std::find(told_.begin(), told_.end(), uri) != told_.end(); });
+  }
+  /// Waits until it is told of `uri`; then as `take`.
+  std::vector<std::string> until(const std::string& uri) {
+    EXPECT_TRUE(hears(uri)) << uri;
+    return take();
   }
   bool hears_lists(int count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return lists_ >= count; });
+    return changed_.wait_for(lock, patience, [&] { return lists_ >= count; });
   }
   int lists() {
     const std::lock_guard lock(mutex_);
@@ -49,10 +55,11 @@ class ear final : public change_listener {
   }
 
  private:
+  static constexpr std::chrono::seconds patience{20};
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::string> told_;
   int lists_ = 0;
 };
 
-}  // namespace hondana::files
+}  // namespace hondana

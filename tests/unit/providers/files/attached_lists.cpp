@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "ear.hpp"
 #include "scratch_folder.hpp"
+#include "unit/providers/ear.hpp"
 
 namespace hondana::files {
 namespace {

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ear.hpp"
 #include "scratch_folder.hpp"
+#include "unit/providers/ear.hpp"
 
 namespace hondana::files {
 namespace {

@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "ear.hpp"
 #include "scratch_folder.hpp"
+#include "unit/providers/ear.hpp"
 
 namespace hondana::files {
 namespace {

@@ -4,8 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -16,6 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "unit/providers/ear.hpp"
 #include "unit/providers/git/served_repository.hpp"
 
 namespace hondana::git {
@@ -26,49 +25,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Notes what it is told, and waits for it.
-class told_changes final : public change_listener {
- public:
-  void list_changed() override {
-    const std::lock_guard lock(mutex_);
-    ++lists_;
-    changed_.notify_all();
-  }
-  void content_changed(std::string_view uri, std::string_view) override {
-    const std::lock_guard lock(mutex_);
-    told_.emplace_back(uri);
-    changed_.notify_all();
-  }
-  /// Waits until it is told of `uri`; then all that it was told of since the last call, each once.
-  std::vector<std::string> until(const std::string& uri) {
-    std::unique_lock lock(mutex_);
-    EXPECT_TRUE(changed_.wait_for(lock, patience, [&] { return std::find(told_.begin(), told_.end(), uri) != told_.end(); }))
-        << uri;
-    std::sort(told_.begin(), told_.end());
-    told_.erase(std::unique(told_.begin(), told_.end()), told_.end());
-    return std::exchange(told_, {});
-  }
-  bool hears_lists(int count) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, patience, [&] { return lists_ >= count; });
-  }
-  int lists() {
-    const std::lock_guard lock(mutex_);
-    return lists_;
-  }
-
- private:
-  static constexpr std::chrono::seconds patience{20};
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::string> told_;
-  int lists_ = 0;
-};
-
 /// A repository with a commit, served, and who follows it.
 struct followed_repository : testing::Test {
   made_repository made{{"--initial-branch=main"}};
-  std::shared_ptr<told_changes> told = std::make_shared<told_changes>();
+  std::shared_ptr<ear> told = std::make_shared<ear>();
   std::unique_ptr<served_repository> served;
 
   void serve() {
@@ -286,7 +246,7 @@ TEST(git_following, of_more_folders_than_are_watched_is_by_looking) {
   made.write("a.txt", "a\n");
   made.commit("first");
   for (int i = 0; i < 10'001; ++i) std::filesystem::create_directory(made.path() + "/.git/refs/heads/" + std::to_string(i));
-  const auto told = std::make_shared<told_changes>();
+  const auto told = std::make_shared<ear>();
   std::mutex mutex;
   std::string said;
   git_options with;
