@@ -54,19 +54,33 @@ std::size_t read_cache::hasher::operator()(const key_view& of) const noexcept {
 }
 
 read_cache::vouched read_cache::find_vouched(const key_view& of) {
+  const auto place = hasher()(of) % most_posted;
+  if (const auto there = posted_.read(place); there && same()(there->of, of)) {
+    there->was_read_again.store(true, std::memory_order_relaxed);
+    return there->told;
+  }
   const std::lock_guard lock(mutex_);
   const auto found = places_.find(of);
   if (found == places_.end()) return {};
   order_.splice(order_.begin(), order_, found->second.in_order);
-  return {found->second.what, found->second.by, found->second.ttl};
+  posted_.post(found->second.now, place);
+  return found->second.now->told;
 }
 
 void read_cache::vouch(const key& of, const kept& what, std::chrono::milliseconds ttl, std::shared_ptr<const validity> by) {
+  std::shared_ptr<const record> before;  // goes when the lock is free again
   const std::lock_guard lock(mutex_);
-  const auto found = places_.find(of);
-  if (found == places_.end() || found->second.what != what) return;
-  found->second.ttl = ttl;
-  found->second.by.swap(by);  // the former goes when the lock is free again
+  const auto found = places_.find(as_view(of));
+  if (found == places_.end() || found->second.now->told.what != what) return;
+  before = std::exchange(found->second.now, record_of(found->first, {what, std::move(by), ttl}));
+  posted_.replace(before.get(), found->second.now, hasher()(of) % most_posted);
+}
+
+std::shared_ptr<const read_cache::record> read_cache::record_of(std::shared_ptr<const key> of, vouched told) {
+  auto made = std::make_shared<record>();
+  made->of = std::move(of);
+  made->told = std::move(told);
+  return made;
 }
 
 /// With bytes of its own: those of a source may be lent, and must go back.
@@ -102,14 +116,16 @@ read_cache::kept read_cache::keep(const key& of, const bytes::prepared_reading& 
   const auto encoded = encoded_bytes_of(*copy);
   const std::lock_guard lock(mutex_);
   if (cost > most_bytes_ / share_of_one) return nullptr;
-  if (const auto before = places_.find(of); before != places_.end()) drop(before);
+  if (const auto before = places_.find(as_view(of)); before != places_.end()) drop(before);
   encoded_ += encoded;  // it is no stray
   const bool has_room = make_room_for(cost);
   encoded_ -= encoded;
   if (!has_room) return nullptr;
   std::list<const key*> turn{nullptr};  // nothing behind this may fail and leave a place without one
-  const auto place = places_.emplace(of, shelf_place{copy, cost, encoded, {}, what.valid, what.ttl}).first;
-  turn.front() = &place->first;
+  const auto held = std::make_shared<const key>(of);
+  auto now = record_of(held, {copy, what.valid, what.ttl});
+  const auto place = places_.emplace(held, shelf_place{std::move(now), cost, encoded, {}}).first;
+  turn.front() = held.get();
   order_.splice(order_.begin(), turn);
   place->second.in_order = order_.begin();
   counts_.bytes += cost;
@@ -143,10 +159,16 @@ read_cache_counts read_cache::counts() const {
 }
 
 bool read_cache::make_room_for(std::size_t more) {
-  for (;;) {
+  for (auto second_turns = order_.size();;) {
     if (counts_.bytes + std::min(strays(), most_bytes_ / 2) + more <= most_bytes_) return true;
     if (order_.empty()) return false;
-    drop(places_.find(*order_.back()));
+    const auto last = places_.find(as_view(*order_.back()));
+    if (second_turns > 0 && last->second.now->was_read_again.exchange(false, std::memory_order_relaxed)) {
+      --second_turns;
+      order_.splice(order_.begin(), order_, last->second.in_order);
+      continue;
+    }
+    drop(last);
     counts_.evictions += 1;
   }
 }
@@ -160,6 +182,7 @@ void read_cache::drop(shelf::iterator place) {
   counts_.bytes -= place->second.bytes;
   encoded_ -= place->second.encoded;
   counts_.entries -= 1;
+  posted_.replace(place->second.now.get(), nullptr, hasher()(place->first) % most_posted);
   order_.erase(place->second.in_order);
   places_.erase(place);
 }

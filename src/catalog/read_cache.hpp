@@ -19,10 +19,12 @@
 
 #include "bytes/prepare.hpp"
 #include "catalog/lent_forms.hpp"
+#include "work/posted.hpp"
 
 namespace hondana::catalog {
 
-/// Keeps what the last reads gave, by bytes; the least recently used go first.
+/// Keeps what the last reads gave, by bytes; the least recently used go first, and what was read without a lock since its turn
+/// came has another one.
 ///
 /// It answers nothing by itself: at every read a source, or the `validity` that it gave with the reading, is asked whether what
 /// is kept still holds, and it is sent only when it does. So there is nothing to be told of changes, and it is never older than
@@ -83,25 +85,31 @@ class read_cache {
     using is_transparent = void;
     [[nodiscard]] std::size_t operator()(const key_view& of) const noexcept;
     [[nodiscard]] std::size_t operator()(const key& of) const noexcept { return (*this)(as_view(of)); }
+    [[nodiscard]] std::size_t operator()(const std::shared_ptr<const key>& of) const noexcept { return (*this)(*of); }
   };
   struct same {
     using is_transparent = void;
-    [[nodiscard]] bool operator()(const key& a, const key& b) const noexcept { return a == b; }
-    [[nodiscard]] bool operator()(const key& a, const key_view& b) const noexcept {
-      return a.source == b.source && a.through.get() == b.through && a.uri == b.uri && a.asked_uri == b.asked_uri &&
-             a.as_bytes == b.as_bytes;
+    using held = std::shared_ptr<const key>;
+    [[nodiscard]] bool operator()(const held& a, const held& b) const noexcept { return *a == *b; }
+    [[nodiscard]] bool operator()(const held& a, const key_view& b) const noexcept {
+      return a->source == b.source && a->through.get() == b.through && a->uri == b.uri && a->asked_uri == b.asked_uri &&
+             a->as_bytes == b.as_bytes;
     }
-    [[nodiscard]] bool operator()(const key_view& a, const key& b) const noexcept { return (*this)(b, a); }
+    [[nodiscard]] bool operator()(const key_view& a, const held& b) const noexcept { return (*this)(b, a); }
+  };
+  /// What is told of a place. Another one is made when something of it changes.
+  struct record {
+    std::shared_ptr<const key> of;
+    vouched told;
+    mutable std::atomic<bool> was_read_again{false};  // without a lock, and so without a new place in the order
   };
   struct shelf_place {
-    kept what;
+    std::shared_ptr<const record> now;
     std::size_t bytes = 0;
     std::size_t encoded = 0;  // of those, bytes that are lent
     std::list<const key*>::iterator in_order;
-    std::shared_ptr<const validity> by{};
-    std::chrono::milliseconds ttl{0};
   };
-  using shelf = std::unordered_map<key, shelf_place, hasher, same>;
+  using shelf = std::unordered_map<std::shared_ptr<const key>, shelf_place, hasher, same>;
   [[nodiscard]] static key_view as_view(const key& of) noexcept {
     return {of.source, of.uri, of.asked_uri, of.through.get(), of.as_bytes};
   }
@@ -113,6 +121,7 @@ class read_cache {
   [[nodiscard]] bool is_met_again(const key& of, const std::string& version);
   [[nodiscard]] kept copy_of(const bytes::prepared_reading& what, bool as_bytes) const;
   void drop(shelf::iterator place);
+  [[nodiscard]] static std::shared_ptr<const record> record_of(std::shared_ptr<const key> of, vouched told);
 
   mutable std::mutex mutex_;
   std::size_t most_bytes_;
@@ -121,7 +130,10 @@ class read_cache {
   read_cache_counts counts_;     // but for `hits_`
   std::atomic<std::uint64_t> hits_{0};
   lent_forms forms_;
-  std::size_t encoded_ = 0;                // bytes of `forms_` that are in `places_`
+  std::size_t encoded_ = 0;  // bytes of `forms_` that are in `places_`
+  // What is read again and again is found without a lock: one of the places whose keys have that digest.
+  static constexpr std::size_t most_posted = 256;
+  work::posted<record, most_posted> posted_;
   std::array<std::uint64_t, 1024> met_{};  // digests of what was read, by a part of themselves
 };
 

@@ -45,10 +45,11 @@ result<std::size_t> read_fully(byte_reader& reader, std::span<char> into) {
 
 }  // namespace
 
-body::body(std::string text) { pieces_.emplace_back(std::move(text)); }
+body::body(std::string text) : first_(std::move(text)) {}
 
 std::string& body::text() {
-  if (pieces_.empty() || !std::holds_alternative<std::string>(pieces_.back())) pieces_.emplace_back(std::string());
+  if (pieces_.empty()) return first_;
+  if (!std::holds_alternative<std::string>(pieces_.back())) pieces_.emplace_back(std::string());
   return std::get<std::string>(pieces_.back());
 }
 
@@ -70,6 +71,11 @@ void body::append(bytes::prepared content, const std::shared_ptr<work::lane>& ho
 }
 
 void body::append(body other) {
+  if (pieces_.empty() && first_.empty()) {
+    first_ = std::move(other.first_);
+  } else if (!other.first_.empty()) {
+    text() += other.first_;
+  }
   for (auto& one : other.pieces_) {
     if (auto* ready = std::get_if<std::string>(&one)) {
       text() += *ready;
@@ -81,6 +87,7 @@ void body::append(body other) {
 }
 
 void body::watch(const std::shared_ptr<receipt>& one) {
+  one->count(first_.size());
   for (auto& each : pieces_) {
     if (const auto* ready = std::get_if<std::string>(&each)) one->count(ready->size());
     if (auto* kept = std::get_if<lent>(&each)) kept->counted_by = one;
@@ -90,15 +97,13 @@ void body::watch(const std::shared_ptr<receipt>& one) {
   receipts_.add(one);
 }
 
-bool body::is_whole() const noexcept {
-  return std::all_of(pieces_.begin(), pieces_.end(), [](const piece& one) { return std::holds_alternative<std::string>(one); });
-}
+bool body::is_whole() const noexcept { return pieces_.empty(); }
 
-std::string body::take_text() { return pieces_.empty() ? std::string() : std::get<std::string>(std::move(pieces_.front())); }
+std::string body::take_text() { return std::exchange(first_, {}); }
 
 bool body::settle() {
-  if (next_ != 0) return false;  // it is being sent
-  body settled;
+  if (is_begun_) return false;
+  body settled(std::move(first_));
   bool is_whole = true;
   for (auto& one : pieces_) {
     if (auto* ready = std::get_if<std::string>(&one)) {
@@ -123,7 +128,7 @@ bool body::settle() {
 }
 
 std::size_t body::bytes_held() const noexcept {
-  std::size_t total = 0;
+  auto total = first_.size();
   for (const auto& one : pieces_) {
     if (const auto* ready = std::get_if<std::string>(&one)) total += ready->size();
     if (const auto* waiting = std::get_if<held>(&one); waiting != nullptr && waiting->bytes) total += waiting->bytes->size();
@@ -141,13 +146,13 @@ std::size_t body::bytes_once_settled() const noexcept {
 }
 
 std::shared_ptr<work::lane> body::next_lane() const {
-  if (next_ >= pieces_.size()) return nullptr;
+  if (!first_.empty() || next_ >= pieces_.size()) return nullptr;
   const auto* from = std::get_if<pulled>(&pieces_[next_]);
   return from == nullptr ? nullptr : from->home;
 }
 
 std::optional<std::size_t> body::length() const noexcept {
-  std::size_t total = 0;
+  auto total = first_.size();
   for (auto at = next_; at < pieces_.size(); ++at) {
     if (const auto* ready = std::get_if<std::string>(&pieces_[at])) {
       total += ready->size();
@@ -162,19 +167,22 @@ std::optional<std::size_t> body::length() const noexcept {
 
 bool body::lends_next() const noexcept {
   auto at = next_;
-  if (at < pieces_.size() && std::holds_alternative<std::string>(pieces_[at])) ++at;
+  if (first_.empty() && at < pieces_.size() && std::holds_alternative<std::string>(pieces_[at])) ++at;
   const auto* const kept = at < pieces_.size() ? std::get_if<lent>(&pieces_[at]) : nullptr;
   return kept != nullptr && kept->next == 0;
 }
 
 body::loan body::take_lent() {
-  auto* const kept = has_more() ? std::get_if<lent>(&pieces_[next_]) : nullptr;
+  auto* const kept = first_.empty() && has_more() ? std::get_if<lent>(&pieces_[next_]) : nullptr;
   if (kept == nullptr || kept->next != 0) return {};
+  is_begun_ = true;
   ++next_;
   return {std::move(kept->inside), std::move(kept->counted_by)};
 }
 
 std::string body::take_ready() {
+  is_begun_ = true;
+  if (!first_.empty()) return std::exchange(first_, {});
   auto* const ready = has_more() ? std::get_if<std::string>(&pieces_[next_]) : nullptr;
   if (ready == nullptr) return {};
   ++next_;
@@ -190,6 +198,12 @@ result<bool> body::pull(std::string& out) {
 
 result<bool> body::pull(json::buffer& out) {
   if (!has_more()) return false;
+  is_begun_ = true;
+  if (!first_.empty()) {
+    out.append(first_);
+    first_ = std::string();
+    return has_more();
+  }
   if (auto* ready = std::get_if<std::string>(&pieces_[next_])) {
     out.append(*ready);
     pieces_[next_] = std::string();

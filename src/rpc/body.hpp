@@ -74,7 +74,7 @@ class body {
   /// The text that comes next, when that is text.
   [[nodiscard]] std::string take_ready();
   /// Whether anything is left.
-  [[nodiscard]] bool has_more() const noexcept { return next_ < pieces_.size(); }
+  [[nodiscard]] bool has_more() const noexcept { return !first_.empty() || next_ < pieces_.size(); }
   /// Appends the next piece, of about 192 KiB, to `out`; false when the message is complete.
   /// Errors: content_changed when the bytes differ from the first pass, and the reader's own; the message must then be cut
   /// off so that no peer takes it for well-formed. May block while a stream is next.
@@ -109,8 +109,10 @@ class body {
   static bool pull_lent(lent& from, json::buffer& out);
   static result<bool> pull_stream(pulled& from, json::buffer& out);
 
-  std::vector<piece> pieces_;
+  std::string first_;          // most messages are this text and no more
+  std::vector<piece> pieces_;  // behind it; the first of them is no text
   std::size_t next_ = 0;
+  bool is_begun_ = false;  // something of it has been taken
   receipts receipts_;
 };
 

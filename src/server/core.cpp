@@ -112,10 +112,7 @@ void core::announce(model::change what) {
   coalescer_->take(what);
 }
 
-std::shared_ptr<const session::context> core::current() const {
-  const std::lock_guard lock(mutex_);
-  return context_;
-}
+std::shared_ptr<const session::context> core::current() const { return context_.read(); }
 
 server_options core::options() const {
   const std::lock_guard lock(mutex_);
@@ -174,7 +171,8 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   context->feed = feed_;
   context->lookups = lookups_;
   context->gate = std::move(*gate);
-  const auto had_rules = context_ && context_->gate->judge() != nullptr;
+  const auto before_this = context_.read();
+  const auto had_rules = before_this && before_this->gate->judge() != nullptr;
   const bool has_rules = had_rules || context->gate->judge() != nullptr;
   const bool has_other_tools = has_rules || options.resource_tools != options_.resource_tools;
   handlers_ = std::move(*handlers);
@@ -208,7 +206,7 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   context->pages = std::make_shared<session::kept_pages>(options.page_cache);
   context->known = known_;
   std::unique_lock lock(mutex_);
-  const bool is_first = context_ == nullptr;
+  const bool is_first = context_.read() == nullptr;
   for (const auto& gone : sources_) {
     if (std::find(sources.begin(), sources.end(), gone) != sources.end()) continue;
     // Calls under way on it have until their deadline; what then still waits behind stuck threads is dropped.
@@ -222,7 +220,8 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   lookups_->use(context->catalog);
   read_cache_->limit_to(options.read_cache);
   options_ = std::move(options);
-  const auto replaced = std::exchange(context_, std::move(context));
+  const auto replaced = context_.read();
+  context_.post(std::move(context));
   lock.unlock();
   if (replaced) replaced->pages->retire();
   listen_to(before, now);
@@ -284,10 +283,10 @@ bool core::remove_prompt(std::string_view name) {
 void core::exchange_handlers(handler_table next) {
   handlers_ = std::move(next);
   const std::lock_guard lock(mutex_);
-  auto context = std::make_shared<session::context>(*context_);
+  auto context = std::make_shared<session::context>(*context_.read());
   context->handlers = handlers_;
   describe_handlers(*context);
-  context_ = std::move(context);
+  context_.post(std::move(context));
 }
 
 void core::tools_changed() { announce({model::change::what::tools}); }

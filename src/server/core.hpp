@@ -24,6 +24,7 @@
 #include "seal/seal.hpp"
 #include "session/known_requests.hpp"
 #include "session/session.hpp"
+#include "work/posted.hpp"
 
 namespace hondana::inline v0 {
 
@@ -80,7 +81,7 @@ class core final : public session::context_source, public std::enable_shared_fro
   mutable std::mutex mutex_;
   server_options options_;
   std::vector<std::shared_ptr<catalog::source>> sources_;
-  std::shared_ptr<const session::context> context_;
+  work::posted<session::context> context_;  // changed under `mutex_`
   std::shared_ptr<work::pool> handler_pool_;
   std::shared_ptr<work::pool> bridge_pool_;
   const std::shared_ptr<bridge::place> bridge_place_ = std::make_shared<bridge::place>();

@@ -2,6 +2,7 @@
 #include "session/known_requests.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -84,12 +85,7 @@ std::size_t known_requests::place_of(std::string_view before, std::string_view a
 
 known_requests::found known_requests::find(const cut_message& what, const rpc::facts& facts, const wire::codec* settled) const {
   if (what.before.size() + what.after.size() > longest_message) return nullptr;
-  const auto& where = all_[place_of(what.before, what.after)];
-  found here;
-  {
-    const std::lock_guard lock(where.mutex);
-    here = where.held;
-  }
+  auto here = all_.read(place_of(what.before, what.after));
   if (!here || here->after != what.after || here->before != what.before || here->settled != settled) return nullptr;
   return is_same(here->headers, facts.http) ? here : nullptr;
 }
@@ -117,9 +113,8 @@ void known_requests::keep_answer(const found& of, written_result answer) {
 }
 
 void known_requests::put(found what) {
-  auto& where = all_[place_of(what->before, what->after)];
-  const std::lock_guard lock(where.mutex);
-  where.held.swap(what);  // the former goes when the lock is free again
+  const auto where = place_of(what->before, what->after);
+  all_.post(std::move(what), where);
 }
 
 }  // namespace hondana::session

@@ -1,11 +1,9 @@
 /// Reads and lists that came before, decoded, and what reads were answered with.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +13,7 @@
 #include "model/operation.hpp"
 #include "rpc/facts.hpp"
 #include "wire/codec.hpp"
+#include "work/posted.hpp"
 
 namespace hondana::session {
 
@@ -77,14 +76,10 @@ class known_requests {
   void keep_answer(const found& of, written_result answer);
 
  private:
-  struct place {
-    mutable std::mutex mutex;
-    found held;
-  };
   [[nodiscard]] static std::size_t place_of(std::string_view before, std::string_view after) noexcept;
   void put(found what);
 
-  std::array<place, places> all_;
+  work::posted<entry, places> all_;
 };
 
 }  // namespace hondana::session

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bytes/spare_text.hpp"
 #include "json/writer.hpp"
 #include "wire/legacy/codec.hpp"
 #include "wire/modern/codec.hpp"
@@ -131,7 +132,7 @@ rpc::body wrap_result(const rpc::request_id& id, std::string_view result) {
   constexpr std::string_view before_id = R"({"jsonrpc":"2.0","id":)";
   constexpr std::string_view before_result = R"(,"result":)";
   const auto written_id = rpc::to_json(id);
-  std::string message;
+  auto message = bytes::take_spare_text();
   message.reserve(before_id.size() + written_id.size() + before_result.size() + result.size() + 1);
   ((((message += before_id) += written_id) += before_result) += result) += '}';
   return rpc::body(std::move(message));

@@ -32,6 +32,28 @@ message_stream::form form_of(const rpc::http_headers& headers) {
   return headers.accepts_json ? message_stream::form::either : message_stream::form::events;
 }
 
+/// The facts of a request, in what the loop's last one allocated for them.
+class lent_facts {
+ public:
+  lent_facts(loop& from, const caller& who, const rpc::http_headers& headers)
+      : lender_(from), lent_(from.spare_facts ? std::move(from.spare_facts) : std::make_unique<rpc::facts>()) {
+    lent_->who = who;
+    lent_->http = headers;
+  }
+  ~lent_facts() {
+    lent_->who = caller();  // nothing of it is kept alive
+    lender_.spare_facts = std::move(lent_);
+  }
+  lent_facts(const lent_facts&) = delete;
+  lent_facts& operator=(const lent_facts&) = delete;
+
+  [[nodiscard]] const rpc::facts& get() const noexcept { return *lent_; }
+
+ private:
+  loop& lender_;
+  std::unique_ptr<rpc::facts> lent_;
+};
+
 }  // namespace
 
 void connection::carry(std::shared_ptr<message_stream> on, ticket of, std::optional<event_id> seen) {
@@ -137,7 +159,8 @@ void connection::receive(std::string_view message, const rpc::http_headers& head
 
 /// A request of the stateless era, or a handshake: a session for it alone, which ends with the connection.
 void connection::receive_alone(std::string_view message, const rpc::http_headers& headers, ticket of) {
-  const auto facts = facts_of(headers);
+  const lent_facts lent(*loop_, who_, headers);
+  const auto& facts = lent.get();
   auto begun = headers.accepts_json ? session::session::begin(*engine_, message, facts) : session::session::beginning();
   if (begun.said) {
     ready_ = std::move(begun.said);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "bytes/spare_text.hpp"
 #include "transport/http/answer_head.hpp"
 #include "transport/http/dialogue.hpp"
 #include "transport/http/event_stream.hpp"
@@ -234,7 +235,7 @@ void dialogue::progressed(std::size_t bytes) {
 }
 
 void dialogue::set_body(std::string what) {
-  output_.body = std::move(what);
+  bytes::keep_spare_text(std::exchange(output_.body, std::move(what)));
   set_sending_deadline();
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "json/buffer.hpp"
+#include "rpc/facts.hpp"
 #include "transport/http/byte_budget.hpp"
 #include "transport/http/identification.hpp"
 #include "transport/http/reports.hpp"
@@ -59,8 +60,9 @@ struct loop final : work::turns {
   boost::asio::io_context io{1};
   // Only the loop's own thread touches what follows.
   std::array<char, 64u << 10> scratch;
-  std::string events;                // what a stream is being told
-  std::vector<json::buffer> spares;  // for pieces of answers
+  std::string events;                       // what a stream is being told
+  std::vector<json::buffer> spares;         // for pieces of answers
+  std::unique_ptr<rpc::facts> spare_facts;  // of a request that is over
   std::unordered_set<std::shared_ptr<connection>> connections;
 
  private:

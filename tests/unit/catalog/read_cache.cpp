@@ -64,6 +64,38 @@ TEST(a_read_cache, drops_what_was_used_longest_ago_and_counts_it) {
   EXPECT_EQ(cache.counts().entries, 0);
 }
 
+TEST(a_read_cache, drops_what_is_read_again_and_again_after_what_is_not) {
+  read_cache cache(64 * 1024);
+  const std::string text(6000, 'x');
+  const auto put = [&](int i) { cache.keep(key_of("memo:///" + std::to_string(i)), text_of(text)); };
+  put(0);
+  // The second time, and those that follow, no lock is taken and the order stays.
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(cache.find(key_of("memo:///0")));
+  for (int i = 1; i < 60; ++i) {
+    put(i);
+    ASSERT_TRUE(cache.find(key_of("memo:///0"))) << i;
+    ASSERT_TRUE(cache.find(key_of("memo:///0"))) << i;
+  }
+  EXPECT_FALSE(cache.find(key_of("memo:///1")));
+  for (int i = 60; i < 90; ++i) put(i);
+  EXPECT_FALSE(cache.find(key_of("memo:///0"))) << "one more turn, and no more";
+}
+
+TEST(a_read_cache, tells_what_it_keeps_now_however_often_it_was_asked) {
+  read_cache cache(64 * 1024);
+  const auto key = key_of("memo:///a");
+  cache.keep(key, text_of("old", "1"));
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(text_in(*cache.find(key)), "old");
+  cache.keep(key, text_of("new", "2"));
+  const auto kept = cache.find(key);
+  ASSERT_EQ(text_in(*kept), "new");
+  cache.vouch(key, kept, std::chrono::milliseconds(7), nullptr);
+  const read_cache::key_view seen{key.source, key.uri, key.asked_uri, nullptr, false};
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(cache.find_vouched(seen).ttl, std::chrono::milliseconds(7));
+  cache.limit_to(0);
+  EXPECT_FALSE(cache.find(key));
+}
+
 TEST(a_read_cache, holds_nothing_without_a_version_nothing_pulled_and_nothing_too_long) {
   read_cache cache(64 * 1024);
   cache.keep(key_of("memo:///a"), text_of("text", ""));
