@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t fewest = 16;
 constexpr std::size_t most_of_all = 16'384;
 
-/// Asked anew each time: the limit is raised when a server starts to listen.
+/// Asked anew each time: a program may raise the limit after this was first asked for.
 std::size_t allowed_by_descriptors() noexcept {
   rlimit now{};
   if (::getrlimit(RLIMIT_NOFILE, &now) != 0) return fewest;

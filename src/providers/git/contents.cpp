@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "disk/descriptors.hpp"
 #include "disk/folder_stream.hpp"
@@ -41,9 +42,7 @@ constexpr std::size_t fewest_packs = 64;
 class contents_walk {
  public:
   contents_walk(const enclosure& inside, const screening_limits& limits)
-      : inside_(inside),
-        left_(limits.entries),
-        most_packs_(limits.packs != 0 ? limits.packs : std::max(disk::descriptor_limit() / 4, fewest_packs)) {}
+      : inside_(inside), left_(limits.entries), most_packs_(limits.packs != 0 ? limits.packs : most_open_packs()) {}
 
   /// `name` is that of `folder`, below the git folder. `largest` is what a file may have; 0: anything, since it is not read at
   /// once.
@@ -66,6 +65,8 @@ class contents_walk {
     }
     return {};
   }
+
+  [[nodiscard]] std::size_t packs() const noexcept { return packs_; }
 
  private:
   result<void> check(int descriptor, const dirent& one, const std::string& folder, const std::string& name, std::size_t depth,
@@ -127,7 +128,9 @@ struct known_file {
 
 }  // namespace
 
-result<void> check_contents(const enclosure& inside, const place& at, const screening_limits& limits) {
+std::size_t most_open_packs() noexcept { return std::max(disk::descriptor_limit() / 4, fewest_packs); }
+
+result<std::size_t> check_contents(const enclosure& inside, const place& at, const screening_limits& limits) {
   const std::array<known_file, 4> own{{{"HEAD", limits.pointer_bytes},
                                        {"index", limits.index_bytes},
                                        {"logs/HEAD", 0},
@@ -139,16 +142,19 @@ result<void> check_contents(const enclosure& inside, const place& at, const scre
                                           {"info/attributes", limits.config_bytes},
                                           {"info/exclude", limits.config_bytes}}};
   for (const auto& [name, largest] : own)
-    if (auto fits = check_file(inside, at.git_folder, name, largest); !fits) return fits;
+    if (auto fits = check_file(inside, at.git_folder, name, largest); !fits) return tl::unexpected(std::move(fits.error()));
   for (const auto& [name, largest] : common)
-    if (auto fits = check_file(inside, at.common_folder, name, largest); !fits) return fits;
+    if (auto fits = check_file(inside, at.common_folder, name, largest); !fits) return tl::unexpected(std::move(fits.error()));
   contents_walk walk(inside, limits);
-  if (auto fits = check_folder(walk, inside, at.common_folder, "refs", limits.pointer_bytes); !fits) return fits;
+  if (auto fits = check_folder(walk, inside, at.common_folder, "refs", limits.pointer_bytes); !fits)
+    return tl::unexpected(std::move(fits.error()));
   if (at.git_folder != at.common_folder)
-    if (auto fits = check_folder(walk, inside, at.git_folder, "refs", limits.pointer_bytes); !fits) return fits;
+    if (auto fits = check_folder(walk, inside, at.git_folder, "refs", limits.pointer_bytes); !fits)
+      return tl::unexpected(std::move(fits.error()));
   for (const auto& one : at.object_folders)
-    if (auto fits = walk.enter(one, "objects", 0, limits.loose_object_bytes); !fits) return fits;
-  return {};
+    if (auto fits = walk.enter(one, "objects", 0, limits.loose_object_bytes); !fits)
+      return tl::unexpected(std::move(fits.error()));
+  return walk.packs();
 }
 
 }  // namespace hondana::git

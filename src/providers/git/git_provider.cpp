@@ -47,18 +47,17 @@ failure too_many_files() {
       .value();
 }
 
+/// Whether something may have failed for want of descriptors since idle handles had been dropped `drops` times.
+bool may_lack_descriptors(std::size_t drops) noexcept {
+  return repository::times_dropped() != drops || disk::lacks_descriptors();
+}
+
 /// Whoever was stopped by the deadline says that it was cancelled; what cannot be read is looked for anew by the next call, and
 /// by this one where `is_outdated` becomes true.
 failure told(failure why, const call& by, repository::lease& through, bool& is_outdated) {
   if (why.code == errc::cancelled) {
     if (auto wanted = still_wanted(by); !wanted) return std::move(wanted.error());
     return why;
-  }
-  if (disk::lacks_descriptors()) {
-    repository::drop_idle_handles();
-    through.close_afterwards();
-    is_outdated = true;
-    return too_many_files();
   }
   is_outdated = through.retire_if_outdated();
   if (!is_outdated && why.code == errc::source_unavailable) through.retire();
@@ -116,6 +115,7 @@ template <class Find, class Work>
 auto git_provider::answered(const git_options& options, const call& by, const Find& find, const Work& work) {
   using answer = std::invoke_result_t<const Work&, attempt&>;
   const auto once = [&](bool& is_outdated) -> answer {
+    const auto drops = repository::times_dropped();
     result<target> what = find();
     if (!what) return tl::unexpected(std::move(what.error()));
     auto& handle = what->handle;
@@ -124,7 +124,16 @@ auto git_provider::answered(const git_options& options, const call& by, const Fi
     attempt now{*what, hides, ignored, stopper(by)};
     answer made = work(now);
     if (handle.is_torn()) return torn();
-    if (const auto& why = ignored.trouble()) return tl::unexpected(told(*why, by, handle, is_outdated));
+    const auto& trouble = ignored.trouble();
+    const bool is_sound = !trouble && made && !now.is_lacking;
+    const bool is_stopped = (trouble && trouble->code == errc::cancelled) || (!made && made.error().code == errc::cancelled);
+    if (!is_sound && !is_stopped && may_lack_descriptors(drops)) {
+      repository::drop_idle_handles();
+      handle.close_afterwards();
+      is_outdated = true;
+      return tl::unexpected(too_many_files());
+    }
+    if (trouble) return tl::unexpected(told(*trouble, by, handle, is_outdated));
     if (!made) return tl::unexpected(told(std::move(made.error()), by, handle, is_outdated));
     is_outdated = now.is_lacking && handle.retire_if_outdated();
     return made;
@@ -263,8 +272,9 @@ result<git_provider::target> git_provider::target_in(const std::shared_ptr<repos
     if (!handle) return tl::unexpected(std::move(handle.error()));
     return target{std::move(at), of, std::move(*handle), !of->where().work_tree.empty()};
   };
+  const auto drops = repository::times_dropped();
   auto handle = of->take();
-  if (handle || handle.error().code == errc::cancelled || !disk::lacks_descriptors()) return with(std::move(handle));
+  if (handle || handle.error().code == errc::cancelled || !may_lack_descriptors(drops)) return with(std::move(handle));
   repository::drop_idle_handles();
   auto again = of->take();
   if (!again && disk::lacks_descriptors()) return tl::unexpected(too_many_files());

@@ -57,9 +57,10 @@ class surveyor {
     auto objects = object_folders_of(inside_, at_.common_folder, limits_);
     if (!objects) return tl::unexpected(std::move(objects.error()));
     at_.object_folders = std::move(*objects);
-    if (auto fits = check_contents(inside_, at_, limits_); !fits) return tl::unexpected(std::move(fits.error()));
+    const auto packs = check_contents(inside_, at_, limits_);
+    if (!packs) return tl::unexpected(packs.error());
     auto stamp = stamp_of(at_, began_);
-    return surveyed{std::move(at_), std::move(settings_), std::move(stamp)};
+    return surveyed{std::move(at_), std::move(settings_), std::move(stamp), *packs};
   }
 
  private:

@@ -31,8 +31,7 @@ struct screening_limits {
   std::uint64_t index_bytes = std::uint64_t{512} << 20;           ///< Read at once, too.
   std::uint64_t loose_object_bytes = std::uint64_t{2} << 30;      ///< Of each, compressed: it would be read at once.
   std::size_t entries = 2'000'000;  ///< Files and folders of references and objects that are looked through for links.
-  /// Of all object folders: libgit2 keeps a descriptor open for each that it has read from. 0: a quarter of those that this
-  /// process may have, 64 at least.
+  /// Of all object folders: libgit2 keeps a descriptor open for each that it has read from. 0: `most_open_packs`.
   std::size_t packs = 0;
 };
 

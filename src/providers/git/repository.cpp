@@ -2,9 +2,12 @@
 #include "providers/git/repository.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
+#include <new>
 #include <utility>
 
+#include "providers/git/contents.hpp"
 #include "providers/git/opening.hpp"
 
 namespace hondana::git {
@@ -27,6 +30,10 @@ repository_list& open_repositories() {
   static auto& list = *new repository_list();  // abandoned calls may still use it when the process ends
   return list;
 }
+
+// Of repositories that have handles which wait for their next call.
+std::atomic<std::size_t> waiting_packs{0};
+std::atomic<std::size_t> drops{0};
 
 std::vector<std::shared_ptr<repository>> all_open() {
   std::vector<std::shared_ptr<repository>> all;
@@ -91,6 +98,7 @@ result<void> repository::screen(const snapshot& known) {
   screened_ = std::move(screened);
   ++generation_;
   outdated.swap(idle_);
+  count_idle_packs();
   return {};
 }
 
@@ -100,6 +108,7 @@ std::optional<repository::opened> repository::take_idle() {
   while (!idle_.empty()) {
     auto one = std::move(idle_.back());
     idle_.pop_back();
+    count_idle_packs();
     if (!one.maps->is_torn()) return one;
     torn_ones.push_back(std::move(one));
   }
@@ -127,11 +136,28 @@ result<repository::lease> repository::take() {
   return lease(shared_from_this(), opened{std::move(*maps), std::move(*handle), what.generation}, std::move(guard));
 }
 
-void repository::give_back(opened what) noexcept {
-  if (what.maps->is_torn()) return;
+void repository::count_idle_packs() noexcept {
+  const auto now = idle_.empty() ? 0 : screened_->packs;
+  waiting_packs += now - std::exchange(idle_packs_, now);
+}
+
+bool repository::keeps(opened& what, bool is_last_try) noexcept {
   const std::lock_guard lock(mutex_);
-  if (what.generation != generation_ || idle_.size() >= most_idle) return;
+  if (what.generation != generation_ || idle_.size() >= most_idle) return true;
+  if (idle_.empty() && !is_last_try && waiting_packs + screened_->packs > most_open_packs()) return false;
   idle_.push_back(std::move(what));
+  count_idle_packs();
+  return true;
+}
+
+void repository::give_back(opened what) noexcept {
+  if (what.maps->is_torn() || keeps(what, false)) return;
+  try {
+    close_idle_handles();
+    static_cast<void>(keeps(what, true));
+  } catch (const std::bad_alloc&) {
+    // This one is closed instead.
+  }
 }
 
 void repository::retire_those_of(std::size_t generation) {
@@ -143,6 +169,7 @@ void repository::retire_those_of(std::size_t generation) {
   retired_ = now;
   ++generation_;
   retired.swap(idle_);
+  count_idle_packs();
 }
 
 void repository::retire_sharers(const mapped_folders& maps, std::size_t generation) {
@@ -155,6 +182,7 @@ void repository::retire_sharers(const mapped_folders& maps, std::size_t generati
     if (!shares && (one.get() != this || generation != generation_)) continue;
     ++one->generation_;
     retired.swap(one->idle_);
+    one->count_idle_packs();
   }
 }
 
@@ -166,15 +194,24 @@ void repository::drop_torn_handles() {
         std::partition(one->idle_.begin(), one->idle_.end(), [](const opened& idle) { return !idle.maps->is_torn(); });
     std::move(first, one->idle_.end(), std::back_inserter(torn_ones));
     one->idle_.erase(first, one->idle_.end());
+    one->count_idle_packs();
   }
 }
 
 void repository::drop_idle_handles() {
+  close_idle_handles();
+  ++drops;
+}
+
+std::size_t repository::times_dropped() noexcept { return drops; }
+
+void repository::close_idle_handles() {
   for (const auto& one : all_open()) {
     std::vector<opened> idle;  // closed without the lock
     idle.reserve(most_idle);
     const std::lock_guard lock(one->mutex_);
     idle.swap(one->idle_);
+    one->count_idle_packs();
   }
 }
 

@@ -71,6 +71,8 @@ class repository : public std::enable_shared_from_this<repository> {
 
   /// Closes what no call uses, in all repositories of this process, for when descriptors are used up.
   static void drop_idle_handles();
+  /// How often that was done: where it was while a call ran, that call may have failed for want of them, too.
+  [[nodiscard]] static std::size_t times_dropped() noexcept;
 
   [[nodiscard]] const std::string& slug() const noexcept { return slug_; }
   /// As screened last: its alternates may change. Never waits for a screening.
@@ -89,7 +91,13 @@ class repository : public std::enable_shared_from_this<repository> {
   result<void> screen(const snapshot& known);
   /// One that waits for its next call; nothing: there is none.
   [[nodiscard]] std::optional<opened> take_idle();
+  /// Closes what waits in other repositories where packs would otherwise be too many together.
   void give_back(opened what) noexcept;
+  /// Whether it is kept, or of no use; false: others must go first. `is_last_try`: then it is.
+  [[nodiscard]] bool keeps(opened& what, bool is_last_try) noexcept;
+  static void close_idle_handles();
+  /// After each change of `idle_`, under `mutex_`.
+  void count_idle_packs() noexcept;
   void retire_those_of(std::size_t generation);
   /// Of this one, unless it has been since that generation; and of all of this process that wait with the same files mapped.
   void retire_sharers(const mapped_folders& maps, std::size_t generation);
@@ -106,6 +114,7 @@ class repository : public std::enable_shared_from_this<repository> {
   std::size_t generation_ = 0;                                    // handles of an earlier one are not used again
   std::optional<std::chrono::steady_clock::time_point> retired_;  // last time after a failure
   std::vector<opened> idle_;
+  std::size_t idle_packs_ = 0;  // of these, in the sum of all repositories
 };
 
 }  // namespace hondana::git

@@ -4,11 +4,10 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <utility>
 
-#include "disk/handle.hpp"
+#include "disk/descriptors.hpp"
 
 namespace hondana::git {
 namespace {
@@ -76,7 +75,7 @@ bool side_contents::lacks(const side& of) {
   const auto odb = objects();
   if (!odb || git_odb_exists(*odb, &of.id) != 0) return false;
   // Packs that cannot be opened are passed over, and then nothing is known.
-  return disk::handle(::open("/dev/null", O_RDONLY | O_CLOEXEC)).is_open() || (errno != EMFILE && errno != ENFILE);
+  return !disk::lacks_descriptors();
 }
 
 result<side_content> side_contents::read(const side& of, std::uint64_t most) {

@@ -1,6 +1,7 @@
 /// A repository's place together with what its own files said, all of it screened.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ struct surveyed {
   place where;
   std::vector<setting> settings;  ///< Of its configuration, what libgit2 may know.
   std::string stamp;              ///< `stamp_of(where)`; empty when it cannot be relied on, since something has just changed.
+  std::size_t packs = 0;          ///< Of all object folders.
 };
 
 /// What `locate` does, with all that it learns.

@@ -102,12 +102,44 @@ TEST(git_many_packs, more_than_there_are_descriptors_for_are_refused_with_what_t
   EXPECT_TRUE(locate(made.path(), {made.above()}));
 }
 
-TEST(git_many_packs, give_way_to_others_when_descriptors_are_used_up) {
+TEST(git_many_packs, are_closed_and_read_on_when_descriptors_are_used_up) {
   made_repository made;
   make_packs(made);
   const served_repository shelf(git_options{.repositories = {made.path()}, .watch = false});
   const fewer_descriptors limited(next_descriptor() + 40);
   for (int i = 1; i <= pack_count; ++i) EXPECT_EQ(shelf.text(uri_of_file(i)), text_of_file(i));
+}
+
+TEST(git_many_packs, of_another_repository_give_way_to_who_finds_no_descriptor) {
+  made_repository made, few;
+  make_packs(made);
+  few.write("f1", text_of_file(1));
+  few.commit("first");
+  const served_repository idle(git_options{.repositories = {made.path()}, .watch = false});
+  const served_repository shelf(git_options{.repositories = {few.path()}, .watch = false});
+  const auto before = next_descriptor();
+  for (int i = 1; i <= pack_count; ++i) EXPECT_EQ(idle.text(uri_of_file(i)), text_of_file(i));
+  const auto used_up = next_descriptor();
+  EXPECT_GE(used_up, before + pack_count);
+  const fewer_descriptors limited(used_up);
+  // It is screened anew, and so nothing of it waits.
+  std::filesystem::last_write_time(few.path() + "/.git/config", std::filesystem::file_time_type::clock::now());
+  EXPECT_EQ(shelf.text(uri_of_file(1)), text_of_file(1));
+  EXPECT_LT(next_descriptor(), used_up);
+}
+
+TEST(git_many_packs, that_wait_are_no_more_than_a_quarter_of_the_descriptors) {
+  made_repository one, other;
+  make_packs(one);
+  make_packs(other);
+  const fewer_descriptors limited(1000);
+  const served_repository first(git_options{.repositories = {one.path()}, .watch = false});
+  const served_repository second(git_options{.repositories = {other.path()}, .watch = false});
+  const auto before = next_descriptor();
+  for (int i = 1; i <= pack_count; ++i) EXPECT_EQ(first.text(uri_of_file(i)), text_of_file(i));
+  EXPECT_GE(next_descriptor(), before + pack_count);
+  for (int i = 1; i <= pack_count; ++i) EXPECT_EQ(second.text(uri_of_file(i)), text_of_file(i));
+  EXPECT_LT(next_descriptor(), before + pack_count + 20);
 }
 
 TEST(git_many_packs, that_no_descriptor_is_left_for_are_not_told_as_missing) {
