@@ -72,6 +72,8 @@ void read_cache::vouch(const key& of, const kept& what, std::chrono::millisecond
   const std::lock_guard lock(mutex_);
   const auto found = places_.find(as_view(of));
   if (found == places_.end() || found->second.now->told.what != what) return;
+  order_.splice(order_.begin(), order_, found->second.in_order);
+  if (const auto& told = found->second.now->told; told.ttl == ttl && told.by == by) return;
   before = std::exchange(found->second.now, record_of(found->first, {what, std::move(by), ttl}));
   posted_.replace(before.get(), found->second.now, hasher()(of) % most_posted);
 }

@@ -181,10 +181,13 @@ body::loan body::take_lent() {
 }
 
 std::string body::take_ready() {
-  is_begun_ = true;
-  if (!first_.empty()) return std::exchange(first_, {});
+  if (!first_.empty()) {
+    is_begun_ = true;
+    return std::exchange(first_, {});
+  }
   auto* const ready = has_more() ? std::get_if<std::string>(&pieces_[next_]) : nullptr;
   if (ready == nullptr) return {};
+  is_begun_ = true;
   ++next_;
   return std::move(*ready);
 }

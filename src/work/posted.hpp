@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <new>
 
 namespace hondana::work {
 
@@ -16,7 +17,8 @@ namespace hondana::work {
 /// Places that each have something, or null. Whoever reads takes a lock only for the first time after something was posted;
 /// from then on it knows what is there, without keeping it alive. Threads: any.
 ///
-/// A thread remembers what it read of a few of these at a time, in `places` times 24 bytes, until it ends.
+/// A thread remembers what it read of a few of these at a time, in `places` times 32 bytes, until it ends; of what was made by
+/// `make_shared` the bare memory may stay as long. Not for threads whose `thread_local` variables are being destroyed.
 template <class T, std::size_t places = 1>
 class posted {
  public:
@@ -24,15 +26,15 @@ class posted {
   posted(const posted&) = delete;
   posted& operator=(const posted&) = delete;
 
-  [[nodiscard]] std::shared_ptr<const T> read(std::size_t place = 0) const {
-    auto& mine = remembered()[place];
+  [[nodiscard]] std::shared_ptr<const T> read(std::size_t place = 0) const noexcept {
+    auto* const all = remembered();
     const auto& slot = slots_[place];
-    if (mine.version == slot.version.load(std::memory_order_acquire)) {
-      if (mine.is_null) return nullptr;
-      if (auto there = mine.what.lock()) return there;
+    if (all != nullptr && (*all)[place].version == slot.version.load(std::memory_order_acquire)) {
+      if ((*all)[place].is_null) return nullptr;
+      if (auto there = (*all)[place].what.lock()) return there;
     }
     const std::lock_guard lock(slot.mutex);
-    mine = {slot.version.load(std::memory_order_relaxed), !slot.held, slot.held};
+    if (all != nullptr) (*all)[place] = {slot.version.load(std::memory_order_relaxed), !slot.held, slot.held};
     return slot.held;
   }
 
@@ -68,16 +70,18 @@ class posted {
     std::unique_ptr<glimpses> all;
   };
 
-  /// Of the calling thread.
-  [[nodiscard]] glimpses& remembered() const {
+  /// Of the calling thread; null where there is no memory for it.
+  [[nodiscard]] glimpses* remembered() const noexcept {
     constexpr std::size_t at_a_time = 4;
     thread_local std::array<memory, at_a_time> known;
     auto& mine = known[id_ % at_a_time];
     if (mine.of != id_) {
-      mine.all = std::make_unique<glimpses>();
+      mine.of = 0;
+      mine.all.reset(new (std::nothrow) glimpses());
+      if (!mine.all) return nullptr;
       mine.of = id_;
     }
-    return *mine.all;
+    return mine.all.get();
   }
 
   const std::uint64_t id_ = next_posting_id();

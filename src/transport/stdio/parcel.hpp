@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "bytes/spare_text.hpp"
 #include "rpc/body.hpp"
 #include "rpc/receipt.hpp"
 
@@ -19,8 +20,10 @@ class parcel {
   /// A message that is whole, as one line.
   void add(rpc::body message) {
     receipts_.add(message.sent_for());
-    text_ += message.take_text();
+    auto line = message.take_text();
+    text_ += line;
     text_ += '\n';
+    bytes::keep_spare_text(std::move(line));  // the next answer of this thread needs none of its own
   }
   /// Puts all of it behind what is there; this one is empty then.
   void take(std::string& text, rpc::receipts& of) {

@@ -81,6 +81,19 @@ TEST(a_read_cache, drops_what_is_read_again_and_again_after_what_is_not) {
   EXPECT_FALSE(cache.find(key_of("memo:///0"))) << "one more turn, and no more";
 }
 
+TEST(a_read_cache, drops_what_is_vouched_for_again_and_again_after_what_is_not) {
+  read_cache cache(64 * 1024);
+  const std::string text(6000, 'x');
+  const auto key = key_of("memo:///0");
+  cache.keep(key, text_of(text));
+  for (int i = 1; i < 60; ++i) {
+    cache.keep(key_of("memo:///" + std::to_string(i)), text_of(text));
+    const auto kept = cache.find(key);
+    ASSERT_TRUE(kept) << i;
+    cache.vouch(key, kept, std::chrono::milliseconds(i), nullptr);
+  }
+}
+
 TEST(a_read_cache, tells_what_it_keeps_now_however_often_it_was_asked) {
   read_cache cache(64 * 1024);
   const auto key = key_of("memo:///a");

@@ -8,39 +8,14 @@
 #include "unit/transport/http/client.hpp"
 #include "unit/transport/http/shelf.hpp"
 
-// Sanitizers have these of their own.
 #ifndef HONDANA_IS_SANITIZED
-
-#include <dlfcn.h>
-#include <pthread.h>
-
-#include <atomic>
-#include <cstdlib>
-#include <new>
+#include "unit/transport/counted_costs.hpp"
 
 namespace {
 
-thread_local bool is_the_clients = false;
-std::atomic<long> allocations_of_server{0}, locks_of_server{0};
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  if (!is_the_clients) allocations_of_server.fetch_add(1, std::memory_order_relaxed);
-  if (void* const got = std::malloc(size > 0 ? size : 1)) return got;
-  throw std::bad_alloc();
-}
-void operator delete(void* what) noexcept { std::free(what); }
-void operator delete(void* what, std::size_t) noexcept { std::free(what); }
-
-extern "C" int pthread_mutex_lock(pthread_mutex_t* which) noexcept {
-  using locking = int (*)(pthread_mutex_t*);
-  static const auto next = reinterpret_cast<locking>(::dlsym(RTLD_NEXT, "pthread_mutex_lock"));
-  if (!is_the_clients) locks_of_server.fetch_add(1, std::memory_order_relaxed);
-  return next(which);
-}
-
-namespace {
+using hondana_test::allocations_of_server;
+using hondana_test::is_the_clients;
+using hondana_test::locks_of_server;
 
 TEST(http_reads_at_hand, allocate_nothing_and_take_no_lock) {
   hondana_test::library with;
