@@ -156,7 +156,7 @@ void repository::give_back(opened what) noexcept {
     close_idle_handles();
     static_cast<void>(keeps(what, true));
   } catch (const std::bad_alloc&) {
-    // This one is closed instead.
+    what.handle.reset();  // this one is closed instead
   }
 }
 
