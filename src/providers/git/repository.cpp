@@ -68,6 +68,8 @@ result<std::shared_ptr<repository>> repository::open(std::string slug, place at,
   return made;
 }
 
+repository::~repository() { waiting_packs -= idle_packs_; }
+
 repository::snapshot repository::current() const {
   const std::lock_guard lock(mutex_);
   return {screened_, generation_};

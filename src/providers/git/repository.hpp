@@ -27,6 +27,10 @@ class repository : public std::enable_shared_from_this<repository> {
   [[nodiscard]] static result<std::shared_ptr<repository>> open(std::string slug, place at, std::vector<std::string> roots,
                                                                 disk::own_files own = {});
 
+  ~repository();
+  repository(const repository&) = delete;
+  repository& operator=(const repository&) = delete;
+
   /// A handle with what it may have mapped, which lasts as long.
   struct opened {
     std::shared_ptr<const mapped_folders> maps;
@@ -95,6 +99,7 @@ class repository : public std::enable_shared_from_this<repository> {
   void give_back(opened what) noexcept;
   /// Whether it is kept, or of no use; false: others must go first. `is_last_try`: then it is.
   [[nodiscard]] bool keeps(opened& what, bool is_last_try) noexcept;
+  /// Of all repositories of this process.
   static void close_idle_handles();
   /// After each change of `idle_`, under `mutex_`.
   void count_idle_packs() noexcept;

@@ -142,6 +142,24 @@ TEST(git_many_packs, that_wait_are_no_more_than_a_quarter_of_the_descriptors) {
   EXPECT_LT(next_descriptor(), before + pack_count + 20);
 }
 
+TEST(git_many_packs, of_repositories_that_are_served_no_more_are_not_counted) {
+  made_repository made, few;
+  make_packs(made);
+  few.write("f1", text_of_file(1));
+  few.commit("first");
+  const fewer_descriptors limited(1000);
+  for (int i = 0; i < 3; ++i) {
+    const served_repository once(git_options{.repositories = {made.path()}, .watch = false});
+    EXPECT_EQ(once.text(uri_of_file(1)), text_of_file(1));
+  }
+  const served_repository many(git_options{.repositories = {made.path()}, .watch = false});
+  const served_repository other(git_options{.repositories = {few.path()}, .watch = false});
+  const auto before = next_descriptor();
+  for (int i = 1; i <= pack_count; ++i) EXPECT_EQ(many.text(uri_of_file(i)), text_of_file(i));
+  EXPECT_EQ(other.text(uri_of_file(1)), text_of_file(1));
+  EXPECT_GE(next_descriptor(), before + pack_count) << "they still wait";
+}
+
 TEST(git_many_packs, that_no_descriptor_is_left_for_are_not_told_as_missing) {
   made_repository made;
   made.write("a", "1\n");
