@@ -41,14 +41,15 @@ class inotify {
   /// Readable when something has happened.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
   /// Whether nothing that has happened waits to be read. What a system call does to a watched folder waits before that call
-  /// returns.
+  /// returns. In a `work::round` this is true until its end once it is.
   [[nodiscard]] bool is_silent() const noexcept;
   /// Hands over what has happened so far, at most 64 KiB of it. False when there was nothing.
   bool read(const std::function<void(const event&)>& take);
 
  private:
-  explicit inotify(int descriptor) : descriptor_(descriptor), buffer_(64u << 10) {}
+  explicit inotify(int descriptor);
   int descriptor_;
+  std::uint64_t id_;  // no other has it
   std::vector<char> buffer_;
 };
 

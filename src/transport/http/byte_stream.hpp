@@ -1,4 +1,4 @@
-/// A connected socket that is tried when it is ready, in the clear or by TLS. Included only where Asio is.
+/// A connected socket that is tried when it is ready, in the clear or by TLS.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 #include <hondana/authenticator.hpp>
 
+#include "disk/handle.hpp"
 #include "tls/session.hpp"
-#include "transport/http/loop.hpp"
 
 namespace hondana::transport::http {
 
@@ -20,7 +20,7 @@ class byte_stream {
   using attempt = tls::attempt;
 
   /// `secured`: TLS over `with`; null: none.
-  byte_stream(socket with, std::unique_ptr<tls::session> secured) : socket_(std::move(with)), tls_(std::move(secured)) {}
+  byte_stream(disk::handle with, std::unique_ptr<tls::session> secured) : socket_(std::move(with)), tls_(std::move(secured)) {}
 
   /// `into` has room for a record of TLS.
   [[nodiscard]] attempt read(std::span<char> into) { return tls_ ? tls_->read(into) : read_plainly(into); }
@@ -47,14 +47,14 @@ class byte_stream {
   /// Null without TLS.
   [[nodiscard]] tls::session* secured() noexcept { return tls_.get(); }
   /// For waiting and for options.
-  [[nodiscard]] socket& native() noexcept { return socket_; }
+  [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
 
  private:
   [[nodiscard]] attempt read_plainly(std::span<char> into);
   [[nodiscard]] attempt write_plainly(std::span<const std::string_view> parts);
   [[nodiscard]] attempt write_secured(std::span<const std::string_view> parts);
 
-  socket socket_;
+  disk::handle socket_;
   std::unique_ptr<tls::session> tls_;
 };
 

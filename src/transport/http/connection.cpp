@@ -7,20 +7,15 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/socket_base.hpp>
 #include <exception>
 #include <utility>
 
 #include "transport/http/answer_head.hpp"
 #include "work/fetch.hpp"
+#include "work/round.hpp"
 
 namespace hondana::transport::http {
 namespace {
-
-namespace asio = boost::asio;
-using boost::system::error_code;
 
 // Reads before another connection has its turn.
 constexpr int reads_in_a_row = 4;
@@ -49,10 +44,11 @@ connection::connection(std::shared_ptr<loop> on, byte_stream with, std::shared_p
     : place_(std::move(place)),
       loop_(std::move(on)),
       stream_(std::move(with)),
-      timer_(loop_->io.get_executor()),
+      readiness_(loop_->io),
+      timer_(loop_->io, *this),
       engine_(std::move(engine)),
       peer_(std::move(peer)),
-      process_(peer_ == "unix" ? process_behind(stream_.native().native_handle()) : std::nullopt),
+      process_(peer_ == "unix" ? process_behind(stream_.descriptor()) : std::nullopt),
       dialogue_(*this, std::move(within), std::move(at), loop_->bodies, loop_->unsent) {}
 
 connection::~connection() = default;
@@ -78,15 +74,14 @@ void connection::guarded_alone(Work work) {
 
 void connection::start(bool is_welcome) {
   guarded([&] {
-    auto& on = stream_.native();
-    error_code failed;
-    on.non_blocking(true, failed);
-    if (failed) return close();
-    // A peer that takes no part in this only gets slower answers.
-    (void)on.set_option(asio::ip::tcp::no_delay(true), failed);
-    // Without it a stream whose peer has silently gone stays open for a quarter of an hour.
+    const int on = stream_.descriptor();
+    readiness_.open(on, *this);
+    // A socket that knows nothing of these, such as one of Unix, needs none of them. Answers are not held back:
+    const int yes = 1;
+    (void)::setsockopt(on, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    // Without this a stream whose peer has silently gone stays open for a quarter of an hour.
     const int patience = static_cast<int>(dialogue_.patience().count());
-    (void)::setsockopt(on.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience);
+    (void)::setsockopt(on, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience);
     if (!is_welcome) dialogue_.turn_away();
   });
 }
@@ -105,8 +100,9 @@ void connection::close() {
   const auto self = shared_from_this();
   dialogue_.abandon();
   forget();
-  stream_.close(dialogue_.was_cut_off());
   timer_.cancel();
+  readiness_.close();
+  stream_.close(dialogue_.was_cut_off());
   loop_->connections.erase(self);
 }
 
@@ -158,7 +154,7 @@ void connection::pump() {
     if (closed_) return;
     if (++turns > portions_in_a_row) {
       // Others have their turn before the rest.
-      asio::post(loop_->io, [self = shared_from_this()] { self->look(); });
+      loop_->io.post([self = shared_from_this()] { self->look(); });
       break;
     }
   } while (dialogue_.output().empty() && carry_on());
@@ -203,25 +199,62 @@ bool connection::write() {
   return true;
 }
 
+void connection::ready(bool input, bool output) {
+  auto self = shared_from_this();  // it may end here
+  if (output) {
+    awaits_output_ = false;
+    guarded([&] {
+      if (std::exchange(reads_when_writable_, false)) read();
+    });
+  }
+  if (!input) return;
+  awaits_input_ = false;
+  guarded_alone([&] { read_together(std::move(self)); });
+}
+
+/// Reads what is there, mostly a request, which is taken when the others have read.
+void connection::read_together(std::shared_ptr<connection> self) {
+  if (!dialogue_.wants_input()) return;
+  const auto into = loop_->room();
+  const auto got = stream_.read(into);
+  if (got.how == byte_stream::progress::moved && got.bytes < into.size()) return loop_->arrived(std::move(self), got.bytes);
+  guarded([&] {
+    if (has_more(got, into)) read();
+  });
+}
+
+void connection::take(std::string_view bytes) {
+  guarded([&] { dialogue_.receive(bytes); });
+}
+
 void connection::read() {
   for (int i = 0; i < reads_in_a_row && dialogue_.wants_input(); ++i) {
-    const auto got = stream_.read(loop_->scratch);
-    switch (got.how) {
-      case byte_stream::progress::moved:
-        break;
-      case byte_stream::progress::wants_input:
-        return;
-      case byte_stream::progress::wants_output:
-        reads_when_writable_ = true;
-        return await_output();
-      case byte_stream::progress::ended:
-        return dialogue_.end_of_input();
-      case byte_stream::progress::failed:
-        return stream_.is_shaking_hands() ? refuse_handshake() : dialogue_.end_of_input();
-    }
-    dialogue_.receive(std::string_view(loop_->scratch.data(), got.bytes));
-    if (got.bytes < loop_->scratch.size()) return;  // waiting finds out what else there is
+    const auto into = loop_->room();
+    if (!has_more(stream_.read(into), into)) return;
   }
+}
+
+/// Takes what was read, if anything, and says whether to try again.
+bool connection::has_more(byte_stream::attempt got, std::span<const char> into) {
+  switch (got.how) {
+    case byte_stream::progress::moved:
+      break;
+    case byte_stream::progress::wants_input:
+      return false;
+    case byte_stream::progress::wants_output:
+      reads_when_writable_ = true;
+      await_output();
+      return false;
+    case byte_stream::progress::ended:
+      dialogue_.end_of_input();
+      return false;
+    case byte_stream::progress::failed:
+      stream_.is_shaking_hands() ? refuse_handshake() : dialogue_.end_of_input();
+      return false;
+  }
+  const work::round now;
+  dialogue_.receive(std::string_view(into.data(), got.bytes));
+  return got.bytes == into.size();  // otherwise waiting finds out what else there is
 }
 
 /// The peer may not have read yet why; closing at once would take that from it.
@@ -233,38 +266,28 @@ void connection::refuse_handshake() {
 }
 
 void connection::await_input() {
-  if (std::exchange(awaits_input_, true)) return;
-  stream_.native().async_wait(asio::socket_base::wait_read, [self = shared_from_this()](error_code stopped) {
-    self->awaits_input_ = false;
-    if (!stopped) self->guarded([&] { self->read(); });
-  });
+  if (!std::exchange(awaits_input_, true)) readiness_.await_input();
 }
 
 void connection::await_output() {
-  if (std::exchange(awaits_output_, true)) return;
-  stream_.native().async_wait(asio::socket_base::wait_write, [self = shared_from_this()](error_code stopped) {
-    self->awaits_output_ = false;
-    if (stopped) return;
-    self->guarded([&] {
-      if (std::exchange(self->reads_when_writable_, false)) self->read();
-    });
-  });
+  if (!std::exchange(awaits_output_, true)) readiness_.await_output();
 }
 
 /// Deadlines mostly move away; the timer runs on and looks again when it fires.
 void connection::await_deadline() {
   const auto at = asked_with_ ? std::min(dialogue_.deadline(), looks_again_at_) : dialogue_.deadline();
   if (at >= timer_at_) return;
+  timer_.set(at);
   timer_at_ = at;
-  timer_.expires_at(at);
-  timer_.async_wait([self = shared_from_this()](error_code stopped) {
-    if (stopped) return;  // moved to an earlier time, or closed
-    self->timer_at_ = dialogue::clock::time_point::max();
-    self->guarded([&] {
-      const auto now = dialogue::clock::now();
-      if (self->dialogue_.deadline() <= now) self->dialogue_.expire();
-      if (self->asked_with_ && self->looks_again_at_ <= now) self->look_again();
-    });
+}
+
+void connection::due() {
+  const auto self = shared_from_this();  // it may end here
+  timer_at_ = dialogue::clock::time_point::max();
+  guarded([&] {
+    const auto now = dialogue::clock::now();
+    if (dialogue_.deadline() <= now) dialogue_.expire();
+    if (asked_with_ && looks_again_at_ <= now) look_again();
   });
 }
 
@@ -294,7 +317,7 @@ result<void> connection::pull(std::shared_ptr<outgoing> what, ticket of) {
       [what = std::move(what), on = loop_, to = weak_from_this(), of] {
         if (to.expired()) return;  // nobody is there to take it
         auto more = pull_piece(*what);
-        asio::post(on->io, [to, of, more = std::move(more)] {
+        on->io.post([to, of, more = std::move(more)] {
           const auto there = to.lock();
           if (there) there->guarded([&] { there->dialogue_.pulled(of, more); });
         });

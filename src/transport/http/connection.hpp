@@ -1,10 +1,11 @@
-/// Drives one dialogue over a socket. Included only where Asio is.
+/// Drives one dialogue over a socket.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <hondana/authenticator.hpp>
 
 #include "json/buffer.hpp"
+#include "reactor/reactor.hpp"
 #include "rpc/facts.hpp"
 #include "rpc/outlet.hpp"
 #include "server/core.hpp"
@@ -30,7 +32,10 @@ namespace hondana::transport::http {
 /// Threads: its loop's, from `start` on. Owned by its loop until it has ended.
 ///
 /// Reads and writes are tried when the socket is ready, so that an idle connection owns no buffer.
-class connection final : public dialogue_host, public rpc::follower, public std::enable_shared_from_this<connection> {
+class connection final : public dialogue_host,
+                         public rpc::follower,
+                         public std::enable_shared_from_this<connection>,
+                         private reactor::waiter {
  public:
   /// `place` is let go when the connection is gone. `at`: where it arrived. `peer`: the client's address,
   /// for the log.
@@ -44,6 +49,8 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   void drain();
   /// Ends at once; what is under way is cancelled.
   void close();
+  /// Takes what it has read.
+  void take(std::string_view bytes);
   /// Sends what there is to send, when its loop has its turn. Threads: any.
   void wake() override;
   /// Sends it now.
@@ -80,7 +87,11 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   [[nodiscard]] bool send_events();
   void pump();
   [[nodiscard]] bool write();
+  void ready(bool input, bool output) override;
+  void due() override;
+  void read_together(std::shared_ptr<connection> self);
   void read();
+  [[nodiscard]] bool has_more(byte_stream::attempt got, std::span<const char> into);
   void refuse_handshake();
   void await_input();
   void await_output();
@@ -123,7 +134,8 @@ class connection final : public dialogue_host, public rpc::follower, public std:
   std::shared_ptr<void> place_;
   std::shared_ptr<loop> loop_;
   byte_stream stream_;
-  timer timer_;
+  reactor::readiness readiness_;  // of the stream
+  reactor::timer timer_;
   std::shared_ptr<core> engine_;
   const std::string peer_;
   const std::optional<peer_process> process_;                                     // behind a Unix socket

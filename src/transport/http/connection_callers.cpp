@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <exception>
 #include <string>
 #include <utility>
@@ -121,7 +120,7 @@ result<void> connection::ask_others(request_facts facts, ticket of, hears then, 
        then] {
         if (to.expired()) return;
         auto found = find_out(*by, facts, until, engine);
-        boost::asio::post(on->io, [to, of, then, found = std::move(found), address = facts.address]() mutable {
+        on->io.post([to, of, then, found = std::move(found), address = facts.address]() mutable {
           if (const auto there = to.lock()) ((*there).*then)(of, std::move(found), address);
         });
       },

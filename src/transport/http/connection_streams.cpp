@@ -1,5 +1,4 @@
 /// What a connection does with messages, sessions and streams.
-#include <boost/asio/dispatch.hpp>
 #include <utility>
 
 #include "session/refusal.hpp"
@@ -8,8 +7,6 @@
 
 namespace hondana::transport::http {
 namespace {
-
-namespace asio = boost::asio;
 
 rpc::delivery refuse_session(const failure& why) {
   return session::refuse(why.code == errc::overloaded ? 503 : 500, why.public_text, {});
@@ -129,7 +126,7 @@ result<std::shared_ptr<kept_session>> connection::keep(kept_session::traits is, 
   if (!id) return tl::unexpected(std::move(id.error()));
   is.id = std::move(*id);
   is.owner = session::as_seen_now(facts_of({}).who, *engine_);
-  auto on_owner = [owner = loop_](std::function<void()> work) { asio::dispatch(owner->io, std::move(work)); };
+  auto on_owner = [owner = loop_](std::function<void()> work) { owner->io.dispatch(std::move(work)); };
   auto& all = *loop_->kept;
   auto made = std::make_shared<kept_session>(std::move(is), std::move(what), std::move(on_owner), all.within(), all.room());
   if (auto kept = all.keep(made, dialogue::clock::now()); !kept) return tl::unexpected(std::move(kept.error()));

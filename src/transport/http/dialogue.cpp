@@ -155,7 +155,7 @@ void dialogue::proceed(std::size_t bytes_behind) {
     hand_in_oversized();
   } else {
     enter(state::body);
-    body_until_ = clock::now() + with_->body_time;
+    body_until_ = work::round::time() + with_->body_time;
     if (head.has_body && bytes_behind == 0 && !head.is_http_1_0 && head.find("Expect").count == 1) {
       output_.head += "HTTP/1.1 100 Continue\r\n\r\n";
     }

@@ -22,6 +22,7 @@
 #include "transport/http/message_stream.hpp"
 #include "transport/http/request_parser.hpp"
 #include "transport/http/routes.hpp"
+#include "work/round.hpp"
 
 namespace hondana::transport::http {
 
@@ -188,7 +189,7 @@ class dialogue {
   /// Sets what is sent behind the head, and how long the peer may take for it.
   void set_body(std::string what);
   void set_sending_deadline();
-  void set_deadline(std::chrono::milliseconds from_now) { deadline_ = clock::now() + from_now; }
+  void set_deadline(std::chrono::milliseconds from_now) { deadline_ = work::round::time() + from_now; }
   std::size_t advance(std::string_view bytes);
   void advance_input();
   void accept_head(std::size_t bytes_behind);

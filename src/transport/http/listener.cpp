@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <boost/asio/error.hpp>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -12,8 +11,6 @@
 
 namespace hondana::transport::http {
 namespace {
-
-using boost::system::error_code;
 
 // Connections before the others have their turn.
 constexpr int accepts_in_a_row = 64;
@@ -47,33 +44,23 @@ listener::listener(std::shared_ptr<loop> on, listening_socket with, std::chrono:
       pause_time_(pause),
       admit_(std::move(admit)),
       log_(std::move(log)),
-      handle_(loop_->io.get_executor()),
-      timer_(loop_->io.get_executor()) {}
-
-listener::~listener() {
-  // The descriptor belongs to the socket, which may have a file to remove first.
-  if (handle_.is_open()) (void)handle_.release();
-}
+      readiness_(loop_->io),
+      timer_(loop_->io, *this) {}
 
 void listener::start() {
-  error_code failed;
-  (void)handle_.assign(socket_.descriptor(), failed);
-  if (failed) return log_("cannot watch the listening socket: " + failed.message());
-  wait();
+  readiness_.open(socket_.descriptor(), *this);
+  readiness_.await_input();
 }
 
 void listener::stop() {
   if (std::exchange(stopped_, true)) return;
   timer_.cancel();
-  if (handle_.is_open()) (void)handle_.release();
+  readiness_.close();
   const auto closes = std::move(socket_);
 }
 
-void listener::wait() {
-  handle_.async_wait(boost::asio::posix::descriptor_base::wait_read, [this](error_code failed) {
-    if (!failed && !stopped_) accept();
-  });
-}
+void listener::ready(bool, bool) { accept(); }
+void listener::due() { accept(); }
 
 void listener::accept() {
   for (int i = 0; i < accepts_in_a_row; ++i) {
@@ -81,7 +68,7 @@ void listener::accept() {
     const int accepted = ::accept4(socket_.descriptor(), from.data(), from.room(), SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (accepted >= 0) {
       is_short_ = false;
-      admit_(accepted, from);
+      admit_(disk::handle(accepted), from);
       continue;
     }
     const int why = errno;
@@ -89,16 +76,9 @@ void listener::accept() {
     if (is_the_peers(why)) continue;
     // The rest is a shortage that has to pass.
     if (!std::exchange(is_short_, true)) log_(std::string("cannot accept connections for now: ") + std::strerror(why));
-    return pause();
+    return timer_.set(reactor::clock::now() + pause_time_);
   }
-  wait();
-}
-
-void listener::pause() {
-  timer_.expires_after(pause_time_);
-  timer_.async_wait([this](error_code cancelled) {
-    if (!cancelled && !stopped_) accept();
-  });
+  readiness_.await_input();
 }
 
 }  // namespace hondana::transport::http

@@ -1,12 +1,13 @@
-/// Accepts connections of one listening socket. Included only where Asio is.
+/// Accepts connections of one listening socket.
 #pragma once
 
-#include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <string_view>
 
+#include "disk/handle.hpp"
+#include "reactor/reactor.hpp"
 #include "transport/http/listening_socket.hpp"
 #include "transport/http/loop.hpp"
 #include "transport/http/peer_address.hpp"
@@ -14,15 +15,15 @@
 namespace hondana::transport::http {
 
 /// Threads: the loop's, but for the constructor, `start`, and the destructor, which must not overlap with it.
-class listener {
+class listener final : private reactor::waiter {
  public:
   /// Takes over a connected, non-blocking descriptor.
-  using admit_function = std::function<void(int descriptor, const peer_address& from)>;
+  using admit_function = std::function<void(disk::handle descriptor, const peer_address& from)>;
 
   /// `pause`: before accepting again after a shortage, which `log` is told once.
   listener(std::shared_ptr<loop> on, listening_socket with, std::chrono::milliseconds pause, admit_function admit,
            std::function<void(std::string_view)> log);
-  ~listener();
+  ~listener() = default;
   listener(const listener&) = delete;
   listener& operator=(const listener&) = delete;
 
@@ -31,17 +32,17 @@ class listener {
   void stop();
 
  private:
-  void wait();
+  void ready(bool input, bool output) override;
+  void due() override;
   void accept();
-  void pause();
 
   std::shared_ptr<loop> loop_;
   listening_socket socket_;
   std::chrono::milliseconds pause_time_;
   admit_function admit_;
   std::function<void(std::string_view)> log_;
-  boost::asio::posix::basic_stream_descriptor<executor> handle_;  // of `socket_`
-  timer timer_;
+  reactor::readiness readiness_;  // of `socket_`
+  reactor::timer timer_;
   bool is_short_ = false;  // the last accept found no room in the process
   bool stopped_ = false;
 };

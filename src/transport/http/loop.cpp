@@ -1,11 +1,12 @@
-/// Waking connections that have something to send, in slices.
+/// Giving connections what they have read, together, and waking those that have something to send, in slices.
 #include "transport/http/loop.hpp"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <utility>
 
+#include "tls/session.hpp"
 #include "transport/http/connection.hpp"
+#include "work/round.hpp"
 
 namespace hondana::transport::http {
 namespace {
@@ -15,21 +16,42 @@ constexpr std::size_t slice = 64;
 
 }  // namespace
 
+std::span<char> loop::room() {
+  if (scratch_.size() - scratch_used_ < tls::session::most_in_record) answer_arrivals();
+  return std::span(scratch_).subspan(scratch_used_);
+}
+
+void loop::arrived(std::shared_ptr<connection> at, std::size_t bytes) {
+  arrivals_.push_back({std::move(at), {scratch_.data() + scratch_used_, bytes}});
+  scratch_used_ += bytes;
+}
+
+void loop::answer_arrivals() {
+  const work::round all;
+  while (next_arrival_ < arrivals_.size()) {
+    const auto one = std::move(arrivals_[next_arrival_++]);
+    one.at->take(one.bytes);
+  }
+  arrivals_.clear();
+  next_arrival_ = 0;
+  scratch_used_ = 0;
+}
+
 void loop::ring(std::weak_ptr<connection> who) {
   {
     const std::lock_guard lock(ringing_);
     rung_.push_back(std::move(who));
     if (std::exchange(is_told_, true)) return;
   }
-  boost::asio::post(io, [this] { answer_rings(); });
+  io.post([this] { answer_rings(); });
 }
 
 void loop::take_turns(std::function<bool()> step) {
-  boost::asio::post(io, [this, step = std::make_shared<std::function<bool()>>(std::move(step))] { take_turn(step); });
+  io.post([this, step = std::make_shared<std::function<bool()>>(std::move(step))] { take_turn(step); });
 }
 
 void loop::take_turn(const std::shared_ptr<std::function<bool()>>& step) {
-  const auto again = [this, &step] { boost::asio::post(io, [this, step = step] { take_turn(step); }); };
+  const auto again = [this, &step] { io.post([this, step = step] { take_turn(step); }); };
   bool has_more = false;
   try {
     has_more = (*step)();
@@ -57,7 +79,7 @@ void loop::answer_rings() {
     // Locked on the loop's own thread only, since whoever holds a connection last destroys it.
     if (const auto there = answering_[answered_++].lock()) there->look();
   }
-  boost::asio::post(io, [this] { answer_rings(); });
+  io.post([this] { answer_rings(); });
 }
 
 }  // namespace hondana::transport::http

@@ -1,22 +1,20 @@
-/// One I/O thread's belongings. Included only where Asio is.
+/// One I/O thread's belongings.
 #pragma once
 
 #include <array>
-#include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
-#include <boost/asio/io_context.hpp>
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "json/buffer.hpp"
+#include "reactor/reactor.hpp"
 #include "rpc/facts.hpp"
 #include "transport/http/byte_budget.hpp"
 #include "transport/http/identification.hpp"
@@ -28,12 +26,6 @@ namespace hondana::transport::http {
 
 class connection;
 
-using executor = boost::asio::io_context::executor_type;
-/// TCP or Unix.
-using socket = boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol, executor>;
-using timer =
-    boost::asio::basic_waitable_timer<std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, executor>;
-
 /// Shared with the outlets of its connections, which may answer after its thread has ended; such answers are dropped.
 struct loop final : work::turns {
   loop(std::shared_ptr<byte_budget> bodies_of_all, std::shared_ptr<byte_budget> unsent_of_all,
@@ -43,7 +35,9 @@ struct loop final : work::turns {
         unsent(std::move(unsent_of_all)),
         reports(std::move(reports_of_all)),
         kept(std::move(sessions_of_all)),
-        callers(std::move(callers_of_all)) {}
+        callers(std::move(callers_of_all)) {
+    io.at_end_of_telling([this] { answer_arrivals(); });
+  }
 
   /// Has `who` look for what its stream has, soon. However many do so at once, the loop is told once, and looks after them in
   /// slices between which requests have their turn. Threads: any; nothing is called, and no lock of a caller is taken.
@@ -51,21 +45,37 @@ struct loop final : work::turns {
 
   void take_turns(std::function<bool()> step) override;
 
+  /// Room to read into, for a record of TLS at least, until something is read again.
+  [[nodiscard]] std::span<char> room();
+  /// A connection has read `bytes` into the front of that room. It is given them when all connections of this turn have read:
+  /// what has to be found out for their answers is found out once, which is a system call less for each.
+  void arrived(std::shared_ptr<connection> at, std::size_t bytes);
+
   // All loops' and thread-safe.
   const std::shared_ptr<byte_budget> bodies;
   const std::shared_ptr<byte_budget> unsent;
   const std::shared_ptr<http::reports> reports;
   const std::shared_ptr<sessions> kept;
   const std::shared_ptr<const identification> callers;
-  boost::asio::io_context io{1};
+  reactor::reactor io;
   // Only the loop's own thread touches what follows.
-  std::array<char, 64u << 10> scratch;
   std::string events;                       // what a stream is being told
   std::vector<json::buffer> spares;         // for pieces of answers
   std::unique_ptr<rpc::facts> spare_facts;  // of a request that is over
   std::unordered_set<std::shared_ptr<connection>> connections;
 
  private:
+  /// What a connection has read.
+  struct arrival {
+    std::shared_ptr<connection> at;
+    std::string_view bytes;
+  };
+  void answer_arrivals();
+  std::array<char, 64u << 10> scratch_;
+  std::size_t scratch_used_ = 0;
+  std::vector<arrival> arrivals_;
+  std::size_t next_arrival_ = 0;
+
   void answer_rings();
   void take_turn(const std::shared_ptr<std::function<bool()>>& step);
   std::vector<std::weak_ptr<connection>> answering_;  // taken from `rung_`

@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/post.hpp>
 #include <exception>
 #include <future>
 #include <mutex>
@@ -17,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "disk/handle.hpp"
+#include "reactor/reactor.hpp"
 #include "server/core.hpp"
 #include "tls/context.hpp"
 #include "tls/session.hpp"
@@ -32,9 +32,6 @@
 
 namespace hondana::transport::http {
 namespace {
-
-namespace asio = boost::asio;
-using boost::system::error_code;
 
 // Those who ask for reports are few, and must not find the door closed because messages are many.
 constexpr std::size_t admin_connections = 64;
@@ -75,7 +72,7 @@ result<std::shared_ptr<const identification>> identification_by(const http_optio
 
 }  // namespace
 
-struct service::state {
+struct service::state final : reactor::waiter {
   state(std::shared_ptr<core> with, const limits& given, std::shared_ptr<const identification> identifies)
       : engine(std::move(with)),
         within(settled(given)),
@@ -88,15 +85,16 @@ struct service::state {
     const auto kept = std::make_shared<http::sessions>(within);
     const auto count = loops_for(within);
     while (loops.size() < count) loops.push_back(std::make_shared<loop>(bodies, unsent, about, kept, callers));
-    sweeper.emplace(loops.front()->io.get_executor());
+    sweeper.emplace(loops.front()->io, *this);
   }
 
   void listen(place on);
   void run();
   void sweep();
+  void due() override;
   result<void> load_certificates();
   [[nodiscard]] std::shared_ptr<const tls::context> present_context();
-  void admit(int descriptor, const peer_address& from, const std::shared_ptr<const site>& at);
+  void admit(disk::handle accepted, const peer_address& from, const std::shared_ptr<const site>& at);
   /// Calls `what` with every connection, on its loop.
   template <class What>
   void for_each(What what);
@@ -118,10 +116,9 @@ struct service::state {
   // Of the first loop, like what follows up to the threads.
   std::vector<std::unique_ptr<listener>> for_messages;
   std::vector<std::unique_ptr<listener>> for_reports;
-  std::optional<timer> sweeper;
+  std::optional<reactor::timer> sweeper;
   std::size_t next = 0;
   bool draining = false;
-  std::vector<asio::executor_work_guard<executor>> guards;
   std::vector<std::thread> threads;
 };
 
@@ -129,7 +126,7 @@ void service::state::listen(place on) {
   const bool is_admin = !on.at->offers_messages();
   auto& known_port = is_admin ? admin_port : port;
   if (known_port == 0) known_port = on.socket.port();
-  auto admits = [this, at = on.at](int descriptor, const peer_address& from) { admit(descriptor, from, at); };
+  auto admits = [this, at = on.at](disk::handle accepted, const peer_address& from) { admit(std::move(accepted), from, at); };
   auto made = std::make_unique<listener>(loops.front(), std::move(on.socket), within.accept_pause, std::move(admits),
                                          [this](std::string_view line) { log(line); });
   (is_admin ? for_reports : for_messages).push_back(std::move(made));
@@ -137,7 +134,6 @@ void service::state::listen(place on) {
 
 void service::state::run() {
   const work::signals_blocked meanwhile;
-  for (const auto& one : loops) guards.emplace_back(one->io.get_executor());
   for (const auto* all : {&for_messages, &for_reports}) {
     for (const auto& one : *all) one->start();
   }
@@ -145,9 +141,9 @@ void service::state::run() {
   for (const auto& one : loops) {
     threads.emplace_back([this, one] {
       // Connections guard themselves; what comes through is a handler of ours or no memory, and the loop goes on.
-      while (!one->io.stopped()) {
+      for (;;) {
         try {
-          one->io.run();
+          return one->io.run();
         } catch (const std::exception& error) {
           log(std::string("an HTTP loop went on after: ") + error.what());
         }
@@ -158,12 +154,13 @@ void service::state::run() {
 
 /// Ends sessions nobody has used for long.
 void service::state::sweep() {
-  sweeper->expires_after(std::min<std::chrono::milliseconds>(within.session_idle / 2, std::chrono::seconds(30)));
-  sweeper->async_wait([this](error_code stopped) {
-    if (stopped || draining) return;
-    loops.front()->kept->expire(std::chrono::steady_clock::now());
-    sweep();
-  });
+  sweeper->set(reactor::clock::now() + std::min<std::chrono::milliseconds>(within.session_idle / 2, std::chrono::seconds(30)));
+}
+
+void service::state::due() {
+  if (draining) return;
+  loops.front()->kept->expire(std::chrono::steady_clock::now());
+  sweep();
 }
 
 result<void> service::state::load_certificates() {
@@ -179,7 +176,7 @@ result<void> service::state::load_certificates() {
   }
   if (!before || before->authorities() == now->authorities()) return {};
   // Behind whatever the first loop is just admitting with the old ones.
-  asio::post(loops.front()->io, [this, now] {
+  loops.front()->io.post([this, now] {
     if (!draining) for_each([now](connection& one) { one.judge_by(now); });
   });
   return {};
@@ -190,20 +187,13 @@ std::shared_ptr<const tls::context> service::state::present_context() {
   return secured;
 }
 
-void service::state::admit(int descriptor, const peer_address& from, const std::shared_ptr<const site>& at) {
+void service::state::admit(disk::handle accepted, const peer_address& from, const std::shared_ptr<const site>& at) {
   const auto& on = loops[next++ % loops.size()];
-  socket accepted(on->io.get_executor());
-  error_code failed;
-  (void)accepted.assign(asio::generic::stream_protocol(from.family(), 0), descriptor, failed);
-  if (failed) {
-    ::close(descriptor);
-    return log("cannot take a connection: " + failed.message());
-  }
   auto entry = (at->offers_messages() ? messages : watchers).enter(from.counted());
   if (entry.how == admission::welcome::closed) return;
   std::unique_ptr<tls::session> by_tls;
   if (const auto with = at->offers_messages() && from.is_network() ? present_context() : nullptr) {
-    by_tls = tls::session::make(*with, accepted.native_handle());
+    by_tls = tls::session::make(*with, accepted.get());
     if (!by_tls) return log("cannot take a connection: no memory for TLS");
   }
   const auto options = engine->options();
@@ -216,7 +206,7 @@ void service::state::admit(int descriptor, const peer_address& from, const std::
   auto one = std::make_shared<connection>(on, byte_stream(std::move(accepted), std::move(by_tls)), std::move(entry.place),
                                           engine, present, at, from.text());
   const bool is_welcome = entry.how == admission::welcome::served;
-  asio::post(on->io, [on, one = std::move(one), is_welcome] {
+  on->io.post([on, one = std::move(one), is_welcome] {
     on->connections.insert(one);
     one->start(is_welcome);
   });
@@ -225,7 +215,7 @@ void service::state::admit(int descriptor, const peer_address& from, const std::
 template <class What>
 void service::state::for_each(What what) {
   for (const auto& one : loops) {
-    asio::post(one->io, [one, what] {
+    one->io.post([one, what] {
       const std::vector<std::shared_ptr<connection>> now(one->connections.begin(), one->connections.end());
       for (const auto& each : now) what(*each);
     });
@@ -264,7 +254,7 @@ void service::drain(std::chrono::milliseconds limit) {
   const auto until = std::chrono::steady_clock::now() + limit;
   with.about->begin_to_stop();
   std::promise<void> refused;
-  asio::post(with.loops.front()->io, [&with, &refused] {
+  with.loops.front()->io.post([&with, &refused] {
     for (const auto& one : with.for_messages) one->stop();
     with.draining = true;
     with.sweeper->cancel();
@@ -276,13 +266,15 @@ void service::drain(std::chrono::milliseconds limit) {
     if (one.at().offers_messages()) one.drain();
   });
   with.messages.wait_until_empty(until);
-  asio::post(with.loops.front()->io, [&with] {
+  with.loops.front()->io.post([&with] {
     for (const auto& one : with.for_reports) one->stop();
     with.for_each([](connection& one) { one.close(); });
     with.loops.front()->kept->end_all();
   });
   // The loops end when their last connection has.
-  asio::post(with.loops.front()->io, [&with] { with.guards.clear(); });
+  with.loops.front()->io.post([&with] {
+    for (const auto& one : with.loops) one->io.post([&io = one->io] { io.release(); });
+  });
   for (auto& one : with.threads) one.join();
   with.threads.clear();
   if (with.callers->pool) with.callers->pool->close(std::chrono::steady_clock::now());

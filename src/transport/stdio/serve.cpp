@@ -16,6 +16,7 @@
 #include "transport/stdio/input.hpp"
 #include "transport/stdio/lines.hpp"
 #include "transport/stdio/writer.hpp"
+#include "work/round.hpp"
 
 namespace hondana::inline v0 {
 namespace {
@@ -107,6 +108,7 @@ int serve_stdio(server& server) {
       break;
     }
     out->begin_batch();
+    const work::round all;
     lines.feed({buffer.get(), **count}, take, refuse);
     out->end_batch();
   }

@@ -1,11 +1,20 @@
 /// The kernel's events, cut from its bytes.
 #include "watch/inotify.hpp"
 
+#include <fcntl.h>
+#include <stdlib.h>
+
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "disk/handle.hpp"
+#include "work/round.hpp"
 
 namespace hondana::watch {
 namespace {
@@ -47,6 +56,40 @@ TEST(inotify, says_why_a_folder_cannot_be_watched) {
   const auto watch = queue->add(-1);
   ASSERT_FALSE(watch);
   EXPECT_EQ(watch.error(), ENOENT);
+}
+
+TEST(inotify, that_was_found_silent_is_so_for_the_rest_of_a_round) {
+  std::string path = std::filesystem::temp_directory_path() / "hondana-inotify-XXXXXX";
+  ASSERT_NE(::mkdtemp(path.data()), nullptr);
+  const disk::handle folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const auto first = inotify::open(), second = inotify::open();
+  ASSERT_TRUE(first && second);
+  ASSERT_TRUE(first->add(folder.get()) && second->add(folder.get()));
+  const auto touch = [&path] { std::ofstream(path + "/a") << "a"; };
+  {
+    const work::round now;
+    EXPECT_TRUE(first->is_silent());
+    touch();
+    EXPECT_TRUE(first->is_silent()) << "what this round answers had arrived before";
+    EXPECT_FALSE(second->is_silent()) << "nothing was known of it";
+    std::thread([&] { EXPECT_FALSE(first->is_silent()) << "it has no round"; }).join();
+  }
+  EXPECT_FALSE(first->is_silent());
+  {
+    const work::round next;
+    EXPECT_FALSE(first->is_silent());
+  }
+  auto reads = inotify::open();
+  ASSERT_TRUE(reads && reads->add(folder.get()));
+  touch();
+  {
+    const work::round now;
+    EXPECT_FALSE(reads->is_silent());
+    while (reads->read([](const event&) {})) {
+    }
+    EXPECT_TRUE(reads->is_silent()) << "that it was not is not remembered";
+  }
+  std::filesystem::remove_all(path);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 
-constexpr std::string_view ping = "{}";
+constexpr std::string_view nothing_much = "{}";
 
 hondana_test::http::limits patient() {
   hondana_test::http::limits out;
@@ -33,11 +33,11 @@ bool is_in(const hondana_test::http::dialogue& what, hours time) {
 
 TEST(slow_reader, has_less_time_when_all_together_hold_too_much) {
   script alone(patient());
-  alone.talk.receive(hondana_test::bare_post(ping));
+  alone.talk.receive(hondana_test::bare_post(nothing_much));
   alone.answer(std::string(1000, 'x'));
   EXPECT_TRUE(is_in(alone.talk, hours(2)));
   script crowded(patient());
-  crowded.talk.receive(hondana_test::bare_post(ping));
+  crowded.talk.receive(hondana_test::bare_post(nothing_much));
   crowded.answer(std::string(1001, 'x'));
   EXPECT_TRUE(is_in(crowded.talk, hours(1)));
 }
@@ -45,7 +45,7 @@ TEST(slow_reader, has_less_time_when_all_together_hold_too_much) {
 TEST(slow_reader, gives_its_room_back_with_the_answer) {
   script peer(patient());
   for (int i = 0; i < 3; ++i) {
-    peer.talk.receive(hondana_test::bare_post(ping));
+    peer.talk.receive(hondana_test::bare_post(nothing_much));
     peer.answer(std::string(900, 'x'));
     EXPECT_TRUE(is_in(peer.talk, hours(2))) << i;
     (void)peer.taken();
@@ -54,7 +54,7 @@ TEST(slow_reader, gives_its_room_back_with_the_answer) {
 
 TEST(slow_reader, that_takes_bytes_one_by_one_gains_no_time) {
   script peer(patient());
-  peer.talk.receive(hondana_test::bare_post(ping));
+  peer.talk.receive(hondana_test::bare_post(nothing_much));
   peer.answer(std::string(900, 'x'));
   const auto before = peer.talk.deadline();
   for (int i = 0; i < 99; ++i) peer.talk.progressed(1);
