@@ -60,9 +60,9 @@ void reactor::dispatch(std::function<void()> what) {
 void reactor::run() {
   thread_ = std::this_thread::get_id();
   for (;;) {
-    tell_all();
     run_jobs();
     tell_times();
+    tell_all();
     if (is_released_ && is_idle()) break;
     wait();
   }

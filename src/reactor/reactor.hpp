@@ -40,9 +40,10 @@ class waiter {
 
 /// Waits for descriptors, for times and for jobs of others, and calls for one after the other.
 ///
-/// A turn: whoever waits for a descriptor that is ready is told; `at_end_of_telling` is called; jobs posted before are run; and
-/// timers whose time has come are told of. Threads: the one in `run`, but where it says otherwise; before `run`, whoever made
-/// it. See epoll(7) and eventfd(2).
+/// A turn: jobs posted before are run; timers whose time has come are told of; whoever waits for a descriptor that was ready is
+/// told; and `at_end_of_telling` is called. So a job that was posted before a peer sent something is run before that is told
+/// of, and what decides about requests can be posted. Threads: the one in `run`, but where it says otherwise; before `run`,
+/// whoever made it. See epoll(7) and eventfd(2).
 class reactor {
  public:
   /// Throws std::system_error when the process may open no more descriptors.
@@ -51,15 +52,17 @@ class reactor {
   reactor& operator=(const reactor&) = delete;
   ~reactor() = default;
 
-  /// Has the thread run `what`, behind what was posted before. After the end of `run` nothing is done. Threads: any.
+  /// Has the thread run `what`, behind what was posted before. After the end of `run` nothing is done. Throws std::bad_alloc.
+  /// Threads: any.
   void post(std::function<void()> what);
-  /// Runs it at once if this is the thread, and posts it otherwise. Threads: any.
+  /// Runs it at once if this is the thread, and posts it otherwise. Throws what it throws, or std::bad_alloc. Threads: any.
   void dispatch(std::function<void()> what);
-  /// Is called in each turn in which a descriptor was ready. Once, before `run`.
+  /// `what` is called in each turn in which the kernel has told of something, and again when it has thrown. To be said once,
+  /// before `run`.
   void at_end_of_telling(std::function<void()> what) { at_end_of_telling_ = std::move(what); }
 
-  /// Goes on until it is released and nobody waits for anything any more. What a call throws comes out of here; the next `run`
-  /// goes on behind that call.
+  /// Goes on until it is released, no `readiness` is open, no `timer` is set and no job is left. What a call throws comes out
+  /// of here; the next `run` goes on behind that call.
   void run();
   /// Lets `run` end.
   void release() noexcept { is_released_ = true; }

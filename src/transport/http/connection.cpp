@@ -98,12 +98,13 @@ void connection::close() {
   if (closed_) return;
   closed_ = true;
   const auto self = shared_from_this();
-  dialogue_.abandon();
-  forget();
+  // First what the loop's end waits for.
   timer_.cancel();
   readiness_.close();
-  stream_.close(dialogue_.was_cut_off());
   loop_->connections.erase(self);
+  dialogue_.abandon();
+  forget();
+  stream_.close(dialogue_.was_cut_off());
 }
 
 void connection::wake() {
@@ -200,27 +201,28 @@ bool connection::write() {
 }
 
 void connection::ready(bool input, bool output) {
-  auto self = shared_from_this();  // it may end here
+  const auto self = shared_from_this();  // it may end here
+  if (output) awaits_output_ = false;
+  if (input) awaits_input_ = false;
   if (output) {
-    awaits_output_ = false;
     guarded([&] {
       if (std::exchange(reads_when_writable_, false)) read();
     });
   }
-  if (!input) return;
-  awaits_input_ = false;
-  guarded_alone([&] { read_together(std::move(self)); });
+  if (input) guarded_alone([&] { read_together(self); });
 }
 
 /// Reads what is there, mostly a request, which is taken when the others have read.
-void connection::read_together(std::shared_ptr<connection> self) {
-  if (!dialogue_.wants_input()) return;
-  const auto into = loop_->room();
-  const auto got = stream_.read(into);
-  if (got.how == byte_stream::progress::moved && got.bytes < into.size()) return loop_->arrived(std::move(self), got.bytes);
-  guarded([&] {
-    if (has_more(got, into)) read();
-  });
+void connection::read_together(const std::shared_ptr<connection>& self) {
+  // TLS may have waited for input to write.
+  if (!dialogue_.wants_input()) return guarded([] {});
+  // Shaking hands takes long; what the others have read is answered before.
+  if (stream_.is_shaking_hands()) {
+    return loop_->io.post([self] { self->guarded([&self] { self->read(); }); });
+  }
+  const auto got = stream_.read(loop_->room());
+  if (got.how == byte_stream::progress::moved) return loop_->arrived(self, got.bytes);
+  guarded([&] { note_end(got.how); });
 }
 
 void connection::take(std::string_view bytes) {
@@ -230,31 +232,28 @@ void connection::take(std::string_view bytes) {
 void connection::read() {
   for (int i = 0; i < reads_in_a_row && dialogue_.wants_input(); ++i) {
     const auto into = loop_->room();
-    if (!has_more(stream_.read(into), into)) return;
+    const auto got = stream_.read(into);
+    if (got.how != byte_stream::progress::moved) return note_end(got.how);
+    const work::round now;
+    dialogue_.receive(std::string_view(into.data(), got.bytes));
+    if (got.bytes < into.size()) return;  // waiting finds out what else there is
   }
 }
 
-/// Takes what was read, if anything, and says whether to try again.
-bool connection::has_more(byte_stream::attempt got, std::span<const char> into) {
-  switch (got.how) {
+/// Nothing was read.
+void connection::note_end(byte_stream::progress how) {
+  switch (how) {
     case byte_stream::progress::moved:
-      break;
     case byte_stream::progress::wants_input:
-      return false;
+      return;
     case byte_stream::progress::wants_output:
       reads_when_writable_ = true;
-      await_output();
-      return false;
+      return await_output();
     case byte_stream::progress::ended:
-      dialogue_.end_of_input();
-      return false;
+      return dialogue_.end_of_input();
     case byte_stream::progress::failed:
-      stream_.is_shaking_hands() ? refuse_handshake() : dialogue_.end_of_input();
-      return false;
+      return stream_.is_shaking_hands() ? refuse_handshake() : dialogue_.end_of_input();
   }
-  const work::round now;
-  dialogue_.receive(std::string_view(into.data(), got.bytes));
-  return got.bytes == into.size();  // otherwise waiting finds out what else there is
 }
 
 /// The peer may not have read yet why; closing at once would take that from it.

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,9 +88,9 @@ class connection final : public dialogue_host,
   [[nodiscard]] bool write();
   void ready(bool input, bool output) override;
   void due() override;
-  void read_together(std::shared_ptr<connection> self);
+  void read_together(const std::shared_ptr<connection>& self);
   void read();
-  [[nodiscard]] bool has_more(byte_stream::attempt got, std::span<const char> into);
+  void note_end(byte_stream::progress how);
   void refuse_handshake();
   void await_input();
   void await_output();

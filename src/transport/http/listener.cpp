@@ -63,6 +63,17 @@ void listener::ready(bool, bool) { accept(); }
 void listener::due() { accept(); }
 
 void listener::accept() {
+  try {
+    if (!accept_some()) return timer_.set(reactor::clock::now() + pause_time_);
+  } catch (...) {
+    readiness_.await_input();  // others are accepted all the same
+    throw;
+  }
+  readiness_.await_input();
+}
+
+/// False: there is a shortage that has to pass.
+bool listener::accept_some() {
   for (int i = 0; i < accepts_in_a_row; ++i) {
     peer_address from;
     const int accepted = ::accept4(socket_.descriptor(), from.data(), from.room(), SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -74,11 +85,10 @@ void listener::accept() {
     const int why = errno;
     if (why == EAGAIN || why == EWOULDBLOCK) break;
     if (is_the_peers(why)) continue;
-    // The rest is a shortage that has to pass.
     if (!std::exchange(is_short_, true)) log_(std::string("cannot accept connections for now: ") + std::strerror(why));
-    return timer_.set(reactor::clock::now() + pause_time_);
+    return false;
   }
-  readiness_.await_input();
+  return true;
 }
 
 }  // namespace hondana::transport::http

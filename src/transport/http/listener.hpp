@@ -35,6 +35,7 @@ class listener final : private reactor::waiter {
   void ready(bool input, bool output) override;
   void due() override;
   void accept();
+  [[nodiscard]] bool accept_some();
 
   std::shared_ptr<loop> loop_;
   listening_socket socket_;

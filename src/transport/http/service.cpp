@@ -159,8 +159,8 @@ void service::state::sweep() {
 
 void service::state::due() {
   if (draining) return;
+  sweep();  // also when what follows throws
   loops.front()->kept->expire(std::chrono::steady_clock::now());
-  sweep();
 }
 
 result<void> service::state::load_certificates() {

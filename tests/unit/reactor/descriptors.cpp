@@ -89,6 +89,25 @@ TEST(reactor_descriptors, are_told_of_once_for_each_time_it_is_asked) {
   EXPECT_EQ(told, 3);
 }
 
+TEST(reactor_descriptors, are_told_of_behind_what_was_posted_before_they_were_ready) {
+  reactor one;
+  const wire line;
+  std::vector<std::string> order;
+  listener hears(one, [&](bool, bool) {
+    order.emplace_back("told");
+    hears.readiness_.close();
+  });
+  hears.readiness_.open(line.ours.get(), hears);
+  hears.readiness_.await_input();
+  after(one, 3, [&] {
+    one.post([&] { order.emplace_back("posted"); });
+    line.send("a");
+  });
+  one.release();
+  one.run();
+  EXPECT_EQ(order, (std::vector<std::string>{"posted", "told"}));
+}
+
 TEST(reactor_descriptors, are_told_of_for_writing_when_there_is_room) {
   reactor one;
   const wire line;

@@ -70,19 +70,20 @@ struct crowd {
   std::vector<std::unique_ptr<client>> all;
 };
 
-/// Has the loop of every second connection wait while all of these send something.
-void send_together(crowd& who, const std::string& what) {
+/// Has the loop of every second connection wait while all of these send something; `what` makes it.
+template <class What>
+void send_together(crowd& who, What what) {
   who.valid->hold_up();
   who.all[0]->send(post(library::read("memo:///a")));
   ASSERT_TRUE(who.valid->holds_one());
-  for (std::size_t i = 2; i < who.all.size(); i += 2) who.all[i]->send(what);
+  for (std::size_t i = 2; i < who.all.size(); i += 2) who.all[i]->send(what(i));
   who.valid->let_go();
   EXPECT_NE(who.all[0]->receive().body.find("hello"), std::string::npos);
 }
 
 TEST(http_arrivals, of_one_turn_are_one_round) {
   crowd who(24);
-  send_together(who, post(library::read("memo:///a")));
+  send_together(who, [](std::size_t) { return post(library::read("memo:///a")); });
   for (std::size_t i = 2; i < who.all.size(); i += 2)
     EXPECT_NE(who.all[i]->receive().body.find("hello"), std::string::npos) << i;
   const auto seen = who.valid->taken();
@@ -92,12 +93,30 @@ TEST(http_arrivals, of_one_turn_are_one_round) {
 
 TEST(http_arrivals, that_are_more_than_there_is_room_for_are_all_answered) {
   crowd who(40);
-  // Space between the tokens: 20 times 9 KiB.
-  auto message = library::read("memo:///a", "7");
-  message.insert(message.find(',') + 1, std::string(9000, ' '));
-  send_together(who, post(message));
-  for (std::size_t i = 2; i < who.all.size(); i += 2)
-    EXPECT_NE(who.all[i]->receive().body.find("hello"), std::string::npos) << i;
+  // Each of its own, with spaces between the tokens: 20 times 9 KiB or so.
+  send_together(who, [](std::size_t i) {
+    auto message = library::read("memo:///a", std::to_string(1000 + i));
+    message.insert(message.find(',') + 1, std::string(9000 + 7 * i, ' '));
+    return post(message);
+  });
+  for (std::size_t i = 2; i < who.all.size(); i += 2) {
+    const auto body = who.all[i]->receive().body;
+    EXPECT_NE(body.find("hello"), std::string::npos) << body;
+    EXPECT_NE(body.find("\"id\":" + std::to_string(1000 + i)), std::string::npos) << body;
+  }
+}
+
+TEST(http_arrivals, of_which_each_fills_the_room_are_all_answered) {
+  crowd who(12);
+  send_together(who, [](std::size_t i) {
+    auto message = library::read("memo:///a", std::to_string(1000 + i));
+    message.insert(message.find(',') + 1, std::string(300'000 + 7 * i, ' '));
+    return post(message);
+  });
+  for (std::size_t i = 2; i < who.all.size(); i += 2) {
+    const auto body = who.all[i]->receive().body;
+    EXPECT_NE(body.find("\"id\":" + std::to_string(1000 + i)), std::string::npos) << body;
+  }
 }
 
 TEST(http_arrivals, that_end_early_do_not_hold_up_others) {
