@@ -37,7 +37,8 @@ owner() {
   local real spelled
   real=$(readlink -f "$1")
   for spelled in "$1" "$real" "${real#/usr}" "/usr$real"; do
-    dpkg-query -S "$spelled" 2>/dev/null | sed 's/:.*//' | head -n 1 | grep . && return
+    # Each reads to the end: what writes to one that has left fails, and with it the pipe.
+    dpkg-query -S "$spelled" 2>/dev/null | sed -n '1s/:.*//p' | grep . && return
   done
   return 1
 }
@@ -63,7 +64,7 @@ everything() {
   libraries_of "$program"
   local one file
   for one in "${loaded[@]}"; do
-    file=$(/sbin/ldconfig -p | awk -v name="$one" '$1 == name { print $NF; exit }')
+    file=$(/sbin/ldconfig -p | awk -v name="$one" '$1 == name && !found++ { print $NF }')
     # As one of no package, which is a fault.
     printf '%s %s\n' "$one" "${file:-/nonexistent}"
     [ -z "$file" ] || libraries_of "$file"
