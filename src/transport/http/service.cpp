@@ -72,7 +72,7 @@ result<std::shared_ptr<const identification>> identification_by(const http_optio
 
 }  // namespace
 
-struct service::state final : reactor::waiter {
+struct service::state {
   state(std::shared_ptr<core> with, const limits& given, std::shared_ptr<const identification> identifies)
       : engine(std::move(with)),
         within(settled(given)),
@@ -85,13 +85,13 @@ struct service::state final : reactor::waiter {
     const auto kept = std::make_shared<http::sessions>(within);
     const auto count = loops_for(within);
     while (loops.size() < count) loops.push_back(std::make_shared<loop>(bodies, unsent, about, kept, callers));
-    sweeper.emplace(loops.front()->io, *this);
+    sweeper.emplace(*this);
   }
 
   void listen(place on);
   void run();
+  void sweep_later();
   void sweep();
-  void due() override;
   result<void> load_certificates();
   [[nodiscard]] std::shared_ptr<const tls::context> present_context();
   void admit(disk::handle accepted, const peer_address& from, const std::shared_ptr<const site>& at);
@@ -116,7 +116,15 @@ struct service::state final : reactor::waiter {
   // Of the first loop, like what follows up to the threads.
   std::vector<std::unique_ptr<listener>> for_messages;
   std::vector<std::unique_ptr<listener>> for_reports;
-  std::optional<reactor::timer> sweeper;
+  /// Tells when it is time to sweep.
+  struct sweeping final : reactor::waiter {
+    explicit sweeping(state& of) : of_(of), timer(of.loops.front()->io, *this) {}
+    void due() override { of_.sweep(); }
+
+    state& of_;
+    reactor::timer timer;
+  };
+  std::optional<sweeping> sweeper;
   std::size_t next = 0;
   bool draining = false;
   std::vector<std::thread> threads;
@@ -137,7 +145,7 @@ void service::state::run() {
   for (const auto* all : {&for_messages, &for_reports}) {
     for (const auto& one : *all) one->start();
   }
-  sweep();
+  sweep_later();
   for (const auto& one : loops) {
     threads.emplace_back([this, one] {
       // Connections guard themselves; what comes through is a handler of ours or no memory, and the loop goes on.
@@ -152,14 +160,15 @@ void service::state::run() {
   }
 }
 
-/// Ends sessions nobody has used for long.
-void service::state::sweep() {
-  sweeper->set(reactor::clock::now() + std::min<std::chrono::milliseconds>(within.session_idle / 2, std::chrono::seconds(30)));
+void service::state::sweep_later() {
+  sweeper->timer.set(reactor::clock::now() +
+                     std::min<std::chrono::milliseconds>(within.session_idle / 2, std::chrono::seconds(30)));
 }
 
-void service::state::due() {
+/// Ends sessions nobody has used for long.
+void service::state::sweep() {
   if (draining) return;
-  sweep();  // also when what follows throws
+  sweep_later();  // also when what follows throws
   loops.front()->kept->expire(std::chrono::steady_clock::now());
 }
 
@@ -257,7 +266,7 @@ void service::drain(std::chrono::milliseconds limit) {
   with.loops.front()->io.post([&with, &refused] {
     for (const auto& one : with.for_messages) one->stop();
     with.draining = true;
-    with.sweeper->cancel();
+    with.sweeper->timer.cancel();
     refused.set_value();
   });
   // From here on no loop gets a connection for messages that the closing below would miss.
