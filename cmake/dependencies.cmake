@@ -15,6 +15,14 @@ pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(libgit2 REQUIRED IMPORTED_TARGET libgit2)
 pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
+pkg_check_modules(yaml_cpp REQUIRED IMPORTED_TARGET yaml-cpp)
+pkg_check_modules(jsoncpp REQUIRED IMPORTED_TARGET jsoncpp)
+pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(lzma REQUIRED IMPORTED_TARGET liblzma)
+# Never linked: it is loaded when a journal is read, and its headers alone are needed.
+pkg_check_modules(systemd REQUIRED IMPORTED_TARGET libsystemd)
+add_library(systemd_headers INTERFACE)
+target_include_directories(systemd_headers SYSTEM INTERFACE ${systemd_INCLUDE_DIRS})
 pkg_check_modules(seccomp REQUIRED IMPORTED_TARGET libseccomp)
 # Its -pthread would keep the precompiled header from being used; threads are linked anyway.
 set_target_properties(PkgConfig::re2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
@@ -66,6 +74,23 @@ hondana_consumer_finds(
   CMAKE "find_dependency(PkgConfig)\npkg_check_modules(nettle REQUIRED QUIET IMPORTED_TARGET nettle)"
   REQUIRES nettle)
 hondana_consumer_finds(curl_headers) # loaded when it is used
+hondana_consumer_finds(systemd_headers) # loaded when a journal is read
+hondana_consumer_finds(
+  PkgConfig::yaml_cpp
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(yaml_cpp REQUIRED QUIET IMPORTED_TARGET yaml-cpp)"
+  REQUIRES yaml-cpp)
+hondana_consumer_finds(
+  PkgConfig::jsoncpp
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(jsoncpp REQUIRED QUIET IMPORTED_TARGET jsoncpp)"
+  REQUIRES jsoncpp)
+hondana_consumer_finds(
+  PkgConfig::zstd
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(zstd REQUIRED QUIET IMPORTED_TARGET libzstd)"
+  REQUIRES libzstd)
+hondana_consumer_finds(
+  PkgConfig::lzma
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(lzma REQUIRED QUIET IMPORTED_TARGET liblzma)"
+  REQUIRES liblzma)
 hondana_consumer_finds(
   PkgConfig::libgit2
   CMAKE "find_dependency(PkgConfig)\npkg_check_modules(libgit2 REQUIRED QUIET IMPORTED_TARGET libgit2)"
