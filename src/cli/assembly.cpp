@@ -116,7 +116,7 @@ void assembly::add_files(config::settings& to, const made* repositories) const {
   if (git != nullptr) std::erase_if(folders, [git](const std::string& one) { return git->serves_bare(one); });
   if (!folders.empty()) to.sources.push_back(source_of(what_, folders));
   for (auto& one : to.sources) {
-    if (one.type == "files" || one.type == "skills" || one.type == "git") one.options.keep_back({own_.begin(), own_.end()});
+    if (one.type != "mcp") one.options.keep_back({own_.begin(), own_.end()});  // all that open files of this machine
   }
 }
 

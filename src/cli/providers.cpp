@@ -3,7 +3,7 @@
 
 #include <array>
 
-#define HONDANA_PROVIDER(folder)                                                                                        \
+#define HONDANA_PROVIDER(type, folder)                                                                                  \
   namespace hondana::folder {                                                                                           \
   result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log); \
   scheme_documentation describe();                                                                                      \
@@ -14,7 +14,7 @@
 namespace hondana::cli {
 
 std::span<const provider_type> provider_types() noexcept {
-#define HONDANA_PROVIDER(folder) provider_type{#folder, &hondana::folder::configure, &hondana::folder::describe},
+#define HONDANA_PROVIDER(type, folder) provider_type{#type, &hondana::folder::configure, &hondana::folder::describe},
   static constexpr std::array types{
 #include "cli/providers.def"
   };

@@ -67,7 +67,7 @@ class section {
   [[nodiscard]] std::string path_from(const std::string& written) const;
   /// Where the table begins; 0 when it stands in no file.
   [[nodiscard]] std::size_t line() const noexcept { return line_; }
-  /// What the program itself adds to the table of a source of files or skills: absolute paths of what must not be served.
+  /// What the program itself adds to the table of a source: absolute paths of what must not be served.
   void keep_back(std::vector<std::string> paths) { kept_back_ = std::move(paths); }
   [[nodiscard]] const std::vector<std::string>& kept_back() const noexcept { return kept_back_; }
   /// Whether both tables say the same, wherever they stand.
