@@ -43,6 +43,10 @@ bool is_within_quotes(const place& near, std::size_t begin, char quote) noexcept
 /// Whether a list of settings goes on here, behind its separator: a blank, the end, or the next name.
 bool goes_on(std::string_view rest) noexcept {
   if (rest.empty() || static_cast<unsigned char>(rest.front()) <= ' ') return true;
+  if (rest.front() == '"') {
+    const auto quoted = run_of(kind::dotted, rest.substr(1, longest_name));
+    return quoted > 0 && rest.substr(1 + quoted).starts_with("\":");
+  }
   const auto name = run_of(kind::dotted, rest.substr(0, longest_name));
   return name > 1 && name < rest.size() && (rest[name] == '=' || rest[name] == ':');
 }

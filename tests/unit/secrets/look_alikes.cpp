@@ -174,7 +174,8 @@ std::vector<look_alike> make_in_settings() {
       "password = config.get('db', 'password')\n");
   add("remarks about passwords",
       "password: required\npassword: \"optional\"\nreason=bad password: authentication failure\n"
-      "login failed, password: incorrect attempt\n\"password\": {\"type\": \"string\"}\n");
+      "login failed, password: incorrect attempt\n\"password\": {\"type\": \"string\"}\n"
+      "{\"secret\":true,\"secretName\":\"app-tls\",\"password\":null,\"passwordPolicy\":\"strict-2\"}\n");
   add("keys whose value is a plain word",
       "user.password.encoder = Pbkdf-Encoder\nlogin.password = Passwort-Vergessen\nform.secret: Geheimnis\nauth.token = "
       "Sunshine\n"
