@@ -1,0 +1,58 @@
+/// The members of a log while one request reads them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <hondana/error.hpp>
+#include <hondana/provider.hpp>
+
+#include "records/cursor.hpp"
+#include "records/member.hpp"
+#include "records/window.hpp"
+
+namespace hondana::records {
+
+/// Opens them as they are asked for and has few open at once. Threads: one at a time.
+class opened_set {
+ public:
+  opened_set(listed_set all, members& with, const call& by, bool redact)
+      : all_(std::move(all)), with_(with), by_(by), redact_(redact) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return all_.files.size(); }
+  [[nodiscard]] const listed_file& listed(std::size_t which) const { return all_.files[which]; }
+  [[nodiscard]] const listed_set& all() const noexcept { return all_; }
+
+  /// Errors: access_denied, source_unavailable, and content_changed where it is not there any more under its name.
+  [[nodiscard]] result<opened_file> open(std::size_t which);
+  /// Errors: as `open` and `members::unpack`.
+  [[nodiscard]] result<std::shared_ptr<const member>> get(std::size_t which);
+  /// A window onto a member of this set, which it must not outlive.
+  [[nodiscard]] window window_onto(std::size_t which, const member& of);
+
+  struct place {
+    std::size_t which = 0;
+    std::shared_ptr<const member> in{};
+  };
+  /// Where a cursor leads to; nothing where that has gone, and then `why` says how. Errors: as `get`.
+  [[nodiscard]] result<std::optional<place>> find(const position& at, std::string& why);
+
+  /// Whether a member is what is being copied of the one behind it, before that is truncated (`copytruncate`).
+  [[nodiscard]] result<bool> is_copy(std::size_t which, const member& newer);
+
+ private:
+  [[nodiscard]] result<std::string> before(std::size_t which, std::size_t most);
+  [[nodiscard]] result<std::string> behind(std::size_t which, std::size_t most);
+
+  const listed_set all_;
+  members& with_;
+  const call& by_;
+  const bool redact_;
+  std::map<std::size_t, std::shared_ptr<const member>> open_;
+};
+
+}  // namespace hondana::records

@@ -1,0 +1,31 @@
+/// Through a log in files, the oldest first.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include <hondana/error.hpp>
+#include <hondana/provider.hpp>
+
+#include "records/file_set.hpp"
+#include "records/member.hpp"
+#include "records/query.hpp"
+
+namespace hondana::records {
+
+struct walk_request {
+  std::optional<instant> since{};
+  std::optional<instant> until{};
+  const budget& most;
+  const call& by;
+  bool redact = true;
+  const std::function<bool(const record&)>& each;
+};
+
+/// As `log::walk`. `again` lists the files anew, since they may be rotated on the way. Errors: those of `log::walk`, and
+/// content_changed when a file was truncated that had been begun.
+[[nodiscard]] result<bool> walk_through(const std::function<result<listed_set>()>& again, members& with,
+                                        const walk_request& request);
+
+}  // namespace hondana::records
