@@ -110,6 +110,11 @@ run_git_bench() {
   "$root/build/release/bench/git_bench" "$root/build/release/hondana" "$@" </dev/null
 }
 
+# run_logs_bench [GIGABYTES [LINES]]: pins as well.
+run_logs_bench() {
+  "$root/build/release/bench/logs_bench" "$root/build/release/hondana" "$@" </dev/null
+}
+
 # run_growth_bench [ENTRIES]: curves up to so many entries and files, at several sizes each; pins as well.
 run_growth_bench() {
   local most=${1:-1000000} size=1000 sizes=()

@@ -114,7 +114,8 @@ std::size_t listed(child& server) {
   std::string cursor;
   do {
     server.send(stdio_bench::message_of({"resources/list", cursor.empty() ? "{}" : R"({"cursor":")" + cursor + "\"}"}, 0));
-    const auto page = server.line();
+    auto page = server.line();
+    while (page.find("\"method\":\"notifications/") != std::string::npos) page = server.line();
     if (page.find("\"result\"") == std::string::npos) throw std::runtime_error("no page: " + page.substr(0, 300));
     constexpr std::string_view uri = "\"uri\":";
     for (auto at = page.find(uri); at != std::string::npos; at = page.find(uri, at + uri.size())) ++count;

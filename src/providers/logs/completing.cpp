@@ -1,0 +1,108 @@
+/// What has been seen lately.
+#include "providers/logs/completing.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/completion.hpp>
+
+#include "providers/logs/address.hpp"
+#include "providers/logs/moment.hpp"
+#include "records/fields.hpp"
+
+namespace hondana::logs {
+namespace {
+
+constexpr std::size_t looked_at_records = 500;
+constexpr std::size_t most_names = 1000;
+constexpr std::size_t longest_shown_value = 200;
+constexpr int deepest_path = 4;
+
+using tally = std::map<std::string, std::size_t, std::less<>>;
+
+/// Names of fields, those of objects inside with dots.
+void count_names(tally& names, std::string_view text, const std::string& above, int depth) {
+  records::each_field(text, [&](std::string_view name, std::string_view raw) {
+    const auto path = above + std::string(name);
+    if (name.empty() || path.find_first_of(":=") != std::string::npos) return true;
+    if (raw.starts_with('{') && depth < deepest_path) {
+      count_names(names, raw, path + '.', depth + 1);
+    } else if (!raw.starts_with('[') && (names.size() < most_names || names.contains(path))) {
+      ++names[path];
+    }
+    return true;
+  });
+}
+
+/// The most frequent first; of equal ones by name.
+std::vector<std::string> by_frequency(const tally& of) {
+  std::vector<std::pair<std::string_view, std::size_t>> all(of.begin(), of.end());
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> out;
+  out.reserve(all.size());
+  for (const auto& [text, count] : all) out.emplace_back(text);
+  return out;
+}
+
+const std::vector<std::string>& usual_journal_fields() {
+  static const std::vector<std::string> all{"_SYSTEMD_UNIT", "SYSLOG_IDENTIFIER", "PRIORITY", "_PID",  "_COMM",
+                                            "_UID",          "_HOSTNAME",         "_BOOT_ID", "_EXE",  "_TRANSPORT",
+                                            "_GID",          "CODE_FILE",         "UNIT",     "ERRNO", "MESSAGE_ID"};
+  return all;
+}
+
+result<complete_result> complete_field(const complete_request& request, const completing_source& from) {
+  if (!from.newest) return complete_result{{}, 0, false};
+  // Only the last one of a list is typed at.
+  const auto comma = request.value.rfind(',');
+  const auto front = comma == std::string::npos ? std::string() : request.value.substr(0, comma + 1);
+  const auto typed = request.value.substr(front.size());
+  const auto page = from.newest(looked_at_records);
+  if (!page) return tl::unexpected(page.error());
+  tally seen;
+  const auto sign = typed.find_first_of(":=");
+  for (const auto& one : page->records) {
+    if (sign == std::string::npos) {
+      count_names(seen, one.text, {}, 0);
+      continue;
+    }
+    auto value = records::field_of(one.text, typed.substr(0, sign));
+    const bool is_shown =
+        value && !value->empty() && value->size() <= longest_shown_value && value->find(',') == std::string::npos;
+    if (is_shown && (seen.size() < most_names || seen.contains(*value))) ++seen[*value];
+  }
+  auto values = by_frequency(seen);
+  if (sign == std::string::npos && from.is_journal)
+    values.insert(values.end(), usual_journal_fields().begin(), usual_journal_fields().end());
+  for (auto& one : values) one = front + (sign == std::string::npos ? one + ':' : typed.substr(0, sign + 1) + one);
+  return complete_from(request.value, values);
+}
+
+std::vector<std::string> usual_times(records::instant now, bool is_until) {
+  const auto today = text_of(now - ((now % day) + day) % day);
+  const auto yesterday = text_of(now - ((now % day) + day) % day - day);
+  constexpr std::size_t date_size = 10;
+  std::vector<std::string> out{"15m", "1h", "6h", "1d", "7d", today.substr(0, date_size), yesterday.substr(0, date_size)};
+  if (is_until) out.insert(out.begin(), "now");
+  return out;
+}
+
+}  // namespace
+
+result<complete_result> complete_parameter(const complete_request& request, const completing_source& from) {
+  const auto fixed = [&](const std::vector<std::string>& values) { return complete_from(request.value, values); };
+  if (request.argument == "level") return fixed({"error", "warning", "critical", "notice", "info", "debug", "trace"});
+  if (request.argument == "since" || request.argument == "until")
+    return fixed(usual_times(from.now, request.argument == "until"));
+  if (request.argument == "lines") return fixed({"100", "20", "500", "1000", "10000"});
+  if (request.argument == "format")
+    return request.uriTemplate.find("/summary") != std::string::npos ? fixed({"markdown", "json"}) : fixed({"text", "json"});
+  if (request.argument == "field") return complete_field(request, from);
+  return complete_result{{}, 0, false};
+}
+
+}  // namespace hondana::logs

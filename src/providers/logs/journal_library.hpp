@@ -1,0 +1,57 @@
+/// libsystemd, which is loaded when a journal is first read.
+#pragma once
+
+#include <systemd/sd-journal.h>
+
+#include <memory>
+
+#include <hondana/error.hpp>
+
+namespace hondana::logs {
+
+/// What is used of it, under its own names.
+struct journal_library {
+  decltype(&::sd_journal_open) open;
+  decltype(&::sd_journal_open_directory) open_directory;
+  decltype(&::sd_journal_close) close;
+  decltype(&::sd_journal_previous) previous;
+  decltype(&::sd_journal_next) next;
+  decltype(&::sd_journal_get_data) get_data;
+  decltype(&::sd_journal_get_realtime_usec) get_realtime_usec;
+  decltype(&::sd_journal_get_cursor) get_cursor;
+  decltype(&::sd_journal_seek_cursor) seek_cursor;
+  decltype(&::sd_journal_test_cursor) test_cursor;
+  decltype(&::sd_journal_seek_realtime_usec) seek_realtime_usec;
+  decltype(&::sd_journal_seek_tail) seek_tail;
+  decltype(&::sd_journal_seek_head) seek_head;
+  decltype(&::sd_journal_add_match) add_match;
+  decltype(&::sd_journal_add_conjunction) add_conjunction;
+  decltype(&::sd_journal_add_disjunction) add_disjunction;
+  decltype(&::sd_journal_set_data_threshold) set_data_threshold;
+  decltype(&::sd_journal_get_cutoff_realtime_usec) get_cutoff_realtime_usec;
+  decltype(&::sd_journal_has_persistent_files) has_persistent_files;
+  decltype(&::sd_journal_has_runtime_files) has_runtime_files;
+  decltype(&::sd_journal_get_fd) get_fd;
+  decltype(&::sd_journal_get_events) get_events;
+  decltype(&::sd_journal_get_timeout) get_timeout;
+  decltype(&::sd_journal_process) process;
+};
+
+/// Loads the library of that name. Never unloaded. Threads: any. Errors: source_unavailable: there is none (the loader's words
+/// are private), or it is another library or too old.
+[[nodiscard]] result<journal_library> load_journal_library(const char* name);
+/// Loads libsystemd with the first call that can. Errors: as `load_journal_library`; the next call tries again. Threads: any.
+[[nodiscard]] result<const journal_library*> loaded_journal_library();
+
+/// A journal that is open. Threads: one at a time.
+class closes_journal {
+ public:
+  explicit closes_journal(const journal_library* by = nullptr) noexcept : by_(by) {}
+  void operator()(sd_journal* of) const noexcept { by_->close(of); }
+
+ private:
+  const journal_library* by_;
+};
+using journal_handle = std::unique_ptr<sd_journal, closes_journal>;
+
+}  // namespace hondana::logs
