@@ -78,15 +78,16 @@ bool is_by_rank(const std::vector<listed_file>& files) {
 void put_in_order(std::vector<listed_file>& files) {
   const auto is_live = [](const listed_file& one) { return one.rank.how == file_rank::scheme::live; };
   if (is_by_rank(files)) {
-    std::stable_sort(files.begin(), files.end(), [&](const listed_file& a, const listed_file& b) {
+    std::sort(files.begin(), files.end(), [&](const listed_file& a, const listed_file& b) {
       if (is_live(a) || is_live(b)) return !is_live(a) && is_live(b);
-      return a.rank.is_before(b.rank);
+      if (a.rank.is_before(b.rank)) return true;
+      return !b.rank.is_before(a.rank) && a.name < b.name;
     });
     return;
   }
   // Programs that compress keep the time but for what is finer than a second.
   constexpr std::int64_t second = 1'000'000'000;
-  std::stable_sort(files.begin(), files.end(), [&](const listed_file& a, const listed_file& b) {
+  std::sort(files.begin(), files.end(), [&](const listed_file& a, const listed_file& b) {
     if (is_live(a) || is_live(b)) return !is_live(a) && is_live(b);
     if (a.facts.modified / second != b.facts.modified / second) return a.facts.modified < b.facts.modified;
     if (a.rank.how == b.rank.how && a.rank.how != file_rank::scheme::other && a.rank.numbers != b.rank.numbers) {

@@ -41,7 +41,8 @@ void count_names(tally& names, std::string_view text, const std::string& above, 
 /// The most frequent first; of equal ones by name.
 std::vector<std::string> by_frequency(const tally& of) {
   std::vector<std::pair<std::string_view, std::size_t>> all(of.begin(), of.end());
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return a.second != b.second ? a.second > b.second : a.first < b.first; });
   std::vector<std::string> out;
   out.reserve(all.size());
   for (const auto& [text, count] : all) out.emplace_back(text);

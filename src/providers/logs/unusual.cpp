@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <utility>
+#include <vector>
 
 #include "providers/logs/moment.hpp"
 
@@ -70,13 +71,15 @@ class questions {
     new_messages();
     silence();
     burst();
-    std::stable_sort(in_.unusual.begin(), in_.unusual.end(),
-                     [](const finding& a, const finding& b) { return a.weight > b.weight; });
   }
 
  private:
+  /// The greatest weight first; of equal ones in the order in which they are told.
   void tell(std::string kind, double weight, std::string text, std::string message = {}) {
-    in_.unusual.push_back({std::move(kind), std::round(weight * 100) / 100, std::move(text), std::move(message)});
+    finding told{std::move(kind), std::round(weight * 100) / 100, std::move(text), std::move(message)};
+    const auto behind = std::upper_bound(in_.unusual.begin(), in_.unusual.end(), told,
+                                         [](const finding& a, const finding& b) { return a.weight > b.weight; });
+    in_.unusual.insert(behind, std::move(told));
   }
   [[nodiscard]] std::string recently() const {
     return "in the last " + text_of_span(in_.end - in_.recent_begin) + (in_.is_moved ? " of the log" : "");
@@ -104,9 +107,12 @@ class questions {
     constexpr std::uint64_t least_before = 100, least_of_others = 10;
     if (!compared_.can_compare() || compared_.before.total < least_before || messages_.error() != 0) return;
     std::size_t told = 0;
-    auto all = in_.messages;
-    std::stable_sort(all.begin(), all.end(), [](const repeated& a, const repeated& b) { return a.gravest > b.gravest; });
-    for (const auto& one : all) {
+    std::vector<const repeated*> all;
+    for (const auto& one : in_.messages) all.push_back(&one);
+    std::sort(all.begin(), all.end(),
+              [](const repeated* a, const repeated* b) { return a->gravest != b->gravest ? a->gravest > b->gravest : a < b; });
+    for (const auto* each : all) {
+      const auto& one = *each;
       if (!one.first || *one.first < in_.recent_begin) continue;
       const double weight = !one.gravest                                  ? 0.35
                             : *one.gravest == records::severity::critical ? 0.9
