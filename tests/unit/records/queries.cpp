@@ -188,9 +188,9 @@ TEST(queries, a_hundred_megabytes_in_one_line_are_one_record_that_is_cut) {
 }
 
 TEST(queries, what_is_no_text_becomes_one) {
+  using namespace std::string_literals;
   made_log made;
-  made.write("app.log",
-             std::string("2026-01-02T00:00:01Z \xFF\xFE nul \0 bell \a \xC3\xA9 \x1B]0;title\a \x1B[1mbold\x1B[0m\r\n", 72));
+  made.write("app.log", "2026-01-02T00:00:01Z \xFF\xFE nul \0 bell \a \xC3\xA9 \x1B]0;title\a \x1B[1mbold\x1B[0m\r\n"s);
   const auto page = page_of(*made.open());
   ASSERT_EQ(page.records.size(), 1u);
   const auto& text = page.records[0].text;
