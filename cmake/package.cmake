@@ -15,7 +15,7 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Loaded when it is used, which the linker does not know.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libcurl4 | libcurl4t64")
-# The first two are for log-ins: the keyring and the browser. Only who compiles against the library needs the others.
+# The first two are for log-ins: the keyring and the browser; the third is for journals. Only who compiles against the library needs the others.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-    "libsecret-1-0, xdg-utils, g++, libexpected-dev, libsimdjson-dev, libmagic-dev, libssl-dev, nettle-dev, libre2-dev, libseccomp-dev, libyaml-dev")
+    "libsecret-1-0, xdg-utils, libsystemd0, g++, libexpected-dev, libsimdjson-dev, libmagic-dev, libssl-dev, nettle-dev, libre2-dev, libseccomp-dev, libyaml-dev, libgit2-dev, zlib1g-dev, libyaml-cpp-dev, libjsoncpp-dev, libzstd-dev, liblzma-dev")
 include(CPack)
