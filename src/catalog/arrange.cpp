@@ -103,7 +103,7 @@ result<void> catalog::check_overlaps() const {
   const auto refuse_both = [](const route& outer, const route& inner) {
     return refuse("The sources " + name_of(*outer.to) + " and " + name_of(*inner.to) + " overlap: " + name_of(*outer.to) +
                   " claims " + outer.prefix + " and " + name_of(*inner.to) + " claims " + inner.prefix +
-                  ". Move one of them to a prefix outside of the other's, or leave one of them out.");
+                  ". Give one of them another name, or a prefix outside of the other's, or leave one of them out.");
   };
   for (std::size_t index = 0; index < routes_.size(); ++index) {
     const auto& one = routes_[index];

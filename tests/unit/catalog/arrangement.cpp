@@ -38,8 +38,8 @@ TEST(arrangement, refuses_a_claim_inside_of_another_sources_claim_in_any_order) 
     ASSERT_FALSE(made);
     EXPECT_EQ(
         made.error().public_text,
-        "The sources \"outer\" and \"inner\" overlap: \"outer\" claims file:///a and \"inner\" claims file:///a/b/c. Move one "
-        "of them to a prefix outside of the other's, or leave one of them out.");
+        "The sources \"outer\" and \"inner\" overlap: \"outer\" claims file:///a and \"inner\" claims file:///a/b/c. Give one "
+        "of them another name, or a prefix outside of the other's, or leave one of them out.");
   }
 }
 
