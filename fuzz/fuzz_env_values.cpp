@@ -10,7 +10,7 @@
 #include "providers/env/allow_list.hpp"
 #include "providers/env/masked_value.hpp"
 #include "providers/env/naming.hpp"
-#include "providers/env/telling_names.hpp"
+#include "secrets/telling_names.hpp"
 
 namespace {
 
@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto masked = mask_value(name, value);
   if (value.empty()) {
     require(masked.text.empty() && masked.count == 0);
-  } else if (told_by(name) != telling::nothing) {
+  } else if (hondana::secrets::told_by(name) != hondana::secrets::telling::nothing) {
     require(masked.text == whole_mask && masked.count == 1);
   } else if (masked.text != whole_mask) {
     require(masked.text.size() == value.size());

@@ -3,12 +3,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "letters/lower_case.hpp"
+#include "located/telling_keys.hpp"
 #include "located/written_text.hpp"
+#include "secrets/inner_secrets.hpp"
 #include "secrets/redactor.hpp"
 
 namespace hondana::located {
@@ -49,7 +54,8 @@ class tree_masker {
     walk(of.root, {});
     secrets::unite(spans_);
     // What was hidden for its key may be said once more by an alias.
-    if (is_any_beyond_) mask_again(of.root);
+    if (!hidden_.empty()) mask_again(of.root);
+    keep_layout();
     for (auto& remark : of.remarks) remark = secrets::redact_text(remark);
     return count_;
   }
@@ -61,6 +67,7 @@ class tree_masker {
     std::string_view above{};
     std::string_view neighbour{};
     bool is_secret = false;  ///< Whatever it is.
+    sureness is_told = sureness::none;
   };
 
   [[nodiscard]] std::string_view written_at(const place& at) const noexcept {
@@ -72,19 +79,57 @@ class tree_masker {
     if (what.is == kind::text || what.is == kind::integer || what.is == kind::real) {
       mask_leaf(what, below);
     } else if (what.is == kind::list) {
-      for (auto& item : what.items) walk(item, below);
+      walk_list(what, below);
     } else if (what.is == kind::table) {
       walk_table(what, below);
     }
+  }
+
+  /// A list may be a command line, each argument an item.
+  void walk_list(node& what, const names& below) {
+    const bool is_curl = std::any_of(what.items.begin(), what.items.end(), [](const node& one) {
+      return one.is == kind::text && (one.text == "curl" || one.text.ends_with("/curl"));
+    });
+    bool is_behind_switch = false;
+    bool is_behind_user = false;
+    for (auto& item : what.items) {
+      const bool is_argument = item.is == kind::text && !item.text.starts_with('-');
+      auto next = below;
+      if (is_behind_switch && is_argument) next.is_told = sureness::certain;
+      const bool is_user = is_behind_user && is_argument;
+      is_behind_switch = item.is == kind::text && secrets::is_telling_switch(item.text);
+      is_behind_user = is_curl && item.is == kind::text && (item.text == "-u" || item.text == "--user");
+      if (is_user) {
+        mask_password(item);
+      } else {
+        walk(item, next);
+      }
+    }
+  }
+
+  /// Of `user:password`.
+  void mask_password(node& what) {
+    const auto begin = secrets::behind_user(what.text);
+    if (begin == std::string::npos) return;
+    const auto before = what.text;
+    std::fill(what.text.begin() + static_cast<std::ptrdiff_t>(begin), what.text.end(), '*');
+    ++count_;
+    note(before, what.text, what.at);
+    hide_at(what);
   }
 
   void walk_table(node& what, const names& below) {
     const auto neighbour = named_by_neighbour(what);
     const bool is_kubernetes = is_kubernetes_secret(what);
     // Before keys are masked, which names are looked up in.
+    const auto itself = nature_of(what);
     for (auto& one : what.members) {
-      names next{one.key, below.key, {}, below.is_secret};
-      if (letters::is_same(one.key, "value")) next.neighbour = neighbour;
+      names next{one.key, below.key, {}, below.is_secret, told_to(one, itself, {below.key, below.is_told})};
+      if (letters::is_same(one.key, "value") && !neighbour.empty()) {
+        next.neighbour = neighbour;
+        const member named{neighbour, {}, {}};
+        next.is_told = std::max(next.is_told, told_to(named, {}, {}));
+      }
       if (is_kubernetes && (one.key == "data" || one.key == "stringData")) next.is_secret = true;
       walk(one.value, next);
     }
@@ -106,22 +151,76 @@ class tree_masker {
     return named != nullptr && named->is == kind::text && named->text == "Secret" && what.find("apiVersion") != nullptr;
   }
 
+  /// Whether a tag of its own stands before a value, which says where it comes from: `!secret wifi`.
+  [[nodiscard]] bool is_tagged(const place& at) const noexcept {
+    constexpr std::size_t longest_tag = 64;
+    auto end = std::min(at.begin, text_.size());
+    const auto least = end - std::min(end, longest_tag);
+    while (end > least && text_[end - 1] == ' ') --end;
+    if (end == at.begin) return false;
+    auto begin = end;
+    while (begin > least && static_cast<unsigned char>(text_[begin - 1]) > ' ') --begin;
+    return end - begin > 1 && text_[begin] == '!' && text_[begin + 1] != '!';
+  }
+
   void mask_leaf(node& what, const names& below) {
     const std::span<const secrets::span> in_text(spans_.data(), found_in_text_);
+    const auto before = what.text;
+    const bool is_told = is_secret_by_key(what, below.neighbour.empty() ? below.key : below.neighbour, below.is_told);
+    const bool is_reference = is_tagged(what.at) || (below.is_told != sureness::inherited && names_secret(below.key, before));
+    const bool is_whole = !before.empty() && (below.is_secret || (is_told && !is_reference));
     bool is_masked = mask_as_written(what.text, written_at(what.at), what.at.begin, in_text);
     const auto by_text = what.text;
-    if (below.is_secret && !what.text.empty()) {
+    if (is_whole) {
       what.text.assign(what.text.size(), '*');
       is_masked = true;
     }
     is_masked = mask_behind({}, what.text) || is_masked;
-    if (!below.key.empty()) is_masked = mask_behind(below.key, what.text) || is_masked;
+    if (!below.key.empty() && !is_reference) is_masked = mask_behind(below.key, what.text) || is_masked;
     if (!below.neighbour.empty()) is_masked = mask_behind(below.neighbour, what.text) || is_masked;
     if (!below.above.empty() && is_plain_key(below.key)) is_masked = mask_behind(below.above, what.text) || is_masked;
+    if (!is_whole) is_masked = mask_inner(what.text, before, below.key) || is_masked;
     if (!is_masked) return;
     what.is = kind::text;
     ++count_;
-    if (what.text != by_text) note(what.at);
+    if (what.text == by_text) return;
+    note(before, what.text, what.at);
+    hide_at(what);
+  }
+
+  /// Command lines, connection strings and assignments; of those that an environment is made of all of the value.
+  static bool mask_inner(std::string& text, const std::string& before, std::string_view key) {
+    if (text.size() != before.size()) return false;
+    std::vector<secrets::span> found;
+    secrets::find_inner(before, found, secrets::inner::setting);
+    if (key == "environment" || key == "env") find_assigned(before, 0, before.size(), found);
+    if (key == "Environment") {
+      for (auto open = before.find('"'); open != std::string::npos;) {
+        const auto close = std::min(before.find('"', open + 1), before.size());
+        find_assigned(before, open + 1, close, found);
+        open = close < before.size() ? before.find('"', close + 1) : std::string::npos;
+      }
+    }
+    bool is_any = false;
+    for (const auto& one : found) {
+      for (auto at = one.begin; at < one.end; ++at) {
+        if (text[at] == '*' || text[at] == '\n' || text[at] == '\r') continue;
+        text[at] = '*';
+        is_any = true;
+      }
+    }
+    return is_any;
+  }
+
+  /// `NAME=value`, all of it.
+  static void find_assigned(const std::string& text, std::size_t begin, std::size_t end, std::vector<secrets::span>& into) {
+    const auto equals = text.find('=', begin);
+    if (equals == std::string::npos || equals + 1 >= end) return;
+    const member named{text.substr(begin, equals - begin), {}, {}};
+    node value;
+    value.is = kind::text;
+    value.text = text.substr(equals + 1, end - equals - 1);
+    if (is_secret_by_key(value, named.key, told_to(named, {}, {}))) into.push_back({equals + 1, end});
   }
 
   void mask_keys(node& table) {
@@ -134,7 +233,7 @@ class tree_masker {
       if (!is_masked) continue;
       is_any = true;
       ++count_;
-      if (one.key != by_text) note(one.key_at);
+      if (one.key != by_text) note(by_text, one.key, one.key_at);
     }
     if (is_any) keep_apart(table);
   }
@@ -150,16 +249,43 @@ class tree_masker {
     }
   }
 
-  void note(const place& at) {
-    if (at.begin >= at.end) return;
-    spans_.push_back({at.begin, at.end});
-    is_any_beyond_ = true;
+  /// What of a writing is masked in the tree is masked there, too.
+  void note(std::string_view before, std::string_view masked, const place& at) {
+    if (at.begin < at.end && at.begin < text_.size()) append_places(before, masked, written_at(at), at.begin, spans_);
+  }
+
+  /// For others that stand in the same place.
+  void hide_at(const node& what) {
+    if (what.at.begin >= what.at.end) return;
+    auto& hidden = hidden_[what.at.begin];
+    if (hidden.size() != what.text.size()) {
+      hidden = what.text;
+    } else {
+      add_asterisks(hidden, what.text);
+    }
+  }
+
+  static bool add_asterisks(std::string& to, std::string_view from) {
+    bool is_any = false;
+    for (std::size_t i = 0; i < std::min(to.size(), from.size()); ++i) {
+      is_any = is_any || (from[i] == '*' && to[i] != '*');
+      if (from[i] == '*') to[i] = '*';
+    }
+    return is_any;
+  }
+
+  /// Spans may be over several lines; what those are indented by stays.
+  void keep_layout() {
+    std::vector<secrets::span> lines;
+    lines.reserve(spans_.size());
+    for (const auto& one : spans_) append_lines(text_, one, lines);
+    spans_ = std::move(lines);
   }
 
   void mask_again(node& what) {
     const bool is_leaf = what.is == kind::text || what.is == kind::integer || what.is == kind::real;
-    const auto before = what.text;
-    if (is_leaf && mask_as_written(what.text, written_at(what.at), what.at.begin, spans_) && what.text != before) {
+    const auto hidden = is_leaf ? hidden_.find(what.at.begin) : hidden_.end();
+    if (hidden != hidden_.end() && add_asterisks(what.text, hidden->second)) {
       what.is = kind::text;
       ++count_;
     }
@@ -171,7 +297,7 @@ class tree_masker {
   std::vector<secrets::span>& spans_;  // those found in the text, then those of the tree
   std::size_t found_in_text_ = 0;
   std::size_t count_ = 0;
-  bool is_any_beyond_ = false;  // the text
+  std::unordered_map<std::size_t, std::string> hidden_;  // what was masked for its key, by where it stands
 };
 
 }  // namespace

@@ -208,7 +208,7 @@ class event_recorder final : public YAML::EventHandler {
 result<void> check_lines(const reading& from) {
   constexpr std::size_t spare = 900;
   const auto text = from.text();
-  if (const auto at = first_line_nested_by(text, from.most().depth + spare); at != text.size()) return from.too_deep(at);
+  if (const auto at = first_nested_by(text, from.most().depth + spare); at != text.size()) return from.too_deep(at);
   const auto most = from.most().values;
   if (const auto at = first_line_with_marks(text, 2 * most + 2); at != text.size()) {
     return fail(errc::response_too_large,

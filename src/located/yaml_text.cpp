@@ -92,11 +92,10 @@ std::string as_utf8(std::string_view scalar) {
   return repaired;
 }
 
-std::size_t first_line_nested_by(std::string_view text, std::size_t brackets) noexcept {
+std::size_t first_nested_by(std::string_view text, std::size_t brackets) noexcept {
   std::size_t open = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
-    if (c == '\n') open = 0;
     if ((c == '[' || c == '{') && ++open >= brackets) return at;
     if ((c == ']' || c == '}') && open > 0) --open;
   }

@@ -22,10 +22,10 @@ namespace hondana::located {
 /// A scalar as UTF-8: yaml-cpp writes `\N` and `\_` in quotes as one byte each.
 [[nodiscard]] std::string as_utf8(std::string_view scalar);
 
-/// The library holds all of a line that may be a key, which one that begins with a bracket may. So lines are looked at before:
-/// where one opens more brackets than it closes by this many, and where it has this many brackets and commas; the end of the
-/// text when none does.
-[[nodiscard]] std::size_t first_line_nested_by(std::string_view text, std::size_t brackets) noexcept;
+/// The library holds all of a line that may be a key, which one that begins with a bracket may. So texts are looked at before:
+/// where one has opened this many brackets more than it has closed, and where a line has this many brackets and commas; the end
+/// of the text when there is none.
+[[nodiscard]] std::size_t first_nested_by(std::string_view text, std::size_t brackets) noexcept;
 [[nodiscard]] std::size_t first_line_with_marks(std::string_view text, std::size_t marks) noexcept;
 
 }  // namespace hondana::located

@@ -108,10 +108,9 @@ result<address> address_of(std::string_view set, std::string_view uri) {
   }
   if (take("/diff/")) {
     const auto dots = rest.find("..");
-    if (dots == std::string_view::npos) return no_such_resource();
     made.what = topic::diff;
     made.layer = rest.substr(0, dots);
-    made.to = rest.substr(dots + 2);
+    if (dots != std::string_view::npos) made.to = rest.substr(dots + 2);
     return with_parameters(std::move(made), parts.query, false, false);
   }
   return no_such_resource();

@@ -39,6 +39,7 @@ class member_index {
 void take_over(blend& into, const layered_value& from) {
   into.from = from;
   into.is_table = is_table(*from.raw);
+  into.merged.clear();
   into.members.clear();
   if (!into.is_table) return;
   into.members.reserve(from.raw->members.size());
@@ -55,12 +56,13 @@ void take_over(blend& into, const layered_value& from) {
 void lay_over(blend& below, const layered_value& above) {
   if (below.from.raw == nullptr) return take_over(below, above);
   if (!below.is_table || !is_table(*above.raw)) {
-    auto replaced = std::move(below.overrides);
-    replaced.insert(replaced.begin(), below.from);
+    std::vector<layered_value> replaced{below.from};
+    for (const auto* more : {&below.merged, &below.overrides}) replaced.insert(replaced.end(), more->begin(), more->end());
     take_over(below, above);
     below.overrides = std::move(replaced);
     return;
   }
+  below.merged.insert(below.merged.begin(), below.from);
   below.from = above;
   const auto count = below.members.size();
   const member_index known(below.members);

@@ -26,6 +26,7 @@ struct blend {
   bool is_table = false;
   layered_value from;                      ///< The strongest that gave it; of a table the last that has it.
   std::vector<layered_value> overrides{};  ///< What it replaced, the strongest first.
+  std::vector<layered_value> merged{};     ///< The other tables it is made of, the strongest first.
   std::vector<blend_member> members;       ///< Of a table, in the order the layers bring them.
 };
 

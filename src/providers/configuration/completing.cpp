@@ -8,6 +8,7 @@
 #include "providers/configuration/key_path.hpp"
 #include "providers/configuration/layers.hpp"
 #include "providers/configuration/set_provider.hpp"
+#include "providers/configuration/sight.hpp"
 #include "providers/configuration/views.hpp"
 
 namespace hondana::configuration {
@@ -104,7 +105,8 @@ result<std::vector<std::string>> set_provider::values_of(const complete_request&
     for (const auto& [path, file] : (*now)->files) {
       const auto uri = uri_of_file(set_->name(), path);
       const bool is_seen = !view || (view->may_see(uri) &&
-                                     (!view->looks_at_entries() || view->may_see_entry(entry_of(set_->name(), path, file))));
+                                     (!view->looks_at_entries() || view->may_see_entry(entry_of(set_->name(), path, file))) &&
+                                     (file.behind.empty() || may_see_file(set_->name(), file.behind, request.who)));
       if (is_seen) values.push_back(written_in_template(path));
     }
   } else if (request.argument == "format") {
@@ -122,6 +124,7 @@ result<std::vector<std::string>> set_provider::values_of(const complete_request&
     if (!may_use_layers(files, set_->name(), request.who, true)) return values;
     const auto layers = files.layers();
     if (!layers) return tl::unexpected(layers.error());
+    if (!may_use(*layers, set_->name(), request.who, true)) return values;
     const auto all = merged(*layers);
     key_list keys;
     keys.add_below(all);
@@ -136,6 +139,7 @@ result<std::vector<std::string>> set_provider::values_of(const complete_request&
       if (!file || !view->may_read_entry(entry_of(set_->name(), *path, *file))) return values;
     }
     const auto said = files.values(*path);
+    if (said && !may_read_behind(set_->name(), *path, said->behind, request.who)) return values;
     if (!said) return values;  // there is nothing to offer of what is not there or cannot be read
     key_list keys;
     keys.add_below({}, said->what->shown.root);

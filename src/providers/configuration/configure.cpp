@@ -99,17 +99,20 @@ result<layer_options> read_layer(config::section& from) {
   table_reader reader(from);
   layer_options made;
   made.name = reader.text("name").value_or("");
-  if (!is_layer_name(made.name) || made.name == merged_name) {
-    reader.wrong("name", "expected 1 to 64 letters, digits, - and _, and not merged");
-  }
   const auto file = reader.text("file");
   const auto prefix = reader.text("env");
   const bool has_flags = from.has("flags");
   const bool has_values = from.has("values");
   made.flags = reader.take(from.strings("flags"));
   made.values = reader.take(from.strings_by_name("values"));
+  // A key that is not known is said first: it may be one of these, misspelt.
+  if (auto known = reader.finish(); !known) return tl::unexpected(std::move(known.error()));
+  if (!is_layer_name(made.name) || made.name == merged_name) {
+    reader.wrong("name", "expected 1 to 64 letters, digits, - and _, and not merged");
+  }
   if (int(file.has_value() || prefix.has_value()) + int(has_flags) + int(has_values) != 1) {
-    reader.wrong("file", "a layer has one of file, env (with file, too, for variables of that file), flags and values");
+    const auto* key = has_flags ? "flags" : has_values ? "values" : prefix ? "env" : "file";
+    reader.wrong(key, "a layer has one of file, env (with file, too, for variables of that file), flags and values");
   }
   if (file) made.file = reader.path("file", *file);
   if (prefix) {

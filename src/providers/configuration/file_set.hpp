@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,6 +75,7 @@ class file_set {
   struct found_file {
     opened_file file;
     located::format how;
+    std::string behind;  // as in `seen_file`
   };
 
   file_set(const options& all, rules which, std::function<void(const std::string&)> log);
@@ -84,7 +86,11 @@ class file_set {
   void look_at_named(scene& into, const entering_ground& entering) const;
   [[nodiscard]] result<std::int64_t> look_at_ground(std::size_t which, const call& by, scene& into,
                                                     const entering_ground& entering) const;
-  void take_seen(scene& into, std::string path, const disk::stamp& state, located::format how) const;
+  void take_seen(scene& into, std::string path, const disk::stamp& state, located::format how, std::string behind = {}) const;
+  [[nodiscard]] std::string behind_link(std::size_t ground, std::string_view below, const std::string& real) const;
+  /// Why what a link leads to is not served.
+  [[nodiscard]] std::string refusal_of_target(std::size_t ground, const std::string& real) const;
+  [[nodiscard]] shared_values variables_of_layer(std::size_t which, const shared_values& file);
   [[nodiscard]] bool is_named(std::size_t ground, std::string_view below) const;
 
   const std::string name_;
@@ -96,6 +102,13 @@ class file_set {
   std::vector<layer_options> layers_;
   std::vector<std::string> files_of_layers_;
   std::vector<named_values> fixed_;  // of layers that never change, by layer
+  /// What the variables of a file were made into.
+  struct made_of_file {
+    shared_values from;
+    shared_values made;
+  };
+  std::mutex making_;
+  std::vector<made_of_file> made_;  // by layer
   kept_values known_;
 };
 

@@ -19,6 +19,7 @@ struct file_text {
   std::string bytes;
   disk::stamp state;
   bool is_racy = false;  ///< A further change may leave the stamp as it is.
+  std::string behind{};  ///< As in `seen_file`.
 };
 
 /// Reads all of it, twice where the time stamps may not show that it is a mix. Errors: response_too_large, content_changed,

@@ -55,6 +55,12 @@ void tell_of_folder(int root, const std::string& path, const entering_folder& en
   if (folder.is_open()) entering(above, folder.get());
 }
 
+/// Whether a folder on the way to a name is a link, or gone by now.
+bool is_below_link(int root, const std::string& below) {
+  const std::string above(folder_of(below));
+  return !above.empty() && !disk::open_without_links(root, above, O_PATH | O_DIRECTORY | O_CLOEXEC).is_open();
+}
+
 /// One walk on its way.
 struct walking {
   const call& by;
@@ -179,7 +185,7 @@ result<opened_file> ground::open_file(const std::string& below, const entering_f
   const auto in = held();
   if (!in) return tl::unexpected(in.error());
   const int root = (*in)->at.get();
-  opened_file made{{}, {}, below};
+  opened_file made{{}, {}, below, false};
   tell_of_folder(root, below, entering);
   for (int tries = 0;; ++tries) {
     made.file = disk::open_without_links(root, made.real, file_flags);
@@ -197,6 +203,7 @@ result<opened_file> ground::open_file(const std::string& below, const entering_f
     return refused_by_system(ENOENT, below);
   }
   made.state = disk::stamp_of(facts);
+  made.is_below_link = made.real != below && is_below_link(root, below);
   return made;
 }
 

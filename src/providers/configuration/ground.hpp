@@ -23,7 +23,8 @@ namespace hondana::configuration {
 struct opened_file {
   disk::handle file;
   disk::stamp state;
-  std::string real;  ///< Where it is below the folder, all links followed.
+  std::string real;            ///< Where it is below the folder, all links followed.
+  bool is_below_link = false;  ///< A folder on the way to its name is a link.
 };
 
 /// Hears of each folder that is looked at, by its path below and a descriptor, before it is read.

@@ -21,7 +21,7 @@ std::optional<kept> kept_values::of(const std::string& path, const disk::stamp& 
   const auto known = records_.find(path);
   if (known == records_.end() || known->second.is_racy || known->second.state != state || !known->second.good) return {};
   known->second.used = ++uses_;
-  return kept{known->second.good, known->second.stale};
+  return kept{known->second.good, known->second.stale, known->second.behind};
 }
 
 std::optional<kept> kept_values::before(const std::string& path, const std::string& why) {
@@ -32,7 +32,7 @@ std::optional<kept> kept_values::before(const std::string& path, const std::stri
   known->second.stale = why;
   known->second.is_racy = true;
   known->second.used = ++uses_;
-  kept found{known->second.good, why};
+  kept found{known->second.good, why, known->second.behind};
   lock.unlock();
   if (is_new && log_) log_(path + " is taken as it was before: " + why);
   return found;
@@ -43,6 +43,7 @@ result<kept> kept_values::read(const std::string& path, located::format how, con
   std::string why = document ? std::string() : document.error().public_text;
   while (why.ends_with('.')) why.pop_back();
   record made{document ? values_of(std::move(*document), text.bytes, masks_) : nullptr,
+              text.behind,
               {},
               text.state,
               text.is_racy,
@@ -61,10 +62,11 @@ result<kept> kept_values::read(const std::string& path, located::format how, con
   }
   if (!why.empty()) {
     made.good = good_before;
+    if (was_known) made.behind = known->second.behind;
     made.good_changed = was_known ? known->second.good_changed : 0;
     made.stale = why;
   }
-  kept answer{made.good, made.stale};
+  kept answer{made.good, made.stale, made.behind};
   put(path, std::move(made));
   lock.unlock();
   if (log_ && answer.stale != stale_before) {
@@ -76,15 +78,17 @@ result<kept> kept_values::read(const std::string& path, located::format how, con
   }
   if (answer.what) return answer;
   return fail(errc::source_unavailable, '"' + path + "\" cannot be read as " + std::string(located::name_of(how)) + ": " + why +
-                                            ". Correct it, or read the file itself, without parameters.");
+                                            (why.ends_with('?') ? "" : ".") +
+                                            " Correct it, or read the file itself, without parameters.");
 }
 
 kept kept_values::late(const std::string& path, record known, record made) {
-  if (!made.good) return {known.good, known.stale};
-  kept answer{made.good, {}};
+  if (!made.good) return {known.good, known.stale, known.behind, true};
+  kept answer{made.good, {}, made.behind};
   // What came later was broken, and this is the newest that was not.
   if (made.good_changed > known.good_changed) {
     known.good = std::move(made.good);
+    known.behind = std::move(made.behind);
     known.good_changed = made.good_changed;
     put(path, std::move(known));
   }

@@ -25,7 +25,9 @@ namespace hondana::configuration {
 /// What a file says, or said.
 struct kept {
   shared_values what;
-  std::string stale;  ///< Why this is not what is there now: "line 3: …"; empty when it is.
+  std::string stale;      ///< Why this is not what is there now: "line 3: …"; empty when it is.
+  std::string behind{};   ///< Of where it was read from, as in `seen_file`.
+  bool is_other = false;  ///< It is of a newer text than the one that was to be read.
 };
 
 /// Keeps the newest good values of each file, and what is wrong with what has come since. Threads: any.
@@ -60,6 +62,7 @@ class kept_values {
  private:
   struct record {
     shared_values good;
+    std::string behind{};  ///< Of what is good.
     std::string stale;
     disk::stamp state;
     bool is_racy = true;

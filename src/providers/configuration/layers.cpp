@@ -31,10 +31,11 @@ std::optional<std::size_t> layer_called(const std::vector<layer_options>& among,
 }
 
 blend merged(const layer_states& all) {
-  blend made = blend_of({0, &empty_table(), &empty_table()});
+  blend made;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (has_something(all[i])) lay_over(made, root_of(all, i));
   }
+  if (made.from.raw == nullptr) made = blend_of({0, &empty_table(), &empty_table()});
   return made;
 }
 

@@ -20,6 +20,7 @@ struct layer_state {
   shared_values what{};              ///< Null: its file is not there.
   std::vector<std::string> names{};  ///< Of variables, by line.
   std::string stale{};               ///< Why its file is taken as it was before.
+  std::string behind{};              ///< As in `seen_file`.
 };
 using layer_states = std::vector<layer_state>;
 

@@ -107,12 +107,6 @@ result<std::string> file_set::name_file(const std::string& path, bool must_be_th
       served = from.filename().string() + '/' + served;
     }
   }
-  if (!rules_.format_of(served)) {
-    return tl::unexpected(bad_setting("the name of " + path +
-                                      " is of no format that is known; say which it has, such as "
-                                      "formats = { \"" +
-                                      last + "\" = \"ini\" }"));
-  }
   if (must_be_there) {
     struct stat facts{};
     if (::stat(path.c_str(), &facts) != 0) {
@@ -122,11 +116,18 @@ result<std::string> file_set::name_file(const std::string& path, bool must_be_th
     }
     if (!S_ISREG(facts.st_mode)) return tl::unexpected(bad_setting(path + " is neither a file nor a folder"));
   }
+  if (!rules_.format_of(served)) {
+    return tl::unexpected(bad_setting("the name of " + path +
+                                      " is of no format that is known; say which it has, such as "
+                                      "formats = { \"" +
+                                      last + "\" = \"ini\" }"));
+  }
   named_.emplace(served, std::move(made));
   return served;
 }
 
-void file_set::take_seen(scene& into, std::string path, const disk::stamp& state, located::format how) const {
+void file_set::take_seen(scene& into, std::string path, const disk::stamp& state, located::format how,
+                         std::string behind) const {
   if (into.files.contains(path)) {
     into.left_out.push_back({std::move(path), "another file of the set has this path, and comes first"});
   } else if (state.size > most_file_bytes) {
@@ -134,7 +135,7 @@ void file_set::take_seen(scene& into, std::string path, const disk::stamp& state
   } else if (into.files.size() >= most_files) {
     into.left_out.push_back({std::move(path), "it is beyond the first " + std::to_string(most_files) + " files"});
   } else {
-    into.files.emplace(std::move(path), seen_file{state, how, is_racy(state, disk::wall_clock())});
+    into.files.emplace(std::move(path), seen_file{state, how, is_racy(state, disk::wall_clock()), std::move(behind)});
   }
 }
 
@@ -144,7 +145,8 @@ void file_set::look_at_named(scene& into, const entering_ground& entering) const
       if (entering) entering(one.ground, folder, at);
     });
     if (file) {
-      take_seen(into, path, file->state, rules_.format_of(path).value_or(located::format::toml));
+      take_seen(into, path, file->state, rules_.format_of(path).value_or(located::format::toml),
+                behind_link(one.ground, one.below, file->real));
     } else {
       into.left_out.push_back({path, file.error().public_text});
     }
@@ -178,13 +180,14 @@ result<std::int64_t> file_set::look_at_ground(std::size_t which, const call& by,
       return false;
     }
     const auto file = grounds_[which]->open_file(one.path, enter);
-    if (file) why = rules_.refusal_of_target(file->real);
+    if (file) why = refusal_of_target(which, file->real);
     if (!file) {
       leave_out(std::move(one.path), file.error().public_text);
     } else if (!why.empty()) {
       leave_out(std::move(one.path), "it leads to a file of which " + why);
     } else {
-      take_seen(into, std::move(one.path), file->state, how);
+      auto behind = behind_link(which, one.path, file->real);
+      take_seen(into, std::move(one.path), file->state, how, std::move(behind));
     }
     return false;
   };

@@ -110,9 +110,21 @@ std::string rules::refusal_of_all(std::string_view path) const {
 
 std::string rules::refusal_of_target(std::string_view path) const {
   for (auto slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
-    if (auto why = credential(path.substr(0, slash), true); !why.empty()) return why;
+    if (auto why = refusal_on_the_way(path.substr(0, slash), true); !why.empty()) return why;
   }
-  return credential(path, false);
+  return refusal_on_the_way(path, false);
+}
+
+std::string rules::refusal_on_the_way(std::string_view path, bool is_folder) const {
+  const bool is_volume = is_folder && !hidden_ && last_name(path).starts_with("..");
+  if (!is_volume && !hidden_ && last_name(path).starts_with('.')) return "the name begins with a dot";
+  if (!is_volume && matches(exclude_, path, is_folder, true)) return "exclude has the name";
+  return credential(path, is_folder);
+}
+
+bool rules::is_of_volume(std::string_view path) const noexcept {
+  const auto above = folder_of(path);
+  return !hidden_ && (above.starts_with("..") || above.find("/..") != std::string_view::npos);
 }
 
 }  // namespace hondana::configuration

@@ -30,11 +30,14 @@ class rules {
   [[nodiscard]] std::string refusal(std::string_view path, bool is_folder) const;
   /// The same, with those above looked at first.
   [[nodiscard]] std::string refusal_of_all(std::string_view path) const;
-  /// The same of what a link leads to, for which only the names of credentials count.
+  /// The same of what a link leads to, for which its format and `include` do not count.
   [[nodiscard]] std::string refusal_of_target(std::string_view path) const;
+  /// Whether it lies in a folder that only links lead to: those of Kubernetes' volumes, whose names begin with two dots.
+  [[nodiscard]] bool is_of_volume(std::string_view path) const noexcept;
 
  private:
   [[nodiscard]] std::string credential(std::string_view path, bool is_folder) const;
+  [[nodiscard]] std::string refusal_on_the_way(std::string_view path, bool is_folder) const;
   [[nodiscard]] bool matches_with_those_above(const ignore::pattern_list& one, std::string_view path) const;
 
   ignore::pattern_list include_;

@@ -21,6 +21,8 @@ struct seen_file {
   disk::stamp state;
   located::format how = located::format::toml;
   bool is_racy = false;  ///< It may change further without another stamp.
+  /// Of a link, the path that what it leads to is served as, or would be; empty where that is its own or there is none.
+  std::string behind{};
 };
 
 /// Something that is not served.

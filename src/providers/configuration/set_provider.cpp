@@ -5,6 +5,7 @@
 
 #include "bytes/prepare.hpp"
 #include "bytes/sha256.hpp"
+#include "providers/configuration/sight.hpp"
 #include "providers/configuration/views.hpp"
 
 namespace hondana::configuration {
@@ -51,7 +52,11 @@ result<std::shared_ptr<const scene>> set_provider::refreshed(const call& by) {
 }
 
 result<list_result> set_provider::list(const list_request& request) {
-  return refreshed(request).map([&request](const auto& now) { return now->entries->page(request); });
+  return refreshed(request).map([&](const auto& now) {
+    auto asked = request;
+    asked.who = mindful_of_links(request.who, set_->name(), now);
+    return now->entries->page(asked);
+  });
 }
 
 result<reading> set_provider::read(const read_request& request) {
@@ -83,11 +88,14 @@ result<reading> set_provider::read_folder(const read_request& request) {
   children_request next;
   static_cast<call&>(next) = static_cast<const call&>(request);
   next.uri = request.uri;
+  const bool looks = request.who.view && request.who.view->looks_at_entries();
   std::string text;
   for (;;) {
     auto page = children(next);
     if (!page) return tl::unexpected(std::move(page.error()));
-    for (const auto& one : page->entries) (text += one.uri) += '\n';
+    for (const auto& one : page->entries) {
+      if (!looks || request.who.view->may_see_entry(one)) (text += one.uri) += '\n';
+    }
     if (text.size() > request.max_bytes) {
       return tl::unexpected(bytes::too_large(request.asked_uri, text.size(), request.max_bytes, false));
     }
@@ -107,6 +115,8 @@ result<resource> set_provider::describe(const describe_request& request) {
   const bool is_plain_file = what->what == topic::file && !what->key && !what->as_json;
   if (is_plain_file) {
     if (const auto file = set_->files().see(what->path)) {
+      auto may = may_read_behind(set_->name(), what->path, file->behind, request.who);
+      if (!may) return tl::unexpected(std::move(may.error()));
       auto entry = entry_of(set_->name(), what->path, *file);
       if (entry.version.empty()) entry.version = request.known_version;
       if (!entry.version.empty()) return entry;
@@ -146,7 +156,9 @@ result<list_result> set_provider::children(const children_request& request) {
     if (entry) return fail(errc::invalid_argument, request.uri + " is not a folder. Read it with resources/read.");
     return fail(errc::resource_not_found, "There is no folder of this name in the set.");
   }
-  return (*now)->entries->children(request);
+  auto asked = request;
+  asked.who = mindful_of_links(request.who, set_->name(), *now);
+  return (*now)->entries->children(asked);
 }
 
 std::vector<resource_template> set_provider::templates() const {

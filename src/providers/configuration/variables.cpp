@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "letters/lower_case.hpp"
@@ -41,36 +42,49 @@ class flat_table {
   std::string text_;
 };
 
-/// The member of a table that is called so; put behind all when there is none.
-std::size_t member_called(located::node& raw, located::node& shown, const std::string& name, const std::string& shown_name) {
-  const auto found = std::find_if(raw.members.begin(), raw.members.end(), [&name](const auto& one) { return one.key == name; });
-  const auto place = static_cast<std::size_t>(found - raw.members.begin());
-  if (found == raw.members.end()) {
-    raw.members.push_back({name, {}, {}});
-    shown.members.push_back({shown_name, {}, {}});
-  }
-  return place;
-}
+/// Two trees of one shape that grow value by value, members found by their names in constant time.
+class growing_trees {
+ public:
+  growing_trees(located::node& raw, located::node& shown) : raw_(raw), shown_(shown) {}
 
-/// Puts a value below the parts of its key, in both trees; what stands in the way is replaced.
-void put_below(located::node& raw, located::node& shown, const parts_of_key& parts, const located::node& raw_value,
-               const located::member& shown_value, bool is_key_masked) {
-  auto* in = &raw;
-  auto* shown_in = &shown;
-  for (const auto& part : parts) {
-    for (auto* table : {in, shown_in}) {
-      if (table->is == located::kind::table) continue;
-      *table = {};
-      table->is = located::kind::table;
-      table->at = raw_value.at;
+  /// Puts a value below the parts of its key; what stands in the way is replaced.
+  void put(const parts_of_key& parts, const located::node& raw_value, const located::member& shown_value, bool is_key_masked) {
+    auto* in = &raw_;
+    auto* shown_in = &shown_;
+    std::size_t table = 0;
+    auto* number = &table;  // of the table that is looked into
+    for (const auto& part : parts) {
+      if (in->is != located::kind::table) {
+        for (auto* one : {in, shown_in}) {
+          *one = {};
+          one->is = located::kind::table;
+          one->at = raw_value.at;
+        }
+        *number = ++tables_;
+      }
+      auto [found, is_new] = known_.try_emplace(std::to_string(*number) + '.' + part, known{in->members.size(), 0});
+      if (is_new) {
+        in->members.push_back({part, {}, {}});
+        shown_in->members.push_back({is_key_masked ? shown_value.key : part, {}, {}});
+      }
+      in = &in->members[found->second.place].value;
+      shown_in = &shown_in->members[found->second.place].value;
+      number = &found->second.table;
     }
-    const auto place = member_called(*in, *shown_in, part, is_key_masked ? shown_value.key : part);
-    in = &in->members[place].value;
-    shown_in = &shown_in->members[place].value;
+    *in = raw_value;
+    *shown_in = shown_value.value;
   }
-  *in = raw_value;
-  *shown_in = shown_value.value;
-}
+
+ private:
+  struct known {
+    std::size_t place;  // among the members
+    std::size_t table;  // its number, where it is one; those that were replaced have others
+  };
+  located::node& raw_;
+  located::node& shown_;
+  std::unordered_map<std::string, known> known_;
+  std::size_t tables_ = 0;
+};
 
 /// Names made into keys by `parts`, which gives nothing for what is left out.
 template <class Parts>
@@ -78,16 +92,22 @@ shared_values below_keys(const values& flat, Parts&& parts) {
   located::document raw{{}, flat.raw.remarks};
   located::document shown{{}, flat.shown.remarks};
   raw.root.is = shown.root.is = located::kind::table;
+  growing_trees trees(raw.root, shown.root);
+  std::size_t count = 0;
   for (std::size_t i = 0; i < flat.raw.root.members.size(); ++i) {
     const auto& one = flat.raw.root.members[i];
     const auto& shown_one = flat.shown.root.members[i];
     const std::optional<parts_of_key> key = parts(one.key);
     if (!key) continue;
+    if (++count > most_variables) {
+      shown.remarks.push_back("only the first " + std::to_string(most_variables) + " are taken");
+      break;
+    }
     if (key->empty()) {
       shown.remarks.push_back(shown_one.key + " is left out: it has no name, or an empty part");
       continue;
     }
-    put_below(raw.root, shown.root, *key, one.value, shown_one, one.key != shown_one.key);
+    trees.put(*key, one.value, shown_one, one.key != shown_one.key);
   }
   return values_of(std::move(raw), std::move(shown));
 }

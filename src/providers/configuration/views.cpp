@@ -2,11 +2,14 @@
 #include "providers/configuration/views.hpp"
 
 #include <utility>
+#include <variant>
 
 #include "bytes/prepare.hpp"
 #include "bytes/sha256.hpp"
 #include "located/as_json.hpp"
+#include "providers/configuration/outline.hpp"
 #include "providers/configuration/rendering.hpp"
+#include "providers/configuration/sight.hpp"
 #include "secrets/redactor.hpp"
 
 namespace hondana::configuration {
@@ -18,12 +21,16 @@ constexpr std::string_view remarks_key = "dev.hondana/remarks";
 constexpr std::size_t most_nearby = 1000;
 constexpr std::size_t most_remarks = 10;
 
-std::string digest_of(std::string_view text, std::string_view more = {}) {
+/// Of a text and of what is said besides.
+std::string digest_of(std::string_view text, const metadata& facts = {}) {
   bytes::sha256 digest;
   digest.feed(text);
-  if (!more.empty()) {
+  for (const auto& [name, what] : facts) {
+    const auto* said = std::get_if<std::string>(&what);
     digest.feed(std::string_view("\0", 1));
-    digest.feed(more);
+    digest.feed(name);
+    digest.feed(std::string_view("\0", 1));
+    if (said != nullptr) digest.feed(*said);
   }
   return digest.finish();
 }
@@ -44,29 +51,49 @@ given json_of(std::string text, std::string kind, std::string name) {
   return {std::move(text), std::string(made_type), std::move(kind), std::move(name), std::move(version)};
 }
 
-result<given> give_raw(file_set& from, const std::string& path, bool redacts) {
+/// Why a text is not given in which nothing can be found.
+tl::unexpected<failure> not_masked(const std::string& path, const read_file& file) {
+  const auto again = located::read(file.how, file.text.bytes);
+  return fail(errc::source_unavailable,
+              '"' + path + "\" is no text in UTF-8 or UTF-16, so that what it has of secrets cannot be masked" +
+                  (again ? std::string(".") : ": " + again.error().public_text) + " Correct it.");
+}
+
+result<given> give_raw(file_set& from, std::string_view set, const std::string& path, const caller& who, bool redacts) {
   auto file = from.read(path);
   if (!file) return tl::unexpected(std::move(file.error()));
+  if (auto may = may_read_behind(set, path, file->text.behind, who); !may) return tl::unexpected(std::move(may.error()));
   given made{std::move(file->text.bytes), std::string(media_type_of(file->how)), "file", path, {}};
   made.is_racy = file->text.is_racy;
   if (redacts) {
     // What keys say of the values below them shows in the tree only.
-    read_file whole{{made.text, file->text.state, file->text.is_racy}, file->how, file->turn};
+    read_file whole{{made.text, file->text.state, file->text.is_racy, file->text.behind}, file->how, file->turn};
     const auto values = from.values_of(path, whole);
-    made.facts = secrets::facts_of(mask_text(made.text, values.get()));
+    auto masked = mask_text(made.text, values.get());
+    if (!values) {
+      const auto more = mask_values(made.text, file->how);
+      if (!more) return not_masked(path, whole);
+      masked += *more;
+      if (*more > 0) {
+        made.facts.emplace_back(remarks_key, "it cannot be read as " + std::string(located::name_of(file->how)) +
+                                                 ", so that all that may be a value is masked");
+      }
+    }
+    for (auto& one : secrets::facts_of(masked)) made.facts.push_back(std::move(one));
   }
-  made.version = made.is_racy ? digest_of(made.text) : disk::version_of(file->text.state);
+  made.version = made.is_racy ? digest_of(made.text, made.facts) : disk::version_of(file->text.state);
   return made;
 }
 
-result<given> give_values(file_set& from, const address& what) {
+result<given> give_values(file_set& from, std::string_view set, const address& what, const caller& who) {
   auto said = from.values(what.path);
   if (!said) return tl::unexpected(std::move(said.error()));
+  if (auto may = may_read_behind(set, what.path, said->behind, who); !may) return tl::unexpected(std::move(may.error()));
   const auto& root = said->what->shown.root;
   if (!what.key) {
     auto made = json_of(located::json_text(root), "file", what.path);
     made.facts = facts_of(*said);
-    if (!said->stale.empty()) made.version = digest_of(made.text, said->stale);
+    made.version = digest_of(made.text, made.facts);
     return made;
   }
   const auto along = parse_key(*what.key);
@@ -77,14 +104,25 @@ result<given> give_values(file_set& from, const address& what) {
   }
   auto made = json_of(render_value(*found.at, found.key, what.path, said->stale), "value", found.key);
   made.facts = facts_of(*said);
+  made.version = digest_of(made.text, made.facts);
   return made;
 }
 
-tl::unexpected<failure> no_such_layer(const file_set& from, std::string_view asked) {
+std::string layers_there_are(const file_set& from) {
   std::string all;
   for (const auto& one : from.layer_settings()) (all += all.empty() ? "" : ", ") += one.name;
-  return fail(errc::resource_not_found, "There is no layer \"" + std::string(asked.substr(0, 100)) + "\" in this set. " +
-                                            (all.empty() ? "It has none." : "There are " + all + "."));
+  return all;
+}
+
+tl::unexpected<failure> no_pair_of_layers(const file_set& from) {
+  return fail(errc::invalid_argument, "A difference is one of two layers: diff/FROM..TO. There are " + layers_there_are(from) +
+                                          ", and merged for all of them together.");
+}
+
+tl::unexpected<failure> no_such_layer(const file_set& from, std::string_view asked) {
+  const auto all = layers_there_are(from);
+  return fail(errc::invalid_argument, "There is no layer \"" + std::string(asked.substr(0, 100)) + "\" in this set. " +
+                                          (all.empty() ? "It has none." : "There are " + all + "."));
 }
 
 result<side> side_called(const file_set& from, std::string_view name) {
@@ -106,8 +144,13 @@ result<given> give_merged(std::string_view set, const layer_states& layers, cons
                  what.key ? found.key : "merged");
 }
 
-result<given> give_of_layers(file_set& from, std::string_view set, const address& what, budget within) {
+tl::unexpected<failure> may_not_use_layers() {
+  return fail(errc::access_denied, "This is made of files that you may not read.");
+}
+
+result<given> give_of_layers(file_set& from, std::string_view set, const address& what, const caller& who, budget within) {
   if (from.layer_settings().empty()) return no_such_layer(from, what.layer);
+  if (what.what == topic::diff && what.to.empty()) return no_pair_of_layers(from);
   std::optional<std::size_t> layer;
   side before;
   side after;
@@ -125,6 +168,7 @@ result<given> give_of_layers(file_set& from, std::string_view set, const address
   }
   const auto layers = from.layers();
   if (!layers) return tl::unexpected(layers.error());
+  if (!may_use(*layers, set, who)) return may_not_use_layers();
   if (layer) return json_of(render_layer(set, *layers, *layer, within), "layer", "layer " + what.layer);
   if (what.what == topic::diff) {
     return json_of(render_difference(set, *layers, before, after, within), "diff", what.layer + ".." + what.to);
@@ -150,32 +194,18 @@ tl::unexpected<failure> no_such_key(std::string_view where, const key_path& aske
     }
     text += '.';
   }
-  return fail(errc::resource_not_found, std::move(text));
-}
-
-bool may_use_layers(const file_set& from, std::string_view set, const caller& who, bool also_seen) {
-  if (!who.view) return true;
-  for (std::size_t i = 0; i < from.layer_settings().size(); ++i) {
-    const auto& path = from.file_of_layer(i);
-    if (path.empty()) continue;
-    const auto uri = uri_of_file(set, path);
-    if (!who.view->may_read(uri) || (also_seen && !who.view->may_see(uri))) return false;
-    if (!who.view->looks_at_entries()) continue;
-    const auto file = from.see(path);
-    if (file && !who.view->may_read_entry(entry_of(set, path, *file))) return false;
-  }
-  return true;
+  return fail(errc::invalid_argument, std::move(text));
 }
 
 result<given> give(file_set& from, std::string_view set, const address& what, const caller& who, bool redacts,
                    const std::string& uri, std::uint64_t most) {
   result<given> made;
   if (what.what == topic::file) {
-    made = what.key || what.as_json ? give_values(from, what) : give_raw(from, what.path, redacts);
+    made = what.key || what.as_json ? give_values(from, set, what, who) : give_raw(from, set, what.path, who, redacts);
   } else if (!may_use_layers(from, set, who)) {
-    return fail(errc::access_denied, "This is made of files that you may not read.");
+    return may_not_use_layers();
   } else {
-    made = give_of_layers(from, set, what, {static_cast<std::size_t>(most)});
+    made = give_of_layers(from, set, what, who, {static_cast<std::size_t>(most)});
   }
   if (!made) return made;
   if (made->text.size() > most) return tl::unexpected(bytes::too_large(uri, made->text.size(), most, false));

@@ -30,9 +30,6 @@ struct given {
 [[nodiscard]] result<given> give(file_set& from, std::string_view set, const address& what, const caller& who, bool redacts,
                                  const std::string& uri, std::uint64_t most);
 
-/// Whether the caller's view lets all files that layers need be read. `also_seen`: and listed.
-[[nodiscard]] bool may_use_layers(const file_set& from, std::string_view set, const caller& who, bool also_seen = false);
-
 /// What is wrong with a key: nothing stands below `found`, which is among `names`.
 [[nodiscard]] tl::unexpected<failure> no_such_key(std::string_view where, const key_path& asked, std::string_view found,
                                                   std::size_t used, std::vector<std::string> names);

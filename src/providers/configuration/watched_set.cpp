@@ -19,7 +19,8 @@ bool differs(const seen_file& before, const seen_file& now) noexcept { return be
 bool are_same(const scene& a, const scene& b) {
   return a.files.size() == b.files.size() &&
          std::equal(a.files.begin(), a.files.end(), b.files.begin(), [](const auto& x, const auto& y) {
-           return x.first == y.first && x.second.state == y.second.state && x.second.is_racy == y.second.is_racy;
+           return x.first == y.first && x.second.state == y.second.state && x.second.is_racy == y.second.is_racy &&
+                  x.second.behind == y.second.behind;
          });
 }
 
@@ -203,7 +204,10 @@ hondana::health watched_set::health() const {
   const auto now = latest();
   if (!now) return {true, "not asked yet"};
   hondana::health how{true, std::to_string(now->files.size()) + " files"};
-  for (const auto& one : files_->known().troubles()) how.detail += "; " + one;
+  for (const auto& one : files_->known().troubles()) {
+    how.ok = false;
+    how.detail += "; " + one;
+  }
   if (!now->unreachable.empty()) {
     how.ok = false;
     how.detail += "; folders that cannot be looked at: " + std::to_string(now->unreachable.size());

@@ -41,6 +41,11 @@ result<allow_list> allow_list::of(std::vector<std::string> patterns) {
                 "there are more than " + std::to_string(most_patterns) + " patterns; use * for several names");
   }
   for (const auto& one : patterns) {
+    if (one.find_first_of("[]^$()") != std::string::npos) {
+      return fail(errc::invalid_argument, "the pattern \"" + one +
+                                              "\" is no regular expression: it may have letters, digits and what else names "
+                                              "have, * for any characters and ? for one");
+    }
     if (one.empty()) return fail(errc::invalid_argument, "a pattern is empty; write a name, or * for all of them");
     if (one.size() > longest_pattern) {
       return fail(errc::invalid_argument, "a pattern is longer than " + std::to_string(longest_pattern) + " bytes");

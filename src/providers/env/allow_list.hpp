@@ -16,7 +16,8 @@ class allow_list {
   static constexpr std::size_t most_patterns = 1000;
   static constexpr std::size_t longest_pattern = 256;
 
-  /// Errors: invalid_argument for no pattern at all, an empty one, a longer one or more of them; the text says what to write.
+  /// Errors: invalid_argument for no pattern at all, an empty one, a longer one, more of them, or one with
+  /// what only regular expressions have (`[ ] ^ $ ( )`); the text says what to write.
   [[nodiscard]] static result<allow_list> of(std::vector<std::string> patterns);
 
   /// Time: the length of the name times that of the longest pattern at most, for each pattern.

@@ -28,7 +28,10 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   const auto watch = from.boolean("watch");
   if (!watch) return tl::unexpected(watch.error());
   if (auto done = from.finish(); !done) return tl::unexpected(std::move(done.error()));
-  if (*name && !*file) return tl::unexpected(from.wrong("name", "it is that of a file, and there is none; name one with file"));
+  if (*name && !*file)
+    return tl::unexpected(from.wrong("name", files->empty()
+                                                 ? "it is what file is called, and there is no file; name one with file"
+                                                 : "it is what file is called; each of files is called by its own name"));
   if (*name && !is_slug(**name)) {
     return tl::unexpected(from.wrong("name", "expected 1 to 40 of a-z, 0-9 and -, such as prod"));
   }
@@ -45,7 +48,18 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   with.kept_back = from.kept_back();
   with.log = log;
   auto opened = env_provider::open(std::move(with));
-  if (!opened) return tl::unexpected(std::move(opened.error()));
+  if (!opened) {
+    auto why = std::move(opened.error());
+    if (why.code == errc::source_unavailable || why.code == errc::invalid_argument) {
+      const auto code = why.code;
+      const auto* key = *file ? "file" : files->empty() ? "allow" : "files";
+      auto said = from.wrong(key, why.public_text);
+      said.code = code;
+      said.private_text = std::move(why.private_text);
+      return tl::unexpected(std::move(said));
+    }
+    return tl::unexpected(std::move(why));
+  }
   return std::shared_ptr<provider>(std::move(*opened));
 }
 

@@ -44,6 +44,14 @@ result<reading> reading_of(const read_request& request, std::string version, con
   return answer;
 }
 
+std::string stale_text(const std::optional<failure>& trouble) { return trouble ? trouble->public_text : std::string(); }
+
+/// Of a content and of why it is not what is there now, which is sent with it.
+std::string version_with(std::string version, const std::optional<failure>& trouble) {
+  if (!trouble) return version;
+  return bytes::to_hex(bytes::digest_of(version + '\n' + trouble->public_text));
+}
+
 }  // namespace
 
 std::vector<std::string> process_environment() {
@@ -169,15 +177,18 @@ result<std::vector<env_provider::shelf>> env_provider::shelves(const call& by) {
 result<std::shared_ptr<const entry_snapshot>> env_provider::entries(const call& by) {
   const auto found = shelves(by);
   if (!found) return tl::unexpected(found.error());
-  std::vector<std::shared_ptr<const variables>> parts;
-  for (const auto& one : *found) parts.push_back(one.now);
+  decltype(listed_) parts;
+  for (const auto& one : *found) parts.emplace_back(one.now, stale_text(one.trouble));
   const std::lock_guard lock(mutex_);
   if (entries_ && parts == listed_) return entries_;
   std::vector<resource> all;
   for (const auto& one : *found) {
     all.push_back(summary_entry(one.prefix, one.origin));
     if (!one.now) continue;
-    for (const auto& [uri, what] : one.now->all()) all.push_back(entry_of(uri, what, one.origin));
+    for (const auto& [uri, what] : one.now->all()) {
+      all.push_back(entry_of(uri, what, one.origin));
+      all.back().version = version_with(std::move(all.back().version), one.trouble);
+    }
   }
   entries_ = std::make_shared<const entry_snapshot>(std::move(all));
   listed_ = std::move(parts);
@@ -212,7 +223,7 @@ result<reading> env_provider::read(const read_request& request) {
   };
   if (request.uri == of->prefix) {
     auto all = summary_of(*of->now, of->origin, request.who);
-    auto version = bytes::to_hex(bytes::digest_of(all.text));
+    auto version = version_with(bytes::to_hex(bytes::digest_of(all.text)), of->trouble);
     const auto size = all.text.size();
     item.mimeType = "application/json";
     item.data = std::make_shared<const std::string>(std::move(all.text));
@@ -225,7 +236,7 @@ result<reading> env_provider::read(const read_request& request) {
   item.mimeType = one->is_text ? "text/plain" : "application/octet-stream";
   item.data = one->shown;
   add_facts(one->masked);
-  return reading_of(request, one->version, std::move(item), one->shown->size());
+  return reading_of(request, version_with(one->version, of->trouble), std::move(item), one->shown->size());
 }
 
 result<resource> env_provider::describe(const describe_request& request) {
@@ -235,13 +246,15 @@ result<resource> env_provider::describe(const describe_request& request) {
   if (request.uri == of->prefix) {
     auto entry = summary_entry(of->prefix, of->origin);
     const auto all = summary_of(*of->now, of->origin, request.who);
-    entry.version = bytes::to_hex(bytes::digest_of(all.text));
+    entry.version = version_with(bytes::to_hex(bytes::digest_of(all.text)), of->trouble);
     entry.size = all.text.size();
     return entry;
   }
   const auto* one = of->now->find(request.uri);
   if (one == nullptr) return no_such_variable();
-  return entry_of(request.uri, *one, of->origin);
+  auto entry = entry_of(request.uri, *one, of->origin);
+  entry.version = version_with(std::move(entry.version), of->trouble);
+  return entry;
 }
 
 result<void> env_provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {

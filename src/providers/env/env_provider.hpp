@@ -93,7 +93,8 @@ class env_provider final : public provider {
   std::atomic<bool> has_listener_{false};
 
   std::mutex mutex_;
-  std::vector<std::shared_ptr<const variables>> listed_;  // that `entries_` was made of
+  std::vector<std::pair<std::shared_ptr<const variables>, std::string>>
+      listed_;  // that `entries_` was made of, and if stale why
   std::shared_ptr<const entry_snapshot> entries_;
 };
 

@@ -5,9 +5,9 @@
 
 #include "json/utf8.hpp"
 #include "providers/env/drawn.hpp"
-#include "providers/env/inner_secrets.hpp"
-#include "providers/env/telling_names.hpp"
+#include "secrets/inner_secrets.hpp"
 #include "secrets/scanner.hpp"
+#include "secrets/telling_names.hpp"
 
 namespace hondana::env {
 namespace {
@@ -30,13 +30,13 @@ void find_behind_name(std::string_view name, std::string_view between, std::stri
 
 masked_value mask_value(std::string_view name, std::string_view value, std::vector<secrets::span> known) {
   if (value.empty()) return {};
-  if (told_by(name) != telling::nothing) return {std::string(whole_mask), 1};
+  if (secrets::told_by(name) != secrets::telling::nothing) return {std::string(whole_mask), 1};
   auto found = std::move(known);
   find_behind_name({}, {}, value, found);
   find_behind_name(name, "=", value, found);
   find_behind_name(name, ": ", value, found);
-  find_inner(value, found);
-  find_drawn(value, says_digest(name), found);
+  secrets::find_inner(value, found);
+  find_drawn(value, secrets::says_digest(name), found);
   secrets::unite(found);
   masked_value out{std::string(value), found.size()};
   for (const auto& one : found) {

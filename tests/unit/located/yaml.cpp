@@ -159,6 +159,9 @@ TEST(yaml_tree, stops_bombs_early) {
   EXPECT_EQ(of_yaml(wide), "failed: line 1: aliases repeat more than 8388608 bytes of text");
   EXPECT_EQ(of_yaml(std::string(1 << 20, '[')), "failed: line 1: lists and tables are nested deeper than 100 levels");
   EXPECT_EQ(of_yaml(std::string(1 << 19, '{')), "failed: line 1: lists and tables are nested deeper than 100 levels");
+  std::string lines;
+  for (int i = 0; i < 1 << 20; ++i) lines += "[\n";
+  EXPECT_EQ(of_yaml(lines), "failed: line 1000: lists and tables are nested deeper than 100 levels");
   EXPECT_EQ(of_yaml("{a: [" + std::string(1 << 22, '[')), "failed: line 1: lists and tables are nested deeper than 100 levels");
   std::string commas = "[";
   for (int i = 0; i < 1'000'000; ++i) commas += "[],";

@@ -95,7 +95,7 @@ TEST_F(layered_set, say_which_keys_there_are_where_one_is_not) {
             "error: There is no such key in the merged configuration: below server the nearest are server.port, server.host, "
             "server.tags.");
   EXPECT_THAT(text_at(*from, "config://app/file/app.yaml?key=serv"), HasSubstr("at its top the nearest are server, log."));
-  EXPECT_EQ(error_at(*from, "config://app/merged?key=log.level"), errc::resource_not_found);
+  EXPECT_EQ(error_at(*from, "config://app/merged?key=log.level"), errc::invalid_argument);
   EXPECT_EQ(error_at(*from, "config://app/merged?key=a..b"), errc::invalid_argument);
   EXPECT_EQ(error_at(*from, "config://app/merged?format=json"), errc::invalid_argument);
 }
@@ -137,8 +137,8 @@ TEST_F(layered_set, differ_by_what_was_added_removed_and_changed) {
   EXPECT_EQ(*whole.find("changed"), json(R"([
     {"key":"server.port","from":{"value":8080,"layer":"site","file":"app.yaml","line":2},
                          "to":{"value":"9443","layer":"flags","argument":1}}])"));
-  EXPECT_EQ(error_at(*from, "config://app/diff/site..none"), errc::resource_not_found);
-  EXPECT_EQ(error_at(*from, "config://app/diff/site"), errc::resource_not_found);
+  EXPECT_EQ(error_at(*from, "config://app/diff/site..none"), errc::invalid_argument);
+  EXPECT_EQ(error_at(*from, "config://app/diff/site"), errc::invalid_argument);
 }
 
 TEST_F(layered_set, that_know_texts_only_are_compared_as_texts) {
@@ -186,6 +186,8 @@ TEST_F(layered_set, are_refused_where_they_make_no_sense) {
   };
   EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\n"), HasSubstr("a layer has one of file, env"));
   EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nflags = []\nvalues = {}\n"), HasSubstr("a layer has one of file, env"));
+  EXPECT_THAT(wrong("[[layer]]\nnme = \"a\"\nflags = []\n"), HasSubstr("nme"));
+  EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nenv = \"A_\"\nflags = []\n"), HasSubstr("flags: a layer has one of"));
   EXPECT_THAT(wrong("[[layer]]\nname = \"merged\"\nflags = []\n"), HasSubstr("and not merged"));
   EXPECT_THAT(wrong("[[layer]]\nname = \"a.b\"\nflags = []\n"), HasSubstr("letters, digits"));
   EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nenv = \"\"\n"), HasSubstr("all of the environment"));
@@ -196,7 +198,7 @@ TEST_F(layered_set, are_refused_where_they_make_no_sense) {
   EXPECT_THAT(wrong(""), HasSubstr("name a file or a folder"));
   EXPECT_THAT(wrong("path = \"app.yaml\"\nlayers = 1\n"), HasSubstr("layers"));
   EXPECT_THAT(wrong("path = \"app.yaml\"\nformats = { \"*.x\" = \"xml\" }\n"), HasSubstr("\"xml\" is no format"));
-  EXPECT_THAT(wrong("path = \"nowhere\"\n"), HasSubstr("no format that is known"));
+  EXPECT_THAT(wrong("path = \"nowhere\"\n"), HasSubstr("cannot be opened: No such file"));
   EXPECT_THAT(wrong("path = \"nowhere.toml\"\n"), HasSubstr("cannot be opened"));
 }
 

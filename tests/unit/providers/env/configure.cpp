@@ -53,7 +53,7 @@ TEST_F(env_settings, have_nothing_allowed_by_default) {
 TEST_F(env_settings, are_refused_with_the_key_and_what_to_write) {
   EXPECT_THAT(refusal("allow = \"PATH\""), HasSubstr("allow"));
   EXPECT_THAT(refusal("allow = [\"\"]"), HasSubstr("a pattern is empty"));
-  EXPECT_THAT(refusal("allow = [\"A\"]\nname = \"x\""), HasSubstr("name: it is that of a file"));
+  EXPECT_THAT(refusal("allow = [\"A\"]\nname = \"x\""), HasSubstr("name: it is what file is called"));
   EXPECT_THAT(refusal("allow = [\"A\"]\nfile = \"a.env\"\nname = \"X Y\""), HasSubstr("name: expected 1 to 40"));
   EXPECT_THAT(refusal("allow = [\"A\"]\nprocess = false"), HasSubstr("process: there is nothing else to serve"));
   EXPECT_THAT(refusal("allow = [\"A\"]\npaths = []"), HasSubstr("paths"));

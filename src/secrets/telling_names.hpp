@@ -1,10 +1,10 @@
-/// What the name of a variable says about its value.
+/// What the name of a variable or a setting says about its value.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-namespace hondana::env {
+namespace hondana::secrets {
 
 /// How sure a name makes that its value is a secret.
 enum class telling : std::uint8_t {
@@ -17,7 +17,10 @@ enum class telling : std::uint8_t {
 /// the policy for settings, since nobody needs the value of such a variable to know how a program is set up.
 [[nodiscard]] telling told_by(std::string_view name);
 
+/// Whether it says that its value is about something, and not the thing itself: `file`, `TOKEN_TTL`, `userName`.
+[[nodiscard]] bool says_about(std::string_view name);
+
 /// Whether it says that its value names a version of something by a digest: `GIT_COMMIT`, `IMAGE_DIGEST`.
 [[nodiscard]] bool says_digest(std::string_view name);
 
-}  // namespace hondana::env
+}  // namespace hondana::secrets
