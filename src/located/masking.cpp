@@ -19,7 +19,7 @@
 namespace hondana::located {
 namespace {
 
-constexpr auto how = secrets::policy::settings;
+constexpr auto for_settings = secrets::policy::settings;
 
 /// Keys that say nothing of what they hold: what they stand below does.
 constexpr std::array<std::string_view, 7> plain_keys{"value", "default", "data", "content", "current", "previous", "text"};
@@ -34,7 +34,7 @@ bool mask_behind(std::string_view name, std::string& text) {
   if (!name.empty()) line += ": ";
   const auto front = line.size();
   line += text;
-  if (secrets::redactor(how, {}).mask(line) == 0) return false;
+  if (secrets::redactor(for_settings, {}).mask(line) == 0) return false;
   const auto masked = std::string_view(line).substr(front);
   if (masked == text) return false;
   // A name says the same of all lines of its value.
@@ -46,7 +46,7 @@ bool mask_behind(std::string_view name, std::string& text) {
 class tree_masker {
  public:
   tree_masker(std::string_view text, std::vector<secrets::span>& spans) : text_(text), spans_(spans) {
-    secrets::redactor(how, {}).find(text, spans_);
+    secrets::redactor(for_settings, {}).find(text, spans_);
     found_in_text_ = spans_.size();
   }
 

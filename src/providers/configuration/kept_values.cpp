@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t most_troubles = 3;
 
-bool is_blank(std::string_view text) noexcept { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+bool is_all_blank(std::string_view text) noexcept { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
 bool is_empty(const located::node& of) noexcept {
   return of.is == located::kind::null || (of.items.empty() && of.members.empty() && of.text.empty());
@@ -57,7 +57,7 @@ result<kept> kept_values::read(const std::string& path, located::format how, con
   if (is_late && known->second.good) return late(path, known->second, std::move(made));
   const auto good_before = was_known ? known->second.good : nullptr;
   const auto stale_before = was_known ? known->second.stale : std::string();
-  if (made.good && text.is_racy && is_blank(text.bytes) && good_before && !is_empty(good_before->raw.root)) {
+  if (made.good && text.is_racy && is_all_blank(text.bytes) && good_before && !is_empty(good_before->raw.root)) {
     why = "it is empty, as if it were about to be written";
   }
   if (!why.empty()) {

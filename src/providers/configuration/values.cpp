@@ -73,6 +73,7 @@ std::vector<secrets::span> escaped_secrets(std::string_view text) {
   std::vector<secrets::span> found;
   secrets::find(plain.bytes, secrets::policy::settings, found);
   std::vector<secrets::span> all;
+  all.reserve(found.size());
   for (const auto& one : found) all.push_back({plain.places[one.begin], plain.places[one.end]});
   return all;
 }

@@ -129,7 +129,7 @@ result<side> side_called(const file_set& from, std::string_view name) {
   if (name == merged_name) return side();
   const auto found = layer_called(from.layer_settings(), name);
   if (!found) return no_such_layer(from, name);
-  return side(*found);
+  return found;
 }
 
 result<given> give_merged(std::string_view set, const layer_states& layers, const address& what, budget within) {

@@ -177,7 +177,7 @@ result<std::shared_ptr<const scene>> watched_set::refreshed(const call& by) {
   const auto before = latest();
   found->entries =
       before && are_same(*before, *found) ? before->entries : entries_of(name_, found->files, files_->layer_settings());
-  const auto now = std::make_shared<const scene>(std::move(*found));
+  auto now = std::make_shared<const scene>(std::move(*found));
   read_anew(before.get(), *now);
   begun_ = begun;
   std::unique_lock lock(mutex_);
