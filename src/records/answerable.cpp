@@ -13,7 +13,8 @@ constexpr bool is_control(char c) noexcept {
   return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7F;
 }
 
-/// Behind an escape sequence that begins at `at`: CSI up to its final byte, OSC up to BEL or ST, others two bytes.
+}  // namespace
+
 std::size_t behind_escape(std::string_view text, std::size_t at) noexcept {
   constexpr std::size_t longest = 256;  // an OSC that does not end is none
   const auto end = std::min(text.size(), at + longest);
@@ -32,8 +33,6 @@ std::size_t behind_escape(std::string_view text, std::size_t at) noexcept {
   }
   return text[at + 1] >= ' ' && text[at + 1] <= '~' ? at + 2 : at + 1;
 }
-
-}  // namespace
 
 bool is_plain(std::string_view text) noexcept {
   // Without a branch a byte, so that it takes vectors.

@@ -2,6 +2,7 @@
 #include "records/bisect.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,12 +25,12 @@ struct known_time {
   instant time = 0;
 };
 
-/// Reads the times of lines here and there.
+/// Reads the times of records here and there.
 class prober {
  public:
   explicit prober(const member& in) : in_(in) {}
 
-  /// The first line behind `from` that says a time and begins before `limit`; not further than `far_bytes`.
+  /// The first record behind `from` that says a time and begins before `limit`; not further than `far_bytes`.
   result<std::optional<known_time>> look(std::uint64_t from, std::uint64_t limit) {
     limit = std::min({limit, in_.end, from + far_bytes});
     for (auto begin = from; begin < limit; begin += probe_bytes) {
@@ -42,7 +43,10 @@ class prober {
       const auto text = std::string_view(bytes_).substr(0, *got);
       auto at = begin == 0 ? 0 : std::min(text.find('\n'), text.size() - 1) + 1;
       while (at < text.size() && base + at < std::min(begin + probe_bytes, limit)) {
-        if (const auto found = in_.times.of_line(text.substr(at))) return std::optional(known_time{base + at, found->time});
+        const auto line = text.substr(at);
+        // A time within a record does not say where the record ends.
+        if (const auto found = in_.times.of_line(line); found && in_.frame.begins(line))
+          return std::optional(known_time{base + at, found->time});
         at = std::min(text.find('\n', at), text.size() - 1) + 1;
       }
     }
@@ -54,15 +58,20 @@ class prober {
   std::string bytes_;
 };
 
+/// What a long stretch without times is taken for, so that nothing in it is lost: for its end, or for its beginning.
+enum class untimed : std::uint8_t { late, early };
+
 /// Where, between a place that is too early and one that is not, it begins to be late enough.
-result<std::uint64_t> halve(prober& with, std::uint64_t early, std::uint64_t late, instant when, const call& by) {
+result<std::uint64_t> halve(prober& with, std::uint64_t early, std::uint64_t late, instant when, untimed is, const call& by) {
   while (late - early > near_enough) {
     if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
     const auto middle = early + (late - early) / 2;
     const auto found = with.look(middle, late);
     if (!found) return tl::unexpected(found.error());
-    if (!*found || (*found)->time >= when) {
+    if (*found ? (*found)->time >= when : is == untimed::late) {
       late = middle;
+    } else if (!*found) {
+      early = middle;
     } else {
       early = std::max((*found)->at, early + 1);
     }
@@ -78,6 +87,11 @@ std::optional<instant> first_time(std::string_view front, const time_reader& tim
     front.remove_prefix(std::min(front.find('\n'), front.size() - 1) + 1);
   }
   return std::nullopt;
+}
+
+bool begins_behind(const member& in, instant when) {
+  const auto first = first_time(in.of.front, in.times);
+  return first && *first >= when + order_slack && *first <= in.of.listed.facts.modified / 1000 + order_slack;
 }
 
 result<stretch> stretch_of(const member& in, const std::optional<instant>& since, const std::optional<instant>& until,
@@ -99,7 +113,7 @@ result<stretch> stretch_of(const member& in, const std::optional<instant>& since
     const auto first = std::find_if(known.begin(), known.end(), [&](const known_time& one) { return one.time >= *since; });
     if (first != known.begin()) {
       const auto late = first == known.end() ? in.end : first->at;
-      const auto found = halve(with, std::prev(first)->at, late, *since, by);
+      const auto found = halve(with, std::prev(first)->at, late, *since, untimed::late, by);
       if (!found) return tl::unexpected(found.error());
       out.begin = *found - std::min(*found, time_slack_bytes);
     }
@@ -108,7 +122,7 @@ result<stretch> stretch_of(const member& in, const std::optional<instant>& since
     const auto last = std::find_if(known.rbegin(), known.rend(), [&](const known_time& one) { return one.time < *until; });
     const auto early = last == known.rend() ? 0 : last->at;
     const auto late = last == known.rbegin() ? in.end : std::prev(last)->at;
-    const auto found = halve(with, early, std::max(early, late), *until, by);
+    const auto found = halve(with, early, std::max(early, late), *until, untimed::early, by);
     if (!found) return tl::unexpected(found.error());
     out.end = std::min(in.end, *found + near_enough + time_slack_bytes);
   }

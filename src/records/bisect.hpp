@@ -25,6 +25,12 @@ struct stretch {
 
 inline constexpr std::uint64_t time_slack_bytes = 1u << 20;
 
+inline constexpr instant order_slack = 3'600'000'000ll;
+
+/// Whether a member begins so far behind a time, by `order_slack`, that nothing in it is before it. A first time behind the
+/// file's last change is a wrong clock's, and says nothing.
+[[nodiscard]] bool begins_behind(const member& in, instant when);
+
 /// The first time that the front of a file tells, before it is unpacked.
 [[nodiscard]] std::optional<instant> first_time(std::string_view front, const time_reader& times);
 

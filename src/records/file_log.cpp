@@ -28,14 +28,13 @@ class file_log final : public log, public std::enable_shared_from_this<file_log>
       : where_(std::move(where)), redact_(with.redact), members_(std::move(how), in, with.member_bytes, with.kept_bytes) {}
 
   result<page> read(const query& what, const budget& most, const call& by) override;
-  result<bool> walk(std::optional<instant> since, std::optional<instant> until, const budget& most, const call& by,
-                    const std::function<bool(const record&)>& each) override;
+  result<walk_end> walk(std::optional<instant> since, std::optional<instant> until, const budget& most, const call& by,
+                        const std::function<bool(const record&)>& each) override;
   result<std::string> version(const call& by) override;
   void follow(std::function<void()> changed) override;
   [[nodiscard]] needs needed() const override;
   [[nodiscard]] std::string trouble() const override;
-  /// Finds out what is wrong now.
-  void look();
+  void look() override;
 
  private:
   void remember(const failure* why);
@@ -64,13 +63,17 @@ result<page> file_log::read(const query& what, const budget& most, const call& b
     auto said = all ? read_page(*all, members_, request) : result<page>(tl::unexpected(all.error()));
     if (!said && said.error().code == errc::content_changed && i + 1 < most_tries) continue;
     // What a remark says of a member may be what is wrong with it all.
-    if (!said || said->remarks.empty()) remember(said ? nullptr : &said.error());
+    if (!said || said->remarks.empty()) {
+      remember(said ? nullptr : &said.error());
+    } else {
+      look();
+    }
     return said;
   }
 }
 
-result<bool> file_log::walk(std::optional<instant> since, std::optional<instant> until, const budget& most, const call& by,
-                            const std::function<bool(const record&)>& each) {
+result<walk_end> file_log::walk(std::optional<instant> since, std::optional<instant> until, const budget& most, const call& by,
+                                const std::function<bool(const record&)>& each) {
   const auto within_all = within(by, most);
   const walk_request request{since, until, most, within_all, redact_, each};
   auto said = walk_through([this] { return list_files(where_); }, members_, request);
@@ -148,6 +151,7 @@ result<std::shared_ptr<log>> open_file_log(file_log_options with) {
   if (where.live == "." || where.live == "..")
     return fail(errc::invalid_argument, "path: expected the path of a file, not of a folder.");
   where.most = std::max<std::size_t>(with.most_members, 1);
+  where.kept_back = with.kept_back;
   if (!with.pattern.empty()) {
     auto made = compile_expression(with.pattern, "pattern");
     if (!made) return tl::unexpected(std::move(made.error()));

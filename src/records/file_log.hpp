@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <hondana/error.hpp>
 
@@ -27,6 +28,8 @@ struct file_log_options {
   std::uint64_t member_bytes = 16ull << 30;  ///< Of one compressed member after decompression; the rest is not read.
   std::uint64_t kept_bytes = 1ull << 30;     ///< Of what compressed members are turned into, on disk.
   std::size_t most_members = 1000;           ///< Older ones are left out, which a remark says.
+  /// Files that are none of the log, under any name: the server's own. Absolute, links resolved.
+  std::vector<std::string> kept_back{};
 };
 
 /// Nothing is opened yet. Errors: invalid_argument for a path, an expression or a zone that is none; the text names it by the

@@ -9,8 +9,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "disk/folder_stream.hpp"
@@ -22,39 +25,55 @@ namespace {
 constexpr int most_looks = 50;
 constexpr std::size_t most_names = 1'000'000;  // gone through in the folder
 
-tl::unexpected<failure> not_there(int error, const std::string& what) {
+tl::unexpected<failure> not_there(int error, const std::string& what, std::string_view thing = "file") {
   const std::string text = what + ": " + std::strerror(error);
-  if (error == ENOENT || error == ENOTDIR) return fail(errc::resource_not_found, "The log is not there (yet).", text);
+  const std::string subject(thing);
+  if (error == ENOENT || error == ENOTDIR) {
+    return fail(errc::resource_not_found,
+                "There is no " + subject + " of this log (yet). Ask again when it is there, or correct path in its table.",
+                text);
+  }
   if (error == EACCES || error == EPERM) {
-    return fail(errc::access_denied, "The log may not be read by this server: give its user the right to read it.", text);
+    return fail(errc::access_denied,
+                "The " + subject + " of this log may not be read by the server's user: give it the right to read it.", text);
   }
   return fail(errc::source_unavailable, "The log cannot be read now. Ask again later.", text);
 }
 
 using facts_by_name = std::map<std::string, disk::stamp>;
 
-/// What is a member now. Links, folders, pipes and devices are none.
-result<facts_by_name> look_once(const set_place& where, const disk::handle& folder, std::set<std::string>& refused) {
+/// What is kept back, as it is called in a folder.
+disk::own_files own_in(const set_place& where) {
+  if (where.kept_back.empty()) return {};
+  std::error_code problem;
+  const auto real = std::filesystem::canonical(where.folder, problem);
+  return {where.kept_back, problem ? where.folder : real.string()};
+}
+
+/// What is a member now. Links, folders, pipes, devices and the server's own files are none.
+result<facts_by_name> look_once(const set_place& where, const disk::handle& folder, const disk::own_files& own,
+                                std::optional<mode_t>& refused) {
   auto names = disk::stream_of(disk::handle(::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
-  if (!names) return not_there(errno, "opening the folder");
+  if (!names) return not_there(errno, "opening the folder", "folder");
   facts_by_name out;
   for (std::size_t count = 0; count < most_names; ++count) {
     errno = 0;
     const dirent* one = ::readdir(names.get());
     if (one == nullptr) {
-      if (errno != 0) return not_there(errno, "reading the folder");
+      if (errno != 0) return not_there(errno, "reading the folder", "folder");
       break;
     }
     const std::string name = one->d_name;
     const bool is_one =
         where.pattern ? name == where.live || re2::RE2::FullMatch(name, *where.pattern) : rank_of(name, where.live).has_value();
-    if (!is_one) continue;
+    if (!is_one || own.has_name(name)) continue;
     struct stat facts{};
     if (::fstatat(folder.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;  // has just gone
+    if (own.is_one(facts)) continue;
     if (S_ISREG(facts.st_mode)) {
       out.emplace(name, disk::stamp_of(facts));
     } else if (name == where.live) {
-      refused.insert(name);
+      refused = facts.st_mode;
     }
   }
   return out;
@@ -117,14 +136,15 @@ std::vector<listed_file> without_twins(const facts_by_name& all, const set_place
 result<listed_set> list_files(const set_place& where) {
   listed_set out;
   const int folder = ::open(where.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return not_there(errno, "opening " + where.folder);
+  if (folder < 0) return not_there(errno, "opening " + where.folder, "folder");
   out.folder = std::make_shared<const disk::handle>(folder);
-  std::set<std::string> refused;
-  auto before = look_once(where, *out.folder, refused);
+  out.own = own_in(where);
+  std::optional<mode_t> refused;  // what stands in the place of the file that is written
+  auto before = look_once(where, *out.folder, out.own, refused);
   if (!before) return tl::unexpected(std::move(before.error()));
   // Names that are moved while they are listed are seen twice or not at all.
   for (int i = 0; i < most_looks; ++i) {
-    auto again = look_once(where, *out.folder, refused);
+    auto again = look_once(where, *out.folder, out.own, refused);
     if (!again) return tl::unexpected(std::move(again.error()));
     const bool is_settled = has_same_names(*before, *again);
     before = std::move(again);
@@ -137,13 +157,19 @@ result<listed_set> list_files(const set_place& where) {
     out.files.erase(out.files.begin(), out.files.end() - static_cast<std::ptrdiff_t>(where.most));
     out.remarks.push_back("Only the newest " + std::to_string(where.most) + " files of the log are read.");
   }
-  if (!refused.empty() && !before->contains(where.live)) {
+  const bool is_live_there = before->contains(where.live);
+  if (refused && !is_live_there) {
+    const std::string what = S_ISDIR(*refused) ? "a folder" : S_ISLNK(*refused) ? "a link" : "a pipe, a socket or a device";
     if (out.files.empty()) {
-      return fail(errc::access_denied, "The log's path names a link, a folder, a pipe or a device; give the path of a file.");
+      return fail(errc::access_denied, "path in the table of this log leads to " + what + "; give the path of a file.",
+                  where.live + " is " + what);
     }
-    out.remarks.push_back(where.live + " is not read: it is a link, a folder, a pipe or a device.");
+    out.remarks.push_back(where.live + " is not read: it is " + what + ". These are records of the files beside it.");
   }
   if (out.files.empty()) return not_there(ENOENT, "finding " + where.live);
+  if (!is_live_there && !refused) {
+    out.remarks.push_back(where.live + " is not there (now). These are records of what it was rotated into.");
+  }
   return out;
 }
 
@@ -153,6 +179,7 @@ result<disk::handle> open_listed(const listed_set& in, const listed_file& which)
   if (!opened.is_open()) return not_there(errno, "opening " + which.name);
   struct stat facts{};
   if (::fstat(opened.get(), &facts) != 0) return not_there(errno, "looking at " + which.name);
+  if (in.own.is_one(facts)) return not_there(ENOENT, which.name + " is the server's own");
   const auto now = disk::stamp_of(facts);
   if (!S_ISREG(facts.st_mode) || now.device != which.facts.device || now.inode != which.facts.inode) {
     return fail(errc::content_changed, "The files of the log were rotated while it was read. Ask again.");

@@ -11,6 +11,7 @@
 #include <hondana/error.hpp>
 
 #include "disk/handle.hpp"
+#include "disk/own_files.hpp"
 #include "disk/stamp.hpp"
 #include "records/file_names.hpp"
 
@@ -30,6 +31,7 @@ struct listed_set {
   std::shared_ptr<const disk::handle> folder;
   std::vector<listed_file> files{};  ///< The oldest first.
   std::vector<std::string> remarks{};
+  disk::own_files own{};  ///< Of them none is listed.
 };
 
 /// Where they are.
@@ -38,11 +40,13 @@ struct set_place {
   std::string live;    ///< A name in it.
   std::shared_ptr<const re2::RE2> pattern{};
   std::size_t most = 1000;
+  std::vector<std::string> kept_back{};  ///< Files that the server keeps for itself: absolute, links resolved.
 };
 
 /// Lists them as they were together at one moment. Of a file that stands there twice, such as while it is compressed, one is
 /// taken: the one that is not compressed. The order is that of numbers or dates in names, where all have the same kind of them,
-/// and else of their times. Errors: resource_not_found when there is none, access_denied, source_unavailable.
+/// and else of their times. What is kept back is as if it were not there, under any name. Errors: resource_not_found when there
+/// is none, access_denied, source_unavailable.
 [[nodiscard]] result<listed_set> list_files(const set_place& where);
 
 /// Opens one that was listed; that is the same file still, else content_changed. Errors: access_denied, resource_not_found.

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -125,12 +126,18 @@ struct following::state {
     }
   }
   [[nodiscard]] bool ends_in_half_a_line() const {
-    const auto all = list_files(where);
-    if (!all || all->files.empty()) return false;
-    const auto opened = open_listed(*all, all->files.back());
-    if (!opened) return false;
+    // By its name, since listing a big folder after every telling would take more time than what is told.
+    constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+    disk::handle opened(folder.is_open() ? ::openat(folder.get(), where.live.c_str(), flags) : -1);
+    if (!opened.is_open() && errno == ENOENT) {
+      // The newest may never be called so, such as where names have dates.
+      const auto all = list_files(where);
+      auto newest = all && !all->files.empty() ? open_listed(*all, all->files.back()) : result<disk::handle>(disk::handle());
+      if (newest) opened = std::move(*newest);
+    }
     struct stat facts{};
-    return ::fstat(opened->get(), &facts) == 0 && is_open_ended(opened->get(), static_cast<std::uint64_t>(facts.st_size));
+    return opened.is_open() && ::fstat(opened.get(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+           is_open_ended(opened.get(), static_cast<std::uint64_t>(facts.st_size));
   }
   void tell() {
     if (std::exchange(is_look_due, false)) look();

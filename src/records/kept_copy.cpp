@@ -6,9 +6,11 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "disk/read_at.hpp"
 #include "disk/spool.hpp"
@@ -18,6 +20,9 @@ namespace {
 
 constexpr int fastest = 1;
 
+std::atomic<std::size_t> files_open{0};
+std::atomic<std::size_t> in_memory_bytes{0};
+
 tl::unexpected<failure> no_place(const char* what, int error) {
   return fail(errc::source_unavailable, "There is no room to unpack a compressed file of the log. Ask again later.",
               std::string(what) + ": " + std::strerror(error));
@@ -25,17 +30,34 @@ tl::unexpected<failure> no_place(const char* what, int error) {
 
 }  // namespace
 
-result<std::unique_ptr<kept_copy>> kept_copy::make() {
-  std::unique_ptr<kept_copy> out(new kept_copy);
+kept_copy::~kept_copy() {
+  leave_memory();
+  if (file_.is_open()) --files_open;
+}
+
+std::size_t kept_copy::files() noexcept { return files_open; }
+
+void kept_copy::leave_memory() noexcept {
+  in_memory_bytes -= in_memory_.size();
+  in_memory_ = {};
+}
+
+result<void> kept_copy::open() {
   const auto where = disk::spool::folder();
-  out->file_ = disk::handle(::open(where.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (out->file_.is_open()) return out;
-  // Not every file system has nameless files; this one has a name for a moment.
-  std::string name = where + "/hondana-XXXXXX";
-  out->file_ = disk::handle(::mkostemp(name.data(), O_CLOEXEC));
-  if (!out->file_.is_open()) return no_place("making a nameless file", errno);
-  if (::unlink(name.c_str()) != 0) return no_place("unlinking a nameless file", errno);
-  return out;
+  disk::handle made(::open(where.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!made.is_open()) {
+    // Not every file system has nameless files; this one has a name for a moment.
+    std::string name = where + "/hondana-XXXXXX";
+    made = disk::handle(::mkostemp(name.data(), O_CLOEXEC));
+    if (!made.is_open()) return no_place("making a nameless file", errno);
+    if (::unlink(name.c_str()) != 0) return no_place("unlinking a nameless file", errno);
+  }
+  file_ = std::move(made);
+  ++files_open;
+  const auto all = in_memory_;
+  leave_memory();
+  written_ = 0;
+  return write(all);
 }
 
 result<void> kept_copy::append(std::string_view bytes) {
@@ -56,15 +78,27 @@ result<void> kept_copy::flush() {
   std::string frame(::ZSTD_compressBound(pending_.size()), '\0');
   const auto size = ::ZSTD_compress(frame.data(), frame.size(), pending_.data(), pending_.size(), fastest);
   if (::ZSTD_isError(size) != 0) return no_place("compressing", ENOMEM);
+  frame.resize(size);
+  const bool is_small = written_ + size <= small_bytes && in_memory_bytes + size <= most_in_memory;
+  if (!file_.is_open() && !is_small)
+    if (auto done = open(); !done) return done;
   frames_.push_back(written_);
-  for (std::string_view rest = std::string_view(frame).substr(0, size); !rest.empty();) {
+  pending_.clear();
+  if (file_.is_open()) return write(frame);
+  in_memory_ += frame;
+  in_memory_bytes += size;
+  written_ += size;
+  return {};
+}
+
+result<void> kept_copy::write(std::string_view frame) {
+  for (auto rest = frame; !rest.empty();) {
     const auto put = ::pwrite(file_.get(), rest.data(), rest.size(), static_cast<off_t>(written_));
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) return no_place("writing a nameless file", put < 0 ? errno : ENOSPC);
     written_ += static_cast<std::uint64_t>(put);
     rest.remove_prefix(static_cast<std::size_t>(put));
   }
-  pending_.clear();
   return {};
 }
 
@@ -77,8 +111,12 @@ result<std::size_t> kept_copy::read(std::uint64_t offset, std::span<char> into) 
     const auto begin = frames_[number];
     const auto end = number + 1 < frames_.size() ? frames_[number + 1] : written_;
     packed.resize(static_cast<std::size_t>(end - begin));
-    const auto got = disk::read_at(file_.get(), packed.data(), packed.size(), begin);
-    if (!got || *got < packed.size()) return no_place("reading a nameless file", got ? EIO : got.error());
+    if (file_.is_open()) {
+      const auto got = disk::read_at(file_.get(), packed.data(), packed.size(), begin);
+      if (!got || *got < packed.size()) return no_place("reading a nameless file", got ? EIO : got.error());
+    } else {
+      packed = in_memory_.substr(static_cast<std::size_t>(begin), packed.size());
+    }
     frame.resize(frame_bytes);
     const auto size = ::ZSTD_decompress(frame.data(), frame.size(), packed.data(), packed.size());
     if (::ZSTD_isError(size) != 0) return no_place("unpacking a nameless file", EIO);

@@ -3,6 +3,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "records/fields.hpp"
@@ -11,7 +12,7 @@ namespace hondana::records {
 namespace {
 
 constexpr std::size_t most_expression_bytes = 4096;
-constexpr std::int64_t most_program_bytes = 8 << 20;
+constexpr std::int64_t most_program_bytes = 2 << 20;
 constexpr std::size_t most_fields = 16;
 constexpr std::size_t most_path_bytes = 256;
 
@@ -42,10 +43,13 @@ result<std::shared_ptr<const re2::RE2>> compile_expression(std::string_view expr
   re2::RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(most_program_bytes);
-  auto made = std::make_shared<const re2::RE2>("(?m:" + std::string(expression) + ")", options);
+  auto made = std::make_shared<const re2::RE2>("(?m)" + std::string(expression), options);
+  if (made->ok() && std::max(made->ProgramSize(), made->ReverseProgramSize()) > most_instructions)
+    return refused("it takes too many steps; repeat less often");
   if (made->ok()) return std::shared_ptr<const re2::RE2>(std::move(made));
-  // What RE2 says may hold a part of the expression, which is the caller's own.
-  return refused(made->error());
+  // What RE2 says may hold a part of the expression, which is to be the caller's own.
+  const re2::RE2 alone(re2::StringPiece(expression.data(), expression.size()), options);
+  return refused(alone.ok() ? made->error() : alone.error());
 }
 
 result<matcher> matcher::compile(const query& of) {

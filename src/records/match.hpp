@@ -18,9 +18,12 @@ class RE2;
 
 namespace hondana::records {
 
-/// An RE2 expression from outside: bounded in length (4 KiB) and size. `^` and `$` match at the ends of lines. Errors:
+/// An RE2 expression from outside: bounded in length (4 KiB) and in what it is compiled to (`most_instructions`), which is how
+/// many steps a byte may take. `^` and `$` match at the ends of lines. Errors:
 /// invalid_argument, in which `what` names it ("grep").
 [[nodiscard]] result<std::shared_ptr<const re2::RE2>> compile_expression(std::string_view expression, std::string_view what);
+
+inline constexpr int most_instructions = 3000;
 
 /// A query, compiled. Threads: any.
 class matcher {

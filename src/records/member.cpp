@@ -6,18 +6,23 @@
 #include <utility>
 
 #include "disk/read_at.hpp"
+#include "model/still_wanted.hpp"
 
 namespace hondana::records {
 namespace {
 
 constexpr std::size_t most_fronts = 512;
+constexpr std::uint64_t longest_open_line = 4u << 20;
 
-/// Behind the last line end; 0 where there is none.
-result<std::uint64_t> behind_last_line(const content& in) {
+/// Behind the last line end; 0 where there is none. A line that is longer than `longest_open_line` counts from there on as one
+/// that has not ended, and what lies before as one that has.
+result<std::uint64_t> behind_last_line(const content& in, const call& by) {
   constexpr std::uint64_t block_bytes = 256u << 10;
   std::string bytes;
-  for (auto end = in.size(); end > 0;) {
-    const auto begin = end - std::min(end, block_bytes);
+  const auto furthest = in.size() - std::min(in.size(), longest_open_line);
+  for (auto end = in.size(); end > furthest;) {
+    if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
+    const auto begin = std::max(furthest, end - std::min(end, block_bytes));
     bytes.resize(static_cast<std::size_t>(end - begin));
     const auto got = in.read(begin, std::span(bytes));
     if (!got) return tl::unexpected(got.error());
@@ -26,7 +31,7 @@ result<std::uint64_t> behind_last_line(const content& in) {
     if (const auto found = bytes.rfind('\n'); found != std::string::npos) return begin + found + 1;
     end = begin;
   }
-  return std::uint64_t{0};
+  return furthest;
 }
 
 }  // namespace
@@ -78,7 +83,7 @@ result<member> members::unpack(opened_file of, const call& by) {
     out.end = facts.size;
     const bool is_settled = disk::wall_clock() - facts.modified > line_settles_after;
     if (!is_settled && is_open_ended(of.file->get(), facts.size)) {
-      const auto end = behind_last_line(*out.bytes);
+      const auto end = behind_last_line(*out.bytes, by);
       if (!end) return tl::unexpected(end.error());
       out.end = *end;
     }

@@ -41,11 +41,16 @@ class opened_set {
   /// Where a cursor leads to; nothing where that has gone, and then `why` says how. Errors: as `get`.
   [[nodiscard]] result<std::optional<place>> find(const position& at, std::string& why);
 
-  /// Whether a member is what is being copied of the one behind it, before that is truncated (`copytruncate`).
+  /// Whether a member is what is being copied of the one that is written, before that is truncated (`copytruncate`): made later
+  /// than it, and how it begins.
   [[nodiscard]] result<bool> is_copy(std::size_t which, const member& newer);
 
  private:
-  [[nodiscard]] result<std::string> before(std::size_t which, std::size_t most);
+  /// What stands before `of`, which is that member's content.
+  [[nodiscard]] result<std::string> before(std::size_t which, const content& of, std::size_t most);
+  /// Whether a key that began somewhere before would go on in `of`, with so much between.
+  [[nodiscard]] static result<bool> may_go_on(const content& of, const std::string& between);
+  [[nodiscard]] bool is_empty(std::size_t which) const { return all_.files[which].facts.size == 0; }
   [[nodiscard]] result<std::string> behind(std::size_t which, std::size_t most);
 
   const listed_set all_;

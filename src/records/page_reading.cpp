@@ -22,6 +22,8 @@ namespace {
 constexpr std::uint64_t first_block = 64u << 10;
 constexpr std::uint64_t largest_block = 1u << 20;
 constexpr instant clock_slack = 1'000'000;
+constexpr std::uint64_t most_steps = 64u << 20;  // of matching, between two looks at the clock
+constexpr std::uint64_t least_searched = 512;
 constexpr std::size_t most_disappointments = 16;  // candidates of a block that were none
 constexpr std::size_t most_remarks = 20;
 
@@ -53,6 +55,10 @@ class page_maker {
   /// Records that begin in a block, the last of which ends at `end`; that is the beginning of the first then.
   result<step> take_block(std::size_t which, const block& in, std::uint64_t& end);
   result<step> take_candidates(std::size_t which, const block& in, std::uint64_t& end);
+  /// Of [begin, end), at records' ends, those that may match, in order.
+  void find_candidates(const block& in, std::uint64_t begin, std::uint64_t end, std::uint64_t piece);
+  /// Ends the page where the time is up; what begins at `end` was taken.
+  result<step> look_at_clock(std::size_t which, std::uint64_t end);
   result<step> take(std::size_t which, const block& in, std::uint64_t begin, std::uint64_t end);
   result<step> end_early(std::size_t which, const member& in, std::uint64_t end, std::uint64_t scanned, std::string why);
   result<void> point_to(std::size_t which, const member& in, std::uint64_t end, std::uint64_t scanned);
@@ -81,6 +87,7 @@ class page_maker {
   record_maker* maker_ = nullptr;
   std::optional<instant> newer_;
   std::vector<std::uint64_t> starts_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> candidates_;
 };
 
 result<page> page_maker::make() {
@@ -145,14 +152,10 @@ result<page_maker::step> page_maker::go_through(std::size_t which, std::uint64_t
   const auto held = set_.get(which);
   if (!held) return tl::unexpected(held.error());
   const auto& in = **held;
-  if (!in.trouble.empty()) {
-    remark(in.of.listed.name + ": only its first " + std::to_string(in.bytes->size()) + " bytes could be read, since " +
-           in.trouble + ".");
-  }
+  if (!in.trouble.empty()) remark(read_in_part(in));
   const auto& since = request_.what.since;
   const auto& until = request_.what.until;
-  const auto first = first_time(in.of.front, in.times);
-  if (until && first && *first >= *until + order_slack) return step::on;
+  if (until && begins_behind(in, *until)) return step::on;
   const auto where = stretch_of(in, since, until, request_.by);
   if (!where) return tl::unexpected(where.error());
   if (where->goes_back) remark("The clock goes back in " + in.of.listed.name + "; records out of their order may be missing.");
@@ -162,10 +165,7 @@ result<page_maker::step> page_maker::go_through(std::size_t which, std::uint64_t
   through_ = &window;
   maker_ = &maker;
   newer_.reset();
-  auto done = go_backwards(which, in, end, scanned, *where);
-  if (!done || *done == step::ended) return done;
-  if (since && first && *first + order_slack <= *since) return step::ended;
-  return done;
+  return go_backwards(which, in, end, scanned, *where);
 }
 
 result<page_maker::step> page_maker::go_backwards(std::size_t which, const member& in, std::uint64_t end, std::uint64_t scanned,
@@ -209,10 +209,17 @@ result<page_maker::step> page_maker::take_block(std::size_t which, const block& 
   while (!starts_.empty() && starts_.back() >= end) starts_.pop_back();
   for (auto one = starts_.rbegin(); one != starts_.rend(); ++one) {
     auto done = take(which, in, *one, end);
+    if (done && *done == step::on) done = look_at_clock(which, *one);
     if (!done || *done == step::ended) return done;
     end = *one;
   }
   return step::on;
+}
+
+result<page_maker::step> page_maker::look_at_clock(std::size_t which, std::uint64_t end) {
+  if (request_.by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+  if (!is_time_up() || (which == 0 && end == 0)) return step::on;
+  return end_early(which, *in_, end, end, "The time was up");
 }
 
 result<page_maker::step> page_maker::take_candidates(std::size_t which, const block& in, std::uint64_t& end) {
@@ -222,46 +229,62 @@ result<page_maker::step> page_maker::take_candidates(std::size_t which, const bl
   if (!done || *done == step::ended) return done;
   end = *last;
   const auto first = next_start(in, in_->frame, in.begin);
-  if (!first || *first >= *last) return step::on;
-  const auto text = in.from(*first).substr(0, static_cast<std::size_t>(*last - *first));
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
-  bool is_sure = is_as_answered(text);
-  if (is_sure) {
-    // From hit to hit; a record is one when it matches by itself.
-    starts_.clear();
-    std::size_t disappointments = 0;
-    for (std::size_t from = 0; from < text.size();) {
-      re2::StringPiece hit;
-      const re2::StringPiece whole(text.data(), text.size());
-      if (!request_.wanted.filter()->Match(whole, from, text.size(), re2::RE2::UNANCHORED, &hit, 1)) break;
-      if (starts_.empty()) record_starts(in, in_->frame, starts_);
-      const auto at = *first + static_cast<std::uint64_t>(hit.data() - text.data());
-      const auto behind = std::upper_bound(starts_.begin(), starts_.end(), std::min(at, *last - 1));
-      const auto begin = *std::prev(behind);
-      const auto next = behind == starts_.end() ? *last : std::min(*behind, *last);
-      const auto one = in.from(begin).substr(0, static_cast<std::size_t>(next - begin));
-      if (request_.wanted.accepts_text(one.substr(0, one.size() - static_cast<std::size_t>(one.ends_with('\n'))))) {
-        found.emplace_back(begin, next);
-      } else if (++disappointments > most_disappointments) {
-        is_sure = false;
-        break;
-      }
-      from = static_cast<std::size_t>(next - *first);
+  if (!first) return step::on;
+  starts_.clear();
+  const auto piece = std::max<std::uint64_t>(most_steps / static_cast<unsigned>(request_.wanted.filter()->ProgramSize()), 4096);
+  while (end > *first) {
+    if (auto goes = look_at_clock(which, end); !goes || *goes == step::ended) return goes;
+    const auto begin = end - *first > piece ? last_start(in, in_->frame, end - piece).value_or(*first) : *first;
+    find_candidates(in, begin, end, piece);
+    for (auto one = candidates_.rbegin(); one != candidates_.rend(); ++one) {
+      done = take(which, in, one->first, one->second);
+      if (done && *done == step::on) done = look_at_clock(which, one->first);
+      if (!done || *done == step::ended) return done;
     }
+    end = begin;
   }
-  if (!is_sure) {
-    found.clear();
-    record_starts(in, in_->frame, starts_);
-    for (std::size_t i = 0; i < starts_.size() && starts_[i] < *last; ++i) {
-      found.emplace_back(starts_[i], i + 1 < starts_.size() ? std::min(starts_[i + 1], *last) : *last);
-    }
-  }
-  for (auto one = found.rbegin(); one != found.rend(); ++one) {
-    done = take(which, in, one->first, one->second);
-    if (!done || *done == step::ended) return done;
-  }
-  end = *first;
   return step::on;
+}
+
+void page_maker::find_candidates(const block& in, std::uint64_t begin, std::uint64_t end, std::uint64_t piece) {
+  const auto part = [&](std::uint64_t from, std::uint64_t to) {
+    return in.from(from).substr(0, static_cast<std::size_t>(to - from));
+  };
+  candidates_.clear();
+  bool is_sure = end - begin <= 2 * piece && is_as_answered(part(begin, end));
+  // From hit to hit, where a record is one when it matches by itself. What is searched at once grows while nothing is found, so
+  // that an expression that looks far ahead goes through no byte more than a few times.
+  std::size_t disappointments = 0;
+  auto size = least_searched;
+  for (auto from = begin; is_sure && from < end;) {
+    const auto to = end - from > size ? std::min(next_start(in, in_->frame, from + size).value_or(end), end) : end;
+    const auto text = part(from, to);
+    re2::StringPiece hit;
+    const re2::StringPiece whole(text.data(), text.size());
+    if (!request_.wanted.filter()->Match(whole, 0, text.size(), re2::RE2::UNANCHORED, &hit, 1)) {
+      from = to;
+      size = std::min(size * 2, piece);
+      continue;
+    }
+    if (starts_.empty()) record_starts(in, in_->frame, starts_);
+    const auto at = from + static_cast<std::uint64_t>(hit.data() - text.data());
+    const auto behind = std::upper_bound(starts_.begin(), starts_.end(), std::min(at, to - 1));
+    const auto next = behind == starts_.end() ? end : std::min(*behind, end);
+    const auto one = part(*std::prev(behind), next);
+    if (request_.wanted.accepts_text(one.substr(0, one.size() - static_cast<std::size_t>(one.ends_with('\n'))))) {
+      candidates_.emplace_back(*std::prev(behind), next);
+    } else {
+      is_sure = ++disappointments <= most_disappointments;
+    }
+    from = next;
+    size = least_searched;
+  }
+  if (is_sure) return;
+  candidates_.clear();
+  if (starts_.empty()) record_starts(in, in_->frame, starts_);
+  for (auto one = std::lower_bound(starts_.begin(), starts_.end(), begin); one != starts_.end() && *one < end; ++one) {
+    candidates_.emplace_back(*one, std::next(one) != starts_.end() ? std::min(*std::next(one), end) : end);
+  }
 }
 
 result<page_maker::step> page_maker::take(std::size_t which, const block& in, std::uint64_t begin, std::uint64_t end) {
@@ -310,6 +333,11 @@ result<page_maker::step> page_maker::end_early(std::size_t which, const member& 
 
 result<page> read_page(const listed_set& all, members& with, const page_request& request) {
   return page_maker(all, with, request).make();
+}
+
+std::string read_in_part(const member& of) {
+  return of.of.listed.name + ": only its first " + std::to_string(of.bytes->size()) + " bytes could be read, since " +
+         of.trouble + ".";
 }
 
 std::string left_out(const std::string& name, const failure& why) {

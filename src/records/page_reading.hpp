@@ -24,10 +24,11 @@ struct page_request {
 
 /// What a failure says of a member that is left out.
 [[nodiscard]] std::string left_out(const std::string& name, const failure& why);
+/// What the trouble of a member says of it.
+[[nodiscard]] std::string read_in_part(const member& of);
 
 /// Members that were changed last so long before `since` are not looked at: times without zones, and clocks, may be wrong by a
-/// day and some hours. A member that begins an hour before it is the last.
+/// day and some hours. What a member begins with says nothing of those before: clocks that are set later begin with any time.
 inline constexpr instant write_slack = 26 * 3'600'000'000ll;
-inline constexpr instant order_slack = 3'600'000'000ll;
 
 }  // namespace hondana::records

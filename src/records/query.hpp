@@ -64,4 +64,11 @@ struct page {
   std::size_t masked = 0;              ///< Secrets.
 };
 
+/// What going through a log came to.
+struct walk_end {
+  bool is_whole = true;                ///< All that can be read was gone through.
+  std::vector<std::string> remarks{};  ///< For people: members that are damaged or left out.
+  bool is_lasting = true;              ///< The remarks stay true as long as the files are what they are.
+};
+
 }  // namespace hondana::records

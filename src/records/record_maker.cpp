@@ -7,35 +7,43 @@
 
 #include "json/utf8.hpp"
 #include "records/answerable.hpp"
+#include "records/hidden_secrets.hpp"
 #include "records/severity.hpp"
 
 namespace hondana::records {
 
 result<record_maker::made> record_maker::make(const block& at_hand, std::uint64_t begin, std::uint64_t end) {
   const auto kept = std::min(end, begin + most_);
+  // What is behind a cut decides whether a secret ends before it.
+  const auto seen = std::min(end, kept + looks_ahead_bytes);
   block loaded;
-  if (!at_hand.holds(begin, kept)) {
+  if (!at_hand.holds(begin, seen)) {
     auto got = through_.load(begin, kept);
     if (!got) return tl::unexpected(std::move(got.error()));
     loaded = std::move(*got);
   }
-  const auto& from = at_hand.holds(begin, kept) ? at_hand : loaded;
-  auto text = from.from(begin).substr(0, static_cast<std::size_t>(kept - begin));
+  const auto& from = at_hand.holds(begin, seen) ? at_hand : loaded;
+  const auto whole = from.from(begin).substr(0, static_cast<std::size_t>(seen - begin));
+  auto text = whole.substr(0, static_cast<std::size_t>(kept - begin));
   made out;
   out.masked = from.secrets_in(begin, kept);
   if (kept < end) text.remove_suffix(json::incomplete_tail(text));
   out.what.cut = end - begin - text.size();
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r') && kept == end) text.remove_suffix(1);
-  out.what.text = answerable(text);
-  if (out.what.text != text) {
-    // What escapes stood between has come together.
-    through_.mask_again(out.what.text);
-    if (out.what.text.size() > most_) {
-      auto size = most_;
-      while (size > 0 && (static_cast<unsigned char>(out.what.text[size]) & 0xC0) == 0x80) --size;
-      out.what.cut += out.what.text.size() - size;
-      out.what.text.resize(size);
-    }
+  out.what.text = through_.cleaned(text);
+  // What escapes stood between has come together.
+  const bool is_other = out.what.text != text;
+  if (is_other || may_hide(text)) {
+    const auto size = out.what.text.size();
+    if (kept < end) out.what.text += through_.cleaned(whole.substr(text.size()));
+    out.masked += through_.mask_again(out.what.text, is_other);
+    out.what.text.resize(size);
+  }
+  if (out.what.text.size() > most_) {
+    auto size = most_;
+    while (size > 0 && (static_cast<unsigned char>(out.what.text[size]) & 0xC0) == 0x80) --size;
+    out.what.cut += out.what.text.size() - size;
+    out.what.text.resize(size);
   }
   if (const auto own = of_.times.of_line(out.what.text)) {
     out.what.time = own->time;

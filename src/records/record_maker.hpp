@@ -34,6 +34,8 @@ class record_maker {
   static constexpr std::uint64_t looks_back_bytes = 256u << 10;
 
  private:
+  static constexpr std::uint64_t looks_ahead_bytes = 2u << 10;  // less than `window::ahead`
+
   /// Looks from the last record in a block that begins before `begin` up to the first.
   bool look_in(const block& in, std::uint64_t begin);
 

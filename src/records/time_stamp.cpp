@@ -147,10 +147,11 @@ bool day_first(taker& in, reading_of& into) noexcept {
   return true;
 }
 
-/// "Jan  2 03:04:05" with or without a year behind, and a day of the week in front: syslog, ctime, Apache's errors.
+/// "Jan  2 03:04:05": syslog; with a day of the week in front and a year behind, perhaps behind "UTC": ctime, Apache's errors,
+/// date.
 bool month_first(taker& in, reading_of& into) noexcept {
   auto& at = into.shown;
-  static_cast<void>(in.weekday());
+  const bool has_weekday = in.weekday();
   if (!in.month(at.month) || !in.skip(' ') || !in.day(at.day) || !in.skip(' ')) return false;
   if (auto ahead = in; ahead.figures(4, at.year) && ahead.skip(' ')) {  // "Jan  2 2026 03:04:05"
     in = ahead;
@@ -158,8 +159,13 @@ bool month_first(taker& in, reading_of& into) noexcept {
   }
   if (!in.clock(at)) return false;
   auto ahead = in;
-  if (ahead.skip(' ') && ahead.figures(4, at.year) && !is_digit(ahead.here()) && at.year >= 1970) {
+  auto zoned = into;
+  take_offset(ahead, zoned);
+  // Four figures behind a syslog's time are its message's; behind ctime's, which has a day of the week, they are its year.
+  if (has_weekday && ahead.skip(' ') && ahead.figures(4, zoned.shown.year) && !is_digit(ahead.here()) &&
+      zoned.shown.year >= 1970) {
     in = ahead;
+    into = zoned;
   } else {
     into.has_year = false;
   }

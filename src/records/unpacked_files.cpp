@@ -15,7 +15,8 @@ namespace hondana::records {
 namespace {
 
 constexpr std::size_t step_bytes = 1u << 20;
-constexpr std::size_t most_jobs = 128;  // each with a file of its own
+constexpr std::size_t most_jobs = 128;
+constexpr std::size_t most_files = 192;  // of all logs of the process
 
 }  // namespace
 
@@ -47,6 +48,7 @@ struct unpacked_files::job {
   std::string trouble;
   bool is_done = false;
   std::atomic<std::uint64_t> disk_bytes{0};
+  std::atomic<bool> has_file{false};  // and done
 };
 
 std::shared_ptr<unpacked_files::job> unpacked_files::job_of(const disk::stamp& facts) {
@@ -76,6 +78,13 @@ void unpacked_files::make_room(const std::shared_ptr<job>& but) {
     for (const auto& one : all_) out += one.what->disk_bytes;
     return out;
   };
+  const auto is_last_file = [&but](const kept& one) { return one.what != but && one.what->has_file; };
+  while (kept_copy::files() > most_files) {
+    // What others keep is theirs; so there may be as many more as there are logs.
+    const auto last = std::find_if(all_.rbegin(), all_.rend(), is_last_file);
+    if (last == all_.rend()) break;
+    all_.erase(std::prev(last.base()));
+  }
   while (all_.size() > 1 && sum() > most_kept_) {
     // From the one that was asked for longest ago, but never what is wanted now.
     auto last = std::prev(all_.end());
@@ -121,9 +130,7 @@ result<unpacked_files::unpacked> unpacked_files::get(const disk::stamp& facts, s
   const std::shared_ptr<void> leaving(nullptr, [&found](void*) { found->leave(); });
   if (!found->is_done) {
     if (!found->from) {
-      auto copy = kept_copy::make();
-      if (!copy) return tl::unexpected(std::move(copy.error()));
-      found->copy = std::move(*copy);
+      found->copy = std::make_shared<kept_copy>();
       found->file = std::move(file);
       found->from = std::make_unique<unpacking>(how, found->file->get(), facts.size);
       const std::lock_guard counting(mutex_);
@@ -140,6 +147,7 @@ result<unpacked_files::unpacked> unpacked_files::get(const disk::stamp& facts, s
     found->from.reset();
     found->file.reset();
     found->disk_bytes = found->copy->disk_bytes();
+    found->has_file = found->copy->has_file();
     make_room(found);
   }
   return unpacked{found->copy, found->trouble};

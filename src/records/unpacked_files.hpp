@@ -22,8 +22,8 @@ namespace hondana::records {
 /// when a deadline came is gone on from by the next who asks. Threads: any; those who want the same file wait for one another.
 class unpacked_files {
  public:
-  /// Of one file after decompression, and of all that is kept on disk; beyond that, and beyond 128 files, what was asked for
-  /// longest ago is forgotten.
+  /// Of one file after decompression, and of all that is kept on disk; beyond that, beyond 128 files, and beyond 192
+  /// files of all logs that need descriptors, what was asked for longest ago is forgotten.
   unpacked_files(std::uint64_t most_of_one, std::uint64_t most_kept) noexcept
       : most_of_one_(most_of_one), most_kept_(most_kept) {}
 

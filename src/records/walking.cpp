@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t walked_block = 1u << 20;
 constexpr int most_listings = 100;
+constexpr std::size_t most_remarks = 20;
 
 class walker {
  public:
@@ -26,7 +27,16 @@ class walker {
 
   /// All of a listing behind `done`, which is set as members are gone through.
   result<step> go(opened_set& in, std::optional<position>& done);
-  [[nodiscard]] bool has_all() const noexcept { return has_all_; }
+  [[nodiscard]] walk_end take_end() noexcept { return std::move(end_); }
+  void remark(std::string text) {
+    auto& all = end_.remarks;
+    if (all.size() < most_remarks && std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
+  }
+  void lose(std::string why) {
+    end_.is_whole = false;
+    end_.is_lasting = false;
+    remark(std::move(why));
+  }
 
  private:
   result<step> go_through(opened_set& in, std::size_t which, const member& of);
@@ -40,7 +50,7 @@ class walker {
   std::optional<instant> latest_;
   bool keeps_time_ = false;
   bool has_given_ = false;  // anything of the member that is gone through
-  bool has_all_ = true;
+  walk_end end_;
 };
 
 result<walker::step> walker::go(opened_set& in, std::optional<position>& done) {
@@ -50,7 +60,7 @@ result<walker::step> walker::go(opened_set& in, std::optional<position>& done) {
     const auto found = in.find(*done, why);
     if (!found) return tl::unexpected(found.error());
     if (!*found) {
-      has_all_ = false;
+      lose(why);
       return step::enough;
     }
     which = (*found)->which + 1;
@@ -58,14 +68,18 @@ result<walker::step> walker::go(opened_set& in, std::optional<position>& done) {
   std::optional<failure> refused;
   bool is_any = done.has_value();
   for (; which < in.size(); ++which) {
-    if (is_outside(in.listed(which))) continue;
+    if (is_outside(in.listed(which))) {
+      is_any = true;
+      continue;
+    }
     const auto of = in.get(which);
     if (!of) {
       const auto& why = of.error();
       if (why.code == errc::content_changed) return step::list_again;
       if (why.code == errc::cancelled || why.code == errc::timed_out) return tl::unexpected(why);
       refused = why;
-      has_all_ = false;
+      end_.is_lasting = false;
+      remark(left_out(in.listed(which).name, why));
       continue;
     }
     is_any = true;
@@ -74,8 +88,7 @@ result<walker::step> walker::go(opened_set& in, std::optional<position>& done) {
       const auto is_twin = newer ? in.is_copy(which, **newer) : result<bool>(false);
       if (is_twin && *is_twin) continue;
     }
-    const auto first = first_time((*of)->of.front, (*of)->times);
-    if (!request_.until || !first || *first < *request_.until + order_slack) {
+    if (!request_.until || !begins_behind(**of, *request_.until)) {
       has_given_ = false;
       auto gone = go_through(in, which, **of);
       if (!gone && gone.error().code == errc::content_changed && !has_given_) return step::list_again;
@@ -90,7 +103,7 @@ result<walker::step> walker::go(opened_set& in, std::optional<position>& done) {
 }
 
 result<walker::step> walker::go_through(opened_set& in, std::size_t which, const member& of) {
-  if (!of.trouble.empty()) has_all_ = false;
+  if (!of.trouble.empty()) remark(read_in_part(of));
   const auto where = stretch_of(of, request_.since, request_.until, request_.by);
   if (!where) return tl::unexpected(where.error());
   auto window = in.window_onto(which, of);
@@ -104,7 +117,7 @@ result<walker::step> walker::go_through(opened_set& in, std::size_t which, const
     if (request_.by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
     const auto now = std::chrono::steady_clock::now();
     if (now > request_.most.deadline || now > request_.by.deadline || looked_through_ >= request_.most.scanned_bytes) {
-      has_all_ = false;
+      end_.is_whole = false;
       return step::enough;
     }
     const auto end = std::min(at + walked_block, where->end);
@@ -141,13 +154,13 @@ result<walker::step> walker::take(record_maker& maker, const block& at_hand, std
   if ((request_.since && *one.time < *request_.since) || (request_.until && *one.time >= *request_.until)) return step::on;
   has_given_ = true;
   if (request_.each(one)) return step::on;
-  has_all_ = false;
+  end_.is_whole = false;
   return step::enough;
 }
 
 }  // namespace
 
-result<bool> walk_through(const std::function<result<listed_set>()>& again, members& with, const walk_request& request) {
+result<walk_end> walk_through(const std::function<result<listed_set>()>& again, members& with, const walk_request& request) {
   walker one(request);
   std::optional<position> done;
   for (int i = 0; i < most_listings; ++i) {
@@ -158,11 +171,13 @@ result<bool> walk_through(const std::function<result<listed_set>()>& again, memb
     if (!gone) {
       // Some of that member has been given, and would be again.
       if (gone.error().code != errc::content_changed) return tl::unexpected(gone.error());
-      return false;
+      one.lose("A file of the log was truncated while it was gone through; what came behind is not in this.");
+      return one.take_end();
     }
-    if (*gone != walker::step::list_again) return one.has_all();
+    if (*gone != walker::step::list_again) return one.take_end();
   }
-  return false;
+  one.lose("The files of the log were rotated again and again while they were gone through.");
+  return one.take_end();
 }
 
 }  // namespace hondana::records

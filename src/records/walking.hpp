@@ -23,9 +23,9 @@ struct walk_request {
   const std::function<bool(const record&)>& each;
 };
 
-/// As `log::walk`. `again` lists the files anew, since they may be rotated on the way. Errors: those of `log::walk`, and
-/// content_changed when a file was truncated that had been begun.
-[[nodiscard]] result<bool> walk_through(const std::function<result<listed_set>()>& again, members& with,
-                                        const walk_request& request);
+/// As `log::walk`. `again` lists the files anew, since they may be rotated on the way; where that loses something, the walk is
+/// not whole and a remark says why.
+[[nodiscard]] result<walk_end> walk_through(const std::function<result<listed_set>()>& again, members& with,
+                                            const walk_request& request);
 
 }  // namespace hondana::records

@@ -5,6 +5,10 @@
 #include <span>
 #include <utility>
 
+#include "records/answerable.hpp"
+#include "records/hidden_secrets.hpp"
+#include "records/key_lines.hpp"
+
 namespace hondana::records {
 
 std::size_t block::secrets_in(std::uint64_t first, std::uint64_t last) const noexcept {
@@ -60,6 +64,7 @@ result<block> window::load(std::uint64_t begin, std::uint64_t end) {
   if (redactor_.is_on()) {
     std::vector<secrets::span> found;
     redactor_.find(text, found);
+    if (!is_wide_) find_key_lines(text, found);
     if (is_wide_) {
       redactor_.mask_part(text, 0, text.size(), true);
     } else {
@@ -80,8 +85,19 @@ result<block> window::load(std::uint64_t begin, std::uint64_t end) {
   return out;
 }
 
-void window::mask_again(std::string& text) const {
-  if (redactor_.is_on()) secrets::redactor(secrets::policy::settings, {}).mask(text);
+std::string window::cleaned(std::string_view text) const {
+  if (!redactor_.is_on() || is_plain(text)) return answerable(text);
+  std::string out(text);
+  extend_masks(out);
+  return answerable(out);
+}
+std::size_t window::mask_again(std::string& text, bool as_it_is) const {
+  return redactor_.is_on() ? mask_hidden(text, as_it_is) : 0;
+}
+bool window::hides_something(std::string_view text) const {
+  if (!redactor_.is_on() || !may_hide(text)) return false;
+  std::string copy(text);
+  return mask_hidden(copy, false) != 0;
 }
 
 }  // namespace hondana::records

@@ -53,8 +53,12 @@ class window {
   [[nodiscard]] result<block> load(std::uint64_t begin, std::uint64_t end);
 
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
-  /// Masks a text that was made of what this gave, and counts.
-  void mask_again(std::string& text) const;
+  /// As `answerable`; masks go on behind what that leaves out.
+  [[nodiscard]] std::string cleaned(std::string_view text) const;
+  /// Masks a text that was made of what this gave, as `mask_hidden` does; returns how many were masked.
+  std::size_t mask_again(std::string& text, bool as_it_is) const;
+  /// Whether there is anything in a text that only `mask_again` finds.
+  [[nodiscard]] bool hides_something(std::string_view text) const;
 
  private:
   using text_around = std::unique_ptr<const std::string>;

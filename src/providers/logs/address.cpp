@@ -137,7 +137,7 @@ result<void> read_query(address& into, std::string_view query, records::instant 
     const auto* const known = std::find_if(
         all.begin(), all.end(), [&](const auto& one) { return one.name == name && (one.has_summary || !into.is_summary); });
     if (known == all.end())
-      return fail(errc::resource_not_found,
+      return fail(errc::invalid_argument,
                   std::string(into.is_summary ? "A summary" : "A log") +
                       " has no such parameter. Its parameters: " + names_of_parameters(into.is_summary) + '.');
     const auto value = written.substr(std::min(written.size(), name.size() + 1));

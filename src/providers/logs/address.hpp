@@ -27,9 +27,9 @@ struct address {
   records::query what{};  ///< `lines` aside.
 };
 
-/// Reads a canonical URI. `now`: what moments are relative to. Errors: resource_not_found for what no log has and for
-/// parameters that there are not, naming those that there are; invalid_argument, which begins with the parameter's name, for
-/// values. Linear time.
+/// Reads a canonical URI. `now`: what moments are relative to. Errors: resource_not_found for what no log has;
+/// invalid_argument for parameters that there are not, naming those that there are, and for values, which begins with the
+/// parameter's name then. Linear time.
 [[nodiscard]] result<address> parse_address(std::string_view uri, records::instant now);
 
 /// The canonical URI that says the same, with moments that stand still.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,8 @@
 #include "providers/logs/address.hpp"
 #include "providers/logs/moment.hpp"
 #include "records/fields.hpp"
+#include "secrets/redactor.hpp"
+#include "secrets/telling_names.hpp"
 
 namespace hondana::logs {
 namespace {
@@ -49,37 +52,81 @@ std::vector<std::string> by_frequency(const tally& of) {
   return out;
 }
 
+/// What is mostly asked for, before what else the entries of journals have.
 const std::vector<std::string>& usual_journal_fields() {
-  static const std::vector<std::string> all{"_SYSTEMD_UNIT", "SYSLOG_IDENTIFIER", "PRIORITY", "_PID",  "_COMM",
-                                            "_UID",          "_HOSTNAME",         "_BOOT_ID", "_EXE",  "_TRANSPORT",
-                                            "_GID",          "CODE_FILE",         "UNIT",     "ERRNO", "MESSAGE_ID"};
+  static const std::vector<std::string> all{"_SYSTEMD_UNIT", "SYSLOG_IDENTIFIER", "PRIORITY",   "_PID", "_COMM", "_UID",
+                                            "_HOSTNAME",     "_BOOT_ID",          "_TRANSPORT", "_EXE", "UNIT"};
   return all;
 }
 
+/// Whether a path of a field says that what is there is a secret.
+bool tells_secret(std::string_view path) {
+  if (secrets::told_by(path) != secrets::telling::nothing) return true;
+  while (!path.empty()) {
+    const auto name = path.substr(0, path.find('.'));
+    if (secrets::told_by(name) == secrets::telling::strong) return true;
+    path.remove_prefix(std::min(path.size(), name.size() + 1));
+  }
+  return false;
+}
+
+/// Counts what is there, or the values of one field.
+class field_tally {
+ public:
+  explicit field_tally(std::optional<std::string> of) : of_(std::move(of)) {}
+
+  void add(const records::record& one) {
+    if (!of_) return count_names(seen_, one.text, {}, 0);
+    const auto value = records::field_of(one.text, *of_);
+    if (value) add_value(*value);
+  }
+  void add_own(const std::pair<std::string, std::string>& one) {
+    if (of_) return add_value(one.second);
+    if (own_.size() < most_names || own_.contains(one.first)) ++own_[one.first];
+  }
+  [[nodiscard]] std::vector<std::string> all() {
+    auto out = by_frequency(seen_);
+    for (const auto& one : usual_journal_fields())
+      if (own_.erase(one) != 0) out.push_back(one);
+    const auto others = by_frequency(own_);
+    out.insert(out.end(), others.begin(), others.end());
+    return out;
+  }
+
+ private:
+  void add_value(const std::string& value) {
+    // Objects and lists hold fields with names of their own.
+    const bool is_shown = !value.empty() && value.size() <= longest_shown_value && value.find(',') == std::string::npos &&
+                          value.front() != '{' && value.front() != '[' && secrets::redact_text(value) == value;
+    if (is_shown && (seen_.size() < most_names || seen_.contains(value))) ++seen_[value];
+  }
+
+  const std::optional<std::string> of_;
+  tally seen_, own_;
+};
+
 result<complete_result> complete_field(const complete_request& request, const completing_source& from) {
-  if (!from.newest) return complete_result{{}, 0, false};
+  const complete_result nothing{{}, 0, false};
+  if (!from.newest) return nothing;
   // Only the last one of a list is typed at.
   const auto comma = request.value.rfind(',');
   const auto front = comma == std::string::npos ? std::string() : request.value.substr(0, comma + 1);
   const auto typed = request.value.substr(front.size());
+  const auto sign = typed.find_first_of(":=");
+  const auto of = sign == std::string::npos ? std::nullopt : std::optional(typed.substr(0, sign));
+  // What masking let pass is not to be listed either.
+  if (of && (of->empty() || tells_secret(*of))) return nothing;
+  field_tally seen(of);
   const auto page = from.newest(looked_at_records);
   if (!page) return tl::unexpected(page.error());
-  tally seen;
-  const auto sign = typed.find_first_of(":=");
-  for (const auto& one : page->records) {
-    if (sign == std::string::npos) {
-      count_names(seen, one.text, {}, 0);
-      continue;
-    }
-    auto value = records::field_of(one.text, typed.substr(0, sign));
-    const bool is_shown =
-        value && !value->empty() && value->size() <= longest_shown_value && value->find(',') == std::string::npos;
-    if (is_shown && (seen.size() < most_names || seen.contains(*value))) ++seen[*value];
+  for (const auto& one : page->records) seen.add(one);
+  if (from.own_fields) {
+    const auto own = from.own_fields(of.value_or(""), looked_at_records);
+    if (!own) return tl::unexpected(own.error());
+    for (const auto& one : *own) seen.add_own(one);
   }
-  auto values = by_frequency(seen);
-  if (sign == std::string::npos && from.is_journal)
-    values.insert(values.end(), usual_journal_fields().begin(), usual_journal_fields().end());
-  for (auto& one : values) one = front + (sign == std::string::npos ? one + ':' : typed.substr(0, sign + 1) + one);
+  auto values = seen.all();
+  for (auto& one : values) one = front + (of ? typed.substr(0, sign + 1) + one : one + ':');
   return complete_from(request.value, values);
 }
 

@@ -9,6 +9,7 @@
 #include "bytes/digest.hpp"
 #include "model/still_wanted.hpp"
 #include "providers/logs/journal_entry.hpp"
+#include "providers/logs/journal_files.hpp"
 #include "providers/logs/journal_follower.hpp"
 #include "providers/logs/journal_library.hpp"
 #include "providers/logs/journal_opening.hpp"
@@ -30,23 +31,43 @@ class journal final : public records::log {
   result<records::page> read(const records::query& what, const records::budget& most, const call& by) override {
     const auto asked = journal_query::of(what);
     if (!asked) return tl::unexpected(asked.error());
-    auto in = open();
+    journal_files files;
+    auto in = open(&files);
     if (!in) return tl::unexpected(std::move(in.error()));
-    return read_page(by_, in->get(), *asked, with_.redact, most, by);
+    auto page = read_page(by_, in->get(), *asked, with_.redact, most, by);
+    if (page && files.refused != 0) page->remarks.insert(page->remarks.begin(), files.remark());
+    return page;
   }
 
-  result<bool> walk(std::optional<instant> since, std::optional<instant> until, const records::budget& most, const call& by,
-                    const std::function<bool(const records::record&)>& each) override;
+  result<records::walk_end> walk(std::optional<instant> since, std::optional<instant> until, const records::budget& most,
+                                 const call& by, const std::function<bool(const records::record&)>& each) override;
 
   result<std::string> version(const call&) override {
-    auto in = open();
+    journal_files files;
+    auto in = open(&files);
     if (!in) return tl::unexpected(std::move(in.error()));
     // The newest entry, and the oldest, which goes when the journal is vacuumed.
     std::uint64_t oldest = 0;
     static_cast<void>(by_.get_cutoff_realtime_usec(in->get(), &oldest, nullptr));
     std::string newest;
     if (by_.seek_tail(in->get()) >= 0 && by_.previous(in->get()) > 0) newest = cursor_at(by_, in->get());
-    return bytes::to_hex(bytes::digest_of(newest + ' ' + std::to_string(oldest)));
+    return bytes::to_hex(bytes::digest_of(newest + ' ' + std::to_string(oldest) + ' ' + files.remark()));
+  }
+
+  result<journal_fields> own_fields(std::string_view name, std::size_t newest, const records::budget& most,
+                                    const call& by) override {
+    auto in = open();
+    if (!in) return tl::unexpected(std::move(in.error()));
+    journal_fields out;
+    if (const int code = by_.seek_tail(in->get()); code < 0) return tl::unexpected(journal_failure("searched", code));
+    for (std::size_t count = 0; count < newest && by_.previous(in->get()) > 0; ++count) {
+      if (count % entries_between_looks == 0) {
+        if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
+        if (std::chrono::steady_clock::now() >= most.deadline) break;
+      }
+      add_fields(by_, in->get(), name, with_.redact, out);
+    }
+    return out;
   }
 
   void follow(std::function<void()> changed) override {
@@ -65,17 +86,28 @@ class journal final : public records::log {
     return out;
   }
 
+  void look() override {
+    // Opening maps every file; whether they may be read is enough.
+    const auto files = look_at_journal(with_.folder);
+    remember(files ? std::string() : files.error().public_text);
+  }
+
   [[nodiscard]] std::string trouble() const override {
     const std::lock_guard lock(mutex_);
     return trouble_;
   }
 
  private:
-  result<journal_handle> open() {
-    auto opened = open_matching(by_, with_);
-    const std::lock_guard lock(mutex_);
-    trouble_ = opened ? std::string() : opened.error().public_text;
+  result<journal_handle> open(journal_files* found = nullptr) {
+    auto files = look_at_journal(with_.folder);
+    auto opened = files ? open_matching(by_, with_) : result<journal_handle>(tl::unexpected(files.error()));
+    remember(opened ? std::string() : opened.error().public_text);
+    if (files && found != nullptr) *found = *files;
     return opened;
+  }
+  void remember(std::string what) {
+    const std::lock_guard lock(mutex_);
+    trouble_ = std::move(what);
   }
 
   const journal_library& by_;
@@ -99,8 +131,8 @@ int seek_before(const journal_library& by, sd_journal* in, std::optional<instant
   return 0;
 }
 
-result<bool> journal::walk(std::optional<instant> since, std::optional<instant> until, const records::budget& most,
-                           const call& by, const std::function<bool(const records::record&)>& each) {
+result<records::walk_end> journal::walk(std::optional<instant> since, std::optional<instant> until, const records::budget& most,
+                                        const call& by, const std::function<bool(const records::record&)>& each) {
   auto in = open();
   if (!in) return tl::unexpected(std::move(in.error()));
   if (const int code = seek_before(by_, in->get(), since); code < 0) return tl::unexpected(journal_failure("searched", code));
@@ -109,17 +141,18 @@ result<bool> journal::walk(std::optional<instant> since, std::optional<instant> 
   for (std::size_t count = 0;; ++count) {
     if (count % entries_between_looks == 0) {
       if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
-      if (std::chrono::steady_clock::now() >= most.deadline || scanned >= most.scanned_bytes) return false;
+      if (std::chrono::steady_clock::now() >= most.deadline || scanned >= most.scanned_bytes)
+        return records::walk_end{.is_whole = false};
     }
     const int code = by_.next(in->get());
     if (code < 0) return tl::unexpected(journal_failure("read", code));
-    if (code == 0) return true;
-    auto one = read_entry(by_, in->get(), {}, with_.redact);
-    scanned += one.message.size() + cost_of_entry;
+    if (code == 0) return records::walk_end{};
+    auto one = read_entry(by_, in->get(), {}, with_.redact, most.record_bytes);
+    scanned += one.message.size() + one.cut + cost_of_entry;
     if (with_.redact) static_cast<void>(with.mask(one));
-    if (until && one.time >= *until) return true;
+    if (until && one.time >= *until) return records::walk_end{};
     if (since && one.time < *since) continue;
-    if (!each(record_of(std::move(one), most.record_bytes))) return false;
+    if (!each(record_of(std::move(one), most.record_bytes))) return records::walk_end{.is_whole = false};
   }
 }
 

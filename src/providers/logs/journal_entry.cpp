@@ -6,6 +6,8 @@
 #include <cstdlib>
 
 #include "json/utf8.hpp"
+#include "records/answerable.hpp"
+#include "records/hidden_secrets.hpp"
 #include "records/severity.hpp"
 #include "secrets/redactor.hpp"
 
@@ -23,20 +25,33 @@ std::optional<std::string_view> datum(const journal_library& by, sd_journal* fro
   return all.substr(sign + 1);
 }
 
-/// Well-formed, without NUL and without line ends behind.
+/// Without line ends behind.
 std::string clean_text(std::string_view raw) {
   while (!raw.empty() && (raw.back() == '\n' || raw.back() == '\r')) raw.remove_suffix(1);
-  std::string out;
-  out.reserve(raw.size());
-  while (!raw.empty()) {
-    const auto piece = raw.substr(0, raw.find('\0'));
-    json::append_replacing(out, piece);
-    raw.remove_prefix(piece.size());
-    if (raw.empty()) break;
-    out += "\xEF\xBF\xBD";
-    raw.remove_prefix(1);
+  return records::answerable(raw);
+}
+
+/// Behind what is answered, so that a secret that is cut there is known.
+constexpr std::size_t deciding_bytes = 4u << 10;
+
+void take_message(std::string_view raw, std::size_t record_bytes, entry_part part, journal_entry& into) {
+  const auto front = std::max(record_bytes, tail_bytes) + deciding_bytes;
+  if (raw.size() <= tail_bytes || part == entry_part::all) {
+    auto kept = raw.substr(0, front);
+    if (kept.size() < raw.size()) kept.remove_suffix(json::incomplete_tail(kept));
+    into.cut = raw.size() - kept.size();
+    into.message = into.cut == 0 ? clean_text(kept) : records::answerable(kept);
   }
-  return out;
+  if (raw.size() > tail_bytes) into.tail = clean_text(raw.substr(raw.size() - tail_bytes));
+}
+
+template <class Each>
+void each_line(std::string_view text, const Each& each) {
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    each(text.substr(at, end - at), at);
+    at = end + 1;
+  }
 }
 
 std::size_t stretches_of_asterisks(std::string_view before, std::string_view after) {
@@ -58,7 +73,8 @@ bool is_journal_field(std::string_view name) noexcept {
                      [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 
-journal_entry read_entry(const journal_library& by, sd_journal* from, const journal_fields& asked, bool redact) {
+journal_entry read_entry(const journal_library& by, sd_journal* from, const journal_fields& asked, bool redact,
+                         std::size_t record_bytes, entry_part part) {
   journal_entry out;
   std::uint64_t time = 0;
   if (by.get_realtime_usec(from, &time) >= 0) out.time = static_cast<records::instant>(time);
@@ -83,8 +99,29 @@ journal_entry read_entry(const journal_library& by, sd_journal* from, const jour
     if (redact) value = secrets::redact_text(value);
     out.has_fields = out.has_fields && value == name + '=' + wanted;
   }
-  if (const auto message = datum(by, from, "MESSAGE")) out.message = clean_text(*message);
+  if (const auto message = datum(by, from, "MESSAGE")) take_message(*message, record_bytes, part, out);
   return out;
+}
+
+void add_fields(const journal_library& by, sd_journal* from, std::string_view name, bool redact, journal_fields& into) {
+  constexpr int most_fields = 256;  // of one entry
+  by.restart_data(from);
+  const void* data = nullptr;
+  std::size_t size = 0;
+  for (int count = 0; count < most_fields && by.enumerate_data(from, &data, &size) > 0; ++count) {
+    const std::string_view all(static_cast<const char*>(data), size);
+    const auto sign = std::min(all.find('='), all.size());
+    const auto called = all.substr(0, sign);
+    if (!is_journal_field(called) || called == "MESSAGE" || (!name.empty() && called != name)) continue;
+    std::string value;
+    if (!name.empty()) {
+      // As filters compare it.
+      value = std::string(called) + '=' + clean_text(all.substr(std::min(sign + 1, all.size())));
+      if (redact) value = secrets::redact_text(value);
+      value.erase(0, std::min(value.size(), called.size() + 1));
+    }
+    into.emplace_back(called, std::move(value));
+  }
 }
 
 std::string cursor_at(const journal_library& by, sd_journal* from) {
@@ -105,16 +142,25 @@ secrets::line_masker& entry_masker::lines_of(const std::string& process) {
   return recent_.emplace(process, known == former_.end() ? secrets::line_masker() : known->second).first->second;
 }
 
+void entry_masker::pass(const journal_entry& one) {
+  auto& lines = lines_of(one.process);
+  each_line(one.tail.empty() ? one.message : one.tail,
+            [&lines](std::string_view line, std::size_t) { static_cast<void>(lines.masked(line)); });
+}
+
 std::size_t entry_masker::mask(journal_entry& one) {
   auto whole = secrets::redact_text(one.message);
-  auto& lines = lines_of(one.process);
-  for (std::size_t at = 0; at <= one.message.size();) {
-    const auto end = std::min(one.message.find('\n', at), one.message.size());
-    const auto masked = lines.masked(std::string_view(one.message).substr(at, end - at));
+  auto lines = lines_of(one.process);
+  each_line(one.message, [&](std::string_view line, std::size_t at) {
+    const auto masked = lines.masked(line);
     for (std::size_t i = 0; i < masked.size() && at + i < whole.size(); ++i)
-      if (masked[i] != one.message[at + i]) whole[at + i] = masked[i];
-    at = end + 1;
-  }
+      if (masked[i] != line[i]) whole[at + i] = masked[i];
+  });
+  // Whoever masks only what comes next must come to the same.
+  if (one.tail.empty())
+    lines_of(one.process) = lines;
+  else
+    pass(one);
   const auto count = stretches_of_asterisks(one.message, whole);
   // Asterisks may have taken the place of a part of a letter.
   if (!json::is_utf8(whole)) {
@@ -123,7 +169,7 @@ std::size_t entry_masker::mask(journal_entry& one) {
     whole = std::move(sound);
   }
   one.message = std::move(whole);
-  return count;
+  return count + (records::may_hide(one.message) ? records::mask_hidden(one.message, false) : 0);
 }
 
 }  // namespace hondana::logs

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,15 +26,30 @@ using journal_fields = std::vector<std::pair<std::string, std::string>>;
 struct journal_entry {
   records::instant time = 0;
   std::string process;  ///< Whose lines belong together.
-  std::string message;  ///< Well-formed UTF-8 without NUL, not masked.
+  std::string message;  ///< As `records::answerable` gives it, not masked; the front of it where it is long.
+  std::string tail{};   ///< The last `tail_bytes` of what is longer than that, the same way; else empty.
+  std::size_t cut = 0;  ///< Bytes behind `message`.
   std::optional<records::severity> level{};
   std::string source;
   bool has_fields = true;  ///< As asked for.
   std::string cursor{};
+
+  [[nodiscard]] std::size_t held_bytes() const noexcept { return message.size() + tail.size(); }
 };
 
-/// Reads the entry that a journal stands at. Values are compared as they are answered: masked where `redact`.
-[[nodiscard]] journal_entry read_entry(const journal_library& by, sd_journal* from, const journal_fields& asked, bool redact);
+/// So much of the end of an entry decides about the next ones of its process.
+inline constexpr std::size_t tail_bytes = 24u << 10;
+
+/// What of an entry is read.
+enum class entry_part : std::uint8_t { all, tail };
+
+/// Reads the entry that a journal stands at. Values are compared as they are answered: masked where `redact`. Of its message so
+/// much is kept as decides about `record_bytes` of it; of a long one only what comes after it needs where `part` says so.
+[[nodiscard]] journal_entry read_entry(const journal_library& by, sd_journal* from, const journal_fields& asked, bool redact,
+                                       std::size_t record_bytes, entry_part part = entry_part::all);
+/// Adds the fields of the entry that a journal stands at, but for the message: `name` empty, the names of all; else the values
+/// of that one. As they are answered.
+void add_fields(const journal_library& by, sd_journal* from, std::string_view name, bool redact, journal_fields& into);
 [[nodiscard]] std::string cursor_at(const journal_library& by, sd_journal* from);
 
 /// Masks entries from the oldest on: what `redact_text` masks in each as a whole, and private keys that a process wrote line by
@@ -42,6 +58,8 @@ class entry_masker {
  public:
   /// Returns how many stretches were masked.
   std::size_t mask(journal_entry& one);
+  /// An entry that comes before those that are masked.
+  void pass(const journal_entry& one);
 
  private:
   [[nodiscard]] secrets::line_masker& lines_of(const std::string& process);

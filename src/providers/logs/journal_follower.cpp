@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "disk/handle.hpp"
+#include "providers/logs/journal_files.hpp"
 #include "providers/logs/journal_opening.hpp"
 #include "work/signals_blocked.hpp"
 
@@ -47,6 +48,7 @@ struct journal_follower::state {
 
   /// Stands behind the last entry.
   void open() {
+    if (!look_at_journal(what.folder)) return;
     auto opened = open_matching(by, what);
     if (!opened) return;
     at = std::move(*opened);

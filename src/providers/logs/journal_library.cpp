@@ -39,6 +39,8 @@ result<journal_library> load_journal_library(const char* name) {
   find(out.previous, "sd_journal_previous");
   find(out.next, "sd_journal_next");
   find(out.get_data, "sd_journal_get_data");
+  find(out.restart_data, "sd_journal_restart_data");
+  find(out.enumerate_data, "sd_journal_enumerate_data");
   find(out.get_realtime_usec, "sd_journal_get_realtime_usec");
   find(out.get_cursor, "sd_journal_get_cursor");
   find(out.seek_cursor, "sd_journal_seek_cursor");

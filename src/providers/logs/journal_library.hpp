@@ -17,6 +17,8 @@ struct journal_library {
   decltype(&::sd_journal_previous) previous;
   decltype(&::sd_journal_next) next;
   decltype(&::sd_journal_get_data) get_data;
+  decltype(&::sd_journal_restart_data) restart_data;
+  decltype(&::sd_journal_enumerate_data) enumerate_data;
   decltype(&::sd_journal_get_realtime_usec) get_realtime_usec;
   decltype(&::sd_journal_get_cursor) get_cursor;
   decltype(&::sd_journal_seek_cursor) seek_cursor;

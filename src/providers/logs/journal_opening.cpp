@@ -1,32 +1,14 @@
 /// Folders, and matches as journalctl makes them.
 #include "providers/logs/journal_opening.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <system_error>
 #include <utility>
-
-#include "disk/handle.hpp"
 
 namespace hondana::logs {
 namespace {
 
 std::string errno_text(int code) { return std::generic_category().message(code < 0 ? -code : code); }
-
-result<void> check_folder(const std::string& path) {
-  const disk::handle folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.is_open()) return {};
-  const auto code = errno;
-  if (code == EACCES || code == EPERM)
-    return fail(errc::access_denied, "The folder of the journal may not be read by the server's user.",
-                path + ": " + errno_text(code));
-  if (code == ENOENT || code == ENOTDIR)
-    return fail(errc::resource_not_found, "There is no journal (yet): its folder is not there.",
-                path + ": " + errno_text(code));
-  return fail(errc::source_unavailable, "The folder of the journal cannot be opened now.", path + ": " + errno_text(code));
-}
 
 /// Adds matches one after the other; the first failure counts.
 class matching {
@@ -97,16 +79,10 @@ failure journal_failure(std::string_view doing, int code) {
 }
 
 result<journal_handle> open_matching(const journal_library& by, const journal_options& what) {
-  if (!what.folder.empty())
-    if (auto fits = check_folder(what.folder); !fits) return tl::unexpected(std::move(fits.error()));
   sd_journal* raw = nullptr;
   const int code = what.folder.empty() ? by.open(&raw, SD_JOURNAL_LOCAL_ONLY) : by.open_directory(&raw, what.folder.c_str(), 0);
   if (code < 0) return tl::unexpected(journal_failure("opened", code));
   journal_handle opened(raw, closes_journal(&by));
-  if (what.folder.empty() && by.has_persistent_files(raw) <= 0 && by.has_runtime_files(raw) <= 0)
-    return fail(
-        errc::resource_not_found,
-        "There is no journal that the server's user may read. Members of the group systemd-journal may read the system's.");
   static_cast<void>(by.set_data_threshold(raw, longest_datum));
   if (const int refused = add_matches(by, raw, what); refused < 0) return tl::unexpected(journal_failure("searched", refused));
   return opened;

@@ -13,7 +13,7 @@ namespace hondana::logs {
 /// What is longer is not looked at.
 inline constexpr std::size_t longest_datum = std::size_t{1} << 20;
 
-/// Errors: resource_not_found where there is no journal, access_denied, source_unavailable.
+/// Whether there are files that may be read is for `look_at_journal` to say. Errors: access_denied, source_unavailable.
 [[nodiscard]] result<journal_handle> open_matching(const journal_library& by, const journal_options& what);
 
 /// `doing`: "read", for the text. `code`: what a function of the library returned.

@@ -21,6 +21,8 @@ constexpr std::size_t longest_cursor = 1024;
 /// What an entry costs besides its message.
 constexpr std::uint64_t entry_cost = 512;
 constexpr std::size_t entries_a_look = 64;
+/// Of messages that are held to be answered, at a time.
+constexpr std::size_t most_held = std::size_t{8} << 20;
 /// Entries that are too old, one after the other, until it is believed that all others are.
 constexpr std::size_t most_too_old = 64;
 
@@ -40,16 +42,17 @@ class paging {
   result<records::page> run() {
     if (auto begun = seek(); !begun) return tl::unexpected(std::move(begun.error()));
     std::vector<journal_entry> block;
-    if (auto done = fill(block); !done) return tl::unexpected(std::move(done.error()));
+    if (auto done = fill(block, false); !done) return tl::unexpected(std::move(done.error()));
     while (!block.empty() && !is_full_) {
       std::vector<journal_entry> older;
       // What is older decides, whether or not there is time for more records.
-      if (auto done = fill(older); !done) return tl::unexpected(std::move(done.error()));
+      if (auto done = fill(older, true); !done) return tl::unexpected(std::move(done.error()));
       take(block, older);
       if (!is_full_ && !out_.ended_early.empty()) {
         // What was only looked at comes first next time.
         return finish(true);
       }
+      if (auto done = go_back_to_whole(older); !done) return tl::unexpected(std::move(done.error()));
       block = std::move(older);
     }
     return finish(is_full_);
@@ -76,11 +79,16 @@ class paging {
     return fail(errc::invalid_argument, "cursor: it is none of this query. Leave it out to begin with the newest records.");
   }
 
-  /// Up to `deciding_entries` older ones.
-  result<void> fill(std::vector<journal_entry>& into) {
+  /// Up to `deciding_entries` older ones. Once they hold much, those that only decide about others (`are_all`: as many as that
+  /// takes) are read in part; else that ends it, as does a time that is up.
+  result<void> fill(std::vector<journal_entry>& into, bool are_all) {
+    std::size_t held = 0;
+    whole_ = 0;
     while (into.size() < deciding_entries && !is_at_beginning_) {
       if (read_++ % entries_a_look == 0)
         if (auto wanted = still_wanted(call_); !wanted) return wanted;
+      const bool is_much = held >= most_held || (!into.empty() && steady::now() >= most_.deadline);
+      if (is_much && !are_all) return {};
       const int code = by_.previous(in_);
       if (code < 0) {
         out_.remarks.emplace_back("The journal is damaged: what is older than this could not be read.");
@@ -93,11 +101,26 @@ class paging {
         continue;
       }
       after_.clear();
-      auto one = read_entry(by_, in_, of_.fields, redact_);
+      auto one = read_entry(by_, in_, of_.fields, redact_, most_.record_bytes, is_much ? entry_part::tail : entry_part::all);
       one.cursor = cursor_at(by_, in_);
-      scanned_ += one.message.size() + entry_cost;
+      held += one.held_bytes() + entry_cost;
+      if (!is_much) {
+        scanned_ += one.message.size() + one.cut + entry_cost;
+        whole_ = into.size() + 1;
+      }
       into.push_back(std::move(one));
     }
+    return {};
+  }
+
+  /// Leaves those that were read in part to be read again.
+  result<void> go_back_to_whole(std::vector<journal_entry>& all) {
+    if (whole_ >= all.size()) return {};
+    all.resize(whole_);
+    after_ = all.back().cursor;
+    is_at_beginning_ = false;
+    if (const int code = by_.seek_cursor(in_, after_.c_str()); code < 0)
+      return tl::unexpected(journal_failure("searched", code));
     return {};
   }
 
@@ -137,10 +160,7 @@ class paging {
 
   void mask(std::vector<journal_entry>& block, const std::vector<journal_entry>& older) {
     entry_masker with;
-    for (auto one = older.rbegin(); one != older.rend(); ++one) {
-      auto context = *one;
-      static_cast<void>(with.mask(context));
-    }
+    for (auto one = older.rbegin(); one != older.rend(); ++one) with.pass(*one);
     counts_.assign(block.size(), 0);
     for (std::size_t i = block.size(); i-- > 0;) counts_[i] = with.mask(block[i]);
   }
@@ -165,6 +185,7 @@ class paging {
   std::string after_;  // where the page before ended, until that was passed
   std::string last_;   // the last entry that was looked at
   std::vector<std::size_t> counts_;
+  std::size_t whole_ = 0;  // of those that were read last, not only in part
   std::size_t read_ = 0, too_old_ = 0, bytes_ = 0;
   std::uint64_t scanned_ = 0;
   bool is_at_beginning_ = false, is_full_ = false, is_over_ = false;
@@ -221,11 +242,12 @@ records::record record_of(journal_entry&& one, std::size_t most) {
   out.level = one.level;
   out.source = std::move(one.source);
   out.text = std::move(one.message);
+  out.cut = one.cut;
   if (out.text.size() > most) {
     const auto whole = out.text.size();
     out.text.resize(most);
     out.text.resize(most - json::incomplete_tail(out.text));
-    out.cut = whole - out.text.size();
+    out.cut += whole - out.text.size();
   }
   return out;
 }

@@ -58,6 +58,25 @@ struct log_provider::list_listener {
   }
 };
 
+/// Says what is wrong with the log once, until it is another trouble or none.
+struct log_provider::trouble_log {
+  std::string name;
+  std::function<void(std::string_view)> to;
+  std::mutex mutex;
+  std::string said;
+
+  void note(const std::string& trouble, const std::string& details = {}) {
+    {
+      const std::lock_guard lock(mutex);
+      if (said == trouble) return;
+      said = trouble;
+    }
+    if (!to) return;
+    if (trouble.empty()) return to("the log " + name + " can be read again");
+    to("the log " + name + ": " + trouble + (details.empty() ? "" : " (" + details + ')'));
+  }
+};
+
 struct log_provider::rendered {
   std::string version;
   std::optional<std::string> text{};
@@ -72,9 +91,14 @@ log_provider::log_provider(provider_options from)
       summary_(std::make_shared<telling>(summary_uri_of(options_.name),
                                          entry_of({.name = options_.name, .is_summary = true}, false).title)),
       list_(std::make_shared<list_listener>()),
+      troubles_(std::make_shared<trouble_log>()),
       summaries_(
           std::make_shared<summaries>(options_.of, summing_of(options_),
-                                      summaries::listener{[to = summary_] { to->tell(); }, [to = list_] { to->tell(); }})) {}
+                                      summaries::listener{[to = summary_] { to->tell(); }, [to = list_] { to->tell(); },
+                                                          [of = options_.of, to = troubles_] { to->note(of->trouble()); }})) {
+  troubles_->name = options_.name;
+  troubles_->to = options_.log;
+}
 
 log_provider::~log_provider() {
   const std::lock_guard lock(following_);
@@ -94,8 +118,20 @@ hondana::needs log_provider::needs() const { return options_.of->needed(); }
 hondana::masking log_provider::masking() const noexcept { return options_.redact ? masking::by_source : masking::none; }
 
 hondana::health log_provider::health() const {
+  summaries_->look();
   auto trouble = options_.of->trouble();
   return {trouble.empty(), std::move(trouble)};
+}
+
+void log_provider::look() {
+  options_.of->look();
+  troubles_->note(options_.of->trouble());
+}
+
+failure log_provider::told(failure why) const {
+  if (why.code == errc::resource_not_found || why.code == errc::access_denied) why.code = errc::source_unavailable;
+  if (why.code == errc::source_unavailable) troubles_->note(why.public_text, why.private_text);
+  return why;
 }
 
 records::instant log_provider::now() const { return options_.now ? options_.now() : present_instant(); }
@@ -187,7 +223,9 @@ result<log_provider::rendered> log_provider::render_summary(const address& at, c
 result<log_provider::rendered> log_provider::render(const address& at, const call& by, std::uint64_t max_bytes,
                                                     const std::optional<std::string>& known) {
   auto made = at.is_summary ? render_summary(at, by) : render_page(at, by, max_bytes, known);
-  if (!made || !made->text) return made;
+  if (!made) return tl::unexpected(told(std::move(made.error())));
+  troubles_->note(options_.of->trouble());
+  if (!made->text) return made;
   if (made->text->size() > max_bytes)
     return fail(errc::response_too_large, "This page has " + std::to_string(made->text->size()) + " bytes, and " +
                                               std::to_string(max_bytes) + " may be sent. Ask for fewer lines.");
@@ -236,7 +274,6 @@ result<resource> log_provider::describe(const describe_request& request) {
 
 result<complete_result> log_provider::complete(const complete_request& request) {
   completing_source from;
-  from.is_journal = options_.is_journal;
   from.now = now();
   const bool may_read = !request.who.view || request.who.view->may_read(claim_of(options_.name));
   if (may_read)
@@ -248,7 +285,13 @@ result<complete_result> log_provider::complete(const complete_request& request) 
       most.deadline = std::min(most.deadline, std::chrono::steady_clock::now() + enough);
       return options_.of->read(what, most, request);
     };
-  return complete_parameter(request, from);
+  if (may_read)
+    from.own_fields = [this, &request](std::string_view field, std::size_t newest) {
+      return options_.of->own_fields(field, newest, budget_for(request, most_answer_bytes), request);
+    };
+  auto made = complete_parameter(request, from);
+  if (!made) return tl::unexpected(told(std::move(made.error())));
+  return made;
 }
 
 void log_provider::watch(std::shared_ptr<change_listener> to) {

@@ -26,11 +26,12 @@ struct provider_options {
   bool redact = true;
   bool watch = true;
   std::size_t lines = usual_lines;
-  std::uint64_t scanned_bytes = 256u << 20;  ///< For one answer.
-  std::chrono::milliseconds time{2000};      ///< Likewise.
-  records::instant look_back = 0;            ///< Of the summary; 0: a day.
-  summaries_options summing{};               ///< What is said above overrides it.
-  std::function<records::instant()> now{};   ///< Empty: the clock.
+  std::uint64_t scanned_bytes = 256u << 20;     ///< For one answer.
+  std::chrono::milliseconds time{2000};         ///< Likewise.
+  records::instant look_back = 0;               ///< Of the summary; 0: a day.
+  summaries_options summing{};                  ///< What is said above overrides it.
+  std::function<records::instant()> now{};      ///< Empty: the clock.
+  std::function<void(std::string_view)> log{};  ///< May be empty.
 };
 
 /// Records by page, and a summary. Threads: any.
@@ -56,6 +57,9 @@ class log_provider final : public provider {
   [[nodiscard]] hondana::masking masking() const noexcept override;
   [[nodiscard]] hondana::health health() const override;
 
+  /// Finds out what is wrong with the log, and says so in the server's own. May wait for disks.
+  void look();
+
  private:
   struct rendered;
   [[nodiscard]] records::instant now() const;
@@ -68,11 +72,15 @@ class log_provider final : public provider {
                                              const std::optional<std::string>& known);
   [[nodiscard]] result<rendered> render_summary(const address& at, const call& by);
   void follow_as_wanted();
+  /// Of the log itself, as peers are told it: codes for what is not there have texts of their own on the wire.
+  [[nodiscard]] failure told(failure why) const;
 
   const provider_options options_;
   const std::shared_ptr<telling> records_, summary_;
   struct list_listener;
   const std::shared_ptr<list_listener> list_;
+  struct trouble_log;
+  const std::shared_ptr<trouble_log> troubles_;
   const std::shared_ptr<summaries> summaries_;
 
   std::mutex following_;  // held while the log is told to follow; never taken by what it calls

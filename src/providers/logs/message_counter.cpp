@@ -44,6 +44,7 @@ void message_counter::add(const records::record& one) {
   ++what.count;
   take_least(what.first, one.time);
   take_greatest(what.last, one.time);
+  what.is_mixed = what.is_mixed || (!is_new && what.gravest != one.level);
   take_greatest(what.gravest, one.level);
   if (is_new) make_room();
 }
@@ -57,6 +58,7 @@ void message_counter::add(const message_counter& other) {
     if (from.first && (!what.first || *from.first < *what.first)) what.example = from.example;
     take_least(what.first, from.first);
     take_greatest(what.last, from.last);
+    what.is_mixed = what.is_mixed || from.is_mixed || what.gravest != from.gravest;
     take_greatest(what.gravest, from.gravest);
   }
   error_ += other.error_;

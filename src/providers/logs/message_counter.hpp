@@ -19,7 +19,8 @@ struct repeated {
   std::uint64_t count = 0;
   std::optional<records::instant> first{}, last{};
   std::optional<records::severity> gravest{};
-  std::string example;  ///< The first line of the first of them, cut.
+  bool is_mixed = false;  ///< Some are less grave, or have no level.
+  std::string example;    ///< The first line of the first of them, cut.
 };
 
 /// Counts templates, with a bounded number of them in mind: when it is passed, the rarer half is forgotten. Counts are exact

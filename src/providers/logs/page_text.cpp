@@ -1,6 +1,7 @@
 /// Writing records.
 #include "providers/logs/page_text.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include "json/writer.hpp"
@@ -9,15 +10,49 @@
 namespace hondana::logs {
 namespace {
 
-void write_record(std::string& out, const records::record& one, bool has_head) {
-  if (has_head) {
-    if (one.time) out += text_of(*one.time) + ' ';
-    if (!one.source.empty()) out += one.source + ' ';
-    if (one.level) out += std::string(records::name_of(*one.level)) + ": ";
+/// How many bytes end a line there, for whatever splits texts into lines; 0: it goes on.
+std::size_t line_end_at(std::string_view text, std::size_t at) noexcept {
+  const char c = text[at];
+  if (c == '\n' || c == '\v' || c == '\f' || c == '\r') return 1;
+  const auto rest = text.substr(at);
+  if (rest.starts_with("\xC2\x85")) return 2;
+  return rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9") ? 3 : 0;
+}
+
+/// With a backslash before lines that look like the server's.
+void write_lines(std::string& out, std::string_view text) {
+  constexpr std::string_view sign = "-- ";
+  if (text.find(sign) == std::string_view::npos) {
+    out += text;
+    return;
   }
-  out += one.text;
-  if (one.cut != 0) out += " … (" + std::to_string(one.cut) + " bytes more)";
-  out += '\n';
+  bool is_start = true;
+  for (std::size_t at = 0; at < text.size();) {
+    if (is_start) {
+      const auto behind = std::min(text.find_first_not_of('\\', at), text.size());
+      if (text.substr(behind).starts_with(sign)) out += '\\';
+      out += text.substr(at, behind - at);
+      at = behind;
+      is_start = false;
+      continue;
+    }
+    const auto ended = line_end_at(text, at);
+    out += text.substr(at, std::max<std::size_t>(ended, 1));
+    at += std::max<std::size_t>(ended, 1);
+    is_start = ended != 0;
+  }
+}
+
+void write_record(std::string& to, const records::record& one, bool has_head) {
+  std::string head;
+  if (has_head) {
+    if (one.time) head += text_of(*one.time) + ' ';
+    if (!one.source.empty()) head += one.source + ' ';
+    if (one.level) head += std::string(records::name_of(*one.level)) + ": ";
+  }
+  write_lines(to, head.empty() ? std::string_view(one.text) : std::string_view(head += one.text));
+  if (one.cut != 0) to += " … (" + std::to_string(one.cut) + " bytes more)";
+  to += '\n';
 }
 
 /// Whatever it holds stays one line.

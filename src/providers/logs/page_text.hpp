@@ -16,7 +16,8 @@ struct told_page {
   bool has_heads = false;  ///< Time, source and level do not stand in the texts, as in a journal.
 };
 
-/// Records line by line, and behind them lines that begin with "-- ": remarks, why it ended early, `-- older: URI`.
+/// Records line by line, and behind them lines that begin with "-- ": remarks, why it ended early, `-- older: URI`. A line of a
+/// record that begins so, or with backslashes and that, has a backslash more in front, so that it is never taken for one.
 [[nodiscard]] std::string text_of(const told_page& page);
 [[nodiscard]] std::string json_of(const told_page& page);
 

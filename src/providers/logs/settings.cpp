@@ -1,12 +1,15 @@
 /// Key by key.
 #include "providers/logs/settings.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "disk/own_files.hpp"
 #include "providers/logs/address.hpp"
 #include "providers/logs/moment.hpp"
 
@@ -64,8 +67,15 @@ result<void> read_files(config::section& from, const std::string& written, setti
   const auto is_above = [&](const std::string& one) {
     return into.files.path == one || (into.files.path.starts_with(one) && into.files.path[one.size()] == '/');
   };
-  if (std::any_of(back.begin(), back.end(), is_above))
+  // Links on the way, and names that are left beside it, lead to it as well.
+  const std::filesystem::path file = into.files.path;
+  const auto real = std::filesystem::canonical(file.parent_path(), problem);
+  const disk::own_files own(back, problem ? file.parent_path().string() : real.string());
+  struct stat facts{};
+  const bool is_own = own.has_name(file.filename().string()) || (::stat(file.c_str(), &facts) == 0 && own.is_one(facts));
+  if (is_own || std::any_of(back.begin(), back.end(), is_above))
     return tl::unexpected(from.wrong("path", "this file is the server's own and is not served"));
+  into.files.kept_back = back;
   for (const auto& [key, member] :
        {std::pair("pattern", &records::file_log_options::pattern),
         std::pair("multi_line", &records::file_log_options::multi_line), std::pair("zone", &records::file_log_options::zone)})

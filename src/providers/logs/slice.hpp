@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "providers/logs/message_counter.hpp"
 #include "records/query.hpp"
@@ -23,7 +25,9 @@ struct slice {
   static constexpr std::size_t parts_count = 60;
 
   records::instant begin = 0, end = 0;
-  bool is_whole = false;  ///< All of it was gone through.
+  bool is_whole = false;  ///< All that can be read of it was gone through.
+  std::vector<std::string> remarks{};
+  bool is_lasting = true;  ///< See `records::walk_end`.
   std::uint64_t total = 0;
   std::uint64_t errors = 0;                            ///< And what is graver.
   std::array<std::uint64_t, severities + 1> levels{};  ///< The last: records without one.

@@ -22,6 +22,7 @@ namespace {
 using steady = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds farewell{1};
+constexpr std::chrono::seconds between_looks{2};
 /// Silence is told though nothing happens.
 constexpr std::chrono::minutes longest_wait{5};
 /// A thread that has nothing to do ends then.
@@ -85,6 +86,8 @@ struct summaries::state {
   std::string version;                          // of the log before it was made
   std::string text_mark;                        // of what it says
   std::optional<double> announced;              // the priority that lists were told of
+  std::optional<steady::time_point> looked;     // for what is wrong
+  bool is_look_wished = false;
   bool is_wished = false;
   bool is_stirred = false;
   bool has_list = false, has_summary = false;
@@ -136,6 +139,7 @@ result<std::shared_ptr<const summary>> summaries::state::make(const call& by) {
 
 /// With the mutex held: when one is to be made behind; nothing: not at all.
 std::optional<steady::time_point> summaries::state::next_time() const {
+  if (is_look_wished) return steady::now();
   if (!attempted && (is_wished || has_list || has_summary)) return steady::now();
   if (has_summary && is_stirred) return *attempted + with.between_changes;
   if (is_wished || has_list) return *attempted + with.between;
@@ -156,6 +160,13 @@ void summaries::state::run() {
         const auto other = next_time();
         return !other || *other < *when;
       });
+      continue;
+    }
+    if (std::exchange(is_look_wished, false)) {
+      lock.unlock();
+      of->look();
+      if (told.looked) told.looked();
+      lock.lock();
       continue;
     }
     // What happens from now on is for the next time.
@@ -228,6 +239,16 @@ void summaries::attend(bool to_list, bool to_summary) {
   state_->has_list = to_list;
   state_->has_summary = to_summary;
   if (to_list || to_summary) state::start(state_);
+  state_->news.notify_all();
+}
+
+void summaries::look() {
+  const std::lock_guard lock(state_->mutex);
+  const auto now = steady::now();
+  if (state_->looked && now - *state_->looked < between_looks) return;
+  state_->looked = now;
+  state_->is_look_wished = true;
+  state::start(state_);
   state_->news.notify_all();
 }
 

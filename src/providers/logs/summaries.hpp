@@ -31,6 +31,7 @@ class summaries {
   struct listener {
     std::function<void()> summary_changed;
     std::function<void()> priority_changed;  ///< By `told_step` or more.
+    std::function<void()> looked;            ///< See `look`.
   };
   static constexpr double told_step = 0.1;
 
@@ -48,6 +49,8 @@ class summaries {
   void attend(bool to_list, bool to_summary);
   /// The log has changed.
   void stir();
+  /// Has what is wrong with the log found out behind, unless that was done just now. Never blocks.
+  void look();
 
  private:
   struct state;

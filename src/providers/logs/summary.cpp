@@ -39,6 +39,7 @@ instant floored(instant at, instant width) noexcept {
 /// What the newest records tell about all of them.
 struct newest_records {
   bool is_there = false;
+  std::vector<std::string> remarks{};
   std::optional<instant> time{};
   double bytes_a_second = 0;
 };
@@ -50,6 +51,7 @@ result<newest_records> look_at_newest(records::log& in, const records::budget& m
   const auto page = in.read(last, most, by);
   if (!page) return tl::unexpected(page.error());
   newest_records out;
+  out.remarks = page->remarks;
   if (page->records.empty()) return out;
   out.is_there = true;
   out.time = page->records.front().time;
@@ -69,6 +71,7 @@ class summarising {
   result<summary> run() {
     const auto newest = look_at_newest(log_, what_.most, by_);
     if (!newest) return tl::unexpected(newest.error());
+    for (const auto& one : newest->remarks) remark(one);
     choose_window(*newest);
     if (newest->is_there && !newest->time) {
       if (auto done = take_untimed(); !done) return tl::unexpected(std::move(done.error()));
@@ -82,6 +85,10 @@ class summarising {
   }
 
  private:
+  void remark(const std::string& text) {
+    auto& all = out_.remarks;
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+  }
   void choose_window(const newest_records& newest) {
     const auto look_back = std::max(what_.look_back, minute);
     out_.is_open = !what_.until;
@@ -118,7 +125,7 @@ class summarising {
         auto counted = count(begin, end);
         if (!counted) return tl::unexpected(std::move(counted.error()));
         one = std::move(*counted);
-        if (may_keep && one->is_whole && end + writing_time <= what_.now) what_.kept->keep(one);
+        if (may_keep && one->is_whole && one->is_lasting && end + writing_time <= what_.now) what_.kept->keep(one);
       }
       out_.slices.insert(out_.slices.begin(), one);
       if (one->is_whole) continue;
@@ -144,7 +151,11 @@ class summarising {
           return true;
         });
     if (!gone_through && gone_through.error().code != errc::timed_out) return tl::unexpected(gone_through.error());
-    one->is_whole = gone_through.value_or(false);
+    one->is_whole = gone_through && gone_through->is_whole;
+    if (gone_through) {
+      one->remarks = gone_through->remarks;
+      one->is_lasting = gone_through->is_lasting;
+    }
     one->messages.keep_most_frequent(is_last ? message_counter::usual_most : kept_messages);
     return one;
   }
@@ -167,6 +178,7 @@ class summarising {
   void add_up() {
     if (!out_.is_whole && out_.has_times) cut_off();
     for (const auto& one : out_.slices) {
+      for (const auto& what : one->remarks) remark(what);
       out_.total += one->total;
       out_.errors += one->errors;
       for (std::size_t i = 0; i < one->levels.size(); ++i) out_.levels[i] += one->levels[i];
@@ -188,6 +200,7 @@ class summarising {
       choose_recent(out_.begin);
       out_.remarks.push_back("There is more than could be gone through: this goes back to " + text_of(out_.begin) + '.');
     } else {
+      out_.has_newest = false;
       out_.remarks.emplace_back("There is more than could be gone through: the newest records are not in this.");
     }
   }

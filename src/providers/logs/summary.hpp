@@ -33,7 +33,8 @@ struct summary {
   bool is_moved = false;                ///< Nothing had come for so long that it ends with the last record instead.
   bool has_times = true;                ///< Without times it is about the newest records.
   std::vector<std::shared_ptr<const slice>> slices{};  ///< The oldest first; as far back as was gone through.
-  bool is_whole = true;
+  bool is_whole = true;                                ///< All that can be read of it was gone through.
+  bool has_newest = true;                              ///< It was gone through up to its end.
   std::uint64_t total = 0;
   std::uint64_t errors = 0;
   std::array<std::uint64_t, severities + 1> levels{};

@@ -89,7 +89,7 @@ void write_messages(std::string& out, const summary& what) {
   out += "\n## Messages that came most often\n\n";
   for (const auto& one : what.messages) {
     out += "- " + std::to_string(one.count) + "× ";
-    if (one.gravest) out += std::string(records::name_of(*one.gravest)) + ' ';
+    if (one.gravest) out += (one.is_mixed ? "up to " : "") + std::string(records::name_of(*one.gravest)) + ' ';
     out += as_code(one.pattern);
     if (one.first) out += ", " + text_of(*one.first) + (one.count > 1 ? " to " + text_of(*one.last) : "");
     out += '\n';

@@ -22,6 +22,7 @@ struct halves {
   slice::part recent{}, before{};
   double recent_hours = 0, before_hours = 0;
   records::instant longest_gap = 0;
+  std::size_t busy_parts = 0;
 
   [[nodiscard]] bool can_compare() const noexcept { return before_hours >= recent_hours && recent_hours > 0; }
 };
@@ -40,6 +41,7 @@ halves halves_of(const summary& in) {
       const auto begin = one->part_begin(i);
       add_part(begin >= in.recent_begin ? out.recent : out.before, one->parts[i]);
       if (one->parts[i].total == 0) continue;
+      ++out.busy_parts;
       if (last_end) out.longest_gap = std::max(out.longest_gap, begin - *last_end);
       last_end = one->part_begin(i + 1);
     }
@@ -123,14 +125,17 @@ class questions {
       if (++told > told_messages) return;
       tell("new-message", weight,
            "New since " + text_of(*one.first) + ", " + std::to_string(one.count) + (one.count == 1 ? " time, " : " times, ") +
-               std::string(level_name(one.gravest)) + '.',
+               (one.is_mixed ? "up to " : "") + std::string(level_name(one.gravest)) + '.',
            one.pattern);
     }
   }
 
   void silence() {
     constexpr std::uint64_t least = 20;
-    if (!in_.is_open || !in_.last || in_.total < least) return;
+    if (!in_.is_open || !in_.has_newest || !in_.last || in_.total < least) return;
+    // One burst without a pause says nothing about how often something comes.
+    constexpr std::size_t least_parts = 10;
+    if (compared_.longest_gap == 0 && compared_.busy_parts < least_parts) return;
     const auto quiet = now_ - *in_.last;
     if (quiet < 10 * minute || quiet < 3 * compared_.longest_gap) return;
     tell("silence", 0.6,

@@ -14,7 +14,8 @@ namespace hondana::logs {
 /// - new-message: a template that had not come before (known only where 100 records or more had, and all of them are in
 ///   mind): critical 0.9, error 0.7, warning 0.5; else 0.35, and then only from 10 of them on. Five are told at most.
 /// - silence: nothing for ten minutes or more, and three times longer than ever in the window, which had 20 records or more:
-///   0.6. Only where the window ends now.
+///   0.6. Only where the window ends now and was gone through up to there, and had a pause before or records in ten of the
+///   parts that its slices have.
 /// - burst: 200 records or more, five times as often as before: 0.5.
 ///
 /// The priority is the greatest of these; without any 0.3, of a log that had no records 0.1.

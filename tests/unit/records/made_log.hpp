@@ -94,6 +94,7 @@ class made_log {
     return true;
   });
   if (!done) ADD_FAILURE() << done.error().public_text;
+  EXPECT_TRUE(!done || done->is_whole);
   return out;
 }
 

@@ -57,6 +57,18 @@ void expect_range(log& of, std::size_t from, std::size_t to) {
   EXPECT_EQ(forwards.front().time, what.since);
 }
 
+TEST(queries, errors_of_expressions_quote_what_was_written) {
+  const auto why_not = [](std::string_view expression) {
+    const auto got = compile_expression(expression, "grep");
+    return got ? std::string() : got.error().public_text;
+  };
+  EXPECT_TRUE(why_not("(").starts_with("grep: no expression that can be searched for (missing ): ().")) << why_not("(");
+  EXPECT_TRUE(
+      why_not("*a").starts_with("grep: no expression that can be searched for (no argument for repetition operator: *)"));
+  EXPECT_FALSE(why_not("a)(?:b").empty());
+  EXPECT_TRUE(why_not("\\Qa.b").empty());
+}
+
 TEST(queries, ranges_of_time_are_found_in_big_files_and_over_several) {
   made_log made;
   made.write("app.log.2", seconds_of_log(0, 20'000, 300));

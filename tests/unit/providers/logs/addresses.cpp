@@ -81,6 +81,8 @@ TEST(log_addresses, what_there_is_not_is_not_found_and_parameters_are_named) {
   for (const auto* uri :
        {"log://app", "log://app/x", "log://app/summary/", "log://APP/", "log:///", "log://app/#x", "file:///a"})
     EXPECT_EQ(address_error(uri).code, errc::resource_not_found) << uri;
+  EXPECT_EQ(address_error("log://app/?tail=5").code, errc::invalid_argument);
+  EXPECT_EQ(address_error("log://app/summary?level=error").code, errc::invalid_argument);
   EXPECT_EQ(address_error("log://app/?tail=5").public_text,
             "A log has no such parameter. Its parameters: since, until, level, grep, lines, cursor, format, field.");
   EXPECT_EQ(address_error("log://app/summary?lines=5").public_text,

@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -89,6 +90,8 @@ TEST(log_settings, a_journal_is_named_after_its_unit) {
 
 TEST(log_settings, mistakes_are_told_with_file_line_and_key) {
   EXPECT_EQ(settings_error({}), "/etc/h.toml:2: source.path: expected either path, the log file, or journal = true");
+  EXPECT_NE(settings_error({{"path", {std::int64_t{3}, 3}}}).find("source.path: expected a string"), std::string::npos)
+      << settings_error({{"path", {std::int64_t{3}, 3}}});
   EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"journal", {true, 3}}}).find("expected either path"),
             std::string::npos);
   EXPECT_NE(
@@ -124,8 +127,41 @@ TEST(log_settings, a_source_is_made_of_a_table_and_its_expressions_are_checked) 
   config::section bad("/etc/h.toml", "source", 2, {{"path", {folder.path("app.log"), 3}}, {"pattern", text_value("(")}});
   const auto refused = configure(bad, {});
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().public_text.find("pattern"), std::string::npos);
-  EXPECT_NE(refused.error().public_text.find("/etc/h.toml:"), std::string::npos);
+  EXPECT_EQ(
+      refused.error().public_text,
+      "/etc/h.toml:3: source.pattern: no expression that can be searched for (missing ): (). Expressions are those of RE2, "
+      "without look-around and back references.");
+  for (const auto* key : {"zone", "multi_line"}) {
+    config::section other("/etc/h.toml", "source", 2, {{"path", {folder.path("app.log"), 3}}, {key, {std::string("("), 7}}});
+    const auto wrong = configure(other, {});
+    ASSERT_FALSE(wrong);
+    EXPECT_TRUE(wrong.error().public_text.starts_with("/etc/h.toml:7: source." + std::string(key) + ": "))
+        << wrong.error().public_text;
+  }
+}
+
+TEST(log_settings, a_log_that_cannot_be_read_is_told_when_the_server_starts_and_once) {
+  const made_folder folder;
+  std::vector<std::string> said;
+  config::section from("/etc/h.toml", "source", 2, {{"path", {folder.path("app.log"), 3}}});
+  const auto made = configure(from, [&said](std::string_view line) { said.emplace_back(line); });
+  ASSERT_TRUE(made);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0],
+            "the log app: There is no file of this log (yet). Ask again when it is there, or correct path in its table.");
+  EXPECT_FALSE((*made)->health().ok);
+  EXPECT_FALSE((*made)->health().detail.empty());
+  read_request request;
+  request.uri = request.asked_uri = "log://app/";
+  EXPECT_FALSE((*made)->read(request));
+  EXPECT_FALSE((*made)->read(request));
+  EXPECT_EQ(said.size(), 1U);
+  folder.append("app.log", "2026-01-31T08:00:00Z INFO hello\n");
+  EXPECT_TRUE((*made)->read(request));
+  EXPECT_TRUE((*made)->read(request));
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(said[1], "the log app can be read again");
+  EXPECT_TRUE((*made)->health().ok);
 }
 
 }  // namespace hondana::logs

@@ -37,6 +37,8 @@ TEST(message_counter, counts_by_template_with_the_times_of_the_first_and_the_las
   EXPECT_EQ(got[0].first, noon + 1);
   EXPECT_EQ(got[0].last, noon + 9);
   EXPECT_EQ(got[0].gravest, records::severity::error);
+  EXPECT_TRUE(got[0].is_mixed);
+  EXPECT_FALSE(got[1].is_mixed);
   EXPECT_EQ(got[0].example, "job 1 done");
   EXPECT_EQ(all.error(), 0U);
 }

@@ -146,13 +146,13 @@ TEST(journal, a_walk_goes_from_the_oldest_on) {
     got.push_back(one.text);
     return true;
   };
-  ASSERT_TRUE(of->walk({}, {}, {}, {}, each).value());
+  ASSERT_TRUE(of->walk({}, {}, {}, {}, each).value().is_whole);
   EXPECT_EQ(got, messages_of(made.by_journalctl("")));
   got.clear();
-  ASSERT_TRUE(of->walk(noon - 20 * second, noon - 10 * second, {}, {}, each).value());
+  ASSERT_TRUE(of->walk(noon - 20 * second, noon - 10 * second, {}, {}, each).value().is_whole);
   ASSERT_EQ(got.size(), 10U);
   EXPECT_EQ(got.front(), "message number 680");
-  EXPECT_FALSE(of->walk({}, {}, {}, {}, [](const records::record&) { return false; }).value());
+  EXPECT_FALSE(of->walk({}, {}, {}, {}, [](const records::record&) { return false; }).value().is_whole);
 }
 
 TEST(journal, cursors_go_on_after_new_entries_and_in_other_files) {
@@ -202,7 +202,7 @@ TEST(journal, binary_long_and_ill_formed_messages_become_text) {
     EXPECT_FALSE(json::has_nul(one.text));
   }
   EXPECT_EQ(page.records[5].text,
-            "a\xEF\xBF\xBD"
+            "a\xE2\x90\x80"
             "b");
   EXPECT_EQ(page.records[3].text, "two\nlines");
   EXPECT_EQ(page.records[2].text.size(), 65'536U);
@@ -316,8 +316,13 @@ TEST(journal, a_folder_that_is_not_there_is_a_clear_error_until_it_comes) {
   EXPECT_EQ(got.error().public_text.find(path), std::string::npos);
   EXPECT_FALSE(of->trouble().empty());
   std::filesystem::create_directory(path);
-  EXPECT_TRUE(of->read({}, {}, {}));
+  EXPECT_NE(of->read({}, {}, {}).error().public_text.find("no journal files"), std::string::npos);
+  EXPECT_FALSE(of->trouble().empty());
+  const made_journal made(many_entries(3));
+  for (const auto& one : std::filesystem::directory_iterator(made.folder())) std::filesystem::copy(one.path(), path);
+  of->look();
   EXPECT_TRUE(of->trouble().empty());
+  EXPECT_EQ(journal_page(*of, {}).records.size(), 3U);
   EXPECT_EQ(of->needed().folders.at(0).path, path);
 }
 

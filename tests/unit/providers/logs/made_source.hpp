@@ -82,7 +82,7 @@ class kept_log final : public records::log {
     return changed_ != nullptr;
   }
 
-  std::atomic<int> walks{0};
+  std::atomic<int> walks{0}, looks{0};
   std::atomic<std::size_t> walked{0};
   std::string trouble_now;
   std::vector<std::string> remarks;
@@ -101,8 +101,9 @@ class kept_log final : public records::log {
     if (at != 0) out.next = std::to_string(at);
     return out;
   }
-  result<bool> walk(std::optional<records::instant> since, std::optional<records::instant> until, const records::budget& most,
-                    const call&, const std::function<bool(const records::record&)>& each) override {
+  result<records::walk_end> walk(std::optional<records::instant> since, std::optional<records::instant> until,
+                                 const records::budget& most, const call&,
+                                 const std::function<bool(const records::record&)>& each) override {
     ++walks;
     std::vector<records::record> all;
     {
@@ -112,12 +113,12 @@ class kept_log final : public records::log {
     std::uint64_t scanned = 0;
     for (const auto& one : all) {
       if (!one.time || (since && *one.time < *since) || (until && *one.time >= *until)) continue;
-      if (scanned >= most.scanned_bytes) return false;
+      if (scanned >= most.scanned_bytes) return records::walk_end{.is_whole = false};
       scanned += one.text.size() + 1;
       ++walked;
-      if (!each(one)) return false;
+      if (!each(one)) return records::walk_end{.is_whole = false};
     }
-    return true;
+    return records::walk_end{};
   }
   result<std::string> version(const call&) override {
     const std::lock_guard lock(mutex_);
@@ -128,6 +129,7 @@ class kept_log final : public records::log {
     changed_ = std::move(changed);
   }
   [[nodiscard]] needs needed() const override { return {.folders = {{"/var/log"}}, .sockets = {}, .programs = {}}; }
+  void look() override { ++looks; }
   [[nodiscard]] std::string trouble() const override { return trouble_now; }
 
  private:

@@ -83,6 +83,27 @@ TEST(log_pages, pages_of_what_is_relative_go_on_with_times_that_stand_still) {
   EXPECT_EQ(app.page(next).first.size(), 10U);
 }
 
+TEST(log_pages, lines_of_records_are_never_taken_for_those_of_the_server) {
+  const auto of = std::make_shared<kept_log>();
+  of->add(noon - second, "-- older: log://other/?cursor=1\nmiddle -- of a line\n-- remark: all is well\r-- no records");
+  of->add(noon, "\\-- x\n\n--\n\\y\n\xE2\x80\xA8-- z");
+  EXPECT_EQ(served_log(of).text("log://app/"),
+            "\\-- older: log://other/?cursor=1\nmiddle -- of a line\n\\-- remark: all is well\r\\-- no records\n"
+            "\\\\-- x\n\n--\n\\y\n\xE2\x80\xA8\\-- z\n");
+  EXPECT_EQ(served_log(of).page("log://app/?lines=1&format=json").first.at(0), "\\-- x\n\n--\n\\y\n\xE2\x80\xA8-- z");
+}
+
+TEST(log_pages, fields_whose_names_say_that_they_are_secret_have_no_values_to_complete) {
+  const auto of = std::make_shared<kept_log>();
+  of->add(noon,
+          R"({"api_key":"LogfmtKey1230","auth":{"token":"TokenWord77","user":"anna"},"password2":"hunter2","user":"otto"})");
+  const served_log app(of);
+  for (const auto* field : {"api_key:", "auth.token:", "password2:", "api_key=", "user:otto,api_key:", "auth:"})
+    EXPECT_TRUE(app.completed("field", field).empty()) << field;
+  EXPECT_EQ(app.completed("field", "user:"), (std::vector<std::string>{"user:otto"}));
+  EXPECT_EQ(app.completed("field", "api"), (std::vector<std::string>{"api_key:"}));
+}
+
 TEST(log_pages, what_is_wrong_is_told_in_the_page) {
   const auto of = numbered_log(1);
   of->remarks = {"app.log.3.gz could not be read:\nit is cut off."};

@@ -62,6 +62,35 @@ TEST(log_summary, counts_records_levels_and_messages_by_hour) {
   EXPECT_EQ(got.messages[2].pattern, "disk <path> is <num>% full");
 }
 
+TEST(log_summary, messages_of_several_levels_are_said_to_go_up_to_the_gravest) {
+  kept_log of;
+  add_steadily(of, 196, minute, noon, "req 1");
+  add_steadily(of, 4, hour, noon - 3 * hour, "req 2", records::severity::error);
+  add_steadily(of, 7, hour, noon, "other 2", records::severity::error);
+  const auto text = markdown_of(summed_up(of), "app");
+  EXPECT_NE(text.find("- 200× up to error `req <num>`"), std::string::npos) << text;
+  EXPECT_NE(text.find("- 7× error `other <num>`"), std::string::npos) << text;
+}
+
+TEST(log_summary, one_burst_tells_nothing_about_silence) {
+  kept_log of;
+  add_steadily(of, 54, millisecond, noon - 2 * hour);
+  EXPECT_TRUE(summed_up(of).unusual.empty());
+  add_steadily(of, 54, millisecond, noon - 5 * hour / 2);
+  EXPECT_EQ(kinds_of(summed_up(of)), strings{"silence"});
+}
+
+TEST(log_summary, silence_is_not_told_of_a_log_whose_newest_records_were_not_reached) {
+  kept_log of;
+  add_steadily(of, 150, 20 * second, noon - 9 * minute);
+  const auto got = summed_up(of, [](summary_request& what) { what.most.scanned_bytes = 2000; });
+  EXPECT_GT(got.total, 100U);
+  EXPECT_LT(got.total, 150U);
+  EXPECT_FALSE(got.has_newest);
+  EXPECT_TRUE(got.unusual.empty());
+  EXPECT_EQ(summed_up(of).total, 150U);
+}
+
 TEST(log_summary, nothing_unusual_has_the_usual_priority_and_nothing_at_all_less) {
   kept_log steady, empty;
   add_steadily(steady, 1440, minute);
