@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t walked_block = 1u << 20;
 constexpr int most_listings = 100;
-constexpr std::size_t most_remarks = 20;
+constexpr std::size_t most_walk_remarks = 20;
 
 class walker {
  public:
@@ -30,7 +30,7 @@ class walker {
   [[nodiscard]] walk_end take_end() noexcept { return std::move(end_); }
   void remark(std::string text) {
     auto& all = end_.remarks;
-    if (all.size() < most_remarks && std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
+    if (all.size() < most_walk_remarks && std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
   }
   void lose(std::string why) {
     end_.is_whole = false;

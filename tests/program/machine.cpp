@@ -27,7 +27,7 @@ using program_test::run;
 using program_test::served;
 using program_test::well;
 
-bool tells(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool says(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 /// A server of one secret in a variable, a file, a log and a file of variables.
 struct machine {
@@ -61,7 +61,7 @@ struct machine {
   /// Whether eight bytes of the secret that are no mark of its kind stand in what was said.
   [[nodiscard]] bool is_in(std::string_view said) const {
     for (std::size_t at = 4; at + 8 <= token.size(); ++at) {
-      if (tells(said, std::string_view(token).substr(at, 8))) return true;
+      if (says(said, std::string_view(token).substr(at, 8))) return true;
     }
     return false;
   }
@@ -70,7 +70,7 @@ struct machine {
   std::string token;
 };
 
-std::string reply(http_client& by, const std::string& uri) {
+std::string told_by(http_client& by, const std::string& uri) {
   return boost::json::serialize(message(by.post(read_request(1, uri), "resources/read", uri)));
 }
 
@@ -84,13 +84,13 @@ TEST(program_machine, serves_configuration_environment_and_logs) {
   const machine made(drawn_token());
   served server({"--config", made.in.path("hondana.toml"), "--sandbox", "auto"});
   http_client peer(server.port());
-  const auto merged = reply(peer, "config://shop/merged?key=server.port");
-  EXPECT_TRUE(tells(merged, "9443") && tells(merged, "site.yaml") && tells(merged, "defaults.yaml")) << merged;
-  EXPECT_TRUE(tells(reply(peer, "env:///PROGRAM_TEST_PLACE"), R"("text":"Tokyo")"));
-  EXPECT_TRUE(tells(reply(peer, "env://prod/REGION"), R"("text":"eu")"));
-  const auto errors = reply(peer, "log://app/?level=error");
-  EXPECT_TRUE(tells(errors, "ERROR refused") && !tells(errors, "INFO started")) << errors;
-  EXPECT_TRUE(tells(reply(peer, "log://app/summary"), "2 records"));
+  const auto merged = told_by(peer, "config://shop/merged?key=server.port");
+  EXPECT_TRUE(says(merged, "9443") && says(merged, "site.yaml") && says(merged, "defaults.yaml")) << merged;
+  EXPECT_TRUE(says(told_by(peer, "env:///PROGRAM_TEST_PLACE"), R"("text":"Tokyo")"));
+  EXPECT_TRUE(says(told_by(peer, "env://prod/REGION"), R"("text":"eu")"));
+  const auto errors = told_by(peer, "log://app/?level=error");
+  EXPECT_TRUE(says(errors, "ERROR refused") && !says(errors, "INFO started")) << errors;
+  EXPECT_TRUE(says(told_by(peer, "log://app/summary"), "2 records"));
 }
 
 TEST(program_machine, lets_a_secret_out_by_no_source_command_or_log) {
@@ -119,7 +119,7 @@ TEST(program_machine, lets_a_secret_out_by_no_source_command_or_log) {
         "log://app/?level=error", "log://app/summary?format=json", "env:///PROGRAM_TEST_TOKEN",
         "env://prod/PROGRAM_TEST_TOKEN"}) {
     EXPECT_EQ(ask({"read", uri}).how, well) << uri << ' ' << said.back();
-    EXPECT_TRUE(tells(said.back(), "****")) << uri << ' ' << said.back().size();
+    EXPECT_TRUE(says(said.back(), "****")) << uri << ' ' << said.back().size();
   }
   // Nor is it an answer whether it is there.
   const auto hit = ask({"read", "log://app/?grep=" + made.token.substr(20, 12)});
@@ -141,15 +141,15 @@ TEST(program_machine, reads_what_takes_the_place_of_files_within_the_sandbox) {
   const machine made(drawn_token());
   served server({"--config", made.in.path("hondana.toml")});
   http_client peer(server.port());
-  EXPECT_TRUE(tells(reply(peer, "config://shop/merged?key=server.port"), "9443"));
+  EXPECT_TRUE(says(told_by(peer, "config://shop/merged?key=server.port"), "9443"));
   made.replace("shop/site.yaml", "server:\n  port: 7\n");
-  EXPECT_TRUE(tells(reply(peer, "config://shop/merged?key=server.port"), R"(\"value\":7)"));
+  EXPECT_TRUE(says(told_by(peer, "config://shop/merged?key=server.port"), R"(\"value\":7)"));
   made.replace("prod.env", "REGION=jp\n");
-  EXPECT_TRUE(tells(reply(peer, "env://prod/REGION"), R"("text":"jp")"));
+  EXPECT_TRUE(says(told_by(peer, "env://prod/REGION"), R"("text":"jp")"));
   std::filesystem::rename(made.in.path("log/app.log"), made.in.path("log/app.log.1"));
   made.in.put("log/app.log", "2026-01-02T00:00:03Z INFO begun anew\n");
-  const auto page = reply(peer, "log://app/");
-  EXPECT_TRUE(tells(page, "started") && tells(page, "begun anew")) << page;
+  const auto page = told_by(peer, "log://app/");
+  EXPECT_TRUE(says(page, "started") && says(page, "begun anew")) << page;
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ std::string text_of(http_client& by, const std::string& uri) {
   return std::string(answer.at("result").at("contents").at(0).at("text").as_string());
 }
 
-std::set<std::string> names(http_client& by) {
+std::set<std::string> listed_names(http_client& by) {
   std::set<std::string> all;
   const auto answer = message(by.post(request(1, "resources/list"), "resources/list"));
   for (const auto& one : answer.at("result").at("resources").as_array()) all.emplace(one.at("name").as_string());
@@ -69,7 +69,7 @@ std::set<std::string> names(http_client& by) {
 /// Waits until the name is listed; what makes it so may take a moment.
 bool comes_to_list(http_client& by, const std::string& name) {
   for (const auto deadline = within(patience); std::chrono::steady_clock::now() < deadline;) {
-    if (names(by).contains(name)) return true;
+    if (listed_names(by).contains(name)) return true;
   }
   return false;
 }
@@ -281,7 +281,7 @@ TEST(program_sandbox, a_reload_that_needs_more_is_refused_and_the_old_configurat
   NEEDS_SANDBOX();
   const places what;
   reloading with(what);
-  const auto before = names(with.peer);
+  const auto before = listed_names(with.peer);
   const auto first = files("../served");
   for (const auto& [more, wanted] : std::vector<std::pair<std::string, std::string>>{
            {files("../outside"), "\"files\" needs to read " + what.path("outside")},
@@ -292,11 +292,11 @@ TEST(program_sandbox, a_reload_that_needs_more_is_refused_and_the_old_configurat
     const auto line = with.reload(first + more);
     EXPECT_NE(line.find("kept the old configuration: a restart is needed"), std::string::npos) << line;
     EXPECT_NE(line.find(wanted), std::string::npos) << line;
-    EXPECT_EQ(names(with.peer), before);
+    EXPECT_EQ(listed_names(with.peer), before);
   }
   // Less is no trouble, nor is it when what was there at the start comes back.
   EXPECT_NE(with.reload(first).find("reloaded"), std::string::npos);
-  EXPECT_TRUE(names(with.peer).contains("inside"));
+  EXPECT_TRUE(listed_names(with.peer).contains("inside"));
   EXPECT_NE(with.reload(first + mounted("team", what.path("theirs"))).find("reloaded"), std::string::npos);
   EXPECT_TRUE(comes_to_list(with.peer, "other"));
 }
@@ -317,10 +317,10 @@ TEST(program_sandbox, a_folder_in_the_place_of_a_served_one_is_said_to_be_barred
   NEEDS_SANDBOX();
   const places what;
   reloading with(what);
-  EXPECT_TRUE(names(with.peer).contains("inside"));
+  EXPECT_TRUE(listed_names(with.peer).contains("inside"));
   fs::rename(what.path("served"), what.path("gone"));
   what.put("served/inside", "another");
-  EXPECT_NO_THROW(names(with.peer));  // asking makes it look
+  EXPECT_NO_THROW(listed_names(with.peer));  // asking makes it look
   EXPECT_TRUE(
       with.with.program().error_line_with("has another in its place, which this process may not open", within(patience)))
       << with.with.program().errors();
@@ -374,7 +374,7 @@ TEST(program_sandbox, changes_are_told_of_under_it) {
   NEEDS_SANDBOX();
   const places what;
   reloading with(what);
-  EXPECT_TRUE(names(with.peer).contains("inside"));
+  EXPECT_TRUE(listed_names(with.peer).contains("inside"));
   what.put("served/folder/new", "new");
   EXPECT_TRUE(comes_to_list(with.peer, "folder/new"));
   EXPECT_EQ(text_of(with.peer, what.uri("served/folder/new")), "new");

@@ -16,7 +16,7 @@
 namespace hondana::logs {
 namespace {
 
-constexpr std::size_t most_names = 100'000;  // in one folder
+constexpr std::size_t most_journal_names = 100'000;  // in one folder
 constexpr std::size_t machine_digits = 32;
 
 bool is_machine(std::string_view name) noexcept {
@@ -43,7 +43,7 @@ int count_files(int at, const char* path, const std::string& machine, bool goes_
   }
   into.has_folder = true;
   const int here = ::dirfd(names.get());
-  for (std::size_t count = 0; count < most_names; ++count) {
+  for (std::size_t count = 0; count < most_journal_names; ++count) {
     const dirent* const one = ::readdir(names.get());
     if (one == nullptr) break;
     const std::string_view name = one->d_name;
