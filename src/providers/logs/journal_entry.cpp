@@ -104,11 +104,11 @@ journal_entry read_entry(const journal_library& by, sd_journal* from, const jour
 }
 
 void add_fields(const journal_library& by, sd_journal* from, std::string_view name, bool redact, journal_fields& into) {
-  constexpr int most_fields = 256;  // of one entry
+  constexpr int most_of_entry = 256;  // of one entry
   by.restart_data(from);
   const void* data = nullptr;
   std::size_t size = 0;
-  for (int count = 0; count < most_fields && by.enumerate_data(from, &data, &size) > 0; ++count) {
+  for (int count = 0; count < most_of_entry && by.enumerate_data(from, &data, &size) > 0; ++count) {
     const std::string_view all(static_cast<const char*>(data), size);
     const auto sign = std::min(all.find('='), all.size());
     const auto called = all.substr(0, sign);
