@@ -106,7 +106,7 @@ class field_tally {
 };
 
 result<complete_result> complete_field(const complete_request& request, const completing_source& from) {
-  const complete_result nothing{{}, 0, false};
+  complete_result nothing{{}, 0, false};
   if (!from.newest) return nothing;
   // Only the last one of a list is typed at.
   const auto comma = request.value.rfind(',');

@@ -110,6 +110,7 @@ class questions {
     if (!compared_.can_compare() || compared_.before.total < least_before || messages_.error() != 0) return;
     std::size_t told = 0;
     std::vector<const repeated*> all;
+    all.reserve(in_.messages.size());
     for (const auto& one : in_.messages) all.push_back(&one);
     std::sort(all.begin(), all.end(),
               [](const repeated* a, const repeated* b) { return a->gravest != b->gravest ? a->gravest > b->gravest : a < b; });
