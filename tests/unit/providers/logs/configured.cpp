@@ -1,5 +1,8 @@
 /// The `[[source]]` table of a log.
+#include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -140,27 +143,49 @@ TEST(log_settings, a_source_is_made_of_a_table_and_its_expressions_are_checked) 
   }
 }
 
+/// The lines of a log that more than one thread writes.
+class told_lines {
+ public:
+  void add(std::string_view line) {
+    const std::lock_guard lock(mutex_);
+    all_.emplace_back(line);
+    changed_.notify_all();
+  }
+  /// All of them, once there are so many; fewer when that does not come.
+  [[nodiscard]] std::vector<std::string> once_there_are(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    (void)changed_.wait_for(lock, std::chrono::seconds(20), [&] { return all_.size() >= count; });
+    return all_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> all_;
+};
+
 TEST(log_settings, a_log_that_cannot_be_read_is_told_when_the_server_starts_and_once) {
   const made_folder folder;
-  std::vector<std::string> said;
+  const auto said = std::make_shared<told_lines>();
   config::section from("/etc/h.toml", "source", 2, {{"path", {folder.path("app.log"), 3}}});
-  const auto made = configure(from, [&said](std::string_view line) { said.emplace_back(line); });
+  const auto made = configure(from, [said](std::string_view line) { said->add(line); });
   ASSERT_TRUE(made);
-  ASSERT_EQ(said.size(), 1U);
-  EXPECT_EQ(said[0],
-            "the log app: There is no file of this log (yet). Ask again when it is there, or correct path in its table.");
+  EXPECT_EQ(said->once_there_are(1),
+            (std::vector<std::string>{
+                "the log app: There is no file of this log (yet). Ask again when it is there, or correct path in its table."}));
   EXPECT_FALSE((*made)->health().ok);
   EXPECT_FALSE((*made)->health().detail.empty());
   read_request request;
   request.uri = request.asked_uri = "log://app/";
   EXPECT_FALSE((*made)->read(request));
   EXPECT_FALSE((*made)->read(request));
-  EXPECT_EQ(said.size(), 1U);
+  EXPECT_EQ(said->once_there_are(1).size(), 1U);
   folder.append("app.log", "2026-01-31T08:00:00Z INFO hello\n");
   EXPECT_TRUE((*made)->read(request));
   EXPECT_TRUE((*made)->read(request));
-  ASSERT_EQ(said.size(), 2U);
-  EXPECT_EQ(said[1], "the log app can be read again");
+  const auto all = said->once_there_are(2);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[1], "the log app can be read again");
   EXPECT_TRUE((*made)->health().ok);
 }
 
