@@ -142,7 +142,7 @@ void sweep_back(std::uint16_t port, std::uint64_t until, sweep& into) {
 void turn_over(std::uint16_t port, const bench::scratch& at) {
   const auto path = at.path("turned/turned.log");
   at.put("rotate.conf", path + " {\n  rotate 100\n  compress\n  delaycompress\n  nocreate\n  missingok\n}\n");
-  std::atomic<bool> is_over{false};
+  std::atomic<bool> is_over{false}, has_failed{false};
   std::atomic<std::uint64_t> written{0};
   std::exception_ptr trouble;
   std::thread writer([&] {
@@ -157,18 +157,21 @@ void turn_over(std::uint16_t port, const bench::scratch& at) {
       }
     } catch (...) {
       trouble = std::current_exception();
+      has_failed.store(true);
     }
   });
   sweep during;
   try {
-    while (written.load() == 0 && !trouble) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (written.load() == 0 && !has_failed.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     for (int i = 0; i < rotations; ++i) {
       (void)bench::cost_of({"/usr/sbin/logrotate", "-f", "-s", at.path("rotate.state"), at.path("rotate.conf")});
       const auto seen = written.load();
       sweep_back(port, seen > 20'000 ? seen - 20'000 : 1, during);
     }
   } catch (...) {
-    if (!trouble) trouble = std::current_exception();
+    is_over.store(true);
+    writer.join();
+    throw;
   }
   is_over.store(true);
   writer.join();

@@ -47,7 +47,9 @@ class spooled final : public byte_reader {
   std::uint64_t done_ = 0;
 };
 
-result<handle> make_nameless() {
+}  // namespace
+
+result<handle> nameless_file() {
   const auto where = spool::folder();
   handle made(::open(where.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (made.is_open()) return made;
@@ -58,8 +60,6 @@ result<handle> make_nameless() {
   if (::unlink(name.c_str()) != 0) return no_room("unlinking a nameless file", errno);
   return made;
 }
-
-}  // namespace
 
 std::string spool::folder() {
   const char* named = std::getenv("TMPDIR");  // read before threads that would change it exist
@@ -82,7 +82,7 @@ result<void> spool::append(std::string_view bytes) {
 
 result<void> spool::flush() {
   if (!file_.is_open()) {
-    auto made = make_nameless();
+    auto made = nameless_file();
     if (!made) return tl::unexpected(std::move(made.error()));
     file_ = std::move(*made);
   }

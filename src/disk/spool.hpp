@@ -14,6 +14,9 @@
 
 namespace hondana::disk {
 
+/// A file in `spool::folder()` that is gone with its descriptor. Errors: source_unavailable; the private text says what failed.
+[[nodiscard]] result<handle> nameless_file();
+
 /// Takes bytes piece by piece, and gives them back. Threads: one at a time.
 class spool {
  public:

@@ -1,14 +1,12 @@
 /// Frames that are written once and read from anywhere.
 #include "records/kept_copy.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -23,9 +21,10 @@ constexpr int fastest = 1;
 std::atomic<std::size_t> files_open{0};
 std::atomic<std::size_t> in_memory_bytes{0};
 
+constexpr const char* no_room = "There is no room to unpack a compressed file of the log. Ask again later.";
+
 tl::unexpected<failure> no_place(const char* what, int error) {
-  return fail(errc::source_unavailable, "There is no room to unpack a compressed file of the log. Ask again later.",
-              std::string(what) + ": " + std::strerror(error));
+  return fail(errc::source_unavailable, no_room, std::string(what) + ": " + std::strerror(error));
 }
 
 }  // namespace
@@ -43,16 +42,12 @@ void kept_copy::leave_memory() noexcept {
 }
 
 result<void> kept_copy::open() {
-  const auto where = disk::spool::folder();
-  disk::handle made(::open(where.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (!made.is_open()) {
-    // Not every file system has nameless files; this one has a name for a moment.
-    std::string name = where + "/hondana-XXXXXX";
-    made = disk::handle(::mkostemp(name.data(), O_CLOEXEC));
-    if (!made.is_open()) return no_place("making a nameless file", errno);
-    if (::unlink(name.c_str()) != 0) return no_place("unlinking a nameless file", errno);
+  auto made = disk::nameless_file();
+  if (!made) {
+    made.error().public_text = no_room;
+    return tl::unexpected(std::move(made.error()));
   }
-  file_ = std::move(made);
+  file_ = std::move(*made);
   ++files_open;
   const auto all = in_memory_;
   leave_memory();
