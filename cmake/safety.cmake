@@ -15,6 +15,9 @@ target_link_options(hondana_safety INTERFACE -Wl,--as-needed -Wl,-z,relro,-z,now
 if(HONDANA_SANITIZE)
   string(REPLACE ";" "," sanitizers "${HONDANA_SANITIZE}")
   target_compile_options(hondana_safety INTERFACE -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  if(HONDANA_SANITIZE_NOT)
+    target_compile_options(hondana_safety INTERFACE -fno-sanitize=${HONDANA_SANITIZE_NOT})
+  endif()
   target_link_options(hondana_safety INTERFACE -fsanitize=${sanitizers})
 else()
   # _FORTIFY_SOURCE needs an optimising build and hides errors from the sanitizers.
