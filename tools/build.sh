@@ -10,8 +10,10 @@ configure() {
   local launcher=()
   if command -v ccache >/dev/null; then
     launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-    # With these ccache takes part where a precompiled header is used.
-    export CCACHE_SLOPPINESS=pch_defines,time_macros
+    # With these ccache takes part where a precompiled header is used, and knows what another checkout has compiled.
+    export CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+    # clang's precompiled headers hold the folder that they were made in, and save a fifth.
+    case $preset in asan | tsan | fuzz) launcher+=(-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON) ;; esac
   fi
   asked="$* ${launcher[*]} $(sha256sum <"$root/CMakePresets.json")"
   if [ -f "$folder/build.ninja" ] && [ "$(cat "$folder/.asked" 2>/dev/null)" = "$asked" ]; then return; fi

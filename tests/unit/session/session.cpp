@@ -5,6 +5,7 @@
 #include <deque>
 #include <mutex>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace hondana::session {

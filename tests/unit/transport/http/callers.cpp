@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "unit/transport/http/client.hpp"
@@ -196,6 +197,7 @@ TEST(callers, are_not_asked_for_where_nothing_is_at_stake) {
   for (const auto* const path : {"/healthz", "/readyz", "/.well-known/oauth-protected-resource"}) {
     EXPECT_EQ(ask(with, get(path)).status, 200) << path;
   }
+  EXPECT_EQ(ask(with, get("/metrics")).status, 401) << "who may ask nothing does not learn how busy it is";
   EXPECT_EQ(ask(with, get("/elsewhere")).status, 404);
   const auto preflight = ask(with, "OPTIONS /mcp HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost:6274\r\n\r\n", false);
   EXPECT_EQ(preflight.status, 204);

@@ -1,6 +1,7 @@
 /// Servers that go by what a client is connected with, and take no tokens.
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <hondana/authenticators.hpp>

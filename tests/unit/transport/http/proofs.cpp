@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "unit/transport/http/client.hpp"

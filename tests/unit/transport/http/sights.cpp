@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "unit/transport/http/client.hpp"
