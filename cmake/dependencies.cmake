@@ -19,6 +19,11 @@ pkg_check_modules(yaml_cpp REQUIRED IMPORTED_TARGET yaml-cpp)
 pkg_check_modules(jsoncpp REQUIRED IMPORTED_TARGET jsoncpp)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(lzma REQUIRED IMPORTED_TARGET liblzma)
+pkg_check_modules(sqlite REQUIRED IMPORTED_TARGET sqlite3)
+# Never linked: they are loaded when a chart is drawn, and their headers alone are needed.
+pkg_check_modules(pango REQUIRED IMPORTED_TARGET pangocairo cairo cairo-svg)
+add_library(pango_headers INTERFACE)
+target_include_directories(pango_headers SYSTEM INTERFACE ${pango_INCLUDE_DIRS})
 # Never linked: it is loaded when a journal is read, and its headers alone are needed.
 pkg_check_modules(systemd REQUIRED IMPORTED_TARGET libsystemd)
 add_library(systemd_headers INTERFACE)
@@ -75,6 +80,11 @@ hondana_consumer_finds(
   REQUIRES nettle)
 hondana_consumer_finds(curl_headers) # loaded when it is used
 hondana_consumer_finds(systemd_headers) # loaded when a journal is read
+hondana_consumer_finds(pango_headers) # loaded when a chart is drawn
+hondana_consumer_finds(
+  PkgConfig::sqlite
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(sqlite REQUIRED QUIET IMPORTED_TARGET sqlite3)"
+  REQUIRES sqlite3)
 hondana_consumer_finds(
   PkgConfig::yaml_cpp
   CMAKE "find_dependency(PkgConfig)\npkg_check_modules(yaml_cpp REQUIRED QUIET IMPORTED_TARGET yaml-cpp)"

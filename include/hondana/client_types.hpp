@@ -44,6 +44,8 @@ struct call_options {
   std::function<void(const progress&)> report{};
   /// Asks the server even if the cache has a fresh answer.
   bool afresh = false;
+  /// Goes along in `_meta`, where it is not empty. Spec: 2026-07-28 basic#_meta.
+  trace_context trace{};
 };
 
 /// Which entries are wanted; all that is set must hold. A server of the versioned dialect chooses itself, else the client does.

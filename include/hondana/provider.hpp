@@ -72,6 +72,13 @@ struct progress {
   std::string message;
 };
 
+/// Of which trace a call is a part; both empty: of none. Spec: W3C Trace Context 3.2 and 3.3, W3C Baggage.
+struct trace_context {
+  std::string traceparent{};  ///< Well-formed; names the span that this call is done in.
+  std::string tracestate{};
+  std::string baggage{};
+};
+
 /// What every call carries.
 struct call {
   caller who;
@@ -84,6 +91,8 @@ struct call {
   /// The mounts (mcp.hpp) that the request came through, by id, the nearest first: a mount that finds itself here would go in a
   /// circle. As the peer says, so nothing else may depend on it.
   std::vector<std::string> mounts{};
+  /// To be passed on to whatever is asked for the sake of this call.
+  trace_context trace{};
 };
 
 /// Asks for entries in segment order (`compare_by_segment`) after a key.
@@ -286,6 +295,10 @@ class provider {
   virtual void attach(const std::string& uri);
   /// The last of them has gone.
   virtual void detach(const std::string& uri);
+  /// Whether a URI with a query is watched by itself: `attach` and `detach` are then called for each spelling that peers watch,
+  /// with its query, and `content_changed` tells of exactly the URI that it names, with a query or without. Constant. Default:
+  /// no.
+  [[nodiscard]] virtual bool tells_parts() const noexcept;
   /// Some peer can hear when the list changes. Every change after this call is told, until `detach_list`, whether or not
   /// anybody has listed. Called once for however many peers; must not block. Default: nothing.
   virtual void attach_list();

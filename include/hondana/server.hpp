@@ -26,6 +26,7 @@ namespace hondana::inline v0 {
 
 class auditor;
 class authenticator;
+class tracer;
 
 /// What a server says of itself and the limits it keeps.
 struct server_options {
@@ -65,6 +66,8 @@ struct server_options {
   server_limits limits{};
   /// Who may list and read what; without rules everybody may everything. Rules that `check` refuses are as those of `scopes`.
   access_rules access{};
+  /// Traces requests (tracing.hpp, docs/observability.md). Null: nothing is traced.
+  std::shared_ptr<tracer> traces{};
   /// Receives one line a noteworthy event; may be empty. Threads: any.
   std::function<void(std::string_view)> log{};
 };

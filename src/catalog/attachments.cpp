@@ -11,9 +11,9 @@ namespace hondana::catalog {
 attachments::attachments(std::shared_ptr<feed> from, std::function<void(std::string_view)> log)
     : feed_(std::move(from)), log_(std::move(log)) {}
 
-void attachments::sync(const std::string& resource) {
+void attachments::sync(const std::string& uri) {
   const std::lock_guard lock(mutex_);
-  sync_locked(resource);
+  sync_locked(uri);
 }
 
 void attachments::sync_lists() {
@@ -33,26 +33,33 @@ void attachments::sync_lists_locked() {
   with_lists_ = std::move(wanted);
 }
 
-void attachments::sync_locked(const std::string& resource) {
+void attachments::sync_locked(const std::string& uri) {
   // Asked under the lock: whoever comes last sees the latest answer.
-  const auto wanted = feed_->is_watched(resource) && present_ ? present_->source_of(resource) : nullptr;
-  const auto place = attached_.find(resource);
+  const auto resource = resource_of(uri);
+  const auto to = present_ ? present_->source_of(resource) : nullptr;
+  const bool by_parts = to && to->what()->tells_parts();
+  agree(resource, (by_parts ? feed_->is_part_watched(resource) : feed_->is_watched(resource)) ? to : nullptr);
+  if (uri != resource) agree(uri, by_parts && feed_->is_part_watched(uri) ? to : nullptr);
+}
+
+void attachments::agree(const std::string& uri, const std::shared_ptr<source>& wanted) {
+  const auto place = attached_.find(uri);
   if (place != attached_.end()) {
     if (place->second == wanted) return;
-    detach(place->second, resource);
+    detach(place->second, uri);
     attached_.erase(place);
   }
   if (!wanted) return;
-  attached_.emplace(resource, wanted);
-  attach(wanted, resource);
+  attached_.emplace(uri, wanted);
+  attach(wanted, uri);
 }
 
 void attachments::rearrange(std::shared_ptr<const catalog> present) {
   const std::lock_guard lock(mutex_);
   present_ = std::move(present);
-  std::vector<std::string> all = feed_->watched_resources();
-  for (const auto& [resource, to] : attached_) all.push_back(resource);
-  for (const auto& resource : all) sync_locked(resource);
+  std::vector<std::string> all = feed_->watched_uris();
+  for (const auto& [uri, to] : attached_) all.push_back(uri);
+  for (const auto& uri : all) sync_locked(uri);
   sync_lists_locked();
 }
 
@@ -61,12 +68,12 @@ std::size_t attachments::size() const {
   return attached_.size();
 }
 
-void attachments::attach(const std::shared_ptr<source>& to, const std::string& resource) {
-  guard(*to, "watch " + resource, [&resource](provider& it) { it.attach(resource); });
+void attachments::attach(const std::shared_ptr<source>& to, const std::string& uri) {
+  guard(*to, "watch " + uri, [&uri](provider& it) { it.attach(uri); });
 }
 
-void attachments::detach(const std::shared_ptr<source>& from, const std::string& resource) {
-  guard(*from, "stop watching " + resource, [&resource](provider& it) { it.detach(resource); });
+void attachments::detach(const std::shared_ptr<source>& from, const std::string& uri) {
+  guard(*from, "stop watching " + uri, [&uri](provider& it) { it.detach(uri); });
 }
 
 void attachments::guard(const source& of, std::string_view what, const std::function<void(provider&)>& call) {

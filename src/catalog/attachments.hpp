@@ -23,20 +23,23 @@ class attachments {
   /// `log` hears of a source that throws; may be empty.
   attachments(std::shared_ptr<feed> from, std::function<void(std::string_view)> log);
 
-  /// Makes what is attached agree with whether anybody watches `resource`.
-  void sync(const std::string& resource);
+  /// Makes what is attached agree with whether anybody watches `uri`: the resource, and, where its source tells of parts by
+  /// themselves, that part.
+  void sync(const std::string& uri);
   /// The same for whether anybody hears of changed lists.
   void sync_lists();
   /// From now on resources belong to the sources of `present`; what belonged to others is attached anew.
   void rearrange(std::shared_ptr<const catalog> present);
-  /// Attached resources.
+  /// Attached resources and parts.
   [[nodiscard]] std::size_t size() const;
 
  private:
-  void sync_locked(const std::string& resource);
+  void sync_locked(const std::string& uri);
+  /// `wanted`: null for none.
+  void agree(const std::string& uri, const std::shared_ptr<source>& wanted);
   void sync_lists_locked();
-  void attach(const std::shared_ptr<source>& to, const std::string& resource);
-  void detach(const std::shared_ptr<source>& from, const std::string& resource);
+  void attach(const std::shared_ptr<source>& to, const std::string& uri);
+  void detach(const std::shared_ptr<source>& from, const std::string& uri);
   /// Whatever `call` throws, the log hears of.
   void guard(const source& of, std::string_view what, const std::function<void(provider&)>& call);
 

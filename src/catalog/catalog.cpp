@@ -113,8 +113,9 @@ void catalog::read(const call& by, std::string uri, std::string asked_uri, read_
   const auto* way = route_of(uri);
   if (way == nullptr) return done(not_found());
   // The view is asked where the source is: a hidden URI then differs in nothing from one the source does not have.
+  auto asked = way->to->open(doing::read, by);
   auto job = [self = shared_from_this(), to = way->to, with_entry = how.with_entry, as_bytes = how.as_bytes,
-              request = read_request{way->to->bounded(by),
+              request = read_request{std::move(asked.by),
                                      std::move(uri),
                                      std::move(asked_uri),
                                      {},
@@ -141,14 +142,15 @@ void catalog::read(const call& by, std::string uri, std::string asked_uri, read_
     }
     return ready;
   };
-  ask<read_answer>(*way->to, by, timers_, std::move(job), std::move(done));
+  ask<read_answer>(*way->to, by, timers_, std::move(job), std::move(done), asked.account);
 }
 
 void catalog::describe(const call& by, std::string uri, completion<resource> done) const {
   const auto* way = route_of(uri);
   if (way == nullptr) return done(not_found());
+  auto asked = way->to->open(doing::describe, by);
   auto job = [self = shared_from_this(), to = way->to,
-              request = describe_request{way->to->bounded(by), std::move(uri), {}, {}}]() mutable -> result<resource> {
+              request = describe_request{std::move(asked.by), std::move(uri), {}, {}}]() mutable -> result<resource> {
     const auto granted = self->grants(request, request.uri, purpose::seeing);
     if (!granted) return tl::unexpected(granted.error());
     if (!*granted) return not_found();
@@ -170,7 +172,7 @@ void catalog::describe(const call& by, std::string uri, completion<resource> don
     }
     return entry;
   };
-  ask<resource>(*way->to, by, timers_, std::move(job), std::move(done));
+  ask<resource>(*way->to, by, timers_, std::move(job), std::move(done), asked.account);
 }
 
 }  // namespace hondana::catalog

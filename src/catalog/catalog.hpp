@@ -18,6 +18,7 @@
 #include <hondana/provider.hpp>
 
 #include "bytes/prepare.hpp"
+#include "catalog/accounts.hpp"
 #include "catalog/filter.hpp"
 #include "catalog/read_cache.hpp"
 #include "gate/gate.hpp"
@@ -53,6 +54,18 @@ class source {
   [[nodiscard]] bool has_deadline() const noexcept { return deadline_.load(std::memory_order_relaxed).count() != 0; }
   /// The same call, ending no later than calls of this source may, and reporting no secrets where the server masks them.
   [[nodiscard]] call bounded(call by) const;
+  /// The same for a call of its own, which is counted and, where `by` is a part of a trace, a span of its own.
+  struct opened {
+    call by;
+    std::shared_ptr<asked_call> account;
+  };
+  [[nodiscard]] opened open(doing what, const call& by) const {
+    opened out{bounded(by), nullptr};
+    out.account = accounts_.open(what, out.by);
+    return out;
+  }
+  /// Null: calls are not traced. Threads: any.
+  void trace_by(std::shared_ptr<tracer> with) { accounts_.trace_by(std::move(with)); }
   /// See `work::pool::close`; true for a source that never blocks.
   bool close(work::clock::time_point until);
 
@@ -63,6 +76,7 @@ class source {
   std::shared_ptr<work::pool> pool_;  // the same object when it is a pool
   const std::size_t waiting_;
   std::atomic<std::chrono::milliseconds> deadline_{};  // 0: none of its own
+  accounts accounts_;
 };
 
 /// What a read is asked for besides the contents.

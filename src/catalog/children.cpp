@@ -30,8 +30,9 @@ void catalog::children(const call& by, std::string uri, const std::optional<std:
     if (!key) return done(tl::unexpected(std::move(key.error())));
     after = std::move(*key);
   }
+  auto opened = way->to->open(doing::children, by);
   auto job = [self = shared_from_this(), from = way->to, scope, not_found,
-              request = children_request{way->to->bounded(by), std::move(uri), std::move(after),
+              request = children_request{std::move(opened.by), std::move(uri), std::move(after),
                                          limits_.page_size}]() -> result<model::directory_page> {
     const auto granted = self->grants(request, request.uri, purpose::seeing);
     if (!granted) return tl::unexpected(granted.error());
@@ -54,7 +55,7 @@ void catalog::children(const call& by, std::string uri, const std::optional<std:
     if (found->resume) page.next_cursor = write_cursor(scope, *found->resume, self->sealer_for(request.who));
     return page;
   };
-  ask<model::directory_page>(*way->to, by, timers_, std::move(job), std::move(done));
+  ask<model::directory_page>(*way->to, by, timers_, std::move(job), std::move(done), opened.account);
 }
 
 }  // namespace hondana::catalog

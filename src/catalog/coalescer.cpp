@@ -2,10 +2,27 @@
 #include "catalog/coalescer.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "figures/families.hpp"
+
 namespace hondana::catalog {
+namespace {
+
+enum class fate : std::uint8_t { told, coalesced, unheard };
+
+/// What becomes of changes, of all servers of this process.
+void count(model::change::what kind, fate how) {
+  static const auto& all = *new auto(figures::sums::make(
+      {"hondana_changes", figures::kind::counter, "",
+       "Changes by their kind and fate: told to those who listen, made one with another, or of what nobody watches."},
+      {{"kind", {"content", "list"}}, {"fate", {"told", "coalesced", "unheard"}}}));
+  all->add((kind == model::change::what::content ? 0 : 3) + static_cast<std::size_t>(how));
+}
+
+}  // namespace
 
 coalescer::coalescer(std::shared_ptr<feed> to, std::shared_ptr<work::timers> timers, windows with)
     : feed_(std::move(to)), timers_(std::move(timers)), within_(with) {}
@@ -24,18 +41,25 @@ std::size_t coalescer::size() const {
 }
 
 void coalescer::take_content(const model::change& what) {
-  if (!feed_->is_watched(resource_of(what.uri))) return;
+  const bool is_heard = what.is_exact ? feed_->is_part_watched(what.uri) : feed_->is_watched(resource_of(what.uri));
+  if (!is_heard) return count(what.kind, fate::unheard);
   {
     const std::lock_guard lock(mutex_);
     const auto [place, is_new] = recent_.try_emplace(what.uri);
     if (!is_new) {
-      place->second.is_pending = true;
-      place->second.latest = what;
+      auto& one = place->second;
+      const bool is_another = std::exchange(one.is_pending, true);
+      if (is_another) count(what.kind, fate::coalesced);
+      // Whoever the one before it concerned hears of it, too.
+      const bool is_exact = what.is_exact && (!is_another || one.latest.is_exact);
+      one.latest = what;
+      one.latest.is_exact = is_exact;
       return;
     }
     by_time_.push_back({clock::now() + within_.resource, what.uri});
     arm_resources();
   }
+  count(what.kind, fate::told);
   feed_->publish(what);
 }
 
@@ -66,7 +90,10 @@ void coalescer::resources_due() {
     }
     arm_resources();
   }
-  for (const auto& one : told) feed_->publish(one);
+  for (const auto& one : told) {
+    count(one.kind, fate::told);
+    feed_->publish(one);
+  }
 }
 
 coalescer::list_window& coalescer::window_of(model::change::what kind) {
@@ -86,13 +113,14 @@ void coalescer::take_list(const model::change& what) {
     auto& one = window_of(what.kind);
     one.last = clock::now();
     if (one.is_open) {
-      one.is_pending = true;
+      if (std::exchange(one.is_pending, true)) count(what.kind, fate::coalesced);
       return;
     }
     one.is_open = true;
     one.end = one.last + within_.list;
     arm_list(what.kind, one.last + within_.quiet);
   }
+  count(what.kind, fate::told);
   feed_->publish(what);
 }
 
@@ -117,6 +145,7 @@ void coalescer::list_due(model::change::what kind) {
     one.last = now;
     arm_list(kind, now + within_.quiet);
   }
+  count(kind, fate::told);
   feed_->publish({kind, {}, {}});
 }
 

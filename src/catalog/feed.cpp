@@ -156,28 +156,30 @@ void feed::settle(const listener& who, const std::string& uri) {
     is_interest_new = hears ? hear(&who, place->second, uri) : unhear(&who, uri);
     break;
   }
-  if (is_interest_new) tell(resource_of(uri));
+  if (is_interest_new) tell(uri);
 }
 
 /// Under the lock.
 bool feed::hear(const listener* who, const membership& one, const std::string& uri) {
   auto& watching = by_resource_[resource_of(uri)];
-  const bool is_first = watching.empty();
-  auto& mine_there = watching[who];
+  auto& mine_there = watching.who[who];
   ++mine_there.spellings;
   mine_there.of = &one;
-  return is_first;
+  return ++watching.parts[std::string(part_in(uri))] == 1;
 }
 
 /// Under the lock.
 bool feed::unhear(const listener* who, const std::string& uri) {
   const auto place = by_resource_.find(resource_of(uri));
   if (place == by_resource_.end()) return false;
-  const auto count = place->second.find(who);
-  if (count != place->second.end() && --count->second.spellings == 0) place->second.erase(count);
-  if (!place->second.empty()) return false;
-  by_resource_.erase(place);
-  return true;
+  auto& watching = place->second;
+  const auto count = watching.who.find(who);
+  if (count != watching.who.end() && --count->second.spellings == 0) watching.who.erase(count);
+  const auto part = watching.parts.find(part_in(uri));
+  const bool is_last = part != watching.parts.end() && --part->second == 0;
+  if (is_last) watching.parts.erase(part);
+  if (watching.who.empty()) by_resource_.erase(place);
+  return is_last;
 }
 
 void feed::unwatch(const listener& who, const std::string& uri) {
@@ -194,7 +196,7 @@ void feed::unwatch(const listener& who, const std::string& uri) {
     one->second.uris.erase(watch);
     if (one->second.uris.empty() && !one->second.hears_lists) members_.erase(one);
   }
-  if (is_last) tell(resource_of(uri));
+  if (is_last) tell(uri);
 }
 
 void feed::reconsider(const listener& who) {
@@ -230,17 +232,17 @@ void feed::leave(const listener& who) {
     if (one == members_.end()) return;
     bytes_ -= one->second.bytes;
     for (const auto& [uri, heard] : one->second.uris) {
-      if (heard && unhear(&who, uri)) gone.push_back(resource_of(uri));
+      if (heard && unhear(&who, uri)) gone.push_back(uri);
     }
     is_last = one->second.hears_resources && --list_watchers_ == 0;
     members_.erase(one);
   }
-  for (const auto& resource : gone) tell(resource);
+  for (const auto& uri : gone) tell(uri);
   if (is_last && on_list_interest_) on_list_interest_();
 }
 
-void feed::tell(const std::string& resource) const {
-  if (on_interest_) on_interest_(resource);
+void feed::tell(const std::string& uri) const {
+  if (on_interest_) on_interest_(uri);
 }
 
 void feed::publish(const model::change& what) {
@@ -250,7 +252,14 @@ void feed::publish(const model::change& what) {
     if (what.kind == model::change::what::content) {
       const auto watching = by_resource_.find(resource_of(what.uri));
       if (watching == by_resource_.end()) return;
-      for (const auto& [who, entry] : watching->second) concerned.add(who, *entry.of);
+      if (what.is_exact && !watching->second.parts.contains(part_in(what.uri))) return;
+      for (const auto& [who, entry] : watching->second.who) {
+        if (what.is_exact) {
+          const auto one = entry.of->uris.find(what.uri);
+          if (one == entry.of->uris.end() || !one->second) continue;
+        }
+        concerned.add(who, *entry.of);
+      }
     } else {
       for (const auto& [who, one] : members_) {
         if (one.hears_lists) concerned.add(who, one);
@@ -283,11 +292,19 @@ bool feed::is_list_watched() const {
   return list_watchers_ != 0;
 }
 
-std::vector<std::string> feed::watched_resources() const {
+bool feed::is_part_watched(const std::string& uri) const {
+  const std::lock_guard lock(mutex_);
+  const auto watching = by_resource_.find(resource_of(uri));
+  return watching != by_resource_.end() && watching->second.parts.contains(part_in(uri));
+}
+
+std::vector<std::string> feed::watched_uris() const {
   std::vector<std::string> out;
   const std::lock_guard lock(mutex_);
   out.reserve(by_resource_.size());
-  for (const auto& [resource, who] : by_resource_) out.push_back(resource);
+  for (const auto& [resource, by] : by_resource_) {
+    for (const auto& [part, count] : by.parts) out.push_back(resource + part);
+  }
   return out;
 }
 

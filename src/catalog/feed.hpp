@@ -60,9 +60,9 @@ class feed {
 
   /// Announces changed lists to `who` until it is gone or leaves. Unless `of_resources`, it passes on only those of others.
   void join(const std::shared_ptr<listener>& who, bool of_resources = true);
-  /// Sets what is called, without any lock, when the first listener begins to watch a resource (a URI without query), and after
-  /// the last one has stopped. Before the first listener comes.
-  void on_interest(std::function<void(const std::string& resource)> changed) { on_interest_ = std::move(changed); }
+  /// Sets what is called, without any lock, when the first listener begins to watch a URI, be it a resource or a part of one,
+  /// and after the last one has stopped. Before the first listener comes.
+  void on_interest(std::function<void(const std::string& uri)> changed) { on_interest_ = std::move(changed); }
 
   /// The same for the list of resources: the first listener who passes its changes on, and the last.
   void on_list_interest(std::function<void()> changed) { on_list_interest_ = std::move(changed); }
@@ -81,14 +81,16 @@ class feed {
 
   /// Tells everybody concerned, before it returns, but for those who have a place: each place is told once, and tells its
   /// listeners in slices. Of content those are who watch that URI, and, when it has no query, those who
-  /// watch a part of it.
+  /// watch a part of it, unless the change is exact.
   void publish(const model::change& what);
   /// Whether anybody watches a resource (a URI without query) or a part of it.
   [[nodiscard]] bool is_watched(const std::string& resource) const;
+  /// Whether anybody watches just that, with its query or without.
+  [[nodiscard]] bool is_part_watched(const std::string& uri) const;
   /// Whether anybody passes changes of the list of resources on.
   [[nodiscard]] bool is_list_watched() const;
-  /// All watched resources, without queries.
-  [[nodiscard]] std::vector<std::string> watched_resources() const;
+  /// All that is watched, with queries.
+  [[nodiscard]] std::vector<std::string> watched_uris() const;
   /// Tells everybody who has joined.
   void publish(const model::log_message& what);
 
@@ -116,16 +118,19 @@ class feed {
     std::size_t spellings = 0;
     const membership* of = nullptr;  // whose address is the same until it is erased
   };
-  using watchers = std::unordered_map<const listener*, watcher>;
+  struct watchers {
+    std::unordered_map<const listener*, watcher> who;
+    std::map<std::string, std::size_t, std::less<>> parts;  // how many watch each: empty, or a query with its mark
+  };
   class audience;
 
   membership& member(const std::shared_ptr<listener>& who);
-  /// True when it is the first watch of that resource, or was the last.
+  /// True when it is the first watch of that URI, or was the last.
   bool hear(const listener* who, const membership& one, const std::string& uri);
   bool unhear(const listener* who, const std::string& uri);
   /// Asks whether `who` may hear of a URI that it watches, until that is how it stands.
   void settle(const listener& who, const std::string& uri);
-  void tell(const std::string& resource) const;
+  void tell(const std::string& uri) const;
 
   const std::size_t byte_cap_;
   // Listeners that places are still to tell; shared with those places.

@@ -81,22 +81,24 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
     const auto pages = std::make_shared<gathering<list_result>>(
         last - first, [self, last](result<std::vector<list_result>> found) { self->gathered(std::move(found), last); });
     for (auto index = first; index < last; ++index) {
+      auto opened = reaches_[index].of->open(doing::list, by_);
       ask<list_result>(
-          *reaches_[index].of, by_, catalog_->timers_, [self, from = reaches_[index].of] { return self->page_of(from); },
-          [pages, place = index - first](result<list_result> page) { pages->take(place, std::move(page)); });
+          *reaches_[index].of, by_, catalog_->timers_,
+          [self, from = reaches_[index].of, by = std::move(opened.by)] { return self->page_of(from, by); },
+          [pages, place = index - first](result<list_result> page) { pages->take(place, std::move(page)); }, opened.account);
     }
   }
 
   /// The source's next entries that pass the filter. It is asked again while they are few, until enough has been looked at.
-  result<list_result> page_of(const std::shared_ptr<source>& from) const {
-    if (which_->is_open()) return checked_page_of(from, after_);
+  result<list_result> page_of(const std::shared_ptr<source>& from, const call& by) const {
+    if (which_->is_open()) return checked_page_of(from, by, after_);
     const auto until = work::clock::now() + longest_look;
     list_result all;
     std::size_t looks = 0;
     std::uint64_t steps = 0;
     const auto is_enough = [&] { return all.entries.size() == limit_ || looks >= most_looks || steps >= most_steps; };
     for (auto after = after_;;) {
-      auto page = checked_page_of(from, after);
+      auto page = checked_page_of(from, by, after);
       if (!page) return page;
       for (std::size_t index = 0; index < page->entries.size(); ++index) {
         auto& entry = page->entries[index];
@@ -125,9 +127,9 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
     return !key.starts_with(prefix) && before(prefix, key);
   }
 
-  result<list_result> checked_page_of(const std::shared_ptr<source>& from, const std::string& after) const {
+  result<list_result> checked_page_of(const std::shared_ptr<source>& from, const call& by, const std::string& after) const {
     // Of what has still to pass the filter a source gives whole pages.
-    const list_request request{from->bounded(by_), after, which_->is_open() ? limit_ : catalog_->limits_.page_size};
+    const list_request request{by, after, which_->is_open() ? limit_ : catalog_->limits_.page_size};
     auto page = from->what()->list(request);
     if (!page) return page;
     const auto is_claimed = [&](std::string_view uri) {

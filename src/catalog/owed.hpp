@@ -81,17 +81,22 @@ class owed {
 /// Runs `job` (a `result<T>()`, copyable, owning all it touches) on `lane` and answers through `done` exactly once.
 ///
 /// It is not run when `by.stop` was requested or the answer was given before it could start; what it throws becomes an
-/// internal error. Without `timers` nobody keeps the deadline. Callers share the lane by who they are.
+/// internal error. Without `timers` nobody keeps the deadline. Callers share the lane by who they are. `account` (null: none)
+/// is told when it begins and how it ends.
 template <class T, class Job>
 void ask_on(work::lane& lane, std::string name, const call& by, std::shared_ptr<work::timers> timers, Job job,
-            completion<T> done) {
+            completion<T> done, const std::shared_ptr<asked_call>& account = nullptr) {
   const auto answer = std::make_shared<owed<T>>(std::move(done), std::move(name));
   if (timers && by.deadline != work::clock::time_point::max()) owed<T>::expire_at(answer, std::move(timers), by.deadline);
   const auto accepted = lane.submit(
-      [answer, stop = by.stop, job = std::move(job)]() mutable {
-        if (answer->is_settled()) return;
+      [answer, stop = by.stop, job = std::move(job), account]() mutable {
+        if (answer->is_settled()) {
+          if (account) account->end(errc::timed_out);
+          return;
+        }
         if (stop.stop_requested()) return answer->settle(tl::unexpected(was_cancelled()));
         result<T> found = tl::unexpected(failure{});
+        if (account) account->begin();
         try {
           found = job();
         } catch (const std::exception& error) {
@@ -99,19 +104,23 @@ void ask_on(work::lane& lane, std::string name, const call& by, std::shared_ptr<
         } catch (...) {
           found = tl::unexpected(threw(answer->source_name(), "something that is no std::exception"));
         }
+        if (account) account->end(found ? std::nullopt : std::optional(found.error().code));
         if (!found) found = tl::unexpected(naming(std::move(found.error()), answer->source_name()));
         answer->settle(std::move(found));
       },
       by.deadline, work::urgency::request, quota::share_of(by.who));
-  if (!accepted) answer->settle(tl::unexpected(accepted.error()));
+  if (accepted) return;
+  if (account) account->end(accepted.error().code);
+  answer->settle(tl::unexpected(accepted.error()));
 }
 
 /// The same on the source's lane. Sources that never block answer before this returns, without a deadline.
 template <class T, class Job>
-void ask(const source& from, const call& by, const std::shared_ptr<work::timers>& timers, Job job, completion<T> done) {
+void ask(const source& from, const call& by, const std::shared_ptr<work::timers>& timers, Job job, completion<T> done,
+         const std::shared_ptr<asked_call>& account) {
   const auto begin = [&](const call& within) {
     ask_on<T>(*from.lane(), from.what()->name(), within, from.never_blocks() ? nullptr : timers, std::move(job),
-              std::move(done));
+              std::move(done), account);
   };
   from.has_deadline() ? begin(from.bounded(by)) : begin(by);
 }

@@ -108,8 +108,9 @@ void catalog::skills(const call& by, const std::optional<std::string>& cursor, c
         done(std::move(page));
       });
   for (std::size_t place = 0; place < asked.size(); ++place) {
+    auto opened = asked[place]->open(doing::skills, by);
     auto job = [self = shared_from_this(), from = asked[place],
-                request = list_request{asked[place]->bounded(by), after, limits_.page_size}]() -> result<skills_result> {
+                request = list_request{std::move(opened.by), after, limits_.page_size}]() -> result<skills_result> {
       auto page = from->what()->skills(request);
       if (!page) return page;
       const auto is_claimed = [&](std::string_view uri) {
@@ -128,8 +129,9 @@ void catalog::skills(const call& by, const std::optional<std::string>& cursor, c
       }
       return shown;
     };
-    ask<skills_result>(*asked[place], by, timers_, std::move(job),
-                       [pages, place](result<skills_result> page) { pages->take(place, std::move(page)); });
+    ask<skills_result>(
+        *asked[place], by, timers_, std::move(job),
+        [pages, place](result<skills_result> page) { pages->take(place, std::move(page)); }, opened.account);
   }
 }
 
@@ -142,8 +144,9 @@ void catalog::find_skill(const call& by, std::string uri, std::string asked_uri,
   };
   const auto* way = route_of(uri);
   if (way == nullptr || !way->to->what()->has_skills()) return done(unknown({}));
+  auto opened = way->to->open(doing::find_skill, by);
   auto job = [self = shared_from_this(), from = way->to, unknown,
-              request = skill_request{way->to->bounded(by), std::move(uri)}]() -> result<model::skill_answer> {
+              request = skill_request{std::move(opened.by), std::move(uri)}]() -> result<model::skill_answer> {
     const auto granted = self->grants(request, request.uri, purpose::reading);
     if (!granted) return tl::unexpected(granted.error());
     if (!*granted) return unknown({});
@@ -158,7 +161,7 @@ void catalog::find_skill(const call& by, std::string uri, std::string asked_uri,
     mask_secrets(*from->what(), *found);
     return model::skill_answer{std::move(*found), {{}, is_told_apart(request.who)}};
   };
-  ask<model::skill_answer>(*way->to, by, timers_, std::move(job), std::move(done));
+  ask<model::skill_answer>(*way->to, by, timers_, std::move(job), std::move(done), opened.account);
 }
 
 }  // namespace hondana::catalog

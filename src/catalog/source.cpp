@@ -9,6 +9,7 @@
 #include "catalog/catalog.hpp"
 #include "catalog/masking.hpp"
 #include "catalog/owed.hpp"
+#include "model/mount.hpp"
 
 namespace hondana::catalog {
 
@@ -22,7 +23,10 @@ std::uint64_t next_id() {
 }  // namespace
 
 source::source(std::shared_ptr<provider> what, std::size_t waiting, const source_limits& within)
-    : id_(next_id()), provider_(std::move(what)), waiting_(waiting) {
+    : id_(next_id()),
+      provider_(std::move(what)),
+      waiting_(waiting),
+      accounts_(provider_->name(), dynamic_cast<const model::mount*>(provider_.get()) != nullptr) {
   if (provider_->never_blocks()) {
     lane_ = std::make_shared<work::inline_lane>();
   } else {

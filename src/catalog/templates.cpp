@@ -163,14 +163,15 @@ void catalog::templates(const call& by, const std::optional<std::string>& cursor
         finish(std::move(all));
       });
   for (std::size_t place = 0; place < asked.size(); ++place) {
+    auto opened = asked[place]->open(doing::templates, by);
     ask<offered>(
         *asked[place], by, timers_,
-        [self = shared_from_this(), from = asked[place], by = asked[place]->bounded(by)]() -> result<offered> {
+        [self = shared_from_this(), from = asked[place], by = std::move(opened.by)]() -> result<offered> {
           auto now = from->what()->templates_now(by);
           if (!now) return now;
           return self->usable(std::move(*now), *from);
         },
-        [pages, place](result<offered> page) { pages->take(place, std::move(page)); });
+        [pages, place](result<offered> page) { pages->take(place, std::move(page)); }, opened.account);
   }
 }
 
@@ -204,12 +205,13 @@ void catalog::complete(const call& by, model::complete what, completion<complete
       std::lower_bound(templates_.begin(), templates_.end(), what.template_uri,
                        [](const offered_template& one, const std::string& text) { return one.entry.uriTemplate < text; });
   const auto start = [&](const std::shared_ptr<source>& to, uri_template compiled) {
+    auto opened = to->open(doing::complete, by);
     auto job = [self = shared_from_this(), to, compiled = std::move(compiled),
-                request = complete_request{to->bounded(by), std::move(what.template_uri), std::move(what.argument),
+                request = complete_request{std::move(opened.by), std::move(what.template_uri), std::move(what.argument),
                                            std::move(what.value), std::move(what.context)}] {
       return self->complete_at(to, compiled, request);
     };
-    ask<complete_result>(*to, by, timers_, std::move(job), std::move(done));
+    ask<complete_result>(*to, by, timers_, std::move(job), std::move(done), opened.account);
   };
   const auto is_hidden = [&by](const uri_template& one) { return by.who.view && !by.who.view->may_see_some(one); };
   if (place != templates_.end() && place->entry.uriTemplate == what.template_uri) {

@@ -16,6 +16,10 @@ std::vector<std::string> in_force(const parts& whole) {
       out.push_back("redact = false  secrets in what " + one->name() + " gives are not masked");
   }
   if (whole.settings.audit) out.push_back("audit  " + whole.settings.audit->path);
+  if (whole.settings.tracing) {
+    const auto& url = whole.settings.tracing->url;
+    out.push_back("tracing  " + url.substr(0, url.find('?')));
+  }
   return out;
 }
 

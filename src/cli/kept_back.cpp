@@ -2,6 +2,7 @@
 #include "cli/kept_back.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <system_error>
 
@@ -9,6 +10,19 @@
 
 namespace hondana::cli {
 namespace fs = std::filesystem;
+namespace {
+
+/// What a table of a source of metrics names for the server itself, of which `from` is a copy.
+void add_metrics(config::section from, const std::function<void(const std::string&)>& add) {
+  for (const char* const key : {"bearer_file", "password_file", "key", "store"}) {
+    const auto path = from.string(key);
+    if (path && *path && !(*path)->empty() && **path != ":memory:") add(from.path_from(**path));
+  }
+  if (auto targets = from.sections("scrape"))
+    for (const auto& one : *targets) add_metrics(one, add);
+}
+
+}  // namespace
 
 std::vector<std::string> kept_back(const config::settings& settings, const std::string& config,
                                    const std::vector<std::string>& more) {
@@ -28,6 +42,9 @@ std::vector<std::string> kept_back(const config::settings& settings, const std::
   if (settings.auth.oauth && settings.auth.oauth->introspection) add(settings.auth.oauth->introspection->secret_file);
   add(settings.http.tls.key);
   if (settings.audit) add(settings.audit->path);
+  if (settings.tracing) add(settings.tracing->bearer_file);
+  for (const auto& one : settings.sources)
+    if (one.type == "metrics") add_metrics(one.options, add);
   for (const auto& one : more) add(one);
   return {all.begin(), all.end()};
 }

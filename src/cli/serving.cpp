@@ -2,11 +2,13 @@
 #include <unistd.h>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <utility>
 
 #include <hondana/server.hpp>
+#include <hondana/tracing.hpp>
 
 #include "cli/activation.hpp"
 #include "cli/assembly.hpp"
@@ -22,6 +24,7 @@
 #include "cli/output.hpp"
 #include "cli/sandbox/server_sandbox.hpp"
 #include "cli/signals.hpp"
+#include "config/tracing_settings.hpp"
 #include "server/core.hpp"
 
 namespace hondana::cli {
@@ -60,6 +63,7 @@ class reloadable {
     http_ = whole->settings.http;
     auth_ = whole->settings.auth;
     sandboxed_ = whole->settings.sandbox;
+    tracing_ = whole->settings.tracing;
     return whole;
   }
   /// Confines this process to what they need. Before other threads exist.
@@ -72,6 +76,7 @@ class reloadable {
   }
   result<void> start(parts& whole) {
     const std::lock_guard lock(mutex_);
+    if (auto traced = start_tracing(); !traced) return traced;
     auto started = take(whole);
     if (started) {
       for (const auto& one : in_force(whole)) log_(one);
@@ -103,6 +108,7 @@ class reloadable {
     };
     add(!(read.http == http_), "[http]");
     add(!(read.sandbox == sandboxed_), "[sandbox]");
+    add(!config::says_the_same(read.tracing, tracing_), "[tracing]");
     add(records_.is_open_otherwise(read.audit), "[audit]");
     add(!(read.auth == auth_), "[auth], but scopes and rules,");
     return where.empty() ? where : "; what changed below " + where + " holds from the next start on";
@@ -125,9 +131,17 @@ class reloadable {
     if (!records_.flush(std::chrono::steady_clock::now() + most)) log_("audit log: not all could be written");
   }
 
+  /// What was traced has been sent when this returns, unless the collector does not take it.
+  void finish_traces() {
+    constexpr std::chrono::seconds most{3};
+    const std::lock_guard lock(mutex_);
+    if (traces_ && !flush_traces(*traces_, std::chrono::steady_clock::now() + most)) log_("traces: not all could be sent");
+  }
+
   /// Ends the process when a source is stuck in a call that cannot be interrupted; otherwise returns.
   void close(int exit_code) {
     finish_record();
+    finish_traces();
     if (server_.engine()->close(std::chrono::steady_clock::now() + std::chrono::seconds(1))) return;
     log_("a source is stuck; leaving it behind");
     std::fflush(nullptr);
@@ -141,6 +155,19 @@ class reloadable {
     const auto sound = check_record_folder(*whole);
     if (!sound) return tl::unexpected(sound.error());
     if (*sound) log_(**sound);
+    if (!whole->settings.tracing) {
+      auto said = config::tracing_by([](const char* name) {
+        const char* const value = std::getenv(name);
+        return std::string(value == nullptr ? "" : value);
+      });
+      // What was meant for another program of this environment is no reason not to serve.
+      if (said) {
+        whole->settings.tracing = std::move(*said);
+        traces_by_environment_ = true;
+      } else {
+        log_("nothing is traced: " + told(said.error()));
+      }
+    }
     return whole;
   }
 
@@ -172,7 +199,26 @@ class reloadable {
     auto record = records_.open(whole.settings.audit);
     if (!record) return tl::unexpected(std::move(record.error()));
     whole.options.audit = std::move(*record);
+    whole.options.traces = traces_;
     return server_.replace(whole.options, whole.providers);
+  }
+
+  /// Once: the collector of the start is asked until the end.
+  result<void> start_tracing() {
+    if (!tracing_) return {};
+    auto with = *tracing_;
+    with.service_version = HONDANA_VERSION;
+    with.log = log_;
+    auto made = export_traces(std::move(with));
+    if (!made && traces_by_environment_) {
+      log_("nothing is traced: the collector that the environment names: " + told(made.error()));
+      return {};
+    }
+    if (!made) {
+      return tl::unexpected(failure{made.error().code, "[tracing]: " + made.error().public_text, made.error().private_text});
+    }
+    traces_ = std::move(*made);
+    return {};
   }
 
   void reload_certificates() {
@@ -187,6 +233,9 @@ class reloadable {
   config::http_settings http_;  // as of the start
   config::auth_settings auth_;
   config::sandbox_settings sandboxed_;
+  std::optional<tracing_options> tracing_;
+  bool traces_by_environment_ = false;
+  std::shared_ptr<tracer> traces_;  // null: nothing is traced
   server_sandbox sandbox_;
   audit_records records_;
   hondana::server server_;

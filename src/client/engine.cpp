@@ -199,7 +199,7 @@ result<answer> engine::once(const request& what, const call_options& how) {
     out.headers.insert(out.headers.end(), what.headers.begin(), what.headers.end());
     out.tells_cancellation = !in->is_modern || !talk.through()->has_exchanges();
     out.time = options_.call_time;
-    auto got = talk.ask(id, asking::spelled(what.asked, id, *in, options_, static_cast<bool>(how.report)), out, how);
+    auto got = talk.ask(id, asking::spelled(what.asked, id, *in, options_, static_cast<bool>(how.report), how.trace), out, how);
     if (got || is_again || !got.error().answer) return got;
     const auto& why = got.error();
     // A session that has ended is begun anew once; so is a server that turned out to speak something else.

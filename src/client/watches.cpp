@@ -14,11 +14,22 @@ namespace {
 constexpr std::size_t most_watched = 10'000;
 constexpr std::chrono::milliseconds until_told_again{100};
 
-bool names(const std::vector<std::string>& uris, const std::string& uri) {
-  return std::any_of(uris.begin(), uris.end(), [&uri](const std::string& one) { return one == uri || covers(one, uri); });
+bool has(const std::vector<std::string>& uris, const std::string& uri) {
+  return std::find(uris.begin(), uris.end(), uri) != uris.end();
 }
 
-bool concerns(const watch_entry& one, const change& news) {
+bool names_exactly(const watch_entry& one, const std::string& uri) {
+  return has(one.what.uris, uri) || has(one.honoured.uris, uri);
+}
+
+/// `is_of_part`: the news is of a part of a resource, and meant for whoever watches just that.
+bool names(const std::vector<std::string>& uris, const std::string& uri, bool is_of_part) {
+  const auto whole = std::string_view(uri).substr(0, uri.find('?'));
+  return std::any_of(uris.begin(), uris.end(),
+                     [&](const std::string& one) { return one == uri || (covers(one, uri) && !(is_of_part && one == whole)); });
+}
+
+bool concerns(const watch_entry& one, const change& news, bool is_of_part) {
   switch (news.kind) {
     case change_kind::resource_list:
       return one.what.resource_list;
@@ -28,7 +39,7 @@ bool concerns(const watch_entry& one, const change& news) {
       return one.what.prompt_list;
     case change_kind::resource:
       // A server may spell in its own way what it takes on.
-      return names(one.what.uris, news.uri) || names(one.honoured.uris, news.uri);
+      return names(one.what.uris, news.uri, is_of_part) || names(one.honoured.uris, news.uri, is_of_part);
     default:
       return true;
   }
@@ -178,8 +189,12 @@ void watches::hear(const change& what, channel::call_id stream) {
     // What was read before is no measure any more.
     std::erase_if(seen_, [&what](const auto& one) { return covers(what.uri, one.first) || covers(one.first, what.uri); });
   }
+  // In a session all watches share what the server tells, and it may tell of parts by themselves.
+  const bool is_of_part =
+      what.kind == change_kind::resource && what.uri.find('?') != std::string::npos &&
+      std::any_of(all_.begin(), all_.end(), [&what](const entry& one) { return names_exactly(*one, what.uri); });
   for (const auto& one : all_) {
-    if ((stream == 0 || one->stream == stream) && concerns(*one, what)) queue(one, what);
+    if ((stream == 0 || one->stream == stream) && concerns(*one, what, is_of_part)) queue(one, what);
   }
 }
 

@@ -15,6 +15,7 @@
 #include <hondana/limits.hpp>
 #include <hondana/resource.hpp>
 #include <hondana/scopes.hpp>
+#include <hondana/tracing.hpp>
 
 #include "config/auth_settings.hpp"
 #include "config/http_settings.hpp"
@@ -50,7 +51,8 @@ struct settings {
   std::vector<section> rules;   ///< The table of each of `scopes.rules`, for errors about it.
   std::optional<section> file;  ///< The whole text, for errors that show only later; nothing: there is none.
   std::optional<audit_file_options> audit;
-  server_limits limits;  ///< But for those of sources.
+  std::optional<tracing_options> tracing;  ///< `[tracing]`; nothing: the environment says.
+  server_limits limits;                    ///< But for those of sources.
   access_rules access;
   std::vector<section> access_tables;  ///< The table of each of its rules, for errors about it.
   std::vector<source> sources;

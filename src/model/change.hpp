@@ -24,6 +24,8 @@ struct change {
   std::string uri{};                      ///< Canonical; of `content` only.
   std::string title{};                    ///< Of that resource, for peers that are shown it; may be empty.
   std::shared_ptr<const resource> now{};  ///< Of `entry` only: as it is now; null when it is not there any more.
+  /// Of `content` only: parts of the resource are told of by themselves, and this is of what `uri` names alone.
+  bool is_exact = false;
 };
 
 /// A message to whoever listens, about no request.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <hondana/input.hpp>
+#include <hondana/provider.hpp>
 #include <hondana/value.hpp>
 
 #include "model/change.hpp"
@@ -136,7 +137,7 @@ struct request {
   client_abilities client;                      ///< Modern: what the request declares. Legacy peers declared it before.
   bool is_versioned = false;                    ///< From a peer that knows the versioned dialect.
   std::vector<std::string> mounts{};            ///< See `call::mounts`.
-  std::string trace{};                          ///< The trace id of `_meta.traceparent`; empty: none.
+  trace_context trace{};                        ///< Of `_meta`; what is malformed there is left out.
 };
 
 }  // namespace hondana::model

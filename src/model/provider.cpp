@@ -13,6 +13,8 @@ result<list_result> provider::children(const children_request&) {
 
 bool provider::lists_folders() const noexcept { return false; }
 
+bool provider::tells_parts() const noexcept { return false; }
+
 bool provider::has_skills() const noexcept { return false; }
 
 result<skills_result> provider::skills(const list_request&) { return skills_result{}; }

@@ -49,10 +49,12 @@ void describe_handlers(session::context& of) {
 /// Outlives the core: a source may still be telling when the server has gone.
 class core::hearer final : public change_listener {
  public:
-  hearer(std::shared_ptr<catalog::coalescer> to, hondana::masking by) : to_(std::move(to)), by_(by) {}
+  hearer(std::shared_ptr<catalog::coalescer> to, const provider& of)
+      : to_(std::move(to)), by_(of.masking()), is_exact_(of.tells_parts()) {}
   void list_changed() override { to_->take({model::change::what::resources}); }
   void content_changed(std::string_view uri, std::string_view title) override {
     model::change what{model::change::what::content, std::string(uri), std::string(title)};
+    what.is_exact = is_exact_;
     catalog::mask_secrets(by_, what.title);
     to_->take(what);
   }
@@ -60,6 +62,7 @@ class core::hearer final : public change_listener {
  private:
   const std::shared_ptr<catalog::coalescer> to_;
   const hondana::masking by_;
+  const bool is_exact_;
 };
 
 core::core(server_options options)
@@ -75,8 +78,8 @@ core::core(server_options options)
   auto sealer = options.state_key.empty() ? seal::sealer::with_random_key() : seal::sealer::with_key(options.state_key);
   if (!sealer) throw std::invalid_argument(sealer.error().public_text);
   sealer_ = std::move(*sealer);
-  feed_->on_interest([to = std::weak_ptr(attachments_)](const std::string& resource) {
-    if (const auto there = to.lock()) there->sync(resource);
+  feed_->on_interest([to = std::weak_ptr(attachments_)](const std::string& uri) {
+    if (const auto there = to.lock()) there->sync(uri);
   });
   feed_->on_list_interest([to = std::weak_ptr(attachments_)] {
     if (const auto there = to.lock()) there->sync_lists();
@@ -86,9 +89,14 @@ core::core(server_options options)
   }
   const auto arranged = arrange(std::move(options), {});
   if (!arranged) throw std::logic_error("an arrangement without sources was refused: " + arranged.error().public_text);
+  door_->inside = this;
 }
 
 core::~core() {
+  {
+    const std::unique_lock nobody(door_->mutex);
+    door_->inside = nullptr;
+  }
   listen_to(sources_, {});
   attachments_->rearrange(nullptr);
   close(std::chrono::steady_clock::now());
@@ -101,7 +109,7 @@ void core::listen_to(const std::vector<std::shared_ptr<catalog::source>>& before
     if (lacks(now, one)) one->what()->watch(nullptr);
   }
   for (const auto& one : now) {
-    if (lacks(before, one)) one->what()->watch(std::make_shared<hearer>(coalescer_, one->what()->masking()));
+    if (lacks(before, one)) one->what()->watch(std::make_shared<hearer>(coalescer_, *one->what()));
   }
 }
 
@@ -198,12 +206,16 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   ledgers_->addresses.limit_to(options.limits.callers);
   context->meter = quota::meter::make(options.limits, ledgers_);
   if (context->meter && context->meter->counts_bytes()) context->ended = charging(context->meter);
-  for (const auto& one : sources) one->limit_to(limits_of(options, *one->what()));
+  for (const auto& one : sources) {
+    one->limit_to(limits_of(options, *one->what()));
+    one->trace_by(options.traces);
+  }
   context->input_deadline = options.input_deadline;
   context->audit = options.audit;
   context->log = options.log;
   context->refusals = refusals_;
   context->pages = std::make_shared<session::kept_pages>(options.page_cache);
+  context->traces = options.traces;
   context->known = known_;
   std::unique_lock lock(mutex_);
   const bool is_first = context_.read() == nullptr;
@@ -221,6 +233,7 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   read_cache_->limit_to(options.read_cache);
   options_ = std::move(options);
   const auto replaced = context_.read();
+  const tellers_waited_for done{door_};  // ends before what it is waited for goes
   context_.post(std::move(context));
   lock.unlock();
   if (replaced) replaced->pages->retire();

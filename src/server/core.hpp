@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "catalog/coalescer.hpp"
 #include "catalog/feed.hpp"
 #include "catalog/lookups.hpp"
+#include "figures/registry.hpp"
 #include "handlers/table.hpp"
 #include "quota/meter.hpp"
 #include "seal/seal.hpp"
@@ -38,6 +40,15 @@ class core final : public session::context_source, public std::enable_shared_fro
   [[nodiscard]] server_options options() const;
 
   result<void> add(std::shared_ptr<provider> what);
+  /// How figures get at this. Who tells them holds the lock, shared, for as long as anything of this is held: that may be a
+  /// source, on a thread of its own, which must not be the last to let go of itself.
+  struct door {
+    std::shared_mutex mutex{};
+    const core* inside = nullptr;  ///< Null once it is gone.
+  };
+  [[nodiscard]] const std::shared_ptr<door>& entrance() const noexcept { return door_; }
+  /// They are told as long as this lives. Once.
+  void tell_figures(std::vector<std::shared_ptr<const figures::part>> those) { figures_ = std::move(those); }
   result<void> replace(server_options options, std::vector<std::shared_ptr<provider>> providers);
 
   /// Tells every peer that asked to hear of it. A title is masked as the source of the resource is.
@@ -66,6 +77,11 @@ class core final : public session::context_source, public std::enable_shared_fro
   result<void> arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources);
 
   class hearer;  // what sources tell
+  /// At its end nobody tells figures who has begun before.
+  struct tellers_waited_for {
+    std::shared_ptr<door> of;
+    ~tellers_waited_for() { const std::unique_lock nobody(of->mutex); }
+  };
 
   /// Lets the sources that are new tell us what changes, and those that have gone no more.
   void listen_to(const std::vector<std::shared_ptr<catalog::source>>& before,
@@ -87,6 +103,8 @@ class core final : public session::context_source, public std::enable_shared_fro
   const std::shared_ptr<bridge::place> bridge_place_ = std::make_shared<bridge::place>();
   handler_table handlers_;  // changed under `arranging_`
   std::shared_ptr<const seal::sealer> sealer_;
+  std::vector<std::shared_ptr<const figures::part>> figures_;
+  const std::shared_ptr<door> door_ = std::make_shared<door>();
   const std::shared_ptr<quota::ledgers> ledgers_;  // outlive configurations, with what callers owe
   const std::shared_ptr<session::refusal_log> refusals_ = std::make_shared<session::refusal_log>();
   const std::shared_ptr<std::atomic<std::size_t>> batch_bytes_ = std::make_shared<std::atomic<std::size_t>>(0);

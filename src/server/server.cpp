@@ -5,6 +5,7 @@
 
 #include "secrets/redactor.hpp"
 #include "server/core.hpp"
+#include "server/server_figures.hpp"
 
 namespace hondana::inline v0 {
 
@@ -20,7 +21,9 @@ server_options discreet(server_options options) {
 
 }  // namespace
 
-server::server(server_options options) : core_(std::make_shared<hondana::core>(discreet(std::move(options)))) {}
+server::server(server_options options) : core_(std::make_shared<hondana::core>(discreet(std::move(options)))) {
+  core_->tell_figures(figures_of(core_->entrance()));
+}
 server::~server() = default;
 server::server(server&&) noexcept = default;
 server& server::operator=(server&&) noexcept = default;

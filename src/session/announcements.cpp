@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "session/log_text.hpp"
+#include "session/request_figures.hpp"
 
 namespace hondana::session {
 
@@ -180,7 +181,10 @@ void announcements::told(const model::log_message& what) {
   {
     const std::lock_guard lock(mutex_);
     if (!is_wanted()) return;
-    if (messages_.size() == most_messages) messages_.pop_front();
+    if (messages_.size() == most_messages) {
+      messages_.pop_front();
+      request_figures::here().dropped();
+    }
     messages_.push_back(std::move(text));
     woken = due_wake();
   }
@@ -205,7 +209,7 @@ bool announcements::note(const model::change& what) {
     case kind::entry:
       break;
   }
-  return note_content(what.uri, what.title, false);
+  return note_content(what.uri, what.title, what.is_exact, false);
 }
 
 std::optional<std::string> announcements::next() {
@@ -231,7 +235,10 @@ std::optional<std::string> announcements::make_next() {
     return message;
   }
   if (manners_ == nullptr) return {};
-  if (const auto what = take()) return manners_->encode_change(*what, tag_);
+  if (const auto what = take()) {
+    request_figures::here().told();
+    return manners_->encode_change(*what, tag_);
+  }
   if (messages_.empty()) return {};
   auto message = std::move(messages_.front());
   messages_.pop_front();

@@ -155,7 +155,7 @@ class announcements final : public rpc::message_source,
   void looked_up(const std::string& uri, const std::shared_ptr<const view>& through, std::shared_ptr<const resource> entry);
   void make_sure_of(const std::string& uri, const way& by);
   void made_sure_of(const std::string& uri, const std::shared_ptr<const view>& through, const resource& entry);
-  [[nodiscard]] bool note_content(std::string_view uri, std::string_view title, bool is_sure);
+  [[nodiscard]] bool note_content(std::string_view uri, std::string_view title, bool is_exact, bool is_sure);
   [[nodiscard]] bool note(const model::change& what);
   [[nodiscard]] std::optional<std::string> make_next();
   [[nodiscard]] std::optional<model::change> take();

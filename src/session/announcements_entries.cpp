@@ -56,7 +56,7 @@ std::vector<std::string> announcements::note_entries(const model::change& what) 
   if (what.kind != model::change::what::content) return asked_for;
   const auto place = entries_->by_resource.find(catalog::resource_in(what.uri));
   if (place == entries_->by_resource.end()) return asked_for;
-  const bool is_whole = what.uri.size() == place->first.size();
+  const bool is_whole = !what.is_exact && what.uri.size() == place->first.size();
   for (auto& one : place->second) {
     if ((!is_whole && one.uri != what.uri) || !is_seen(one.uri)) continue;
     one.title = is_readable(one.uri) ? what.title : std::string();

@@ -19,6 +19,12 @@ bool is_one_proof(const proof* one, const proof* other) {
          one->claims == other->claims;
 }
 
+model::change only_of(const std::string& uri) {
+  model::change out{model::change::what::content, uri, {}};
+  out.is_exact = true;
+  return out;
+}
+
 }  // namespace
 
 bool sees_alike(const caller& one, const caller& other) {
@@ -62,7 +68,7 @@ void announcements::settle_sight(std::unique_lock<std::mutex> lock) {
   lock.unlock();
   if (!again) return;
   feed_->reconsider(*this);
-  for (const auto& uri : *again) heard({model::change::what::content, uri, {}});
+  for (const auto& uri : *again) heard(only_of(uri));
 }
 
 std::optional<std::vector<std::string>> announcements::look_anew() {
@@ -106,8 +112,8 @@ void announcements::forget_unseen(std::vector<std::string>& asked_again) {
   }
 }
 
-/// `is_sure`: that it may be told, where the URI alone does not say so.
-bool announcements::note_content(std::string_view uri, std::string_view title, bool is_sure) {
+/// `is_exact`: of its parts nothing is told. `is_sure`: that it may be told, where the URI alone does not say so.
+bool announcements::note_content(std::string_view uri, std::string_view title, bool is_exact, bool is_sure) {
   const auto* seen = present_view();
   if (seen != nullptr && seen->looks_at_entries() && !is_sure) return false;
   const auto place = watched_.find(catalog::resource_in(uri));
@@ -117,7 +123,7 @@ bool announcements::note_content(std::string_view uri, std::string_view title, b
   bool is_new = false;
   for (auto& one : place->second) {
     was_pending = was_pending || one.is_pending;
-    if ((is_sure || !part.empty()) && one.part != part) continue;
+    if ((is_exact || !part.empty()) && one.part != part) continue;
     const auto whole = seen != nullptr ? place->first + one.part : std::string();
     if (!is_seen(whole)) continue;
     // A title may stand in the content.
@@ -137,7 +143,7 @@ std::vector<std::string> announcements::unsure_of(const model::change& what) con
   if (place == watched_.end()) return all;
   const auto part = catalog::part_in(what.uri);
   for (const auto& one : place->second) {
-    if (!part.empty() && one.part != part) continue;
+    if ((what.is_exact || !part.empty()) && one.part != part) continue;
     if (auto uri = place->first + one.part; is_seen(uri)) all.push_back(std::move(uri));
   }
   return all;
@@ -156,10 +162,10 @@ void announcements::made_sure_of(const std::string& uri, const std::shared_ptr<c
     const std::lock_guard lock(mutex_);
     if (has_ended_) return;
     is_too_old = way_now().through != through;
-    if (!is_too_old && note_content(uri, entry.title, true)) woken = due_wake();
+    if (!is_too_old && note_content(uri, entry.title, true, true)) woken = due_wake();
   }
   if (woken) woken->wake();
-  if (is_too_old) heard({model::change::what::content, uri, {}});
+  if (is_too_old) heard(only_of(uri));
 }
 
 }  // namespace hondana::session

@@ -14,6 +14,7 @@
 #include "secrets/redactor.hpp"
 #include "session/granted.hpp"
 #include "session/session.hpp"
+#include "tracing/context.hpp"
 
 namespace hondana::session {
 namespace {
@@ -151,7 +152,7 @@ audit_decision decision_about(const context& with, const caller& who, std::strin
     if (!one->empty()) out.uris.push_back(masked_uri(*one));
   }
   out.name = masked_name(about.name);
-  out.trace = what.trace;
+  out.trace = tracing::trace_in(what.trace.traceparent);
   out.is_allowed = admitted.has_value();
   if (!admitted) {
     out.why = name_of(admitted.error().code);

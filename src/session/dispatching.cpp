@@ -10,14 +10,17 @@
 #include "session/announcements.hpp"
 #include "session/at_hand.hpp"
 #include "session/auditing.hpp"
+#include "session/counted_request.hpp"
 #include "session/exchange.hpp"
 #include "session/incoming.hpp"
 #include "session/kept_pages.hpp"
 #include "session/known_requests.hpp"
 #include "session/performer.hpp"
 #include "session/progress_line.hpp"
+#include "session/request_figures.hpp"
 #include "session/session.hpp"
 #include "session/streams.hpp"
+#include "tracing/context.hpp"
 #include "wire/refusals.hpp"
 
 namespace hondana::session {
@@ -54,7 +57,9 @@ const wire::codec& manners_of(const model::request& what, const wire::codec& cod
 }  // namespace
 
 session::admission session::admit(std::shared_ptr<const context> with, const model::request& what, std::string_view method,
-                                  const rpc::facts& facts, bool is_first) {
+                                  const wire::codec& codec, const rpc::facts& facts, bool is_first) {
+  const auto since = std::chrono::steady_clock::now();
+  auto span = with->traces ? span_of(*with->traces, what, codec, facts) : nullptr;
   const auto end = with->ended || with->audit ? std::make_shared<ending>() : nullptr;
   if (with->ended) end->listen([with, who = facts.who](const completion& how) { with->ended(who, how); });
   auto who = facts.who;
@@ -68,14 +73,13 @@ session::admission session::admit(std::shared_ptr<const context> with, const mod
     // Before anything is done for it, and before somebody can take it back.
     auto decided = with->audit->decide(decision_about(*with, who, method, what, admitted));
     if (decided) {
-      end->listen([by = with->audit, number = *decided, trace = what.trace](const completion& how) {
-        by->complete(number, completion_of(how, trace));
-      });
+      end->listen([by = with->audit, number = *decided, trace = std::string(tracing::trace_in(what.trace.traceparent))](
+                      const completion& how) { by->complete(number, completion_of(how, trace)); });
     } else if (admitted) {
       admitted = tl::unexpected(std::move(decided.error()));
     }
   }
-  return {std::move(with), std::move(who), end, std::move(admitted)};
+  return {std::move(with), std::move(who), end, std::move(admitted), std::move(span), since};
 }
 
 session::beginning session::begin(const context_source& contexts, std::string_view message, const rpc::facts& facts) {
@@ -97,7 +101,7 @@ session::beginning session::begin(const context_source& contexts, std::string_vi
   const rpc::request_id id = cut->id;
   beginning out;
   try {
-    auto granted = admit(std::move(with), asked, known->meaning->method, facts, true);
+    auto granted = admit(std::move(with), asked, known->meaning->method, manners, facts, true);
     const auto& now = *granted.with;
     const auto most = now.requests_under_way;
     std::optional<page_key> page;
@@ -108,8 +112,9 @@ session::beginning session::begin(const context_source& contexts, std::string_vi
     if (!out.said) {
       out.rest =
           std::make_shared<known_request>(known_request{known->meaning, cut->id, manners, std::move(granted), std::move(page)});
-    } else if (granted.end) {
-      granted.end->follow(*out.said);
+    } else {
+      answered_at_hand(asked, manners, granted.span, granted.since, *out.said);
+      if (granted.end) granted.end->follow(*out.said);
     }
   } catch (const std::exception& error) {
     note(contexts, std::string("a message could not be handled: ") + error.what());
@@ -148,7 +153,7 @@ void session::accept(model::request what, const rpc::request& request, const wir
     return turn_down(from, request.id, wire::invalid_request("initialize must not be part of a batch"), manners,
                      request.method);
   }
-  auto granted = admit(std::move(with), what, request.method, from.facts, from.slot == 0);
+  auto granted = admit(std::move(with), what, request.method, manners, from.facts, from.slot == 0);
   const auto& now = *granted.with;
   std::optional<page_key> page;
   if (granted.outcome && !now.pages->is_off()) page = page_asked_for(what.operation, manners, granted.who);
@@ -162,6 +167,7 @@ void session::accept(model::request what, const rpc::request& request, const wir
         now.known->keep(*cut, from.facts, settled, codec, request.method, what);
       if (conversation_.settled != nullptr) is_asked_by(from.facts.who);
       if (!from.answers->admit(*said)) *said = refusal(request.id, wire::too_much_for_a_batch(exchange::most_bytes), manners);
+      answered_at_hand(what, manners, granted.span, granted.since, *said);
       if (granted.end) granted.end->follow(*said);
       return from.answer(std::move(*said));
     }
@@ -184,10 +190,11 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
   // One pointer, since a stream of changes keeps this for as long as it is open.
   const auto lines =
       progress || log ? std::make_shared<const std::pair<decltype(progress), decltype(log)>>(progress, log) : nullptr;
+  const auto counted = std::make_shared<counted_request>(what.operation, codec, granted.span, granted.since);
   auto reply = requests_->open(
       id, with->requests_under_way,
       // The table owns this, and calls it: it outlives the call.
-      [answers, slot, lines, id, &codec, end, open = std::weak_ptr(streams_),
+      [answers, slot, lines, id, &codec, end, counted, open = std::weak_ptr(streams_),
        table = requests_.get()](std::optional<rpc::delivery> answer) {
         if (lines && lines->first) lines->first->close();
         if (lines && lines->second) lines->second->close();
@@ -195,8 +202,10 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
         const bool is_answered = answer.has_value();
         auto said = answer ? std::move(*answer) : nothing_to_say();
         if (!answers->admit(said)) said = refusal(id, wire::too_much_for_a_batch(exchange::most_bytes), codec);
+        const auto why_not = [table] { return table->has_left() ? audit_outcome::gone : audit_outcome::cancelled; };
+        is_answered ? counted->answered(said.error) : counted->given_up(why_not());
         if (end && is_answered) end->follow(said);
-        if (end && !is_answered) end->give_up(table->has_left() ? audit_outcome::gone : audit_outcome::cancelled);
+        if (end && !is_answered) end->give_up(why_not());
         answers->fill(slot, std::move(said));
       },
       refusal(id, wire::internal_error(), codec));
@@ -206,6 +215,8 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
                            is_full ? wire::too_many_under_way(with->requests_under_way)
                                    : wire::invalid_request("id: in use by a request that is still under way"),
                            codec);
+    counted->answered(refused.error);
+    if (is_full) request_figures::here().refused(limit::concurrency);
     if (end) end->follow(refused);
     return from.answer(std::move(refused));
   }
@@ -216,6 +227,7 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
   if (conversation_.settled != nullptr) is_asked_by(from.facts.who);
   if (progress) by.report = [progress](const hondana::progress& now) { progress->report(now); };
   by.mounts = std::move(what.mounts);
+  by.trace = granted.span ? granted.span->inner(what.trace) : std::move(what.trace);
   auto of = std::make_shared<pending>(pending{std::move(*reply), id, codec, with, uri_of(what.operation), std::move(page)});
   if (!granted.outcome) return of->fail(granted.outcome.error());
   if (const auto* opening = std::get_if<model::initialize>(&what.operation)) {

@@ -1,6 +1,7 @@
 /// One message on its way through a session.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "session/exchange.hpp"
 #include "session/known_requests.hpp"
 #include "session/session.hpp"
+#include "tracing/tracer.hpp"
 
 namespace hondana::session {
 
@@ -33,6 +35,8 @@ struct session::admission {
   caller who;                   // with its view by the present rules
   std::shared_ptr<ending> end;  // null: nobody wants to know
   result<void> outcome;
+  std::shared_ptr<tracing::live_span> span{};  // null: it is not traced
+  std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
 };
 
 /// A request that came before and was decided about, but whose answer is not at hand.

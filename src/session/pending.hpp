@@ -10,6 +10,7 @@
 
 #include "rpc/in_flight.hpp"
 #include "session/kept_pages.hpp"
+#include "session/request_figures.hpp"
 #include "session/session.hpp"
 #include "wire/choose.hpp"
 
@@ -42,6 +43,7 @@ struct pending {
       answer.scopes = why.scopes;
     }
     if (why.code == errc::too_many_requests || why.code == errc::overloaded) answer.retry = why.retry;
+    request_figures::here().refused(why.code);
     reply.send(std::move(answer));
   }
   void note(std::string_view line) const {

@@ -13,6 +13,7 @@
 #include "session/exchange.hpp"
 #include "session/incoming.hpp"
 #include "session/pending.hpp"
+#include "session/request_figures.hpp"
 #include "session/streams.hpp"
 #include "value/take.hpp"
 #include "wire/refusals.hpp"
@@ -69,6 +70,7 @@ void session::refuse_oversized(std::size_t limit, const rpc::facts& facts, const
   const auto& manners = wire::choose_for_unreadable(facts, conversation_);
   const auto why = "a message may have at most " + std::to_string(limit) + " bytes. Send it in smaller parts.";
   record_refusal(contexts_->current()->audit.get(), facts.who, {}, "oversized");
+  request_figures::here().refused(limit::bytes);
   out->answer(refusal({}, wire::invalid_request(why, 413), manners));
 }
 
@@ -178,6 +180,7 @@ void session::accept(const rpc::request& request, const incoming& from) {
 void session::turn_down(const incoming& from, const std::optional<rpc::request_id>& id, const wire::protocol_error& why,
                         const wire::codec& manners, std::string_view method) const {
   record_refusal(contexts_->current()->audit.get(), from.facts.who, method, "malformed");
+  request_figures::here().answered(request_figures::no_method, manners, why.code);
   from.answer(refusal(id, why, manners));
 }
 

@@ -69,6 +69,7 @@ struct context {
   std::shared_ptr<kept_pages> pages = std::make_shared<kept_pages>(0);
   /// Told of every request that got as far as being decoded how it ended; may be empty. As listeners of `ending`.
   std::function<void(const caller&, const completion&)> ended{};
+  std::shared_ptr<tracer> traces{};  ///< Null: nothing is traced.
   /// Reads that were decoded before; shared by all contexts of a server. May be null.
   std::shared_ptr<known_requests> known{};
 
@@ -148,7 +149,7 @@ class session : public std::enable_shared_from_this<session> {
   [[nodiscard]] bool go_on(beginning begun, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out);
   /// Decides about a request, and has that recorded.
   [[nodiscard]] static admission admit(std::shared_ptr<const context> with, const model::request& what, std::string_view method,
-                                       const rpc::facts& facts, bool is_first);
+                                       const wire::codec& codec, const rpc::facts& facts, bool is_first);
   void accept(model::request what, const rpc::request& request, const wire::codec& codec, const incoming& from);
   void dispatch(model::request what, const rpc::request_id& id, const wire::codec& codec, const incoming& from,
                 admission granted, std::optional<page_key> page);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tracing/context.hpp"
+
 namespace hondana::wire {
 namespace {
 
@@ -241,23 +243,23 @@ json::decoded<std::vector<std::string>> mounts_of(const json::object& params) {
   return mounts;
 }
 
-std::string trace_of(const json::object& params) {
+trace_context trace_of(const json::object& params) {
+  trace_context out;
   const auto meta = params.find_object("_meta");
-  if (!meta || !*meta) return {};
-  const auto member = (*meta)->find_string("traceparent");
-  if (!member || !*member) return {};
-  // VERSION-TRACE-PARENT-FLAGS; versions to come may have more behind it.
-  const auto text = **member;
-  const auto are_hex = [](std::string_view digits) {
-    return digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  if (!meta || !*meta) return out;
+  const auto text_of = [&meta](std::string_view name) {
+    const auto member = (*meta)->find_string(name);
+    return member && *member ? **member : std::string_view();
   };
-  if (text.size() < 55 || (text.size() > 55 && text[55] != '-') || text[2] != '-' || text[35] != '-' || text[52] != '-')
-    return {};
-  const auto trace = text.substr(3, 32);
-  if (!are_hex(text.substr(0, 2)) || !are_hex(trace) || !are_hex(text.substr(36, 16)) || !are_hex(text.substr(53, 2)))
-    return {};
-  if (trace.find_first_not_of('0') == std::string_view::npos || text.starts_with("ff")) return {};
-  return std::string(trace);
+  const auto parent = text_of("traceparent");
+  // What belongs to a trace that cannot be known means nothing. Spec: W3C Trace Context 3.3.
+  if (const auto known = tracing::parse(parent)) {
+    // What versions to come have behind it is theirs, without end, and not passed on. Spec: W3C Trace Context 4.
+    out.traceparent = parent.starts_with("00") ? std::string(parent) : tracing::print(*known);
+    if (const auto state = text_of("tracestate"); tracing::is_state(state)) out.tracestate = state;
+  }
+  if (const auto baggage = text_of("baggage"); tracing::is_baggage(baggage)) out.baggage = baggage;
+  return out;
 }
 
 std::string_view undeclared_method(const model::operation& what, const model::self_description& self) {

@@ -57,9 +57,9 @@ template <class List>
 /// `_meta["dev.hondana/mounts"]`, when there is one: the mounts the request came through (docs/mounting.md). At most 32 ids of
 /// at most 64 bytes.
 [[nodiscard]] json::decoded<std::vector<std::string>> mounts_of(const json::object& params);
-/// The trace id of `_meta.traceparent`, 32 hexadecimal digits; empty where there is none or it is malformed, which is ignored.
-/// Spec: 2026-07-28 basic#_meta; W3C Trace Context 3.2.2.
-[[nodiscard]] std::string trace_of(const json::object& params);
+/// `traceparent` (as version 00 writes it), `tracestate` and `baggage` of `_meta`, whatever the revision; what is not there,
+/// malformed or too long is left out. Spec: 2026-07-28 basic#_meta; W3C Trace Context 3.2 and 3.3, W3C Baggage.
+[[nodiscard]] trace_context trace_of(const json::object& params);
 /// The method of `what` when it lies behind a capability that `self` does not declare; empty otherwise. Completion, which has
 /// no capability in the oldest revision, is not looked at.
 [[nodiscard]] std::string_view undeclared_method(const model::operation& what, const model::self_description& self);

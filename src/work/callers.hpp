@@ -15,6 +15,7 @@ namespace hondana::work {
 struct waiting_job {
   task job;
   clock::time_point deadline;
+  clock::time_point since{};  ///< It waits.
 };
 
 /// Callers have turns, one job each; jobs of one caller keep their order. Threads: one at a time.

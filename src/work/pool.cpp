@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "work/callers.hpp"
+#include "work/pool_figures.hpp"
 
 namespace hondana::work {
 
@@ -51,6 +52,7 @@ struct crew {
 
 struct pool::state {
   std::string name;
+  std::shared_ptr<const pool_figures> figures;
 
   std::mutex mutex;
   pool_limits within;
@@ -73,6 +75,11 @@ struct pool::state {
     return {std::move(out), nullptr};
   }
 
+  [[nodiscard]] pool_counts counts() {
+    const std::lock_guard lock(mutex);
+    return {general.limit, general.running.size() + continuing.running.size(), requests.size() + continuations.size()};
+  }
+
   void run(crew& as) {
     std::unique_lock lock(mutex);
     for (;;) {
@@ -83,6 +90,7 @@ struct pool::state {
       auto [what, whose] = next();
       as.running.push_back(what.deadline);
       lock.unlock();
+      figures->waited->observe(0, clock::now() - what.since);
       what.job();
       what.job = nullptr;  // what the job owns dies before it stops counting as running
       lock.lock();
@@ -110,6 +118,10 @@ struct pool::state {
 
 pool::pool(std::string name, const pool_limits& within) : state_(std::make_shared<state>()) {
   state_->name = std::move(name);
+  state_->figures = std::make_shared<const pool_figures>(state_->name, [of = std::weak_ptr(state_)] {
+    const auto there = of.lock();
+    return there ? there->counts() : pool_counts();
+  });
   limit_to(within);
 }
 
@@ -127,20 +139,27 @@ pool::~pool() { close(clock::now()); }
 result<void> pool::submit(task job, clock::time_point deadline, urgency how, std::string_view whose) {
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
-  if (s.closed) return fail(errc::source_unavailable, "The source \"" + s.name + "\" is shutting down.");
+  const auto reject = [&s](rejection why) { s.figures->rejected->add(static_cast<std::size_t>(why)); };
+  if (s.closed) {
+    reject(rejection::closed);
+    return fail(errc::source_unavailable, "The source \"" + s.name + "\" is shutting down.");
+  }
   const auto now = clock::now();
   const bool is_request = how == urgency::request;
   if (s.general.is_stuck(now) && (is_request || s.continuing.is_stuck(now))) {
+    reject(rejection::stuck);
     return fail(errc::source_unavailable, "The source \"" + s.name +
                                               "\" does not answer: all its threads are stuck in calls past their deadline. "
                                               "Check the disk, network or program behind it.");
   }
   // Answers that have begun were let in as requests: there is no more of them than that, and refusing one would cut it off.
   if (is_request && s.requests.size() >= s.within.waiting) {
+    reject(rejection::full);
     return overloaded("The source \"" + s.name + "\" has " + requests_of(s.requests.size()) +
                       " waiting already. Ask again later.");
   }
   if (is_request && !whose.empty() && s.requests.waiting(whose) >= s.within.waiting_each) {
+    reject(rejection::callers_share);
     return overloaded("The source \"" + s.name + "\" has " + requests_of(s.within.waiting_each) +
                       " of this caller waiting already. Wait for answers before asking more.");
   }
@@ -148,12 +167,13 @@ result<void> pool::submit(task job, clock::time_point deadline, urgency how, std
   const bool is_busy = s.general.idle == 0 && s.general.threads >= s.general.limit;
   if (!is_request && (is_busy || !is_manned)) is_manned = state::man(state_, s.continuing, s.continuations.size()) || is_manned;
   if (!is_manned) {
+    reject(rejection::no_thread);
     return overloaded("The source \"" + s.name + "\" cannot start a thread. Ask again later.");
   }
   if (is_request) {
-    s.requests.put(whose, {std::move(job), deadline});
+    s.requests.put(whose, {std::move(job), deadline, now});
   } else {
-    s.continuations.push_back({std::move(job), deadline});
+    s.continuations.push_back({std::move(job), deadline, now});
   }
   // One thread a job: waking more of them than there is work for costs more than the work does. Either crew may take a
   // continuation, and whichever comes first does.
@@ -163,6 +183,8 @@ result<void> pool::submit(task job, clock::time_point deadline, urgency how, std
   if (continuing_helps) s.continuing.work_arrived.notify_one();
   return {};
 }
+
+pool_counts pool::counts() const { return state_->counts(); }
 
 bool pool::close(clock::time_point until) {
   auto& s = *state_;

@@ -44,6 +44,13 @@ class inline_lane final : public lane {
                       std::string_view whose = {}) override;
 };
 
+/// What a pool has to do, and has done.
+struct pool_counts {
+  std::size_t threads = 0;  ///< There may be so many.
+  std::size_t running = 0;
+  std::size_t waiting = 0;
+};
+
 /// How much of a pool there is. No number is 0.
 struct pool_limits {
   std::size_t threads = 1;
@@ -67,6 +74,8 @@ class pool final : public lane {
                       std::string_view whose = {}) override;
   /// From now on. Jobs that wait or run already are not touched. Threads: any.
   void limit_to(const pool_limits& within);
+
+  [[nodiscard]] pool_counts counts() const;
 
   /// Refuses new jobs, drops waiting ones, waits for running ones until `until`, then abandons the threads that are still
   /// stuck; what they touch must be owned by their jobs. True when no thread was abandoned.

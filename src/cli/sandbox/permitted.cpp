@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/callers/ways.hpp"
+#include "otlp/exporter.hpp"
 #include "uri/host_port.hpp"
 
 namespace hondana::cli {
@@ -238,6 +239,12 @@ sandbox::permissions permitted(const parts& whole, const serving_place& at) {
     add_ports(needs.sockets, made.connects);
     // The keyring with the log-ins may be behind such a socket.
     if (!needs.sockets.empty()) made.abstract_sockets = true;
+  }
+  if (const auto& tracing = whole.settings.tracing) {
+    if (const auto needs = otlp::needs_of(*tracing)) {
+      for (const auto& folder : needs->folders) paths.add_needed(folder);
+      add_ports(needs->sockets, made.connects);
+    }
   }
   // It is renamed there when it has grown, and has its lock and what was torn beside it.
   paths.add(record_folder(whole.settings), access::write);

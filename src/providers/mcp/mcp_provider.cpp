@@ -43,6 +43,7 @@ call_options how(const call& by, const mount_options& of) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(by.deadline - std::chrono::steady_clock::now());
   made.time = std::clamp(left, std::chrono::milliseconds(1), of.timeout);
   made.stop = by.stop;
+  made.trace = by.trace;
   if (by.report) {
     made.report = [to = by.report, masks = of.redact](const progress& now) {
       to({now.done, now.total, clean_shown(now.message, longest_line, masks)});

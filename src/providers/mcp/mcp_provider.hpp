@@ -43,6 +43,8 @@ class mcp_provider final : public provider, public model::mount {
   void watch(std::shared_ptr<change_listener> to) override { upstream_.watch(std::move(to)); }
   void attach(const std::string& uri) override { upstream_.attach(uri); }
   void detach(const std::string& uri) override { upstream_.detach(uri); }
+  /// The other server is asked about each spelling by itself, since it may tell of parts so.
+  [[nodiscard]] bool tells_parts() const noexcept override { return true; }
   void attach_list() override { upstream_.attach_list(); }
   void detach_list() override { upstream_.detach_list(); }
   [[nodiscard]] std::size_t concurrency() const noexcept override { return 16; }

@@ -111,7 +111,8 @@ class upstream {
   bool owes_lists_ = false;  // somebody was answered without them
   bool list_attached_ = false;
   bool hears_lists_ = false;
-  bool is_lost_ = false;  // the connection, as the client says
+  bool is_lost_ = false;      // the connection, as the client says
+  bool tells_parts_ = false;  // it has told of a URI with a query
   bool saw_circle_ = false;
   std::uint64_t attempts_ = 0;  // to connect, finished
   std::uint64_t gathers_ = 0;   // finished

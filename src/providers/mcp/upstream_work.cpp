@@ -218,6 +218,10 @@ void upstream::hear(const change& what) {
     case change_kind::resource: {
       const auto ours = names_.ours(what.uri);
       if (!ours || !which_.reason_against(what.uri).empty()) return;
+      if (ours->find('?') != std::string::npos) {
+        const std::lock_guard lock(mutex_);
+        tells_parts_ = true;
+      }
       const auto title = clean_shown(what.title, longest_line, options_.redact);
       tell_content(*ours, title);
       // It may lie below what was subscribed. Spec: schema, ResourceUpdatedNotificationParams, all revisions.
@@ -257,6 +261,12 @@ void upstream::hear(const change& what) {
 std::vector<std::string> upstream::attached_around(const std::string& ours) const {
   std::vector<std::string> found;
   const std::lock_guard lock(mutex_);
+  // A server that does not tell of parts by themselves means them, too; so does one that has not shown that it does.
+  if (ours.find('?') == std::string::npos && !(tells_parts_ && wishes_.uris.contains(ours))) {
+    const auto parts = ours + '?';
+    for (auto one = wishes_.uris.lower_bound(parts); one != wishes_.uris.end() && one->starts_with(parts); ++one)
+      found.push_back(*one);
+  }
   auto slash = ours.rfind('/');
   for (int level = 0; level < most_levels && slash != std::string::npos && slash >= names_.prefix().size(); ++level) {
     for (const auto size : {slash, slash + 1}) {

@@ -9,6 +9,7 @@
 #include <hondana/authenticator.hpp>
 
 #include "disk/handle.hpp"
+#include "figures/traffic.hpp"
 #include "tls/session.hpp"
 
 namespace hondana::transport::http {
@@ -23,11 +24,17 @@ class byte_stream {
   byte_stream(disk::handle with, std::unique_ptr<tls::session> secured) : socket_(std::move(with)), tls_(std::move(secured)) {}
 
   /// `into` has room for a record of TLS.
-  [[nodiscard]] attempt read(std::span<char> into) { return tls_ ? tls_->read(into) : read_plainly(into); }
+  [[nodiscard]] attempt read(std::span<char> into) {
+    const auto out = tls_ ? tls_->read(into) : read_plainly(into);
+    figures::traffic::here().received(figures::way::http, out.bytes);
+    return out;
+  }
   /// Some of what is in `parts`, from the front, of which not all are empty and which are at most eight. What was tried and not
   /// taken must be tried again.
   [[nodiscard]] attempt write(std::span<const std::string_view> parts) {
-    return tls_ ? write_secured(parts) : write_plainly(parts);
+    const auto out = tls_ ? write_secured(parts) : write_plainly(parts);
+    figures::traffic::here().sent(figures::way::http, out.bytes);
+    return out;
   }
   /// Nothing more is written: `wants_output` when this has to be tried again. What is read from here on is thrown away.
   [[nodiscard]] progress finish();

@@ -10,11 +10,13 @@
 #include "quota/meter.hpp"
 #include "session/auditing.hpp"
 #include "session/refusal.hpp"
+#include "session/request_figures.hpp"
 #include "transport/http/answer_head.hpp"
 #include "transport/http/challenges.hpp"
 #include "transport/http/connection.hpp"
 #include "transport/http/credentials.hpp"
 #include "transport/http/identification.hpp"
+#include "transport/http/metrics_page.hpp"
 
 namespace hondana::transport::http {
 namespace {
@@ -89,7 +91,10 @@ std::optional<dialogue_host::identified> connection::identify(const request_head
   auto facts = facts_about(head);
   // Before anything is asked or checked: whoever has no token costs something, too.
   if (const auto meter = engine_->current()->meter) {
-    if (const auto granted = meter->arrived(facts.address); !granted) return tl::unexpected(refuse_hasty(granted.error()));
+    if (const auto granted = meter->arrived(facts.address); !granted) {
+      session::request_figures::here().refused(granted.error().code);
+      return tl::unexpected(refuse_hasty(granted.error()));
+    }
   }
   if (!with.asked) {
     take_as_is(std::move(facts));
@@ -202,6 +207,7 @@ std::string connection::challenge_for(std::string_view error, std::string_view d
 }
 
 plain_answer connection::report(verdict::kind which) {
+  if (which == verdict::kind::metrics) return metrics_page(dialogue_.head().all_of("Accept").value_or(""));
   return which == verdict::kind::ready ? loop_->reports->readiness() : loop_->reports->health();
 }
 

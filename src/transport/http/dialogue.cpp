@@ -143,7 +143,8 @@ void dialogue::proceed(std::size_t bytes_behind) {
     if (!verdict_->stranger.empty()) host_.note_stranger(head, verdict_->stranger);
     // It may also be a preflight, which is let pass.
     verdict_->answer.status >= 400 ? send_refusal(std::move(verdict_->answer)) : send_plain(std::move(verdict_->answer));
-  } else if (verdict_->what == verdict::kind::health || verdict_->what == verdict::kind::ready) {
+  } else if (verdict_->what == verdict::kind::health || verdict_->what == verdict::kind::ready ||
+             verdict_->what == verdict::kind::metrics) {
     send_plain(host_.report(verdict_->what));
   } else if (verdict_->what == verdict::kind::metadata) {
     send_plain(host_.describe(head, verdict_->asked_about));

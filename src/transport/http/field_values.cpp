@@ -109,6 +109,19 @@ parameter next_parameter(std::string_view& rest) noexcept {
   return out;
 }
 
+/// A weight in thousandths: 0 to 1000; what is none is 1000. Spec: RFC 9110 12.4.2.
+int thousandths(std::string_view weight) noexcept {
+  if (weight.empty() || weight.front() != '0') return 1000;
+  int out = 0;
+  int worth = 100;
+  for (const char c : weight.substr(std::min<std::size_t>(2, weight.size()))) {
+    if (!is_digit(c)) break;
+    out += worth * (c - '0');
+    worth /= 10;
+  }
+  return out;
+}
+
 /// Whether a weight is 0, 0.0, 0.00 or 0.000.
 bool is_zero(std::string_view weight) noexcept {
   return !weight.empty() && weight.front() == '0' && weight.find_first_not_of("0.") == std::string_view::npos;
@@ -183,5 +196,24 @@ bool admits(std::string_view accept, std::string_view type, std::string_view sub
 
 bool admits_json(std::string_view accept) noexcept { return admits(accept, "application", "json"); }
 bool admits_events(std::string_view accept) noexcept { return admits(accept, "text", "event-stream"); }
+
+bool prefers_open_metrics(std::string_view accept) noexcept {
+  int ours = 0;
+  int others = 0;
+  while (!accept.empty()) {
+    auto range = read_media_type(cut(accept, ','));
+    if (!range) continue;
+    bool is_ours = letters::is_same(range->type, "application") && letters::is_same(range->subtype, "openmetrics-text");
+    int weight = 1000;
+    while (!range->parameters.empty()) {
+      const auto one = next_parameter(range->parameters);
+      if (letters::is_same(one.name, "q")) weight = thousandths(one.value);
+      if (letters::is_same(one.name, "version") && one.value != "1.0.0") is_ours = false;
+    }
+    auto& best = is_ours ? ours : others;
+    best = std::max(best, weight);
+  }
+  return ours > 0 && ours >= others;
+}
 
 }  // namespace hondana::transport::http

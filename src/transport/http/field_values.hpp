@@ -25,5 +25,7 @@ namespace hondana::transport::http {
 [[nodiscard]] bool admits_json(std::string_view accept) noexcept;
 /// The same for text/event-stream.
 [[nodiscard]] bool admits_events(std::string_view accept) noexcept;
+/// Whether it names application/openmetrics-text in a version of ours, with no lesser weight than any other type.
+[[nodiscard]] bool prefers_open_metrics(std::string_view accept) noexcept;
 
 }  // namespace hondana::transport::http

@@ -285,6 +285,12 @@ verdict decide(const request_head& head, const site& at) {
     decide_report(head, verdict::kind::health, out);
   } else if (at.offers_reports() && to.path == "/readyz") {
     decide_report(head, verdict::kind::ready, out);
+  } else if (at.offers_reports() && to.path == "/metrics") {
+    decide_report(head, verdict::kind::metrics, out);
+    // Where strangers come too, how busy a server is tells them more than they need: whoever may ask it anything may ask this.
+    out.is_guarded = at.offers_messages() && out.what == verdict::kind::metrics;
+    out.has_token_in_target = out.is_guarded && names_a_token(to.query);
+    out.asked_about = "/mcp";
   } else {
     out.answer = not_found(at);
   }
@@ -292,9 +298,10 @@ verdict decide(const request_head& head, const site& at) {
 }
 
 plain_answer not_found(const site& at) {
-  return refuse_in_words(404, at.offers_messages()
-                                  ? "Not found. The MCP endpoint of this server is /mcp."
-                                  : "Not found. This address reports only: /healthz and /readyz; messages have another.");
+  return refuse_in_words(404,
+                         at.offers_messages()
+                             ? "Not found. The MCP endpoint of this server is /mcp."
+                             : "Not found. This address reports only: /healthz, /readyz and /metrics; messages have another.");
 }
 
 plain_answer refuse(int status, std::string_view text) {

@@ -31,6 +31,7 @@ struct verdict {
     paired_message,  ///< Read the body and hand it to such a session.
     health,          ///< Report how the sources are doing.
     ready,           ///< Report whether requests should be sent here.
+    metrics,         ///< Report the figures of the process.
     metadata,        ///< Send what clients may know before they have a token.
     answer,          ///< Send `answer`.
   };

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "disk/handle.hpp"
+#include "figures/registry.hpp"
 #include "reactor/reactor.hpp"
 #include "server/core.hpp"
 #include "tls/context.hpp"
@@ -99,6 +100,7 @@ struct service::state {
   template <class What>
   void for_each(What what);
   void log(std::string_view line) const;
+  void tell_figures();
 
   std::shared_ptr<core> engine;
   limits within;
@@ -128,6 +130,7 @@ struct service::state {
   std::size_t next = 0;
   bool draining = false;
   std::vector<std::thread> threads;
+  std::vector<std::shared_ptr<const figures::part>> told;
 };
 
 void service::state::listen(place on) {
@@ -235,6 +238,19 @@ void service::state::log(std::string_view line) const {
   if (const auto with = engine->current(); with->log) with->log(line);
 }
 
+void service::state::tell_figures() {
+  using figures::asked;
+  using figures::kind;
+  using teller = figures::part::teller;
+  const auto connections = [counts = messages](const teller& to) { to("", {}, static_cast<double>(counts.open())); };
+  const auto sessions = [kept = std::weak_ptr(loops.front()->kept)](const teller& to) {
+    const auto there = kept.lock();
+    to("", {}, there ? static_cast<double>(there->size()) : 0);
+  };
+  told = {asked({"hondana_http_connections", kind::gauge, "", "Connections for messages that are open."}, connections),
+          asked({"hondana_http_sessions", kind::gauge, "", "Sessions of older clients that are kept."}, sessions)};
+}
+
 service::service(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
 service::~service() { drain(std::chrono::milliseconds(0)); }
 
@@ -244,6 +260,7 @@ result<std::unique_ptr<service>> service::start(std::shared_ptr<core> engine, co
   auto callers = identification_by(where);
   if (!callers) return tl::unexpected(std::move(callers.error()));
   auto made = std::make_unique<state>(std::move(engine), within, std::move(*callers));
+  made->tell_figures();
   made->files = where.tls;
   if (auto loaded = made->load_certificates(); !loaded) return tl::unexpected(std::move(loaded.error()));
   for (auto& one : *places) made->listen(std::move(one));

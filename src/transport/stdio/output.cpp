@@ -12,6 +12,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "figures/traffic.hpp"
+
 namespace hondana::transport::stdio {
 namespace {
 
@@ -57,8 +59,11 @@ result<void> output::wait(const patience& with, patience::clock::time_point prog
 }
 
 ssize_t output::attempt(std::string_view bytes) const noexcept {
-  if (way_ == way::socket) return ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  return ::write(descriptor_, bytes.data(), way_ == way::plain ? std::min(bytes.size(), safe_bytes) : bytes.size());
+  const auto count = way_ == way::socket ? ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
+                                         : ::write(descriptor_, bytes.data(),
+                                                   way_ == way::plain ? std::min(bytes.size(), safe_bytes) : bytes.size());
+  if (count > 0) figures::traffic::here().sent(figures::way::stdio, static_cast<std::size_t>(count));
+  return count;
 }
 
 result<std::size_t> output::write_some(std::string_view bytes) {

@@ -69,13 +69,14 @@ void write_self(json::writer& to, const client_options& options, const speech& i
   to.end_object();
 }
 
-std::string spelled(const request& what, std::uint64_t id, const speech& in, const client_options& options, bool reports) {
+std::string spelled(const request& what, std::uint64_t id, const speech& in, const client_options& options, bool reports,
+                    const trace_context& trace) {
   std::string out;
   out.reserve(256 + what.params.size());
   json::writer to(out);
   to.begin_object().member("jsonrpc", "2.0").key("id").unsigned_integer(id).member("method", what.method);
   const auto more = options.meta ? options.meta() : value::object();
-  const bool has_meta = in.is_modern || reports || !more.empty();
+  const bool has_meta = in.is_modern || reports || !more.empty() || !trace.traceparent.empty() || !trace.baggage.empty();
   if (has_meta || !what.params.empty()) {
     // The members are JSON already; the writer sees one raw value.
     std::string params = "{" + what.params;
@@ -92,7 +93,17 @@ std::string spelled(const request& what, std::uint64_t id, const speech& in, con
         write_capabilities(inner, options, in);
         if (options.least_log_level) inner.member(level_key, name_of(*options.least_log_level));
       }
-      for (const auto& [name, one] : more) inner.key(name).raw(one.to_text());
+      // A state without its trace means nothing.
+      if (!trace.traceparent.empty()) {
+        inner.member("traceparent", trace.traceparent).member_if("tracestate", trace.tracestate);
+      }
+      inner.member_if("baggage", trace.baggage);
+      const auto is_said = [&trace](std::string_view name) {
+        return ((name == "traceparent" || name == "tracestate") && !trace.traceparent.empty()) ||
+               (name == "baggage" && !trace.baggage.empty());
+      };
+      for (const auto& [name, one] : more)
+        if (!is_said(name)) inner.key(name).raw(one.to_text());
       inner.end_object();
       params += (what.params.empty() ? "\"_meta\":" : ",\"_meta\":") + meta;
     }

@@ -25,9 +25,9 @@ struct speech {
 void write_capabilities(json::writer& to, const client_options& options, const speech& in);
 void write_self(json::writer& to, const client_options& options, const speech& in);
 
-/// The message. `reports`: the server is asked to tell how far it is.
+/// The message. `reports`: the server is asked to tell how far it is. `trace` goes along in `_meta`.
 [[nodiscard]] std::string spelled(const request& what, std::uint64_t id, const speech& in, const client_options& options,
-                                  bool reports);
+                                  bool reports, const trace_context& trace = {});
 /// The headers beside it.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> headers_of(const request& what, const speech& in);
 /// Those of every message of a session. Spec: 2025-06-18 basic/transports#protocol-version-header.

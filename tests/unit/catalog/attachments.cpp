@@ -33,15 +33,17 @@ class attached_provider final : public scripted_provider {
     if (is_broken) throw std::runtime_error("no room");
   }
   void detach_list() override { said.emplace_back("-"); }
+  [[nodiscard]] bool tells_parts() const noexcept override { return knows_parts; }
   std::vector<std::string> said;
   bool is_broken = false;
+  bool knows_parts = false;
 };
 
 struct attaching : testing::Test {
   using all = std::vector<std::string>;
 
   attaching() {
-    listened_to->on_interest([this](const std::string& resource) { attached.sync(resource); });
+    listened_to->on_interest([this](const std::string& uri) { attached.sync(uri); });
     listened_to->on_list_interest([this] { attached.sync_lists(); });
   }
   std::shared_ptr<attached_provider> memos = std::make_shared<attached_provider>("memo", std::vector<std::string>{"memo:///"});
@@ -77,6 +79,56 @@ TEST_F(attaching, lists_ends_with_the_last_peer) {
   ASSERT_TRUE(listened_to->watch(peer, "memo:///a"));
   listened_to->leave(*peer);
   EXPECT_EQ(memos->said, (all{"+", "+memo:///a", "-memo:///a", "-"}));
+}
+
+TEST_F(attaching, parts_of_a_usual_source_attaches_the_whole) {
+  const auto made = test::arrange({memos});
+  ASSERT_TRUE(made);
+  attached.rearrange(*made);
+  ASSERT_TRUE(listened_to->watch(peer, "memo:///a?x=1"));
+  ASSERT_TRUE(listened_to->watch(peer, "memo:///a?x=2"));
+  ASSERT_TRUE(listened_to->watch(peer, "memo:///a"));
+  listened_to->unwatch(*peer, "memo:///a");
+  EXPECT_EQ(memos->said, all{"+memo:///a"});
+  listened_to->leave(*peer);
+  EXPECT_EQ(memos->said, (all{"+memo:///a", "-memo:///a"}));
+  EXPECT_EQ(attached.size(), 0u);
+}
+
+TEST_F(attaching, parts_of_a_source_that_tells_of_them_attaches_each_spelling_once) {
+  memos->knows_parts = true;
+  const auto made = test::arrange({memos});
+  ASSERT_TRUE(made);
+  attached.rearrange(*made);
+  const auto other = std::make_shared<deaf>();
+  ASSERT_TRUE(listened_to->watch(peer, "memo:///a?x=1"));
+  ASSERT_TRUE(listened_to->watch(other, "memo:///a?x=1"));
+  EXPECT_EQ(memos->said, all{"+memo:///a?x=1"});
+  ASSERT_TRUE(listened_to->watch(peer, "memo:///a"));
+  listened_to->unwatch(*peer, "memo:///a?x=1");
+  EXPECT_EQ(memos->said, (all{"+memo:///a?x=1", "+memo:///a"}));
+  listened_to->leave(*other);
+  EXPECT_EQ(memos->said.back(), "-memo:///a?x=1");
+  attached.rearrange(nullptr);
+  EXPECT_EQ(memos->said.back(), "-memo:///a");
+  EXPECT_EQ(attached.size(), 0u);
+}
+
+TEST_F(attaching, parts_moves_them_with_the_arrangement) {
+  const auto usual = test::arrange({memos});
+  const auto telling = std::make_shared<attached_provider>("telling", std::vector<std::string>{"memo:///"});
+  telling->knows_parts = true;
+  const auto then = test::arrange({telling});
+  ASSERT_TRUE(usual && then);
+  attached.rearrange(*usual);
+  ASSERT_TRUE(listened_to->watch(peer, "memo:///a?x=1"));
+  attached.rearrange(*then);
+  EXPECT_EQ(memos->said, (all{"+memo:///a", "-memo:///a"}));
+  EXPECT_EQ(telling->said, all{"+memo:///a?x=1"});
+  attached.rearrange(*usual);
+  EXPECT_EQ(telling->said, (all{"+memo:///a?x=1", "-memo:///a?x=1"}));
+  EXPECT_EQ(memos->said.back(), "+memo:///a");
+  EXPECT_EQ(attached.size(), 1u);
 }
 
 TEST_F(attaching, lists_of_a_source_that_throws_leaves_the_others_alone) {

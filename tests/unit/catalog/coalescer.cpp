@@ -59,9 +59,27 @@ TEST(coalescer, tells_the_first_at_once_and_the_rest_as_one) {
   EXPECT_EQ(with.who->all().size(), 4u);
 }
 
+TEST(coalescer, an_exact_change_takes_nothing_away_from_one_of_all_parts) {
+  fixture with;
+  ASSERT_TRUE(with.all->watch(with.who, "memo:///a"));
+  model::change exact{kind::content, "memo:///a", {}};
+  exact.is_exact = true;
+  with.through->take(exact);
+  with.through->take({kind::content, "memo:///a", {}});
+  with.through->take(exact);
+  ASSERT_TRUE(with.who->has_heard(2));
+  EXPECT_TRUE(with.who->all().front().is_exact);
+  EXPECT_FALSE(with.who->all().back().is_exact);
+}
+
 TEST(coalescer, keeps_nothing_of_what_nobody_watches) {
   fixture with;
-  for (int i = 0; i < 100'000; ++i) with.through->take({kind::content, "memo:///" + std::to_string(i), {}});
+  ASSERT_TRUE(with.all->watch(with.who, "memo:///1?above=1"));
+  model::change exact{kind::content, "memo:///1", {}};
+  exact.is_exact = true;
+  with.through->take(exact);
+  EXPECT_EQ(with.through->size(), 0u);
+  for (int i = 2; i < 100'000; ++i) with.through->take({kind::content, "memo:///" + std::to_string(i), {}});
   EXPECT_EQ(with.through->size(), 0u);
 }
 

@@ -129,22 +129,47 @@ TEST(feed, says_when_the_list_gets_its_first_watcher_and_loses_its_last) {
   EXPECT_EQ(said, (std::vector<bool>{true, false, true}));
 }
 
-TEST(feed, says_when_a_resource_gets_its_first_watcher_and_loses_its_last) {
+TEST(feed, says_when_a_uri_gets_its_first_watcher_and_loses_its_last) {
   feed all;
   std::vector<std::string> said;
-  all.on_interest([&](const std::string& resource) { said.push_back((all.is_watched(resource) ? "+" : "-") + resource); });
+  all.on_interest([&](const std::string& uri) { said.push_back((all.is_part_watched(uri) ? "+" : "-") + uri); });
   const auto one = std::make_shared<recorder>();
   const auto other = std::make_shared<recorder>();
   ASSERT_TRUE(all.watch(one, "memo:///a?lines=1-3"));
   ASSERT_TRUE(all.watch(one, "memo:///a"));
   ASSERT_TRUE(all.watch(other, "memo:///a"));
-  EXPECT_EQ(said, std::vector<std::string>{"+memo:///a"});
+  EXPECT_EQ(said, (std::vector<std::string>{"+memo:///a?lines=1-3", "+memo:///a"}));
+  EXPECT_EQ(all.watched_uris().size(), 2u);
   all.unwatch(*one, "memo:///a");
+  EXPECT_EQ(said.size(), 2u) << "the other watches it";
   all.unwatch(*other, "memo:///a");
-  EXPECT_EQ(said.size(), 1u) << "somebody watches a part of it";
-  all.leave(*one);
   EXPECT_EQ(said.back(), "-memo:///a");
-  EXPECT_TRUE(all.watched_resources().empty());
+  EXPECT_TRUE(all.is_watched("memo:///a")) << "somebody watches a part of it";
+  EXPECT_FALSE(all.is_part_watched("memo:///a"));
+  all.leave(*one);
+  EXPECT_EQ(said.back(), "-memo:///a?lines=1-3");
+  EXPECT_TRUE(all.watched_uris().empty());
+}
+
+TEST(feed, tells_of_exact_changes_only_who_watches_just_that) {
+  feed all;
+  const auto whole = std::make_shared<recorder>();
+  const auto part = std::make_shared<recorder>();
+  ASSERT_TRUE(all.watch(whole, "memo:///a"));
+  ASSERT_TRUE(all.watch(part, "memo:///a?above=1"));
+  model::change what{kind::content, "memo:///a?above=1", {}};
+  what.is_exact = true;
+  all.publish(what);
+  EXPECT_EQ(whole->taken().size(), 0u);
+  EXPECT_EQ(part->taken().size(), 1u);
+  what.uri = "memo:///a";
+  all.publish(what);
+  EXPECT_EQ(whole->taken().size(), 1u);
+  EXPECT_EQ(part->taken().size(), 0u);
+  what.is_exact = false;
+  all.publish(what);
+  EXPECT_EQ(whole->taken().size(), 1u);
+  EXPECT_EQ(part->taken().size(), 1u);
 }
 
 /// Asks somebody else before it says what it may hear.

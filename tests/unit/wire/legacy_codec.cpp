@@ -77,15 +77,35 @@ TEST(legacy_codec, facts_about_contents_are_told_from_the_revision_on_that_has_m
   EXPECT_EQ(encoded("2025-11-25"), with);
 }
 
+TEST(legacy_codec, a_request_tells_state_and_baggage_of_its_trace_within_bounds) {
+  const auto trace = [](const std::string& more) {
+    const auto from = request_of(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"traceparent":"00-)" +
+                                 std::string("4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\"") + more + "}}}");
+    return find("2025-11-25")->decode(from.request, {})->trace;
+  };
+  EXPECT_EQ(trace(R"(,"tracestate":"a=1,b@c=2")").tracestate, "a=1,b@c=2");
+  EXPECT_EQ(trace(R"(,"baggage":"user=x;p=1")").baggage, "user=x;p=1");
+  EXPECT_EQ(trace(R"(,"tracestate":"a=)" + std::string(511, 'x') + '"').tracestate, "");
+  EXPECT_EQ(trace(R"(,"tracestate":"novalue")").tracestate, "");
+  EXPECT_EQ(trace(R"(,"tracestate":7)").tracestate, "");
+  EXPECT_EQ(trace(R"(,"baggage":")" + std::string(8193, 'x') + '"').baggage, "");
+  EXPECT_EQ(trace(R"(,"baggage":"a\nb")").baggage, "");
+  std::string many = "a=1";
+  for (int i = 0; i < 32; ++i) many += ",k=1";
+  EXPECT_EQ(trace(R"(,"tracestate":")" + many + '"').tracestate, "");
+}
+
 TEST(legacy_codec, a_request_tells_the_trace_it_belongs_to_and_one_that_is_malformed_is_ignored) {
   const auto trace = [](const std::string& parent) {
     const auto from =
         request_of(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"traceparent":)" + parent + "}}}");
-    return find("2025-11-25")->decode(from.request, {})->trace;
+    return find("2025-11-25")->decode(from.request, {})->trace.traceparent;
   };
   const std::string id = "4bf92f3577b34da6a3ce929d0e0e4736";
-  EXPECT_EQ(trace("\"00-" + id + "-00f067aa0ba902b7-01\""), id);
-  EXPECT_EQ(trace("\"01-" + id + "-00f067aa0ba902b7-01-later\""), id);
+  const auto parent_of_now = "00-" + id + "-00f067aa0ba902b7-01";
+  EXPECT_EQ(trace('"' + parent_of_now + '"'), parent_of_now);
+  EXPECT_EQ(trace("\"01-" + id + "-00f067aa0ba902b7-01-later" + std::string(100'000, 'x') + '"'), parent_of_now)
+      << "what nobody knows is not kept";
   for (const auto& parent : std::vector<std::string>{
            std::string("7"), std::string("\"\""), "\"" + id + "\"", "\"00-" + id + "-00f067aa0ba902b7-01x\"",
            "\"ff-" + id + "-00f067aa0ba902b7-01\"", "\"00-" + std::string(32, '0') + "-00f067aa0ba902b7-01\"",

@@ -1,0 +1,87 @@
+/// SQLite as this house calls it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <hondana/error.hpp>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace hondana::samples {
+
+class connection;
+
+/// A prepared statement, and where it stands. Texts and bytes that are bound must live until `reset`. Threads: its
+/// connection's.
+class statement {
+ public:
+  statement() = default;
+  statement& bind(int at, std::int64_t number);
+  statement& bind(int at, std::string_view bytes);
+  statement& bind_text(int at, std::string_view text);
+  /// True: there is a row. Errors: source_unavailable; then it is reset.
+  [[nodiscard]] result<bool> step();
+  /// Runs to its end without a look at rows, and is ready again.
+  [[nodiscard]] result<void> run();
+  void reset() noexcept;
+
+  [[nodiscard]] std::int64_t number(int column) const;
+  [[nodiscard]] bool is_null(int column) const;
+  [[nodiscard]] std::string_view bytes(int column) const;  ///< Good until the next step.
+
+ private:
+  friend class connection;
+  struct closing {
+    void operator()(sqlite3_stmt* what) const noexcept;
+  };
+  std::unique_ptr<sqlite3_stmt, closing> statement_{};
+};
+
+/// One connection to one file. Threads: one at a time.
+class connection {
+ public:
+  connection() = default;
+  /// `path` empty: in memory. The file is there already. Errors: source_unavailable.
+  [[nodiscard]] static result<connection> open(const std::string& path);
+
+  [[nodiscard]] result<void> run(const char* sql);
+  [[nodiscard]] result<statement> prepare(const char* sql);
+  /// The first column of the first row.
+  [[nodiscard]] result<std::int64_t> number(const char* sql);
+  [[nodiscard]] result<std::string> text(const char* sql);
+  /// As much of the log goes into the file as nobody reads it any more.
+  [[nodiscard]] result<void> checkpoint();
+  [[nodiscard]] bool is_open() const noexcept { return connection_ != nullptr; }
+  [[nodiscard]] bool is_in_transaction() const noexcept;
+
+ private:
+  struct closing {
+    void operator()(sqlite3* what) const noexcept;
+  };
+  std::unique_ptr<sqlite3, closing> connection_{};
+};
+
+/// Rolls back what has not been committed.
+class transaction {
+ public:
+  [[nodiscard]] static result<transaction> begin(connection& on);
+  transaction(transaction&& other) noexcept : on_(std::exchange(other.on_, nullptr)) {}
+  transaction& operator=(transaction&&) = delete;
+  ~transaction();
+  [[nodiscard]] result<void> commit();
+
+ private:
+  explicit transaction(connection& on) noexcept : on_(&on) {}
+  connection* on_;
+};
+
+/// Whether a failure of SQLite says that the file is damaged, and not that it could not be had.
+[[nodiscard]] bool says_damaged(const failure& what) noexcept;
+
+}  // namespace hondana::samples
