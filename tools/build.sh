@@ -117,6 +117,11 @@ run_logs_bench() {
   "$root/build/release/bench/logs_bench" "$root/build/release/hondana" "$@" </dev/null
 }
 
+# run_metrics_bench [KILLS [READS]]: pins as well.
+run_metrics_bench() {
+  "$root/build/release/bench/metrics_bench" "$root/build/release/hondana" "$@" </dev/null
+}
+
 # run_growth_bench [ENTRIES]: curves up to so many entries and files, at several sizes each; pins as well.
 run_growth_bench() {
   local most=${1:-1000000} size=1000 sizes=()

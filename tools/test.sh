@@ -68,7 +68,7 @@ check_consumer() {
 }
 
 check_package() {
-  local listing wanted depends
+  local listing wanted depends recommends
   make_package
   listing=$(dpkg-deb --contents "$package_file")
   for wanted in /usr/bin/hondana /libhondana.a /usr/include/hondana/server.hpp /hondanaConfig.cmake /pkgconfig/hondana.pc \
@@ -81,6 +81,11 @@ check_package() {
   # libcurl is loaded when it is first used, so no tool finds out that it is needed.
   for wanted in libc6 libcurl4; do
     [[ $depends == *"$wanted"* ]] || die "the package does not depend on $wanted but on \"$depends\""
+  done
+  # So are Pango and fonts, with the first chart; everything else works without them.
+  recommends=$(dpkg-deb --field "$package_file" Recommends)
+  for wanted in libpangocairo-1.0-0 fonts-noto-cjk; do
+    [[ $recommends == *"$wanted"* ]] || die "the package does not recommend $wanted but \"$recommends\""
   done
   printf '%s depends on %s\n' "${package_file##*/}" "$depends" >&2
 }

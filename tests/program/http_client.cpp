@@ -83,6 +83,12 @@ std::string http_client::post(std::string_view message, std::string_view method,
   return body;
 }
 
+std::string http_client::get(std::string_view target, std::string_view fields) {
+  send("GET " + std::string(target) + " HTTP/1.1\r\n" + std::string(fields) + "\r\n");
+  const auto body = receive();
+  return head_ + body;
+}
+
 int http_client::status_of(std::string_view target) {
   send("GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
   (void)receive();

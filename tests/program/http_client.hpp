@@ -22,6 +22,8 @@ class http_client {
   /// Posts a request of the newest revision to /mcp and gives the body of the answer. Throws when there is none within 30 s,
   /// or another status than 200.
   std::string post(std::string_view message, std::string_view method, std::string_view name = {});
+  /// Asks by GET, with these header fields, each with CRLF behind it; the whole answer. Throws when there is none within 30 s.
+  std::string get(std::string_view target, std::string_view fields = "Host: localhost\r\n");
   /// Asks by GET and gives the status; the content is thrown away. Throws when there is no answer within 30 s.
   int status_of(std::string_view target);
   /// Sends just this; throws when it is not taken.

@@ -47,6 +47,43 @@ TEST(assembly, keeps_back_what_an_earlier_configuration_named) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(assembly, keeps_back_the_secrets_and_stores_that_metrics_and_traces_name) {
+  std::string folder = (std::filesystem::temp_directory_path() / "assembly-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  std::filesystem::create_directories(folder + "/shelf");
+  for (const char* one : {"bearer", "password", "traces", "host.db", "open.txt"})
+    std::ofstream(folder + "/shelf/" + one) << "x";
+  const auto config = folder + "/h.toml";
+  std::ofstream(config) << R"(
+[tracing]
+endpoint = "http://127.0.0.1:1"
+bearer_file = "shelf/traces"
+[[source]]
+type = "files"
+path = "shelf"
+allow = ["*"]
+[[source]]
+type = "metrics"
+name = "one"
+store = "shelf/host.db"
+[[source.scrape]]
+url = "http://127.0.0.1:1/metrics"
+job = "node"
+user = "me"
+password_file = "shelf/password"
+[[source]]
+type = "metrics"
+name = "two"
+prometheus = "http://127.0.0.1:1"
+bearer_file = "shelf/bearer"
+)";
+  assembly of({.paths = {}, .config = config, .allow = {}}, {});
+  auto now = served_by(of.assemble());
+  EXPECT_TRUE(now["open.txt"]);
+  for (const char* one : {"bearer", "password", "traces", "host.db"}) EXPECT_FALSE(now[one]) << one;
+  std::filesystem::remove_all(folder);
+}
+
 /// A folder with folders to serve, and what is said of them.
 class served_folders {
  public:
