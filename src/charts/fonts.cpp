@@ -1,6 +1,7 @@
 /// Finding fonts without a word on anybody's output.
 #include "charts/fonts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -43,6 +44,7 @@ bool is_cached(const drawing_library& with, FcConfig* config, const std::string&
   if (cache == nullptr) return false;
   std::vector<std::string> below;
   const int count = with.cache_num_subdir(cache);
+  below.reserve(static_cast<std::size_t>(std::max(count, 0)));
   for (int at = 0; at < count; ++at) below.emplace_back(as_text(with.cache_subdir(cache, at)));
   with.dir_cache_unload(cache);
   for (const auto& one : below) {

@@ -99,7 +99,8 @@ legend::legend(const typesetter& letters, std::vector<std::string> names, std::s
   }
   rows_ = (entries_.size() + columns - 1) / columns;
   for (std::size_t at = 0; at < entries_.size(); ++at) {
-    entries_[at].at = {static_cast<double>(at % columns) * column_width, static_cast<double>(at / columns) * row_height};
+    const auto row = at / columns;
+    entries_[at].at = {static_cast<double>(at % columns) * column_width, static_cast<double>(row) * row_height};
   }
 }
 

@@ -147,6 +147,7 @@ plot plot_of(const chart& what) {
   std::iota(order.begin(), order.end(), 0);
   if (order.size() > most_lines) {
     std::vector<double> spreads;
+    spreads.reserve(what.lines.size());
     for (const auto& one : what.lines) spreads.push_back(spread_of(one, out.start, out.end));
     std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most_lines), order.end(),
                      [&](std::size_t a, std::size_t b) { return std::pair(-spreads[a], a) < std::pair(-spreads[b], b); });

@@ -72,7 +72,8 @@ unit_scale decimal(double magnitude, std::string_view symbol, bool is_counting) 
   if (is_counting && magnitude < 10'000) power = 0;
   if (is_counting) power = std::max(power, 0);
   if (power < -8 || power > 8) power = 0;  // there are no such prefixes
-  const auto prefix = decimal_prefixes[static_cast<std::size_t>(power + 8)];
+  const int which = power + 8;
+  const auto prefix = decimal_prefixes[static_cast<std::size_t>(which)];
   unit_scale out{std::pow(10.0, 3 * power), {}, {}};
   if (!prefix.empty() || !symbol.empty()) out.suffix.append(space).append(prefix).append(symbol);
   return out;

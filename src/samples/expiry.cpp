@@ -15,7 +15,7 @@ using steady = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds longest_turn{5};
 constexpr std::size_t chunks_at_once = 64;
 constexpr std::size_t most_coarse = 240;
-constexpr std::size_t trimmed_at_once = 200;
+constexpr std::size_t trimmed_at_once = 50;
 constexpr std::size_t forgotten_at_once = 128;
 constexpr series::duration a_day = 86'400'000;
 constexpr std::chrono::minutes until_believed{10};
