@@ -156,7 +156,8 @@ TEST(program_metrics, go_on_through_a_reload_with_what_was_kept) {
   const auto last = ',' + std::to_string(step) + ']';
   const auto said = comes_to_say(server.port(), "metrics://kept/steps?step=1s", last);
   EXPECT_NE(said.find(last), std::string::npos) << said;
-  EXPECT_NE(said.find(",2]"), std::string::npos) << said;
+  // The new source scrapes at once, so that one of them may be within the same second.
+  EXPECT_TRUE(said.find(",1]") != std::string::npos || said.find(",2]") != std::string::npos) << said;
   EXPECT_NE(comes_to_say(server.port(), "metrics://other/hondana_build_info", "contents").find("contents"), std::string::npos);
   EXPECT_EQ(server.program().errors().find("cannot keep"), std::string::npos) << server.program().errors();
   what.put("hondana.toml", source("kept", "store = \"kept.db\"\ninterval = \"0s\"") + scrape(exporter.url()));
