@@ -205,7 +205,7 @@ result<void> sample_line::read_time() {
     return {};
   }
   const auto seconds = series::number_in(word);
-  if (!seconds || !(std::abs(*seconds) <= static_cast<double>(latest / 1000))) return refused("a time in seconds");
+  if (!seconds || !(std::abs(*seconds) <= static_cast<double>(latest) / 1000)) return refused("a time in seconds");
   at_ = std::llround(*seconds * 1000);
   return {};
 }
@@ -214,7 +214,7 @@ result<void> sample_line::skip_exemplar() {
   if (!take(' ') || !take('{')) return expected("an exemplar");
   // What the sample has must stay.
   auto labels = std::exchange(of_.labels, {});
-  const auto read = read_labels();
+  auto read = read_labels();
   drop_labels_from(0);
   of_.labels = std::move(labels);
   if (!read) return read;

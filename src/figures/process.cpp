@@ -150,6 +150,7 @@ constexpr std::array<one_figure, 7> all_figures{{
 std::vector<std::shared_ptr<const part>> of_process(const std::string& proc, registry& at) {
   const auto files = std::make_shared<open_files>(proc);
   std::vector<std::shared_ptr<const part>> out;
+  out.reserve(all_figures.size());
   for (const auto& one : all_figures) {
     out.push_back(asked(
         one.of,

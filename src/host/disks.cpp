@@ -130,6 +130,7 @@ std::vector<mounted> decode_mounts(std::string_view text) {
     by_point.insert_or_assign(std::move(point_of), std::move(one));
   }
   std::vector<mounted> visible;
+  visible.reserve(by_point.size());
   for (auto& [point, one] : by_point) visible.push_back(std::move(one));
   return visible;
 }

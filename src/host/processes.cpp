@@ -111,6 +111,7 @@ void processes::look(const std::string& proc, std::size_t names, gathering& to) 
 
   // Half of them by memory, and of the rest those that have used the most time lately.
   std::vector<const std::pair<const std::string, group>*> order;
+  order.reserve(groups_.size());
   for (const auto& one : groups_) order.push_back(&one);
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->second.resident > b->second.resident; });
   const auto by_memory = std::min(order.size(), (names + 1) / 2);

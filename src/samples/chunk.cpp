@@ -201,8 +201,9 @@ bool take_head(std::string_view& from, chunk_head& out) {
   std::uint64_t at = 0;
   for (std::uint64_t i = 0; i < others; ++i) {
     std::uint64_t step = 0, bits = 0;
-    if (!take_varint(from, step) || step >= count || (at += step) >= count || (i > 0 && step == 0) || from.size() < 8)
-      return false;
+    if (!take_varint(from, step) || step >= count || (i > 0 && step == 0)) return false;
+    at += step;
+    if (at >= count || from.size() < 8) return false;
     for (unsigned byte = 0; byte < 8; ++byte) bits |= std::uint64_t{static_cast<unsigned char>(from[byte])} << (8 * byte);
     from.remove_prefix(8);
     out.others.push_back({static_cast<std::size_t>(at), std::bit_cast<double>(bits)});

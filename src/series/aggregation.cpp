@@ -79,7 +79,7 @@ aggregation aggregation::for_step(duration step, duration scrape_interval) const
 
 std::string aggregation::to_text() const {
   const bool is_across = across != across::none || !quantiles.empty();
-  const auto of_time = time ? inner(*time, window) : std::string();
+  auto of_time = time ? inner(*time, window) : std::string();
   if (!is_across) return of_time;
   std::string out(quantiles.empty() ? std::string(name_of(across)) : quantile_names(quantiles));
   if (across == across::topk || across == across::bottomk) out.append(1, '(').append(std::to_string(k)).append(1, ')');
@@ -111,6 +111,7 @@ std::vector<std::string> to_promql(const aggregation& how, const selector& of) {
     return {out.append(expression).append(1, ')')};
   }
   std::vector<std::string> out;
+  out.reserve(how.quantiles.size());
   for (const double one : how.quantiles)
     out.push_back("histogram_quantile(" + number_text(one) + ",sum " + grouping(how, "le", true) + "(" + expression + "))");
   return out;

@@ -56,8 +56,8 @@ result<duration> parse_duration(std::string_view text) {
     if (number < 0) return no_duration("expected a number, and not a larger one than a century has milliseconds");
     if (is_bare) {
       duration thousandths = 0;
-      if (!text.empty() && (thousandths = fraction(text.substr(1))) < 0)
-        return no_duration("seconds have at most three decimals");
+      if (!text.empty()) thousandths = fraction(text.substr(1));
+      if (thousandths < 0) return no_duration("seconds have at most three decimals");
       if (number > century / 1000) return no_duration("it is longer than a century");
       sum = number * 1000 + thousandths;
       break;

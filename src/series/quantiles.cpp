@@ -125,6 +125,7 @@ result<std::vector<points>> quantiles_of(const std::vector<points>& from, const 
   std::vector<points> out;
   for (auto& [name, group] : groups) {
     std::vector<points> made;
+    made.reserve(how.quantiles.size());
     for (const double one : how.quantiles) made.push_back({labelled(name, one), {}});
     add_steps(group, how.quantiles, at, made);
     for (auto& one : made)

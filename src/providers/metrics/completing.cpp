@@ -47,6 +47,7 @@ result<complete_result> complete_match(const complete_request& request, const co
   if (from.redact) {
     // What would be offered behind it, or by what was typed of it, would tell whether a guess is right.
     std::vector<std::string> labels;
+    labels.reserve(of.matchers.size() + 1);
     for (const auto& one : of.matchers) labels.push_back(one.label_name());
     if (!typed->label_name.empty()) labels.push_back(typed->label_name);
     for (const auto& label : labels) {

@@ -99,6 +99,7 @@ std::vector<std::string> names::near(std::string_view name, const call& by) {
   std::sort(found.begin(), found.end());
   if (found.size() > most_near) found.resize(most_near);
   std::vector<std::string> out;
+  out.reserve(found.size());
   for (auto& [distance, text] : found) out.push_back(std::move(text));
   return out;
 }

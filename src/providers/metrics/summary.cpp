@@ -200,7 +200,7 @@ result<surveyor::of_metric> surveyor::look_at(const metric& one, series::instant
     if (is_counter)
       if (const auto at = reset_of(each.samples, now - hour)) {
         auto made = begin("reset", 0.3);
-        made.since = *at;
+        made.since = at;
         made.text = series::to_text(shown) + " began anew at " + metrics::text_of(*at) + ": what counts it was restarted.";
         out.found.push_back(std::move(made));
       }

@@ -245,7 +245,7 @@ bool watcher::look_at_values(item& one, const call& by) {
   const auto newest = options_.from->newest(one.at.selector(), by);
   if (!newest) complain(one, newest.error());
   if (!newest || !*newest || **newest <= *one.newest) return false;
-  one.newest = **newest;
+  one.newest = *newest;
   return true;
 }
 
