@@ -10,6 +10,22 @@
 #include <type_traits>
 #include <utility>
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+// These libraries are built without it and lock by futexes, which it does not see. What they call in the C library looks like
+// races to it.
+extern "C" const char* __tsan_default_suppressions() {
+  return "called_from_lib:libglib-2.0.so\ncalled_from_lib:libgobject-2.0.so\ncalled_from_lib:libpango-1.0.so\n"
+         "called_from_lib:libpangocairo-1.0.so\ncalled_from_lib:libpangoft2-1.0.so\ncalled_from_lib:libcairo.so\n"
+         "called_from_lib:libfreetype.so\ncalled_from_lib:libharfbuzz.so\n";
+}
+#elif __has_feature(address_sanitizer)
+// What Fontconfig keeps for the process, as often as charts are drawn. A file of suppressions is read at the end, when the
+// sandbox lets nobody read it.
+extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig.so\n"; }
+#endif
+#endif
+
 namespace hondana::charts {
 namespace {
 
