@@ -28,6 +28,29 @@ target_include_directories(pango_headers SYSTEM INTERFACE ${pango_INCLUDE_DIRS})
 pkg_check_modules(systemd REQUIRED IMPORTED_TARGET libsystemd)
 add_library(systemd_headers INTERFACE)
 target_include_directories(systemd_headers SYSTEM INTERFACE ${systemd_INCLUDE_DIRS})
+pkg_check_modules(uchardet REQUIRED IMPORTED_TARGET uchardet)
+pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+find_path(HONDANA_STEMMER_INCLUDE libstemmer.h REQUIRED)
+find_library(HONDANA_STEMMER_LIBRARY stemmer REQUIRED)
+add_library(stemmer INTERFACE)
+target_include_directories(stemmer SYSTEM INTERFACE ${HONDANA_STEMMER_INCLUDE})
+target_link_libraries(stemmer INTERFACE stemmer)
+# Never linked: they are loaded when Japanese is first indexed, Office files are first read, and PostgreSQL is first asked, and
+# their headers alone are needed.
+find_path(HONDANA_MECAB_INCLUDE mecab.h REQUIRED)
+add_library(mecab_headers INTERFACE)
+target_include_directories(mecab_headers SYSTEM INTERFACE ${HONDANA_MECAB_INCLUDE})
+pkg_check_modules(libarchive REQUIRED IMPORTED_TARGET libarchive)
+pkg_check_modules(libxml2 REQUIRED IMPORTED_TARGET libxml-2.0)
+add_library(office_headers INTERFACE)
+target_include_directories(office_headers SYSTEM INTERFACE ${libarchive_INCLUDE_DIRS} ${libxml2_INCLUDE_DIRS})
+pkg_check_modules(libpq REQUIRED IMPORTED_TARGET libpq)
+add_library(libpq_headers INTERFACE)
+target_include_directories(libpq_headers SYSTEM INTERFACE ${libpq_INCLUDE_DIRS})
+# Headers alone, compiled in.
+find_path(HONDANA_HNSWLIB_INCLUDE hnswlib/hnswlib.h REQUIRED)
+add_library(hnswlib_headers INTERFACE)
+target_include_directories(hnswlib_headers SYSTEM INTERFACE ${HONDANA_HNSWLIB_INCLUDE})
 pkg_check_modules(seccomp REQUIRED IMPORTED_TARGET libseccomp)
 # Its -pthread would keep the precompiled header from being used; threads are linked anyway.
 set_target_properties(PkgConfig::re2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
@@ -80,6 +103,22 @@ hondana_consumer_finds(
   REQUIRES nettle)
 hondana_consumer_finds(curl_headers) # loaded when it is used
 hondana_consumer_finds(systemd_headers) # loaded when a journal is read
+hondana_consumer_finds(mecab_headers) # loaded when Japanese is first indexed
+hondana_consumer_finds(office_headers) # loaded by the process that reads Office files
+hondana_consumer_finds(libpq_headers) # loaded when PostgreSQL is first asked
+hondana_consumer_finds(hnswlib_headers) # compiled in
+hondana_consumer_finds(
+  PkgConfig::uchardet
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(uchardet REQUIRED QUIET IMPORTED_TARGET uchardet)"
+  REQUIRES uchardet)
+hondana_consumer_finds(
+  PkgConfig::utf8proc
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(utf8proc REQUIRED QUIET IMPORTED_TARGET libutf8proc)"
+  REQUIRES libutf8proc)
+hondana_consumer_finds(
+  stemmer
+  CMAKE "find_library(HONDANA_STEMMER_LIBRARY stemmer REQUIRED)\nif(NOT TARGET stemmer)\n  add_library(stemmer INTERFACE IMPORTED)\n  target_link_libraries(stemmer INTERFACE \${HONDANA_STEMMER_LIBRARY})\nendif()"
+  LIBS -lstemmer)
 hondana_consumer_finds(pango_headers) # loaded when a chart is drawn
 hondana_consumer_finds(
   PkgConfig::sqlite
@@ -119,5 +158,28 @@ hondana_consumer_finds(
   REQUIRES yaml-0.1)
 hondana_consumer_finds(
   PkgConfig::seccomp
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(seccomp REQUIRED QUIET IMPORTED_TARGET libseccomp)"
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(uchardet REQUIRED IMPORTED_TARGET uchardet)
+pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+find_path(HONDANA_STEMMER_INCLUDE libstemmer.h REQUIRED)
+find_library(HONDANA_STEMMER_LIBRARY stemmer REQUIRED)
+add_library(stemmer INTERFACE)
+target_include_directories(stemmer SYSTEM INTERFACE ${HONDANA_STEMMER_INCLUDE})
+target_link_libraries(stemmer INTERFACE stemmer)
+# Never linked: they are loaded when Japanese is first indexed, Office files are first read, and PostgreSQL is first asked, and
+# their headers alone are needed.
+find_path(HONDANA_MECAB_INCLUDE mecab.h REQUIRED)
+add_library(mecab_headers INTERFACE)
+target_include_directories(mecab_headers SYSTEM INTERFACE ${HONDANA_MECAB_INCLUDE})
+pkg_check_modules(libarchive REQUIRED IMPORTED_TARGET libarchive)
+pkg_check_modules(libxml2 REQUIRED IMPORTED_TARGET libxml-2.0)
+add_library(office_headers INTERFACE)
+target_include_directories(office_headers SYSTEM INTERFACE ${libarchive_INCLUDE_DIRS} ${libxml2_INCLUDE_DIRS})
+pkg_check_modules(libpq REQUIRED IMPORTED_TARGET libpq)
+add_library(libpq_headers INTERFACE)
+target_include_directories(libpq_headers SYSTEM INTERFACE ${libpq_INCLUDE_DIRS})
+# Headers alone, compiled in.
+find_path(HONDANA_HNSWLIB_INCLUDE hnswlib/hnswlib.h REQUIRED)
+add_library(hnswlib_headers INTERFACE)
+target_include_directories(hnswlib_headers SYSTEM INTERFACE ${HONDANA_HNSWLIB_INCLUDE})
+pkg_check_modules(seccomp REQUIRED QUIET IMPORTED_TARGET libseccomp)"
   REQUIRES libseccomp)

@@ -28,7 +28,7 @@
 #include "killed.hpp"
 #include "made_values.hpp"
 #include "peers.hpp"
-#include "samples/database.hpp"
+#include "sqlite/sqlite.hpp"
 #include "scraping/scraper.hpp"
 
 namespace {
@@ -105,7 +105,7 @@ stored keep(const corpus& of, const std::string& path) {
     out.settle = seconds_since(begin);
   }
   {
-    auto by = good(samples::connection::open(path));
+    auto by = good(sqlite::connection::open(path, "store of metrics"));
     out.free_bytes = static_cast<std::uint64_t>(good(by.number("PRAGMA freelist_count")) * good(by.number("PRAGMA page_size")));
   }
   auto begin = clock::now();

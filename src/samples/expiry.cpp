@@ -87,7 +87,7 @@ result<void> store::state::expire(series::instant at) {
 result<bool> store::state::expire_some(series::instant raw_cutoff, series::instant coarse_cutoff) {
   const auto until = steady::now() + longest_turn;
   const std::lock_guard turn(writing);
-  auto changing = transaction::begin(file.writer);
+  auto changing = sqlite::transaction::begin(file.writer);
   if (!changing) return tl::unexpected(std::move(changing.error()));
   auto oldest = file.writer.prepare("SELECT series FROM chunks WHERE last<? ORDER BY last LIMIT 1");
   if (!oldest) return tl::unexpected(std::move(oldest.error()));
@@ -204,7 +204,7 @@ result<bool> store::state::trim_some() {
   if (!pages || !spare || !size) return tl::unexpected(!pages ? pages.error() : !spare ? spare.error() : size.error());
   const auto most = options.most_bytes - options.most_bytes / 16;
   if (static_cast<std::uint64_t>((*pages - *spare) * *size) <= most) return false;
-  auto changing = transaction::begin(file.writer);
+  auto changing = sqlite::transaction::begin(file.writer);
   if (!changing) return tl::unexpected(std::move(changing.error()));
   std::int64_t change = 0;
   bool is_any = false;
@@ -249,7 +249,7 @@ result<void> store::state::forget_series(series::instant cutoff) {
       ++begin;
       continue;
     }
-    auto changing = transaction::begin(file.writer);
+    auto changing = sqlite::transaction::begin(file.writer);
     if (!changing) return tl::unexpected(std::move(changing.error()));
     std::int64_t change = 0;
     for (const auto* sql :

@@ -75,12 +75,12 @@ result<void> look_at_head(const std::string& path) {
 }
 
 /// The tables of a new file come at once or not at all; what is set before them cannot be set later.
-result<void> make_tables(connection& on) {
+result<void> make_tables(sqlite::connection& on) {
   auto version = on.number("PRAGMA user_version");
   if (!version) return tl::unexpected(std::move(version.error()));
   if (*version == schema_version) return {};
   if (auto set = on.run("PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL"); !set) return set;
-  auto making = transaction::begin(on);
+  auto making = sqlite::transaction::begin(on);
   if (!making) return tl::unexpected(std::move(making.error()));
   const auto marks =
       "PRAGMA application_id=" + std::to_string(our_application) + "; PRAGMA user_version=" + std::to_string(schema_version);
@@ -89,8 +89,8 @@ result<void> make_tables(connection& on) {
   return making->commit();
 }
 
-result<connection> connect(const std::string& path) {
-  auto out = connection::open(path);
+result<sqlite::connection> connect(const std::string& path) {
+  auto out = sqlite::connection::open(path, std::string(what_it_is));
   if (!out) return out;
   if (auto made = make_tables(*out); !made) return tl::unexpected(std::move(made.error()));
   if (path.empty()) return out;
@@ -107,7 +107,7 @@ result<connection> connect(const std::string& path) {
   return out;
 }
 
-result<void> check_whole(connection& on) {
+result<void> check_whole(sqlite::connection& on) {
   auto said = on.text("PRAGMA quick_check(1)");
   if (!said) return tl::unexpected(std::move(said.error()));
   if (*said != "ok") return fail(errc::source_unavailable, "the store of metrics is damaged", *said);
@@ -178,9 +178,9 @@ result<opened_file> open_file(const std::string& path, const std::function<void(
       out.writer = std::move(*connected);
       return out;
     }
-    if (is_second || !says_damaged(*wrong)) return cannot_have(path, wrong->public_text, wrong->private_text);
+    if (is_second || !sqlite::says_damaged(*wrong)) return cannot_have(path, wrong->public_text, wrong->private_text);
     const std::string why = wrong->private_text;
-    if (connected) *connected = connection();
+    if (connected) *connected = sqlite::connection();
     if (auto moved = move_aside(path, why, log); !moved) return tl::unexpected(std::move(moved.error()));
   }
 }

@@ -9,13 +9,16 @@
 #include <hondana/error.hpp>
 
 #include "disk/handle.hpp"
-#include "samples/database.hpp"
+#include "sqlite/sqlite.hpp"
 
 namespace hondana::samples {
 
+/// In errors.
+inline constexpr std::string_view what_it_is = "store of metrics";
+
 struct opened_file {
   disk::handle lock{};  ///< Held as long as it is ours.
-  connection writer{};
+  sqlite::connection writer{};
   bool was_suspect = false;  ///< And its pages are good: it is not known whether what stands in them is.
 };
 

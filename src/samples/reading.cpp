@@ -49,8 +49,8 @@ tl::unexpected<failure> too_many_samples(std::size_t count, std::size_t most) {
 
 /// What of the chunks of a series may lie in a time: from the last one that begins before `reach`, which is `from` where no
 /// chunks overlap.
-result<void> read_chunks(statement& start, statement& chunks, std::int64_t id, series::instant reach, series::instant from,
-                         series::instant to, const budget& within, std::vector<series::sample>& into) {
+result<void> read_chunks(sqlite::statement& start, sqlite::statement& chunks, std::int64_t id, series::instant reach,
+                         series::instant from, series::instant to, const budget& within, std::vector<series::sample>& into) {
   const auto found = start.bind(1, id).bind(2, reach).step();
   if (!found) return tl::unexpected(found.error());
   const auto begin = *found ? start.number(0) : reach;
@@ -81,8 +81,8 @@ result<void> read_chunks(statement& start, statement& chunks, std::int64_t id, s
 
 }  // namespace
 
-result<void> store::state::reader::prepare(connection& on) {
-  const std::pair<statement*, const char*> all[]{
+result<void> store::state::reader::prepare(sqlite::connection& on) {
+  const std::pair<sqlite::statement*, const char*> all[]{
       {&chunks, "SELECT data FROM chunks WHERE series=? AND first>=? AND first<=? ORDER BY first"},
       {&coarse, "SELECT data FROM coarse WHERE series=? AND first>=? AND first<=? ORDER BY first"},
       {&chunk_start, "SELECT first FROM chunks WHERE series=? AND first<=? ORDER BY first DESC LIMIT 1"},
@@ -105,7 +105,7 @@ result<std::unique_ptr<store::state::reader>> store::state::new_reader() const {
     if (auto made = out->prepare(file.writer); !made) return tl::unexpected(std::move(made.error()));
     return out;
   }
-  auto opened = connection::open(options.path);
+  auto opened = sqlite::connection::open(options.path, std::string(what_it_is));
   if (!opened) return tl::unexpected(std::move(opened.error()));
   out->own = std::move(*opened);
   if (auto set = out->own.run("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-4096"); !set)
@@ -142,7 +142,7 @@ store::state::lease::~lease() {
 /// Several statements that see one state of the file.
 class one_view {
  public:
-  explicit one_view(connection& on) noexcept : on_(on.is_open() ? &on : nullptr) {}
+  explicit one_view(sqlite::connection& on) noexcept : on_(on.is_open() ? &on : nullptr) {}
   one_view(const one_view&) = delete;
   one_view& operator=(const one_view&) = delete;
   [[nodiscard]] result<void> begin() {
@@ -156,7 +156,7 @@ class one_view {
   }
 
  private:
-  connection* on_;
+  sqlite::connection* on_;
 };
 
 namespace {
@@ -219,7 +219,7 @@ result<std::vector<series::points>> store::read(const series::selector& which, s
     const auto reach = one.is_turned ? before(from, longest_chunk) : from;
     if (done) done = read_chunks((*by)->chunk_start, (*by)->chunks, one.id, reach, from, to, rest, points.samples);
     if (!done) {
-      if (says_damaged(done.error()) && !state_->is_in_memory) suspect(state_->options.path);
+      if (sqlite::says_damaged(done.error()) && !state_->is_in_memory) suspect(state_->options.path);
       return tl::unexpected(std::move(done.error()));
     }
     for (const auto& closed : one.closed) closed->samples.read(from, to, points.samples);

@@ -36,13 +36,13 @@ store::state::~state() {
 }
 
 result<void> store::state::prepare() {
-  const auto make = [&](statement& into, const char* sql) -> result<void> {
+  const auto make = [&](sqlite::statement& into, const char* sql) -> result<void> {
     auto made = file.writer.prepare(sql);
     if (!made) return tl::unexpected(std::move(made.error()));
     into = std::move(*made);
     return {};
   };
-  const std::pair<statement*, const char*> all[]{
+  const std::pair<sqlite::statement*, const char*> all[]{
       {&insert_series, "INSERT INTO series VALUES(?,?)"},
       {&insert_tail, "INSERT INTO tail VALUES(?,?)"},
       {&insert_family, "INSERT OR REPLACE INTO families VALUES(?,?,?,?)"},
@@ -63,7 +63,7 @@ result<void> store::state::prepare() {
 
 result<void> store::state::drop_unreadable() {
   std::size_t count = 0;
-  auto changing = transaction::begin(file.writer);
+  auto changing = sqlite::transaction::begin(file.writer);
   if (!changing) return tl::unexpected(std::move(changing.error()));
   for (const bool is_coarse : {false, true}) {
     auto all = file.writer.prepare(is_coarse ? "SELECT id,count,data FROM coarse" : "SELECT id,count,data FROM chunks");

@@ -143,7 +143,7 @@ result<bool> store::state::flush_some() {
       for (auto& one : of.pieces) one.bytes = to_chunk(one.samples);
   }
   const std::lock_guard turn(writing);
-  auto changing = transaction::begin(file.writer);
+  auto changing = sqlite::transaction::begin(file.writer);
   if (!changing) return tl::unexpected(std::move(changing.error()));
   std::int64_t change = 0;
   for (auto& [at, of] : by_slot) {
@@ -290,7 +290,7 @@ void store::state::keep(const std::stop_token& stop) {
     const std::lock_guard held(settling);
     auto done = settle_safely();
     const auto problem = done ? std::string() : done.error().public_text + " (" + done.error().private_text + ')';
-    if (!done && says_damaged(done.error()) && !is_in_memory) suspect(options.path);
+    if (!done && sqlite::says_damaged(done.error()) && !is_in_memory) suspect(options.path);
     // The same again and again is said once.
     if (problem != last_said && !problem.empty()) say(problem);
     last_said = problem;

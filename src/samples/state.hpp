@@ -20,12 +20,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "samples/database.hpp"
 #include "samples/file.hpp"
 #include "samples/head.hpp"
 #include "samples/index.hpp"
 #include "samples/locks.hpp"
 #include "samples/store.hpp"
+#include "sqlite/sqlite.hpp"
 
 namespace hondana::samples {
 
@@ -139,8 +139,8 @@ struct store::state {
 
   // Of `writing`.
   mutable opened_file file{};
-  statement insert_series{}, insert_tail{}, insert_family{}, insert_chunk{}, insert_coarse{}, upsert_ends{}, add_total{},
-      delete_tail{}, delete_chunk{}, delete_coarse{};
+  sqlite::statement insert_series{}, insert_tail{}, insert_family{}, insert_chunk{}, insert_coarse{}, upsert_ends{},
+      add_total{}, delete_tail{}, delete_chunk{}, delete_coarse{};
   std::vector<series::instant> accepted{};  ///< Of each slot: of what has been accepted last, in the batch being written, too.
   std::uint64_t first_in_tail = 1;          ///< Rows of `tail` before this are gone.
   std::atomic<std::int64_t> settled_samples{0};
@@ -166,9 +166,9 @@ struct store::state {
 
 /// Prepared statements of one connection that only reads.
 struct store::state::reader {
-  connection own{};
-  statement chunks{}, coarse{}, chunk_start{}, coarse_start{}, last_chunk{}, last_coarse{};
-  [[nodiscard]] result<void> prepare(connection& on);
+  sqlite::connection own{};
+  sqlite::statement chunks{}, coarse{}, chunk_start{}, coarse_start{}, last_chunk{}, last_coarse{};
+  [[nodiscard]] result<void> prepare(sqlite::connection& on);
 };
 
 /// A reader for as long as it lives; in memory there is but the writer's connection, and so this waits for writers.

@@ -168,7 +168,7 @@ result<void> store::state::write(const batch& what, writing_of& of) {
     of.families.emplace_back(name, std::move(short_one));
   }
   if (of.row.empty() && of.families.empty()) return {};
-  auto writing_it = transaction::begin(file.writer);
+  auto writing_it = sqlite::transaction::begin(file.writer);
   if (!writing_it) return tl::unexpected(std::move(writing_it.error()));
   for (const auto& [at, identity] : of.unwritten) {
     if (streams[at].is_written) continue;
@@ -221,7 +221,7 @@ result<appended> store::state::append(const batch& what) {
       of.unwritten.end());
   if (auto done = write(what, of); !done) {
     for (auto one = of.undo.rbegin(); one != of.undo.rend(); ++one) accepted[one->first] = one->second;
-    if (says_damaged(done.error()) && !is_in_memory) suspect(options.path);
+    if (sqlite::says_damaged(done.error()) && !is_in_memory) suspect(options.path);
     return tl::unexpected(std::move(done.error()));
   }
   const std::lock_guard held(memory);
@@ -252,7 +252,8 @@ result<std::unique_ptr<store>> store::open(store_options options) {
       made->start();
       return std::unique_ptr<store>(new store(std::move(made)));
     }
-    if (is_second || made->is_in_memory || !says_damaged(ready.error())) return tl::unexpected(std::move(ready.error()));
+    if (is_second || made->is_in_memory || !sqlite::says_damaged(ready.error()))
+      return tl::unexpected(std::move(ready.error()));
     // What SQLite meets only now; the lock stays held while the file is moved.
     auto lock = std::move(made->file.lock);
     made.reset();

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <random>
 
-#include "samples/database.hpp"
+#include "sqlite/sqlite.hpp"
 #include "unit/samples/kept.hpp"
 
 namespace hondana::samples {
@@ -49,7 +49,7 @@ class damaged_store : public kept {
   }
   /// Does nothing but bytes of SQL to the file.
   void change(const char* sql) const {
-    auto by = connection::open(options_.path);
+    auto by = sqlite::connection::open(options_.path, "store of metrics");
     ASSERT_TRUE(by);
     const auto done = by->run(sql);
     ASSERT_TRUE(done) << done.error().private_text;
@@ -236,7 +236,7 @@ TEST_F(damaged_store, keeps_nothing_of_a_batch_when_the_disk_is_full_and_goes_on
       if (done) continue;
       EXPECT_EQ(done.error().code, errc::source_unavailable);
       EXPECT_EQ(done.error().public_text,
-                "the disk is full, so the store of metrics cannot be written; make room on it, or give the store less");
+                "the disk is full, so the store of metrics cannot be written; make room on it, or give it less to keep");
       ++failed;
     }
     EXPECT_GE(failed, 35);

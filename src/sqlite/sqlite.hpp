@@ -13,7 +13,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace hondana::samples {
+namespace hondana::sqlite {
 
 class connection;
 
@@ -25,6 +25,7 @@ class statement {
   statement& bind(int at, std::int64_t number);
   statement& bind(int at, std::string_view bytes);
   statement& bind_text(int at, std::string_view text);
+  statement& bind_real(int at, double number);
   /// True: there is a row. Errors: source_unavailable; then it is reset.
   [[nodiscard]] result<bool> step();
   /// Runs to its end without a look at rows, and is ready again.
@@ -32,6 +33,7 @@ class statement {
   void reset() noexcept;
 
   [[nodiscard]] std::int64_t number(int column) const;
+  [[nodiscard]] double real(int column) const;
   [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] std::string_view bytes(int column) const;  ///< Good until the next step.
 
@@ -40,6 +42,7 @@ class statement {
   struct closing {
     void operator()(sqlite3_stmt* what) const noexcept;
   };
+  std::shared_ptr<const std::string> what_{};
   std::unique_ptr<sqlite3_stmt, closing> statement_{};
 };
 
@@ -47,8 +50,9 @@ class statement {
 class connection {
  public:
   connection() = default;
-  /// `path` empty: in memory. The file is there already. Errors: source_unavailable.
-  [[nodiscard]] static result<connection> open(const std::string& path);
+  /// `path` empty: in memory. The file is there already. `what`: what it is, as errors call it ("store of metrics"). Errors:
+  /// source_unavailable.
+  [[nodiscard]] static result<connection> open(const std::string& path, std::string what);
 
   [[nodiscard]] result<void> run(const char* sql);
   [[nodiscard]] result<statement> prepare(const char* sql);
@@ -59,11 +63,16 @@ class connection {
   [[nodiscard]] result<void> checkpoint();
   [[nodiscard]] bool is_open() const noexcept { return connection_ != nullptr; }
   [[nodiscard]] bool is_in_transaction() const noexcept;
+  /// For what this header has no words for. Null where nothing is open.
+  [[nodiscard]] sqlite3* raw() const noexcept { return connection_.get(); }
+  /// A result code of a call on `raw()` as an error.
+  [[nodiscard]] tl::unexpected<failure> error(int code) const;
 
  private:
   struct closing {
     void operator()(sqlite3* what) const noexcept;
   };
+  std::shared_ptr<const std::string> what_{};
   std::unique_ptr<sqlite3, closing> connection_{};
 };
 
@@ -84,4 +93,4 @@ class transaction {
 /// Whether a failure of SQLite says that the file is damaged, and not that it could not be had.
 [[nodiscard]] bool says_damaged(const failure& what) noexcept;
 
-}  // namespace hondana::samples
+}  // namespace hondana::sqlite

@@ -1,17 +1,17 @@
 /// Calls of SQLite's C interface.
-#include "samples/database.hpp"
+#include "sqlite/sqlite.hpp"
 
 #include <sqlite3.h>
 
 #include <cerrno>
 #include <utility>
 
-namespace hondana::samples {
+namespace hondana::sqlite {
 namespace {
 
-constexpr std::string_view damaged_text = "the store of metrics is damaged";
+constexpr std::string_view damaged_text = " is damaged";
 
-tl::unexpected<failure> cannot_store(sqlite3* on, int code) {
+tl::unexpected<failure> cannot_store(sqlite3* on, int code, const std::string& what) {
   // SQLite itself keeps this of some failures only.
   const int last = errno;
   auto basic = code & 0xff;
@@ -24,33 +24,36 @@ tl::unexpected<failure> cannot_store(sqlite3* on, int code) {
   switch (basic) {
     case SQLITE_FULL:
       return fail(errc::source_unavailable,
-                  "the disk is full, so the store of metrics cannot be written; make room on it, or give the store less",
+                  "the disk is full, so the " + what + " cannot be written; make room on it, or give it less to keep",
                   std::move(inner));
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return fail(errc::source_unavailable,
-                  std::string(damaged_text) + "; start again, and it is moved aside and a new one is begun", std::move(inner));
+                  "the " + what + std::string(damaged_text) + "; start again, and it is moved aside and a new one is begun",
+                  std::move(inner));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return fail(errc::source_unavailable, "another program has locked the store of metrics; end that program",
-                  std::move(inner));
+      return fail(errc::source_unavailable, "another program has locked the " + what + "; end that program", std::move(inner));
     case SQLITE_NOMEM:
-      return fail(errc::internal, "there is no memory for the store of metrics", std::move(inner));
+      return fail(errc::internal, "there is no memory for the " + what, std::move(inner));
     default:
-      return fail(errc::source_unavailable, "the store of metrics cannot be read or written; the log says why",
-                  std::move(inner));
+      return fail(errc::source_unavailable, "the " + what + " cannot be read or written; the log says why", std::move(inner));
   }
 }
 
 }  // namespace
 
-bool says_damaged(const failure& what) noexcept { return what.public_text.starts_with(damaged_text); }
+bool says_damaged(const failure& what) noexcept { return what.public_text.find(damaged_text) != std::string::npos; }
 
 void statement::closing::operator()(sqlite3_stmt* what) const noexcept { sqlite3_finalize(what); }
 void connection::closing::operator()(sqlite3* what) const noexcept { sqlite3_close_v2(what); }
 
 statement& statement::bind(int at, std::int64_t number) {
   sqlite3_bind_int64(statement_.get(), at, number);
+  return *this;
+}
+statement& statement::bind_real(int at, double number) {
+  sqlite3_bind_double(statement_.get(), at, number);
   return *this;
 }
 statement& statement::bind(int at, std::string_view bytes) {
@@ -66,7 +69,7 @@ result<bool> statement::step() {
   const int code = sqlite3_step(statement_.get());
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
-  auto out = cannot_store(sqlite3_db_handle(statement_.get()), code);
+  auto out = cannot_store(sqlite3_db_handle(statement_.get()), code, *what_);
   reset();
   return out;
 }
@@ -87,6 +90,7 @@ void statement::reset() noexcept {
 }
 
 std::int64_t statement::number(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+double statement::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
 bool statement::is_null(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
 std::string_view statement::bytes(int column) const {
   const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_.get(), column));
@@ -94,14 +98,17 @@ std::string_view statement::bytes(int column) const {
                          : std::string_view(data, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column)));
 }
 
-result<connection> connection::open(const std::string& path) {
+tl::unexpected<failure> connection::error(int code) const { return cannot_store(connection_.get(), code, *what_); }
+
+result<connection> connection::open(const std::string& path, std::string what) {
   sqlite3* raw = nullptr;
   // Each connection belongs to one thread at a time, so SQLite need not lock it.
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (path.empty() ? SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE : 0);
   const int code = sqlite3_open_v2(path.empty() ? ":memory:" : path.c_str(), &raw, flags, nullptr);
   connection out;
+  out.what_ = std::make_shared<const std::string>(std::move(what));
   out.connection_.reset(raw);
-  if (code != SQLITE_OK) return cannot_store(raw, code);
+  if (code != SQLITE_OK) return out.error(code);
   sqlite3_extended_result_codes(raw, 1);
   sqlite3_busy_timeout(raw, 2000);
   sqlite3_limit(raw, SQLITE_LIMIT_ATTACHED, 0);
@@ -112,15 +119,16 @@ result<connection> connection::open(const std::string& path) {
 
 result<void> connection::run(const char* sql) {
   const int code = sqlite3_exec(connection_.get(), sql, nullptr, nullptr, nullptr);
-  if (code != SQLITE_OK) return cannot_store(connection_.get(), code);
+  if (code != SQLITE_OK) return error(code);
   return {};
 }
 
 result<statement> connection::prepare(const char* sql) {
   sqlite3_stmt* raw = nullptr;
   const int code = sqlite3_prepare_v3(connection_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
-  if (code != SQLITE_OK) return cannot_store(connection_.get(), code);
+  if (code != SQLITE_OK) return error(code);
   statement out;
+  out.what_ = what_;
   out.statement_.reset(raw);
   return out;
 }
@@ -143,7 +151,7 @@ result<std::string> connection::text(const char* sql) {
 
 result<void> connection::checkpoint() {
   const int code = sqlite3_wal_checkpoint_v2(connection_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-  if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY) return cannot_store(connection_.get(), code);
+  if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY) return error(code);
   return {};
 }
 
@@ -167,4 +175,4 @@ result<void> transaction::commit() {
   return done;
 }
 
-}  // namespace hondana::samples
+}  // namespace hondana::sqlite
