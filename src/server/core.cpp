@@ -51,15 +51,28 @@ class core::hearer final : public change_listener {
  public:
   hearer(std::shared_ptr<catalog::coalescer> to, const provider& of)
       : to_(std::move(to)), by_(of.masking()), is_exact_(of.tells_parts()) {}
-  void list_changed() override { to_->take({model::change::what::resources}); }
+  void list_changed() override {
+    const std::shared_lock telling(telling_);
+    if (!is_silent_) to_->take({model::change::what::resources});
+  }
   void content_changed(std::string_view uri, std::string_view title) override {
+    const std::shared_lock telling(telling_);
+    if (is_silent_) return;
     model::change what{model::change::what::content, std::string(uri), std::string(title)};
     what.is_exact = is_exact_;
     catalog::mask_secrets(by_, what.title);
     to_->take(what);
   }
+  /// From now on nothing is told, and nobody is telling any more: what is told of may hold the last of the server, and with it
+  /// the source, which must not let go of itself on a thread of its own.
+  void silence() {
+    const std::unique_lock nobody(telling_);
+    is_silent_ = true;
+  }
 
  private:
+  std::shared_mutex telling_;
+  bool is_silent_ = false;
   const std::shared_ptr<catalog::coalescer> to_;
   const hondana::masking by_;
   const bool is_exact_;
@@ -106,10 +119,18 @@ void core::listen_to(const std::vector<std::shared_ptr<catalog::source>>& before
                      const std::vector<std::shared_ptr<catalog::source>>& now) {
   const auto lacks = [](const auto& all, const auto& one) { return std::find(all.begin(), all.end(), one) == all.end(); };
   for (const auto& one : before) {
-    if (lacks(now, one)) one->what()->watch(nullptr);
+    if (!lacks(now, one)) continue;
+    one->what()->watch(nullptr);
+    if (const auto by = hearers_.find(one.get()); by != hearers_.end()) {
+      by->second->silence();
+      hearers_.erase(by);
+    }
   }
   for (const auto& one : now) {
-    if (lacks(before, one)) one->what()->watch(std::make_shared<hearer>(coalescer_, *one->what()));
+    if (!lacks(before, one)) continue;
+    const auto by = std::make_shared<hearer>(coalescer_, *one->what());
+    hearers_.insert_or_assign(one.get(), by);
+    one->what()->watch(by);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -83,7 +84,7 @@ class core final : public session::context_source, public std::enable_shared_fro
     ~tellers_waited_for() { const std::unique_lock nobody(of->mutex); }
   };
 
-  /// Lets the sources that are new tell us what changes, and those that have gone no more.
+  /// Lets the sources that are new tell us what changes, and those that have gone no more; waits for what these are telling.
   void listen_to(const std::vector<std::shared_ptr<catalog::source>>& before,
                  const std::vector<std::shared_ptr<catalog::source>>& now);
 
@@ -97,7 +98,8 @@ class core final : public session::context_source, public std::enable_shared_fro
   mutable std::mutex mutex_;
   server_options options_;
   std::vector<std::shared_ptr<catalog::source>> sources_;
-  work::posted<session::context> context_;  // changed under `mutex_`
+  std::map<const catalog::source*, std::shared_ptr<hearer>> hearers_;  // changed under `arranging_`, and at the end
+  work::posted<session::context> context_;                             // changed under `mutex_`
   std::shared_ptr<work::pool> handler_pool_;
   std::shared_ptr<work::pool> bridge_pool_;
   const std::shared_ptr<bridge::place> bridge_place_ = std::make_shared<bridge::place>();
