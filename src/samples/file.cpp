@@ -1,24 +1,8 @@
-/// Looking at a file before SQLite does, and making its tables.
+/// The tables of a store.
 #include "samples/file.hpp"
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <chrono>
-#include <cstdio>
-#include <cstring>
-
-#include "disk/private_file.hpp"
-#include "disk/read_at.hpp"
 
 namespace hondana::samples {
 namespace {
-
-constexpr std::int64_t schema_version = 1;
-constexpr std::int64_t our_application = 0x686f6e64;  // "hond"
-constexpr std::uint64_t quickly_checked = 64u << 20;
 
 // `upto`: the last row of `tail` whose samples of that series are all in its chunks. `turned`: 1 where these may overlap.
 constexpr const char* schema = R"(
@@ -36,153 +20,25 @@ CREATE TABLE totals(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID
 INSERT INTO totals VALUES('samples', 0);
 )";
 
-/// For a store that this process itself is letting go of, as when its source is configured anew.
-constexpr std::chrono::milliseconds patience{1000};
-
-tl::unexpected<failure> cannot_have(const std::string& path, const std::string& why, std::string inner = {}) {
-  return fail(errc::source_unavailable, "cannot keep metrics in " + path + ": " + why, std::move(inner));
-}
-
-std::uint32_t big_endian_at(const char* bytes) noexcept {
-  std::uint32_t out = 0;
-  for (int i = 0; i < 4; ++i) out = out << 8 | static_cast<unsigned char>(bytes[i]);
-  return out;
-}
-
-/// Before SQLite has opened it: closing any descriptor of a file gives up the locks that SQLite holds of it.
-result<void> look_at_head(const std::string& path) {
-  disk::handle file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600));
-  if (!file.is_open()) return cannot_have(path, std::strerror(errno));
-  struct stat facts{};
-  if (::fstat(file.get(), &facts) != 0) return cannot_have(path, std::strerror(errno));
-  if (!S_ISREG(facts.st_mode)) return cannot_have(path, "it is no file; give the path of one");
-  if (facts.st_uid == ::geteuid() && (facts.st_mode & 0077) != 0 && ::fchmod(file.get(), 0600) != 0)
-    return cannot_have(path, std::strerror(errno));
-  char head[100]{};
-  const auto got = disk::read_at(file.get(), head, sizeof head, 0);
-  if (!got) return cannot_have(path, std::strerror(got.error()));
-  // Zeros, or fewer bytes than a head with a journal beside: it was being made when the power went.
-  static constexpr char zeros[100]{};
-  if (std::memcmp(head, zeros, sizeof head) == 0) return {};
-  const std::string what_to_do = "; give another path, or move that file away";
-  if (*got < sizeof head || std::memcmp(head, "SQLite format 3", 16) != 0)
-    return cannot_have(path, "it is a file of another kind" + what_to_do);
-  if (big_endian_at(head + 68) != our_application) return cannot_have(path, "it is another program's SQLite file" + what_to_do);
-  if (const auto version = big_endian_at(head + 60); version > schema_version)
-    return cannot_have(path, "it was written by a newer version of this program (form " + std::to_string(version) +
-                                 ", and this one knows " + std::to_string(schema_version) + ")" + what_to_do);
-  return {};
-}
-
-/// The tables of a new file come at once or not at all; what is set before them cannot be set later.
-result<void> make_tables(sqlite::connection& on) {
-  auto version = on.number("PRAGMA user_version");
-  if (!version) return tl::unexpected(std::move(version.error()));
-  if (*version == schema_version) return {};
-  if (auto set = on.run("PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL"); !set) return set;
-  auto making = sqlite::transaction::begin(on);
-  if (!making) return tl::unexpected(std::move(making.error()));
-  const auto marks =
-      "PRAGMA application_id=" + std::to_string(our_application) + "; PRAGMA user_version=" + std::to_string(schema_version);
-  if (auto made = on.run(schema); !made) return made;
-  if (auto made = on.run(marks.c_str()); !made) return made;
-  return making->commit();
-}
-
-result<sqlite::connection> connect(const std::string& path) {
-  auto out = sqlite::connection::open(path, std::string(what_it_is));
-  if (!out) return out;
-  if (auto made = make_tables(*out); !made) return tl::unexpected(std::move(made.error()));
-  if (path.empty()) return out;
-  // Syncing is the store's own: at checkpoints by SQLite, and of the log each `sync_every`.
-  if (auto set = out->run("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; "
-                          "PRAGMA journal_size_limit=67108864; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192");
-      !set)
-    return tl::unexpected(std::move(set.error()));
-  auto mode = out->text("PRAGMA journal_mode");
-  if (!mode) return tl::unexpected(std::move(mode.error()));
-  if (*mode != "wal")
-    return fail(errc::source_unavailable, "its file system cannot share memory between connections; use a local one",
-                "journal_mode " + *mode);
-  return out;
-}
-
-result<void> check_whole(sqlite::connection& on) {
-  auto said = on.text("PRAGMA quick_check(1)");
-  if (!said) return tl::unexpected(std::move(said.error()));
-  if (*said != "ok") return fail(errc::source_unavailable, "the store of metrics is damaged", *said);
-  return {};
-}
-
-std::string beside(const std::string& path, const char* ending) { return path + ending; }
+// Syncing is the store's own: at checkpoints by SQLite, and of the log each `sync_every`.
+constexpr const char* settings =
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; "
+    "PRAGMA journal_size_limit=67108864; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192";
 
 }  // namespace
 
-std::uint64_t bytes_on_disk(const std::string& path) noexcept {
-  std::uint64_t out = 0;
-  for (const auto* ending : {"", "-wal"}) {
-    struct stat facts{};
-    if (::stat(beside(path, ending).c_str(), &facts) == 0) out += static_cast<std::uint64_t>(facts.st_size);
-  }
-  return out;
-}
-
-void suspect(const std::string& path) noexcept {
-  const disk::handle mark(::open(beside(path, ".suspect").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-}
-
-void trust(const std::string& path) noexcept { ::unlink(beside(path, ".suspect").c_str()); }
-
-result<void> move_aside(const std::string& path, std::string_view why, const std::function<void(std::string_view)>& log) {
-  const auto now =
-      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-  auto aside = path + ".damaged-" + std::to_string(now);
-  for (int i = 2; ::access(aside.c_str(), F_OK) == 0; ++i)
-    aside = path + ".damaged-" + std::to_string(now) + '-' + std::to_string(i);
-  for (const auto* ending : {"-wal", "-journal", ""}) {
-    const auto from = path + ending;
-    if (std::rename(from.c_str(), (aside + ending).c_str()) != 0 && errno != ENOENT)
-      return cannot_have(path, "it is damaged and cannot be moved aside; move it away", std::strerror(errno));
-  }
-  ::unlink(beside(path, "-shm").c_str());
-  trust(path);
-  if (log)
-    log("the store of metrics " + path + " is damaged (" + std::string(why) + "): it is now " + aside +
-        ", and a new one is begun");
-  return {};
-}
-
-result<opened_file> open_file(const std::string& path, const std::function<void(std::string_view)>& log) {
-  opened_file out;
-  if (path.empty()) {
-    auto memory = connect({});
-    if (!memory) return tl::unexpected(std::move(memory.error()));
-    out.writer = std::move(*memory);
-    return out;
-  }
-  if (path.front() != '/') return cannot_have(path, "the path must be absolute");
-  auto lock = disk::lock_beside(path, "store", patience, {});
-  if (!lock && lock.error().code == errc::timed_out)
-    return cannot_have(path, "another process keeps its metrics there; end it, or give another path");
-  if (!lock) return cannot_have(path, lock.error().public_text, lock.error().private_text);
-  out.lock = std::move(*lock);
-  for (bool is_second = false;; is_second = true) {
-    if (auto looked = look_at_head(path); !looked) return tl::unexpected(std::move(looked.error()));
-    auto connected = connect(path);
-    result<void> checked{};
-    const bool is_suspect = ::access(beside(path, ".suspect").c_str(), F_OK) == 0;
-    if (connected && (is_suspect || bytes_on_disk(path) <= quickly_checked)) checked = check_whole(*connected);
-    const failure* wrong = !connected ? &connected.error() : !checked ? &checked.error() : nullptr;
-    if (wrong == nullptr) {
-      out.was_suspect = is_suspect;
-      out.writer = std::move(*connected);
-      return out;
-    }
-    if (is_second || !sqlite::says_damaged(*wrong)) return cannot_have(path, wrong->public_text, wrong->private_text);
-    const std::string why = wrong->private_text;
-    if (connected) *connected = sqlite::connection();
-    if (auto moved = move_aside(path, why, log); !moved) return tl::unexpected(std::move(moved.error()));
-  }
+const sqlite::file_kind& kind_of_file() noexcept {
+  static constexpr sqlite::file_kind kind{
+      .what = what_it_is.data(),
+      .purpose = "keep metrics",
+      .user = "another process keeps its metrics there",
+      .application = 0x686f6e64,  // "hond"
+      .version = 1,
+      .schema = schema,
+      .before = "PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL",
+      .settings = settings,
+  };
+  return kind;
 }
 
 }  // namespace hondana::samples

@@ -219,7 +219,7 @@ result<std::vector<series::points>> store::read(const series::selector& which, s
     const auto reach = one.is_turned ? before(from, longest_chunk) : from;
     if (done) done = read_chunks((*by)->chunk_start, (*by)->chunks, one.id, reach, from, to, rest, points.samples);
     if (!done) {
-      if (sqlite::says_damaged(done.error()) && !state_->is_in_memory) suspect(state_->options.path);
+      if (sqlite::says_damaged(done.error()) && !state_->is_in_memory) sqlite::suspect(state_->options.path);
       return tl::unexpected(std::move(done.error()));
     }
     for (const auto& closed : one.closed) closed->samples.read(from, to, points.samples);
@@ -335,7 +335,7 @@ facts store::facts() const {
     }
   }
   out.samples += static_cast<std::uint64_t>(std::max<std::int64_t>(state_->settled_samples, 0));
-  if (!state_->is_in_memory) out.bytes = bytes_on_disk(state_->options.path);
+  if (!state_->is_in_memory) out.bytes = sqlite::bytes_on_disk(state_->options.path);
   return out;
 }
 

@@ -86,7 +86,7 @@ result<void> store::state::drop_unreadable() {
   }
   if (auto done = changing->commit(); !done) return done;
   if (count > 0) say(std::to_string(count) + " pieces of series of the store of metrics were damaged, and have been taken out");
-  trust(options.path);
+  sqlite::trust(options.path);
   return {};
 }
 

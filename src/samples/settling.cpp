@@ -222,7 +222,7 @@ result<void> store::state::drop_tail() {
 
 result<void> store::state::checkpoint(bool is_forced) {
   if (is_in_memory) return {};
-  const auto log_bytes = bytes_on_disk(options.path + "-wal");
+  const auto log_bytes = sqlite::bytes_on_disk(options.path + "-wal");
   if (!is_forced && log_bytes < most_log_bytes) return {};
   auto by = lease::take(*this);
   if (!by) return tl::unexpected(std::move(by.error()));
@@ -290,7 +290,7 @@ void store::state::keep(const std::stop_token& stop) {
     const std::lock_guard held(settling);
     auto done = settle_safely();
     const auto problem = done ? std::string() : done.error().public_text + " (" + done.error().private_text + ')';
-    if (!done && sqlite::says_damaged(done.error()) && !is_in_memory) suspect(options.path);
+    if (!done && sqlite::says_damaged(done.error()) && !is_in_memory) sqlite::suspect(options.path);
     // The same again and again is said once.
     if (problem != last_said && !problem.empty()) say(problem);
     last_said = problem;

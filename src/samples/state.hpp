@@ -138,7 +138,7 @@ struct store::state {
   std::atomic<std::size_t> memory_used{0};
 
   // Of `writing`.
-  mutable opened_file file{};
+  mutable sqlite::owned_file file{};
   sqlite::statement insert_series{}, insert_tail{}, insert_family{}, insert_chunk{}, insert_coarse{}, upsert_ends{},
       add_total{}, delete_tail{}, delete_chunk{}, delete_coarse{};
   std::vector<series::instant> accepted{};  ///< Of each slot: of what has been accepted last, in the batch being written, too.

@@ -221,7 +221,7 @@ result<appended> store::state::append(const batch& what) {
       of.unwritten.end());
   if (auto done = write(what, of); !done) {
     for (auto one = of.undo.rbegin(); one != of.undo.rend(); ++one) accepted[one->first] = one->second;
-    if (sqlite::says_damaged(done.error()) && !is_in_memory) suspect(options.path);
+    if (sqlite::says_damaged(done.error()) && !is_in_memory) sqlite::suspect(options.path);
     return tl::unexpected(std::move(done.error()));
   }
   const std::lock_guard held(memory);
@@ -241,7 +241,7 @@ store::~store() = default;
 
 result<std::unique_ptr<store>> store::open(store_options options) {
   for (bool is_second = false;; is_second = true) {
-    auto file = open_file(options.path, options.log);
+    auto file = sqlite::open_owned(options.path, kind_of_file(), options.log);
     if (!file) return tl::unexpected(std::move(file.error()));
     auto made = std::make_unique<state>(options);
     made->file = std::move(*file);
@@ -257,7 +257,7 @@ result<std::unique_ptr<store>> store::open(store_options options) {
     // What SQLite meets only now; the lock stays held while the file is moved.
     auto lock = std::move(made->file.lock);
     made.reset();
-    if (auto moved = move_aside(options.path, ready.error().private_text, options.log); !moved)
+    if (auto moved = sqlite::move_aside(options.path, kind_of_file(), ready.error().private_text, options.log); !moved)
       return tl::unexpected(std::move(moved.error()));
   }
 }

@@ -56,6 +56,10 @@ statement& statement::bind_real(int at, double number) {
   sqlite3_bind_double(statement_.get(), at, number);
   return *this;
 }
+statement& statement::bind_pointer(int at, void* what, const char* type) {
+  sqlite3_bind_pointer(statement_.get(), at, what, type, nullptr);
+  return *this;
+}
 statement& statement::bind(int at, std::string_view bytes) {
   sqlite3_bind_blob64(statement_.get(), at, bytes.data(), bytes.size(), SQLITE_STATIC);
   return *this;
@@ -132,6 +136,8 @@ result<statement> connection::prepare(const char* sql) {
   out.statement_.reset(raw);
   return out;
 }
+
+std::int64_t connection::last_row() const noexcept { return sqlite3_last_insert_rowid(connection_.get()); }
 
 result<std::int64_t> connection::number(const char* sql) {
   auto asked = prepare(sql);

@@ -26,6 +26,8 @@ class statement {
   statement& bind(int at, std::string_view bytes);
   statement& bind_text(int at, std::string_view text);
   statement& bind_real(int at, double number);
+  /// For functions of ours. `type`: a literal.
+  statement& bind_pointer(int at, void* what, const char* type);
   /// True: there is a row. Errors: source_unavailable; then it is reset.
   [[nodiscard]] result<bool> step();
   /// Runs to its end without a look at rows, and is ready again.
@@ -56,6 +58,8 @@ class connection {
 
   [[nodiscard]] result<void> run(const char* sql);
   [[nodiscard]] result<statement> prepare(const char* sql);
+  /// The key of the row that was inserted last.
+  [[nodiscard]] std::int64_t last_row() const noexcept;
   /// The first column of the first row.
   [[nodiscard]] result<std::int64_t> number(const char* sql);
   [[nodiscard]] result<std::string> text(const char* sql);

@@ -1,0 +1,322 @@
+/// The store in SQLite: opening it, and writing.
+#include "search/embedded/embedded_store.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include <hondana/uri.hpp>
+
+#include "search/embedded/embedded_state.hpp"
+#include "search/embedded/schema.hpp"
+
+namespace hondana::search {
+namespace {
+
+constexpr sqlite::file_kind kind{
+    .what = what_an_index_is.data(),
+    .purpose = "keep the search index",
+    .user = "another process keeps its search index there",
+    .application = our_application,
+    .version = schema_version,
+    .schema = schema,
+    .before = "PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL",
+    .settings =
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=67108864; PRAGMA temp_store=MEMORY; "
+        "PRAGMA cache_size=-32768; PRAGMA wal_autocheckpoint=2000",
+};
+/// Merging as much at once as keeps searches quick, without a long stop now and then.
+constexpr const char* table_settings =
+    "INSERT INTO words(words, rank) VALUES('automerge', 4); INSERT INTO words(words, rank) VALUES('crisismerge', 16);";
+constexpr std::chrono::hours kept_unused{24};
+
+std::int64_t day_hours() {
+  return std::chrono::duration_cast<std::chrono::hours>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// The words that a URI is made of, without its scheme.
+std::string words_of_uri(const std::string& uri) {
+  const auto colon = uri.find(':');
+  const auto rest = std::string_view(uri).substr(colon == std::string::npos ? 0 : colon + 1);
+  auto decoded = percent_decode(rest);
+  return decoded ? std::move(*decoded) : std::string(rest);
+}
+
+result<void> prepare_all(sqlite::connection& on, std::initializer_list<std::pair<sqlite::statement*, const char*>> all) {
+  for (const auto& [into, sql] : all) {
+    auto made = on.prepare(sql);
+    if (!made) return tl::unexpected(std::move(made.error()));
+    *into = std::move(*made);
+  }
+  return {};
+}
+
+}  // namespace
+
+embedded_store::embedded_store(embedded_options from) : options_(std::move(from)), is_in_memory_(options_.path.empty()) {}
+
+result<void> embedded_store::open() {
+  for (int attempt = 0;; ++attempt) {
+    auto file = sqlite::open_owned(options_.path, kind, options_.log);
+    if (!file) return tl::unexpected(std::move(file.error()));
+    file_ = std::move(*file);
+    auto known = fact("words");
+    if (!known) return tl::unexpected(std::move(known.error()));
+    if (*known == options_.words->id()) return prepare();
+    if (known->empty()) {
+      if (auto set = file_.writer.run(table_settings); !set) return set;
+      if (auto set = set_fact("words", options_.words->id()); !set) return set;
+      return prepare();
+    }
+    if (options_.log)
+      options_.log("search: the index was made with other words (" + *known + ", now " + options_.words->id() +
+                   "), so it is made anew");
+    if (attempt > 0 || is_in_memory_) return fail(errc::source_unavailable, "the search index cannot be made anew");
+    if (auto gone = forget_all(); !gone) return gone;
+  }
+}
+
+result<void> embedded_store::forget_all() {
+  file_.writer = sqlite::connection();
+  for (const auto* ending : {"", "-wal", "-shm"}) {
+    const auto path = options_.path + ending;
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+      return sqlite::cannot_have(options_.path, kind, "the old one cannot be removed", std::strerror(errno));
+  }
+  file_.lock = disk::handle();
+  return {};
+}
+
+result<void> embedded_store::prepare() {
+  if (auto all = prepare_all(
+          file_.writer,
+          {{&find_document_, "SELECT id, title, name FROM documents WHERE uri=?1"},
+           {&insert_document_,
+            "INSERT INTO documents(uri, version, name, title, description, mime_type, kind, language, problem, priority, "
+            "audience, "
+            "modified, size, described) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)"},
+           {&update_document_,
+            "UPDATE documents SET version=?2, description=?5, mime_type=?6, kind=?7, priority=?10, audience=?11, modified=?12, "
+            "size=?13, described=?14 WHERE uri=?1"},
+           {&delete_document_, "DELETE FROM documents WHERE id=?1"},
+           {&passages_of_, "SELECT id, heading, text FROM passages WHERE id>=?1 AND id<?2"},
+           {&delete_passages_, "DELETE FROM passages WHERE id>=?1 AND id<?2"},
+           {&insert_passage_, "INSERT INTO passages VALUES(?1,?2,?3,?4,?5,?6,?7)"},
+           {&insert_words_, "INSERT INTO words(rowid, title, heading, name, text) VALUES(?1,?2,?3,?4,?5)"},
+           {&delete_words_, "INSERT INTO words(words, rowid, title, heading, name, text) VALUES('delete',?1,?2,?3,?4,?5)"},
+           {&without_vector_,
+            "SELECT p.digest, p.heading, p.text, d.title, d.name FROM passages p JOIN documents d ON d.id=(p.id>>16) "
+            "WHERE NOT EXISTS(SELECT 1 FROM vectors v WHERE v.digest=p.digest) GROUP BY p.digest "
+            "ORDER BY coalesce(d.priority,0.5) DESC LIMIT ?1"},
+           {&put_vector_, "INSERT OR REPLACE INTO vectors VALUES(?1,?2,?3)"}});
+      !all)
+    return all;
+  auto reader = take_reader();
+  if (!reader) return tl::unexpected(std::move(reader.error()));
+  give_back(std::move(*reader));
+  return {};
+}
+
+result<std::string> embedded_store::fact(const char* name) {
+  auto asked = file_.writer.prepare("SELECT value FROM facts WHERE name=?1");
+  if (!asked) return tl::unexpected(std::move(asked.error()));
+  asked->bind_text(1, name);
+  const auto more = asked->step();
+  if (!more) return tl::unexpected(more.error());
+  return *more ? std::string(asked->bytes(0)) : std::string();
+}
+
+result<void> embedded_store::set_fact(const char* name, const std::string& value) {
+  auto setting = file_.writer.prepare("INSERT OR REPLACE INTO facts VALUES(?1,?2)");
+  if (!setting) return tl::unexpected(std::move(setting.error()));
+  setting->bind_text(1, name).bind_text(2, value);
+  return setting->run();
+}
+
+result<void> embedded_store::begin() {
+  if (is_in_memory_ && !writing_.owns_lock()) writing_ = std::unique_lock(in_memory_);
+  if (file_.writer.is_in_transaction()) return {};
+  return file_.writer.run("BEGIN IMMEDIATE");
+}
+
+result<void> embedded_store::commit() {
+  auto done = file_.writer.is_in_transaction() ? file_.writer.run("COMMIT") : result<void>();
+  if (!done) roll_back();
+  if (writing_.owns_lock()) writing_.unlock();
+  return done;
+}
+
+void embedded_store::roll_back() noexcept {
+  if (file_.writer.is_in_transaction()) {
+    const auto undone = file_.writer.run("ROLLBACK");
+    static_cast<void>(undone);  // what cannot be rolled back now is so when the file is opened
+  }
+  if (writing_.owns_lock()) writing_.unlock();
+}
+
+std::string embedded_store::words_in(std::string_view text) const { return indexed_words(*options_.words, text); }
+
+result<void> embedded_store::write_words(sqlite::statement& by, std::int64_t passage, const title_words& of,
+                                         std::string_view heading, std::string_view text) {
+  const auto heading_words = words_in(heading);
+  const auto text_words = words_in(text);
+  by.bind(1, passage).bind_text(2, of.title).bind_text(3, heading_words).bind_text(4, of.name).bind_text(5, text_words);
+  return by.run();
+}
+
+embedded_store::title_words embedded_store::words_of_document(std::string_view title, std::string_view name,
+                                                              const std::string& uri) const {
+  auto path = words_of_uri(uri);
+  path += ' ';
+  path += name;
+  return {words_in(title), words_in(path)};
+}
+
+result<std::vector<passage_id>> embedded_store::take_out(std::int64_t id, const title_words& of) {
+  const auto first = passage_id::of(id, 0).number;
+  const auto end = passage_id::of(id + 1, 0).number;
+  std::vector<passage_id> gone;
+  passages_of_.bind(1, first).bind(2, end);
+  for (;;) {
+    const auto more = passages_of_.step();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) break;
+    gone.push_back({passages_of_.number(0)});
+    if (auto out = write_words(delete_words_, gone.back().number, of, passages_of_.bytes(1), passages_of_.bytes(2)); !out) {
+      passages_of_.reset();
+      return tl::unexpected(std::move(out.error()));
+    }
+  }
+  passages_of_.reset();
+  delete_passages_.bind(1, first).bind(2, end);
+  if (auto done = delete_passages_.run(); !done) return tl::unexpected(std::move(done.error()));
+  return gone;
+}
+
+result<std::vector<passage_id>> embedded_store::remove(const std::string& uri) {
+  if (auto begun = begin(); !begun) return tl::unexpected(std::move(begun.error()));
+  find_document_.bind_text(1, uri);
+  const auto there = find_document_.step();
+  if (!there) return tl::unexpected(there.error());
+  if (!*there) {
+    find_document_.reset();
+    return std::vector<passage_id>();
+  }
+  const auto id = find_document_.number(0);
+  const auto of = words_of_document(find_document_.bytes(1), find_document_.bytes(2), uri);
+  find_document_.reset();
+  auto gone = take_out(id, of);
+  if (!gone) return gone;
+  delete_document_.bind(1, id);
+  if (auto done = delete_document_.run(); !done) return tl::unexpected(std::move(done.error()));
+  return gone;
+}
+
+void embedded_store::bind_document(sqlite::statement& to, const document& what) const {
+  to.bind_text(1, what.uri).bind_text(2, what.version);
+  to.bind_text(5, what.description).bind_text(6, what.mime_type).bind_text(7, what.kind);
+  if (what.priority) to.bind_real(10, *what.priority);
+  std::int64_t audience = 0;
+  for (const auto one : what.audience) audience |= bit_of(one);
+  to.bind(11, audience);
+  if (what.modified) to.bind(12, what.modified->time_since_epoch().count());
+  if (what.size) to.bind(13, static_cast<std::int64_t>(*what.size));
+  to.bind(14, static_cast<std::int64_t>(digest_of(what)));
+}
+
+result<std::vector<passage_id>> embedded_store::put(const document& what, std::span<const passages::passage> of) {
+  if (of.size() >= passage_id::most_a_document)
+    return fail(errc::invalid_argument, "a document has too many passages to be indexed");
+  auto gone = remove(what.uri);
+  if (!gone) return gone;
+  insert_document_.bind_text(3, what.name).bind_text(4, what.title);
+  bind_document(insert_document_, what);
+  insert_document_.bind_text(8, what.language).bind_text(9, what.problem);
+  if (auto done = insert_document_.run(); !done) return tl::unexpected(std::move(done.error()));
+  const auto id = file_.writer.last_row();
+  const auto words = words_of_document(what.title, what.name, what.uri);
+  std::size_t order = 0;
+  const auto add = [&](const passages::passage& one) -> result<void> {
+    const auto number = passage_id::of(id, order++).number;
+    const auto digest = digest_of_text(text_to_embed(what, one.heading, one.text));
+    insert_passage_.bind(1, number).bind_text(2, one.heading).bind_text(3, one.text);
+    insert_passage_.bind(4, static_cast<std::int64_t>(one.first_line)).bind(5, static_cast<std::int64_t>(one.last_line));
+    insert_passage_.bind(6, static_cast<std::int64_t>(one.page)).bind(7, digest);
+    if (auto done = insert_passage_.run(); !done) return done;
+    return write_words(insert_words_, number, words, one.heading, one.text);
+  };
+  if (of.empty()) {
+    passages::passage entry;
+    entry.text = what.description;
+    entry.first_line = entry.last_line = 0;
+    if (auto done = add(entry); !done) return tl::unexpected(std::move(done.error()));
+  }
+  for (const auto& one : of) {
+    if (auto done = add(one); !done) return tl::unexpected(std::move(done.error()));
+  }
+  return gone;
+}
+
+result<void> embedded_store::describe(const document& what) {
+  if (auto begun = begin(); !begun) return begun;
+  bind_document(update_document_, what);
+  return update_document_.run();
+}
+
+result<void> embedded_store::use_model(const std::string& id) {
+  if (auto begun = begin(); !begun) return begun;
+  const auto before = fact("model");
+  if (!before) return tl::unexpected(before.error());
+  if (*before == id) return commit();
+  if (auto gone = file_.writer.run("DELETE FROM vectors"); !gone) return gone;
+  if (auto set = set_fact("model", id); !set) return set;
+  return commit();
+}
+
+result<std::vector<wanted_vector>> embedded_store::without_vector(std::size_t count) {
+  const std::unique_lock lock(in_memory_, std::defer_lock);
+  std::vector<wanted_vector> out;
+  without_vector_.bind(1, static_cast<std::int64_t>(count));
+  for (;;) {
+    const auto more = without_vector_.step();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) break;
+    document of;
+    of.title = without_vector_.bytes(3);
+    of.name = without_vector_.bytes(4);
+    out.push_back(
+        {std::string(without_vector_.bytes(0)), text_to_embed(of, without_vector_.bytes(1), without_vector_.bytes(2))});
+  }
+  without_vector_.reset();
+  return out;
+}
+
+result<void> embedded_store::put_vectors(std::span<const made_vector> what) {
+  if (auto begun = begin(); !begun) return begun;
+  for (const auto& one : what) {
+    const std::string_view numbers(reinterpret_cast<const char*>(one.numbers.data()), one.numbers.size() * sizeof(float));
+    put_vector_.bind(1, one.digest).bind(2, numbers).bind(3, day_hours());
+    if (auto done = put_vector_.run(); !done) return done;
+  }
+  return {};
+}
+
+result<void> embedded_store::tidy() {
+  if (auto begun = begin(); !begun) return begun;
+  auto deleting = file_.writer.prepare(
+      "DELETE FROM vectors WHERE used<?1 AND NOT EXISTS(SELECT 1 FROM passages p WHERE p.digest=vectors.digest)");
+  if (!deleting) return tl::unexpected(std::move(deleting.error()));
+  deleting->bind(1, day_hours() - kept_unused.count());
+  if (auto done = deleting->run(); !done) return done;
+  if (auto done = commit(); !done) return done;
+  return is_in_memory_ ? result<void>() : file_.writer.run("PRAGMA incremental_vacuum(2000)");
+}
+
+result<std::shared_ptr<store>> open_embedded(embedded_options from) {
+  auto made = std::make_shared<embedded_store>(std::move(from));
+  if (auto opened = made->open(); !opened) return tl::unexpected(std::move(opened.error()));
+  return std::shared_ptr<store>(std::move(made));
+}
+
+}  // namespace hondana::search

@@ -1,0 +1,25 @@
+/// An index in a file of SQLite's, or in memory.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "search/store.hpp"
+#include "tokens/tokens.hpp"
+
+namespace hondana::search {
+
+struct embedded_options {
+  std::string path{};  ///< Absolute; empty: in memory, where searches wait for what is being written.
+  std::shared_ptr<const tokens::tokenizer> words{};
+  std::function<void(std::string_view)> log{};
+};
+
+/// Opens it or makes it; what was indexed with other words is forgotten. One process at a time: the file `PATH.lock` is locked
+/// as long as it is open. Errors: source_unavailable (locked by another process; somebody else's file; a newer version's; the
+/// folder).
+[[nodiscard]] result<std::shared_ptr<store>> open_embedded(embedded_options from);
+
+}  // namespace hondana::search

@@ -1,0 +1,97 @@
+/// What all stores know of documents.
+#include "search/store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include <nettle/sha2.h>
+
+#include "language/language.hpp"
+
+namespace hondana::search {
+namespace {
+
+/// The first bytes of a SHA-256.
+template <std::size_t Size>
+std::array<std::uint8_t, Size> digest_of_bytes(std::string_view text) {
+  sha256_ctx context;
+  sha256_init(&context);
+  sha256_update(&context, text.size(), reinterpret_cast<const std::uint8_t*>(text.data()));
+  std::array<std::uint8_t, Size> out{};
+  sha256_digest(&context, Size, out.data());
+  return out;
+}
+
+void append(std::string& to, std::uint64_t number) {
+  for (int i = 0; i < 8; ++i) to += static_cast<char>(number >> (8 * i) & 0xFF);
+}
+
+std::string_view scheme_of(std::string_view uri) noexcept { return uri.substr(0, uri.find(':')); }
+
+}  // namespace
+
+resource entry_of(const document& what) {
+  resource out;
+  out.uri = what.uri;
+  out.name = what.name;
+  out.title = what.title;
+  out.description = what.description;
+  out.mimeType = what.mime_type;
+  out.kind = what.kind;
+  out.size = what.size;
+  out.version = what.version;
+  out.annotations = {what.audience, what.priority, what.modified};
+  return out;
+}
+
+bool passes(const document_filter& which, const document& what) noexcept {
+  if (!which.uri_prefix.empty() && !what.uri.starts_with(which.uri_prefix)) return false;
+  if (!which.scheme.empty() && scheme_of(what.uri) != which.scheme) return false;
+  if (!which.language.empty() && !language::is_in_range(what.language, which.language)) return false;
+  if (!which.mime_type.empty()) {
+    const auto type = std::string_view(what.mime_type).substr(0, what.mime_type.find(';'));
+    const bool fits = which.mime_type.back() == '/' ? type.starts_with(which.mime_type) : type == which.mime_type;
+    if (!fits) return false;
+  }
+  if (!which.kind.empty() && what.kind != which.kind) return false;
+  if (which.audience && std::find(what.audience.begin(), what.audience.end(), *which.audience) == what.audience.end())
+    return false;
+  if (which.min_priority && !(what.priority && *what.priority >= *which.min_priority)) return false;
+  return !which.modified_since || (what.modified && *what.modified >= *which.modified_since);
+}
+
+std::uint64_t digest_of(const document& what) {
+  std::string all;
+  for (const auto* text : {&what.uri, &what.name, &what.title, &what.description, &what.mime_type, &what.kind}) {
+    append(all, text->size());
+    all += *text;
+  }
+  std::uint64_t audience = 0;
+  for (const auto one : what.audience) audience |= one == role::user ? 1u : 2u;
+  append(all, audience);
+  append(all, what.priority ? std::bit_cast<std::uint64_t>(*what.priority) : UINT64_MAX);
+  append(all, what.modified ? static_cast<std::uint64_t>(what.modified->time_since_epoch().count()) : UINT64_MAX);
+  append(all, what.size.value_or(UINT64_MAX));
+  std::uint64_t out = 0;
+  for (const auto byte : digest_of_bytes<8>(all)) out = out << 8 | byte;
+  return out;
+}
+
+std::string text_to_embed(const document& of, std::string_view heading, std::string_view text) {
+  std::string out = of.title.empty() ? of.name : of.title;
+  if (!heading.empty()) {
+    if (!out.empty()) out += '\n';
+    out += heading;
+  }
+  if (!out.empty()) out += '\n';
+  out += text;
+  return out;
+}
+
+std::string digest_of_text(std::string_view text) {
+  const auto bytes = digest_of_bytes<16>(text);
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace hondana::search

@@ -1,0 +1,203 @@
+/// What keeps an index: documents, their passages, words and vectors.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/error.hpp>
+#include <hondana/resource.hpp>
+
+#include "passages/passages.hpp"
+
+namespace hondana::search {
+
+using milliseconds = std::chrono::sys_time<std::chrono::milliseconds>;
+
+/// One indexed resource.
+struct document {
+  std::string uri{};      ///< Canonical.
+  std::string version{};  ///< Of what was indexed; empty: unknown.
+  std::string name{};
+  std::string title{};
+  std::string description{};
+  std::string mime_type{};
+  std::string kind{};
+  std::string language{};  ///< BCP 47; empty: unknown.
+  std::string problem{};   ///< Why there are no passages of its contents, for people; empty: there are.
+  std::optional<double> priority{};
+  std::vector<role> audience{};
+  std::optional<milliseconds> modified{};
+  std::optional<std::uint64_t> size{};
+};
+
+/// The entry that a list would give, as far as an index knows it.
+[[nodiscard]] resource entry_of(const document& what);
+
+/// What an index has of a passage.
+struct stored_passage {
+  std::string heading{};
+  std::string text{};
+  std::uint64_t first_line = 0;  ///< From 1; 0: it is of name, title and description, and of no place in the contents.
+  std::uint64_t last_line = 0;
+  std::uint64_t page = 0;  ///< 0: none.
+};
+
+/// Names a passage: the document's number, and which one of it this is. Never used again for another one.
+struct passage_id {
+  std::int64_t number = 0;
+  static constexpr int bits_of_order = 16;
+  static constexpr std::size_t most_a_document = 1u << bits_of_order;
+
+  [[nodiscard]] static passage_id of(std::int64_t document, std::size_t order) noexcept {
+    return {(document << bits_of_order) | static_cast<std::int64_t>(order)};
+  }
+  [[nodiscard]] std::int64_t document() const noexcept { return number >> bits_of_order; }
+  friend auto operator<=>(const passage_id&, const passage_id&) = default;
+};
+
+/// Which documents may be found. All that is set must hold; what a document does not state never holds of it.
+struct document_filter {
+  std::string uri_prefix{};
+  std::string scheme{};
+  std::string language{};   ///< A range: "ja" has "ja-JP".
+  std::string mime_type{};  ///< `type/subtype`, or `type/` for all of a type.
+  std::string kind{};
+  std::optional<role> audience{};
+  std::optional<double> min_priority{};
+  std::optional<milliseconds> modified_since{};
+
+  [[nodiscard]] bool is_open() const noexcept { return *this == document_filter(); }
+  bool operator==(const document_filter&) const = default;
+};
+
+/// Whether a document passes. Stores may ask in their own language, and must agree with this.
+[[nodiscard]] bool passes(const document_filter& which, const document& what) noexcept;
+
+/// A word of a query, as `tokens::tokenizer` makes it.
+struct wanted_word {
+  std::string text{};
+  bool is_prefix = false;
+  bool follows = false;  ///< It stands directly behind the one before it in the query, so that both together tell more.
+
+  bool operator==(const wanted_word&) const = default;
+};
+
+/// A passage that has some of the words.
+struct match {
+  passage_id id{};
+  double score = 0;              ///< BM25 (see bm25.hpp).
+  std::uint64_t words = 0;       ///< Bit i: it has word i of the query, in any place;
+  std::uint64_t in_title = 0;    ///< in the document's title or name,
+  std::uint64_t in_heading = 0;  ///< or in its heading.
+};
+struct matches {
+  std::vector<match> all{};  ///< In no order.
+  bool is_complete = true;   ///< False: there are more passages with these words than may be looked at.
+};
+
+/// What there is of a passage and its document when it is shown.
+struct shown_passage {
+  passage_id id{};
+  stored_passage passage{};
+  document of{};
+};
+
+struct store_counts {
+  std::uint64_t documents = 0;
+  std::uint64_t without_text = 0;
+  std::uint64_t passages = 0;
+  std::uint64_t vectors = 0;  ///< Passages that have one of the present model.
+  std::uint64_t bytes = 0;
+};
+
+/// A text that has no vector yet.
+struct wanted_vector {
+  std::string digest{};  ///< Of the text, for machines: 16 bytes.
+  std::string text{};    ///< What is to be embedded: title, heading and text.
+};
+
+/// Keeps an index. All of a document is replaced at once, so that nobody ever finds half of one; what `commit` has acknowledged
+/// is there after the process, or the machine's power, has gone at any moment (of the last second before a power failure
+/// nothing need be).
+///
+/// Threads: the writing methods one at a time; the reading methods any, several at once, also while something is written: they
+/// see what was committed. Errors of all: source_unavailable, whose text says what to do (disk full, locked, gone); what was
+/// committed stays.
+class store {
+ public:
+  store() = default;
+  store(const store&) = delete;
+  store& operator=(const store&) = delete;
+  virtual ~store() = default;
+
+  // Writing.
+
+  /// Puts a document with its passages (`passage_id::most_a_document` at most) in the place of what was there under its URI,
+  /// whose passages it returns. Where there are none, name, title and description are a passage of their own. Text of malformed
+  /// UTF-8 is refused (invalid_argument). Not seen by readers before `commit`.
+  [[nodiscard]] virtual result<std::vector<passage_id>> put(const document& what, std::span<const passages::passage> of) = 0;
+  /// Changes what is known of a document whose contents are the same. Nothing happens where there is none.
+  [[nodiscard]] virtual result<void> describe(const document& what) = 0;
+  /// Forgets it, and returns its passages: none where there is no such document.
+  [[nodiscard]] virtual result<std::vector<passage_id>> remove(const std::string& uri) = 0;
+  [[nodiscard]] virtual result<void> commit() = 0;
+  /// Forgets what has been put since the last commit.
+  virtual void roll_back() noexcept = 0;
+
+  /// Of which model vectors are from now on; those of others are forgotten. Empty: there are none.
+  [[nodiscard]] virtual result<void> use_model(const std::string& id) = 0;
+  /// Texts of passages without vector, at most `count`, those of the most important documents first; of several passages with
+  /// equal texts one.
+  [[nodiscard]] virtual result<std::vector<wanted_vector>> without_vector(std::size_t count) = 0;
+  struct made_vector {
+    std::string digest{};
+    std::vector<float> numbers{};
+  };
+  [[nodiscard]] virtual result<void> put_vectors(std::span<const made_vector> what) = 0;
+  /// Vectors of texts that no passage has any more, but those used within a day, are forgotten.
+  [[nodiscard]] virtual result<void> tidy() = 0;
+
+  // Reading.
+
+  struct known {
+    std::string uri{};
+    std::string version{};
+    std::uint64_t described = 0;  ///< Digest of all that `document` has besides version and language, see `digest_of`.
+    bool has_problem = false;
+  };
+  /// Every document, in any order.
+  [[nodiscard]] virtual result<void> each_document(const std::function<void(known)>& each) const = 0;
+  /// Passages with at least one of the words, of documents that pass. At most 64 words; at most `most` passages are looked at.
+  [[nodiscard]] virtual result<matches> find(std::span<const wanted_word> words, const document_filter& which,
+                                             std::size_t most) const = 0;
+  /// What there is to show; what has gone meanwhile is missing from the answer. In the order asked for.
+  [[nodiscard]] virtual result<std::vector<shown_passage>> show(std::span<const passage_id> which) const = 0;
+  using vector_hearer = std::function<void(passage_id, std::span<const float>)>;
+  /// Every passage with a vector of the present model, in any order.
+  [[nodiscard]] virtual result<void> each_vector(const vector_hearer& each) const = 0;
+  /// Every passage that has one of these texts, and a vector.
+  [[nodiscard]] virtual result<void> vectors_of(std::span<const std::string> digests, const vector_hearer& each) const = 0;
+  /// The nearest passages by cosine, where the store itself can tell (pgvector); nothing: it cannot.
+  [[nodiscard]] virtual std::optional<result<std::vector<match>>> nearest(std::span<const float> to, std::size_t count) const {
+    static_cast<void>(to);
+    static_cast<void>(count);
+    return std::nullopt;
+  }
+  [[nodiscard]] virtual result<store_counts> counts() const = 0;
+};
+
+/// Of everything but version, language and problem; equal for equal ones on every machine.
+[[nodiscard]] std::uint64_t digest_of(const document& what);
+/// What a passage is embedded by.
+[[nodiscard]] std::string text_to_embed(const document& of, std::string_view heading, std::string_view text);
+/// 16 bytes.
+[[nodiscard]] std::string digest_of_text(std::string_view text);
+
+}  // namespace hondana::search
