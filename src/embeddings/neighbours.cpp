@@ -37,7 +37,7 @@ class set_of_vectors final : public neighbours {
                                               std::to_string(how_.dimension) +
                                               "; vectors of different models are not comparable");
     if (!is_finite(what)) return fail(errc::invalid_argument, "a vector has numbers that are not finite");
-    const std::unique_lock lock(mutex_);
+    const auto lock = alone();
     if (count() >= how_.most && !has(number))
       return fail(errc::overloaded, "there are " + std::to_string(how_.most) + " vectors, which is the limit");
     try {
@@ -50,7 +50,7 @@ class set_of_vectors final : public neighbours {
   }
 
   void remove(std::int64_t number) override {
-    const std::unique_lock lock(mutex_);
+    const auto lock = alone();
     if (!graph_) {
       rows_.remove(number);
       return;
@@ -68,7 +68,7 @@ class set_of_vectors final : public neighbours {
   std::vector<near_one> nearest(std::span<const float> to, std::size_t wanted,
                                 const std::function<bool(std::int64_t)>& admits) const override {
     if (to.size() != how_.dimension || wanted == 0 || !is_finite(to)) return {};
-    const std::shared_lock lock(mutex_);
+    const auto lock = together();
     wanted = std::min(wanted, count());
     if (graph_ && !is_growing_) {
       for (const auto look : {first_look, second_look}) {
@@ -87,19 +87,29 @@ class set_of_vectors final : public neighbours {
   }
 
   std::size_t size() const override {
-    const std::shared_lock lock(mutex_);
+    const auto lock = together();
     return count();
   }
   bool is_exact() const override {
-    const std::shared_lock lock(mutex_);
+    const auto lock = together();
     return !graph_ || is_growing_;
   }
   std::size_t bytes() const override {
-    const std::shared_lock lock(mutex_);
+    const auto lock = together();
     return rows_.bytes() + (graph_ ? graph_->bytes() : 0) + waiting_.capacity() * sizeof(std::int64_t);
   }
 
  private:
+  /// Whoever waits to change lets no further search begin: a lock that prefers searches would let it wait for as long as there
+  /// are any.
+  [[nodiscard]] std::unique_lock<std::shared_mutex> alone() const {
+    const std::lock_guard turn(turn_);
+    return std::unique_lock(mutex_);
+  }
+  [[nodiscard]] std::shared_lock<std::shared_mutex> together() const {
+    const std::lock_guard turn(turn_);
+    return std::shared_lock(mutex_);
+  }
   [[nodiscard]] std::size_t count() const { return graph_ && !is_growing_ ? graph_->size() : rows_.size(); }
   [[nodiscard]] bool has(std::int64_t number) const {
     return graph_ && !is_growing_ ? graph_->has(number) : rows_.find(number) != nullptr;
@@ -154,6 +164,7 @@ class set_of_vectors final : public neighbours {
   }
 
   const options how_;
+  mutable std::mutex turn_;
   mutable std::shared_mutex mutex_;
   rows rows_;                          // all of them, until the graph has all
   std::unique_ptr<graph> graph_;       // null: the set is small

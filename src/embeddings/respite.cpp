@@ -24,13 +24,14 @@ std::optional<std::chrono::milliseconds> respite::left(clock::time_point now, st
 void respite::succeeded() {
   const std::lock_guard lock(mutex_);
   failures_ = 0;
+  until_ = {};
 }
 
 void respite::failed(clock::time_point began, clock::time_point now, std::optional<std::chrono::milliseconds> asked_for) {
   const std::lock_guard lock(mutex_);
   if (failures_ == 0 || began >= last_) {
     const auto doublings = std::min(failures_, most_doublings);
-    until_ = now + std::min(shortest * (1 << doublings), longest);
+    until_ = std::max(until_, now + std::min(shortest * (1 << doublings), longest));
     ++failures_;
     last_ = now;
   }
