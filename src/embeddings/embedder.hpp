@@ -42,8 +42,10 @@ class embedder {
   virtual ~embedder() = default;
 
   /// One each, in this order, all of one dimension. Errors: source_unavailable (down, overloaded: the text says for how long it
-  /// asks to be left alone), timed_out, cancelled, access_denied, broken_protocol (no vectors, too few, of different dimensions
-  /// or another one than before, not finite, all zero): what was sent before stays as it was.
+  /// asks to be left alone, and so does `retry`), timed_out, cancelled, access_denied, broken_protocol (no vectors, too few, of
+  /// different dimensions or another one than before, not finite, all zero): what was sent before stays as it was. A batch that
+  /// is refused for its size is asked for in halves, and a single text that is is made shorter. A text that is blank is sent as
+  /// a full stop, since services refuse such. The service's own words are only in the private text.
   [[nodiscard]] virtual result<std::vector<vector>> of_documents(std::span<const std::string> texts,
                                                                  std::stop_token stop) const = 0;
   /// Of what somebody searches for; gives up after `query_time`, and at once for a while after failures in a row.

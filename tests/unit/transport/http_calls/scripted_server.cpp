@@ -218,6 +218,11 @@ std::vector<heard_request> scripted_server::requests(const std::string& method, 
   return out;
 }
 
+void scripted_server::forget() {
+  const std::lock_guard lock(mutex_);
+  heard_.clear();
+}
+
 std::string asking(std::uint64_t id, std::string_view method) {
   return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + std::string(method) + "\"}";
 }

@@ -90,6 +90,8 @@ class scripted_server {
   [[nodiscard]] std::vector<heard_request> requests(std::size_t count);
   /// Of those that match; waits until there are `count`.
   [[nodiscard]] std::vector<heard_request> requests(const std::string& method, std::size_t count);
+  /// All that have come so far, for servers that live long.
+  void forget();
   [[nodiscard]] std::size_t connections() const noexcept { return connections_; }
 
  private:
