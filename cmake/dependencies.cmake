@@ -32,9 +32,9 @@ pkg_check_modules(uchardet REQUIRED IMPORTED_TARGET uchardet)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 find_path(HONDANA_STEMMER_INCLUDE libstemmer.h REQUIRED)
 find_library(HONDANA_STEMMER_LIBRARY stemmer REQUIRED)
-add_library(stemmer INTERFACE)
+add_library(stemmer INTERFACE IMPORTED GLOBAL)
 target_include_directories(stemmer SYSTEM INTERFACE ${HONDANA_STEMMER_INCLUDE})
-target_link_libraries(stemmer INTERFACE stemmer)
+target_link_libraries(stemmer INTERFACE ${HONDANA_STEMMER_LIBRARY})
 # Never linked: they are loaded when Japanese is first indexed, Office files are first read, and PostgreSQL is first asked, and
 # their headers alone are needed.
 find_path(HONDANA_MECAB_INCLUDE mecab.h REQUIRED)
@@ -158,28 +158,5 @@ hondana_consumer_finds(
   REQUIRES yaml-0.1)
 hondana_consumer_finds(
   PkgConfig::seccomp
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(uchardet REQUIRED IMPORTED_TARGET uchardet)
-pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
-find_path(HONDANA_STEMMER_INCLUDE libstemmer.h REQUIRED)
-find_library(HONDANA_STEMMER_LIBRARY stemmer REQUIRED)
-add_library(stemmer INTERFACE)
-target_include_directories(stemmer SYSTEM INTERFACE ${HONDANA_STEMMER_INCLUDE})
-target_link_libraries(stemmer INTERFACE stemmer)
-# Never linked: they are loaded when Japanese is first indexed, Office files are first read, and PostgreSQL is first asked, and
-# their headers alone are needed.
-find_path(HONDANA_MECAB_INCLUDE mecab.h REQUIRED)
-add_library(mecab_headers INTERFACE)
-target_include_directories(mecab_headers SYSTEM INTERFACE ${HONDANA_MECAB_INCLUDE})
-pkg_check_modules(libarchive REQUIRED IMPORTED_TARGET libarchive)
-pkg_check_modules(libxml2 REQUIRED IMPORTED_TARGET libxml-2.0)
-add_library(office_headers INTERFACE)
-target_include_directories(office_headers SYSTEM INTERFACE ${libarchive_INCLUDE_DIRS} ${libxml2_INCLUDE_DIRS})
-pkg_check_modules(libpq REQUIRED IMPORTED_TARGET libpq)
-add_library(libpq_headers INTERFACE)
-target_include_directories(libpq_headers SYSTEM INTERFACE ${libpq_INCLUDE_DIRS})
-# Headers alone, compiled in.
-find_path(HONDANA_HNSWLIB_INCLUDE hnswlib/hnswlib.h REQUIRED)
-add_library(hnswlib_headers INTERFACE)
-target_include_directories(hnswlib_headers SYSTEM INTERFACE ${HONDANA_HNSWLIB_INCLUDE})
-pkg_check_modules(seccomp REQUIRED QUIET IMPORTED_TARGET libseccomp)"
+  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(seccomp REQUIRED QUIET IMPORTED_TARGET libseccomp)"
   REQUIRES libseccomp)
