@@ -19,6 +19,7 @@
 #include <hondana/prompt.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/scopes.hpp>
+#include <hondana/search.hpp>
 #include <hondana/tls.hpp>
 #include <hondana/tool.hpp>
 
@@ -68,6 +69,9 @@ struct server_options {
   access_rules access{};
   /// Traces requests (tracing.hpp, docs/observability.md). Null: nothing is traced.
   std::shared_ptr<tracer> traces{};
+  /// An index of what is served (search.hpp, docs/search.md), for `search:///` and the tool `search_resources`; for one server,
+  /// for as long as that lives. Null: there is no `search:///`, and the tool goes through lists and small texts.
+  std::shared_ptr<search_index> search{};
   /// Receives one line a noteworthy event; may be empty. Threads: any.
   std::function<void(std::string_view)> log{};
 };

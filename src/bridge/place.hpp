@@ -17,11 +17,14 @@
 
 namespace hondana::bridge {
 
+class search_engine;
+
 /// The sources, and who decides about what is asked of them.
 struct surroundings {
   std::shared_ptr<const catalog::catalog> catalog;
   std::shared_ptr<const gate::gate> gate;
   std::shared_ptr<work::timers> timers;
+  std::shared_ptr<const search_engine> engine{};  ///< An index; null: there is none.
 };
 
 /// Holds the present surroundings; a call that has begun keeps those it began with. Threads: any.

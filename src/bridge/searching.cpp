@@ -58,17 +58,18 @@ value members_of(const search_hit& hit) {
   return members;
 }
 
-result<tool_outcome> search(const tool_call& call, const surroundings& in, const search_engine& engine) {
+result<tool_outcome> search(const tool_call& call, const surroundings& in, const search_engine& without_index) {
   auto filter = filter_of(call.arguments);
   if (!filter) return tl::unexpected(std::move(filter.error()));
   if (auto admitted = in.gate->admit(call.who, model::list_resources{}); !admitted) {
     return tl::unexpected(std::move(admitted.error()));
   }
   const auto* limit = call.arguments.find("limit");
+  const auto& by = in.engine ? *in.engine : without_index;
   auto found =
-      engine.search(call, in,
-                    {*call.arguments.find("q")->as_string(),
-                     limit == nullptr ? usual_results : static_cast<std::size_t>(*limit->as_integer()), std::move(*filter)});
+      by.search(call, in,
+                {*call.arguments.find("q")->as_string(),
+                 limit == nullptr ? usual_results : static_cast<std::size_t>(*limit->as_integer()), std::move(*filter)});
   if (!found) return tl::unexpected(std::move(found.error()));
   tool_result answer;
   value::array results;
@@ -91,7 +92,7 @@ offered search_tool(std::shared_ptr<const place> where, std::shared_ptr<const se
   made.entry.name = tool_names[2];
   made.entry.title = "Search resources";
   made.entry.description =
-      "Finds resources by words in their names, titles, descriptions and URIs and in the contents of small texts, the best "
+      "Finds resources by words in their names, titles, descriptions and URIs and in their contents, in Japanese too, the best "
       "first, each with the lines that fit. Read more of one with read_resource.";
   made.entry.inputSchema = search_input_schema();
   made.entry.outputSchema = search_output_schema();

@@ -23,7 +23,9 @@ struct offered {
 /// `list_resources`, `read_resource` and `search_resources`. Their handlers ask the catalog as the caller of the tool, past the
 /// gate for each resource, and block meanwhile. Their failures say what was tried, why not and what to do.
 /// Spec: server/tools, all revisions.
-[[nodiscard]] std::vector<offered> tools(std::shared_ptr<const place> where, std::shared_ptr<const search_engine> engine);
+/// `without_index`: what searches where the place has no engine.
+[[nodiscard]] std::vector<offered> tools(std::shared_ptr<const place> where,
+                                         std::shared_ptr<const search_engine> without_index);
 
 // One each.
 [[nodiscard]] offered list_tool(std::shared_ptr<const place> where);

@@ -20,6 +20,17 @@ std::vector<std::string> in_force(const parts& whole) {
     const auto& url = whole.settings.tracing->url;
     out.push_back("tracing  " + url.substr(0, url.find('?')));
   }
+  if (const auto& search = whole.settings.search) {
+    const auto& where = search->path.empty()
+                            ? (search->postgres.empty() ? std::string("in memory") : std::string("in PostgreSQL"))
+                            : search->path;
+    auto line = "search  index " + where;
+    if (search->embeddings) {
+      const auto& url = search->embeddings->url;
+      line += ", vectors of " + search->embeddings->model + " from " + url.substr(0, url.find('?'));
+    }
+    out.push_back(std::move(line));
+  }
   return out;
 }
 

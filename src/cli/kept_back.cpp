@@ -43,6 +43,10 @@ std::vector<std::string> kept_back(const config::settings& settings, const std::
   add(settings.http.tls.key);
   if (settings.audit) add(settings.audit->path);
   if (settings.tracing) add(settings.tracing->bearer_file);
+  if (settings.search) {
+    add(settings.search->path);
+    if (settings.search->embeddings) add(settings.search->embeddings->bearer_file);
+  }
   for (const auto& one : settings.sources)
     if (one.type == "metrics") add_metrics(one.options, add);
   for (const auto& one : more) add(one);

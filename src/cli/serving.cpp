@@ -24,6 +24,7 @@
 #include "cli/output.hpp"
 #include "cli/sandbox/server_sandbox.hpp"
 #include "cli/signals.hpp"
+#include "config/search_settings.hpp"
 #include "config/tracing_settings.hpp"
 #include "server/core.hpp"
 
@@ -64,6 +65,7 @@ class reloadable {
     auth_ = whole->settings.auth;
     sandboxed_ = whole->settings.sandbox;
     tracing_ = whole->settings.tracing;
+    search_ = whole->settings.search;
     return whole;
   }
   /// Confines this process to what they need. Before other threads exist.
@@ -77,6 +79,7 @@ class reloadable {
   result<void> start(parts& whole) {
     const std::lock_guard lock(mutex_);
     if (auto traced = start_tracing(); !traced) return traced;
+    if (auto indexed = open_index(); !indexed) return indexed;
     auto started = take(whole);
     if (started) {
       for (const auto& one : in_force(whole)) log_(one);
@@ -109,6 +112,7 @@ class reloadable {
     add(!(read.http == http_), "[http]");
     add(!(read.sandbox == sandboxed_), "[sandbox]");
     add(!config::says_the_same(read.tracing, tracing_), "[tracing]");
+    add(!config::says_the_same(read.search, search_), "[search]");
     add(records_.is_open_otherwise(read.audit), "[audit]");
     add(!(read.auth == auth_), "[auth], but scopes and rules,");
     return where.empty() ? where : "; what changed below " + where + " holds from the next start on";
@@ -200,6 +204,7 @@ class reloadable {
     if (!record) return tl::unexpected(std::move(record.error()));
     whole.options.audit = std::move(*record);
     whole.options.traces = traces_;
+    whole.options.search = index_;
     return server_.replace(whole.options, whole.providers);
   }
 
@@ -221,6 +226,19 @@ class reloadable {
     return {};
   }
 
+  /// Once: the index of the start is kept until the end.
+  result<void> open_index() {
+    if (!search_) return {};
+    auto with = *search_;
+    with.log = log_;
+    auto made = open_search_index(std::move(with));
+    if (!made) {
+      return tl::unexpected(failure{made.error().code, "[search]: " + made.error().public_text, made.error().private_text});
+    }
+    index_ = std::move(*made);
+    return {};
+  }
+
   void reload_certificates() {
     const auto outcome = secured_->reload_certificates();
     log_(outcome ? "read the certificate again" : "kept the old certificate: " + told(outcome.error()));
@@ -234,6 +252,8 @@ class reloadable {
   config::auth_settings auth_;
   config::sandbox_settings sandboxed_;
   std::optional<tracing_options> tracing_;
+  std::optional<search_options> search_;
+  std::shared_ptr<search_index> index_;
   bool traces_by_environment_ = false;
   std::shared_ptr<tracer> traces_;  // null: nothing is traced
   server_sandbox sandbox_;

@@ -16,6 +16,7 @@
 #include "config/audit_settings.hpp"
 #include "config/collector.hpp"
 #include "config/limit_settings.hpp"
+#include "config/search_settings.hpp"
 #include "config/toml.hpp"
 #include "config/tracing_settings.hpp"
 #include "letters/lower_case.hpp"
@@ -121,6 +122,7 @@ result<settings> parse(std::string_view text, const std::string& file) {
   read_table(*root, "sandbox", read_sandbox, made.sandbox, errors);
   read_table(*root, "audit", read_audit, made.audit, errors);
   read_table(*root, "tracing", read_tracing, made.tracing, errors);
+  read_table(*root, "search", read_search, made.search, errors);
   const auto read_rules = [&made](section from) { return read_access(std::move(from), made.access_tables); };
   read_table(*root, "access", read_rules, made.access, errors);
   read_table(*root, "limits", read_limits, made.limits, errors);

@@ -15,6 +15,7 @@
 #include <hondana/limits.hpp>
 #include <hondana/resource.hpp>
 #include <hondana/scopes.hpp>
+#include <hondana/search.hpp>
 #include <hondana/tracing.hpp>
 
 #include "config/auth_settings.hpp"
@@ -52,6 +53,7 @@ struct settings {
   std::optional<section> file;  ///< The whole text, for errors that show only later; nothing: there is none.
   std::optional<audit_file_options> audit;
   std::optional<tracing_options> tracing;  ///< `[tracing]`; nothing: the environment says.
+  std::optional<search_options> search;    ///< `[search]`; nothing: there is no index.
   server_limits limits;                    ///< But for those of sources.
   access_rules access;
   std::vector<section> access_tables;  ///< The table of each of its rules, for errors about it.

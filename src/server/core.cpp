@@ -8,6 +8,7 @@
 #include "bridge/scan.hpp"
 #include "bridge/tools.hpp"
 #include "catalog/masking.hpp"
+#include "search/search_index.hpp"
 
 namespace hondana::inline v0 {
 namespace {
@@ -100,8 +101,11 @@ core::core(server_options options)
   for (const auto& sound : {check(options.scopes), check(options.access), check(options.limits)}) {
     if (!sound) throw std::invalid_argument(sound.error().public_text);
   }
-  const auto arranged = arrange(std::move(options), {});
+  std::vector<std::shared_ptr<catalog::source>> own;
+  if (options.search) own.push_back(std::make_shared<catalog::source>(options.search->source(), queue_limit));
+  const auto arranged = arrange(std::move(options), std::move(own));
   if (!arranged) throw std::logic_error("an arrangement without sources was refused: " + arranged.error().public_text);
+  begin_indexing();
   door_->inside = this;
 }
 
@@ -110,6 +114,7 @@ core::~core() {
     const std::unique_lock nobody(door_->mutex);
     door_->inside = nullptr;
   }
+  if (indexed_) indexed_->leave();
   listen_to(sources_, {});
   attachments_->rearrange(nullptr);
   close(std::chrono::steady_clock::now());
@@ -163,6 +168,10 @@ result<void> core::replace(server_options options, std::vector<std::shared_ptr<p
   std::unique_lock lock(mutex_);
   const auto present = sources_;
   lock.unlock();
+  if (indexed_ && options.search != indexed_)
+    return fail(errc::invalid_argument,
+                "A server keeps its search index as long as it lives: make a new one for another index.");
+  if (options.search) providers.push_back(options.search->source());
   std::vector<std::shared_ptr<catalog::source>> sources;
   sources.reserve(providers.size());
   for (auto& one : providers) {
@@ -170,7 +179,17 @@ result<void> core::replace(server_options options, std::vector<std::shared_ptr<p
         std::find_if(present.begin(), present.end(), [&one](const auto& source) { return source->what() == one; });
     sources.push_back(kept != present.end() ? *kept : std::make_shared<catalog::source>(std::move(one), queue_limit));
   }
-  return arrange(std::move(options), std::move(sources));
+  auto arranged = arrange(std::move(options), std::move(sources));
+  if (arranged) begin_indexing();
+  return arranged;
+}
+
+void core::begin_indexing() {
+  if (indexed_) return indexed_->refresh();
+  const auto options = this->options();
+  if (!options.search) return;
+  indexed_ = options.search;
+  indexed_->serve(bridge_place_, feed_);
 }
 
 result<core::handler_table> core::handlers_for(const server_options& options) const {
@@ -206,7 +225,7 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   const bool has_other_tools = has_rules || options.resource_tools != options_.resource_tools;
   handlers_ = std::move(*handlers);
   context->handlers = handlers_;
-  bridge_place_->put({context->catalog, context->gate, timers_});
+  bridge_place_->put({context->catalog, context->gate, timers_, options.search ? options.search->engine() : nullptr});
   context->sealer = sealer_;
   context->timers = timers_;
   context->batch_bytes = batch_bytes_;

@@ -77,6 +77,10 @@ class core final : public session::context_source, public std::enable_shared_fro
   [[nodiscard]] result<handler_table> handlers_for(const server_options& options) const;
   result<void> arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources);
 
+  /// Hands the index what it is to index, the first time, and else has it look again. `arranging_` is held, or nobody else is
+  /// there.
+  void begin_indexing();
+
   class hearer;  // what sources tell
   /// At its end nobody tells figures who has begun before.
   struct tellers_waited_for {
@@ -103,7 +107,8 @@ class core final : public session::context_source, public std::enable_shared_fro
   std::shared_ptr<work::pool> handler_pool_;
   std::shared_ptr<work::pool> bridge_pool_;
   const std::shared_ptr<bridge::place> bridge_place_ = std::make_shared<bridge::place>();
-  handler_table handlers_;  // changed under `arranging_`
+  handler_table handlers_;                 // changed under `arranging_`
+  std::shared_ptr<search_index> indexed_;  // set once
   std::shared_ptr<const seal::sealer> sealer_;
   std::vector<std::shared_ptr<const figures::part>> figures_;
   const std::shared_ptr<door> door_ = std::make_shared<door>();

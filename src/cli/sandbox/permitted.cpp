@@ -9,6 +9,7 @@
 
 #include "cli/callers/ways.hpp"
 #include "otlp/exporter.hpp"
+#include "search/needs.hpp"
 #include "uri/host_port.hpp"
 
 namespace hondana::cli {
@@ -242,6 +243,12 @@ sandbox::permissions permitted(const parts& whole, const serving_place& at) {
   }
   if (const auto& tracing = whole.settings.tracing) {
     if (const auto needs = otlp::needs_of(*tracing)) {
+      for (const auto& folder : needs->folders) paths.add_needed(folder);
+      add_ports(needs->sockets, made.connects);
+    }
+  }
+  if (const auto& search = whole.settings.search) {
+    if (const auto needs = search::needs_of(*search)) {
       for (const auto& folder : needs->folders) paths.add_needed(folder);
       add_ports(needs->sockets, made.connects);
     }

@@ -1,0 +1,110 @@
+/// Reading resources for the index.
+#include "search/cutting.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "bridge/pulling.hpp"
+#include "charsets/charsets.hpp"
+#include "language/language.hpp"
+
+namespace hondana::search {
+namespace {
+
+/// Bytes as text where they can be; what begins like a picture or an archive need not be pulled whole for that.
+constexpr std::size_t longest_look = 4096;
+
+bool may_pass(errc why) noexcept {
+  return why == errc::timed_out || why == errc::cancelled || why == errc::overloaded || why == errc::source_unavailable ||
+         why == errc::content_changed || why == errc::too_many_requests || why == errc::resource_not_found;
+}
+
+std::string language_said_by(const resource& entry) {
+  for (const auto& [key, value] : entry.metadata) {
+    if (key != "lang" && key != "language") continue;
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  }
+  return {};
+}
+
+bool is_media(std::string_view type) noexcept {
+  return type.starts_with("image/") || type.starts_with("audio/") || type.starts_with("video/") || type.starts_with("font/");
+}
+
+cut_document without_text(cut_document made, std::string problem) {
+  made.what.problem = std::move(problem);
+  return made;
+}
+
+}  // namespace
+
+document document_of(const resource& entry) {
+  document out;
+  out.uri = entry.uri;
+  out.version = entry.version;
+  out.name = entry.name;
+  out.title = entry.title;
+  out.description = entry.description;
+  out.mime_type = entry.mimeType;
+  out.kind = entry.kind;
+  out.priority = entry.annotations.priority;
+  out.audience = entry.annotations.audience;
+  std::sort(out.audience.begin(), out.audience.end());
+  out.modified = entry.annotations.lastModified;
+  out.size = entry.size;
+  out.language = language_said_by(entry);
+  return out;
+}
+
+result<cut_document> cut(const call& by, const bridge::surroundings& in, const resource& entry,
+                         const std::string& known_version, std::uint64_t largest) {
+  cut_document made;
+  made.what = document_of(entry);
+  if (entry.size && *entry.size > largest)
+    return without_text(std::move(made), "it has " + std::to_string(*entry.size) + " bytes, and " + std::to_string(largest) +
+                                             " are indexed at most");
+  if (is_media(entry.mimeType)) return without_text(std::move(made), "it is no text");
+  catalog::read_options how;
+  if (!known_version.empty()) how.if_version = known_version;
+  how.as_bytes = true;
+  auto read = bridge::await<catalog::read_answer>(by, [&](catalog::completion<catalog::read_answer> done) {
+    in.catalog->read(by, entry.uri, entry.uri, std::move(how), std::move(done));
+  });
+  if (!read) {
+    if (may_pass(read.error().code)) return tl::unexpected(std::move(read.error()));
+    return without_text(std::move(made), read.error().public_text);
+  }
+  if (read->is_unmodified) {
+    made.is_unchanged = true;
+    return made;
+  }
+  made.what.version = read->reading.version;
+  const auto& contents = read->reading.contents;
+  const auto text = std::find_if(contents.begin(), contents.end(), [](const auto& one) { return one.is_text; });
+  if (contents.empty()) return without_text(std::move(made), "it has no contents");
+  const auto& chosen = text != contents.end() ? *text : contents.front();
+  if (text == contents.end()) {
+    auto front = bridge::pull(by, in, chosen, read->home, {}, bridge::extent{0, longest_look}, longest_look);
+    if (!front) return tl::unexpected(std::move(front.error()));
+    if (!charsets::decode(front->bytes)) return without_text(std::move(made), "it is no text");
+  }
+  auto pulled = bridge::pull(by, in, chosen, read->home, {}, {}, static_cast<std::size_t>(largest) + 1);
+  if (!pulled) return tl::unexpected(std::move(pulled.error()));
+  if (pulled->total > largest)
+    return without_text(std::move(made), "it has " + std::to_string(pulled->total) + " bytes, and " + std::to_string(largest) +
+                                             " are indexed at most");
+  std::string bytes = std::move(pulled->bytes);
+  if (text == contents.end()) {
+    auto decoded = charsets::decode(bytes, chosen.mimeType);
+    if (!decoded) return without_text(std::move(made), "it is no text");
+    bytes = std::move(decoded->text);
+  }
+  auto parts = passages::passages_of(bytes, chosen.mimeType, entry.name);
+  made.passages = std::move(parts.passages);
+  if (made.what.title.empty() && !made.passages.empty()) made.what.title = made.passages.front().title;
+  if (made.what.language.empty()) made.what.language = language::language_of(bytes);
+  if (made.passages.empty()) made.what.problem = "it has no text";
+  return made;
+}
+
+}  // namespace hondana::search

@@ -1,0 +1,34 @@
+/// From a resource to what is indexed of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <hondana/error.hpp>
+#include <hondana/provider.hpp>
+#include <hondana/resource.hpp>
+
+#include "bridge/place.hpp"
+#include "passages/passages.hpp"
+#include "search/store.hpp"
+
+namespace hondana::search {
+
+struct cut_document {
+  document what{};
+  std::vector<passages::passage> passages{};
+  bool is_unchanged = false;  ///< It has the version that is known already; nothing else is set.
+};
+
+/// What a list says of a resource.
+[[nodiscard]] document document_of(const resource& entry);
+
+/// Reads what `entry` stands for as the server gives it to those who see everything, so with its secrets masked, and cuts it.
+/// What is no text, or has more than `largest` bytes, is a document with a `problem` and without passages. Blocks. Errors:
+/// those of reads that may pass (timed_out, overloaded, source_unavailable, content_changed, cancelled), and
+/// resource_not_found: it has gone.
+[[nodiscard]] result<cut_document> cut(const call& by, const bridge::surroundings& in, const resource& entry,
+                                       const std::string& known_version, std::uint64_t largest);
+
+}  // namespace hondana::search

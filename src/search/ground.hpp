@@ -1,0 +1,65 @@
+/// What an index stands on; shared by who writes and who searches.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include <hondana/search.hpp>
+
+#include "bridge/place.hpp"
+#include "embeddings/embedder.hpp"
+#include "embeddings/neighbours.hpp"
+#include "search/store.hpp"
+#include "tokens/tokens.hpp"
+
+namespace hondana::search {
+
+/// Threads: any.
+struct ground {
+  search_options options{};
+  std::shared_ptr<const tokens::tokenizer> words{};
+  std::shared_ptr<store> kept{};
+  std::shared_ptr<const embeddings::embedder> embedder{};  ///< Null: there are no vectors.
+
+  /// What is near to what; null until the first vector is there.
+  [[nodiscard]] std::shared_ptr<embeddings::neighbours> neighbours() const {
+    const std::lock_guard lock(mutex_);
+    return neighbours_;
+  }
+  void put_neighbours(std::shared_ptr<embeddings::neighbours> those) {
+    const std::lock_guard lock(mutex_);
+    neighbours_ = std::move(those);
+  }
+  /// Where the server is; set once, before anything is indexed.
+  [[nodiscard]] std::shared_ptr<const bridge::place> where() const {
+    const std::lock_guard lock(mutex_);
+    return where_;
+  }
+  void put_where(std::shared_ptr<const bridge::place> there) {
+    const std::lock_guard lock(mutex_);
+    where_ = std::move(there);
+  }
+  [[nodiscard]] search_state state() const {
+    const std::lock_guard lock(mutex_);
+    return state_;
+  }
+  void change_state(const std::function<void(search_state&)>& how) {
+    const std::lock_guard lock(mutex_);
+    how(state_);
+  }
+  void say(std::string_view line) const {
+    if (options.log) options.log("search: " + std::string(line));
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<embeddings::neighbours> neighbours_;
+  std::shared_ptr<const bridge::place> where_;
+  search_state state_{};
+};
+
+}  // namespace hondana::search

@@ -1,0 +1,145 @@
+/// Opening an index, and its life in a server.
+#include "search/search_index.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "search/embedded/embedded_store.hpp"
+#include "search/engine.hpp"
+#include "search/ground.hpp"
+#include "search/indexer.hpp"
+#include "search/provider.hpp"
+
+namespace hondana::inline v0 {
+
+struct search_index::state {
+  std::shared_ptr<search::ground> on = std::make_shared<search::ground>();
+  std::shared_ptr<search::engine> by;
+  std::shared_ptr<search::search_provider> source;
+  std::shared_ptr<provider> source_for_server;
+  std::unique_ptr<search::indexer> indexing;
+};
+
+namespace {
+
+tl::unexpected<failure> wrong_option(std::string_view name, std::string_view why) {
+  return fail(errc::invalid_argument, std::string(name) + ": " + std::string(why));
+}
+
+result<std::shared_ptr<const tokens::tokenizer>> tokenizer_for(const search_options& how) {
+  if (how.words == word_cutting::trigrams) return tokens::words_by_trigrams();
+  auto made = tokens::words_by_mecab(how.dictionary);
+  if (made || how.words == word_cutting::mecab) return made;
+  if (how.log) how.log("search: Japanese is found by three characters at a time, since " + made.error().public_text);
+  return tokens::words_by_trigrams();
+}
+
+result<std::shared_ptr<const embeddings::embedder>> embedder_for(const embedding_options& how) {
+  embeddings::settings with;
+  with.at.url = how.url;
+  with.at.bearer_file = how.bearer_file;
+  with.at.authorities = how.authorities;
+  with.at.sends_secrets_in_the_clear = how.sends_secrets_in_the_clear;
+  with.at.time = how.timeout;
+  with.model = how.model;
+  with.dimensions = how.dimensions;
+  with.query_prefix = how.query_prefix;
+  with.document_prefix = how.document_prefix;
+  with.batch = how.batch;
+  with.query_time = how.query_timeout;
+  return embeddings::make_embedder(std::move(with));
+}
+
+}  // namespace
+
+search_index::search_index(std::unique_ptr<state> made) : state_(std::move(made)) {
+  state_->by = std::make_shared<search::engine>(state_->on);
+  state_->source = std::make_shared<search::search_provider>(state_->on, state_->by);
+  state_->source_for_server = state_->source;
+  state_->indexing = std::make_unique<search::indexer>(state_->on);
+  state_->source->wait_by([in = std::weak_ptr(state_)](auto until, const auto& hears, const auto& stop) -> result<void> {
+    const auto there = in.lock();
+    if (!there) return fail(errc::source_unavailable, "search: the index has gone");
+    const auto asked = there->indexing->ask_for_look();
+    while (there->indexing->complete_looks() < asked) {
+      if (hears) hears(there->on->state());
+      if (stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+      if (std::chrono::steady_clock::now() >= until)
+        return fail(errc::timed_out, "search: not everything was indexed in that time; ask again");
+      static_cast<void>(there->indexing->wait_for_change(until, stop));
+    }
+    if (hears) hears(there->on->state());
+    return {};
+  });
+}
+
+search_index::~search_index() { leave(); }
+
+void search_index::serve(std::shared_ptr<const bridge::place> where, std::shared_ptr<catalog::feed> changes) {
+  state_->on->put_where(std::move(where));
+  state_->indexing->begin(std::move(changes));
+}
+
+void search_index::leave() { state_->indexing->end(); }
+
+const std::shared_ptr<provider>& search_index::source() const noexcept { return state_->source_for_server; }
+
+std::shared_ptr<const bridge::search_engine> search_index::engine() const noexcept { return state_->by; }
+
+hondana::needs search_index::needs() const {
+  hondana::needs out;
+  const auto& how = state_->on->options;
+  if (!how.path.empty()) out.folders.push_back({std::filesystem::path(how.path).parent_path().string(), true});
+  if (state_->on->embedder) {
+    out.sockets.push_back(state_->on->embedder->place());
+    for (const auto& one : state_->on->embedder->files()) out.folders.push_back({one, false});
+  }
+  return out;
+}
+
+search_state search_index::now() const { return state_->on->state(); }
+
+void search_index::refresh() { static_cast<void>(state_->indexing->ask_for_look()); }
+
+result<void> search_index::wait(std::chrono::steady_clock::time_point until,
+                                const std::function<void(const search_state&)>& hears, const std::stop_token& stop) {
+  return state_->source->wait(until, hears, stop);
+}
+
+result<std::shared_ptr<search_index>> open_search_index(search_options from) {
+  if (!from.path.empty() && !from.postgres.empty())
+    return wrong_option("postgres", "the index is kept in a file or in PostgreSQL, not in both; remove one of the two");
+  if (!from.path.empty() && from.path.front() != '/') return wrong_option("path", "expected an absolute path");
+  if (from.interval.count() < 100) return wrong_option("interval", "expected at least 100 ms");
+  if (!from.postgres.empty()) return wrong_option("postgres", "this build has no store in PostgreSQL");
+  auto made = std::make_unique<search_index::state>();
+  auto words = tokenizer_for(from);
+  if (!words) return tl::unexpected(std::move(words.error()));
+  made->on->words = std::move(*words);
+  if (from.embeddings) {
+    auto embedder = embedder_for(*from.embeddings);
+    if (!embedder)
+      return tl::unexpected(
+          failure{embedder.error().code, "embeddings: " + embedder.error().public_text, embedder.error().private_text});
+    made->on->embedder = std::move(*embedder);
+  }
+  auto kept = search::open_embedded({from.path, made->on->words, from.log});
+  if (!kept) return tl::unexpected(std::move(kept.error()));
+  made->on->kept = std::move(*kept);
+  made->on->change_state([&](search_state& state) {
+    state.words = made->on->words->description();
+    if (made->on->embedder) state.vectors_from = made->on->embedder->description();
+  });
+  made->on->options = std::move(from);
+  return std::make_shared<search_index>(std::move(made));
+}
+
+search_state state_of(const search_index& which) { return which.now(); }
+void refresh(search_index& which) { which.refresh(); }
+result<void> wait_until_complete(search_index& which, std::chrono::steady_clock::time_point until,
+                                 const std::function<void(const search_state&)>& hears) {
+  return which.wait(until, hears);
+}
+
+}  // namespace hondana::inline v0
