@@ -78,9 +78,11 @@ result<std::vector<vector>> service::of_documents(std::span<const std::string> t
 result<vector> service::of_query(const std::string& text, std::stop_token stop) const {
   const auto now = clock::now();
   if (const auto left = respite_.left(now, from_.query_time)) {
-    auto out = fail(errc::source_unavailable, "the embedding service at " + at_->origin() + " has failed " +
-                                                  std::to_string(respite_.failures()) +
-                                                  " times in a row, and is left alone for another " + in_seconds(*left));
+    const auto count = respite_.failures();
+    auto out =
+        fail(errc::source_unavailable, "the embedding service at " + at_->origin() + " has failed" +
+                                           (count > 1 ? ' ' + std::to_string(count) + " times in a row" : std::string()) +
+                                           ", and is left alone for another " + in_seconds(*left));
     out.value().retry = *left;
     return out;
   }
@@ -169,8 +171,10 @@ failure service::failure_of(const endpoint::answer& got, std::string words) cons
                            : "the token or password in the named file is not, or no longer, accepted");
   } else if (got.status == 404 || got.status == 405) {
     out.code = errc::source_unavailable;
-    out.public_text = who + " knows the path of " + at_->url() + path_ + " or the model \"" + from_.model + "\" not (" +
-                      status + "); the URL usually ends in /v1, and the model must have been loaded there";
+    auto url = at_->url();
+    while (url.ends_with('/')) url.pop_back();
+    out.public_text = who + " answers " + status + ": it knows no " + url + path_ + ", or has no model \"" + from_.model +
+                      "\"; the URL usually ends in /v1, and the model must have been loaded there";
   } else if (got.status == 429 || got.status >= 500) {
     out.code = errc::source_unavailable;
     out.public_text = who + (got.status == 429 ? " is asked too often (" : " fails (") + status + ')';

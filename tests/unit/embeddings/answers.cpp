@@ -19,12 +19,16 @@ std::string data_of(std::string_view inner) { return R"({"object":"list","data":
 
 TEST(embedding_answers, of_openai_ollama_and_llama_cpp_are_read) {
   // The members of each, with their own numbers left out.
-  for (
-      const std::string text :
-      {R"({"object":"list","data":[{"object":"embedding","embedding":[3,4],"index":0}],"model":"text-embedding-3-small","usage":{"prompt_tokens":8,"total_tokens":8}})",
-       R"({"object":"list","data":[{"object":"embedding","embedding":[3e0,4.0],"index":0}],"model":"nomic-embed-text","usage":{"prompt_tokens":2,"total_tokens":2}})",
-       R"({"model":"bge","object":"list","usage":{"prompt_tokens":6,"total_tokens":6},"data":[{"embedding":[0.3,0.4],"index":0,"object":"embedding"}]})",
-       R"({"id":"embd-1","object":"list","created":1,"model":"e5","data":[{"index":0,"object":"embedding","embedding":[30.0,40.0]}],"usage":{"prompt_tokens":4,"total_tokens":4,"completion_tokens":0,"prompt_tokens_details":null}})"}) {
+  for (const std::string text :
+       {R"({"object":"list","data":[{"object":"embedding","embedding":[3,4],"index":0}],)"
+        R"("model":"text-embedding-3-small","usage":{"prompt_tokens":8,"total_tokens":8}})",
+        R"({"object":"list","data":[{"object":"embedding","embedding":[3e0,4.0],"index":0}],)"
+        R"("model":"nomic-embed-text","usage":{"prompt_tokens":2,"total_tokens":2}})",
+        R"({"model":"bge","object":"list","usage":{"prompt_tokens":6,"total_tokens":6},)"
+        R"("data":[{"embedding":[0.3,0.4],"index":0,"object":"embedding"}]})",
+        R"({"id":"embd-1","object":"list","created":1,"model":"e5",)"
+        R"("data":[{"index":0,"object":"embedding","embedding":[30.0,40.0]}],)"
+        R"("usage":{"prompt_tokens":4,"total_tokens":4,"completion_tokens":0,"prompt_tokens_details":null}})"}) {
     const auto got = vectors_in(text, 1);
     ASSERT_TRUE(got) << got.error().public_text;
     ASSERT_EQ(got->size(), 1u);

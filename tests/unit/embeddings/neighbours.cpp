@@ -25,6 +25,7 @@ using hondana::embeddings::neighbours;
 class clustered_vectors {
  public:
   clustered_vectors(std::size_t dimension, std::size_t middles) : dimension_(dimension) {
+    middles_.reserve(middles);
     for (std::size_t i = 0; i < middles; ++i) middles_.push_back(drawn());
   }
   std::vector<float> next() {
@@ -134,7 +135,7 @@ TEST(neighbours_of_a_vector, are_found_in_a_graph_nearly_as_in_all) {
 #ifdef HONDANA_IS_SANITIZED
   constexpr std::int64_t count = 2'000;
 #else
-  constexpr std::int64_t count = 10'000;
+  constexpr std::int64_t count = 8'000;
 #endif
   clustered_vectors from(64, 300);
   const auto exact = neighbours::make({.dimension = 64, .exact_up_to = 1'000'000});
@@ -188,9 +189,9 @@ void churn(std::size_t exact_up_to, std::size_t middling, int steps, double leas
 }
 
 #ifdef HONDANA_IS_SANITIZED
-constexpr int churning = 3'000;
+constexpr int churning = 2'000;
 #else
-constexpr int churning = 12'000;
+constexpr int churning = 6'000;
 #endif
 
 TEST(neighbours_of_a_vector, stay_right_while_many_come_and_go_in_a_small_set) { churn(1'000'000, 500, churning, 1); }
@@ -237,9 +238,11 @@ TEST(neighbours_of_a_vector, are_searched_by_several_threads_while_they_change) 
   const auto set = neighbours::make({.dimension = 16, .exact_up_to = 200});
   clustered_vectors from(16, 10);
   std::vector<std::vector<float>> made;
+  made.reserve(800);
   for (int i = 0; i < 800; ++i) made.push_back(from.next());
   std::atomic<bool> is_done = false;
   std::vector<std::thread> searching;
+  searching.reserve(2);
   for (int i = 0; i < 2; ++i) {
     searching.emplace_back([&, i] {
       for (std::size_t j = static_cast<std::size_t>(i); !is_done; ++j) {

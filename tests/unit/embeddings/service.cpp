@@ -239,7 +239,7 @@ TEST(an_embedder, answers_queries_at_once_while_its_service_is_down_and_is_well_
   for (int i = 0; i < 5; ++i) {
     const auto further = it.by->of_query("cat", {});
     ASSERT_FALSE(further);
-    expect_says(further.error(), errc::source_unavailable, {"1 times in a row", "1 s"});
+    expect_says(further.error(), errc::source_unavailable, {"has failed", "left alone", "1 s"});
     EXPECT_TRUE(further.error().retry);
   }
   EXPECT_LE(it.service.requests(), 2u);  // a connection that is reset may be tried once more
@@ -278,6 +278,7 @@ TEST(an_embedder, is_asked_by_several_threads) {
   const asked_service it({}, {.batch = 2});
   const auto texts = shelf_of_texts();
   std::vector<std::thread> asking;
+  asking.reserve(6);
   for (int i = 0; i < 6; ++i) {
     asking.emplace_back([&] {
       for (int j = 0; j < 5; ++j) {
