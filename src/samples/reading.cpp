@@ -23,7 +23,7 @@ std::function<bool()> soon(const series::selector& which) {
 struct remembered {
   std::int64_t id = 0;
   series::identity of{};
-  series::instant first = never_after, newest = never_before;
+  series::instant first = never_after, last = never_before, newest = never_before;
   bool is_turned = false;
   std::vector<std::shared_ptr<const growing>> closed{};
   std::optional<head> open{};
@@ -178,7 +178,7 @@ result<std::vector<remembered>> remember(const index& names, const std::vector<s
   out.reserve(slots.size());
   for (const auto at : slots) {
     const auto& of = streams[at];
-    remembered one{of.id, names.identity_of(at), of.first, of.newest, of.is_turned, {}, {}};
+    remembered one{of.id, names.identity_of(at), of.first, of.last, of.newest, of.is_turned, {}, {}};
     if (of.open) one.open = of.open->samples;
     if (const auto found = closed.find(at); found != closed.end() && !(is_last_only && one.open)) one.closed = found->second;
     out.push_back(std::move(one));
@@ -217,7 +217,10 @@ result<std::vector<series::points>> store::read(const series::selector& which, s
       done = read_chunks((*by)->coarse_start, (*by)->coarse, one.id, one.is_turned ? never_before : from, from, to, rest,
                          points.samples);
     const auto reach = one.is_turned ? before(from, longest_chunk) : from;
-    if (done) done = read_chunks((*by)->chunk_start, (*by)->chunks, one.id, reach, from, to, rest, points.samples);
+    // The file may be newer than what memory had: samples that have come meanwhile and are settled already are left out, for
+    // those of other series of their batch may be in neither.
+    const auto until = std::min(to, one.last);
+    if (done) done = read_chunks((*by)->chunk_start, (*by)->chunks, one.id, reach, from, until, rest, points.samples);
     if (!done) {
       if (sqlite::says_damaged(done.error()) && !state_->is_in_memory) sqlite::suspect(state_->options.path);
       return tl::unexpected(std::move(done.error()));

@@ -100,8 +100,9 @@ class store {
 
   /// Series with samples within `[from, to]`, in order of identity, with raw samples where they still are, and otherwise the
   /// down-sampled: of a gauge the mean of each step; of a counter the last of each step and the two beside each reset, so that
-  /// it rises as it did. Stale markers stay. Errors: response_too_large, naming how many there are and what the budget is;
-  /// timed_out; cancelled; source_unavailable.
+  /// it rises as it did. Stale markers stay. Of a batch that comes meanwhile there is nothing, unless the clock has just gone
+  /// back. Errors: response_too_large, naming how many there are and what the budget is; timed_out; cancelled;
+  /// source_unavailable.
   [[nodiscard]] result<std::vector<series::points>> read(const series::selector& which, series::instant from,
                                                          series::instant to, const budget& within) const;
   /// The sample of each series that came last, not older than `from`, be it a stale marker. Errors: as `read`.

@@ -1,7 +1,10 @@
 /// Readers, a writer and the store's own thread at once.
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
+#include <functional>
 #include <thread>
+#include <utility>
 
 #include "unit/samples/kept.hpp"
 
@@ -63,6 +66,46 @@ class shared_store : public kept {
     for (auto& one : readers) one.join();
   }
 };
+
+/// Called once, when SQLite opens a connection next.
+std::function<void()>& at_next_connection() {
+  static std::function<void()> what;
+  return what;
+}
+
+int call_at_connection() {
+  if (const auto what = std::exchange(at_next_connection(), {})) what();
+  return SQLITE_OK;
+}
+
+TEST_F(shared_store, is_read_as_it_was_though_what_comes_meanwhile_is_settled) {
+  open();
+  const auto put_both = [&](int i) {
+    batch both;
+    for (const auto* j : {"0", "1"})
+      both.entries.push_back({named("x", {{"j", j}}), {some_day + i * 1000, static_cast<double>(i)}});
+    put(both);
+  };
+  put_both(0);
+  // The first look connects once it knows what memory has, and before it looks at the file.
+  bool is_called = false;
+  at_next_connection() = [&] {
+    is_called = true;
+    put_both(1);
+    settle(clock_);
+    put_both(2);
+  };
+  const auto calling = reinterpret_cast<void (*)()>(call_at_connection);
+  ASSERT_EQ(sqlite3_auto_extension(calling), SQLITE_OK);
+  const auto then = read({"x", {}});
+  EXPECT_EQ(sqlite3_cancel_auto_extension(calling), 1);
+  EXPECT_TRUE(is_called);
+  ASSERT_EQ(then.size(), 2u);
+  for (const auto& one : then) EXPECT_EQ(one.samples.size(), 1u);
+  const auto now = read({"x", {}});
+  ASSERT_EQ(now.size(), 2u);
+  for (const auto& one : now) EXPECT_EQ(one.samples.size(), 3u);
+}
 
 TEST_F(shared_store, is_read_while_it_is_written_and_settled) { run_all(); }
 
