@@ -23,7 +23,7 @@ void make_absolute(const section& from, std::string_view key, std::string& path,
   path = std::move(absolute);
 }
 
-void take_strings(section& from, std::string_view key, std::vector<std::string>& into, collector& errors) {
+void take_prefixes(section& from, std::string_view key, std::vector<std::string>& into, collector& errors) {
   auto all = from.strings(key);
   if (!all) return errors.note(std::move(all.error()));
   const auto is_uri = [](const std::string& one) { return one.find(':') != std::string::npos; };
@@ -75,8 +75,8 @@ result<search_options> read_search(section from) {
   errors.take(from.string("path"), out.path);
   errors.take(from.string("postgres"), out.postgres);
   errors.take(from.string("postgres_schema"), out.postgres_schema);
-  take_strings(from, "include", out.include, errors);
-  take_strings(from, "exclude", out.exclude, errors);
+  take_prefixes(from, "include", out.include, errors);
+  take_prefixes(from, "exclude", out.exclude, errors);
   errors.take(from.bytes("largest"), out.largest);
   errors.take(from.integer("most_passages", 1, 100'000'000), out.most_passages);
   errors.take(from.integer("interval_ms", 100, longest_interval), interval);

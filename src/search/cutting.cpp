@@ -78,7 +78,8 @@ result<cut_document> cut(const call& by, const bridge::surroundings& in, const r
     made.is_unchanged = true;
     return made;
   }
-  made.what.version = read->reading.version;
+  // What was read so soon after a change is read again, until it has a version that tells.
+  made.what.version = read->reading.is_racy ? std::string() : read->reading.version;
   const auto& contents = read->reading.contents;
   const auto text = std::find_if(contents.begin(), contents.end(), [](const auto& one) { return one.is_text; });
   if (contents.empty()) return without_text(std::move(made), "it has no contents");
