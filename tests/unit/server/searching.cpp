@@ -1,0 +1,279 @@
+/// A server with an index: what is found follows what is served, and shows nothing else.
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hondana/memory.hpp>
+#include <hondana/search.hpp>
+#include <hondana/server.hpp>
+#include <hondana/uri.hpp>
+
+#include "lsa/model.hpp"
+#include "lsa/server.hpp"
+#include "search/engine.hpp"
+#include "search/search_index.hpp"
+#include "server/core.hpp"
+#include "session/session.hpp"
+
+namespace {
+
+using namespace hondana;
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+resource entry(const std::string& uri, std::optional<double> priority = {}) {
+  resource out;
+  out.uri = uri;
+  out.name = uri.substr(uri.rfind('/') + 1);
+  out.mimeType = "text/markdown";
+  out.annotations.priority = priority;
+  return out;
+}
+
+caller named(std::string identity) {
+  caller out;
+  out.identity = std::move(identity);
+  return out;
+}
+
+class searching_server : public testing::Test {
+ protected:
+  void SetUp() override { options_.words = word_cutting::trigrams; }
+
+  void serve(server_options how = {}) {
+    auto made = open_search_index(options_);
+    ASSERT_TRUE(made) << made.error().public_text;
+    index_ = *made;
+    how.search = index_;
+    server_ = std::make_unique<server>(std::move(how));
+    ASSERT_TRUE(server_->add(shelf_));
+    wait();
+  }
+  void put(const std::string& uri, const std::string& text, std::optional<double> priority = {}) {
+    ASSERT_TRUE(shelf_->add(entry(uri, priority), text));
+  }
+  void wait() { ASSERT_TRUE(wait_until_complete(*index_, std::chrono::steady_clock::now() + 60s)); }
+  void wait_for_vectors() {
+    const auto until = std::chrono::steady_clock::now() + 60s;
+    while (state_of(*index_).vectors < state_of(*index_).passages && std::chrono::steady_clock::now() < until) wait();
+  }
+  result<search::hits> find(const std::string& q, const caller& who = {}, search::document_filter which = {}) {
+    call by;
+    by.who = who;
+    by.deadline = std::chrono::steady_clock::now() + 30s;
+    const auto context = server_->engine()->current();
+    const auto& engine = dynamic_cast<const search::engine&>(*index_->engine());
+    return engine.find(by, {context->catalog, context->gate, context->timers, nullptr}, {q, 10, std::move(which)});
+  }
+  std::vector<std::string> uris(const std::string& q, const caller& who = {}) {
+    std::vector<std::string> out;
+    const auto got = find(q, who);
+    EXPECT_TRUE(got) << got.error().public_text;
+    if (!got) return out;
+    for (const auto& one : got->all) out.push_back(one.entry.uri);
+    return out;
+  }
+
+  search_options options_{};
+  std::shared_ptr<memory_provider> shelf_ = std::make_shared<memory_provider>("shelf", "memo:///");
+  std::shared_ptr<search_index> index_;
+  std::unique_ptr<server> server_;
+};
+
+TEST_F(searching_server, finds_passages_with_their_lines_and_headings) {
+  put("memo:///a.md", "# Birds\n\nAbout birds.\n\n" + std::string(400, 'x') + "\n\n## Kingfisher\n\nIt dives for fish.\n" +
+                          std::string(400, 'y') + "\n");
+  put("memo:///b.md", "# Trees\n\nThe oak is old.\n");
+  serve();
+  const auto got = find("kingfisher");
+  ASSERT_TRUE(got);
+  ASSERT_FALSE(got->all.empty());
+  const auto& first = got->all.front();
+  EXPECT_EQ(first.entry.uri, "memo:///a.md");
+  EXPECT_EQ(first.passage.first_line, 7u);
+  EXPECT_THAT(first.passage.heading, HasSubstr("Kingfisher"));
+  EXPECT_THAT(first.why, HasSubstr("in the heading"));
+  EXPECT_TRUE(got->is_complete);
+  EXPECT_GT(first.score, 0);
+  EXPECT_LE(first.score, 1);
+}
+
+TEST_F(searching_server, finds_japanese_by_words_inside_of_sentences) {
+  put("memo:///j.md", "# 復旧の手順\n\n本番のデータベースを元に戻すときは、当番に連絡します。\n");
+  put("memo:///k.md", "# 会議室\n\n予約は前日までに。\n");
+  serve();
+  EXPECT_THAT(uris("データベース"), ElementsAre("memo:///j.md"));
+  EXPECT_THAT(uris("ﾃﾞｰﾀﾍﾞｰｽ"), ElementsAre("memo:///j.md")) << "in half width, too";
+  EXPECT_THAT(uris("予約"), ElementsAre("memo:///k.md")) << "two characters are enough";
+}
+
+TEST_F(searching_server, follows_what_comes_changes_and_goes) {
+  put("memo:///a.md", "an owl");
+  serve();
+  EXPECT_THAT(uris("owl"), ElementsAre("memo:///a.md"));
+  put("memo:///a.md", "a heron");
+  put("memo:///b.md", "an owl again");
+  wait();
+  EXPECT_THAT(uris("owl"), ElementsAre("memo:///b.md"));
+  EXPECT_THAT(uris("heron"), ElementsAre("memo:///a.md"));
+  ASSERT_TRUE(shelf_->remove("memo:///b.md"));
+  EXPECT_THAT(uris("owl"), IsEmpty()) << "what is not there is not found, though it is in the index still";
+  wait();
+  EXPECT_EQ(state_of(*index_).resources, 1u);
+}
+
+TEST_F(searching_server, more_important_documents_come_first_where_the_words_say_the_same) {
+  put("memo:///1.md", "the lighthouse stands", 0.1);
+  put("memo:///2.md", "the lighthouse stands", 0.9);
+  put("memo:///3.md", "the lighthouse stands", 0.5);
+  serve();
+  EXPECT_THAT(uris("lighthouse"), ElementsAre("memo:///2.md", "memo:///3.md", "memo:///1.md"));
+}
+
+TEST_F(searching_server, shows_a_caller_nothing_that_it_may_not_see_or_read) {
+  put("memo:///open/a.md", "a common word, treasure");
+  put("memo:///hidden/b.md", "treasure treasure treasure, map");
+  server_options how;
+  how.access.rules = {{.identities = {"*"}, .uris = {"memo:///open", "search:///"}, .gives = grant::read},
+                      {.identities = {"boss"}, .uris = {"memo:///"}, .gives = grant::read}};
+  serve(how);
+  EXPECT_THAT(uris("treasure", named("guest")), ElementsAre("memo:///open/a.md"));
+  EXPECT_THAT(uris("map", named("guest")), IsEmpty());
+  EXPECT_EQ(uris("treasure", named("boss")).size(), 2u);
+}
+
+TEST_F(searching_server, secrets_are_masked_before_anything_is_indexed) {
+  const std::string token = "ghp_" + std::string(18, 'q') + std::string(18, '7');
+  put("memo:///a.md", "deploy with " + token + " tomorrow");
+  serve();
+  const auto got = find("deploy");
+  ASSERT_TRUE(got);
+  ASSERT_EQ(got->all.size(), 1u);
+  EXPECT_EQ(got->all.front().passage.text.find(token), std::string::npos);
+  EXPECT_THAT(uris(token), IsEmpty());
+}
+
+TEST_F(searching_server, queries_full_of_operators_are_words) {
+  put("memo:///a.md", "a quoted word");
+  serve();
+  for (const auto* q :
+       {"\"quoted\" OR *", "NEAR(quoted word)", "quoted AND (", "title:quoted", "quoted*\"\"\"'", "-quoted ^quoted"})
+    EXPECT_THAT(uris(q), ElementsAre("memo:///a.md")) << q;
+  const auto none = find("\" * ( ) : ^");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, errc::invalid_argument);
+}
+
+TEST_F(searching_server, the_index_goes_on_after_a_restart_without_reading_again) {
+  const auto folder = std::filesystem::temp_directory_path() / ("search_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  options_.path = (folder / "index.db").string();
+  auto reads = std::make_shared<std::atomic<int>>(0);
+  auto counted = entry("memo:///a.md");
+  counted.version = "v1";
+  const auto make = [reads](const read_request& request) -> result<reading> {
+    reading out = text_reading("a pelican", "text/markdown");
+    out.version = "v1";
+    if (request.if_version == "v1") {
+      out.contents.clear();
+      return out;
+    }
+    ++*reads;
+    return out;
+  };
+  ASSERT_TRUE(shelf_->add(counted, make));
+  serve();
+  EXPECT_EQ(*reads, 1);
+  server_.reset();
+  index_.reset();
+  serve();
+  EXPECT_THAT(uris("pelican"), ElementsAre("memo:///a.md"));
+  EXPECT_EQ(*reads, 1) << "its version is known";
+  server_.reset();
+  index_.reset();
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(searching_server, one_resource_that_cannot_be_read_keeps_nothing_else_back) {
+  put("memo:///a.md", "a stork");
+  ASSERT_TRUE(shelf_->add(entry("memo:///broken.md"),
+                          [](const read_request&) -> result<reading> { return fail(errc::access_denied, "no"); }));
+  ASSERT_TRUE(shelf_->add(entry("memo:///blob.png"), std::string("\x89PNG\0\x01\x02", 7)));
+  serve();
+  EXPECT_THAT(uris("stork"), ElementsAre("memo:///a.md"));
+  EXPECT_EQ(state_of(*index_).resources, 3u);
+  EXPECT_EQ(state_of(*index_).without_text, 2u);
+  EXPECT_THAT(uris("broken"), ElementsAre("memo:///broken.md")) << "its name is found";
+}
+
+TEST_F(searching_server, too_large_a_resource_is_found_by_its_name_alone) {
+  options_.largest = 1024;
+  put("memo:///huge.md", "walrus " + std::string(4096, 'z'));
+  serve();
+  EXPECT_THAT(uris("walrus"), IsEmpty());
+  EXPECT_THAT(uris("huge"), ElementsAre("memo:///huge.md"));
+}
+
+class searching_by_meaning : public searching_server {
+ protected:
+  void SetUp() override {
+    searching_server::SetUp();
+    texts_ = {"the car stops at the garage and the mechanic repairs the engine",
+              "an automobile engine needs oil from the mechanic", "soup is cooked from carrots and onions in the kitchen",
+              "the kitchen has a stove for soup"};
+    service_ = std::make_unique<lsa::server>(lsa::model::of(texts_, 4));
+    service_->start();
+    options_.embeddings.emplace();
+    options_.embeddings->url = service_->url();
+    options_.embeddings->model = "lsa";
+    options_.embeddings->query_timeout = 5s;
+    for (std::size_t i = 0; i < texts_.size(); ++i) put("memo:///" + std::to_string(i) + ".md", texts_[i]);
+  }
+  std::vector<std::string> texts_;
+  std::unique_ptr<lsa::server> service_;
+};
+
+TEST_F(searching_by_meaning, finds_what_has_none_of_the_words_and_says_so) {
+  serve();
+  wait_for_vectors();
+  EXPECT_EQ(state_of(*index_).vectors, 4u);
+  const auto got = find("automobile");
+  ASSERT_TRUE(got);
+  ASSERT_GE(got->all.size(), 2u);
+  EXPECT_EQ(got->all[0].entry.uri, "memo:///1.md");
+  EXPECT_EQ(got->all[1].entry.uri, "memo:///0.md");
+  EXPECT_THAT(got->all[1].why, HasSubstr("none of the words; 2nd by meaning"));
+}
+
+TEST_F(searching_by_meaning, a_service_that_is_down_leaves_words_and_is_said) {
+  lsa::behaviour dead;
+  dead.is_dead = true;
+  service_->behave(dead);
+  serve();
+  EXPECT_THAT(uris("soup").size(), 2u);
+  const auto got = find("soup");
+  ASSERT_TRUE(got);
+  EXPECT_FALSE(got->remark.empty());
+  EXPECT_EQ(state_of(*index_).vectors, 0u);
+}
+
+TEST_F(searching_by_meaning, another_length_of_vectors_changes_nothing_that_is_there) {
+  serve();
+  wait_for_vectors();
+  lsa::behaviour other;
+  other.requests_until_other_dimension = 0;
+  service_->behave(other);
+  put("memo:///new.md", "a soup of leeks");
+  wait();
+  EXPECT_THAT(uris("leeks"), ElementsAre("memo:///new.md"));
+  EXPECT_EQ(state_of(*index_).vectors, 4u);
+}
+
+}  // namespace
