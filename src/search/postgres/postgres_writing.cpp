@@ -7,11 +7,10 @@
 namespace hondana::search {
 namespace {
 
-// What was committed within the last half second may go with the power, as `store` says. A server whose machine has gone keeps
-// others from writing for ten minutes at most.
+// A server whose machine has gone keeps others from writing for ten minutes at most.
 constexpr const char* writer_settings =
-    "SET synchronous_commit=off; SET statement_timeout='120s'; SET lock_timeout='30s'; "
-    "SET idle_in_transaction_session_timeout='600s'; SET jit=off; SET client_min_messages=error";
+    "SET statement_timeout='120s'; SET lock_timeout='30s'; SET idle_in_transaction_session_timeout='600s'; SET jit=off; "
+    "SET client_min_messages=error";
 /// More is written before the end.
 constexpr std::size_t most_words_at_once = 200'000;
 

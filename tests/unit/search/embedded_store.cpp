@@ -21,7 +21,8 @@ class embedded_index : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
-    options_ = {folder_ + "/below/index.db", plain_words(), [this](std::string_view line) { log_ += std::string(line) + '\n'; }};
+    options_ = {folder_ + "/below/index.db", plain_words(),
+                [this](std::string_view line) { log_ += std::string(line) + '\n'; }};
   }
   void TearDown() override {
     store_.reset();

@@ -32,7 +32,8 @@ TEST(word_vector, has_each_word_once_with_its_places_and_weights) {
   EXPECT_EQ(bytes, "\0\0\0\x03'\0\0\x01\x10\x01"s + "a\0\0\x03\xC0\x02\x10\0\x10\x02"s + "b\0\0\x01\xC0\x01"s);
   const auto back = read_back(bytes);
   ASSERT_EQ(back.size(), 3u);
-  EXPECT_EQ(back.at("a"), (std::vector<std::pair<place, std::uint32_t>>{{place::title, 1}, {place::text, 0}, {place::text, 2}}));
+  EXPECT_EQ(back.at("a"),
+            (std::vector<std::pair<place, std::uint32_t>>{{place::title, 1}, {place::text, 0}, {place::text, 2}}));
   EXPECT_EQ(back.at("b"), (std::vector<std::pair<place, std::uint32_t>>{{place::title, 0}}));
 }
 
@@ -58,20 +59,30 @@ TEST(word_vector, cuts_long_words_between_characters_and_has_no_nul) {
   const auto cut = lexeme_of(long_word);
   EXPECT_EQ(cut.size(), 2044u);
   EXPECT_TRUE(long_word.starts_with(cut));
-  EXPECT_EQ(lexeme_of(std::string("a\0b", 3)), "a\xEF\xBF\xBF" "b");
+  EXPECT_EQ(lexeme_of(std::string("a\0b", 3)),
+            "a\xEF\xBF\xBF"
+            "b");
   EXPECT_EQ(lexeme_of("\xFF"), "");
 }
 
 TEST(word_vector, is_refused_when_its_bytes_are_none) {
   using namespace std::string_literals;
-  const auto whole = "\0\0\0\x01" "a\0\0\x01\xC0\x01"s;
+  const auto whole =
+      "\0\0\0\x01"
+      "a\0\0\x01\xC0\x01"s;
   const auto reads = [](const std::string& bytes) { return each_standing(bytes, [](auto, auto) {}).has_value(); };
   EXPECT_TRUE(reads(whole));
   for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(reads(whole.substr(0, size))) << size;
   EXPECT_FALSE(reads(whole + "x"));
-  EXPECT_FALSE(reads("\xFF\xFF\xFF\xFF" "a\0\0\x01\xC0\x01"s));
-  EXPECT_FALSE(reads("\0\0\0\x01" "a\0\xFF\xFF\xC0\x01"s));
-  EXPECT_FALSE(reads("\0\0\0\x01" "a\0\0\x01\xC0\0"s));
+  EXPECT_FALSE(
+      reads("\xFF\xFF\xFF\xFF"
+            "a\0\0\x01\xC0\x01"s));
+  EXPECT_FALSE(
+      reads("\0\0\0\x01"
+            "a\0\xFF\xFF\xC0\x01"s));
+  EXPECT_FALSE(
+      reads("\0\0\0\x01"
+            "a\0\0\x01\xC0\0"s));
 }
 
 TEST(word_vector, quotes_words_of_a_query_whatever_is_in_them) {
