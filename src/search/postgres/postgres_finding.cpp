@@ -127,12 +127,12 @@ result<matches> postgres_store::find(std::span<const wanted_word> words, const d
     with.text(query_of(words, decides)).number(static_cast<std::int64_t>(most) + 1);
     if (known->are_all) with.texts(known->lexemes);
     const condition filter(which, with);
-    // The few words that are wanted get weight A, and are picked by it.
-    std::string sql = "WITH found AS MATERIALIZED (SELECT p.id, p.length, p.words FROM passages p";
+    // The few words that are wanted get weight A, and are picked by it: small rows to sort, which are never kept aside.
+    std::string sql = "SELECT p.id, p.length::bigint, ";
+    sql += known->are_all ? "ts_filter(setweight(p.words, 'A', $3::text[]), '{a}')" : "p.words";
+    sql += " FROM passages p";
     if (!filter.sql().empty()) sql += " JOIN documents d ON d.id=(p.id>>16)";
-    sql += " WHERE p.words@@($1::text)::tsquery" + filter.sql() +
-           " ORDER BY p.id DESC LIMIT $2::bigint) SELECT id, length::bigint, ";
-    sql += known->are_all ? "ts_filter(setweight(words, 'A', $3::text[]), '{a}') FROM found" : "words FROM found";
+    sql += " WHERE p.words@@($1::text)::tsquery" + filter.sql() + " ORDER BY p.id DESC LIMIT $2::bigint";
     const auto rows = by.ask(sql.c_str(), with);
     if (!rows) return tl::unexpected(rows.error());
     weigher weights(words, std::move(idfs));

@@ -10,7 +10,8 @@ namespace {
 // A table is never read from end to end for words, however few rows it is thought to have.
 constexpr const char* reader_settings =
     "SET default_transaction_read_only=on; SET statement_timeout='30s'; SET lock_timeout='5s'; SET enable_seqscan=off; "
-    "SET jit=off; SET plan_cache_mode=force_custom_plan; SET work_mem='32MB'; SET client_min_messages=error";
+    "SET jit=off; SET max_parallel_workers_per_gather=0; SET plan_cache_mode=force_custom_plan; SET work_mem='32MB'; SET "
+    "client_min_messages=error";
 constexpr std::size_t most_readers = 4;
 constexpr std::chrono::seconds patience{30};
 

@@ -67,11 +67,11 @@ class postgres_store final : public store {
   [[nodiscard]] result<void> start();
   [[nodiscard]] result<std::vector<passage_id>> put(const storable& what, std::int64_t described);
   [[nodiscard]] result<std::vector<passage_id>> take_out(const std::string& uri);
-  [[nodiscard]] result<void> forget_words(std::int64_t document);
+  [[nodiscard]] result<void> forget_words(std::int64_t id);
   [[nodiscard]] result<void> count_words();
   [[nodiscard]] title_words words_of(const document& what) const;
   [[nodiscard]] word_vector vector_of(const title_words& of, const passages::passage& one, std::int64_t& length) const;
-  [[nodiscard]] result<void> rewrite(std::int64_t document, const class document& what);
+  [[nodiscard]] result<void> rewrite(std::int64_t id, const document& what);
   [[nodiscard]] result<void> put_nearby(std::span<const made_vector> what);
 
   /// Runs it with a connection of its own, and once more where that had gone and `may_repeat` still says so.

@@ -154,8 +154,8 @@ word_vector postgres_store::vector_of(const title_words& of, const passages::pas
   return out;
 }
 
-result<void> postgres_store::forget_words(std::int64_t document) {
-  const auto which = arguments().number(passage_id::of(document, 0).number).number(passage_id::of(document + 1, 0).number);
+result<void> postgres_store::forget_words(std::int64_t id) {
+  const auto which = arguments().number(passage_id::of(id, 0).number).number(passage_id::of(id + 1, 0).number);
   const auto words = write(
       "SELECT w, count(*) FROM passages p, unnest(tsvector_to_array(p.words)) AS w WHERE p.id>=$1::bigint AND p.id<$2::bigint "
       "GROUP BY w",
