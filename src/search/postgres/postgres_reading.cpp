@@ -43,7 +43,7 @@ result<void> postgres_store::reading(const asking& ask, const std::function<bool
   {
     std::unique_lock lock(mutex_);
     if (!given_back_.wait_for(lock, patience, [this] { return used_ < most_readers; }))
-      return fail(errc::overloaded, "too many searches are running in " + place_.name + "; ask again later");
+      return fail(errc::source_unavailable, "too many searches are running in " + place_.name + "; ask again later");
     ++used_;
     if (!idle_.empty()) {
       by = std::move(idle_.back());

@@ -31,8 +31,11 @@ result<void> postgres_store::open() {
   auto vectors = search::has_pgvector(*writer);
   if (!vectors) return tl::unexpected(std::move(vectors.error()));
   has_pgvector_ = *vectors;
-  writer_ = std::move(*writer);
-  if (has_pgvector_) writer_ = postgres_connection();  // which does not look into its schema yet
+  // A connection from before the extension was made does not look into its schema.
+  if (!has_pgvector_) writer_ = std::move(*writer);
+  if (options_.log)
+    options_.log("search: the index is kept in " + place_.name + ", schema " + place_.schema +
+                 (has_pgvector_ ? ", with pgvector" : ", without pgvector"));
   return {};
 }
 
