@@ -40,6 +40,11 @@ inline constexpr double b = 0.75;
 /// Two words that stand directly behind each other, in the query and in the passage, count so much of the mean of both again.
 inline constexpr double share_of_neighbours = 0.5;
 
+/// A query has no more words,
+inline constexpr std::size_t most_words = 64;
+/// and of those that begin with one of them no more are counted.
+inline constexpr std::int64_t most_beginning_so = 2'000;
+
 /// Which words decide what is looked at: the rarest, as long as they together have no more than `most` passages, and at least
 /// one; the others only count where they stand too. `having`: passages with each word. Words that nothing has decide nothing.
 [[nodiscard]] std::vector<bool> deciding(std::span<const std::uint64_t> having, std::size_t most);

@@ -137,13 +137,15 @@ class store {
   store& operator=(const store&) = delete;
   virtual ~store() = default;
 
-  // Writing.
+  // Writing. What fails but for invalid_argument may have been done by half, so that nothing of the transaction is committed:
+  // `commit` says so then, too, and all begins anew. NUL bytes are left out of texts.
 
   /// Puts a document with its passages (`passage_id::most_a_document` at most) in the place of what was there under its URI,
   /// whose passages it returns. Where there are none, name, title and description are a passage of their own. Text of malformed
   /// UTF-8 is refused (invalid_argument). Not seen by readers before `commit`.
   [[nodiscard]] virtual result<std::vector<passage_id>> put(const document& what, std::span<const passages::passage> of) = 0;
-  /// Changes what is known of a document whose contents are the same. Nothing happens where there is none.
+  /// Changes what is known of a document whose contents are the same, all but language and problem. Its passages keep their
+  /// numbers. Nothing happens where there is none.
   [[nodiscard]] virtual result<void> describe(const document& what) = 0;
   /// Forgets it, and returns its passages: none where there is no such document.
   [[nodiscard]] virtual result<std::vector<passage_id>> remove(const std::string& uri) = 0;
@@ -151,7 +153,7 @@ class store {
   /// Forgets what has been put since the last commit.
   virtual void roll_back() noexcept = 0;
 
-  /// Of which model vectors are from now on; those of others are forgotten. Empty: there are none.
+  /// Of which model vectors are from now on; those of others are forgotten. Empty: there are none. Commits.
   [[nodiscard]] virtual result<void> use_model(const std::string& id) = 0;
   /// Texts of passages without vector, at most `count`, those of the most important documents first; of several passages with
   /// equal texts one.
@@ -161,7 +163,7 @@ class store {
     std::vector<float> numbers{};
   };
   [[nodiscard]] virtual result<void> put_vectors(std::span<const made_vector> what) = 0;
-  /// Vectors of texts that no passage has any more, but those used within a day, are forgotten.
+  /// Vectors of texts that no passage has any more, but those used within a day, are forgotten. Commits.
   [[nodiscard]] virtual result<void> tidy() = 0;
 
   // Reading.

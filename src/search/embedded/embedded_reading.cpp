@@ -3,16 +3,14 @@
 #include <cstring>
 #include <utility>
 
+#include "search/bm25.hpp"
 #include "search/embedded/embedded_state.hpp"
 
 namespace hondana::search {
 namespace {
 
 constexpr std::size_t most_idle = 8;
-constexpr std::size_t most_words = 64;
 constexpr std::size_t most_frequencies = 50'000;
-/// Words that begin so are so many at most that are counted one by one.
-constexpr std::int64_t most_beginning_so = 2'000;
 constexpr std::chrono::seconds remembered{60};
 
 /// What `document_filter` says, after `WHERE`, with parameters from ?2; empty when it is open.
@@ -24,10 +22,11 @@ std::string condition_of(const document_filter& which) {
   };
   if (!which.uri_prefix.empty()) add("uri>=?2 AND uri<?3");
   if (!which.scheme.empty()) add("substr(uri,1,length(?4)+1)=?4||':'");
-  if (!which.language.empty()) add("(lower(language)=lower(?5) OR lower(substr(language,1,length(?5)+1))=lower(?5)||'-')");
+  if (!which.language.empty() && which.language != "*")
+    add("(lower(language)=lower(?5) OR lower(substr(language,1,length(?5)+1))=lower(?5)||'-')");
   if (!which.mime_type.empty())
     add(which.mime_type.back() == '/' ? "substr(mime_type,1,length(?6))=?6"
-                                      : "(mime_type=?6 OR substr(mime_type,1,length(?6)+1)=?6||';')");
+                                      : "substr(mime_type,1,instr(mime_type||';',';')-1)=?6");
   if (!which.kind.empty()) add("kind=?7");
   if (which.audience) add("(audience&?8)!=0");
   if (which.min_priority) add("priority>=?9");
@@ -38,7 +37,7 @@ std::string condition_of(const document_filter& which) {
 void bind_filter(sqlite::statement& to, const document_filter& which, const std::string& after_prefix) {
   if (!which.uri_prefix.empty()) to.bind_text(2, which.uri_prefix).bind_text(3, after_prefix);
   if (!which.scheme.empty()) to.bind_text(4, which.scheme);
-  if (!which.language.empty()) to.bind_text(5, which.language);
+  if (!which.language.empty() && which.language != "*") to.bind_text(5, which.language);
   if (!which.mime_type.empty()) to.bind_text(6, which.mime_type);
   if (!which.kind.empty()) to.bind_text(7, which.kind);
   if (which.audience) to.bind(8, bit_of(*which.audience));
@@ -142,11 +141,15 @@ void embedded_store::give_back(std::unique_ptr<reader> one) const {
 
 result<std::uint64_t> embedded_store::having(reader& by, const wanted_word& word) const {
   const auto now = std::chrono::steady_clock::now();
+  const auto changed = changed_.load();
   const std::pair key(word.text, word.is_prefix);
   {
     const std::lock_guard lock(mutex_);
     const auto found = frequencies_.find(key);
-    if (found != frequencies_.end() && now - found->second.counted < remembered) return found->second.having;
+    // As long as it cannot be wrong by more than a hundredth: a word that nothing had is asked for after each change.
+    if (found != frequencies_.end() && now - found->second.counted < remembered &&
+        (changed - found->second.changed) * 100 <= found->second.having)
+      return found->second.having;
   }
   const auto text = as_indexed(word.text);
   const auto beyond = text + "\xFF";
@@ -159,7 +162,7 @@ result<std::uint64_t> embedded_store::having(reader& by, const wanted_word& word
   asked.reset();
   const std::lock_guard lock(mutex_);
   if (frequencies_.size() >= most_frequencies) frequencies_.clear();
-  frequencies_.insert_or_assign(key, frequency{having, now});
+  frequencies_.insert_or_assign(key, frequency{having, changed, now});
   return having;
 }
 

@@ -1,6 +1,7 @@
 /// The store in SQLite, as its files see it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 
 #include "search/embedded/embedded_store.hpp"
 #include "search/embedded/words_table.hpp"
+#include "search/storable.hpp"
 #include "sqlite/owned_file.hpp"
 #include "sqlite/sqlite.hpp"
 
@@ -20,9 +22,6 @@ namespace hondana::search {
 
 /// In errors.
 inline constexpr std::string_view what_an_index_is = "search index";
-
-/// How roles are kept.
-[[nodiscard]] constexpr std::int64_t bit_of(role one) noexcept { return one == role::user ? 1 : 2; }
 
 /// One writer's connection, and one for each search that runs at the same time. In memory there is only the first, and who uses
 /// it holds `in_memory_`: from the first change to its commit it is the writer.
@@ -67,6 +66,7 @@ class embedded_store final : public store {
   /// How many passages have a word, which costs more to find out than to remember.
   struct frequency {
     std::uint64_t having = 0;
+    std::uint64_t changed = 0;  // how many passages had been by then
     std::chrono::steady_clock::time_point counted{};
   };
 
@@ -80,7 +80,18 @@ class embedded_store final : public store {
   [[nodiscard]] result<void> write_words(sqlite::statement& by, std::int64_t passage, const title_words& of,
                                          std::string_view heading, std::string_view text);
   [[nodiscard]] result<std::vector<passage_id>> take_out(std::int64_t id, const title_words& of);
-  void bind_document(sqlite::statement& to, const document& what) const;
+  [[nodiscard]] result<std::vector<passage_id>> take_out(const std::string& uri);
+  [[nodiscard]] result<std::vector<passage_id>> put(const storable& what, std::int64_t described);
+  [[nodiscard]] result<void> describe(const document& what, std::int64_t described);
+  [[nodiscard]] result<void> rewrite(std::int64_t id, const title_words& before, const document& what);
+  [[nodiscard]] result<void> write_vectors(std::span<const made_vector> what);
+  void bind_document(sqlite::statement& to, const document& what, std::int64_t described) const;
+  /// What has failed half-way is not committed.
+  template <class T>
+  [[nodiscard]] result<T> noting_failure(result<T> done) {
+    if (!done) has_failed_ = true;
+    return done;
+  }
 
   [[nodiscard]] result<std::unique_ptr<reader>> take_reader() const;
   void give_back(std::unique_ptr<reader> one) const;
@@ -92,10 +103,14 @@ class embedded_store final : public store {
   mutable sqlite::owned_file file_;
   std::unique_lock<std::mutex> writing_;
   sqlite::statement find_document_{}, insert_document_{}, update_document_{}, delete_document_{}, passages_of_{},
-      delete_passages_{}, insert_passage_{}, insert_words_{}, delete_words_{}, without_vector_{}, put_vector_{};
+      delete_passages_{}, insert_passage_{}, insert_words_{}, delete_words_{}, without_vector_{}, put_vector_{},
+      update_passage_{}, use_vectors_{};
+  bool has_failed_ = false;
+  std::uint64_t changing_ = 0;  // passages, since the transaction began
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<reader>> idle_;
   mutable std::map<std::pair<std::string, bool>, frequency> frequencies_;
+  std::atomic<std::uint64_t> changed_ = 0;  // passages put and taken out, ever
 };
 
 }  // namespace hondana::search

@@ -2,14 +2,12 @@
 #include "search/embedded/embedded_store.hpp"
 
 #include <array>
-#include <chrono>
 #include <cstring>
 #include <utility>
 
-#include <hondana/uri.hpp>
-
 #include "search/embedded/embedded_state.hpp"
 #include "search/embedded/schema.hpp"
+#include "search/storable.hpp"
 
 namespace hondana::search {
 namespace {
@@ -29,19 +27,6 @@ constexpr sqlite::file_kind kind{
 /// Merging as much at once as keeps searches quick, without a long stop now and then.
 constexpr const char* table_settings =
     "INSERT INTO words(words, rank) VALUES('automerge', 4); INSERT INTO words(words, rank) VALUES('crisismerge', 16);";
-constexpr std::chrono::hours kept_unused{24};
-
-std::int64_t day_hours() {
-  return std::chrono::duration_cast<std::chrono::hours>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-/// The words that a URI is made of, without its scheme.
-std::string words_of_uri(const std::string& uri) {
-  const auto colon = uri.find(':');
-  const auto rest = std::string_view(uri).substr(colon == std::string::npos ? 0 : colon + 1);
-  auto decoded = percent_decode(rest);
-  return decoded ? std::move(*decoded) : std::string(rest);
-}
 
 result<void> prepare_all(sqlite::connection& on, std::initializer_list<std::pair<sqlite::statement*, const char*>> all) {
   for (const auto& [into, sql] : all) {
@@ -91,24 +76,30 @@ result<void> embedded_store::forget_all() {
 result<void> embedded_store::prepare() {
   if (auto all = prepare_all(
           file_.writer,
-          {{&find_document_, "SELECT id, title, name FROM documents WHERE uri=?1"},
+          {{&find_document_, "SELECT id, title, name, description FROM documents WHERE uri=?1"},
            {&insert_document_,
             "INSERT INTO documents(uri, version, name, title, description, mime_type, kind, language, problem, priority, "
             "audience, "
             "modified, size, described) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)"},
            {&update_document_,
-            "UPDATE documents SET version=?2, description=?5, mime_type=?6, kind=?7, priority=?10, audience=?11, modified=?12, "
+            "UPDATE documents SET version=?2, name=?3, title=?4, description=?5, mime_type=?6, kind=?7, priority=?10, "
+            "audience=?11, modified=?12, "
             "size=?13, described=?14 WHERE uri=?1"},
            {&delete_document_, "DELETE FROM documents WHERE id=?1"},
-           {&passages_of_, "SELECT id, heading, text FROM passages WHERE id>=?1 AND id<?2"},
+           {&passages_of_, "SELECT id, heading, text, first_line FROM passages WHERE id>=?1 AND id<?2"},
            {&delete_passages_, "DELETE FROM passages WHERE id>=?1 AND id<?2"},
            {&insert_passage_, "INSERT INTO passages VALUES(?1,?2,?3,?4,?5,?6,?7)"},
            {&insert_words_, "INSERT INTO words(rowid, title, heading, name, text) VALUES(?1,?2,?3,?4,?5)"},
            {&delete_words_, "INSERT INTO words(words, rowid, title, heading, name, text) VALUES('delete',?1,?2,?3,?4,?5)"},
            {&without_vector_,
-            "SELECT p.digest, p.heading, p.text, d.title, d.name FROM passages p JOIN documents d ON d.id=(p.id>>16) "
+            "SELECT p.digest, p.heading, p.text, d.title, d.name, max(coalesce(d.priority,0.5)) AS importance, min(p.id) AS "
+            "first "
+            "FROM passages p JOIN documents d ON d.id=(p.id>>16) "
             "WHERE NOT EXISTS(SELECT 1 FROM vectors v WHERE v.digest=p.digest) GROUP BY p.digest "
-            "ORDER BY coalesce(d.priority,0.5) DESC LIMIT ?1"},
+            "ORDER BY importance DESC, first LIMIT ?1"},
+           {&update_passage_, "UPDATE passages SET text=?2, digest=?3 WHERE id=?1"},
+           {&use_vectors_,
+            "UPDATE vectors SET used=?3 WHERE used<?3 AND digest IN (SELECT digest FROM passages WHERE id>=?1 AND id<?2)"},
            {&put_vector_, "INSERT OR REPLACE INTO vectors VALUES(?1,?2,?3)"}});
       !all)
     return all;
@@ -135,19 +126,35 @@ result<void> embedded_store::set_fact(const char* name, const std::string& value
 }
 
 result<void> embedded_store::begin() {
+  if (has_failed_)
+    return fail(errc::source_unavailable,
+                "what was being written to the search index has failed; it must be rolled back first");
   if (is_in_memory_ && !writing_.owns_lock()) writing_ = std::unique_lock(in_memory_);
   if (file_.writer.is_in_transaction()) return {};
   return file_.writer.run("BEGIN IMMEDIATE");
 }
 
 result<void> embedded_store::commit() {
-  auto done = file_.writer.is_in_transaction() ? file_.writer.run("COMMIT") : result<void>();
-  if (!done) roll_back();
+  result<void> done{};
+  if (has_failed_) {
+    done =
+        fail(errc::source_unavailable, "what was written to the search index could not all be written, so none of it is kept");
+  } else if (file_.writer.is_in_transaction()) {
+    done = file_.writer.run("COMMIT");
+  }
+  if (!done) {
+    roll_back();
+    return done;
+  }
+  changed_ += changing_;
+  changing_ = 0;
   if (writing_.owns_lock()) writing_.unlock();
   return done;
 }
 
 void embedded_store::roll_back() noexcept {
+  has_failed_ = false;
+  changing_ = 0;
   if (file_.writer.is_in_transaction()) {
     const auto undone = file_.writer.run("ROLLBACK");
     static_cast<void>(undone);  // what cannot be rolled back now is so when the file is opened
@@ -167,10 +174,7 @@ result<void> embedded_store::write_words(sqlite::statement& by, std::int64_t pas
 
 embedded_store::title_words embedded_store::words_of_document(std::string_view title, std::string_view name,
                                                               const std::string& uri) const {
-  auto path = words_of_uri(uri);
-  path += ' ';
-  path += name;
-  return {words_in(title), words_in(path)};
+  return {words_in(title), words_in(name_and_path(name, uri))};
 }
 
 result<std::vector<passage_id>> embedded_store::take_out(std::int64_t id, const title_words& of) {
@@ -189,6 +193,9 @@ result<std::vector<passage_id>> embedded_store::take_out(std::int64_t id, const 
     }
   }
   passages_of_.reset();
+  changing_ += gone.size();
+  use_vectors_.bind(1, first).bind(2, end).bind(3, hours_now());
+  if (auto done = use_vectors_.run(); !done) return tl::unexpected(std::move(done.error()));
   delete_passages_.bind(1, first).bind(2, end);
   if (auto done = delete_passages_.run(); !done) return tl::unexpected(std::move(done.error()));
   return gone;
@@ -196,6 +203,10 @@ result<std::vector<passage_id>> embedded_store::take_out(std::int64_t id, const 
 
 result<std::vector<passage_id>> embedded_store::remove(const std::string& uri) {
   if (auto begun = begin(); !begun) return tl::unexpected(std::move(begun.error()));
+  return noting_failure(take_out(uri));
+}
+
+result<std::vector<passage_id>> embedded_store::take_out(const std::string& uri) {
   find_document_.bind_text(1, uri);
   const auto there = find_document_.step();
   if (!there) return tl::unexpected(there.error());
@@ -213,8 +224,8 @@ result<std::vector<passage_id>> embedded_store::remove(const std::string& uri) {
   return gone;
 }
 
-void embedded_store::bind_document(sqlite::statement& to, const document& what) const {
-  to.bind_text(1, what.uri).bind_text(2, what.version);
+void embedded_store::bind_document(sqlite::statement& to, const document& what, std::int64_t described) const {
+  to.bind_text(1, what.uri).bind_text(2, what.version).bind_text(3, what.name).bind_text(4, what.title);
   to.bind_text(5, what.description).bind_text(6, what.mime_type).bind_text(7, what.kind);
   if (what.priority) to.bind_real(10, *what.priority);
   std::int64_t audience = 0;
@@ -222,46 +233,86 @@ void embedded_store::bind_document(sqlite::statement& to, const document& what) 
   to.bind(11, audience);
   if (what.modified) to.bind(12, what.modified->time_since_epoch().count());
   if (what.size) to.bind(13, static_cast<std::int64_t>(*what.size));
-  to.bind(14, static_cast<std::int64_t>(digest_of(what)));
+  to.bind(14, described);
 }
 
 result<std::vector<passage_id>> embedded_store::put(const document& what, std::span<const passages::passage> of) {
-  if (of.size() >= passage_id::most_a_document)
-    return fail(errc::invalid_argument, "a document has too many passages to be indexed");
-  auto gone = remove(what.uri);
+  const auto checked = storable_of(what, of);
+  if (!checked) return tl::unexpected(checked.error());
+  if (auto begun = begin(); !begun) return tl::unexpected(std::move(begun.error()));
+  return noting_failure(put(*checked, static_cast<std::int64_t>(digest_of(what))));
+}
+
+result<std::vector<passage_id>> embedded_store::put(const storable& what, std::int64_t described) {
+  auto gone = take_out(what.of.uri);
   if (!gone) return gone;
-  insert_document_.bind_text(3, what.name).bind_text(4, what.title);
-  bind_document(insert_document_, what);
-  insert_document_.bind_text(8, what.language).bind_text(9, what.problem);
+  bind_document(insert_document_, what.of, described);
+  insert_document_.bind_text(8, what.of.language).bind_text(9, what.of.problem);
   if (auto done = insert_document_.run(); !done) return tl::unexpected(std::move(done.error()));
   const auto id = file_.writer.last_row();
-  const auto words = words_of_document(what.title, what.name, what.uri);
+  const auto words = words_of_document(what.of.title, what.of.name, what.of.uri);
+  changing_ += what.all.size();
   std::size_t order = 0;
-  const auto add = [&](const passages::passage& one) -> result<void> {
+  for (const auto& one : what.all) {
     const auto number = passage_id::of(id, order++).number;
-    const auto digest = digest_of_text(text_to_embed(what, one.heading, one.text));
+    const auto digest = digest_of_text(text_to_embed(what.of, one.heading, one.text));
     insert_passage_.bind(1, number).bind_text(2, one.heading).bind_text(3, one.text);
     insert_passage_.bind(4, static_cast<std::int64_t>(one.first_line)).bind(5, static_cast<std::int64_t>(one.last_line));
     insert_passage_.bind(6, static_cast<std::int64_t>(one.page)).bind(7, digest);
-    if (auto done = insert_passage_.run(); !done) return done;
-    return write_words(insert_words_, number, words, one.heading, one.text);
-  };
-  if (of.empty()) {
-    passages::passage entry;
-    entry.text = what.description;
-    entry.first_line = entry.last_line = 0;
-    if (auto done = add(entry); !done) return tl::unexpected(std::move(done.error()));
-  }
-  for (const auto& one : of) {
-    if (auto done = add(one); !done) return tl::unexpected(std::move(done.error()));
+    if (auto done = insert_passage_.run(); !done) return tl::unexpected(std::move(done.error()));
+    if (auto done = write_words(insert_words_, number, words, one.heading, one.text); !done)
+      return tl::unexpected(std::move(done.error()));
   }
   return gone;
 }
 
 result<void> embedded_store::describe(const document& what) {
+  const auto checked = storable_of(what);
+  if (!checked) return tl::unexpected(checked.error());
   if (auto begun = begin(); !begun) return begun;
-  bind_document(update_document_, what);
-  return update_document_.run();
+  return noting_failure(describe(*checked, static_cast<std::int64_t>(digest_of(what))));
+}
+
+result<void> embedded_store::describe(const document& what, std::int64_t described) {
+  find_document_.bind_text(1, what.uri);
+  const auto there = find_document_.step();
+  if (!there) return tl::unexpected(there.error());
+  const auto id = *there ? find_document_.number(0) : 0;
+  const bool is_called_the_same = !*there || (find_document_.bytes(1) == what.title && find_document_.bytes(2) == what.name &&
+                                              find_document_.bytes(3) == what.description);
+  title_words before{};
+  if (!is_called_the_same) before = words_of_document(find_document_.bytes(1), find_document_.bytes(2), what.uri);
+  find_document_.reset();
+  if (!*there) return {};
+  bind_document(update_document_, what, described);
+  if (auto done = update_document_.run(); !done) return done;
+  return is_called_the_same ? result<void>() : rewrite(id, before, what);
+}
+
+result<void> embedded_store::rewrite(std::int64_t id, const title_words& before, const document& what) {
+  const auto now = words_of_document(what.title, what.name, what.uri);
+  std::vector<std::pair<std::int64_t, passages::passage>> all;
+  passages_of_.bind(1, passage_id::of(id, 0).number).bind(2, passage_id::of(id + 1, 0).number);
+  for (;;) {
+    const auto more = passages_of_.step();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) break;
+    auto& one = all.emplace_back(passages_of_.number(0), passages::passage()).second;
+    one.heading = passages_of_.bytes(1);
+    one.text = passages_of_.bytes(2);
+    one.first_line = static_cast<std::size_t>(passages_of_.number(3));
+  }
+  passages_of_.reset();
+  changing_ += all.size();
+  for (const auto& [number, one] : all) {
+    if (auto done = write_words(delete_words_, number, before, one.heading, one.text); !done) return done;
+    const auto& text = one.first_line == 0 ? what.description : one.text;
+    if (auto done = write_words(insert_words_, number, now, one.heading, text); !done) return done;
+    const auto digest = digest_of_text(text_to_embed(what, one.heading, text));
+    update_passage_.bind(1, number).bind_text(2, text).bind(3, digest);
+    if (auto done = update_passage_.run(); !done) return done;
+  }
+  return {};
 }
 
 result<void> embedded_store::use_model(const std::string& id) {
@@ -275,7 +326,8 @@ result<void> embedded_store::use_model(const std::string& id) {
 }
 
 result<std::vector<wanted_vector>> embedded_store::without_vector(std::size_t count) {
-  const std::unique_lock lock(in_memory_, std::defer_lock);
+  std::unique_lock lock(in_memory_, std::defer_lock);
+  if (is_in_memory_ && !writing_.owns_lock()) lock.lock();
   std::vector<wanted_vector> out;
   without_vector_.bind(1, static_cast<std::int64_t>(count));
   for (;;) {
@@ -294,9 +346,13 @@ result<std::vector<wanted_vector>> embedded_store::without_vector(std::size_t co
 
 result<void> embedded_store::put_vectors(std::span<const made_vector> what) {
   if (auto begun = begin(); !begun) return begun;
+  return noting_failure(write_vectors(what));
+}
+
+result<void> embedded_store::write_vectors(std::span<const made_vector> what) {
   for (const auto& one : what) {
     const std::string_view numbers(reinterpret_cast<const char*>(one.numbers.data()), one.numbers.size() * sizeof(float));
-    put_vector_.bind(1, one.digest).bind(2, numbers).bind(3, day_hours());
+    put_vector_.bind(1, one.digest).bind(2, numbers).bind(3, hours_now());
     if (auto done = put_vector_.run(); !done) return done;
   }
   return {};
@@ -307,7 +363,7 @@ result<void> embedded_store::tidy() {
   auto deleting = file_.writer.prepare(
       "DELETE FROM vectors WHERE used<?1 AND NOT EXISTS(SELECT 1 FROM passages p WHERE p.digest=vectors.digest)");
   if (!deleting) return tl::unexpected(std::move(deleting.error()));
-  deleting->bind(1, day_hours() - kept_unused.count());
+  deleting->bind(1, hours_now() - hours_kept_unused);
   if (auto done = deleting->run(); !done) return done;
   if (auto done = commit(); !done) return done;
   return is_in_memory_ ? result<void>() : file_.writer.run("PRAGMA incremental_vacuum(2000)");

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace hondana::search {
 namespace {
@@ -26,13 +27,17 @@ void append_quoted(std::string& to, const wanted_word& word) {
 std::string as_indexed(std::string_view word) {
   std::string out;
   out.reserve(word.size());
-  for (const char one : word) {
-    const auto c = static_cast<unsigned char>(one);
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    const auto c = static_cast<unsigned char>(word[i]);
     if (is_kept(c)) {
-      out += one;
+      // A word that has such characters for itself has U+E080 before each.
+      if (word.substr(i).starts_with("\xEE\x80") || word.substr(i).starts_with("\xEE\x81") ||
+          word.substr(i).starts_with("\xEE\x82\x80"))
+        out += "\xEE\x82\x80";
+      out += word[i];
       continue;
     }
-    // U+E000 and what follows, which no text has for itself.
+    // U+E000 and what follows.
     out += '\xEE';
     out += static_cast<char>(0x80 | (c >> 6));
     out += static_cast<char>(0x80 | (c & 0x3F));
@@ -69,17 +74,13 @@ std::string expression_of(std::span<const wanted_word> words, const std::vector<
 }
 
 weighing::weighing(std::span<const wanted_word> words, const std::vector<bool>& decides, std::vector<double> idfs)
-    : idfs_(std::move(idfs)), positions_(words.size()), times_(words.size()) {
+    : weigher_(words, std::move(idfs)) {
   const bool has_others = std::find(decides.begin(), decides.end(), false) != decides.end();
   word_of_phrase_.reserve(2 * words.size());
-  follows_.reserve(words.size());
   if (has_others) {
     word_of_phrase_.assign(static_cast<std::size_t>(std::count(decides.begin(), decides.end(), true)), no_word);
   }
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    word_of_phrase_.push_back(i);
-    follows_.push_back(i > 0 && words[i].follows);
-  }
+  for (std::size_t i = 0; i < words.size(); ++i) word_of_phrase_.push_back(i);
 }
 
 /// What SQLite calls.
@@ -104,58 +105,27 @@ struct weigh_function {
     if (const int code = gather(by, api, row); code != SQLITE_OK) return code;
     int length = 0;
     if (const int code = api.xColumnSize(row, static_cast<int>(place::text), &length); code != SQLITE_OK) return code;
-    auto& out = by.last_;
-    out = match{{api.xRowid(row)}};
-    for (std::size_t i = 0; i < by.times_.size(); ++i) {
-      const auto& times = by.times_[i];
-      const double share = share_of(by.idfs_[i], times, length, by.mean_length_);
-      if (share <= 0 && by.positions_[i].empty()) continue;
-      const auto bit = std::uint64_t{1} << i;
-      out.score += share;
-      out.words |= bit;
-      if (times[static_cast<std::size_t>(place::title)] + times[static_cast<std::size_t>(place::name)] > 0) out.in_title |= bit;
-      if (times[static_cast<std::size_t>(place::heading)] > 0) out.in_heading |= bit;
-      if (by.follows_[i] && are_neighbours(by.positions_[i - 1], by.positions_[i]))
-        out.score += share_of_neighbours * (by.idfs_[i - 1] + by.idfs_[i]) / 2;
-    }
+    by.last_ = by.weigher_.weighed({api.xRowid(row)}, length, by.mean_length_);
     return SQLITE_OK;
   }
 
  private:
   static int gather(weighing& by, const Fts5ExtensionApi& api, Fts5Context* row) {
+    by.weigher_.begin();
     for (std::size_t phrase = 0; phrase < by.word_of_phrase_.size(); ++phrase) {
       const auto word = by.word_of_phrase_[phrase];
       if (word == no_word) continue;
-      auto& times = by.times_[word];
-      auto& positions = by.positions_[word];
-      times = {};
-      positions.clear();
       Fts5PhraseIter at{};
       int column = 0;
       int offset = 0;
       const int code = api.xPhraseFirst(row, static_cast<int>(phrase), &at, &column, &offset);
       if (code != SQLITE_OK) return code;
       for (; column >= 0; api.xPhraseNext(row, &at, &column, &offset)) {
-        if (static_cast<std::size_t>(column) < place_count) ++times[static_cast<std::size_t>(column)];
-        positions.push_back((static_cast<std::uint64_t>(column) << 32) | static_cast<std::uint32_t>(offset));
+        if (static_cast<std::size_t>(column) < place_count)
+          by.weigher_.stands(word, static_cast<place>(column), static_cast<std::uint32_t>(offset));
       }
     }
     return SQLITE_OK;
-  }
-
-  /// Both are in order.
-  static bool are_neighbours(const std::vector<std::uint64_t>& first, const std::vector<std::uint64_t>& second) noexcept {
-    auto one = first.begin();
-    auto other = second.begin();
-    while (one != first.end() && other != second.end()) {
-      if (*one + 1 == *other) return true;
-      if (*one + 1 < *other) {
-        ++one;
-      } else {
-        ++other;
-      }
-    }
-    return false;
   }
 };
 

@@ -14,6 +14,7 @@
 
 #include "search/bm25.hpp"
 #include "search/store.hpp"
+#include "search/weigher.hpp"
 #include "sqlite/sqlite.hpp"
 #include "tokens/tokens.hpp"
 
@@ -45,12 +46,8 @@ class weighing {
   friend struct weigh_function;
 
   std::vector<std::size_t> word_of_phrase_;  // a phrase that is there a second time has none: `npos`
-  std::vector<bool> follows_;
-  std::vector<double> idfs_;
+  weigher weigher_;
   double mean_length_ = -1;  // not asked yet
-  // Of the row: where each word stands, place and offset in one number, and how often by place.
-  std::vector<std::vector<std::uint64_t>> positions_;
-  std::vector<std::array<std::uint32_t, place_count>> times_;
   match last_{};
 };
 

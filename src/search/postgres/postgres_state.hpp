@@ -1,0 +1,100 @@
+/// The store in PostgreSQL, as its files see it.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "search/postgres/postgres_connection.hpp"
+#include "search/postgres/postgres_store.hpp"
+#include "search/postgres/word_vector.hpp"
+#include "search/storable.hpp"
+
+namespace hondana::search {
+
+/// One writer's connection, and a few for reading.
+class postgres_store final : public store {
+ public:
+  explicit postgres_store(postgres_options from);
+  [[nodiscard]] result<void> open();
+
+  [[nodiscard]] result<std::vector<passage_id>> put(const document& what, std::span<const passages::passage> of) override;
+  [[nodiscard]] result<void> describe(const document& what) override;
+  [[nodiscard]] result<std::vector<passage_id>> remove(const std::string& uri) override;
+  [[nodiscard]] result<void> commit() override;
+  void roll_back() noexcept override;
+  [[nodiscard]] result<void> use_model(const std::string& id) override;
+  [[nodiscard]] result<std::vector<wanted_vector>> without_vector(std::size_t count) override;
+  [[nodiscard]] result<void> put_vectors(std::span<const made_vector> what) override;
+  [[nodiscard]] result<void> tidy() override;
+
+  [[nodiscard]] result<void> each_document(const std::function<void(known)>& each) const override;
+  [[nodiscard]] result<matches> find(std::span<const wanted_word> words, const document_filter& which,
+                                     std::size_t most) const override;
+  [[nodiscard]] result<std::vector<shown_passage>> show(std::span<const passage_id> which) const override;
+  [[nodiscard]] result<void> each_vector(const vector_hearer& each) const override;
+  [[nodiscard]] result<void> vectors_of(std::span<const std::string> digests, const vector_hearer& each) const override;
+  [[nodiscard]] std::optional<result<std::vector<match>>> nearest(std::span<const float> to, std::size_t count) const override;
+  [[nodiscard]] result<store_counts> counts() const override;
+
+ private:
+  /// Words that all passages of a document have.
+  struct title_words {
+    std::vector<tokens::token> title{};
+    std::vector<tokens::token> name{};
+  };
+  /// How often words of the query stand in how many passages.
+  struct frequencies {
+    std::vector<std::uint64_t> having{};  ///< By word of the query.
+    std::vector<std::string> lexemes{};   ///< All that fit one of them, as far as they are few.
+    bool are_all = true;                  ///< False: there are more, that begin with one of them.
+    std::uint64_t passages = 0;
+    double mean_length = 0;
+  };
+  using asking = std::function<result<void>(postgres_connection&)>;
+
+  [[nodiscard]] result<postgres_connection> connect(const char* settings) const;
+  /// What is written goes through this, and nothing after a failure.
+  [[nodiscard]] result<postgres_rows> write(const char* sql, const arguments& with = {});
+  [[nodiscard]] result<void> begin();
+  [[nodiscard]] result<void> start();
+  [[nodiscard]] result<std::vector<passage_id>> put(const storable& what, std::int64_t described);
+  [[nodiscard]] result<std::vector<passage_id>> take_out(const std::string& uri);
+  [[nodiscard]] result<void> forget_words(std::int64_t id);
+  [[nodiscard]] result<void> count_words();
+  [[nodiscard]] title_words words_of(const document& what) const;
+  [[nodiscard]] word_vector vector_of(const title_words& of, const passages::passage& one, std::int64_t& length) const;
+  [[nodiscard]] result<void> rewrite(std::int64_t id, const document& what);
+  [[nodiscard]] result<void> put_nearby(std::span<const made_vector> what);
+
+  /// Runs it with a connection of its own, and once more where that had gone and `may_repeat` still says so.
+  [[nodiscard]] result<void> reading(const asking& ask, const std::function<bool()>& may_repeat = {}) const;
+  [[nodiscard]] result<frequencies> frequencies_of(postgres_connection& by, std::span<const wanted_word> words) const;
+
+  const postgres_options options_;
+  const libpq_library* library_ = nullptr;
+  postgres_place place_{};
+  bool has_pgvector_ = false;
+
+  // Of the writer.
+  postgres_connection writer_{};
+  bool has_begun_ = false;
+  bool has_failed_ = false;
+  std::map<std::string, std::int64_t> terms_{};  // how many more passages have a word, since the transaction began
+  std::int64_t passages_ = 0;                    // and how many more there are,
+  std::int64_t length_ = 0;                      // with how many words
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable given_back_;
+  mutable std::vector<postgres_connection> idle_;
+  mutable std::size_t used_ = 0;
+};
+
+}  // namespace hondana::search
