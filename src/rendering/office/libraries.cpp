@@ -2,12 +2,14 @@
 #include "rendering/office/libraries.hpp"
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 
-#include <array>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <type_traits>
+#include <system_error>
+#include <utility>
 
 namespace hondana::rendering {
 namespace {
@@ -96,6 +98,24 @@ result<const office_libraries*> loaded_office_libraries() {
   if (!xml) return tl::unexpected(std::move(xml.error()));
   kept = office_libraries{*archive, *xml};
   return &*kept;
+}
+
+std::string missing_office_libraries() {
+  Dl_info here{};
+  // Where the C library lies the others do.
+  const bool is_known =
+      ::dladdr(reinterpret_cast<const void*>(&::gnu_get_libc_version), &here) != 0 && here.dli_fname != nullptr;
+  const auto beside = is_known ? std::filesystem::path(here.dli_fname).parent_path().string() : std::string("/lib");
+  for (const auto& one : {archive_file, xml_file}) {
+    bool is_there = false;
+    for (const auto& folder : {beside, "/usr" + beside, std::string("/usr/local/lib"), std::string("/usr/lib64")}) {
+      std::error_code problem;
+      is_there = is_there || std::filesystem::exists(std::filesystem::path(folder) / one.file, problem);
+    }
+    // Only the loader knows all of its folders, and its answer costs that the library is loaded.
+    if (!is_there && ::dlopen(one.file, RTLD_LAZY | RTLD_LOCAL) == nullptr) return why_not_loaded(one).value().public_text;
+  }
+  return {};
 }
 
 }  // namespace hondana::rendering
