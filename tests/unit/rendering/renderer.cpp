@@ -172,6 +172,7 @@ TEST(renderer, gives_up_at_the_deadline_and_when_nobody_waits) {
 TEST(renderer, renders_several_at_once) {
   const auto by = renderer::make(HONDANA_RENDERING_CHILD, 2);
   std::vector<std::future<result<document>>> all;
+  all.reserve(6);
   for (int i = 0; i < 6; ++i) {
     all.push_back(std::async(std::launch::async, [&by, i] {
       const auto input = file_of(docx("<w:p><w:r><w:t>" + std::to_string(i) + "</w:t></w:r></w:p>"));
