@@ -1,5 +1,4 @@
 /// What is common to all kinds: finding the parts, and what a file says of itself.
-#include "rendering/office/office.hpp"
 #include "json/utf8.hpp"
 
 #include <algorithm>
@@ -7,6 +6,8 @@
 #include <memory>
 #include <utility>
 #include <vector>
+
+#include "json/utf8.hpp"
 
 namespace hondana::rendering {
 namespace {
