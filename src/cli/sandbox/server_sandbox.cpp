@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "process/starting.hpp"
 #include "providers/mcp/chain.hpp"
 #include "providers/mcp/mcp_provider.hpp"
+#include "rendering/rendering.hpp"
 
 namespace hondana::cli {
 namespace {
@@ -20,12 +22,26 @@ const child_target* program_of(const provider& one) {
   return mount == nullptr ? nullptr : mount->program();
 }
 
+/// What renders documents, if a source needs that program. Its own Landlock and filter are tighter than the server's.
+std::vector<std::vector<std::string>> rendering_commands(const parts& whole) {
+  auto all = rendering::renderer::make()->commands();
+  if (all.empty()) return all;
+  const auto& program = all.front().front();
+  const bool is_needed = std::any_of(whole.providers.begin(), whole.providers.end(), [&program](const auto& one) {
+    const auto programs = one->needs().programs;
+    return std::find(programs.begin(), programs.end(), program) != programs.end();
+  });
+  if (!is_needed) all.clear();
+  return all;
+}
+
 std::vector<known_command> commands_of(const parts& whole) {
   std::vector<known_command> all;
   for (const auto& one : whole.providers) {
     if (const auto* program = program_of(*one))
       all.push_back({program->command, program->environment, program->folder, {mcp::chain_variable}});
   }
+  for (const auto& command : rendering_commands(whole)) all.push_back(process::renderer_command(command));
   return all;
 }
 
@@ -82,6 +98,12 @@ result<void> server_sandbox::suffices_for(const parts& whole) const {
     if (in_force_.filters_calls && program != nullptr && !(launcher_ && launcher_->knows(*program)))
       return needs_restart(one->name(), "starts a program, " + program->command.front());
   }
+  const auto renders = rendering_commands(whole);
+  const auto is_known = [this](const auto& command) {
+    return launcher_ && launcher_->knows(process::renderer_target(command));
+  };
+  if (in_force_.filters_calls && !std::all_of(renders.begin(), renders.end(), is_known))
+    return needs_restart("documents", "renders PDF and Office files, which it did not at the start");
   return {};
 }
 
