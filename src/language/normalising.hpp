@@ -1,0 +1,19 @@
+/// Characters in one form, each with the place where it came from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hondana::language {
+
+/// `compared` is NFKC_Casefold, with dashes that stand for long vowel marks between katakana made such marks; `shown` is NFC.
+enum class form : std::uint8_t { compared, shown };
+
+/// Appends a text in a form to `out`, and to `sources`, unless that is null, where in `text` each byte's character begins.
+/// What is not UTF-8 becomes U+FFFD to be compared and stays to be shown. Time: linear, but for heaps of combining marks.
+void normalise(std::string_view text, form which, std::string& out, std::vector<std::size_t>* sources);
+
+}  // namespace hondana::language
