@@ -1,14 +1,19 @@
 /// The program: parses its arguments and runs one command.
 #include <cstdio>
 #include <exception>
+#include <string_view>
 #include <variant>
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "rendering/child.hpp"
 
 int main(int count, char** arguments) {
   try {
+    // Before anything is set up or read that a confined child does not need.
+    if (count > 1 && std::string_view(arguments[1]) == hondana::rendering::render_verb)
+      return hondana::rendering::render_as_child(count - 1, arguments + 1);
     return std::visit([](const auto& what) { return hondana::cli::run(what); },
                       hondana::cli::parse_arguments(count, arguments));
   } catch (const std::exception& error) {

@@ -22,7 +22,8 @@ enum class format : std::uint8_t { pdf, docx, xlsx, pptx, odt, ods, odp };
 [[nodiscard]] std::optional<format> format_of(std::string_view mime_type, std::string_view name) noexcept;
 
 /// A document as text. Headings are written as Markdown writes them (`## …`), tables as rows of Markdown tables, sheets begin
-/// with `## NAME`; pages of PDF and slides end with a form feed.
+/// with `## NAME`; pages of PDF and slides end with a form feed. What readers do not see is left out: deleted and hidden text,
+/// comments, furigana, hidden sheets and slides (of which the page stays).
 struct document {
   std::string text{};   ///< UTF-8.
   std::string title{};  ///< As the file says it of itself; empty: it does not.
@@ -56,6 +57,9 @@ class renderer {
   [[nodiscard]] virtual std::vector<std::vector<std::string>> commands() const = 0;
   /// Whether a format can be rendered on this machine; what is missing, for people. Empty: nothing is.
   [[nodiscard]] virtual std::string missing_for(format what) const = 0;
+  /// What the latest child could not be confined by on this machine, for people ("Landlock is switched off in this kernel");
+  /// empty: nothing, or none has run yet.
+  [[nodiscard]] virtual std::string lacks() const { return {}; }
 };
 
 }  // namespace hondana::rendering

@@ -47,6 +47,7 @@ struct port_rule {
 
 constexpr std::uint64_t bit(unsigned number) { return std::uint64_t{1} << number; }
 
+constexpr std::uint64_t run_file = bit(0);
 constexpr std::uint64_t write_file = bit(1);
 constexpr std::uint64_t read_file = bit(2);
 constexpr std::uint64_t read_folder = bit(3);
@@ -67,7 +68,7 @@ constexpr std::uint64_t scope_signals = bit(1);
 /// How many rights on files each version knows; the last entry holds for later ones.
 constexpr std::array<unsigned, 6> rights_of_version{0, 13, 14, 15, 15, 16};
 /// What means something for a file that is no folder.
-constexpr std::uint64_t on_files = bit(0) | write_file | read_file | truncate | use_ioctl;
+constexpr std::uint64_t on_files = run_file | write_file | read_file | truncate | use_ioctl;
 
 std::uint64_t rights_for(access may) {
   switch (may) {
@@ -82,6 +83,8 @@ std::uint64_t rights_for(access may) {
       return read_file | write_file | truncate | use_ioctl;
     case access::listen:
       return read_folder | make_socket | remove_file;
+    case access::execute:
+      return read_file | read_folder | run_file;
   }
   return 0;
 }

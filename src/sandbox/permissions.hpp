@@ -15,6 +15,7 @@ enum class access : std::uint8_t {
   write,       ///< Files are also written, made, renamed and removed.
   use_device,  ///< A file is read and written, but none is made.
   listen,      ///< Unix sockets are made and removed, and the folder is listed.
+  execute,     ///< Files are read, and run as programs by whoever may start any; folders listed.
 };
 
 struct path_permission {
@@ -29,6 +30,9 @@ struct permissions {
   bool abstract_sockets = false;  ///< Whether Unix sockets without a file may be connected to that others have made.
   /// Whether a Unix socket gets another mode or group once it is there, which needs calls that change those of any file.
   bool changes_modes = false;
+  /// Nothing but turning what is open, and what may be opened, into output: no sockets, processes or threads, and of all system
+  /// calls only those that are listed for that. Where a path is one to `execute`, another program may take this one's place.
+  bool only_computes = false;
 };
 
 }  // namespace hondana::sandbox

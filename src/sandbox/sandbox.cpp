@@ -91,7 +91,7 @@ result<confinement> confine(const permissions& to) {
     made.landlock = version;
     if (!made.holds_ports()) add(made.lacks, "this kernel's Landlock holds files only, TCP ports came with Linux 6.7");
   }
-  if (auto applied = apply_filter(to); applied) {
+  if (auto applied = to.only_computes ? apply_short_list(to) : apply_filter(to); applied) {
     made.filters_calls = true;
   } else {
     add(made.lacks, applied.error().public_text);

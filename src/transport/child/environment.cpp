@@ -21,6 +21,13 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
   return out;
 }
 
+std::vector<std::string> environment_of(const std::vector<std::pair<std::string, std::string>>& all) {
+  std::vector<std::string> out;
+  out.reserve(all.size());
+  for (const auto& [name, text] : all) out.push_back(name + '=' + text);
+  return out;
+}
+
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> out;
   out.reserve(texts.size() + 1);

@@ -9,6 +9,8 @@ namespace hondana::transport::child {
 
 /// The variables of this process with `more`, which win.
 [[nodiscard]] std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& more);
+/// These alone.
+[[nodiscard]] std::vector<std::string> environment_of(const std::vector<std::pair<std::string, std::string>>& all);
 /// With a null at the end; valid as long as `texts` stay as they are.
 [[nodiscard]] std::vector<char*> pointers_to(std::vector<std::string>& texts);
 

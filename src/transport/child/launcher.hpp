@@ -24,6 +24,8 @@ struct known_command {
   std::string folder;
   /// Names of variables that are set beside `environment` and whose values are known only when it is started.
   std::vector<std::string> variables;
+  /// A renderer: its standard input is a file, open for reading only, and it gets no variables but those above.
+  bool reads_file = false;
 };
 
 /// Knows its commands from before the confinement, is asked for them by number, and starts nothing else. The programs become

@@ -117,7 +117,13 @@ int refusal_of(const known_command& what, const received& asked) {
     if (!one.is_open() || ::fstat(one.get(), &facts) != 0) return EBADF;
     // A file that was only located could be opened by the program, by its own standard input.
     if (const int how = ::fcntl(one.get(), F_GETFL); how < 0 || (how & O_PATH) != 0) return EBADF;
-    if (i != STDERR_FILENO && !S_ISFIFO(facts.st_mode)) return EINVAL;
+    if (what.reads_file && i == STDIN_FILENO) {
+      // What may only be read here must not become what may be written there.
+      const bool is_for_reading = (::fcntl(one.get(), F_GETFL) & O_ACCMODE) == O_RDONLY;
+      if (!S_ISREG(facts.st_mode) || !is_for_reading) return EINVAL;
+    } else if ((what.reads_file || i != STDERR_FILENO) && !S_ISFIFO(facts.st_mode)) {
+      return EINVAL;
+    }
   }
   const auto is_known = [&what](const auto& set) {
     return std::find(what.variables.begin(), what.variables.end(), set.first) != what.variables.end();
@@ -143,7 +149,7 @@ started start(const known_command& what, const received& from) {
   auto command = what.command;
   auto more = what.environment;
   more.insert(more.end(), from.variables.begin(), from.variables.end());
-  auto environment = environment_with(more);
+  auto environment = what.reads_file ? environment_of(more) : environment_with(more);
   const auto arguments = pointers_to(command);
   const auto variables = pointers_to(environment);
   std::array<int, 2> ends{};

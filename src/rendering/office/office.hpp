@@ -1,0 +1,58 @@
+/// Office files as text, in the process that is confined for it.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <hondana/error.hpp>
+
+#include "rendering/office/libraries.hpp"
+#include "rendering/office/package.hpp"
+#include "rendering/office/text_output.hpp"
+#include "rendering/rendering.hpp"
+
+namespace hondana::rendering {
+
+/// Reads a file of OOXML or OpenDocument. Errors: access_denied: encrypted; unsupported: of an older kind of Office;
+/// invalid_argument: damaged, or of another format; response_too_large: a bomb.
+[[nodiscard]] result<document> render_office(format what, byte_source& from, const limits& most, const office_libraries& by);
+
+/// A reference from one part to another.
+struct relation {
+  std::string type;  ///< The last word of its URI: "slide".
+  std::string part;
+};
+/// By their ids.
+using relations = std::map<std::string, relation, std::less<>>;
+
+/// A package whose relations are known.
+struct office_file {
+  package& parts;
+  std::map<std::string, relations, std::less<>> related{};  ///< By the part that has them; "" is the package.
+
+  /// The part of that type that `of` refers to, or "".
+  [[nodiscard]] std::string one_of(std::string_view of, std::string_view type) const;
+  /// The part of that id, or "".
+  [[nodiscard]] std::string by_id(std::string_view of, std::string_view id) const;
+};
+
+/// What is found beside the text.
+struct findings_of_office {
+  std::string western_language{};
+  std::string eastern_language{};
+  std::size_t pages = 0;
+  bool is_cut = false;  ///< Beside what the output says.
+};
+
+/// Each of these: `main` is the part with the document, workbook or presentation. Errors: as `render_office`.
+[[nodiscard]] result<void> render_word(const office_file& from, const std::string& main, text_output& to,
+                                       findings_of_office& found);
+[[nodiscard]] result<void> render_sheets(const office_file& from, const std::string& main, text_output& to,
+                                         findings_of_office& found);
+[[nodiscard]] result<void> render_slides(const office_file& from, const std::string& main, text_output& to,
+                                         findings_of_office& found);
+[[nodiscard]] result<void> render_open_document(format what, package& from, text_output& to, findings_of_office& found);
+
+}  // namespace hondana::rendering

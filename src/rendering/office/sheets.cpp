@@ -1,0 +1,243 @@
+/// Workbooks: each sheet as a table.
+#include <charconv>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rendering/office/office.hpp"
+#include "rendering/office/sheet_numbers.hpp"
+
+namespace hondana::rendering {
+namespace {
+
+constexpr std::size_t most_rows = 100'000;  // of one sheet
+constexpr std::size_t most_columns = 256;
+constexpr std::size_t most_sheets = 1'000;
+constexpr std::size_t longest_cell = 1u << 20;
+constexpr std::size_t most_shared = 256u << 20;  // bytes
+
+struct sheet_entry {
+  std::string name;
+  std::string id;
+};
+
+class workbook_events final : public events {
+ public:
+  void begin(const element& what, const attributes& with) override {
+    if (what.in != space::sheet) return;
+    if (what.name == "workbook") is_workbook = true;
+    if (what.name == "workbookPr") {
+      const auto mode = with.text(space::none, "date1904");
+      counts_from_1904 = mode == "1" || mode == "true";
+    }
+    // Nobody sees hidden ones.
+    if (what.name != "sheet" || with.text(space::none, "state").find("idden") != std::string::npos) return;
+    if (sheets.size() < most_sheets) {
+      sheets.push_back({with.text(space::none, "name"), with.text(space::relation, "id")});
+    } else {
+      is_cut = true;
+    }
+  }
+  void end(const element&) override {}
+  void text(std::string_view) override {}
+
+  std::vector<sheet_entry> sheets{};
+  bool counts_from_1904 = false;
+  bool is_workbook = false;
+  bool is_cut = false;
+};
+
+/// Texts that cells refer to by number.
+class shared_texts final : public events {
+ public:
+  void begin(const element& what, const attributes&) override {
+    if (what.is(space::sheet, "si")) all.emplace_back();
+    if (what.is(space::sheet, "rPh")) in_reading_ = true;
+    in_text_ = what.is(space::sheet, "t") && !in_reading_;
+  }
+  void end(const element& what) override {
+    in_text_ = false;
+    if (what.is(space::sheet, "rPh")) in_reading_ = false;
+  }
+  void text(std::string_view piece) override {
+    if (!in_text_ || all.empty() || all.back().size() > longest_cell) return;
+    all.back() += piece;
+    size_ += piece.size();
+  }
+  [[nodiscard]] bool has_enough() const override { return size_ + all.size() * sizeof(std::string) > most_shared; }
+
+  std::vector<std::string> all{};
+
+ private:
+  std::size_t size_ = 0;
+  bool in_text_ = false;
+  bool in_reading_ = false;  // furigana
+};
+
+class sheet_styles final : public events {
+ public:
+  void begin(const element& what, const attributes& with) override {
+    if (what.in != space::sheet) return;
+    if (what.name == "numFmt") {
+      if (const auto id = with.number(space::none, "numFmtId")) own_[*id] = format_in(with.text(space::none, "formatCode"));
+    } else if (what.name == "cellXfs") {
+      in_cells_ = true;
+    } else if (what.name == "xf" && in_cells_ && all_.size() < 65'536) {
+      const auto id = with.number(space::none, "numFmtId").value_or(0);
+      const auto own = own_.find(id);
+      all_.push_back(own == own_.end() ? builtin_format(id) : own->second);
+    }
+  }
+  void end(const element& what) override {
+    if (what.is(space::sheet, "cellXfs")) in_cells_ = false;
+  }
+  void text(std::string_view) override {}
+
+  [[nodiscard]] number_format of(std::optional<std::size_t> style) const {
+    return style && *style < all_.size() ? all_[*style] : number_format();
+  }
+
+ private:
+  std::map<std::size_t, number_format> own_;
+  std::vector<number_format> all_;
+  bool in_cells_ = false;
+};
+
+/// What cells mean by what they hold.
+struct cell_meanings {
+  const shared_texts& texts;
+  const sheet_styles& styles;
+  bool counts_from_1904 = false;
+};
+
+class sheet_events final : public events {
+ public:
+  sheet_events(const cell_meanings& by, std::size_t most) : by_(by), to_(most) {}
+
+  [[nodiscard]] const std::string& output() const noexcept { return to_.so_far(); }
+  [[nodiscard]] bool is_cut() const noexcept { return is_cut_ || to_.is_cut(); }
+  [[nodiscard]] bool has_enough() const override { return to_.is_full(); }
+
+  void begin(const element& what, const attributes& with) override {
+    if (what.in != space::sheet) return;
+    if (what.name == "dimension") {
+      const auto where = with.text(space::none, "ref");
+      const auto last = column_of(std::string_view(where).substr(where.find(':') + 1));
+      if (last < most_columns) width_ = last + 1;
+    } else if (what.name == "row") {
+      cells_.clear();
+    } else if (what.name == "c") {
+      begin_cell(with);
+    } else if (what.name == "rPh") {
+      in_reading_ = true;
+    } else {
+      in_value_ = what.name == "v" || (what.name == "t" && !in_reading_);
+    }
+  }
+
+  void end(const element& what) override {
+    in_value_ = false;
+    if (what.in != space::sheet) return;
+    if (what.name == "c") {
+      end_cell();
+    } else if (what.name == "row") {
+      end_row();
+    } else if (what.name == "rPh") {
+      in_reading_ = false;
+    }
+  }
+
+  void text(std::string_view piece) override {
+    if (in_value_ && value_.size() < longest_cell) value_ += piece;
+  }
+
+ private:
+  void begin_cell(const attributes& with) {
+    const auto where = with.find(space::none, "r");
+    column_ = where ? column_of(*where) : cells_.size();
+    type_ = with.text(space::none, "t");
+    style_ = with.number(space::none, "s");
+    value_.clear();
+  }
+
+  void end_cell() {
+    if (value_.empty()) return;
+    if (column_ >= most_columns) {
+      is_cut_ = true;
+      return;
+    }
+    if (cells_.size() <= column_) cells_.resize(column_ + 1);
+    cells_[column_] = shown();
+  }
+
+  void end_row() {
+    if (cells_.empty()) return;
+    if (rows_ == most_rows) return to_.cut();
+    to_.row(cells_, rows_++ == 0, width_);
+    cells_.clear();
+  }
+
+  [[nodiscard]] std::string shown() const {
+    if (type_ == "s") {
+      std::size_t index = 0;
+      const auto read = std::from_chars(value_.data(), value_.data() + value_.size(), index);
+      return read.ec == std::errc() && index < by_.texts.all.size() ? by_.texts.all[index] : std::string();
+    }
+    if (type_ == "b") return value_ == "1" ? "TRUE" : "FALSE";
+    if (!type_.empty() && type_ != "n") return value_;
+    double number = 0;
+    const auto read = std::from_chars(value_.data(), value_.data() + value_.size(), number);
+    if (read.ec != std::errc() || read.ptr != value_.data() + value_.size()) return value_;
+    return shown_number(number, by_.styles.of(style_), by_.counts_from_1904);
+  }
+
+  const cell_meanings& by_;
+  text_output to_;
+  std::vector<std::string> cells_;
+  std::string value_;
+  std::string type_;
+  std::optional<std::size_t> style_;
+  std::size_t column_ = 0;
+  std::size_t width_ = 0;
+  std::size_t rows_ = 0;
+  bool in_value_ = false;
+  bool in_reading_ = false;
+  bool is_cut_ = false;  // in breadth
+};
+
+}  // namespace
+
+result<void> render_sheets(const office_file& from, const std::string& main, text_output& to, findings_of_office& found) {
+  workbook_events book;
+  shared_texts texts;
+  sheet_styles styles;
+  const auto styles_part = from.one_of(main, "styles");
+  const auto texts_part = from.one_of(main, "sharedStrings");
+  auto read = from.parts.read([&](const std::string& name) -> events* {
+    if (name == main) return &book;
+    return name == styles_part ? static_cast<events*>(&styles) : name == texts_part ? &texts : nullptr;
+  });
+  if (!read) return read;
+  if (!book.is_workbook) return fail(errc::invalid_argument, "the file holds no workbook; is it of another format?");
+  const cell_meanings by{texts, styles, book.counts_from_1904};
+  std::map<std::string, std::unique_ptr<sheet_events>> sheets;
+  for (const auto& one : book.sheets) sheets.emplace(from.by_id(main, one.id), std::make_unique<sheet_events>(by, to.room()));
+  read = from.parts.read([&](const std::string& name) -> events* {
+    const auto one = sheets.find(name);
+    return one == sheets.end() || name.empty() ? nullptr : one->second.get();
+  });
+  if (!read) return read;
+  for (const auto& one : book.sheets) {
+    const auto& sheet = *sheets.at(from.by_id(main, one.id));
+    to.heading(2, one.name);
+    to.blocks(sheet.output());
+    found.is_cut = found.is_cut || sheet.is_cut();
+  }
+  found.is_cut = found.is_cut || book.is_cut || texts.has_enough();
+  return {};
+}
+
+}  // namespace hondana::rendering

@@ -1,0 +1,56 @@
+/// The text that a document becomes, as far as there is room for it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hondana::rendering {
+
+/// Blocks of Markdown, with an empty line between two. Beyond `most` bytes nothing is added.
+class text_output {
+ public:
+  explicit text_output(std::size_t most) noexcept : most_(most) {}
+
+  /// `level` from 1; beyond 6 it is 6.
+  void heading(std::size_t level, std::string_view text);
+  /// Nothing where there is only white space. Its lines stay; what would make it a heading is escaped.
+  void paragraph(std::string_view text);
+  /// `level` from 0.
+  void item(std::size_t level, bool is_numbered, std::string_view text);
+  /// A row of a table; `is_first`: with the line below it that makes it a header. At least `columns` wide.
+  void row(const std::vector<std::string>& cells, bool is_first, std::size_t columns = 0);
+  /// Blocks that are written already.
+  void blocks(std::string_view text);
+  /// The end of a page or slide.
+  void page_end();
+
+  /// Empty again.
+  void reset(std::size_t most) { *this = text_output(most); }
+  /// How many bytes it may have.
+  [[nodiscard]] std::size_t room() const noexcept { return most_; }
+  [[nodiscard]] bool is_full() const noexcept { return is_cut_; }
+  /// There was more.
+  void cut() noexcept { is_cut_ = true; }
+  [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
+  [[nodiscard]] std::string take() && { return std::move(text_); }
+  [[nodiscard]] const std::string& so_far() const noexcept { return text_; }
+
+ private:
+  enum class block { none, paragraph, item, row };
+  /// Whether it fits, whole or cut.
+  void add(block what, std::string_view text);
+
+  std::size_t most_;
+  std::string text_;
+  block last_ = block::none;
+  bool is_cut_ = false;
+};
+
+/// Without white space at both ends, which also the ideographic space is.
+[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
+/// On one line: breaks and tabs are spaces.
+[[nodiscard]] std::string on_one_line(std::string_view text);
+
+}  // namespace hondana::rendering
