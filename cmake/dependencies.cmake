@@ -32,9 +32,9 @@ pkg_check_modules(uchardet REQUIRED IMPORTED_TARGET uchardet)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 find_path(HONDANA_STEMMER_INCLUDE libstemmer.h REQUIRED)
 find_library(HONDANA_STEMMER_LIBRARY stemmer REQUIRED)
-add_library(stemmer INTERFACE)
+add_library(stemmer INTERFACE IMPORTED GLOBAL)
 target_include_directories(stemmer SYSTEM INTERFACE ${HONDANA_STEMMER_INCLUDE})
-target_link_libraries(stemmer INTERFACE stemmer)
+target_link_libraries(stemmer INTERFACE ${HONDANA_STEMMER_LIBRARY})
 # Never linked: they are loaded when Japanese is first indexed, Office files are first read, and PostgreSQL is first asked, and
 # their headers alone are needed.
 find_path(HONDANA_MECAB_INCLUDE mecab.h REQUIRED)
@@ -162,9 +162,9 @@ hondana_consumer_finds(
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 find_path(HONDANA_STEMMER_INCLUDE libstemmer.h REQUIRED)
 find_library(HONDANA_STEMMER_LIBRARY stemmer REQUIRED)
-add_library(stemmer INTERFACE)
+add_library(stemmer INTERFACE IMPORTED GLOBAL)
 target_include_directories(stemmer SYSTEM INTERFACE ${HONDANA_STEMMER_INCLUDE})
-target_link_libraries(stemmer INTERFACE stemmer)
+target_link_libraries(stemmer INTERFACE ${HONDANA_STEMMER_LIBRARY})
 # Never linked: they are loaded when Japanese is first indexed, Office files are first read, and PostgreSQL is first asked, and
 # their headers alone are needed.
 find_path(HONDANA_MECAB_INCLUDE mecab.h REQUIRED)

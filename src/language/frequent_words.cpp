@@ -64,7 +64,7 @@ std::vector<entry> sorted_words() {
       out.push_back({rest.substr(0, end), static_cast<std::uint8_t>(1u << i)});
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-  std::stable_sort(out.begin(), out.end(), [](const entry& a, const entry& b) { return a.word < b.word; });
+  std::sort(out.begin(), out.end(), [](const entry& a, const entry& b) { return a.word < b.word; });
   std::size_t kept = 0;
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (kept > 0 && out[kept - 1].word == out[i].word)

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "letters/lower_case.hpp"
 #include "letters/utf8.hpp"
@@ -36,6 +37,7 @@ char32_t direct(char32_t c, form which) noexcept {
 struct piece {
   char32_t code = 0;
   std::size_t source = 0;
+  std::size_t rank = 0;  ///< Among the pieces as they came: marks of one class keep their order.
 };
 
 unsigned combining_class_of(char32_t c) noexcept {
@@ -67,11 +69,11 @@ class cluster {
     const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code), parts.data(),
                                                static_cast<utf8proc_ssize_t>(parts.size()), options_, &class_of_last);
     if (count < 0 || count > static_cast<utf8proc_ssize_t>(parts.size())) {
-      pieces_.push_back({letters::replacement, source});
+      pieces_.push_back({letters::replacement, source, pieces_.size()});
       return;
     }
     for (utf8proc_ssize_t i = 0; i < count; ++i)
-      pieces_.push_back({static_cast<char32_t>(parts[static_cast<std::size_t>(i)]), source});
+      pieces_.push_back({static_cast<char32_t>(parts[static_cast<std::size_t>(i)]), source, pieces_.size()});
   }
 
   /// The pieces in order and composed.
@@ -89,8 +91,9 @@ class cluster {
       from = std::find_if(from, pieces_.end(), is_mark);
       const auto to = std::find_if_not(from, pieces_.end(), is_mark);
       if (to - from > 1)
-        std::stable_sort(
-            from, to, [](const piece& a, const piece& b) { return combining_class_of(a.code) < combining_class_of(b.code); });
+        std::sort(from, to, [](const piece& a, const piece& b) {
+          return std::pair(combining_class_of(a.code), a.rank) < std::pair(combining_class_of(b.code), b.rank);
+        });
       from = to;
     }
   }

@@ -32,7 +32,13 @@ class tokenizer {
   tokenizer& operator=(const tokenizer&) = delete;
   virtual ~tokenizer() = default;
 
-  /// In the order of the text. Malformed UTF-8 separates words. At most one token a character; none is longer than 256 bytes.
+  /// In the order of the text, a name before its parts. Malformed UTF-8 separates words. At most one token a character of the
+  /// folded text; none is longer than 256 bytes, of longer words only their beginning. Time: linear.
+  ///
+  /// Words of letters and digits are stemmed by Porter's second English stemmer, in whatever language they are, unless they
+  /// have digits. Names joined by `_` and `.` (`max_bytes`, `main.cpp`, `1.2.3`) are tokens as a whole and by their parts, and
+  /// so are CamelCase words, whose parts have two characters or more. Hangul words become pairs of characters; Thai, Lao,
+  /// Khmer and Burmese become triples, shorter at the end.
   [[nodiscard]] virtual std::vector<token> tokens_of(std::string_view text, purpose what_for) const = 0;
   /// Which one it is, with all that its tokens depend on (version of this code, dictionary and its size): what was indexed by
   /// another must be indexed anew. For machines: `words-1 ipadic-…`.
@@ -42,10 +48,12 @@ class tokenizer {
 };
 
 /// Japanese by MeCab, whose library and dictionary are loaded here; base forms, without particles, auxiliaries and marks;
-/// compound nouns by their parts. `dictionary`: a folder; empty: MeCab's own configuration. Errors: source_unavailable, saying
-/// what to install.
-[[nodiscard]] result<std::shared_ptr<const tokenizer>> words_by_mecab(const std::string& dictionary = {});
-/// Japanese, Chinese and other text without spaces by overlapping runs of three characters, Latin as words. Needs nothing.
+/// compound nouns by their parts, and a long vowel at the end of four katakana or more dropped (サーバー is サーバ). Chinese,
+/// too, goes through it. `folder`: the dictionary; empty: MeCab's own configuration, else Debian's folders. It must be ipadic in
+/// UTF-8. Errors: source_unavailable, saying what to install.
+[[nodiscard]] result<std::shared_ptr<const tokenizer>> words_by_mecab(const std::string& folder = {});
+/// Japanese and Chinese by overlapping runs of three characters, one at every character, shorter at the end of a run; all else
+/// as above. A query of one or two characters is a prefix, a longer one all its runs of three. Needs nothing.
 [[nodiscard]] std::shared_ptr<const tokenizer> words_by_trigrams();
 
 }  // namespace hondana::tokens
