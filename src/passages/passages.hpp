@@ -11,10 +11,10 @@ namespace hondana::passages {
 
 /// A part of a text. Lines and bytes are of the whole text, so that it can be read there (`?lines=`, `?bytes=`).
 struct passage {
-  std::string title{};  ///< Of the document, where it says one.
+  std::string title{};    ///< Of the document, where it says one.
   std::string heading{};  ///< The headings above, `Guide › Setup › Windows`; for code the name of what is declared; for tables
                           ///< the sheet.
-  std::string text{};          ///< Without marks that nobody searches for. Not empty.
+  std::string text{};     ///< Without marks that nobody searches for. Not empty.
   std::size_t first_line = 1;  ///< From 1.
   std::size_t last_line = 1;   ///< Included.
   std::uint64_t begin = 0;     ///< In bytes,

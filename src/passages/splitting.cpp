@@ -1,0 +1,103 @@
+/// Ends of sentences, and cuts where there are none.
+#include "passages/splitting.hpp"
+
+#include <algorithm>
+
+#include "markup/characters.hpp"
+#include "markup/lines.hpp"
+
+namespace hondana::passages {
+namespace {
+
+using markup::character_at;
+using markup::is_space;
+
+bool closes(char32_t point) noexcept {
+  constexpr std::u32string_view marks = U"\"')]」』）】〕》〉”’»＂";
+  return marks.find(point) != std::u32string_view::npos;
+}
+bool ends_japanese(char32_t point) noexcept { return point == U'。' || point == U'！' || point == U'？' || point == U'｡'; }
+
+/// Behind all marks at `at` that close what has ended.
+std::size_t behind_closing(std::string_view text, std::size_t at) noexcept {
+  while (at < text.size()) {
+    const auto one = character_at(text, at);
+    if (!closes(one.point) && !ends_japanese(one.point)) break;
+    at += one.bytes;
+  }
+  return at;
+}
+
+/// Behind the sentence whose last character begins at `at`; 0: none ends there.
+std::size_t ends_at(std::string_view text, std::size_t at) noexcept {
+  const auto byte = static_cast<unsigned char>(text[at]);
+  if (byte == '.' || byte == '!' || byte == '?') {
+    const auto end = behind_closing(text, at + 1);
+    const bool is_set_off = end >= text.size() || is_space(text[end]);
+    // "1." begins an item, and "e." an abbreviation.
+    const bool is_number =
+        byte == '.' && at < 3 &&
+        std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), [](char c) { return markup::is_digit(c); });
+    const bool is_letter = byte == '.' && at >= 2 && text[at - 2] == '.';
+    return is_set_off && !is_number && !is_letter ? end : 0;
+  }
+  if (byte != 0xE3 && byte != 0xEF) return 0;
+  const auto one = character_at(text, at);
+  return ends_japanese(one.point) ? behind_closing(text, at + one.bytes) : 0;
+}
+
+std::size_t whole_characters(std::string_view text, std::size_t from, std::size_t end) noexcept {
+  const auto limit = end;
+  end = markup::boundary_before(text, end);
+  // A long row of combining marks is no text that anybody reads: it is cut somewhere.
+  for (int tries = 0; tries < 16 && end > from && end < text.size(); ++tries) {
+    if (!markup::is_mark(character_at(text, end).point)) break;
+    end = markup::boundary_before(text, end - 1);
+  }
+  if (end > from) return end;
+  end = markup::boundary_before(text, limit);
+  return end > from ? end : std::min(text.size(), from + character_at(text, from).bytes);
+}
+
+}  // namespace
+
+std::size_t sentence_end(std::string_view text, std::size_t from, std::size_t most) noexcept {
+  const auto limit = std::min(text.size(), from + most);
+  const auto rest = text.substr(from);
+  for (auto at = from; at < limit; ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte != '.' && byte != '!' && byte != '?' && byte != 0xE3 && byte != 0xEF) continue;
+    const auto end = ends_at(rest, at - from);
+    if (end != 0 && from + end <= limit) return from + end;
+  }
+  return limit == text.size() ? limit : whole_characters(text, from, limit);
+}
+
+std::size_t best_cut(std::string_view text, std::size_t from, std::size_t most) noexcept {
+  if (text.size() - from <= most) return text.size();
+  const auto limit = from + most;
+  const auto lowest = from + most / 4;
+  std::size_t sentence = 0;
+  std::size_t line = 0;
+  std::size_t word = 0;
+  std::size_t clause = 0;
+  for (auto at = lowest; at < limit; ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte == '\n') {
+      line = at + 1;
+    } else if (is_space(text[at])) {
+      word = at + 1;
+    } else if (byte == ',' || byte == ';' || text.substr(at, 3) == "、") {
+      const auto behind = at + (byte < 0x80 ? 1 : 3);
+      if (behind <= limit) clause = behind;
+    } else if (byte == '.' || byte == '!' || byte == '?' || byte == 0xE3 || byte == 0xEF) {
+      const auto end = ends_at(text.substr(0, limit + 1), at);
+      if (end != 0 && end <= limit) sentence = end;
+    }
+  }
+  for (const auto cut : {sentence, line, word, clause})
+    if (cut > from) return cut;
+  return whole_characters(text, from, limit);
+}
+
+}  // namespace hondana::passages
