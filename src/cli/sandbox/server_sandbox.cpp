@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "process/starting.hpp"
+#include "providers/docs/docs_provider.hpp"
 #include "providers/mcp/chain.hpp"
 #include "providers/mcp/mcp_provider.hpp"
 
@@ -20,11 +22,23 @@ const child_target* program_of(const provider& one) {
   return mount == nullptr ? nullptr : mount->program();
 }
 
+/// Of the children that render a source's documents.
+std::vector<known_command> renderers_of(const provider& one) {
+  std::vector<known_command> all;
+  const auto* documents = dynamic_cast<const docs::docs_provider*>(&one);
+  if (documents == nullptr) return all;
+  const auto commands = documents->commands();
+  all.reserve(commands.size());
+  for (const auto& command : commands) all.push_back(process::renderer_command(command));
+  return all;
+}
+
 std::vector<known_command> commands_of(const parts& whole) {
   std::vector<known_command> all;
   for (const auto& one : whole.providers) {
     if (const auto* program = program_of(*one))
       all.push_back({program->command, program->environment, program->folder, {mcp::chain_variable}});
+    for (auto& command : renderers_of(*one)) all.push_back(std::move(command));
   }
   return all;
 }
@@ -81,6 +95,11 @@ result<void> server_sandbox::suffices_for(const parts& whole) const {
     const auto* program = program_of(*one);
     if (in_force_.filters_calls && program != nullptr && !(launcher_ && launcher_->knows(*program)))
       return needs_restart(one->name(), "starts a program, " + program->command.front());
+    for (const auto& command : renderers_of(*one)) {
+      const child_target what{.command = command.command, .environment = command.environment, .folder = command.folder};
+      if (in_force_.filters_calls && !(launcher_ && launcher_->knows(what)))
+        return needs_restart(one->name(), "starts a program, " + command.command.front());
+    }
   }
   return {};
 }

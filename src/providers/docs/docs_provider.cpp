@@ -1,6 +1,7 @@
 /// The provider's calls.
 #include "providers/docs/docs_provider.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "providers/docs/describe.hpp"
@@ -87,8 +88,8 @@ result<reading> docs_provider::read(const read_request& request) {
   auto now = current(request);
   if (!now) return tl::unexpected(now.error());
   auto made = give(**now, *what, request);
-  if (!made && made.error().code == errc::resource_not_found) {
-    // It may have come since; a look costs as much as an unknown name is worth.
+  // It may have come since. Unknown names are many, and a walk for each would be dear.
+  if (!made && made.error().code == errc::resource_not_found && library_->may_hold(what->path)) {
     if (auto newer = refreshed(request); newer && *newer != *now) {
       now = std::move(newer);
       made = give(**now, *what, request);
@@ -175,10 +176,17 @@ void docs_provider::attach_list() {
 hondana::needs docs_provider::needs() const {
   hondana::needs all;
   all.folders.push_back({library_->how().path, false});
-  if (!library_->how().renderer) return all;
-  for (const auto& command : library_->how().renderer->commands()) {
-    if (!command.empty() && command.front().starts_with('/')) all.programs.push_back(command.front());
+  for (const auto& command : commands()) {
+    const bool is_known = std::find(all.programs.begin(), all.programs.end(), command.front()) != all.programs.end();
+    if (!is_known) all.programs.push_back(command.front());
   }
+  return all;
+}
+
+std::vector<std::vector<std::string>> docs_provider::commands() const {
+  const auto& renderer = library_->how().renderer;
+  auto all = renderer ? renderer->commands() : std::vector<std::vector<std::string>>();
+  std::erase_if(all, [](const auto& one) { return one.empty() || !one.front().starts_with('/'); });
   return all;
 }
 

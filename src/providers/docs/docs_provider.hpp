@@ -40,6 +40,8 @@ class docs_provider final : public provider {
   [[nodiscard]] hondana::needs needs() const override;
   [[nodiscard]] hondana::masking masking() const noexcept override;
   [[nodiscard]] hondana::health health() const override { return library_->health(); }
+  /// That it renders by; none: it renders nothing.
+  [[nodiscard]] std::vector<std::vector<std::string>> commands() const;
 
  private:
   /// One answer, whatever it is of.
@@ -60,7 +62,7 @@ class docs_provider final : public provider {
                                             const read_request& request);
   [[nodiscard]] result<given> give_original(const document& of, const read_request& request);
   [[nodiscard]] result<given> give_folder(const scene& in, const read_request& request) const;
-  void add_original(given& to, const document& of, const prose& text, const read_request& request);
+  void add_original(given& to, const document& of, const std::shared_ptr<const prose>& text, const read_request& request);
   [[nodiscard]] result<complete_result> complete_paths(const scene& in, const complete_request& request) const;
   [[nodiscard]] result<complete_result> complete_sections(const scene& in, const complete_request& request);
 

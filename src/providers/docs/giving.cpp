@@ -146,17 +146,18 @@ result<docs_provider::given> docs_provider::give_document(const scene& in, const
   }
   item.metadata = std::move(facts);
   made.contents.push_back(std::move(item));
-  if (made.kind == "document") add_original(made, of, **text, request);
+  if (made.kind == "document") add_original(made, of, *text, request);
   return made;
 }
 
-void docs_provider::add_original(given& to, const document& of, const prose& text, const read_request& request) {
-  if (text.about->equals_original || !library_->how().originals) return;
+void docs_provider::add_original(given& to, const document& of, const std::shared_ptr<const prose>& text,
+                                 const read_request& request) {
+  if (text->about->equals_original || !library_->how().originals) return;
   auto uri = of.entry.uri + "?format=original";
   to.contents.front().metadata.emplace_back(original_key, uri);
-  const auto room = request.max_bytes - text.text->size();
-  if (text.about->state.size > room) return;
-  auto original = library_->original_of(of, request);
+  const auto room = request.max_bytes - text->text->size();
+  if (text->about->state.size > room) return;
+  auto original = library_->original_of(of, request, text);
   if (!original) return;  // who asks for it by its URI is told why not
   content item;
   item.uri = std::move(uri);

@@ -108,10 +108,12 @@ result<opened_file> ground::open_file(std::string_view below) const {
   return opened_file{std::move(file), disk::stamp_of(facts)};
 }
 
-bool ground::has(const std::string& name) const {
+bool ground::has(std::string_view below) const {
   const auto held = root();
-  struct stat facts{};
-  return !held || ::fstatat((*held)->at.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+  if (!held) return true;
+  if (!is_plain(below)) return false;
+  const auto at = disk::open_without_links((*held)->at.get(), std::string(below), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  return at.is_open() || (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != ENAMETOOLONG);
 }
 
 result<std::string> read_whole(const opened_file& file) {

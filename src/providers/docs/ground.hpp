@@ -71,8 +71,8 @@ class ground {
 
   /// Errors: resource_not_found, access_denied, source_unavailable.
   [[nodiscard]] result<opened_file> open_file(std::string_view below) const;
-  /// Whether there is anything of this name right in the folder, or that cannot be told.
-  [[nodiscard]] bool has(const std::string& name) const;
+  /// Whether there is anything at this path, be it a link, or that cannot be told.
+  [[nodiscard]] bool has(std::string_view below) const;
 
  private:
   /// What is open; shared with calls that began before it was opened again.

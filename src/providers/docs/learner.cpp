@@ -2,7 +2,11 @@
 #include "providers/docs/learner.hpp"
 
 #include <chrono>
+#include <condition_variable>
 #include <exception>
+#include <mutex>
+#include <stop_token>
+#include <string>
 #include <thread>
 #include <utility>
 

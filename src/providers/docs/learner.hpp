@@ -1,10 +1,8 @@
 /// Renders documents behind the requests, so that lists come to know their titles.
 #pragma once
 
-#include <condition_variable>
+#include <functional>
 #include <memory>
-#include <mutex>
-#include <stop_token>
 
 #include "providers/docs/library.hpp"
 
@@ -19,7 +17,7 @@ class learner {
   learner(const learner&) = delete;
   learner& operator=(const learner&) = delete;
 
-  /// There is something to do. Must not be called by its own thread.
+  /// To be called when there is something to do. It may outlive this, and does nothing then.
   [[nodiscard]] std::function<void()> waker() const;
 
  private:

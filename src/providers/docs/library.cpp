@@ -87,8 +87,8 @@ void library::mind_rules(const std::string& now) {
 result<void> library::read_rules() {
   auto file = ground_->open_file(rules_file_name);
   if (!file && file.error().code == errc::source_unavailable) return tl::unexpected(std::move(file.error()));
-  if (!file && file.error().code == errc::resource_not_found && !ground_->has(std::string(rules_file_name))) {
-    rules_ = std::make_shared<const rules>();
+  if (!file && file.error().code == errc::resource_not_found && !ground_->has(rules_file_name)) {
+    if (!rules_ || rules_state_ != disk::stamp()) rules_ = std::make_shared<const rules>();
     rules_state_ = {};
     mind_rules({});
     return {};
@@ -146,8 +146,7 @@ result<void> library::learn(const walked& found, const call& by) {
     if (type.rendered) {
       // What was known was of another state; the text has to be rendered again, by somebody who has time.
       const std::lock_guard lock(mutex_);
-      const bool was_racy = known && known->is_racy && !is_racy(file.state, disk::wall_clock());
-      if (known && (known->state != file.state || was_racy)) known_.erase(file.path);
+      if (known && known->state != file.state) known_.erase(file.path);
       continue;
     }
     auto opened = ground_->open_file(file.path);
@@ -236,11 +235,11 @@ result<std::shared_ptr<const prose>> library::text_of(const document& which, con
   return read;
 }
 
-result<original> library::original_of(const document& which, const call& by) {
+result<original> library::original_of(const document& which, const call& by, std::shared_ptr<const prose> text) {
   auto file = ground_->open_file(which.on_disk);
   if (!file) return tl::unexpected(std::move(file.error()));
-  std::shared_ptr<const prose> text;
-  if (how_.redact) {
+  if (text && text->about->state != file->state) text.reset();
+  if (how_.redact && !text) {
     // Only its text shows whether it has secrets that are not found in its bytes.
     auto read = text_of(which, by);
     if (!read && !is_lasting(read.error()) && read.error().code != errc::unsupported) return tl::unexpected(read.error());
@@ -283,6 +282,9 @@ hondana::health library::health() const {
   std::string said = std::to_string(latest_->documents().size()) + " documents";
   if (problems > 0) said += ", " + std::to_string(problems) + " of them cannot be read";
   if (unknown > 0) said += ", " + std::to_string(unknown) + " not rendered yet";
+  if (const auto lacks = how_.renderer ? how_.renderer->lacks() : std::string(); !lacks.empty()) {
+    said += "; children that render are not wholly confined: " + lacks;
+  }
   return {true, said};
 }
 

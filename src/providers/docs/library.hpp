@@ -42,8 +42,10 @@ class library {
 
   /// The text of a document as it is now. Errors: as `ground::open_file` and `read_prose`.
   [[nodiscard]] result<std::shared_ptr<const prose>> text_of(const document& which, const call& by);
-  /// The file of a document. Errors: as `ground::open_file` and `read_original`.
-  [[nodiscard]] result<original> original_of(const document& which, const call& by);
+  /// The file of a document. `text`: of it, where that is in hand. Errors: as `ground::open_file` and `read_original`.
+  [[nodiscard]] result<original> original_of(const document& which, const call& by, std::shared_ptr<const prose> text = {});
+  /// Whether there is something at a path, or that cannot be told; does without a walk.
+  [[nodiscard]] bool may_hold(const std::string& path) const { return ground_->has(path); }
   /// Its state on disk. Errors: as `ground::open_file`.
   [[nodiscard]] result<disk::stamp> state_of(const document& which) const;
   /// The first document of the newest scene that would have to be rendered to be known, and was not tried yet.

@@ -91,7 +91,7 @@ result<found_text> rendering_of(const opened_file& file, const assignment& what,
   }
   if (const auto missing = with.renderer->missing_for(*what.type.rendered); !missing.empty()) {
     return fail(errc::unsupported,
-                "Files of this kind cannot be rendered here: " + missing + " ?format=original gives the file as it is.");
+                "Files of this kind cannot be rendered here: " + missing + ". ?format=original gives the file as it is.");
   }
   auto limits = with.rendered;
   auto rendered = with.renderer->render(*what.type.rendered, file.file.get(), limits, by.stop, by.deadline);

@@ -72,7 +72,7 @@ void scene::take_documents(const walked& found, const rules& said, const known_f
     one.path = language::composed(file.path);
     // Another file has that very name, or came first.
     if (one.path != file.path && (on_disk.contains(one.path) || documents_.contains(one.path))) one.path = file.path;
-    one.rule = said.of(one.path);
+    one.rule = said.of(readable(one.path));
     if (one.rule.is_excluded) {
       others_.insert(one.path);
       left_out_.push_back({file.path, "excluded by the rule in line " + std::to_string(one.rule.excluded_line) + " of " +
