@@ -33,7 +33,7 @@ class tokenizer {
   virtual ~tokenizer() = default;
 
   /// In the order of the text, a name before its parts. Malformed UTF-8 separates words. At most one token a character of the
-  /// folded text; none is longer than 256 bytes, of longer words only their beginning. Time: linear.
+  /// folded text; none is longer than 256 bytes, of longer words only their beginning (again every 64 KiB). Time: linear.
   ///
   /// Words of letters and digits are stemmed by Porter's second English stemmer, in whatever language they are, unless they
   /// have digits. Names joined by `_` and `.` (`max_bytes`, `main.cpp`, `1.2.3`) are tokens as a whole and by their parts, and
