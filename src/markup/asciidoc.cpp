@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "letters/lower_case.hpp"
 #include "markup/characters.hpp"
 #include "markup/front_matter.hpp"
 #include "markup/gathering.hpp"
@@ -188,8 +189,7 @@ class asciidoc_reader {
       std::size_t end = at;
       if (c == '<' && raw.substr(at).starts_with("<<"))
         end = cross_reference(raw, at, links);
-      else if ((c == 'l' || c == 'x' || c == 'i') &&
-               !(at > 0 && character_at(raw, at - 1).bytes == 1 && is_word(static_cast<unsigned char>(raw[at - 1]))))
+      else if ((c == 'l' || c == 'x' || c == 'i') && !(at > 0 && (letters::is_letter(raw[at - 1]) || is_digit(raw[at - 1]))))
         end = macro(raw, at, links);
       else if (c == 'h')
         end = url(raw, at, links);
@@ -256,6 +256,7 @@ class asciidoc_reader {
       target = raw.substr(at, end - at);
       if (shut != std::string_view::npos) {
         text = raw.substr(end + 1, shut - end - 1);
+        if (text.ends_with('^')) text.remove_suffix(1);
         end = shut + 1;
       }
     }

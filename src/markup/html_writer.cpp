@@ -53,6 +53,8 @@ void html_writer::flush() {
 
 void html_writer::put(std::string_view characters) {
   flush();
+  if (is_link_pending_) link_begin_ = out_.size();
+  is_link_pending_ = false;
   out_.append(characters);
   is_line_empty_ = false;
 }
@@ -125,7 +127,8 @@ void html_writer::end_region() {
   if (!is_in_region_) return;
   is_in_region_ = false;
   if (region_.first == std::string::npos) return;
-  region_.last = first_lines_.size() - 1;
+  // What is preformatted ends with a line of nothing.
+  region_.last = first_lines_.size() - (is_line_empty_ && first_lines_.size() - 1 > region_.first ? 2 : 1);
   regions_.push_back(std::move(region_));
 }
 
@@ -164,12 +167,14 @@ void html_writer::note(std::string target, std::string text, bool is_picture) {
 void html_writer::begin_link(std::string target) {
   end_link();
   link_target_ = std::move(target);
-  link_begin_ = out_.size();
+  is_link_open_ = is_link_pending_ = true;
   link_line_ = line_;
 }
 
 void html_writer::end_link() {
-  if (link_begin_ == std::string::npos) return;
+  if (!is_link_open_) return;
+  if (is_link_pending_) link_begin_ = out_.size();
+  is_link_open_ = is_link_pending_ = false;
   const auto raw = std::string_view(out_).substr(std::min(link_begin_, out_.size())).substr(0, 4 * longest_heading);
   std::string text;
   for (const char c : raw) {
@@ -178,7 +183,6 @@ void html_writer::end_link() {
     else if (!text.empty() && text.back() != ' ')
       text += ' ';
   }
-  link_begin_ = std::string::npos;
   std::swap(line_, link_line_);
   note(std::move(link_target_), std::string(front_of(trimmed(text), longest_heading)), false);
   std::swap(line_, link_line_);

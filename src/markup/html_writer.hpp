@@ -81,7 +81,9 @@ class html_writer {
   region region_{};
   std::vector<region> regions_{};
   std::string link_target_{};
-  std::size_t link_begin_ = std::string::npos;
+  std::size_t link_begin_ = 0;
+  bool is_link_open_ = false;
+  bool is_link_pending_ = false;  ///< Nothing of its text has been shown yet.
   std::size_t link_line_ = 1;
   std::vector<noted_link> links_{};
 };

@@ -168,10 +168,14 @@ bool ends_html_block(html_block what, std::string_view line) {
   const auto has = [line](std::string_view mark) { return line.find(mark) != std::string_view::npos; };
   switch (what) {
     case html_block::raw: {
-      const auto lower = letters::in_lower_case(line);
-      return std::any_of(raw_elements.begin(), raw_elements.end(), [&lower](std::string_view name) {
-        return lower.find("</" + std::string(name) + ">") != std::string::npos;
-      });
+      // Where its end tag could stand, however long the line is.
+      for (auto at = line.find("</"); at != std::string_view::npos; at = line.find("</", at + 2)) {
+        const auto name = name_at(line.substr(at + 2));
+        const bool is_raw = std::any_of(raw_elements.begin(), raw_elements.end(),
+                                        [name](std::string_view one) { return letters::is_same(name, one); });
+        if (is_raw && line.substr(at + 2 + name.size()).starts_with('>')) return true;
+      }
+      return false;
     }
     case html_block::comment:
       return has("-->");

@@ -31,11 +31,6 @@ class json_cutter {
     if (c == '\n') ++line_;
     ++at_;
     if (c == '{' || c == '[') {
-      if (depth_ < deepest_named && !key_.empty()) {
-        names_.resize(std::min(names_.size(), depth_));
-        names_.push_back(key_);
-        where_ = std::make_shared<const path>(names_);
-      }
       ++depth_;
       key_.clear();
       give(at_);
@@ -54,8 +49,9 @@ class json_cutter {
   void string() {
     const auto begin = ++at_;
     while (at_ < text_.size() && text_[at_] != '"') {
-      if (text_[at_] == '\n') ++line_;
-      at_ += text_[at_] == '\\' ? 2 : 1;
+      if (text_[at_] == '\\') ++at_;
+      if (at_ < text_.size() && text_[at_] == '\n') ++line_;
+      ++at_;
     }
     at_ = std::min(at_, text_.size());
     if (depth_ <= deepest_named) key_ = markup::front_of(text_.substr(begin, std::min(at_ - begin, longest_key)), longest_key);

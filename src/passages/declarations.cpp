@@ -65,7 +65,8 @@ std::string_view name_at(std::string_view text) noexcept {
   std::size_t end = 0;
   const auto continues = [&text](std::size_t at) {
     if (is_of_name(text[at])) return true;
-    return at > 0 && at + 1 < text.size() && (text[at] == ':' || text[at] == '.' || text[at] == '?' || text[at] == '!') &&
+    if (at > 0 && (text[at] == '?' || text[at] == '!')) return true;
+    return at > 0 && at + 1 < text.size() && (text[at] == ':' || text[at] == '.') &&
            (is_of_name(text[at + 1]) || text[at + 1] == ':');
   };
   while (end < text.size() && continues(end)) ++end;

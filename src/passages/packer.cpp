@@ -93,7 +93,7 @@ void packer::make_room(const unit& next, std::size_t bytes) {
     int best_rank = next.rank;
     std::size_t sum = 0;
     for (std::size_t at = 0; at < units_.size(); ++at) {
-      if (at > 0 && sum >= how_.wanted / 2 && units_[at].rank < best_rank && !units_[at].is_overlap &&
+      if (at > 0 && sum >= how_.wanted / 2 && units_[at].rank < best_rank && !units_[at - 1].is_overlap &&
           !units_[at - 1].is_heading) {
         best = at;
         best_rank = units_[at].rank;

@@ -43,7 +43,14 @@ std::size_t ends_at(std::string_view text, std::size_t at) noexcept {
   }
   if (byte != 0xE3 && byte != 0xEF) return 0;
   const auto one = character_at(text, at);
-  return ends_japanese(one.point) ? behind_closing(text, at + one.bytes) : 0;
+  if (!ends_japanese(one.point)) return 0;
+  const auto end = behind_closing(text, at + one.bytes);
+  // 「…。」と言った: the sentence goes on behind what somebody said.
+  if (end > at + one.bytes && end < text.size()) {
+    const auto next = character_at(text, end).point;
+    if (next >= U'ぁ' && next <= U'ん') return 0;
+  }
+  return end;
 }
 
 std::size_t whole_characters(std::string_view text, std::size_t from, std::size_t end) noexcept {
