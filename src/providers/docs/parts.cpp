@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "language/language.hpp"
 #include "match/matcher.hpp"
@@ -36,10 +37,13 @@ tl::unexpected<failure> no_such_section(const prose& of, std::string_view wanted
   for (std::size_t i = 0; i < sections.size(); ++i) {
     if (const auto how = fits(language::folded(sections[i].heading))) best.add({{*how, 0.5, match::recency::older}, i});
   }
-  auto near = best.take();
-  for (std::size_t i = 0; near.empty() && i < std::min(most_named, sections.size()); ++i) near.push_back({{}, i});
+  std::vector<std::size_t> named;
+  for (const auto& one : best.take()) named.push_back(one.place);
+  for (std::size_t i = 0; i < sections.size() && named.size() < most_named; ++i) {
+    if (std::find(named.begin(), named.end(), i) == named.end()) named.push_back(i);
+  }
   std::string text = "There is no such section. Some of the headings are ";
-  for (std::size_t i = 0; i < near.size(); ++i) ((text += i == 0 ? "\"" : ", \"") += sections[near[i].place].heading) += '"';
+  for (const auto place : named) ((text += place == named.front() ? "\"" : ", \"") += sections[place].heading) += '"';
   return fail(errc::invalid_argument, text + "; ?format=outline gives them all.");
 }
 

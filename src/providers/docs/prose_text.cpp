@@ -21,7 +21,8 @@ std::string_view trimmed(std::string_view line) noexcept {
 
 /// A line of one sort of mark only: an underline, a rule, a fence of a table.
 bool is_rule(std::string_view line) noexcept {
-  return line.size() >= 2 && std::string_view("=-~^*_+#\"'`.:|<>").find(line.front()) != std::string_view::npos &&
+  return (line.size() >= 2 || line == "=" || line == "-") &&
+         std::string_view("=-~^*_+#\"'`.:|<>").find(line.front()) != std::string_view::npos &&
          line.find_first_not_of("=-~^*_+#\"'`.:|<> ") == std::string_view::npos;
 }
 

@@ -10,6 +10,7 @@
 #include "charsets/charsets.hpp"
 #include "json/utf8.hpp"
 #include "language/language.hpp"
+#include "letters/lower_case.hpp"
 #include "providers/docs/naming.hpp"
 #include "providers/docs/prose_text.hpp"
 #include "secrets/policy.hpp"
@@ -48,6 +49,19 @@ bool is_beside(std::string_view target) noexcept {
   if (target.empty() || target.size() > longest_target || target.starts_with('#') || target.starts_with("//")) return false;
   const auto stop = target.find_first_of(":/?#");
   return stop == std::string_view::npos || target[stop] != ':';
+}
+
+/// Whether a target is code or content of its own, and leads nowhere. As browsers read it: without what does not print.
+bool is_code(std::string_view target) {
+  std::string scheme;
+  for (const char c : target) {
+    if (c == ':') {
+      return letters::is_same(scheme, "javascript") || letters::is_same(scheme, "vbscript") || letters::is_same(scheme, "data");
+    }
+    if (scheme.size() > 16) return false;
+    if (static_cast<unsigned char>(c) > ' ') scheme += c;
+  }
+  return false;
 }
 
 std::vector<std::string> targets_of(const markup::outline& of) {
@@ -132,6 +146,7 @@ void look_into(found_text& into, const assignment& what, const options& with) {
     into.outline = markup::outline_of(how, into.text);
     into.outline.links = std::move(links);
   }
+  std::erase_if(into.outline.links, [](const auto& one) { return is_code(one.target); });
   for (auto& link : into.outline.links) {
     if (!is_html || !with.redact) break;
     link.target = secrets::redact_uri(link.target);

@@ -120,7 +120,7 @@ TEST_F(confined_documents, have_any_names) {
   EXPECT_EQ(all.size(), 10u);
   for (const auto& one : all) {
     EXPECT_EQ(canonical_uri(one.uri).value_or(""), one.uri);
-    if (one.kind == "document") EXPECT_TRUE(read(*from, one.uri)) << one.uri;
+    EXPECT_TRUE(one.kind != "document" || read(*from, one.uri)) << one.uri;
   }
 }
 

@@ -85,7 +85,7 @@ TEST_F(rendered_documents, without_a_renderer_are_given_as_they_are) {
   EXPECT_EQ(error_at(*from, "docs://book/spec.pdf"), errc::unsupported);
   EXPECT_EQ(text_at(*from, "docs://book/spec.pdf?format=original"), "%PDF-1.7\none\n");
   auto how = plain_options();
-  paper->missing = "there is no pdftotext; install poppler-utils.";
+  paper->missing = "there is no pdftotext; install poppler-utils";
   how.renderer = paper;
   EXPECT_THAT(text_at(*serve(how), "docs://book/spec.pdf"), HasSubstr("install poppler-utils"));
 }
