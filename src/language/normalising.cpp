@@ -207,7 +207,9 @@ class normaliser {
 
   void put(char32_t code, std::size_t source) {
     letters::append(out_, code);
-    if (sources_ != nullptr) sources_->resize(sources_->size() + bytes_of(code), source);
+    // Marks that changed places come from where the later of them was, so that places never go back.
+    furthest_ = std::max(furthest_, source);
+    if (sources_ != nullptr) sources_->resize(sources_->size() + bytes_of(code), furthest_);
     last_ = code;
   }
   static std::size_t bytes_of(char32_t code) noexcept { return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4; }
@@ -223,6 +225,7 @@ class normaliser {
   std::vector<std::size_t>* sources_;
   cluster cluster_;
   std::size_t at_ = 0;
+  std::size_t furthest_ = 0;
   char32_t last_ = 0;
 };
 

@@ -26,7 +26,7 @@ std::string_view column_of(std::string_view feature, std::size_t which) noexcept
 }
 
 result<std::shared_ptr<const dictionary>> dictionary::open(const mecab_library& library, const std::string& folder) {
-  const std::shared_ptr<dictionary> out(new dictionary(library));
+  std::shared_ptr<dictionary> out(new dictionary(library));
   if (auto done = out->load(folder); !done) return tl::unexpected(std::move(done.error()));
   if (auto done = out->check(folder); !done) return tl::unexpected(std::move(done.error()));
   return out;

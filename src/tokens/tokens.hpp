@@ -49,8 +49,8 @@ class tokenizer {
 
 /// Japanese by MeCab, whose library and dictionary are loaded here; base forms, without particles, auxiliaries and marks;
 /// compound nouns by their parts, and a long vowel at the end of four katakana or more dropped (サーバー is サーバ). Chinese,
-/// too, goes through it. `folder`: the dictionary; empty: MeCab's own configuration, else Debian's folders. It must be ipadic in
-/// UTF-8. Errors: source_unavailable, saying what to install.
+/// too, goes through it. `folder`: the dictionary; empty: MeCab's own configuration, else Debian's folders. It must be ipadic
+/// in UTF-8. Errors: source_unavailable, saying what to install.
 [[nodiscard]] result<std::shared_ptr<const tokenizer>> words_by_mecab(const std::string& folder = {});
 /// Japanese and Chinese by overlapping runs of three characters, one at every character, shorter at the end of a run; all else
 /// as above. A query of one or two characters is a prefix, a longer one all its runs of three. Needs nothing.

@@ -1,4 +1,5 @@
 /// Characters in the form that is compared, with where they come from.
+#include <algorithm>
 #include <chrono>
 #include <string>
 
@@ -51,6 +52,8 @@ TEST(folding, says_where_every_byte_comes_from) {
   EXPECT_EQ(out.text, "abガ\uFFFDé");
   const std::vector<std::size_t> expected = {0, 3, 4, 4, 4, 10, 10, 10, 11, 11, text.size()};
   EXPECT_EQ(out.source, expected);
+  const auto marks = folded_with_sources("み\u0301ﾟ。").source;
+  EXPECT_TRUE(std::is_sorted(marks.begin(), marks.end()));
   EXPECT_EQ(folded_with_sources("").source, std::vector<std::size_t>{0});
 }
 
