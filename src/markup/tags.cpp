@@ -11,16 +11,16 @@ namespace hondana::markup {
 namespace {
 
 constexpr std::size_t longest_tag = 64 * 1024;
-constexpr std::size_t most_attributes = 64;
+constexpr std::size_t most_of_a_tag = 64;
 
-std::size_t skip_spaces(std::string_view text, std::size_t at) noexcept {
+std::size_t pass_spaces(std::string_view text, std::size_t at) noexcept {
   while (at < text.size() && is_space(text[at])) ++at;
   return at;
 }
 
 /// The value behind a `=`; `at` moves behind it. False: its closing quote is missing.
 bool read_value(std::string_view text, std::size_t& at, std::string_view& into) noexcept {
-  at = skip_spaces(text, at);
+  at = pass_spaces(text, at);
   if (at >= text.size()) return false;
   const char quote = text[at];
   if (quote == '"' || quote == '\'') {
@@ -58,7 +58,7 @@ bool read_tag(std::string_view text, std::size_t at, tag& into) {
   if (at - begin > 64) return false;
   into.name = letters::in_lower_case(text.substr(begin, at - begin));
   while (true) {
-    at = skip_spaces(text, at);
+    at = pass_spaces(text, at);
     if (at >= text.size() || text[at] == '<') return false;
     if (text[at] == '>') break;
     if (text[at] == '/') {
@@ -71,12 +71,12 @@ bool read_tag(std::string_view text, std::size_t at, tag& into) {
       ++at;
     const auto name = text.substr(begin, at - begin);
     std::string_view value;
-    const auto equals = skip_spaces(text, at);
+    const auto equals = pass_spaces(text, at);
     if (equals < text.size() && text[equals] == '=') {
       at = equals + 1;
       if (!read_value(text, at, value)) return false;
     }
-    if (into.attributes.size() < most_attributes) into.attributes.emplace_back(letters::in_lower_case(name), decoded(value));
+    if (into.attributes.size() < most_of_a_tag) into.attributes.emplace_back(letters::in_lower_case(name), decoded(value));
   }
   into.end = at + 1;
   return true;

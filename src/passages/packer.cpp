@@ -10,9 +10,8 @@
 namespace hondana::passages {
 namespace {
 
-constexpr std::size_t small_section = 300;
 constexpr std::size_t most_names = 5;
-constexpr std::size_t longest_name = 120;
+constexpr std::size_t longest_list = 120;
 
 std::size_t length_of(glue one) noexcept { return one == glue::none ? 0 : one == glue::paragraph ? 2 : 1; }
 
@@ -267,7 +266,7 @@ std::string packer::heading_of(std::size_t count) const {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   for (std::size_t at = 0; at < names.size(); ++at) {
-    if (at == most_names || out.size() > longest_name) return out.append(", …");
+    if (at == most_names || out.size() > longest_list) return out.append(", …");
     out.append(at > 0 ? ", " : out.empty() ? "" : " › ").append(names[at]);
   }
   return out;

@@ -12,6 +12,9 @@
 
 namespace hondana::passages {
 
+/// A section with less may share a passage with its neighbours.
+inline constexpr std::size_t small_section = 300;
+
 /// The headings above, or the names of declarations.
 using path = std::vector<std::string>;
 

@@ -14,7 +14,6 @@ namespace {
 using markup::part;
 using markup::piece;
 
-constexpr std::size_t small_section = 300;
 /// Headings in a path are cut there; the whole one is in the text.
 constexpr std::size_t longest_step = 200;
 
