@@ -129,6 +129,11 @@ transport::child::known_command renderer_command(const std::vector<std::string>&
           .reads_file = true};
 }
 
+child_target renderer_target(const std::vector<std::string>& command) {
+  const auto known = renderer_command(command);
+  return {.command = command, .environment = known.environment, .folder = known.folder};
+}
+
 child::child(child&& other) noexcept
     : output(std::move(other.output)),
       problems(std::move(other.problems)),
@@ -185,8 +190,7 @@ result<void> child::fork_into(const std::vector<std::string>& command, int input
 }
 
 result<void> child::launch(const std::vector<std::string>& command, int input, const limits& most, int out, int problems_out) {
-  const auto known = renderer_command(command);
-  child_target what{.command = command, .environment = known.environment, .folder = known.folder};
+  auto what = renderer_target(command);
   what.environment.emplace_back(limits_variable, text_of(most));
   auto tried = by_->start(what, {input, out, problems_out});
   if (!tried) return tl::unexpected(std::move(tried.error()));

@@ -18,6 +18,9 @@ namespace hondana::process {
 /// How a launcher is to know a command that `run_confined` will start.
 [[nodiscard]] transport::child::known_command renderer_command(const std::vector<std::string>& command);
 
+/// How it is asked for, but for its limits.
+[[nodiscard]] child_target renderer_target(const std::vector<std::string>& command);
+
 /// A started child. Destruction kills it and its group, and reaps it. Threads: one at a time.
 class child {
  public:

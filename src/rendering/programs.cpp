@@ -2,28 +2,32 @@
 #include "rendering/programs.hpp"
 
 #include <link.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstddef>
+#include <utility>
 
 namespace hondana::rendering {
 namespace {
 
-/// The loader of this program, which is that of all others of this machine; null where there is none.
-const char* own_loader() {
-  const char* found = nullptr;
+/// The loader of this program, which is that of all others of this machine; "" where there is none.
+std::string own_loader() {
+  struct looking {
+    unsigned long at;
+    std::string name;
+  };
+  looking loader{::getauxval(AT_BASE), {}};
   ::dl_iterate_phdr(
       [](dl_phdr_info* one, std::size_t, void* into) {
-        for (int i = 0; i < one->dlpi_phnum; ++i) {
-          if (one->dlpi_phdr[i].p_type != PT_INTERP) continue;
-          const auto at = one->dlpi_addr + one->dlpi_phdr[i].p_vaddr;
-          *static_cast<const char**>(into) = reinterpret_cast<const char*>(at);
-        }
-        return 1;  // the first is the program
+        auto& wanted = *static_cast<looking*>(into);
+        if (one->dlpi_addr != wanted.at || one->dlpi_name == nullptr) return 0;
+        wanted.name = one->dlpi_name;
+        return 1;
       },
-      &found);
-  return found;
+      &loader);
+  return loader.name;
 }
 
 }  // namespace
@@ -52,7 +56,7 @@ sandbox::permissions permissions_for(const std::string& program) {
   made.paths.reserve(read.size() + 2);
   for (const auto* one : read) made.paths.push_back({one, access::read});
   made.paths.push_back({program, access::execute});
-  if (const auto* loader = own_loader(); loader != nullptr) made.paths.push_back({loader, access::execute});
+  if (auto loader = own_loader(); loader.starts_with('/')) made.paths.push_back({std::move(loader), access::execute});
   return made;
 }
 

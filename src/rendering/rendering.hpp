@@ -53,7 +53,9 @@ class renderer {
   /// cancelled, source_unavailable.
   [[nodiscard]] virtual result<document> render(format what, int input, const limits& most, const std::stop_token& stop,
                                                 std::chrono::steady_clock::time_point until) const = 0;
-  /// Commands that are started, for `needs::programs` and the launcher.
+  /// Commands that are started, each the program, its verb and a format; empty where the program is not known. A source that
+  /// renders names the program (`commands().front().front()`) among its `needs::programs`: the server's launcher then knows
+  /// all.
   [[nodiscard]] virtual std::vector<std::vector<std::string>> commands() const = 0;
   /// Whether a format can be rendered on this machine; what is missing, for people. Empty: nothing is.
   [[nodiscard]] virtual std::string missing_for(format what) const = 0;

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "process/starting.hpp"
-#include "providers/docs/docs_provider.hpp"
 #include "providers/mcp/chain.hpp"
 #include "providers/mcp/mcp_provider.hpp"
+#include "rendering/rendering.hpp"
 
 namespace hondana::cli {
 namespace {
@@ -22,14 +22,16 @@ const child_target* program_of(const provider& one) {
   return mount == nullptr ? nullptr : mount->program();
 }
 
-/// Of the children that render a source's documents.
-std::vector<known_command> renderers_of(const provider& one) {
-  std::vector<known_command> all;
-  const auto* documents = dynamic_cast<const docs::docs_provider*>(&one);
-  if (documents == nullptr) return all;
-  const auto commands = documents->commands();
-  all.reserve(commands.size());
-  for (const auto& command : commands) all.push_back(process::renderer_command(command));
+/// What renders documents, if a source needs that program. Its own Landlock and filter are tighter than the server's.
+std::vector<std::vector<std::string>> rendering_commands(const parts& whole) {
+  auto all = rendering::renderer::make()->commands();
+  if (all.empty()) return all;
+  const auto& program = all.front().front();
+  const bool is_needed = std::any_of(whole.providers.begin(), whole.providers.end(), [&program](const auto& one) {
+    const auto programs = one->needs().programs;
+    return std::find(programs.begin(), programs.end(), program) != programs.end();
+  });
+  if (!is_needed) all.clear();
   return all;
 }
 
@@ -38,8 +40,8 @@ std::vector<known_command> commands_of(const parts& whole) {
   for (const auto& one : whole.providers) {
     if (const auto* program = program_of(*one))
       all.push_back({program->command, program->environment, program->folder, {mcp::chain_variable}});
-    for (auto& command : renderers_of(*one)) all.push_back(std::move(command));
   }
+  for (const auto& command : rendering_commands(whole)) all.push_back(process::renderer_command(command));
   return all;
 }
 
@@ -95,12 +97,13 @@ result<void> server_sandbox::suffices_for(const parts& whole) const {
     const auto* program = program_of(*one);
     if (in_force_.filters_calls && program != nullptr && !(launcher_ && launcher_->knows(*program)))
       return needs_restart(one->name(), "starts a program, " + program->command.front());
-    for (const auto& command : renderers_of(*one)) {
-      const child_target what{.command = command.command, .environment = command.environment, .folder = command.folder};
-      if (in_force_.filters_calls && !(launcher_ && launcher_->knows(what)))
-        return needs_restart(one->name(), "starts a program, " + command.command.front());
-    }
   }
+  const auto renders = rendering_commands(whole);
+  const auto is_known = [this](const auto& command) {
+    return launcher_ && launcher_->knows(process::renderer_target(command));
+  };
+  if (in_force_.filters_calls && !std::all_of(renders.begin(), renders.end(), is_known))
+    return needs_restart("documents", "renders PDF and Office files, which it did not at the start");
   return {};
 }
 

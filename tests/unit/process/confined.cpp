@@ -144,6 +144,7 @@ TEST(run_confined, says_that_a_program_cannot_be_started) {
 
 TEST(run_confined, runs_several_children_at_once) {
   std::vector<std::future<outcome>> all;
+  all.reserve(8);
   for (int i = 0; i < 8; ++i)
     all.push_back(std::async(std::launch::async, [i] { return run("copies", {}, std::to_string(i)); }));
   for (int i = 0; i < 8; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)].get().output, std::to_string(i));

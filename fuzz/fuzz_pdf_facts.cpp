@@ -1,0 +1,36 @@
+/// What pdfinfo writes, and the line that a child begins with: printable facts, and a head that is written as it was read.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "json/utf8.hpp"
+#include "rendering/head.hpp"
+#include "rendering/pdf_facts.hpp"
+
+namespace {
+
+using namespace hondana;
+
+void check_fact(const std::string& fact) {
+  if (!json::is_utf8(fact) || fact.find('\n') != std::string::npos || fact.size() > 4000) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto facts = rendering::pdf_facts_in(text);
+  check_fact(facts.title);
+  check_fact(facts.author);
+  std::string lacks;
+  const auto head = rendering::head_in(text, lacks);
+  if (!head) return 0;
+  auto line = rendering::line_of(*head);
+  line.pop_back();
+  const auto again = rendering::head_in(line, lacks);
+  if (!again || again->facts.title != head->facts.title || again->facts.pages != head->facts.pages || lacks != head->lacks)
+    std::abort();
+  return 0;
+}
