@@ -96,12 +96,11 @@ result<options> read_options(config::section& from) {
   made.redact = reader.truth("redact", made.redact);
   made.watch = reader.truth("watch", made.watch);
   const bool renders = reader.truth("renders", true);
-  const auto program = reader.text("program");
   const auto seconds = reader.take(from.integer("render_seconds", 1, 600));
   if (seconds) made.rendered.time = std::chrono::seconds(*seconds);
   made.rendered.memory = reader.bytes("render_memory", least_memory, 1ull << 36, made.rendered.memory);
   if (auto done = reader.finish(); !done) return tl::unexpected(std::move(done.error()));
-  if (renders) made.renderer = rendering::renderer::make(program ? from.path_from(*program) : std::string());
+  if (renders) made.renderer = rendering::renderer::make();
   made.kept_back = from.kept_back();
   return made;
 }

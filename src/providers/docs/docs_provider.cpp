@@ -176,17 +176,13 @@ void docs_provider::attach_list() {
 hondana::needs docs_provider::needs() const {
   hondana::needs all;
   all.folders.push_back({library_->how().path, false});
-  for (const auto& command : commands()) {
+  const auto& renderer = library_->how().renderer;
+  if (!renderer) return all;
+  for (const auto& command : renderer->commands()) {
+    if (command.empty() || !command.front().starts_with('/')) continue;
     const bool is_known = std::find(all.programs.begin(), all.programs.end(), command.front()) != all.programs.end();
     if (!is_known) all.programs.push_back(command.front());
   }
-  return all;
-}
-
-std::vector<std::vector<std::string>> docs_provider::commands() const {
-  const auto& renderer = library_->how().renderer;
-  auto all = renderer ? renderer->commands() : std::vector<std::vector<std::string>>();
-  std::erase_if(all, [](const auto& one) { return one.empty() || !one.front().starts_with('/'); });
   return all;
 }
 

@@ -40,8 +40,6 @@ class docs_provider final : public provider {
   [[nodiscard]] hondana::needs needs() const override;
   [[nodiscard]] hondana::masking masking() const noexcept override;
   [[nodiscard]] hondana::health health() const override { return library_->health(); }
-  /// That it renders by; none: it renders nothing.
-  [[nodiscard]] std::vector<std::vector<std::string>> commands() const;
 
  private:
   /// One answer, whatever it is of.
