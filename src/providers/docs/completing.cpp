@@ -40,10 +40,7 @@ std::string written_in_template(std::string_view path) {
   return value;
 }
 
-std::string decoded_or_same(const std::string& text) {
-  auto decoded = percent_decode(text);
-  return decoded ? std::move(*decoded) : text;
-}
+std::string decoded_or_same(const std::string& text) { return percent_decode(text).value_or(text); }
 
 struct candidate {
   match::rank how{};

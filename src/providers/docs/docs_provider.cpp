@@ -59,7 +59,7 @@ result<std::shared_ptr<const scene>> docs_provider::refreshed(const call& by) {
 }
 
 result<std::shared_ptr<const scene>> docs_provider::current(const call& by) {
-  const auto known = library_->latest();
+  auto known = library_->latest();
   const bool is_told = watching_ && has_listener_ && watching_->is_complete();
   if (known && (is_told || std::chrono::steady_clock::now() - library_->looked_at_last() < seen_lately)) return known;
   return refreshed(by);
