@@ -67,21 +67,19 @@ void write_branch(std::string& to, const std::string& set, const branch& from, c
   std::sort(documents.begin(), documents.end(), [](const auto* a, const auto* b) {
     return a->worth.priority != b->worth.priority ? a->worth.priority > b->worth.priority : a->path < b->path;
   });
-});
-for (const auto* one : documents) write_line(to, *one, depth);
-std::vector<std::pair<double, const std::pair<const std::string, branch>*>> folders;
-folders.reserve(from.folders.size());
-for (const auto& one : from.folders) folders.emplace_back(one.second.priority(), &one);
-std::sort(folders.begin(), folders.end(), [](const auto& a, const auto& b) {
-  return a.first != b.first ? a.first > b.first : a.second->first < b.second->first;
-});
-});
-for (const auto& [priority, one] : folders) {
-  const auto below = path.empty() ? one->first : path + '/' + one->first;
-  to.append(2 * depth, ' ');
-  to += "- [" + in_brackets(readable(one->first)) + "/](" + uri_of(set, below) + ")\n";
-  write_branch(to, set, one->second, below, depth + 1);
-}
+  for (const auto* one : documents) write_line(to, *one, depth);
+  std::vector<std::pair<double, const std::pair<const std::string, branch>*>> folders;
+  folders.reserve(from.folders.size());
+  for (const auto& one : from.folders) folders.emplace_back(one.second.priority(), &one);
+  std::sort(folders.begin(), folders.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second->first < b.second->first;
+  });
+  for (const auto& [priority, one] : folders) {
+    const auto below = path.empty() ? one->first : path + '/' + one->first;
+    to.append(2 * depth, ' ');
+    to += "- [" + in_brackets(readable(one->first)) + "/](" + uri_of(set, below) + ")\n";
+    write_branch(to, set, one->second, below, depth + 1);
+  }
 }
 
 std::string section_uri(const document& of, const markup::section& one) {
