@@ -1,11 +1,13 @@
 /// What is common to all kinds: finding the parts, and what a file says of itself.
-#include "rendering/office/office.hpp"
+#include "json/utf8.hpp"
 
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
 #include <vector>
+
+#include "json/utf8.hpp"
 
 namespace hondana::rendering {
 namespace {
@@ -47,7 +49,10 @@ class facts_events final : public events {
                                                            : nullptr;
   }
   void end(const element&) override {
-    if (into_what_ != nullptr) *into_what_ = on_one_line(taken_);
+    if (into_what_ != nullptr) {
+      taken_.resize(taken_.size() - json::incomplete_tail(taken_));  // where it was cut
+      *into_what_ = on_one_line(taken_);
+    }
     into_what_ = nullptr;
     // Who wrote it, and not who stored it last.
     if (!first_author_.empty()) into_.author = first_author_;

@@ -127,7 +127,7 @@ void text_output::blocks(std::string_view text) {
 
 void text_output::page_end() {
   if (is_cut_) return;
-  if (text_.size() + 1 > most_) return cut();
+  if (text_.size() + 2 > most_) return cut();
   if (!text_.empty() && !text_.ends_with('\f')) text_ += '\n';
   text_ += '\f';
   last_ = block::none;
