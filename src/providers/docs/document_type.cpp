@@ -21,30 +21,30 @@ struct ending {
   document_type what;
 };
 
-constexpr document_type markdown{markdown_text, markdown_text, marked::markdown, {}};
-constexpr document_type asciidoc{"text/asciidoc", "text/asciidoc", marked::asciidoc, {}};
-constexpr document_type structured{"text/x-rst", "text/x-rst", marked::restructured_text, {}};
-constexpr document_type html{"text/html", markdown_text, marked::html, {}};
-constexpr document_type xhtml{"application/xhtml+xml", markdown_text, marked::html, {}};
-constexpr document_type plain{plain_text, plain_text, marked::plain, {}};
+constexpr document_type as_markdown{markdown_text, markdown_text, marked::markdown, {}};
+constexpr document_type as_asciidoc{"text/asciidoc", "text/asciidoc", marked::asciidoc, {}};
+constexpr document_type as_structured{"text/x-rst", "text/x-rst", marked::restructured_text, {}};
+constexpr document_type as_html{"text/html", markdown_text, marked::html, {}};
+constexpr document_type as_xhtml{"application/xhtml+xml", markdown_text, marked::html, {}};
+constexpr document_type as_plain{plain_text, plain_text, marked::plain, {}};
 
 constexpr document_type office(std::string_view type, rendered how) { return {type, markdown_text, marked::markdown, how}; }
 
 constexpr std::array endings{
-    ending{".md", markdown},
-    ending{".markdown", markdown},
-    ending{".mkd", markdown},
-    ending{".mdx", markdown},
-    ending{".adoc", asciidoc},
-    ending{".asciidoc", asciidoc},
-    ending{".asc", asciidoc},
-    ending{".rst", structured},
-    ending{".rest", structured},
-    ending{".html", html},
-    ending{".htm", html},
-    ending{".xhtml", xhtml},
-    ending{".txt", plain},
-    ending{".text", plain},
+    ending{".md", as_markdown},
+    ending{".markdown", as_markdown},
+    ending{".mkd", as_markdown},
+    ending{".mdx", as_markdown},
+    ending{".adoc", as_asciidoc},
+    ending{".asciidoc", as_asciidoc},
+    ending{".asc", as_asciidoc},
+    ending{".rst", as_structured},
+    ending{".rest", as_structured},
+    ending{".html", as_html},
+    ending{".htm", as_html},
+    ending{".xhtml", as_xhtml},
+    ending{".txt", as_plain},
+    ending{".text", as_plain},
     ending{".pdf", {"application/pdf", plain_text, marked::plain, rendered::pdf}},
     ending{".docx", office("application/vnd.openxmlformats-officedocument.wordprocessingml.document", rendered::docx)},
     ending{".xlsx", office("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", rendered::xlsx)},
@@ -69,10 +69,10 @@ std::optional<document_type> type_of(std::string_view path) noexcept {
   if (known != endings.end()) return known->what;
   const bool is_bare =
       std::any_of(bare_names.begin(), bare_names.end(), [name](std::string_view one) { return letters::is_same(name, one); });
-  if (is_bare) return plain;
+  if (is_bare) return as_plain;
   return std::nullopt;
 }
 
-document_type plain_type() noexcept { return plain; }
+document_type plain_type() noexcept { return as_plain; }
 
 }  // namespace hondana::docs
