@@ -221,7 +221,9 @@ struct survey_item {
   std::string name;  ///< As in the entry; for what is left out, the name it would have.
   std::string uri;   ///< Canonical; empty for what is left out.
   bool is_served = false;
-  std::string reason;  ///< Why it is left out, naming the rule; empty when it is served.
+  /// Why it is left out, naming the rule. Of what is served: what is to be said of it, such as why it has its priority; may be
+  /// empty.
+  std::string reason;
 };
 
 /// One source of resources.

@@ -1,0 +1,57 @@
+/// What documents say of themselves, rules files and docs:// URIs: whatever the bytes, sound values or errors with a reason.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "json/utf8.hpp"
+#include "providers/docs/address.hpp"
+#include "providers/docs/prose_text.hpp"
+#include "providers/docs/rules.hpp"
+#include "providers/docs/statements.hpp"
+#include "providers/docs/worth.hpp"
+
+namespace {
+
+using namespace hondana;
+using namespace hondana::docs;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void expect_sound(const statements& said) {
+  require(!said.priority || (*said.priority >= 0.0 && *said.priority <= 1.0));
+  require(said.audience.size() <= 2 && said.warnings.size() <= 10);
+  require(said.lang.empty() || is_language_tag(said.lang));
+  require(said.title.find('\n') == std::string::npos && json::is_utf8(said.title) && json::is_utf8(said.description));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  std::string text;
+  json::append_replacing(text, bytes);
+  expect_sound(statements_of(text));
+  expect_sound(statements_of("---\n" + text + "\n---\n"));
+  for (const auto how :
+       {markup::format::plain, markup::format::markdown, markup::format::asciidoc, markup::format::restructured_text}) {
+    const auto paragraph = first_paragraph(how, text);
+    require(json::is_utf8(paragraph) && paragraph.find('\n') == std::string::npos);
+  }
+  if (const auto said = rules::parse(bytes, "rules")) {
+    const auto of = said->of("a/b.md");
+    require(!of.priority || (*of.priority >= 0.0 && *of.priority <= 1.0));
+    require(of.lang.empty() || is_language_tag(of.lang));
+  } else {
+    require(said.error().code == errc::invalid_argument && !said.error().public_text.empty());
+  }
+  const auto what = address_of("book", "docs://book/" + std::string(bytes));
+  if (what) {
+    require(what->path.find('\0') == std::string::npos);
+    require(!what->pages || (what->pages->first >= 1 && what->pages->first <= what->pages->second));
+  }
+  return 0;
+}

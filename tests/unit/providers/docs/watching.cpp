@@ -1,0 +1,81 @@
+/// Changes that nobody asks for.
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/providers/docs/served_documents.hpp"
+
+namespace hondana::docs {
+namespace {
+
+using testing::Contains;
+
+struct watched_documents : served_documents {
+  std::shared_ptr<attentive> told = std::make_shared<attentive>();
+  std::shared_ptr<docs_provider> from;
+
+  void begin() {
+    auto how = plain_options();
+    how.watch = true;
+    how.renderer = paper;
+    from = serve(how);
+    from->watch(told);
+    from->attach_list();
+    ASSERT_TRUE(told->hears("list"));
+    told->forget();
+  }
+  ~watched_documents() override {
+    if (from) from->watch(nullptr);
+  }
+};
+
+TEST_F(watched_documents, tell_of_changed_new_and_deleted_ones) {
+  write("a.md", "# A\n");
+  begin();
+  write("a.md", "# A\n\nMore.\n");
+  EXPECT_TRUE(told->hears("docs://book/a.md"));
+  told->forget();
+  write("new/b.md", "# B\n");
+  EXPECT_TRUE(told->hears("docs://book/new/b.md"));
+  EXPECT_TRUE(told->hears("docs://book/"));
+  EXPECT_TRUE(told->hears("list"));
+  told->forget();
+  fs::remove(root / "a.md");
+  EXPECT_TRUE(told->hears("docs://book/a.md"));
+  EXPECT_EQ(error_at(*from, "docs://book/a.md"), errc::resource_not_found);
+}
+
+TEST_F(watched_documents, tell_of_changed_rules) {
+  write("a.md", "# A\n");
+  begin();
+  write(".hondana-docs.toml", "[[rule]]\nmatch = \"a.md\"\nexclude = true\n");
+  EXPECT_TRUE(told->hears("docs://book/a.md"));
+  EXPECT_EQ(error_at(*from, "docs://book/a.md"), errc::resource_not_found);
+}
+
+TEST_F(watched_documents, tell_of_titles_that_come_with_rendering) {
+  write("a.md", "# A\n");
+  begin();
+  write("new.pdf", "%PDF-1.7\ntitle: Rendered\nx\n\f");
+  ASSERT_TRUE(told->hears("docs://book/new.pdf"));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (entry_at(*from, "docs://book/new.pdf").title != "Rendered" && std::chrono::steady_clock::now() < deadline) {
+    told->forget();
+    (void)told->hears("list");
+  }
+  EXPECT_EQ(entry_at(*from, "docs://book/new.pdf").title, "Rendered");
+}
+
+TEST_F(watched_documents, do_not_tell_of_a_list_that_is_the_same) {
+  write("a.md", "# A\n\nOne.\n\n## Part\n\nold\n");
+  begin();
+  write("a.md", "# A\n\nOne.\n\n## Part\n\nnew text\n");
+  ASSERT_TRUE(told->hears("docs://book/a.md"));
+  EXPECT_FALSE(told->has_heard("list"));
+}
+
+}  // namespace
+}  // namespace hondana::docs
