@@ -122,6 +122,11 @@ run_metrics_bench() {
   "$root/build/release/bench/metrics_bench" "$root/build/release/hondana" "$@" </dev/null
 }
 
+# run_search_bench [PASSAGES [QUERIES [KILLS]]]
+run_search_bench() {
+  "$root/build/release/bench/search_bench" "$@" </dev/null
+}
+
 # run_growth_bench [ENTRIES]: curves up to so many entries and files, at several sizes each; pins as well.
 run_growth_bench() {
   local most=${1:-1000000} size=1000 sizes=()

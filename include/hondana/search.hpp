@@ -44,7 +44,7 @@ struct search_options {
   /// A PostgreSQL instead, which several servers may share: `postgresql://user@host/database`, without a password (a `.pgpass`
   /// file or PGPASSFILE has it). Tables are made in `postgres_schema`.
   std::string postgres{};
-  std::string postgres_schema = "hondana";
+  std::string postgres_schema = "hondana_search";
   /// Canonical URI prefixes of what is indexed; empty: what all sources list, but for logs, metrics, git, the environment and
   /// mounted servers.
   std::vector<std::string> include{};

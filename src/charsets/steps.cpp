@@ -54,7 +54,7 @@ std::uint8_t iso_2022_jp_steps::designate(std::string_view bytes) noexcept {
     std::string_view escape;
     set chosen;
   };
-  static constexpr std::array all{
+  static constexpr std::array escapes{
       designation{"\x1b(B", set::ascii},
       designation{"\x1b(J", set::ascii},
       designation{"\x1b(H", set::ascii},
@@ -69,7 +69,7 @@ std::uint8_t iso_2022_jp_steps::designate(std::string_view bytes) noexcept {
       designation{"\x1b$(Q", set::jis_x_0213_1},
       designation{"\x1b$(P", set::jis_x_0213_2},
   };
-  for (const auto& one : all)
+  for (const auto& one : escapes)
     if (bytes.substr(0, one.escape.size()) == one.escape) {
       now_ = one.chosen;
       has_chosen_ = has_chosen_ || now_ != set::ascii;

@@ -23,6 +23,7 @@
 #include "json/writer.hpp"
 #include "model/scope.hpp"
 #include "providers/links/links.hpp"
+#include "search/provider.hpp"
 
 namespace hondana::cli {
 namespace {
@@ -100,6 +101,7 @@ std::vector<scheme_documentation> all_schemes() {
   std::vector<scheme_documentation> all;
   for (const auto& type : provider_types()) all.push_back(type.describe());
   all.push_back(links::links_provider({}).documentation());
+  all.push_back(search::describe_search());
   return all;
 }
 

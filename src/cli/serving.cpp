@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <hondana/server.hpp>
+#include <hondana/search.hpp>
 #include <hondana/tracing.hpp>
 
 #include "cli/activation.hpp"
@@ -26,6 +27,7 @@
 #include "cli/signals.hpp"
 #include "config/search_settings.hpp"
 #include "config/tracing_settings.hpp"
+#include "search/needs.hpp"
 #include "server/core.hpp"
 
 namespace hondana::cli {
@@ -71,6 +73,9 @@ class reloadable {
   /// Confines this process to what they need. Before other threads exist.
   result<void> confine(const parts& whole, serving_place at) {
     at.config = config_;
+    if (search_) {
+      if (auto there = search::make_folder_for(*search_); !there) return there;
+    }
     auto sandbox = server_sandbox::put_up(whole, at, log_);
     if (!sandbox) return tl::unexpected(std::move(sandbox.error()));
     sandbox_ = std::move(*sandbox);

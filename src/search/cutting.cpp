@@ -21,7 +21,7 @@ bool may_pass(errc why) noexcept {
 
 std::string language_said_by(const resource& entry) {
   for (const auto& [key, value] : entry.metadata) {
-    if (key != "lang" && key != "language") continue;
+    if (key != "dev.hondana/lang" && key != "lang") continue;
     if (const auto* text = std::get_if<std::string>(&value)) return *text;
   }
   return {};

@@ -9,6 +9,8 @@
 #include "search/engine.hpp"
 #include "search/ground.hpp"
 #include "search/indexer.hpp"
+#include "search/needs.hpp"
+#include "search/postgres/postgres_store.hpp"
 #include "search/provider.hpp"
 
 namespace hondana::inline v0 {
@@ -112,7 +114,6 @@ result<std::shared_ptr<search_index>> open_search_index(search_options from) {
     return wrong_option("postgres", "the index is kept in a file or in PostgreSQL, not in both; remove one of the two");
   if (!from.path.empty() && from.path.front() != '/') return wrong_option("path", "expected an absolute path");
   if (from.interval.count() < 100) return wrong_option("interval", "expected at least 100 ms");
-  if (!from.postgres.empty()) return wrong_option("postgres", "this build has no store in PostgreSQL");
   auto made = std::make_unique<search_index::state>();
   auto words = tokenizer_for(from);
   if (!words) return tl::unexpected(std::move(words.error()));
@@ -124,7 +125,10 @@ result<std::shared_ptr<search_index>> open_search_index(search_options from) {
           failure{embedder.error().code, "embeddings: " + embedder.error().public_text, embedder.error().private_text});
     made->on->embedder = std::move(*embedder);
   }
-  auto kept = search::open_embedded({from.path, made->on->words, from.log});
+  if (auto there = search::make_folder_for(from); !there) return tl::unexpected(std::move(there.error()));
+  auto kept = from.postgres.empty()
+                  ? search::open_embedded({from.path, made->on->words, from.log})
+                  : search::open_postgres({from.postgres, from.postgres_schema, made->on->words, from.log});
   if (!kept) return tl::unexpected(std::move(kept.error()));
   made->on->kept = std::move(*kept);
   made->on->change_state([&](search_state& state) {

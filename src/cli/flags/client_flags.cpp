@@ -132,6 +132,16 @@ constexpr flag verify_flag{
     .name = "verify",
     .help = "Read every file and compare it with its size and digest",
     .details = "Of a SKILL.md the frontmatter is compared too. What does not agree makes the exit code 5."};
+constexpr flag limit_flag{.name = "limit",
+                          .letter = 'n',
+                          .value = "N",
+                          .help = "At most so many results, 1 to 50 (default 10)",
+                          .number = number_bounds{1, 50, true}};
+constexpr flag lang_flag{.name = "lang", .value = "TAG", .help = "Only texts in this language, such as ja or en"};
+constexpr flag scheme_flag{.name = "scheme", .value = "SCHEME", .help = "Only resources of this scheme, such as docs or file"};
+constexpr flag under_flag{.name = "under", .value = "URI", .help = "Only resources whose URI begins with this"};
+constexpr flag since_flag{
+    .name = "since", .value = "TIME", .help = "Only what has changed since: 2025-01-12 or 2025-01-12T15:00:58Z"};
 constexpr flag arguments_flag{.name = "arguments",
                               .value = "JSON",
                               .help = "All arguments as one JSON object, instead of NAME=VALUE",
@@ -167,6 +177,10 @@ constexpr std::array skills_flags{&verify_flag};
 constexpr std::array what_to_call{argument{.name = "TOOL", .help = "The tool to call (default: all are listed)"},
                                   argument{.name = "NAME=VALUE", .help = "Its arguments", .is_repeatable = true}};
 constexpr std::array call_flags{&arguments_flag};
+constexpr std::array what_to_search{
+    argument{.name = "WORDS", .help = "What to search for", .is_required = true, .is_repeatable = true}};
+constexpr std::array search_flags{&limit_flag,        &lang_flag,     &scheme_flag, &under_flag,
+                                  &min_priority_flag, &audience_flag, &since_flag};
 
 constexpr std::array ls_examples{
     example{"hondana ls", "what a server of the current folder would list"},
@@ -178,6 +192,9 @@ constexpr std::array read_examples{
     example{"hondana read a.pdf --on http://127.0.0.1:7325/mcp", "by the name that ls shows"}};
 constexpr std::array watch_examples{
     example{"hondana watch --on shelf --json", "one line of JSON for each change of the list, until Ctrl-C"}};
+constexpr std::array search_examples{
+    example{"hondana search restore a backup", "in the current folder"},
+    example{"hondana search 証明書 更新 --lang ja --on shelf", "Japanese texts of the server configured as shelf"}};
 constexpr std::array call_examples{
     example{"hondana call search_resources q=shelf --on shelf", "values get the types the tool wants"}};
 
@@ -256,6 +273,20 @@ constexpr command_entry skills_entry{.name = "skills",
                                      .flags = skills_flags,
                                      .group = &client_group,
                                      .takes_server = true};
+constexpr command_entry search_entry{.name = "search",
+                                     .section = client_section,
+                                     .summary = "Find passages by words, the best first",
+                                     .details =
+                                         "A server with an index ([search] in its configuration, docs/search.md) is asked for "
+                                         "search:///, and another one for its tool "
+                                         "search_resources. On a terminal each passage is shown with its words standing out; "
+                                         "elsewhere a line has score, URI, range and "
+                                         "passage, with a tab between two.",
+                                     .arguments = what_to_search,
+                                     .flags = search_flags,
+                                     .group = &client_group,
+                                     .takes_server = true,
+                                     .examples = search_examples};
 constexpr command_entry call_entry{
     .name = "call",
     .section = client_section,

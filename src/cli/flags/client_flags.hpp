@@ -32,6 +32,11 @@ extern const flag once_flag;
 extern const flag for_flag;
 extern const flag verify_flag;
 extern const flag arguments_flag;
+extern const flag limit_flag;
+extern const flag lang_flag;
+extern const flag scheme_flag;
+extern const flag under_flag;
+extern const flag since_flag;
 extern const flag write_flag;
 extern const flag man_flag;
 
@@ -44,6 +49,7 @@ extern const command_entry watch_entry;
 extern const command_entry info_entry;
 extern const command_entry skills_entry;
 extern const command_entry call_entry;
+extern const command_entry search_entry;
 
 extern const command_entry import_entry;
 extern const command_entry completions_entry;

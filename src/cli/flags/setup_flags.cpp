@@ -73,11 +73,11 @@ constexpr command_entry complete_words_entry{.name = "complete-words",
                                              .flags = word_flags};
 
 std::span<const command_entry* const> commands() {
-  static constexpr std::array all{
-      &serve_entry,        &stdio_entry,  &check_entry,       &schemes_entry,  &audit_verify_entry, &ls_entry,
-      &tree_entry,         &read_entry,   &templates_entry,   &complete_entry, &watch_entry,        &info_entry,
-      &skills_entry,       &call_entry,   &login_entry,       &logout_entry,   &token_new_entry,    &token_ls_entry,
-      &token_revoke_entry, &import_entry, &completions_entry, &help_entry,     &version_entry,      &complete_words_entry};
+  static constexpr std::array all{&serve_entry,  &stdio_entry,       &check_entry,     &schemes_entry,   &audit_verify_entry,
+                                  &ls_entry,     &tree_entry,        &read_entry,      &templates_entry, &complete_entry,
+                                  &watch_entry,  &info_entry,        &search_entry,    &skills_entry,    &call_entry,
+                                  &login_entry,  &logout_entry,      &token_new_entry, &token_ls_entry,  &token_revoke_entry,
+                                  &import_entry, &completions_entry, &help_entry,      &version_entry,   &complete_words_entry};
   return all;
 }
 

@@ -19,15 +19,11 @@ struct verb {
   int (*run)(const task&);
 };
 
-constexpr std::array verbs{verb{&ls_entry, list_resources},
-                           verb{&tree_entry, show_tree},
-                           verb{&read_entry, read_resource},
-                           verb{&templates_entry, list_templates},
-                           verb{&complete_entry, complete_variable},
-                           verb{&watch_entry, watch_changes},
-                           verb{&info_entry, show_server},
-                           verb{&skills_entry, show_skills},
-                           verb{&call_entry, call_tool}};
+constexpr std::array verbs{verb{&ls_entry, list_resources},          verb{&tree_entry, show_tree},
+                           verb{&read_entry, read_resource},         verb{&templates_entry, list_templates},
+                           verb{&complete_entry, complete_variable}, verb{&watch_entry, watch_changes},
+                           verb{&info_entry, show_server},           verb{&skills_entry, show_skills},
+                           verb{&search_entry, search_resources},    verb{&call_entry, call_tool}};
 
 }  // namespace
 

@@ -24,6 +24,7 @@ struct task {
 [[nodiscard]] int show_server(const task& what);
 [[nodiscard]] int show_skills(const task& what);
 [[nodiscard]] int call_tool(const task& what);
+[[nodiscard]] int search_resources(const task& what);
 
 /// Gets tokens for a server, and forgets them; neither asks it anything.
 [[nodiscard]] int log_in(const command_line& line);

@@ -84,7 +84,6 @@ class open_content final : public events {
   text_output slide_{0};
   bool in_title_ = false;
   bool in_slide_notes_ = false;
-  bool is_title_said_ = false;
 
   std::size_t passed_over_ = 0;
   bool in_body_ = false;
