@@ -48,7 +48,7 @@ set(HONDANA_PC_PREFIX "\${pcfiledir}/${up}")
 configure_file(cmake/hondana.pc.in ${PROJECT_BINARY_DIR}/hondana.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/hondana.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-file(GLOB documents CONFIGURE_DEPENDS README.md CHANGELOG.md LICENSE SECURITY.md docs/*.md packaging/copyright)
+file(GLOB documents CONFIGURE_DEPENDS README.md README.ja.md CHANGELOG.md LICENSE SECURITY.md docs/*.md packaging/copyright)
 install(FILES ${documents} TYPE DOC)
 install(DIRECTORY packaging/systemd examples/nginx DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
         PATTERN CMakeLists.txt EXCLUDE PATTERN check.sh EXCLUDE)
