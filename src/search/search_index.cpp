@@ -83,7 +83,11 @@ void search_index::serve(std::shared_ptr<const bridge::place> where, std::shared
   state_->indexing->begin(std::move(changes));
 }
 
-void search_index::leave() { state_->indexing->end(); }
+void search_index::leave() {
+  state_->indexing->end();
+  // The place has the server's sources, this one among them: they would keep each other.
+  state_->on->put_where(nullptr);
+}
 
 const std::shared_ptr<provider>& search_index::source() const noexcept { return state_->source_for_server; }
 
@@ -126,9 +130,8 @@ result<std::shared_ptr<search_index>> open_search_index(search_options from) {
     made->on->embedder = std::move(*embedder);
   }
   if (auto there = search::make_folder_for(from); !there) return tl::unexpected(std::move(there.error()));
-  auto kept = from.postgres.empty()
-                  ? search::open_embedded({from.path, made->on->words, from.log})
-                  : search::open_postgres({from.postgres, from.postgres_schema, made->on->words, from.log});
+  auto kept = from.postgres.empty() ? search::open_embedded({from.path, made->on->words, from.log})
+                                    : search::open_postgres({from.postgres, from.postgres_schema, made->on->words, from.log});
   if (!kept) return tl::unexpected(std::move(kept.error()));
   made->on->kept = std::move(*kept);
   made->on->change_state([&](search_state& state) {

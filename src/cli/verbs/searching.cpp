@@ -33,7 +33,7 @@ bool has_index(const task& what) {
 }
 
 struct asked_for {
-  const flag* flag;
+  const flag* which;
   const char* name;
   bool needs_index;
 };
@@ -48,7 +48,7 @@ const asked_for conditions[]{{&limit_flag, "limit", false},
 result<value> ask_index(const task& what, const std::string& words) {
   auto uri = "search:///?q=" + percent_encode(words);
   for (const auto& one : conditions) {
-    if (what.line.has(*one.flag)) uri += std::string("&") + one.name + '=' + percent_encode(what.line.text(*one.flag));
+    if (what.line.has(*one.which)) uri += std::string("&") + one.name + '=' + percent_encode(what.line.text(*one.which));
   }
   auto got = what.with.server().read(uri, what.with.how());
   if (!got) return tl::unexpected(std::move(got.error()));
@@ -59,18 +59,18 @@ result<value> ask_index(const task& what, const std::string& words) {
 result<value> ask_tool(const task& what, const std::string& words) {
   value::object arguments{{"q", words}};
   for (const auto& one : conditions) {
-    if (!what.line.has(*one.flag)) continue;
+    if (!what.line.has(*one.which)) continue;
     if (one.needs_index)
-      return fail(errc::unsupported, "--" + std::string(one.flag->name) +
+      return fail(errc::unsupported, "--" + std::string(one.which->name) +
                                          " needs an index, and this server has none; [search] in its "
                                          "configuration makes one (docs/search.md).");
-    const auto number = what.line.number(*one.flag);
-    if (one.flag == &limit_flag) {
+    const auto number = what.line.number(*one.which);
+    if (one.which == &limit_flag) {
       arguments.emplace_back(one.name, static_cast<std::int64_t>(*number));
     } else if (number) {
       arguments.emplace_back(one.name, *number);
     } else {
-      arguments.emplace_back(one.name, what.line.text(*one.flag));
+      arguments.emplace_back(one.name, what.line.text(*one.which));
     }
   }
   auto got = what.with.server().call_tool(tool_name, arguments, what.with.how());

@@ -19,6 +19,7 @@
 #include "search/search_index.hpp"
 #include "server/core.hpp"
 #include "session/session.hpp"
+#include "unit/secrets/corpus.hpp"
 
 namespace {
 
@@ -150,14 +151,14 @@ TEST_F(searching_server, shows_a_caller_nothing_that_it_may_not_see_or_read) {
 }
 
 TEST_F(searching_server, secrets_are_masked_before_anything_is_indexed) {
-  const std::string token = "ghp_" + std::string(18, 'q') + std::string(18, '7');
+  const auto token = "ghp_" + test::lots(3).alnum(36);
   put("memo:///a.md", "deploy with " + token + " tomorrow");
   serve();
   const auto got = find("deploy");
   ASSERT_TRUE(got);
   ASSERT_EQ(got->all.size(), 1u);
   EXPECT_EQ(got->all.front().passage.text.find(token), std::string::npos);
-  EXPECT_THAT(uris(token), IsEmpty());
+  EXPECT_THAT(uris(token.substr(4)), IsEmpty()) << "what it begins with stays, so that people know what was there";
 }
 
 TEST_F(searching_server, queries_full_of_operators_are_words) {
