@@ -28,8 +28,8 @@
 #include "killed.hpp"
 #include "made_values.hpp"
 #include "peers.hpp"
-#include "sqlite/sqlite.hpp"
 #include "scraping/scraper.hpp"
+#include "sqlite/sqlite.hpp"
 
 namespace {
 

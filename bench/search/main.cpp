@@ -66,8 +66,8 @@ double milliseconds_since(clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(clock::now() - begin).count();
 }
 
-double part(std::vector<double>& of, double which) {
-  std::sort(of.begin(), of.end());
+/// `of` is sorted.
+double part(const std::vector<double>& of, double which) {
   return of[std::min(of.size() - 1, static_cast<std::size_t>(which * static_cast<double>(of.size())))];
 }
 
@@ -95,6 +95,7 @@ void measure(const std::string& path, std::size_t passages, std::size_t queries)
     times.push_back(milliseconds_since(asked));
     found += good(got).all.size();
   }
+  std::sort(times.begin(), times.end());
   std::printf("| %zu searches, %.1f results each: p50, p99, max | %.1f ms, %.1f ms, %.1f ms |\n", queries,
               static_cast<double>(found) / static_cast<double>(queries), part(times, 0.5), part(times, 0.99), times.back());
 }

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <utility>
 
-#include <hondana/server.hpp>
 #include <hondana/search.hpp>
+#include <hondana/server.hpp>
 #include <hondana/tracing.hpp>
 
 #include "cli/activation.hpp"

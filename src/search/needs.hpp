@@ -11,8 +11,8 @@ namespace hondana::search {
 /// address of a service that cannot be one.
 [[nodiscard]] result<needs> needs_of(const search_options& options);
 
-/// Makes the folder of an index in a file, readable by this user alone, where there is none: before a sandbox, which can open only what is
-/// there. Errors: source_unavailable.
+/// Makes the folder of an index in a file, readable by this user alone, where there is none: before a sandbox, which can open
+/// only what is there. Errors: source_unavailable.
 [[nodiscard]] result<void> make_folder_for(const search_options& options);
 
 }  // namespace hondana::search
