@@ -93,6 +93,16 @@ TEST(docs_prose, has_a_first_paragraph) {
   EXPECT_EQ(cut.size(), 200u + 3u);
 }
 
+TEST(docs_prose, has_a_title_where_the_first_line_of_plain_text_stands_alone) {
+  EXPECT_EQ(title_line("2025 年までの変更履歴\r\n\r\n版 2.8\n"), "2025 年までの変更履歴");
+  EXPECT_EQ(title_line("\nNotes \n \nText"), "Notes");
+  for (const std::string_view none :
+       {"", "Notes", "Notes\n", "Notes\n\n", "Notes\nText\n\nText\n", "One sentence.\n\nText\n", "一文です。\n\n次\n",
+        "　字下げ\n\n次\n", "- item\n\nText\n", "  indented\n\nText\n", "=====\n\nText\n", "Dear reader,\n\nText\n"})
+    EXPECT_EQ(title_line(none), "") << none;
+  EXPECT_EQ(title_line(std::string(161, 'x') + "\n\nText\n"), "");
+}
+
 TEST(docs_prose, is_on_one_line_and_cut_behind_characters) {
   EXPECT_EQ(one_line(" a\n\tb \x01 c", 10), "a b c");
   EXPECT_EQ(one_line("日本語", 2), "日本…");
