@@ -43,7 +43,7 @@ TEST(docs_weights, put_introductions_first_and_archives_last) {
   EXPECT_EQ(usual("旧版/入門.md"), 0.1);
   EXPECT_EQ(usual("backup/plan.md"), 0.1);
   EXPECT_EQ(usual("バックアップ.md"), 0.5);  // tells how they are made
-  EXPECT_EQ(usual("golden.md"), 0.5);  // "old" is no word of it
+  EXPECT_EQ(usual("golden.md"), 0.5);        // "old" is no word of it
   EXPECT_EQ(usual("plan.md", 12), 0.65);
   EXPECT_EQ(usual("CHANGELOG.md", 12), 0.2);
 }
