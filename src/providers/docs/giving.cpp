@@ -51,7 +51,8 @@ result<const document*> docs_provider::find(const scene& in, const address& what
   }
   // Rules for callers name URIs as they are listed, and would not know this spelling: only who needs none is given it.
   if (who.identity == "local" && !who.view) return alike;
-  return fail(errc::resource_not_found, "There is no document of this spelling in the set. Read " + alike->entry.uri + '.');
+  // Peers are told no words of what is not found.
+  return fail(errc::invalid_argument, "There is no document of this spelling in the set. Read " + alike->entry.uri + '.');
 }
 
 result<docs_provider::given> docs_provider::give(const scene& in, const address& what, const read_request& request) {

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t looked_at = 16 * 1024;
 constexpr std::size_t longest_paragraph = 200;
+constexpr std::size_t longest_title_line = 160;
 
 bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f'; }
 
@@ -158,6 +159,25 @@ std::string first_paragraph(markup::format how, std::string_view text) {
   }
   const auto found = std::move(finder).take_found();
   return one_line(how == markup::format::plain ? found : without_marks(found), longest_paragraph);
+}
+
+std::string_view title_line(std::string_view text) noexcept {
+  text = text.substr(std::min(text.find_first_not_of("\r\n"), text.size()));
+  const auto end = text.find('\n');
+  if (end == std::string_view::npos || end > longest_title_line) return {};
+  const auto below = text.substr(end + 1);
+  const auto next = below.find('\n');
+  const bool stands_alone = next != std::string_view::npos && trimmed(below.substr(0, next)).empty();
+  const auto line = trimmed(text.substr(0, end));
+  if (!stands_alone || trimmed(below).empty() || line.empty() || is_rule(line) || is_blank(text.front())) return {};
+  // An indent of a paragraph, items of lists, settings and sentences.
+  for (const std::string_view begin : {"　", "- ", "* ", "・", "#", "|", "<", "{", "["}) {
+    if (line.starts_with(begin)) return {};
+  }
+  for (const std::string_view ending : {".", ",", ":", ";", "!", "?", "。", "、", "：", "！", "？", "」"}) {
+    if (line.ends_with(ending)) return {};
+  }
+  return line;
 }
 
 std::string in_brackets(std::string_view text) {

@@ -17,6 +17,10 @@ namespace hondana::docs {
 /// picture or comment. `text`: UTF-8 behind its front matter. Empty: there is none in its first 16 KiB.
 [[nodiscard]] std::string first_paragraph(markup::format how, std::string_view text);
 
+/// The first line of a plain text, when it stands alone above more and is no sentence: its title. Part of `text`, which is
+/// UTF-8; empty: there is none.
+[[nodiscard]] std::string_view title_line(std::string_view text) noexcept;
+
 /// A text for a Markdown link: on one line, with brackets and backslashes escaped.
 [[nodiscard]] std::string in_brackets(std::string_view text);
 

@@ -153,11 +153,16 @@ void look_into(found_text& into, const assignment& what, const options& with) {
     link.text = secrets::redact_text(link.text);
   }
   if (!is_html) about.says = statements_of(into.text);
-  const std::string_view body = std::string_view(into.text).substr(std::min(into.outline.front_matter_end, into.text.size()));
+  std::string_view body = std::string_view(into.text).substr(std::min(into.outline.front_matter_end, into.text.size()));
   if (about.heading.empty()) {
     const auto& sections = into.outline.sections;
     about.heading = one_line(!sections.empty() && into.outline.title.empty() ? sections.front().heading : into.outline.title,
                              longest_heading);
+  }
+  if (about.heading.empty() && how == markup::format::plain && !what.type.rendered) {
+    const auto title = title_line(body);
+    about.heading = one_line(title, longest_heading);
+    if (!title.empty()) body.remove_prefix(static_cast<std::size_t>(title.data() - body.data()) + title.size());
   }
   about.description = first_paragraph(how, body);
   if (!about.says.lang.empty()) about.lang = about.says.lang;

@@ -41,11 +41,13 @@ constexpr family entrance{0.9, false, "an index or introduction by its name"};
 constexpr family guide{0.8, false, "a guide by its name"};
 
 constexpr std::array archive_names{
-    name_rule{"archive", reach::word},     name_rule{"archives", reach::word}, name_rule{"archived", reach::word},
-    name_rule{"old", reach::word},         name_rule{"obsolete", reach::word}, name_rule{"deprecated", reach::word},
-    name_rule{"legacy", reach::word},      name_rule{"backup", reach::word},   name_rule{"アーカイブ", reach::word},
-    name_rule{"廃止", reach::word},        name_rule{"旧版", reach::word},     name_rule{"旧", reach::whole},
-    name_rule{"バックアップ", reach::word}};
+    name_rule{"archive", reach::word}, name_rule{"archives", reach::word},   name_rule{"archived", reach::word},
+    name_rule{"old", reach::word},     name_rule{"obsolete", reach::word},   name_rule{"deprecated", reach::word},
+    name_rule{"legacy", reach::word},  name_rule{"アーカイブ", reach::word}, name_rule{"廃止", reach::word},
+    name_rule{"旧版", reach::word},    name_rule{"旧", reach::whole}};
+/// Folders only: a document of such a name tells how backups are made.
+constexpr std::array copy_names{name_rule{"backup", reach::word}, name_rule{"backups", reach::word},
+                                name_rule{"バックアップ", reach::word}};
 constexpr std::array change_names{
     name_rule{"changelog", reach::word},     name_rule{"changes", reach::whole},      name_rule{"history", reach::whole},
     name_rule{"news", reach::whole},         name_rule{"release-notes", reach::word}, name_rule{"releasenotes", reach::word},
@@ -102,7 +104,8 @@ bool says_any(std::string_view name, const std::array<name_rule, size>& all) noe
 
 bool lies_in_archive(std::string_view path) noexcept {
   for (auto slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/')) {
-    if (says_any(path.substr(0, slash), archive_names)) return true;
+    const auto folder = path.substr(0, slash);
+    if (says_any(folder, archive_names) || says_any(folder, copy_names)) return true;
     path.remove_prefix(slash + 1);
   }
   return false;

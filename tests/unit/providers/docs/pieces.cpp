@@ -41,7 +41,9 @@ TEST(docs_weights, put_introductions_first_and_archives_last) {
   EXPECT_EQ(usual("変更履歴.md"), 0.2);
   EXPECT_EQ(usual("archive/guide.md"), 0.1);
   EXPECT_EQ(usual("旧版/入門.md"), 0.1);
-  EXPECT_EQ(usual("golden.md"), 0.5);  // "old" is no word of it
+  EXPECT_EQ(usual("backup/plan.md"), 0.1);
+  EXPECT_EQ(usual("バックアップ.md"), 0.5);  // tells how they are made
+  EXPECT_EQ(usual("golden.md"), 0.5);        // "old" is no word of it
   EXPECT_EQ(usual("plan.md", 12), 0.65);
   EXPECT_EQ(usual("CHANGELOG.md", 12), 0.2);
 }
@@ -89,6 +91,16 @@ TEST(docs_prose, has_a_first_paragraph) {
   EXPECT_EQ(first_paragraph(markup::format::restructured_text, "T\n=\n\n.. note::\n   no\n\nText.\n"), "Text.");
   const auto cut = of(std::string(100'000, 'x'));
   EXPECT_EQ(cut.size(), 200u + 3u);
+}
+
+TEST(docs_prose, has_a_title_where_the_first_line_of_plain_text_stands_alone) {
+  EXPECT_EQ(title_line("2025 年までの変更履歴\r\n\r\n版 2.8\n"), "2025 年までの変更履歴");
+  EXPECT_EQ(title_line("\nNotes \n \nText"), "Notes");
+  for (const std::string_view none :
+       {"", "Notes", "Notes\n", "Notes\n\n", "Notes\nText\n\nText\n", "One sentence.\n\nText\n", "一文です。\n\n次\n",
+        "　字下げ\n\n次\n", "- item\n\nText\n", "  indented\n\nText\n", "=====\n\nText\n", "Dear reader,\n\nText\n"})
+    EXPECT_EQ(title_line(none), "") << none;
+  EXPECT_EQ(title_line(std::string(161, 'x') + "\n\nText\n"), "");
 }
 
 TEST(docs_prose, is_on_one_line_and_cut_behind_characters) {
