@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <hondana/uri.hpp>
 
@@ -133,11 +134,12 @@ class page {
 
   result<tool_result> make(position at) {
     const auto& contents = from_.reading.contents;
-    if (asked_.wanted && contents.size() != 1) {
+    if (asked_.wanted && !is_of_one(contents)) {
       return fail(errc::invalid_argument, "range: " + asked_.asked + " is made of " + std::to_string(contents.size()) +
                                               " contents. Read it without a range, or read one of them.");
     }
-    for (; at.content < contents.size(); ++at.content, at.rest.reset()) {
+    const auto wanted = asked_.wanted ? std::size_t{1} : contents.size();
+    for (; at.content < wanted; ++at.content, at.rest.reset()) {
       if (left_ == 0) return finish(at);
       auto rest = add(contents[at.content], at.rest);
       if (!rest) return tl::unexpected(std::move(rest.error()));
@@ -150,6 +152,12 @@ class page {
   }
 
  private:
+  /// Whether there is one content only, but for other forms of the same, such as the original of a text: the first is meant.
+  bool is_of_one(const std::vector<bytes::prepared>& contents) const {
+    const auto other_form = [form = asked_.uri + '?'](const bytes::prepared& one) { return one.uri.starts_with(form); };
+    return !contents.empty() && std::all_of(contents.begin() + 1, contents.end(), other_form);
+  }
+
   /// Adds one content; what is left of it when the page is full.
   result<std::optional<extent>> add(const bytes::prepared& one, const std::optional<extent>& rest) {
     if (one.is_text) return add_text(one, rest);
