@@ -1,4 +1,5 @@
 /// Asks the questions of both languages of an index by trigrams, by MeCab and with vectors, and prints how well each does.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include "lsa/model.hpp"
 #include "lsa/server.hpp"
 #include "retrieval/judged.hpp"
+#include "unit/search/postgres_server.hpp"
 
 namespace {
 
@@ -114,15 +116,37 @@ struct mean {
   double recall = 0;
 };
 
-mean ask_all(library& of, const language& in) {
+/// What was found for each question.
+using answers = std::vector<std::vector<retrieval::found>>;
+
+mean ask_all(library& of, const language& in, answers& into) {
   mean out;
   for (const auto& one : in.texts.questions) {
-    const auto got = retrieval::judge(in.texts, one, of.ask(in.name, one.words));
+    into.push_back(of.ask(in.name, one.words));
+    const auto got = retrieval::judge(in.texts, one, into.back());
     out.ndcg += got.ndcg;
     out.recall += got.recall;
   }
   const auto count = static_cast<double>(in.texts.questions.size());
   return {out.ndcg / count, out.recall / count};
+}
+
+/// Which part of the first ten of one is among the first ten of the other, of all questions that found something.
+double overlap(const answers& one, const answers& other) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    if (one[i].empty()) continue;
+    std::size_t shared = 0;
+    for (const auto& mine : one[i]) {
+      shared += std::any_of(other[i].begin(), other[i].end(), [&mine](const auto& theirs) {
+        return theirs.text == mine.text && theirs.first_line == mine.first_line;
+      });
+    }
+    sum += static_cast<double>(shared) / static_cast<double>(one[i].size());
+    ++count;
+  }
+  return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
 }  // namespace
@@ -153,24 +177,32 @@ int main(int count, char** arguments) {
     }
     return how;
   };
+  const hondana::search::postgres_server database;
+  if (!database.is_ready()) good(fail(errc::source_unavailable, "PostgreSQL cannot be started"));
+  auto in_postgres = options(word_cutting::mecab, false);
+  in_postgres.postgres = database.url();
   struct way {
     const char* name;
     search_options how;
   };
   const std::vector<way> ways{{"trigrams", options(word_cutting::trigrams, false)},
                               {"MeCab", options(word_cutting::mecab, false)},
-                              {"hybrid (MeCab and vectors)", options(word_cutting::mecab, true)}};
+                              {"hybrid (MeCab and vectors)", options(word_cutting::mecab, true)},
+                              {"PostgreSQL (MeCab)", in_postgres}};
   std::printf(
       "%zu texts in Japanese with %zu questions, %zu in English with %zu; vectors by latent semantic analysis of these "
       "texts\n\n",
       all[0].texts.texts.size(), all[0].texts.questions.size(), all[1].texts.texts.size(), all[1].texts.questions.size());
   std::printf("%-28s %8s  %-7s %9s %9s\n", "", "passages", "", "nDCG@10", "recall@10");
   std::vector<std::vector<mean>> means;
+  std::vector<std::vector<answers>> found;
   for (const auto& one : ways) {
     library of(all, one.how);
     means.emplace_back();
+    found.emplace_back();
     for (const auto& in : all) {
-      means.back().push_back(ask_all(of, in));
+      found.back().emplace_back();
+      means.back().push_back(ask_all(of, in, found.back().back()));
       std::printf("%-28s %8llu  %-7s %9.3f %9.3f\n", one.name, static_cast<unsigned long long>(of.passages()), in.name.c_str(),
                   means.back().back().ndcg, means.back().back().recall);
     }
@@ -185,6 +217,9 @@ int main(int count, char** arguments) {
       code = 1;
     }
     if (better < 0.5) code = 1;
+    const double shared = overlap(found[1][in], found[3][in]);
+    std::printf("%s: %.3f of the first ten of SQLite are among those of PostgreSQL\n", all[in].name.c_str(), shared);
+    if (shared < 0.8) code = 1;
   }
   return code;
 }
