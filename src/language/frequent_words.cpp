@@ -10,27 +10,35 @@
 namespace hondana::language {
 namespace {
 
-constexpr std::string_view words[count_of_told] = {
+constexpr std::string_view in_english =
     "the of and to in is that it for was on are as with be at this by have from or an not but which you we can will if all has "
-    "when what use used how they their been more one would these your should may must into than then only also about its any",
+    "when what use used how they their been more one would these your should may must into than then only also about its any";
+constexpr std::string_view in_german =
     "der die das und ist in den von zu mit sich auf für nicht ein eine als auch es an werden aus er hat dass sie nach wird bei "
     "einer um am sind noch wie einem über so zum kann oder wenn nur durch zur dem des im einen ihr wir man mehr diese dieser "
-    "wurde muss können",
+    "wurde muss können";
+constexpr std::string_view in_french =
     "le la les de des et un une est en que qui dans pour pas sur au plus par ce avec il ne se du sont ou mais comme vous nous "
-    "elle son sa ses cette aux être fait été peut tout leur si même ces sans votre aussi deux",
+    "elle son sa ses cette aux être fait été peut tout leur si même ces sans votre aussi deux";
+constexpr std::string_view in_spanish =
     "el la los las de que y en un una es por con no para del se lo al como más su sus o pero este esta son entre cuando muy "
     "sin "
-    "sobre también ser hay fue todo desde está puede nos donde porque si ya esto qué han",
+    "sobre también ser hay fue todo desde está puede nos donde porque si ya esto qué han";
+constexpr std::string_view in_italian =
     "il lo la i gli le di e che un una è in per non con del della dei delle da si al alla sono come più anche ma nel nella se "
-    "questo questa ha essere o suo tra quando può degli dal dalla cui ai stato su loro ogni",
+    "questo questa ha essere o suo tra quando può degli dal dalla cui ai stato su loro ogni";
+constexpr std::string_view in_portuguese =
     "o a os as de que e do da em um uma é para com não por no na dos das se ao mais como mas foi à seu sua ou ser quando muito "
-    "há nos já está também pelo pela até isso ele entre são você pode este esta seus depois",
+    "há nos já está também pelo pela até isso ele entre são você pode este esta seus depois";
+constexpr std::string_view in_dutch =
     "de het een en van in is dat op te zijn voor met die niet aan er om ook als dan maar bij nog uit naar door over ze hij "
     "wordt "
-    "kan of heeft deze dit worden wij hebben geen moet meer wat je u tot zich werd",
+    "kan of heeft deze dit worden wij hebben geen moet meer wat je u tot zich werd";
+constexpr std::string_view in_swedish =
     "och att det i en som på är av för med den till inte om ett han har de jag var från vid kan så men sig ska eller när man "
-    "under också nu efter vi hade alla detta denna blir mycket där skulle mer finns",
-};
+    "under också nu efter vi hade alla detta denna blir mycket där skulle mer finns";
+constexpr std::string_view words[count_of_told] = {in_english, in_german,     in_french, in_spanish,
+                                                   in_italian, in_portuguese, in_dutch,  in_swedish};
 
 constexpr std::string_view letters_of[count_of_told] = {
     "", "äöüß", "éèêàçùûîôœëï", "ñáéíóú¿¡", "àèéìòù", "ãõçáéíóúâêô", "ëïé", "åäö",

@@ -84,7 +84,7 @@ result<void> read_prefix(address& into, const std::string& value) {
 result<void> read_priority(address& into, const std::string& value) {
   const auto number = number_in<double>(value);
   if (!number || !(*number >= 0 && *number <= 1)) return wrong_value("minPriority", "expected a number from 0 to 1.");
-  into.what.which.min_priority = *number;
+  into.what.which.min_priority = number;
   return {};
 }
 

@@ -18,8 +18,8 @@ inline constexpr std::size_t place_count = 4;
 inline constexpr std::array<double, place_count> weight_of_place{2.0, 2.5, 1.5, 1.0};
 
 /// Robertson and Zaragoza's BM25 with places weighted before saturation (BM25F with one length, that of the text).
-inline constexpr double k1 = 1.2;
-inline constexpr double b = 0.75;
+inline constexpr double saturation = 1.2;         ///< Its k1.
+inline constexpr double weight_of_length = 0.75;  ///< Its b.
 
 /// Of a word that `documents` of `all` passages have. Never negative.
 [[nodiscard]] inline double idf(std::uint64_t all, std::uint64_t having) noexcept {
@@ -33,8 +33,8 @@ inline constexpr double b = 0.75;
   double weighted = 0;
   for (std::size_t i = 0; i < place_count; ++i) weighted += weight_of_place[i] * times[i];
   if (weighted == 0) return 0;
-  const double norm = k1 * (1 - b + b * (mean_length > 0 ? length / mean_length : 1));
-  return idf_of_word * weighted * (k1 + 1) / (weighted + norm);
+  const double norm = saturation * (1 - weight_of_length + weight_of_length * (mean_length > 0 ? length / mean_length : 1));
+  return idf_of_word * weighted * (saturation + 1) / (weighted + norm);
 }
 
 /// Two words that stand directly behind each other, in the query and in the passage, count so much of the mean of both again.

@@ -1,5 +1,5 @@
 /// What is common to all kinds: finding the parts, and what a file says of itself.
-#include "json/utf8.hpp"
+#include "rendering/office/office.hpp"
 
 #include <algorithm>
 #include <array>

@@ -18,7 +18,7 @@ constexpr sqlite::file_kind kind{
     .user = "another process keeps its search index there",
     .application = our_application,
     .version = schema_version,
-    .schema = schema,
+    .schema = tables,
     .before = "PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL",
     .settings =
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=67108864; PRAGMA temp_store=MEMORY; "

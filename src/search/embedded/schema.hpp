@@ -13,7 +13,7 @@ inline constexpr std::int64_t schema_version = 1;
 // Passages are numbered by their document and their order in it (`passage_id`). Words are kept without the texts they come
 // from, which stand in `passages`: what is taken out is cut into words again, by the same tokenizer, whose name stands in
 // `facts`.
-inline constexpr const char* schema = R"sql(
+inline constexpr const char* tables = R"sql(
 CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents(
   id INTEGER PRIMARY KEY AUTOINCREMENT, uri TEXT NOT NULL UNIQUE, version TEXT NOT NULL, name TEXT NOT NULL, title TEXT NOT NULL,

@@ -67,7 +67,7 @@ std::string zipped(const parts& first, const parts& more) {
   // Of parts with the same name the first counts.
   for (const auto& [name, content] : more) made.add(name, content);
   for (const auto& [name, content] : first) {
-    const auto is_same = [&name = name](const auto& one) { return one.first == name; };
+    const auto is_same = [&wanted = name](const auto& one) { return one.first == wanted; };
     if (std::none_of(more.begin(), more.end(), is_same)) made.add(name, content);
   }
   return made.bytes();

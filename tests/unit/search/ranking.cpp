@@ -97,7 +97,7 @@ TEST(search_bm25, titles_and_headings_count_more_than_texts_and_short_passages_m
   EXPECT_GT(share_of(1, {1, 0, 0, 0}, 10, 10), share_of(1, {0, 0, 0, 1}, 10, 10));
   EXPECT_GT(share_of(1, {0, 1, 0, 0}, 10, 10), share_of(1, {0, 0, 1, 0}, 10, 10));
   EXPECT_GT(share_of(1, {0, 0, 0, 1}, 5, 10), share_of(1, {0, 0, 0, 1}, 50, 10));
-  EXPECT_LT(share_of(1, {0, 0, 0, 1000}, 10, 10), k1 + 1) << "often is not endlessly better";
+  EXPECT_LT(share_of(1, {0, 0, 0, 1000}, 10, 10), saturation + 1) << "often is not endlessly better";
 }
 
 TEST(search_bm25, the_rarest_words_decide_as_far_as_the_limit_goes) {
