@@ -32,7 +32,7 @@ class fuzzed_source final : public rendering::byte_source {
 };
 
 void put(std::string& to, std::size_t number, int bytes) {
-  for (int i = 0; i < bytes; ++i) to += static_cast<char>(number >> (8 * i));
+  for (int i = 0; i < bytes; ++i) to += i < 8 ? static_cast<char>(number >> (8 * i)) : '\0';
 }
 
 std::uint32_t crc_of(std::string_view text) {

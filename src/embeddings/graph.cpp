@@ -9,7 +9,14 @@
 // Its own kernels are chosen when it is compiled, and with them come functions of common names for the whole program. Ours are
 // chosen at run time.
 #define NO_MANUAL_VECTORIZATION
+// It copies nothing from nowhere where a list is empty.
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((no_sanitize("nonnull-attribute"))), apply_to = function)
+#endif
 #include <hnswlib/hnswlib.h>
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
 
 #include "embeddings/products.hpp"
 
