@@ -14,9 +14,9 @@ constexpr std::array<std::string_view, 61> english_words = {
     "that", "the",   "their", "then",  "there", "these", "they", "this", "to",   "us",  "was", "we",  "were",
     "what", "when",  "where", "which", "who",   "why",   "will", "with", "you"};
 
-constexpr std::array<std::string_view, 24> japanese_words = {"する",   "為る",   "ある", "有る",   "いる", "居る", "なる", "成る",
-                                                       "できる", "出来る", "どう", "こう",   "そう", "ああ", "もう", "また",
-                                                       "まだ",   "なぜ",   "どの", "いかが", "こと", "もの", "ため", "よう"};
+constexpr std::array<std::string_view, 24> japanese_words = {
+    "する", "為る", "ある", "有る", "いる", "居る", "なる", "成る",   "できる", "出来る", "どう", "こう",
+    "そう", "ああ", "もう", "また", "まだ", "なぜ", "どの", "いかが", "こと",   "もの",   "ため", "よう"};
 
 }  // namespace
 
