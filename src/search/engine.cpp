@@ -15,9 +15,8 @@ namespace {
 constexpr std::size_t most_looked_at = 8'000;
 /// Neighbours asked for: some are of what does not pass, or what the caller may not see.
 constexpr std::size_t most_near = 400;
-/// Candidates shown to the caller's rules at once, and in all.
+/// Candidates shown to the caller's rules at once.
 constexpr std::size_t shown_at_once = 100;
-constexpr std::size_t most_shown = 5'000;
 /// Looking up an entry as it is now; beyond it, what was indexed is shown.
 constexpr std::chrono::milliseconds longest_look_up{500};
 
@@ -98,7 +97,7 @@ result<hits> engine::find(const call& by, const bridge::surroundings& in, const 
   const auto candidates = fused(std::move(found.all), near);
   const auto now = std::chrono::system_clock::now();
   std::vector<weighed> all;
-  for (std::size_t begin = 0; begin < std::min(candidates.size(), most_shown); begin += shown_at_once) {
+  for (std::size_t begin = 0; begin < candidates.size(); begin += shown_at_once) {
     if (std::chrono::steady_clock::now() >= by.deadline) return fail(errc::timed_out, "The search took too long.");
     const auto end = std::min(begin + shown_at_once, candidates.size());
     std::vector<passage_id> ids;

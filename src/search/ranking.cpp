@@ -29,9 +29,12 @@ std::vector<candidate> fused(std::vector<match> by_words, std::span<const near_p
     return one.score != other.score ? one.score > other.score : one.id < other.id;
   };
   // Without meaning all that have a word may be shown, far down too, to callers who may not see the first.
-  const auto counting = by_meaning.empty() ? by_words.size() : std::min(by_words.size(), ranks_that_count);
-  std::partial_sort(by_words.begin(), by_words.begin() + static_cast<std::ptrdiff_t>(counting), by_words.end(), is_better);
-  by_words.resize(counting);
+  const auto counting = std::min(by_words.size(), by_meaning.empty() ? most_by_words_alone : ranks_that_count);
+  if (counting < by_words.size()) {
+    std::nth_element(by_words.begin(), by_words.begin() + static_cast<std::ptrdiff_t>(counting), by_words.end(), is_better);
+    by_words.resize(counting);
+  }
+  std::sort(by_words.begin(), by_words.end(), is_better);
   std::vector<candidate> out;
   out.reserve(by_words.size() + by_meaning.size());
   std::unordered_map<std::int64_t, std::size_t> places;
@@ -52,10 +55,9 @@ std::vector<candidate> fused(std::vector<match> by_words, std::span<const near_p
     there.closeness = one.closeness;
     there.score += weight_of_meaning / (fusion_constant + static_cast<double>(i + 1));
   }
-  if (!by_meaning.empty()) {
-    const double most = (1 + weight_of_meaning) / (fusion_constant + 1);
-    for (auto& one : out) one.score /= most;
-  }
+  if (by_meaning.empty()) return out;
+  const double most = (1 + weight_of_meaning) / (fusion_constant + 1);
+  for (auto& one : out) one.score /= most;
   std::sort(out.begin(), out.end(), is_better);
   return out;
 }

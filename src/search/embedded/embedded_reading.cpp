@@ -76,6 +76,23 @@ void numbers_in(std::string_view bytes, std::vector<float>& into) {
   std::memcpy(into.data(), bytes.data(), into.size() * sizeof(float));
 }
 
+/// Statements while it lives read in one transaction, which costs its locks once. Where none can begin each has its own.
+class reading_at_once {
+ public:
+  explicit reading_at_once(sqlite::connection& on) : on_(on), has_begun_(!on.is_in_transaction() && on.run("BEGIN")) {}
+  reading_at_once(const reading_at_once&) = delete;
+  reading_at_once& operator=(const reading_at_once&) = delete;
+  ~reading_at_once() {
+    if (!has_begun_) return;
+    const auto ended = on_.run("COMMIT");
+    static_cast<void>(ended);  // nothing was written
+  }
+
+ private:
+  sqlite::connection& on_;
+  const bool has_begun_;
+};
+
 }  // namespace
 
 class embedded_store::borrowed {
@@ -186,7 +203,7 @@ result<matches> embedded_store::find(std::span<const wanted_word> words, const d
   std::vector<double> idfs;
   idfs.reserve(words.size());
   for (const auto one : frequencies) idfs.push_back(idf(static_cast<std::uint64_t>(*all), one));
-  weighing weights(words, decides, std::move(idfs));
+  weighing weights(words, decides, std::move(idfs), lengths_);
   const auto condition = condition_of(which);
   std::string sql = "SELECT weigh(words, ?11) FROM words WHERE words MATCH ?1";
   if (!condition.empty()) sql += " AND (rowid>>16) IN (SELECT id FROM documents WHERE " + condition + ')';
@@ -199,6 +216,9 @@ result<matches> embedded_store::find(std::span<const wanted_word> words, const d
   bind_filter(*asked, which, after_prefix);
   asked->bind_pointer(11, &weights, weighing::type_name);
   asked->bind(12, static_cast<std::int64_t>(most) + 1);
+  std::uint64_t expected = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) expected += decides[i] ? frequencies[i] : 0;
+  out.all.reserve(std::min<std::uint64_t>(expected, most));
   for (;;) {
     const auto more = asked->step();
     if (!more) return tl::unexpected(more.error());
@@ -219,6 +239,8 @@ result<std::vector<shown_passage>> embedded_store::show(std::span<const passage_
   const borrowed by(*this, std::move(*taken));
   std::vector<shown_passage> out;
   out.reserve(which.size());
+  // One transaction and not one for each passage.
+  const reading_at_once once(*by->on);
   auto& row = by->show;
   for (const auto& id : which) {
     row.bind(1, id.number);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "search/embedded/embedded_store.hpp"
+#include "search/embedded/text_lengths.hpp"
 #include "search/embedded/words_table.hpp"
 #include "search/storable.hpp"
 #include "sqlite/owned_file.hpp"
@@ -106,10 +107,12 @@ class embedded_store final : public store {
       delete_passages_{}, insert_passage_{}, insert_words_{}, delete_words_{}, without_vector_{}, put_vector_{},
       update_passage_{}, use_vectors_{};
   bool has_failed_ = false;
-  std::uint64_t changing_ = 0;  // passages, since the transaction began
+  std::uint64_t changing_ = 0;         // passages, since the transaction began
+  std::vector<passage_id> rewritten_;  // the same; their texts may have another length
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<reader>> idle_;
   mutable std::map<std::pair<std::string, bool>, frequency> frequencies_;
+  mutable text_lengths lengths_;
   std::atomic<std::uint64_t> changed_ = 0;  // passages put and taken out, ever
 };
 

@@ -148,6 +148,8 @@ result<void> embedded_store::commit() {
   }
   changed_ += changing_;
   changing_ = 0;
+  for (const auto which : rewritten_) lengths_.forget(which);
+  rewritten_.clear();
   if (writing_.owns_lock()) writing_.unlock();
   return done;
 }
@@ -155,6 +157,7 @@ result<void> embedded_store::commit() {
 void embedded_store::roll_back() noexcept {
   has_failed_ = false;
   changing_ = 0;
+  rewritten_.clear();
   if (file_.writer.is_in_transaction()) {
     const auto undone = file_.writer.run("ROLLBACK");
     static_cast<void>(undone);  // what cannot be rolled back now is so when the file is opened
@@ -307,6 +310,7 @@ result<void> embedded_store::rewrite(std::int64_t id, const title_words& before,
   for (const auto& [number, one] : all) {
     if (auto done = write_words(delete_words_, number, before, one.heading, one.text); !done) return done;
     const auto& text = one.first_line == 0 ? what.description : one.text;
+    if (one.first_line == 0) rewritten_.push_back({number});
     if (auto done = write_words(insert_words_, number, now, one.heading, text); !done) return done;
     const auto digest = digest_of_text(text_to_embed(what, one.heading, text));
     update_passage_.bind(1, number).bind_text(2, text).bind(3, digest);

@@ -73,8 +73,9 @@ std::string expression_of(std::span<const wanted_word> words, const std::vector<
   return has_others ? '(' + deciding + ") AND (" + all + ')' : all;
 }
 
-weighing::weighing(std::span<const wanted_word> words, const std::vector<bool>& decides, std::vector<double> idfs)
-    : weigher_(words, std::move(idfs)) {
+weighing::weighing(std::span<const wanted_word> words, const std::vector<bool>& decides, std::vector<double> idfs,
+                   text_lengths& known)
+    : weigher_(words, std::move(idfs)), known_(&known) {
   const bool has_others = std::find(decides.begin(), decides.end(), false) != decides.end();
   word_of_phrase_.reserve(2 * words.size());
   if (has_others) {
@@ -103,9 +104,15 @@ struct weigh_function {
       by.mean_length_ = rows > 0 ? static_cast<double>(tokens) / static_cast<double>(rows) : 0;
     }
     if (const int code = gather(by, api, row); code != SQLITE_OK) return code;
-    int length = 0;
-    if (const int code = api.xColumnSize(row, static_cast<int>(place::text), &length); code != SQLITE_OK) return code;
-    by.last_ = by.weigher_.weighed({api.xRowid(row)}, length, by.mean_length_);
+    const passage_id which{api.xRowid(row)};
+    auto length = by.known_->of(which);
+    if (!length) {
+      int asked = 0;
+      if (const int code = api.xColumnSize(row, static_cast<int>(place::text), &asked); code != SQLITE_OK) return code;
+      length = static_cast<std::uint32_t>(std::max(asked, 0));
+      by.known_->remember(which, *length);
+    }
+    by.last_ = by.weigher_.weighed(which, *length, by.mean_length_);
     return SQLITE_OK;
   }
 

@@ -13,6 +13,7 @@
 #include <hondana/error.hpp>
 
 #include "search/bm25.hpp"
+#include "search/embedded/text_lengths.hpp"
 #include "search/store.hpp"
 #include "search/weigher.hpp"
 #include "sqlite/sqlite.hpp"
@@ -33,8 +34,8 @@ class weighing {
  public:
   static constexpr const char* type_name = "hondana-weighing";
 
-  /// `idfs`: by word. The words as for `expression_of`.
-  weighing(std::span<const wanted_word> words, const std::vector<bool>& decides, std::vector<double> idfs);
+  /// `idfs`: by word. The words as for `expression_of`. `known`: outlives it.
+  weighing(std::span<const wanted_word> words, const std::vector<bool>& decides, std::vector<double> idfs, text_lengths& known);
 
   /// Of the row that was weighed last.
   [[nodiscard]] const match& last() const noexcept { return last_; }
@@ -47,6 +48,7 @@ class weighing {
 
   std::vector<std::size_t> word_of_phrase_;  // a phrase that is there a second time has none: `npos`
   weigher weigher_;
+  text_lengths* known_;
   double mean_length_ = -1;  // not asked yet
   match last_{};
 };

@@ -157,6 +157,23 @@ TEST_P(store_contract, scores_as_the_formula_says) {
   }
 }
 
+TEST_P(store_contract, scores_what_was_described_anew_as_if_it_had_been_put_so) {
+  put(named_document("other"), {said("some text of several words")});
+  auto what = named_document("a");
+  what.description = "old";
+  put(what, {});
+  ASSERT_EQ(find("old").all.size(), 1u);
+  what.description = "new words that are many more than there were";
+  ASSERT_TRUE(store_->describe(what));
+  ASSERT_TRUE(store_->commit());
+  const auto described = find("new");
+  ASSERT_EQ(described.all.size(), 1u);
+  put(what, {});
+  const auto anew = find("new");
+  ASSERT_EQ(anew.all.size(), 1u);
+  EXPECT_DOUBLE_EQ(described.all.front().score, anew.all.front().score);
+}
+
 TEST_P(store_contract, finds_words_by_what_they_begin_with) {
   put(named_document("x1"), {said("apple"), said("apply appliance"), said("ape"), said("日本"), said("a")});
   EXPECT_EQ(found("appl*").size(), 2u);
