@@ -1,8 +1,10 @@
 /// The commands that look: check and schemes.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -14,15 +16,18 @@
 #include "cli/exit_codes.hpp"
 #include "cli/explaining.hpp"
 #include "cli/in_force.hpp"
+#include "cli/index_told.hpp"
 #include "cli/listening.hpp"
 #include "cli/log.hpp"
 #include "cli/output.hpp"
 #include "cli/sandbox/server_sandbox.hpp"
 #include "cli/sandbox/told.hpp"
+#include "cli/sandbox/written_folders.hpp"
 #include "cli/visible.hpp"
 #include "json/writer.hpp"
 #include "model/scope.hpp"
 #include "providers/links/links.hpp"
+#include "search/needs.hpp"
 #include "search/provider.hpp"
 
 namespace hondana::cli {
@@ -155,17 +160,19 @@ int run(const check_command& what) {
     complain(whole.error());
     return exit_usage;
   }
-  if (const auto sound = check_record_folder(*whole); !sound) {
-    complain(sound.error());
+  const auto warnings = check_written_folders(*whole);
+  if (!warnings) {
+    complain(warnings.error());
     return exit_usage;
-  } else if (*sound) {
-    say(**sound);
   }
+  for (const auto& one : *warnings) say(one);
   // As `serve` would, so that what it says of the sources is what they can do there.
   const auto http = listening_options({}, whole->settings.http, {});
-  // But for the record, whose folder it would make.
+  // But for folders that it would make: that of the record, and that of an index that is not there.
   auto confined = *whole;
   confined.settings.audit.reset();
+  std::error_code problem;
+  if (auto& search = confined.settings.search; search && !std::filesystem::exists(search->path, problem)) search->path.clear();
   auto sandbox =
       server_sandbox::put_up(confined, {.http = &http, .config = what.what.config, .tokens = what.tokens}, standard_log());
   if (!sandbox) {
@@ -194,18 +201,21 @@ int run(const check_command& what) {
   print_words("callers", callers->told, what.as_json, "callers over HTTP  by ");
   print_sandbox(*sandbox, what.as_json);
   print_words("inForce", in_force(*whole), what.as_json);
+  int code = print_index(whole->settings, what.as_json) ? exit_ok : exit_server;
+  if (const auto& search = whole->settings.search) {
+    if (const auto needs = search::needs_of(*search)) print_needs("search", *needs, what.as_json);
+  }
   print_record_needs(whole->settings, what.as_json);
   const auto& rules = whole->settings.scopes;
   print_rules(rules, what.as_json);
   rule_use use(whole->settings);
-  int code = exit_ok;
   std::size_t served = 0;
   std::size_t left_out = 0;
   for (const auto& provider : whole->providers) {
     if (!what.as_json) {
       for (const auto& claim : provider->claims()) print(provider->name() + "  " + claim + '\n');
     }
-    print_needs(*provider, what.as_json);
+    print_needs(provider->name(), provider->needs(), what.as_json);
     const auto outcome = provider->survey({}, [&](const survey_item& item) {
       ++(item.is_served ? served : left_out);
       print_item(item, item.is_served ? use.of(item.uri) : std::vector<std::string>(), what.as_json);

@@ -161,9 +161,9 @@ class reloadable {
   result<parts> assemble_soundly() {
     auto whole = assembly_.assemble();
     if (!whole) return whole;
-    const auto sound = check_record_folder(*whole);
+    const auto sound = check_written_folders(*whole);
     if (!sound) return tl::unexpected(sound.error());
-    if (*sound) log_(**sound);
+    for (const auto& one : *sound) log_(one);
     if (!whole->settings.tracing) {
       auto said = config::tracing_by([](const char* name) {
         const char* const value = std::getenv(name);

@@ -51,6 +51,8 @@ class indexer {
     std::uint64_t seen = 0;  // the last look that saw it
     bool is_watched = false;
   };
+  /// What fails at once is asked again after this, and later as `interval` says.
+  static constexpr std::chrono::seconds after_failure{5};
   enum class outcome : std::uint8_t { indexed, same, gone, later };
 
   void run(const std::stop_token& stop);
@@ -59,12 +61,16 @@ class indexer {
   /// Goes through the lists; what is to be read is put into `pending_`.
   void look(const std::stop_token& stop);
   [[nodiscard]] result<void> look_at(const std::string& claim, const std::stop_token& stop);
+  [[nodiscard]] bool is_in_memory() const noexcept { return on_->options.path.empty() && on_->options.postgres.empty(); }
   [[nodiscard]] bool is_wanted(std::string_view uri) const;
   [[nodiscard]] std::vector<std::string> claims() const;
   void index_pending(const std::stop_token& stop);
   [[nodiscard]] result<outcome> index_one(const resource& entry, const std::stop_token& stop);
   [[nodiscard]] result<void> forget(const std::string& uri);
   [[nodiscard]] result<void> commit();
+  void roll_back() noexcept;
+  /// For those that look in from outside, where it has changed.
+  [[nodiscard]] result<void> note_progress();
   /// False: there is nothing more to do, or it failed.
   [[nodiscard]] bool make_vectors(const std::stop_token& stop);
   void take_vectors(std::span<const std::string> digests);
@@ -87,6 +93,7 @@ class indexer {
   std::uint64_t look_ = 0;
   std::size_t watched_ = 0;
   std::string said_;
+  std::string noted_;  // progress without its time
   std::chrono::steady_clock::time_point next_look_{};
   std::chrono::steady_clock::time_point next_vectors_{};
   std::chrono::steady_clock::time_point next_count_{};

@@ -88,7 +88,7 @@ bool indexer::make_vectors(const std::stop_token& stop) {
     made.push_back({std::move((*wanted)[i].digest), std::move((*vectors)[i])});
   }
   if (auto put = on_->kept->put_vectors(made); !put) {
-    on_->kept->roll_back();
+    roll_back();
     return later(put.error());
   }
   if (auto done = on_->kept->commit(); !done) return later(done.error());

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
+#include <system_error>
 
 #include <nettle/sha2.h>
 
@@ -29,7 +31,34 @@ void append(std::string& to, std::uint64_t number) {
 
 std::string_view scheme_of(std::string_view uri) noexcept { return uri.substr(0, uri.find(':')); }
 
+/// The number up to the next space, which goes with it.
+template <class Number>
+bool take(std::string_view& from, Number& into) {
+  const auto end = from.find(' ');
+  if (end == std::string_view::npos) return false;
+  const auto [stop, problem] = std::from_chars(from.data(), from.data() + end, into);
+  if (problem != std::errc() || stop != from.data() + end) return false;
+  from.remove_prefix(end + 1);
+  return true;
+}
+
 }  // namespace
+
+std::string spelled(const progress& how) {
+  return std::to_string(how.waiting) + (how.is_complete ? " 1 " : " 0 ") + std::to_string(how.at.time_since_epoch().count()) +
+         ' ' + how.problem;
+}
+
+std::optional<progress> progress_from(std::string_view spelled) {
+  progress out;
+  int is_complete = 0;
+  std::int64_t at = 0;
+  if (!take(spelled, out.waiting) || !take(spelled, is_complete) || !take(spelled, at)) return std::nullopt;
+  out.is_complete = is_complete != 0;
+  out.at = milliseconds(std::chrono::milliseconds(at));
+  out.problem = spelled;
+  return out;
+}
 
 resource entry_of(const document& what) {
   resource out;

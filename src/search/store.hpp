@@ -117,6 +117,23 @@ struct store_counts {
   std::uint64_t bytes = 0;
 };
 
+/// How far who indexes has come, kept for those that look in from outside.
+struct progress {
+  std::uint64_t waiting = 0;  ///< As of `search_state`.
+  bool is_complete = false;
+  milliseconds at{};
+  std::string problem{};
+};
+/// As it stands among a store's facts, and back; nothing: that is none.
+[[nodiscard]] std::string spelled(const progress& how);
+[[nodiscard]] std::optional<progress> progress_from(std::string_view spelled);
+
+/// An index as it stands where it is kept, whoever keeps it.
+struct kept_index {
+  store_counts counts{};
+  std::optional<progress> how{};  ///< Nothing: nobody has noted it yet.
+};
+
 /// A text that has no vector yet.
 struct wanted_vector {
   std::string digest{};  ///< Of the text, for machines: 16 bytes.
@@ -147,6 +164,8 @@ class store {
   /// Changes what is known of a document whose contents are the same, all but language and problem. Its passages keep their
   /// numbers. Nothing happens where there is none.
   [[nodiscard]] virtual result<void> describe(const document& what) = 0;
+  /// Kept with the next commit.
+  [[nodiscard]] virtual result<void> note(const progress& how) = 0;
   /// Forgets it, and returns its passages: none where there is no such document.
   [[nodiscard]] virtual result<std::vector<passage_id>> remove(const std::string& uri) = 0;
   [[nodiscard]] virtual result<void> commit() = 0;

@@ -235,6 +235,31 @@ TEST(program_check, warns_of_rules_about_nobody_and_no_kind_and_says_what_is_in_
   EXPECT_FALSE(std::filesystem::exists(what.path("record")));
 }
 
+TEST(program_check, says_how_full_the_index_is) {
+  const folder what;
+  what.put("docs/a.md", "# Backup\n\nHow to restore a backup.\n");
+  what.put("shelf.toml", "[search]\npath = \"kept/index.db\"\n[[source]]\ntype = \"docs\"\nname = \"d\"\npath = \"docs\"\n");
+  const auto config = what.path("shelf.toml");
+  const auto before = run({"check", "--config", config});
+  EXPECT_EQ(before.how, well) << before.errors;
+  EXPECT_NE(before.output.find("search  index " + what.path("kept/index.db") + "\n  is not made yet: "), std::string::npos)
+      << before.output;
+  EXPECT_FALSE(std::filesystem::exists(what.path("kept")));
+  const auto indexed = run({"read", "search:///?wait=complete", "--", HONDANA_PROGRAM, "stdio", "--config", config});
+  ASSERT_EQ(indexed.how, well) << indexed.errors;
+  const auto after = run({"check", "--config", config});
+  EXPECT_EQ(after.how, well) << after.errors;
+  EXPECT_NE(after.output.find("\n  has 2 resources, 2 passages, "), std::string::npos) << after.output;
+  EXPECT_NE(after.output.find("; complete since 20"), std::string::npos) << after.output;
+  EXPECT_NE(after.output.find("  needs  to write " + what.path("kept") + '\n'), std::string::npos) << after.output;
+  const auto as_json = run({"check", "--json", "--config", config});
+  EXPECT_NE(as_json.output.find("{\"index\":{\"exists\":true,\"resources\":2,\"passages\":2,"), std::string::npos)
+      << as_json.output;
+  what.put("kept/index.db", "something of somebody else's");
+  const auto other = run({"check", "--config", config});
+  EXPECT_EQ(other.how, failed) << other.output;
+}
+
 TEST(program_check, takes_the_tokens_that_serve_would_and_knows_that_they_may_come) {
   const folder what;
   what.put("shown/a.txt", "hello");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/callers/ways.hpp"
+#include "cli/sandbox/written_folders.hpp"
 #include "otlp/exporter.hpp"
 #include "search/needs.hpp"
 #include "uri/host_port.hpp"
@@ -43,9 +44,6 @@ constexpr std::array system_files{"/usr",
                                   "/sys/devices/system/cpu",
                                   "/dev/urandom",
                                   "/dev/random"};
-/// Where all programs of a machine have something; those of the first level aside.
-constexpr std::array<std::string_view, 7> common_folders{"/var/cache", "/var/lib",   "/var/log",      "/var/spool",
-                                                         "/var/tmp",   "/usr/local", "/usr/local/etc"};
 /// Variables that name more of them.
 constexpr std::array system_variables{"SSL_CERT_FILE", "SSL_CERT_DIR", "OPENSSL_CONF"};
 
@@ -60,54 +58,6 @@ constexpr bool is_sanitized = false;
 #else
 constexpr bool is_sanitized = false;
 #endif
-
-std::string environment_of(const char* name) {
-  const char* value = std::getenv(name);  // read before threads that would change it exist
-  return value == nullptr ? "" : value;
-}
-
-/// Where a path leads, as far as it is there.
-std::string behind_links(const std::string& path) {
-  std::error_code problem;
-  auto real = fs::weakly_canonical(path, problem);
-  return problem ? path : real.string();
-}
-
-/// The home folder of somebody, at or above `folder`; empty where that is not the usual place for any.
-std::string usual_home(std::string_view folder) {
-  constexpr std::string_view homes = "/home/";
-  if (folder.starts_with(homes)) return std::string(folder.substr(0, folder.find('/', homes.size())));
-  return folder.starts_with("/root/") ? "/root" : "";
-}
-
-/// Whether `inner` is `outer` or lies below it.
-bool holds(std::string_view outer, std::string_view inner) {
-  return inner.starts_with(outer) && (inner.size() == outer.size() || outer.ends_with('/') || inner[outer.size()] == '/');
-}
-
-/// At or above a home folder, or what all programs of a user have in it.
-bool is_of_whole_home(std::string_view folder, const std::string& home) {
-  if (home.size() < 2) return false;
-  return holds(folder, home) || holds(folder, home + "/.config") || holds(folder, home + "/.local/share") ||
-         holds(folder, home + "/.cache");
-}
-
-/// What a folder that is written to has in common with what must not be; empty: nothing.
-std::string what_stands_in(const std::string& folder, const parts& whole) {
-  for (const auto& one : whole.providers) {
-    for (const auto& needed : one->needs().folders) {
-      const auto real = behind_links(needed.path);
-      if (needed.writable) continue;  // of the program's own making
-      if (holds(folder, real)) return "its folder " + folder + " holds " + needed.path + ", which is served or used";
-      if (holds(real, folder)) return "its folder " + folder + " lies in " + needed.path + ", which is served";
-    }
-  }
-  for (const auto& one : whole.own) {
-    std::error_code problem;
-    if (holds(folder, one) && fs::exists(one, problem)) return "its folder " + folder + " holds " + one + ", the server's own";
-  }
-  return {};
-}
 
 class collecting {
  public:
@@ -177,37 +127,6 @@ void add_callers(const config::auth_settings& auth, const std::string& tokens, s
 }
 
 }  // namespace
-
-bool is_shared_folder(std::string_view folder, std::string_view home) {
-  if (std::count(folder.begin(), folder.end(), '/') < 2) return true;
-  if (std::find(common_folders.begin(), common_folders.end(), folder) != common_folders.end()) return true;
-  return is_of_whole_home(folder, std::string(home)) || is_of_whole_home(folder, usual_home(folder));
-}
-
-std::string record_folder(const config::settings& of) {
-  return of.audit ? fs::path(of.audit->path).parent_path().string() : std::string();
-}
-
-result<std::optional<std::string>> check_record_folder(const parts& whole) {
-  const auto& of = whole.settings;
-  const auto folder = record_folder(of);
-  if (folder.empty()) return std::nullopt;
-  const auto name = fs::path(of.audit->path).filename();
-  const bool is_confined = of.sandbox.mode != config::sandbox_mode::off;
-  const auto real = behind_links(folder);
-  if (is_confined && is_shared_folder(real, environment_of("HOME"))) {
-    return tl::unexpected(of.wrong("audit.path", "the sandbox would leave all of " + folder +
-                                                     " open for writing; give the record a folder of its own, such as " +
-                                                     (fs::path(folder) / "hondana" / name).string()));
-  }
-  const auto why = what_stands_in(real, whole);
-  if (why.empty()) return std::nullopt;
-  auto wrong = of.wrong("audit.path", why + "; what may write the record could change that, too. Give the record a folder of " +
-                                          "its own outside of what is served, such as " +
-                                          (fs::path("/var/log/hondana") / name).string());
-  if (!is_confined) return std::move(wrong.public_text);
-  return tl::unexpected(std::move(wrong));
-}
 
 void add_ports(const std::vector<std::string>& sockets, std::optional<std::vector<std::uint16_t>>& connects) {
   for (const auto& one : sockets) {

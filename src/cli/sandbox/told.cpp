@@ -65,8 +65,7 @@ void print_record_needs(const config::settings& of, bool as_json) {
   print_json(line);
 }
 
-void print_needs(const provider& of, bool as_json) {
-  const auto needs = of.needs();
+void print_needs(std::string_view source, const needs& needs, bool as_json) {
   std::vector<std::string> read;
   std::vector<std::string> write;
   for (const auto& one : needs.folders) (one.writable ? write : read).push_back(one.path);
@@ -80,7 +79,7 @@ void print_needs(const provider& of, bool as_json) {
   if (read.empty() && write.empty() && needs.sockets.empty() && needs.programs.empty()) return;
   std::string line;
   json::writer to(line);
-  to.begin_object().member("source", of.name()).key("needs").begin_object();
+  to.begin_object().member("source", source).key("needs").begin_object();
   write_list(to, "read", read);
   write_list(to, "write", write);
   write_list(to, "connect", needs.sockets);

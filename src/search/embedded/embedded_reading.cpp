@@ -1,10 +1,13 @@
 /// The store in SQLite: reading.
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "search/bm25.hpp"
 #include "search/embedded/embedded_state.hpp"
+#include "search/embedded/schema.hpp"
 
 namespace hondana::search {
 namespace {
@@ -92,6 +95,22 @@ class reading_at_once {
   sqlite::connection& on_;
   const bool has_begun_;
 };
+
+/// All but bytes.
+result<store_counts> counted(sqlite::connection& on) {
+  store_counts out;
+  const std::pair<std::uint64_t*, const char*> all[]{
+      {&out.documents, "SELECT count(*) FROM documents"},
+      {&out.without_text, "SELECT count(*) FROM documents WHERE problem<>''"},
+      {&out.passages, "SELECT count(*) FROM words_docsize"},
+      {&out.vectors, "SELECT count(*) FROM passages p WHERE EXISTS(SELECT 1 FROM vectors v WHERE v.digest=p.digest)"}};
+  for (const auto& [into, sql] : all) {
+    auto number = on.number(sql);
+    if (!number) return tl::unexpected(std::move(number.error()));
+    *into = static_cast<std::uint64_t>(*number);
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -316,24 +335,40 @@ result<store_counts> embedded_store::counts() const {
   auto taken = take_reader();
   if (!taken) return tl::unexpected(std::move(taken.error()));
   const borrowed by(*this, std::move(*taken));
-  store_counts out;
-  const std::pair<std::uint64_t*, const char*> all[]{
-      {&out.documents, "SELECT count(*) FROM documents"},
-      {&out.without_text, "SELECT count(*) FROM documents WHERE problem<>''"},
-      {&out.passages, "SELECT count(*) FROM words_docsize"},
-      {&out.vectors, "SELECT count(*) FROM passages p WHERE EXISTS(SELECT 1 FROM vectors v WHERE v.digest=p.digest)"}};
-  for (const auto& [into, sql] : all) {
-    auto number = by->on->number(sql);
-    if (!number) return tl::unexpected(std::move(number.error()));
-    *into = static_cast<std::uint64_t>(*number);
-  }
+  auto out = counted(*by->on);
+  if (!out) return out;
   if (is_in_memory_) {
     auto pages = by->on->number("SELECT page_count*page_size FROM pragma_page_count(), pragma_page_size()");
     if (!pages) return tl::unexpected(std::move(pages.error()));
-    out.bytes = static_cast<std::uint64_t>(*pages);
+    out->bytes = static_cast<std::uint64_t>(*pages);
   } else {
-    out.bytes = sqlite::bytes_on_disk(options_.path);
+    out->bytes = sqlite::bytes_on_disk(options_.path);
   }
+  return out;
+}
+
+result<std::optional<kept_index>> look_at_embedded(const std::string& path) {
+  std::error_code problem;
+  if (!std::filesystem::exists(path, problem)) return std::nullopt;
+  auto on = sqlite::connection::open(path, std::string(what_an_index_is));
+  if (!on) return tl::unexpected(std::move(on.error()));
+  const auto application = on->number("PRAGMA application_id");
+  if (!application) return tl::unexpected(application.error());
+  const auto version = on->number("PRAGMA user_version");
+  if (!version) return tl::unexpected(version.error());
+  if (*application != our_application || *version != schema_version)
+    return fail(errc::source_unavailable, path + " is no search index that this program knows");
+  if (auto set = on->run("PRAGMA query_only=1"); !set) return tl::unexpected(std::move(set.error()));
+  // All of one state, whatever is being written.
+  const reading_at_once once(*on);
+  kept_index out;
+  auto counts = counted(*on);
+  if (!counts) return tl::unexpected(std::move(counts.error()));
+  out.counts = *counts;
+  out.counts.bytes = sqlite::bytes_on_disk(path);
+  const auto how = on->text("SELECT coalesce((SELECT value FROM facts WHERE name='progress'),'')");
+  if (!how) return tl::unexpected(how.error());
+  out.how = progress_from(*how);
   return out;
 }
 

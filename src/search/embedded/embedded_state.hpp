@@ -33,6 +33,7 @@ class embedded_store final : public store {
 
   [[nodiscard]] result<std::vector<passage_id>> put(const document& what, std::span<const passages::passage> of) override;
   [[nodiscard]] result<void> describe(const document& what) override;
+  [[nodiscard]] result<void> note(const progress& how) override;
   [[nodiscard]] result<std::vector<passage_id>> remove(const std::string& uri) override;
   [[nodiscard]] result<void> commit() override;
   void roll_back() noexcept override;

@@ -125,6 +125,11 @@ result<void> embedded_store::set_fact(const char* name, const std::string& value
   return setting->run();
 }
 
+result<void> embedded_store::note(const progress& how) {
+  if (auto begun = begin(); !begun) return begun;
+  return noting_failure(set_fact("progress", spelled(how)));
+}
+
 result<void> embedded_store::begin() {
   if (has_failed_)
     return fail(errc::source_unavailable,

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,5 +22,9 @@ struct embedded_options {
 /// as long as it is open. Errors: source_unavailable (locked by another process; somebody else's file; a newer version's; the
 /// folder).
 [[nodiscard]] result<std::shared_ptr<store>> open_embedded(embedded_options from);
+
+/// What stands in the file, which a process may be writing; nothing: there is none. Errors: source_unavailable (somebody else's
+/// file; another version's).
+[[nodiscard]] result<std::optional<kept_index>> look_at_embedded(const std::string& path);
 
 }  // namespace hondana::search

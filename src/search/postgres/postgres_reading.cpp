@@ -36,6 +36,19 @@ document document_in(const postgres_rows& rows, int row, int first) {
   return out;
 }
 
+result<store_counts> counted(postgres_connection& by, const postgres_place& where) {
+  const auto rows = by.ask(
+      "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM documents WHERE problem<>''), "
+      "(SELECT passages FROM totals), "
+      "(SELECT count(*) FROM passages p WHERE EXISTS(SELECT 1 FROM vectors v WHERE v.digest=p.digest)), "
+      "(SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_namespace n ON n.oid=c.relnamespace "
+      "WHERE n.nspname=$1::text AND c.relkind='r')",
+      arguments().text(where.schema));
+  if (!rows) return tl::unexpected(rows.error());
+  const auto number = [&](int column) { return static_cast<std::uint64_t>(rows->number(0, column)); };
+  return store_counts{number(0), number(1), number(2), number(3), number(4)};
+}
+
 }  // namespace
 
 result<void> postgres_store::reading(const asking& ask, const std::function<bool()>& may_repeat) const {
@@ -127,19 +140,34 @@ result<std::vector<shown_passage>> postgres_store::show(std::span<const passage_
 result<store_counts> postgres_store::counts() const {
   store_counts out;
   auto done = reading([&](postgres_connection& by) -> result<void> {
-    const auto rows = by.ask(
-        "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM documents WHERE problem<>''), "
-        "(SELECT passages FROM totals), "
-        "(SELECT count(*) FROM passages p WHERE EXISTS(SELECT 1 FROM vectors v WHERE v.digest=p.digest)), "
-        "(SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_namespace n ON n.oid=c.relnamespace "
-        "WHERE n.nspname=$1::text AND c.relkind='r')",
-        arguments().text(place_.schema));
-    if (!rows) return tl::unexpected(rows.error());
-    const auto number = [&](int column) { return static_cast<std::uint64_t>(rows->number(0, column)); };
-    out = {number(0), number(1), number(2), number(3), number(4)};
+    auto now = counted(by, place_);
+    if (!now) return tl::unexpected(std::move(now.error()));
+    out = *now;
     return {};
   });
   if (!done) return tl::unexpected(std::move(done.error()));
+  return out;
+}
+
+result<std::optional<kept_index>> look_at_postgres(const std::string& url, const std::string& schema) {
+  const auto library = loaded_libpq();
+  if (!library) return tl::unexpected(library.error());
+  const auto place = place_of(**library, url, schema);
+  if (!place) return tl::unexpected(place.error());
+  auto by = postgres_connection::open(**library, *place, reader_settings);
+  if (!by) return tl::unexpected(std::move(by.error()));
+  const auto there =
+      by->ask("SELECT count(*) FROM pg_tables WHERE schemaname=$1::text AND tablename IN ('facts','totals','passages')",
+              arguments().text(place->schema));
+  if (!there) return tl::unexpected(there.error());
+  if (there->number(0, 0) != 3) return std::nullopt;
+  kept_index out;
+  auto counts = counted(*by, *place);
+  if (!counts) return tl::unexpected(std::move(counts.error()));
+  out.counts = *counts;
+  const auto how = by->ask("SELECT coalesce((SELECT value FROM facts WHERE name='progress'),'')");
+  if (!how) return tl::unexpected(how.error());
+  out.how = progress_from(how->bytes(0, 0));
   return out;
 }
 

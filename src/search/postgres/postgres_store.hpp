@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,5 +31,8 @@ struct postgres_options {
 ///
 /// Errors: invalid_argument (URL, schema); source_unavailable.
 [[nodiscard]] result<std::shared_ptr<store>> open_postgres(postgres_options from);
+
+/// What stands in the schema, which servers may be writing; nothing: there is none, and none is made. Errors as above.
+[[nodiscard]] result<std::optional<kept_index>> look_at_postgres(const std::string& url, const std::string& schema);
 
 }  // namespace hondana::search

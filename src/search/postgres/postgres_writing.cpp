@@ -84,6 +84,13 @@ result<void> postgres_store::begin() {
   return {};
 }
 
+result<void> postgres_store::note(const progress& how) {
+  if (auto begun = begin(); !begun) return begun;
+  auto set = write("INSERT INTO facts VALUES('progress',$1::text) ON CONFLICT (name) DO UPDATE SET value=excluded.value",
+                   arguments().text(spelled(how)));
+  return set ? result<void>() : tl::unexpected(std::move(set.error()));
+}
+
 result<void> postgres_store::count_words() {
   std::vector<std::string> words;
   std::vector<std::int64_t> more;

@@ -67,6 +67,20 @@ class embedded_index : public testing::Test {
   std::shared_ptr<store> store_{};
 };
 
+TEST_F(embedded_index, is_looked_at_from_outside_only_where_it_is_one) {
+  const auto none = look_at_embedded(options_.path);
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(*none);
+  EXPECT_FALSE(std::filesystem::exists(options_.path)) << "looking makes nothing";
+  std::filesystem::create_directories(folder_ + "/below");
+  for (const std::string text : {"", "no database at all, but long enough that it could have been the head of one"}) {
+    std::ofstream(options_.path, std::ios::trunc) << text;
+    const auto other = look_at_embedded(options_.path);
+    ASSERT_FALSE(other) << text;
+    EXPECT_EQ(other.error().code, errc::source_unavailable);
+  }
+}
+
 TEST_F(embedded_index, has_all_when_it_is_opened_again) {
   open();
   ASSERT_TRUE(store_->use_model("m"));

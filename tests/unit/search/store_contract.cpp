@@ -325,6 +325,49 @@ TEST_P(store_contract, describes_a_document_anew_without_other_numbers_for_its_p
   EXPECT_TRUE(found("new title words contents heading a b").empty());
 }
 
+TEST_P(store_contract, shows_from_outside_how_full_it_is_and_how_far_who_indexes_has_come) {
+  if (data_->is_in_memory()) GTEST_SKIP() << "nobody else sees what is in memory";
+  auto there = data_->look();
+  ASSERT_TRUE(there);
+  EXPECT_EQ(there->counts.documents, 0u);
+  EXPECT_FALSE(there->how);
+  put(named_document("a"), {said("one"), said("two")});
+  const progress how{12, false, milliseconds(std::chrono::milliseconds(1'700'000'000'123)), "cannot list x: it is 遠い"};
+  ASSERT_TRUE(store_->put(named_document("b"), std::vector{said("three")}));
+  ASSERT_TRUE(store_->note(how));
+  // What is not committed is nobody else's.
+  there = data_->look();
+  ASSERT_TRUE(there);
+  EXPECT_EQ(there->counts.documents, 1u);
+  EXPECT_EQ(there->counts.passages, 2u);
+  EXPECT_FALSE(there->how);
+  ASSERT_TRUE(store_->commit());
+  there = data_->look();
+  ASSERT_TRUE(there && there->how);
+  EXPECT_EQ(there->counts.documents, 2u);
+  EXPECT_GT(there->counts.bytes, 0u);
+  EXPECT_EQ(there->how->waiting, 12u);
+  EXPECT_FALSE(there->how->is_complete);
+  EXPECT_EQ(there->how->at, how.at);
+  EXPECT_EQ(there->how->problem, how.problem);
+  ASSERT_TRUE(store_->note({0, true, how.at, {}}));
+  ASSERT_TRUE(store_->commit());
+  there = data_->look();
+  ASSERT_TRUE(there && there->how);
+  EXPECT_TRUE(there->how->is_complete);
+  EXPECT_EQ(there->how->problem, "");
+}
+
+TEST(progress_spelled, reads_back_and_nothing_else_does) {
+  for (const auto* one : {"", "1", "1 0", "1 0 5", "x 0 5 ", "1 0 5x ", "-1 0 5 ", "99999999999999999999 0 5 "})
+    EXPECT_FALSE(progress_from(one)) << one;
+  const auto read = progress_from("3 1 -5 a b");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->waiting, 3u);
+  EXPECT_TRUE(read->is_complete);
+  EXPECT_EQ(read->problem, "a b");
+}
+
 TEST_P(store_contract, finds_all_of_a_document_or_nothing_while_others_write) {
   constexpr int documents = 4;
   constexpr int parts = 3;

@@ -28,6 +28,8 @@ class tried_store {
   [[nodiscard]] virtual std::shared_ptr<store> open() = 0;
   /// As if the vectors had been used last so many hours earlier than they were.
   virtual void age_vectors(int hours) = 0;
+  /// From outside; nothing: it cannot be.
+  virtual std::optional<kept_index> look() const { return std::nullopt; }
   /// Reads wait for what is being written.
   [[nodiscard]] virtual bool is_in_memory() const { return false; }
 };

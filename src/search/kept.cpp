@@ -1,0 +1,15 @@
+/// Which store to look at.
+#include "search/kept.hpp"
+
+#include "search/embedded/embedded_store.hpp"
+#include "search/postgres/postgres_store.hpp"
+
+namespace hondana::search {
+
+result<std::optional<kept_index>> look_at_kept(const search_options& options) {
+  if (!options.path.empty()) return look_at_embedded(options.path);
+  if (!options.postgres.empty()) return look_at_postgres(options.postgres, options.postgres_schema);
+  return std::nullopt;
+}
+
+}  // namespace hondana::search

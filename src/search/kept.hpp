@@ -1,0 +1,16 @@
+/// Looking at an index from outside of the server that keeps it.
+#pragma once
+
+#include <optional>
+
+#include <hondana/search.hpp>
+
+#include "search/store.hpp"
+
+namespace hondana::search {
+
+/// What is kept where `options` say; nothing: there is none, or it is kept in memory. Makes nothing. Errors:
+/// source_unavailable.
+[[nodiscard]] result<std::optional<kept_index>> look_at_kept(const search_options& options);
+
+}  // namespace hondana::search
