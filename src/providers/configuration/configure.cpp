@@ -4,99 +4,35 @@
 #include <functional>
 #include <memory>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "config/section.hpp"
+#include "config/table_reader.hpp"
 #include "letters/lower_case.hpp"
+#include "letters/slug.hpp"
 #include "providers/configuration/layers.hpp"
 #include "providers/configuration/set_provider.hpp"
 
 namespace hondana::configuration {
 namespace {
 
-constexpr std::size_t longest_name = 64;
+constexpr std::size_t longest_layer_name = 64;
 constexpr std::size_t most_paths = 1000;
 
-result<std::string> absolute_path(const config::section& in, std::string_view key, const std::string& written) {
-  std::error_code problem;
-  auto whole = std::filesystem::absolute(in.path_from(written), problem).lexically_normal().string();
-  if (problem) return tl::unexpected(in.wrong(key, "cannot be made absolute: " + problem.message()));
-  if (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
-  return whole;
-}
-
-/// Reads one member after the other; the first error counts.
-class table_reader {
- public:
-  explicit table_reader(config::section& from) : from_(from) {}
-
-  template <class T>
-  std::optional<T> take(result<std::optional<T>> found) {
-    if (found) return std::move(*found);
-    note(std::move(found.error()));
-    return std::nullopt;
-  }
-  template <class T>
-  std::vector<T> take(result<std::vector<T>> found) {
-    if (found) return std::move(*found);
-    note(std::move(found.error()));
-    return {};
-  }
-  std::optional<std::string> text(std::string_view key) { return take(from_.string(key)); }
-  bool truth(std::string_view key, bool otherwise) { return take(from_.boolean(key)).value_or(otherwise); }
-  std::vector<std::string> texts(std::string_view key) { return take(from_.string_or_strings(key)); }
-  void wrong(std::string_view key, std::string_view what) { note(from_.wrong(key, what)); }
-  std::string path(std::string_view key, const std::string& written) {
-    auto made = absolute_path(from_, key, written);
-    if (made) return std::move(*made);
-    note(std::move(made.error()));
-    return {};
-  }
-  [[nodiscard]] result<void> finish() {
-    if (!why_) {
-      if (auto done = from_.finish(); !done) note(std::move(done.error()));
-    }
-    if (why_) return tl::unexpected(std::move(*why_));
-    return {};
-  }
-
- private:
-  void note(failure why) {
-    if (!why_) why_ = std::move(why);
-  }
-  config::section& from_;
-  std::optional<failure> why_;
-};
-
-bool is_slug(std::string_view name) noexcept {
-  return !name.empty() && name.size() <= longest_name && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  });
-}
-
 bool is_layer_name(std::string_view name) noexcept {
-  return !name.empty() && name.size() <= longest_name && std::all_of(name.begin(), name.end(), [](char c) {
+  return !name.empty() && name.size() <= longest_layer_name && std::all_of(name.begin(), name.end(), [](char c) {
     return letters::is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
 }
 
 /// A folder's or file's name made of what names of sets are made of.
 std::string slug_of(const std::string& path) {
-  const auto name = std::filesystem::path(path).stem().string();
-  std::string made;
-  for (const char c : letters::in_lower_case(name)) {
-    const bool is_fit = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    if (is_fit) made += c;
-    if (!is_fit && !made.empty() && !made.ends_with('-')) made += '-';
-  }
-  while (made.ends_with('-')) made.pop_back();
-  made.resize(std::min(made.size(), longest_name));
+  auto made = letters::slug_of(std::filesystem::path(path).stem().string());
   return made.empty() ? "config" : made;
 }
 
 result<layer_options> read_layer(config::section& from) {
-  table_reader reader(from);
+  config::table_reader reader(from);
   layer_options made;
   made.name = reader.text("name").value_or("");
   const auto file = reader.text("file");
@@ -126,7 +62,7 @@ result<layer_options> read_layer(config::section& from) {
   return made;
 }
 
-std::vector<format_rule> formats_of(table_reader& reader, const variables& written) {
+std::vector<format_rule> formats_of(config::table_reader& reader, const variables& written) {
   std::vector<format_rule> all;
   for (const auto& [pattern, name] : written) {
     const auto how = located::format_named(name);
@@ -140,7 +76,7 @@ std::vector<format_rule> formats_of(table_reader& reader, const variables& writt
 }
 
 result<options> read_options(config::section& from) {
-  table_reader reader(from);
+  config::table_reader reader(from);
   options made;
   auto written = reader.texts("path");
   auto several = reader.texts("paths");
@@ -165,8 +101,7 @@ result<options> read_options(config::section& from) {
   if (made.paths.empty() && made.layers.empty()) {
     reader.wrong("path", "missing; name a file or a folder of configuration, or layers");
   }
-  auto name = reader.text("name");
-  if (name && !is_slug(*name)) reader.wrong("name", "expected 1 to 64 of a-z, 0-9 and -");
+  auto name = reader.slug("name");
   if (auto done = reader.finish(); !done) return tl::unexpected(std::move(done.error()));
   made.name = name ? *name : slug_of(made.paths.empty() ? std::string() : made.paths.front());
   made.kept_back = from.kept_back();

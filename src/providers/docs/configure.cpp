@@ -6,87 +6,33 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "config/section.hpp"
-#include "letters/lower_case.hpp"
+#include "config/table_reader.hpp"
+#include "letters/slug.hpp"
 #include "providers/docs/docs_provider.hpp"
 #include "providers/docs/naming.hpp"
 
 namespace hondana::docs {
 namespace {
 
-constexpr std::size_t longest_name = 64;
 constexpr std::uint64_t most_bytes_of_one = 1ull << 30;
 constexpr std::uint64_t least_memory = 64ull << 20;
 
-/// Reads one member after the other; the first error counts.
-class table_reader {
- public:
-  explicit table_reader(config::section& from) : from_(from) {}
-
-  template <class T>
-  std::optional<T> take(result<std::optional<T>> found) {
-    if (found) return std::move(*found);
-    note(std::move(found.error()));
-    return std::nullopt;
-  }
-  std::optional<std::string> text(std::string_view key) { return take(from_.string(key)); }
-  bool truth(std::string_view key, bool otherwise) { return take(from_.boolean(key)).value_or(otherwise); }
-  std::vector<std::string> texts(std::string_view key) {
-    auto found = from_.string_or_strings(key);
-    if (found) return std::move(*found);
-    note(std::move(found.error()));
-    return {};
-  }
-  std::uint64_t bytes(std::string_view key, std::uint64_t low, std::uint64_t high, std::uint64_t otherwise) {
-    const auto said = take(from_.bytes(key)).value_or(otherwise);
-    if (said < low || said > high)
-      wrong(key, "it is not between " + std::to_string(low) + " and " + std::to_string(high) + " bytes");
-    return said;
-  }
-  void wrong(std::string_view key, std::string_view what) { note(from_.wrong(key, what)); }
-  [[nodiscard]] result<void> finish() {
-    if (!why_) {
-      if (auto done = from_.finish(); !done) note(std::move(done.error()));
-    }
-    if (why_) return tl::unexpected(std::move(*why_));
-    return {};
-  }
-
- private:
-  void note(failure why) {
-    if (!why_) why_ = std::move(why);
-  }
-  config::section& from_;
-  std::optional<failure> why_;
-};
-
 /// A folder's name made of what names of sets are made of.
 std::string slug_of(const std::string& path) {
-  std::string made;
-  for (const char c : letters::in_lower_case(std::filesystem::path(path).filename().string())) {
-    const bool is_fit = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    if (is_fit) made += c;
-    if (!is_fit && !made.empty() && !made.ends_with('-')) made += '-';
-  }
-  while (made.ends_with('-')) made.pop_back();
-  made.resize(std::min(made.size(), longest_name));
+  auto made = letters::slug_of(std::filesystem::path(path).filename().string());
   return made.empty() ? "docs" : made;
 }
 
 result<options> read_options(config::section& from) {
-  table_reader reader(from);
+  config::table_reader reader(from);
   options made;
   const auto path = reader.text("path");
   if (!path) reader.wrong("path", "missing; name the folder that holds the documents");
-  std::error_code problem;
-  made.path = std::filesystem::absolute(from.path_from(path.value_or(".")), problem).lexically_normal().string();
-  if (problem) reader.wrong("path", "cannot be made absolute: " + problem.message());
-  if (made.path.size() > 1 && made.path.ends_with('/')) made.path.pop_back();
-  const auto name = reader.text("name");
-  if (name && !is_slug(*name)) reader.wrong("name", "expected 1 to 64 of a-z, 0-9 and -");
+  made.path = reader.path("path", path.value_or("."));
+  const auto name = reader.slug("name");
   made.name = name ? *name : slug_of(made.path);
   made.include = reader.texts("include");
   made.exclude = reader.texts("exclude");

@@ -10,23 +10,11 @@
 #include "language/language.hpp"
 
 namespace hondana::docs {
-namespace {
-
-constexpr std::size_t longest_set = 64;
-
-}  // namespace
-
 std::string claim_of(std::string_view set) { return "docs://" + std::string(set); }
 
 std::string uri_of(std::string_view set, std::string_view path) { return claim_of(set) + '/' + percent_encode(path, true); }
 
 std::string uri_of_outline(std::string_view set) { return claim_of(set) + '/'; }
-
-bool is_slug(std::string_view name) noexcept {
-  return !name.empty() && name.size() <= longest_set && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  });
-}
 
 std::string_view last_name(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
 

@@ -15,9 +15,6 @@ inline constexpr std::string_view folder_type = "inode/directory";
 /// Of the list of all documents of a set.
 [[nodiscard]] std::string uri_of_outline(std::string_view set);
 
-/// 1 to 64 of a-z, 0-9 and `-`.
-[[nodiscard]] bool is_slug(std::string_view name) noexcept;
-
 /// The last name of a path, and everything before its last `/` (empty when there is none).
 [[nodiscard]] std::string_view last_name(std::string_view path) noexcept;
 [[nodiscard]] std::string_view parent_of(std::string_view path) noexcept;

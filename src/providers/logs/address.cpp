@@ -11,6 +11,7 @@
 
 #include "json/utf8.hpp"
 #include "letters/lower_case.hpp"
+#include "letters/slug.hpp"
 #include "providers/logs/moment.hpp"
 
 namespace hondana::logs {
@@ -18,7 +19,6 @@ namespace {
 
 constexpr std::string_view scheme = "log://";
 constexpr std::size_t longest_parameter = std::size_t{16} << 10;
-constexpr std::size_t longest_slug = 64;
 
 tl::unexpected<failure> wrong_value(std::string_view name, std::string_view why) {
   return fail(errc::invalid_argument, std::string(name) + ": " + std::string(why));
@@ -165,7 +165,7 @@ result<address> parse_address(std::string_view uri, records::instant now) {
     return fail(errc::resource_not_found, "A log has no such resource. There are log://NAME/ and log://NAME/summary.");
   };
   const auto parts = split_uri(uri);
-  if (parts.scheme != "log" || !parts.authority || !is_slug(*parts.authority) || parts.fragment) return missing();
+  if (parts.scheme != "log" || !parts.authority || !letters::is_slug(*parts.authority) || parts.fragment) return missing();
   address at;
   at.name = *parts.authority;
   at.is_summary = parts.path == "/summary";
@@ -204,25 +204,6 @@ std::optional<std::pair<std::string, std::string>> parse_field(std::string_view 
   const auto sign = text.find_first_of(":=");
   if (sign == 0 || sign == std::string_view::npos) return std::nullopt;
   return std::pair(std::string(text.substr(0, sign)), std::string(text.substr(sign + 1)));
-}
-
-std::string slug_of(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    const auto small = letters::lower(c);
-    const bool is_kept = letters::is_letter(small) || (small >= '0' && small <= '9');
-    if (is_kept) out += small;
-    if (!is_kept && !out.empty() && out.back() != '-') out += '-';
-    if (out.size() == longest_slug) break;
-  }
-  while (out.ends_with('-')) out.pop_back();
-  return out;
-}
-
-bool is_slug(std::string_view name) noexcept {
-  return !name.empty() && name.size() <= longest_slug && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  });
 }
 
 }  // namespace hondana::logs

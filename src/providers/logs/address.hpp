@@ -42,8 +42,4 @@ struct address {
 /// `path:value`, or `path=value`; nothing without either sign or a path before it.
 [[nodiscard]] std::optional<std::pair<std::string, std::string>> parse_field(std::string_view text);
 
-/// Lower-case letters, digits and hyphens of a name; empty when it has none.
-[[nodiscard]] std::string slug_of(std::string_view name);
-[[nodiscard]] bool is_slug(std::string_view name) noexcept;
-
 }  // namespace hondana::logs

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "disk/own_files.hpp"
+#include "letters/slug.hpp"
 #include "providers/logs/address.hpp"
 #include "providers/logs/moment.hpp"
 
@@ -39,7 +40,7 @@ result<void> read_name(config::section& from, settings& into) {
   const auto name = from.string("name");
   if (!name) return tl::unexpected(name.error());
   if (*name) {
-    if (!is_slug(**name))
+    if (!letters::is_slug(**name))
       return tl::unexpected(
           from.wrong("name", "expected at most 64 lower-case letters, digits and hyphens: it is the NAME of log://NAME/"));
     into.name = **name;
@@ -48,9 +49,9 @@ result<void> read_name(config::section& from, settings& into) {
   if (into.journal) {
     const auto& units = into.journal->units;
     const auto& of = units.empty() ? into.journal->identifiers : units;
-    into.name = of.size() == 1 ? slug_of(of.front().substr(0, of.front().rfind(".service"))) : "journal";
+    into.name = of.size() == 1 ? letters::slug_of(of.front().substr(0, of.front().rfind(".service"))) : "journal";
   } else {
-    into.name = slug_of(std::filesystem::path(into.files.path).stem().string());
+    into.name = letters::slug_of(std::filesystem::path(into.files.path).stem().string());
   }
   if (into.name.empty()) return tl::unexpected(from.wrong("name", "missing; the log cannot be named after its file"));
   return {};

@@ -12,6 +12,7 @@
 
 #include "exposition/writer.hpp"
 #include "json/utf8.hpp"
+#include "letters/slug.hpp"
 
 namespace hondana::metrics {
 namespace {
@@ -21,7 +22,6 @@ constexpr std::string_view metric_folder = "metric/";
 constexpr std::size_t longest_value = std::size_t{16} << 10;
 constexpr std::size_t longest_metric = 1024;
 constexpr std::size_t longest_shown = 40;
-constexpr std::size_t longest_slug = 64;
 constexpr unsigned least_pixels = 200, most_pixels = 4000;
 
 constexpr std::array<std::pair<place, std::string_view>, 5> place_words{{{place::query, "query"},
@@ -244,7 +244,7 @@ result<void> read_path(address& into, std::string_view path) {
 
 result<address> parse_address(std::string_view uri, series::instant now) {
   const auto parts = split_uri(uri);
-  if (parts.scheme != "metrics" || !parts.authority || !is_slug(*parts.authority) || parts.fragment ||
+  if (parts.scheme != "metrics" || !parts.authority || !letters::is_slug(*parts.authority) || parts.fragment ||
       !parts.path.starts_with('/'))
     return missing_resource();
   address at;
@@ -322,12 +322,6 @@ std::string_view mime_of(format of) noexcept {
       break;
   }
   return "application/json";
-}
-
-bool is_slug(std::string_view name) noexcept {
-  return !name.empty() && name.size() <= longest_slug && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  });
 }
 
 }  // namespace hondana::metrics

@@ -62,6 +62,5 @@ struct address {
 [[nodiscard]] std::string_view word_of(place of) noexcept;
 [[nodiscard]] std::string_view name_of(format of) noexcept;
 [[nodiscard]] std::string_view mime_of(format of) noexcept;
-[[nodiscard]] bool is_slug(std::string_view name) noexcept;
 
 }  // namespace hondana::metrics

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "letters/slug.hpp"
 #include "providers/metrics/address.hpp"
 #include "providers/metrics/moment.hpp"
 #include "series/aggregation.hpp"
@@ -235,7 +236,7 @@ result<settings> read_settings(config::section& from) {
   const auto wrong = [](auto& done) { return tl::unexpected(std::move(done.error())); };
   if (auto done = take(from, "name", out.name, &config::section::string); !done) return wrong(done);
   if (out.name.empty()) out.name = from.has("prometheus") ? "prometheus" : "host";
-  if (!is_slug(out.name))
+  if (!letters::is_slug(out.name))
     return tl::unexpected(
         from.wrong("name", "expected at most 64 lower-case letters, digits and hyphens: it is the NAME of metrics://NAME/"));
   if (auto done = take_span(from, "interval", out.interval, second, day); !done) return wrong(done);

@@ -124,12 +124,4 @@ TEST(log_addresses, templates_match_what_is_written) {
   EXPECT_EQ(read_address(canonical_uri(page.expand(values).value()).value()).what.fields.size(), 2U);
 }
 
-TEST(log_addresses, slugs_are_made_of_names) {
-  EXPECT_EQ(slug_of("My App_1"), "my-app-1");
-  EXPECT_EQ(slug_of("--nginx--access--"), "nginx-access");
-  EXPECT_EQ(slug_of("ログ"), "");
-  EXPECT_FALSE(is_slug("A"));
-  EXPECT_FALSE(is_slug(""));
-}
-
 }  // namespace hondana::logs
