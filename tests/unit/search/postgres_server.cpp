@@ -1,26 +1,22 @@
 /// Starts and stops PostgreSQL.
 #include "unit/search/postgres_server.hpp"
 
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <pwd.h>
-#include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "search/postgres/libpq_library.hpp"
+#include "unit/started/program.hpp"
 
 namespace hondana::search {
 namespace {
@@ -40,50 +36,7 @@ pid_t start_as_postgres(std::vector<std::string> words, int& messages) {
   if (::geteuid() == 0)
     words.insert(words.begin(),
                  {"setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig=QUIT", "--"});
-  std::array<int, 2> ends{};
-  EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-  std::vector<char*> argv;
-  for (auto& one : words) argv.push_back(one.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  pid_t child = 0;
-  const int failed = ::posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
-  messages = ends[0];
-  EXPECT_EQ(failed, 0) << words[0];
-  return failed == 0 ? child : 0;
-}
-
-/// Until `wanted` has been there, or the end.
-std::string messages_until(int from, std::string_view wanted) {
-  std::string all;
-  const auto deadline = std::chrono::steady_clock::now() + longest_start;
-  for (std::array<char, 4096> buffer{};;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
-    pollfd one{from, POLLIN, 0};
-    if (left <= 0 || ::poll(&one, 1, static_cast<int>(left)) <= 0) return all;
-    const auto count = ::read(from, buffer.data(), buffer.size());
-    if (count <= 0) return all;
-    all.append(buffer.data(), static_cast<std::size_t>(count));
-    if (!wanted.empty() && all.find(wanted) != std::string::npos) return all;
-  }
-}
-
-int unused_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(socket);
-  return ntohs(address.sin_port);
+  return started::start_program(std::move(words), messages);
 }
 
 std::unique_ptr<postgres_server>& only_one() {
@@ -121,7 +74,7 @@ postgres_server::postgres_server() {
   const auto made = start_as_postgres({folder_of_programs() + "initdb", "-D", folder_ + "/data", "-U", "hondana", "-E", "UTF8",
                                        "--locale=C.UTF-8", "--no-sync", "--auth-local=trust", "--auth-host=scram-sha-256"},
                                       said);
-  const auto messages = messages_until(said, {});
+  const auto messages = started::read_until(said, {}, longest_start);
   ::close(said);
   int status = -1;
   if (made > 0) ::waitpid(made, &status, 0);
@@ -129,7 +82,7 @@ postgres_server::postgres_server() {
     ADD_FAILURE() << "initdb of the package postgresql-15: " << messages;
     return;
   }
-  port_ = unused_port();
+  port_ = started::free_port();
   start();
 }
 
@@ -138,7 +91,7 @@ void postgres_server::start() {
                               std::to_string(port_), "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c",
                               "full_page_writes=off", "-c", "autovacuum_naptime=5", "-c", "logging_collector=off"},
                              messages_);
-  const auto said = messages_until(messages_, "ready to accept connections");
+  const auto said = started::read_until(messages_, "ready to accept connections", longest_start);
   EXPECT_NE(said.find("ready to accept connections"), std::string::npos) << said;
 }
 

@@ -1,10 +1,7 @@
 /// Starts Prometheus, asks it over HTTP, and reads its answers.
 #include "unit/series/prometheus_server.hpp"
 
-#include <fcntl.h>
 #include <netinet/in.h>
-#include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,46 +17,12 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/started/program.hpp"
+
 namespace hondana::series {
 namespace {
 
 constexpr std::chrono::seconds longest_start{20};
-
-/// Starts a program; what it writes to stderr comes out of `messages`.
-pid_t start_program(std::vector<std::string> words, int& messages) {
-  std::array<int, 2> ends{};
-  EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-  std::vector<char*> argv;
-  for (auto& one : words) argv.push_back(one.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  pid_t child = 0;
-  const int failed = ::posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
-  messages = ends[0];
-  EXPECT_EQ(failed, 0) << words[0] << " cannot be started; it is a package of Debian";
-  return failed == 0 ? child : 0;
-}
-
-/// Reads until `wanted` has been there, or the end. All that was read.
-std::string read_until(int from, std::string_view wanted) {
-  std::string all;
-  const auto deadline = std::chrono::steady_clock::now() + longest_start;
-  for (std::array<char, 4096> buffer{};;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
-    pollfd one{from, POLLIN, 0};
-    if (left <= 0 || ::poll(&one, 1, static_cast<int>(left)) <= 0) return all;
-    const auto count = ::read(from, buffer.data(), buffer.size());
-    if (count <= 0) return all;
-    all.append(buffer.data(), static_cast<std::size_t>(count));
-    if (!wanted.empty() && all.find(wanted) != std::string::npos) return all;
-  }
-}
 
 sockaddr_in loopback(int port) {
   sockaddr_in out{};
@@ -67,16 +30,6 @@ sockaddr_in loopback(int port) {
   out.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   out.sin_port = htons(static_cast<std::uint16_t>(port));
   return out;
-}
-
-int free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  auto address = loopback(0);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(socket);
-  return ntohs(address.sin_port);
 }
 
 std::string percent_encoded(std::string_view text) {
@@ -223,9 +176,9 @@ prometheus_server::prometheus_server(const std::string& open_metrics) {
   std::ofstream(folder_ + "/samples") << open_metrics;
   std::ofstream(folder_ + "/settings.yml") << "global: {}\n";
   int said = -1;
-  const pid_t making = start_program(
+  const pid_t making = started::start_program(
       {"promtool", "tsdb", "create-blocks-from", "openmetrics", "--quiet", folder_ + "/samples", folder_ + "/data"}, said);
-  const auto messages = read_until(said, {});
+  const auto messages = started::read_until(said, {}, longest_start);
   ::close(said);
   int status = -1;
   if (making > 0) ::waitpid(making, &status, 0);
@@ -233,12 +186,12 @@ prometheus_server::prometheus_server(const std::string& open_metrics) {
     ADD_FAILURE() << "promtool: " << messages;
     return;
   }
-  port_ = free_port();
-  child_ =
-      start_program({"prometheus", "--config.file=" + folder_ + "/settings.yml", "--storage.tsdb.path=" + folder_ + "/data",
-                     "--storage.tsdb.retention.time=50y", "--web.listen-address=127.0.0.1:" + std::to_string(port_)},
-                    messages_);
-  const auto log = read_until(messages_, "Server is ready to receive web requests");
+  port_ = started::free_port();
+  child_ = started::start_program(
+      {"prometheus", "--config.file=" + folder_ + "/settings.yml", "--storage.tsdb.path=" + folder_ + "/data",
+       "--storage.tsdb.retention.time=50y", "--web.listen-address=127.0.0.1:" + std::to_string(port_)},
+      messages_);
+  const auto log = started::read_until(messages_, "Server is ready to receive web requests", longest_start);
   is_ready_ = get("/-/ready").find(" 200 ") != std::string::npos;
   EXPECT_TRUE(is_ready_) << log;
 }
@@ -260,7 +213,7 @@ std::string prometheus_server::get(const std::string& target) const {
   if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     const auto request = "GET " + target + " HTTP/1.0\r\nHost: localhost\r\n\r\n";
     if (::send(socket, request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size()))
-      all = read_until(socket, {});
+      all = started::read_until(socket, {}, longest_start);
   }
   ::close(socket);
   return all;
