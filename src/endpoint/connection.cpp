@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "transport/http_calls/failed_transfer.hpp"
+#include "transport/http_calls/header_lines.hpp"
 #include "transport/http_calls/identity.hpp"
 #include "transport/http_calls/loop.hpp"
 
@@ -15,24 +16,6 @@ using transport::http_calls::curl;
 using transport::http_calls::head_reader;
 
 constexpr std::chrono::milliseconds longest_poll{60'000};
-
-struct frees_lines {
-  void operator()(curl_slist* list) const noexcept { curl().slist_free_all(list); }
-};
-using header_list = std::unique_ptr<curl_slist, frees_lines>;
-
-/// Null when there is no memory.
-header_list list_of_lines(const std::vector<std::string>& lines) {
-  // Without this a long body waits a second for a "100 Continue" that few servers send.
-  header_list out(curl().slist_append(nullptr, "Expect:"));
-  for (const auto& line : lines) {
-    curl_slist* const longer = out ? curl().slist_append(out.get(), line.c_str()) : nullptr;
-    if (longer == nullptr) return {};
-    static_cast<void>(out.release());
-    out.reset(longer);
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -129,7 +112,7 @@ result<connection::head> connection::perform(const ground& on, const message& wh
   head_ = {};
   is_refused_ = is_head_too_long_ = is_enough_ = false;
   error_text_[0] = '\0';
-  const auto lines = list_of_lines(what.header_lines);
+  const auto lines = transport::http_calls::header_lines_of(what.header_lines);
   if (!lines || !set_options(on, what, lines.get(), until) || curl().multi_add_handle(multi_, easy_) != CURLM_OK)
     return cannot_ask(errc::source_unavailable, on.target.origin, "the HTTP library refuses an option or has no memory");
   result<void> outcome{};

@@ -7,6 +7,7 @@
 
 #include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/failed_transfer.hpp"
+#include "transport/http_calls/header_lines.hpp"
 #include "transport/http_calls/identity.hpp"
 #include "transport/http_calls/loop.hpp"
 #include "transport/http_calls/public_address.hpp"
@@ -22,23 +23,6 @@ struct easy_deleter {
 struct multi_deleter {
   void operator()(CURLM* handle) const noexcept { curl().multi_cleanup(handle); }
 };
-struct lines_deleter {
-  void operator()(curl_slist* list) const noexcept { curl().slist_free_all(list); }
-};
-using line_list = std::unique_ptr<curl_slist, lines_deleter>;
-
-/// Null when there is no memory.
-line_list list_of(const std::vector<std::string>& lines) {
-  // Without this a long body waits a second for a "100 Continue" that few servers send.
-  line_list out(curl().slist_append(nullptr, "Expect:"));
-  for (const auto& line : lines) {
-    curl_slist* const longer = out ? curl().slist_append(out.get(), line.c_str()) : nullptr;
-    if (longer == nullptr) return {};
-    static_cast<void>(out.release());
-    out.reset(longer);
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -115,7 +99,7 @@ result<void> guarded_request::perform(const parts& what) {
   // The multi handle goes last: the other one must have left it.
   const std::unique_ptr<CURLM, multi_deleter> multi(has_curl() ? curl().multi_init() : nullptr);
   const std::unique_ptr<CURL, easy_deleter> easy(multi ? curl().easy_init() : nullptr);
-  const auto lines = list_of(what.header_lines);
+  const auto lines = header_lines_of(what.header_lines);
   if (!easy || !lines) return cannot(errc::source_unavailable, what.url, "the HTTP library cannot be started");
   head_ = {};
   is_refused_ = false;
