@@ -15,6 +15,8 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::chrono::hours between_tidyings{1};
 constexpr std::chrono::seconds longest_call{60};
+/// After the start.
+constexpr std::chrono::seconds sources_come{5};
 
 }  // namespace
 
@@ -44,6 +46,7 @@ indexer::~indexer() { end(); }
 
 void indexer::begin(std::shared_ptr<catalog::feed> changes) {
   feed_ = std::move(changes);
+  began_ = clock::now();
   ears_ = std::make_shared<ears>(*this);
   feed_->join(ears_);
   const work::signals_blocked blocked;
@@ -214,9 +217,18 @@ void indexer::look(const std::stop_token& stop) {
       if (covers(claim, uri)) known.seen = look_;
     }
   }
+  // A program adds its sources one after the other: what none serves yet is kept until they can all be there.
+  const auto settled = began_ + sources_come;
+  const bool are_all_there = clock::now() >= settled;
   std::vector<std::string> gone;
   for (const auto& [uri, known] : known_) {
-    if (known.seen != look_) gone.push_back(uri);
+    if (known.seen == look_) continue;
+    const auto is_served = [&uri](const std::string& claim) { return covers(claim, uri); };
+    if (are_all_there || std::any_of(all.begin(), all.end(), is_served)) {
+      gone.push_back(uri);
+    } else {
+      next_look_ = std::min(next_look_, settled);
+    }
   }
   for (const auto& uri : gone) {
     if (auto done = forget(uri); !done) {

@@ -84,6 +84,7 @@ class indexer {
   const std::shared_ptr<ground> on_;
   std::shared_ptr<catalog::feed> feed_;
   std::shared_ptr<ears> ears_;
+  std::chrono::steady_clock::time_point began_{};
 
   // Of the thread.
   std::unordered_map<std::string, entry_known> known_;
