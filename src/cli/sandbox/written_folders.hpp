@@ -13,8 +13,8 @@ namespace hondana::cli {
 [[nodiscard]] std::string record_folder(const config::settings& of);
 
 /// Whether the folders of the record, of the index and of stores of metrics may be opened for writing: warnings. Errors:
-/// invalid_argument where a sandbox is wanted, for the first that holds much else, something of the server's own or of a source,
-/// or that lies in a source. Indexes and stores may share a folder.
+/// invalid_argument where a sandbox is wanted, for the first that holds much else, something of the server's own or of a
+/// source, or that lies in a source. Indexes and stores may share a folder.
 [[nodiscard]] result<std::vector<std::string>> check_written_folders(const parts& whole);
 
 /// Whether a folder holds so much else that a file in it does not open it and all below: it is one of the first level or above,
