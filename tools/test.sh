@@ -105,11 +105,13 @@ run_tests() {
   phase 'tests' run_ctest release "${long[@]}"
   print_conformance release
   phase 'build asan' build_sanitized asan
-  phase 'tests and fuzz targets under asan and ubsan' run_ctest asan
   if [ "$all" = yes ]; then
+    phase 'tests and fuzz targets under asan and ubsan' run_ctest asan
     phase 'build tsan' build_sanitized tsan
     phase 'tests under tsan' run_ctest tsan
   else
+    skip 'the whole program, transcripts and scripts, under asan and ubsan' './dev test --all runs them'
+    phase 'rooms and fuzz targets under asan and ubsan' run_ctest asan -LE '^(program|transcripts|house|interop|long)$'
     skip 'rooms where threads do not meet, under tsan' './dev test --all runs them'
     phase 'build tsan' build_sanitized tsan meeting_places
     phase 'tests under tsan' run_ctest tsan -L '^threads$'

@@ -24,6 +24,7 @@
 #include "cli/log.hpp"
 #include "cli/output.hpp"
 #include "cli/sandbox/server_sandbox.hpp"
+#include "cli/sandbox/written_folders.hpp"
 #include "cli/signals.hpp"
 #include "config/search_settings.hpp"
 #include "config/tracing_settings.hpp"

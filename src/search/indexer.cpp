@@ -15,6 +15,8 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::chrono::hours between_tidyings{1};
 constexpr std::chrono::seconds longest_call{60};
+/// Watches of single resources; the feed lets one listener have about twice as many.
+constexpr std::size_t most_watched = 8'000;
 /// After the start.
 constexpr std::chrono::seconds sources_come{5};
 
@@ -63,6 +65,18 @@ void indexer::end() {
     thread_.join();
   }
   ears_.reset();
+}
+
+void indexer::watch(const std::string& uri, entry_known& known) {
+  if (known.is_watched || watched_ >= most_watched || !ears_) return;
+  if (!feed_->watch(ears_, uri)) return;
+  known.is_watched = true;
+  ++watched_;
+}
+
+void indexer::unwatch(const std::string& uri) {
+  feed_->unwatch(*ears_, uri);
+  --watched_;
 }
 
 std::uint64_t indexer::ask_for_look() {

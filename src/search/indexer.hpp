@@ -77,6 +77,7 @@ class indexer {
   void drop_vectors();
   void take_changed();
   void watch(const std::string& uri, entry_known& known);
+  void unwatch(const std::string& uri);
   void problem(std::string what);
   void tell_state(bool is_counted);
   [[nodiscard]] call own_call(const std::stop_token& stop) const;

@@ -13,8 +13,6 @@ using clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds between_commits{300};
 constexpr std::chrono::seconds between_reports{10};
 constexpr std::chrono::seconds between_counts{2};
-/// Watches of single resources; the feed lets one listener have about twice as many.
-constexpr std::size_t most_watched = 8'000;
 
 }  // namespace
 
@@ -112,13 +110,6 @@ result<indexer::outcome> indexer::index_one(const resource& entry, const std::st
   return outcome::indexed;
 }
 
-void indexer::watch(const std::string& uri, entry_known& known) {
-  if (known.is_watched || watched_ >= most_watched || !ears_) return;
-  if (!feed_->watch(ears_, uri)) return;
-  known.is_watched = true;
-  ++watched_;
-}
-
 result<void> indexer::forget(const std::string& uri) {
   pending_.erase(uri);
   auto gone = on_->kept->remove(uri);
@@ -126,8 +117,7 @@ result<void> indexer::forget(const std::string& uri) {
   gone_.insert(gone_.end(), gone->begin(), gone->end());
   if (const auto found = known_.find(uri); found != known_.end()) {
     if (found->second.is_watched) {
-      feed_->unwatch(*ears_, uri);
-      --watched_;
+      unwatch(uri);
     }
     known_.erase(found);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/sandbox/written_folders.hpp"
 #include "process/starting.hpp"
 #include "providers/mcp/chain.hpp"
 #include "providers/mcp/mcp_provider.hpp"

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/output.hpp"
+#include "cli/sandbox/written_folders.hpp"
 #include "cli/visible.hpp"
 #include "json/writer.hpp"
 
