@@ -117,7 +117,7 @@ TEST(program_metrics, stay_when_the_program_is_killed) {
     if (!is_well) return page("", "503 Service Unavailable");
     return page("# TYPE steps_total counter\nsteps_total " + std::to_string(++step) + "\n");
   });
-  const configured what(source("kept", "store = \"kept.db\"") + scrape(exporter.url()));
+  const configured what(source("kept", "store = \"kept/kept.db\"") + scrape(exporter.url()));
   std::string before, span;
   {
     served server(what.options());
@@ -145,10 +145,10 @@ TEST(program_metrics, stay_when_the_program_is_killed) {
 TEST(program_metrics, go_on_through_a_reload_with_what_was_kept) {
   std::atomic<int> step{0};
   answering_service exporter([&](const asked&) { return page("# TYPE steps gauge\nsteps " + std::to_string(++step) + "\n"); });
-  const configured what(source("kept", "store = \"kept.db\"") + scrape(exporter.url()));
+  const configured what(source("kept", "store = \"kept/kept.db\"") + scrape(exporter.url()));
   served server(what.options());
   comes_to_say(server.port(), "metrics://kept/steps?step=1s", ",2]");
-  what.put("hondana.toml", source("kept", "store = \"kept.db\"\nretention = \"2d\"") + scrape(exporter.url()) +
+  what.put("hondana.toml", source("kept", "store = \"kept/kept.db\"\nretention = \"2d\"") + scrape(exporter.url()) +
                                source("other", "process = true\nstore = \":memory:\""));
   server.program().signal(SIGHUP);
   ASSERT_TRUE(server.program().error_line_with("reloaded the configuration", within(patience))) << server.program().errors();
@@ -160,14 +160,14 @@ TEST(program_metrics, go_on_through_a_reload_with_what_was_kept) {
   EXPECT_TRUE(said.find(",1]") != std::string::npos || said.find(",2]") != std::string::npos) << said;
   EXPECT_NE(comes_to_say(server.port(), "metrics://other/hondana_build_info", "contents").find("contents"), std::string::npos);
   EXPECT_EQ(server.program().errors().find("cannot keep"), std::string::npos) << server.program().errors();
-  what.put("hondana.toml", source("kept", "store = \"kept.db\"\ninterval = \"0s\"") + scrape(exporter.url()));
+  what.put("hondana.toml", source("kept", "store = \"kept/kept.db\"\ninterval = \"0s\"") + scrape(exporter.url()));
   server.program().signal(SIGHUP);
   ASSERT_TRUE(server.program().error_line_with("kept the old configuration", within(patience)));
   EXPECT_TRUE(exporter.is_asked_again(1));
 }
 
 TEST(program_metrics, that_others_keep_in_the_same_store_are_left_alone) {
-  const configured what(source("kept", "host = true\nstore = \"kept.db\""));
+  const configured what(source("kept", "host = true\nstore = \"kept/kept.db\""));
   served first(what.options());
   comes_to_say(first.port(), "metrics://kept/targets", up_and_scraped);
   served second(what.options());
@@ -294,7 +294,7 @@ TEST(program_metrics, tell_nobody_a_secret_by_label_file_or_url) {
     if (what.target.starts_with("/echo")) return page("broken{ " + what.head + what.body, "200 OK");
     return is_well ? page(exposed) : page(what.head + what.body, "500 " + bearer);
   });
-  configured what(source("kept", "store = \"kept.db\"") +
+  configured what(source("kept", "store = \"kept/kept.db\"") +
                   scrape(exporter.url("/metrics?key=" + plain), "bearer_file = \"bearer\"\n") +
                   "[[source.scrape]]\njob = \"echo\"\nurl = \"" + exporter.url("/echo") + "\"\nbearer_file = \"bearer\"\n" +
                   source("team", "bearer_file = \"bearer\"\nprometheus = \"" + exporter.url("/echo?key=" + plain) + "\""));
