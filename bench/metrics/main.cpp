@@ -182,7 +182,8 @@ void time_days(const std::string& program, const corpus& of, const bench::scratc
              path + "\"\n");
   const auto on = bench::cores_here();
   bench::stay_on(on.of_peers);
-  const http_bench::contestant server({program, "serve", "--config", at.path("settings/h.toml")}, on.of_server, port, at.path("out"));
+  const http_bench::contestant server({program, "serve", "--config", at.path("settings/h.toml")}, on.of_server, port,
+                                      at.path("out"));
   const auto day = [&](int i) {
     const auto begin = of.first / 1000 + 60 + i * 15;
     return std::pair(std::to_string(begin), std::to_string(begin + 86'400 - 15 * 100 - 60));
