@@ -147,7 +147,8 @@ TEST(written_folders, of_an_index_and_of_stores_are_held_to_the_same_and_may_be_
       << index.error().public_text;
   const auto store = read("../kept/index.db", "host.db");
   ASSERT_FALSE(store);
-  EXPECT_NE(store.error().public_text.find("hondana.toml:7: source.store: its folder " + around + "/conf holds "), std::string::npos)
+  EXPECT_NE(store.error().public_text.find("hondana.toml:7: source.store: its folder " + around + "/conf holds "),
+            std::string::npos)
       << store.error().public_text;
   const auto shared = read("/var/lib/index.db", "../kept/host.db");
   ASSERT_FALSE(shared);
