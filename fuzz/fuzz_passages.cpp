@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "json/utf8.hpp"
 #include "passages/passages.hpp"
 
 namespace {
@@ -28,10 +29,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   how.most_passages = 200;
   const auto made = passages::passages_of(text, "", name, how);
   if (made.passages.size() > how.most_passages) std::abort();
+  const bool is_utf8 = json::is_utf8(text);
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   for (const auto& one : made.passages) {
     if (one.text.empty() || one.text.size() > how.most) std::abort();
+    if (is_utf8 && !(json::is_utf8(one.text) && json::is_utf8(one.heading) && json::is_utf8(one.title))) std::abort();
     if (one.begin < begin || one.end < end || one.end <= one.begin || one.end > text.size()) std::abort();
     begin = one.begin;
     end = one.end;

@@ -54,7 +54,7 @@ class json_cutter {
       ++at_;
     }
     at_ = std::min(at_, text_.size());
-    if (depth_ <= deepest_named) key_ = markup::front_of(text_.substr(begin, std::min(at_ - begin, longest_key)), longest_key);
+    if (depth_ <= deepest_named) key_ = markup::front_of(text_.substr(begin, at_ - begin), longest_key);
     if (at_ < text_.size()) ++at_;
   }
 

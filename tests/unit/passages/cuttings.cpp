@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "json/utf8.hpp"
 #include "passages/passages.hpp"
 
 namespace hondana::passages {
@@ -18,6 +19,7 @@ void check(std::string_view text, const cut& made, const cutting& how) {
   std::uint64_t end = 0;
   for (const auto& one : made.passages) {
     ASSERT_FALSE(one.text.empty());
+    ASSERT_TRUE(!json::is_utf8(text) || (json::is_utf8(one.text) && json::is_utf8(one.heading) && json::is_utf8(one.title)));
     ASSERT_LE(one.text.size(), how.most);
     ASSERT_LT(one.begin, one.end);
     ASSERT_LE(one.end, text.size());
@@ -209,6 +211,11 @@ TEST(passages_of_data, json_is_cut_at_members) {
   EXPECT_TRUE(made.passages[1].text.starts_with("\"beta\"")) << made.passages[1].text.substr(0, 30);
   EXPECT_NE(made.passages.back().heading.find("last"), std::string::npos);
   (void)checked("[[[[[[\"open", "a.json");
+  std::string long_key = "a";
+  for (int at = 0; at < 60; ++at) long_key += "鍵";
+  const auto cut_key = checked("{\"" + long_key + "\":{\"x\":1}}", "a.json");
+  ASSERT_EQ(cut_key.passages.size(), 1u);
+  EXPECT_EQ(cut_key.passages.front().heading, long_key.substr(0, 118) + " › x") << "to the last whole character";
   (void)checked("}}}},,,:\"\\", "a.json");
   EXPECT_EQ(checked("{\"a\":1}\n{\"a\":2}\n", "a.jsonl").passages.size(), 1u);
 }
