@@ -2,7 +2,9 @@
 ///
 /// Usage: search_bench [PASSAGES [QUERIES [KILLS]]]. Prints a Markdown table. `search_bench --index FILE VERSION` indexes until
 /// it is killed or done, for the last line.
+#include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -145,14 +147,18 @@ void kill_at_random(const std::string& program, const std::string& path, std::si
       ::execl(program.c_str(), program.c_str(), "--index", path.c_str(), number.c_str(), nullptr);
       ::_exit(127);
     }
+    const int ended_by = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+    if (ended_by < 0) throw std::runtime_error("cannot wait for the end of a process");
     const std::chrono::milliseconds wait(20 + by() % 700);
     const auto until = clock::now() + wait;
     int how = 0;
     bool has_ended = false;
     while (clock::now() < until && !has_ended) {
-      has_ended = ::waitpid(pid, &how, WNOHANG) == pid;
-      ::usleep(2000);
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - clock::now()).count();
+      pollfd end{ended_by, POLLIN, 0};
+      if (::poll(&end, 1, static_cast<int>(std::max<long>(left, 0))) == 1) has_ended = ::waitpid(pid, &how, 0) == pid;
     }
+    ::close(ended_by);
     if (has_ended) {
       if (!WIFEXITED(how) || WEXITSTATUS(how) != 0) throw std::runtime_error("indexing failed");
       ++version;  // all is indexed: from now on everything has changed

@@ -11,7 +11,7 @@
 namespace hondana::search {
 namespace {
 
-/// Passages with a word that are looked at, at most: weighing one takes about two microseconds.
+/// Passages with a word that are looked at, at most: weighing one takes about a microsecond.
 constexpr std::size_t most_looked_at = 8'000;
 /// Neighbours asked for: some are of what does not pass, or what the caller may not see.
 constexpr std::size_t most_near = 400;
