@@ -31,7 +31,7 @@ set(HONDANA_PRECOMPILED
     <algorithm> <array> <atomic> <charconv> <chrono> <condition_variable> <cstddef> <cstdint> <cstring> <deque> <filesystem>
     <functional> <map> <memory> <mutex> <optional> <set> <span> <stop_token> <string> <string_view> <thread> <tuple>
     <unordered_map> <utility> <variant> <vector> <tl/expected.hpp>
-    ${PROJECT_SOURCE_DIR}/include/hondana/server.hpp)
+    <hondana/server.hpp>)
 target_precompile_headers(hondana_pch PRIVATE ${HONDANA_PRECOMPILED})
 
 # hondana_room(NAME [LINK libraries...] [ROOMS rooms whose objects it needs...])
