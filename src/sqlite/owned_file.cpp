@@ -19,7 +19,9 @@ namespace {
 constexpr std::uint64_t quickly_checked = 64u << 20;
 
 /// For a store that this process itself is letting go of, as when its source is configured anew.
-constexpr std::chrono::milliseconds patience{1000};
+constexpr std::chrono::milliseconds usual_patience{1000};
+/// Whoever begins a new file checks it meanwhile.
+constexpr std::chrono::milliseconds patience_for_names{20'000};
 
 std::uint32_t big_endian_at(const char* bytes) noexcept {
   std::uint32_t out = 0;
@@ -27,8 +29,9 @@ std::uint32_t big_endian_at(const char* bytes) noexcept {
   return out;
 }
 
-/// Before SQLite has opened it: closing any descriptor of a file gives up the locks that SQLite holds of it.
-result<void> look_at_head(const std::string& path, const file_kind& kind) {
+/// Before SQLite has opened it: closing any descriptor of a file gives up the locks that SQLite holds of it. The version of its
+/// tables; 0: it is new.
+result<std::uint32_t> look_at_head(const std::string& path, const file_kind& kind) {
   disk::handle file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600));
   if (!file.is_open()) return cannot_have(path, kind, std::strerror(errno));
   struct stat facts{};
@@ -41,17 +44,18 @@ result<void> look_at_head(const std::string& path, const file_kind& kind) {
   if (!got) return cannot_have(path, kind, std::strerror(got.error()));
   // Zeros, or fewer bytes than a head with a journal beside: it was being made when the power went.
   static constexpr char zeros[100]{};
-  if (std::memcmp(head, zeros, sizeof head) == 0) return {};
+  if (std::memcmp(head, zeros, sizeof head) == 0) return 0u;
   const std::string what_to_do = "; give another path, or move that file away";
   if (*got < sizeof head || std::memcmp(head, "SQLite format 3", 16) != 0)
     return cannot_have(path, kind, "it is a file of another kind" + what_to_do);
   if (big_endian_at(head + 68) != kind.application)
     return cannot_have(path, kind, "it is another program's SQLite file" + what_to_do);
-  if (const auto version = big_endian_at(head + 60); version > kind.version)
+  const auto version = big_endian_at(head + 60);
+  if (version > kind.version)
     return cannot_have(path, kind,
                        "it was written by a newer version of this program (form " + std::to_string(version) +
                            ", and this one knows " + std::to_string(kind.version) + ")" + what_to_do);
-  return {};
+  return version;
 }
 
 /// The tables of a new file come at once or not at all; what is set before them cannot be set later.
@@ -59,6 +63,8 @@ result<void> make_tables(connection& on, const file_kind& kind) {
   auto version = on.number("PRAGMA user_version");
   if (!version) return tl::unexpected(std::move(version.error()));
   if (*version == kind.version) return {};
+  if (*version > kind.version)
+    return fail(errc::source_unavailable, "it was written by a newer version of this program; give another path");
   if (auto set = on.run(kind.before); !set) return set;
   auto making = transaction::begin(on);
   if (!making) return tl::unexpected(std::move(making.error()));
@@ -83,16 +89,21 @@ result<connection> connect(const std::string& path, const file_kind& kind) {
   return out;
 }
 
-result<void> check_whole(connection& on, const file_kind& kind) {
+std::string beside(const std::string& path, const char* ending) { return path + ending; }
+
+result<void> check_pages(connection& on, const file_kind& kind) {
   auto said = on.text("PRAGMA quick_check(1)");
   if (!said) return tl::unexpected(std::move(said.error()));
   if (*said != "ok") return fail(errc::source_unavailable, "the " + std::string(kind.what) + " is damaged", *said);
   return {};
 }
 
-std::string beside(const std::string& path, const char* ending) { return path + ending; }
-
 }  // namespace
+
+result<void> check_whole(connection& on, const file_kind& kind) {
+  auto checked = check_pages(on, kind);
+  return checked && kind.check[0] != '\0' ? on.run(kind.check) : checked;
+}
 
 tl::unexpected<failure> cannot_have(const std::string& path, const file_kind& kind, const std::string& why, std::string inner) {
   return fail(errc::source_unavailable, "cannot " + std::string(kind.purpose) + " in " + path + ": " + why, std::move(inner));
@@ -106,6 +117,14 @@ std::uint64_t bytes_on_disk(const std::string& path) noexcept {
   }
   return out;
 }
+
+std::optional<file_identity> identity_of(const std::string& path) noexcept {
+  struct stat facts{};
+  if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
+  return file_identity{facts.st_dev, facts.st_ino};
+}
+
+bool is_suspect(const std::string& path) noexcept { return ::access(beside(path, ".suspect").c_str(), F_OK) == 0; }
 
 void suspect(const std::string& path) noexcept {
   const disk::handle mark(::open(beside(path, ".suspect").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -133,6 +152,29 @@ result<void> move_aside(const std::string& path, const file_kind& kind, std::str
   return {};
 }
 
+result<void> remove_owned(const std::string& path, const file_kind& kind) {
+  for (const auto* ending : {"", "-wal", "-journal", "-shm"}) {
+    if (::unlink(beside(path, ending).c_str()) != 0 && errno != ENOENT)
+      return cannot_have(path, kind, "the old one cannot be removed", std::strerror(errno));
+  }
+  trust(path);
+  return {};
+}
+
+result<std::optional<disk::handle>> lock_owned(const std::string& path, const file_kind& kind,
+                                               std::chrono::milliseconds patience) {
+  auto lock = disk::lock_beside(path, "store", patience, {});
+  if (lock) return std::optional(std::move(*lock));
+  if (lock.error().code == errc::timed_out) return std::optional<disk::handle>();
+  return cannot_have(path, kind, lock.error().public_text, lock.error().private_text);
+}
+
+result<disk::handle> hold_names(const std::string& path, const file_kind& kind) {
+  auto held = disk::lock_beside(path, "names", patience_for_names, {});
+  if (held) return held;
+  return cannot_have(path, kind, held.error().public_text, held.error().private_text);
+}
+
 result<owned_file> open_owned(const std::string& path, const file_kind& kind,
                               const std::function<void(std::string_view)>& log) {
   owned_file out;
@@ -143,20 +185,35 @@ result<owned_file> open_owned(const std::string& path, const file_kind& kind,
     return out;
   }
   if (path.front() != '/') return cannot_have(path, kind, "the path must be absolute");
-  auto lock = disk::lock_beside(path, "store", patience, {});
-  if (!lock && lock.error().code == errc::timed_out)
-    return cannot_have(path, kind, std::string(kind.user) + "; end it, or give another path");
-  if (!lock) return cannot_have(path, kind, lock.error().public_text, lock.error().private_text);
-  out.lock = std::move(*lock);
+  auto lock = lock_owned(path, kind, usual_patience);
+  if (!lock) return tl::unexpected(std::move(lock.error()));
+  if (!*lock) return cannot_have(path, kind, std::string(kind.user) + "; end it, or give another path");
+  return open_locked(path, kind, std::move(**lock), false, log);
+}
+
+result<owned_file> open_locked(const std::string& path, const file_kind& kind, disk::handle lock, bool is_open_here,
+                               const std::function<void(std::string_view)>& log) {
+  owned_file out;
+  out.lock = std::move(lock);
   for (bool is_second = false;; is_second = true) {
-    if (auto looked = look_at_head(path, kind); !looked) return tl::unexpected(std::move(looked.error()));
+    if (!is_open_here || is_second) {
+      auto looked = look_at_head(path, kind);
+      if (looked && *looked != 0 && *looked < kind.version && kind.replaces_older) {
+        if (auto gone = remove_owned(path, kind); !gone) return tl::unexpected(std::move(gone.error()));
+        looked = look_at_head(path, kind);
+        if (log) log("the " + std::string(kind.what) + ' ' + path + " is of an older version of this program: it is made anew");
+      }
+      if (!looked) return tl::unexpected(std::move(looked.error()));
+    }
     auto connected = connect(path, kind);
     result<void> checked{};
-    const bool is_suspect = ::access(beside(path, ".suspect").c_str(), F_OK) == 0;
-    if (connected && (is_suspect || bytes_on_disk(path) <= quickly_checked)) checked = check_whole(*connected, kind);
+    const bool was_suspect = is_suspect(path);
+    const auto bytes = bytes_on_disk(path);
+    if (connected && (was_suspect || bytes <= quickly_checked))
+      checked = was_suspect || bytes <= checked_by_kind ? check_whole(*connected, kind) : check_pages(*connected, kind);
     const failure* wrong = !connected ? &connected.error() : !checked ? &checked.error() : nullptr;
     if (wrong == nullptr) {
-      out.was_suspect = is_suspect;
+      out.was_suspect = was_suspect;
       out.writer = std::move(*connected);
       return out;
     }

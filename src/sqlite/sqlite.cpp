@@ -121,6 +121,8 @@ result<connection> connection::open(const std::string& path, std::string what) {
   return out;
 }
 
+void connection::only_reads() noexcept { sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
+
 result<void> connection::run(const char* sql) {
   const int code = sqlite3_exec(connection_.get(), sql, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return error(code);
@@ -161,7 +163,7 @@ result<void> connection::checkpoint() {
   return {};
 }
 
-bool connection::is_in_transaction() const noexcept { return sqlite3_get_autocommit(connection_.get()) == 0; }
+bool connection::is_in_transaction() const noexcept { return is_open() && sqlite3_get_autocommit(connection_.get()) == 0; }
 
 result<transaction> transaction::begin(connection& on) {
   // At once for writing, so that nothing fails half-way for another's lock.

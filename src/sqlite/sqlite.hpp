@@ -56,6 +56,8 @@ class connection {
   /// source_unavailable.
   [[nodiscard]] static result<connection> open(const std::string& path, std::string what);
 
+  /// When it closes as the last one it leaves the log as it is: another's may stand under that name by then.
+  void only_reads() noexcept;
   [[nodiscard]] result<void> run(const char* sql);
   [[nodiscard]] result<statement> prepare(const char* sql);
   /// The key of the row that was inserted last.
