@@ -9,6 +9,8 @@
 #include <hondana/uri.hpp>
 
 #include "ignore/glob.hpp"
+#include "search/address.hpp"
+#include "search/provider.hpp"
 
 namespace hondana::cli {
 namespace {
@@ -62,6 +64,7 @@ result<void> check_reach(const config::settings& settings, const std::vector<std
     auto more = one->claims();
     std::move(more.begin(), more.end(), std::back_inserter(claims));
   }
+  if (settings.search) claims.emplace_back(search::search_uri);
   for (std::size_t i = 0; i < settings.scopes.rules.size(); ++i) {
     if (auto all = check_all("uris", settings.scopes.rules[i].uris, settings.rules.at(i), claims, may_be_below); !all)
       return all;
@@ -91,6 +94,7 @@ rule_use::rule_use(const config::settings& settings) : settings_(settings), rule
     for (const auto& one : rule.patterns)
       access_mentions_.push_back({i, "patterns", one, compiled({.patterns = {one}}), false});
   }
+  if (settings.search) static_cast<void>(of(search::search_uri));
 }
 
 std::vector<std::string> rule_use::of(std::string_view uri) {
@@ -122,6 +126,9 @@ std::vector<std::string> unknown_kinds(const config::settings& settings,
   std::set<std::string> known;
   for (const auto& source : sources) {
     for (const auto& kind : source->documentation().kinds) known.insert(kind.name);
+  }
+  if (settings.search) {
+    for (const auto& kind : search::describe_search().kinds) known.insert(kind.name);
   }
   std::vector<std::string> out;
   if (known.contains("*")) return out;

@@ -100,5 +100,23 @@ TEST(unknown_kinds, are_those_that_no_source_gives) {
       << told.front();
 }
 
+TEST(rule_reach, of_the_index_is_there_where_there_is_an_index) {
+  const std::vector<std::shared_ptr<provider>> sources{std::make_shared<memory_provider>("shelf", "memo:///shelf/")};
+  const std::string rules =
+      "[auth]\n[[auth.rule]]\nuris = [\"search:///\"]\nscopes = [\"find\"]\n"
+      "[[access.rule]]\nidentities = [\"*\"]\nuris = [\"search:///\"]\nkinds = [\"results\"]\nallow = [\"read\"]\n";
+  const auto without = config::parse(rules, "t.toml");
+  ASSERT_TRUE(without) << without.error().public_text;
+  EXPECT_FALSE(check_reach(*without, sources));
+  const auto with = config::parse(rules + "[search]\n", "t.toml");
+  ASSERT_TRUE(with) << with.error().public_text;
+  const auto reached = check_reach(*with, sources);
+  EXPECT_TRUE(reached) << reached.error().public_text;
+  rule_use use(*with);
+  EXPECT_TRUE(use.idle().empty());
+  EXPECT_EQ(use.of("search:///?q=a"), std::vector<std::string>{"find"});
+  EXPECT_TRUE(unknown_kinds(*with, sources).empty());
+}
+
 }  // namespace
 }  // namespace hondana::cli
