@@ -60,6 +60,18 @@ std::optional<progress> progress_from(std::string_view spelled) {
   return out;
 }
 
+result<matches> store::find(std::span<const wanted_word> words, const document_filter& which, std::size_t most) const {
+  const auto now = at_once();
+  if (!now) return tl::unexpected(now.error());
+  return (*now)->find(words, which, most);
+}
+
+result<std::vector<shown_passage>> store::show(std::span<const passage_id> which) const {
+  const auto now = at_once();
+  if (!now) return tl::unexpected(now.error());
+  return (*now)->show(which);
+}
+
 resource entry_of(const document& what) {
   resource out;
   out.uri = what.uri;
@@ -87,6 +99,7 @@ bool passes(const document_filter& which, const document& what) noexcept {
   if (which.audience && std::find(what.audience.begin(), what.audience.end(), *which.audience) == what.audience.end())
     return false;
   if (which.min_priority && !(what.priority && *what.priority >= *which.min_priority)) return false;
+  if (which.made && std::find(which.made->begin(), which.made->end(), what.made) == which.made->end()) return false;
   return !which.modified_since || (what.modified && *what.modified >= *which.modified_since);
 }
 

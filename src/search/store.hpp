@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +32,7 @@ struct document {
   std::string kind{};
   std::string language{};  ///< BCP 47; empty: unknown.
   std::string problem{};   ///< Why there are no passages of its contents, for people; empty: there are.
+  std::string made{};      ///< How its texts were made, see making.hpp.
   std::optional<double> priority{};
   std::vector<role> audience{};
   std::optional<milliseconds> modified{};
@@ -72,6 +74,8 @@ struct document_filter {
   std::optional<role> audience{};
   std::optional<double> min_priority{};
   std::optional<milliseconds> modified_since{};
+  /// How its texts were made: in one of these ways; nothing: in any.
+  std::optional<std::vector<std::string>> made{};
 
   [[nodiscard]] bool is_open() const noexcept { return *this == document_filter(); }
   bool operator==(const document_filter&) const = default;
@@ -99,7 +103,8 @@ struct match {
 };
 struct matches {
   std::vector<match> all{};  ///< In no order.
-  bool is_complete = true;   ///< False: there are more passages with these words than may be looked at.
+  bool is_complete = true;   ///< False: there are more passages with these words than may be looked at,
+  std::string remark{};      ///< or what else is wrong with the index, for people.
 };
 
 /// What there is of a passage and its document when it is shown.
@@ -134,6 +139,38 @@ struct kept_index {
   std::optional<progress> how{};  ///< Nothing: nobody has noted it yet.
 };
 
+/// How an index stands, for those that only search it.
+struct index_standing {
+  std::uint64_t commits = 0;      ///< Another number: something has been written.
+  std::string model{};            ///< Of its vectors; empty: there are none.
+  std::optional<progress> how{};  ///< Of whoever writes it.
+};
+
+/// Whose turn it is to write an index that several have open.
+struct turn {
+  bool is_ours = true;     ///< False: another keeps the index up, and what it commits is seen here.
+  std::uint64_t life = 0;  ///< Another number: the index may have other documents than those that were put here.
+};
+
+/// One state of an index, whatever is written while this lives. Short-lived. Threads: one at a time. Errors: as of `store`.
+/// What cannot be read for damage is missing from answers, and `matches::remark` says so.
+class state_of_index {
+ public:
+  state_of_index() = default;
+  state_of_index(const state_of_index&) = delete;
+  state_of_index& operator=(const state_of_index&) = delete;
+  virtual ~state_of_index() = default;
+
+  /// Passages with at least one of the words, of documents that pass. At most 64 words; at most `most` passages are looked at.
+  [[nodiscard]] virtual result<matches> find(std::span<const wanted_word> words, const document_filter& which,
+                                             std::size_t most) = 0;
+  /// What there is to show; what has gone meanwhile is missing from the answer. In the order asked for.
+  [[nodiscard]] virtual result<std::vector<shown_passage>> show(std::span<const passage_id> which) = 0;
+  /// Those whose documents were made in one of these ways, in the order given; what has gone may be among them.
+  [[nodiscard]] virtual result<std::vector<passage_id>> made_so(std::span<const passage_id> which,
+                                                                std::span<const std::string> ways) = 0;
+};
+
 /// A text that has no vector yet.
 struct wanted_vector {
   std::string digest{};  ///< Of the text, for machines: 16 bytes.
@@ -154,6 +191,10 @@ class store {
   store& operator=(const store&) = delete;
   virtual ~store() = default;
 
+  /// Whether this one may write; where another does, it tries to take over from it, which works once that one has ended. Asked
+  /// about once a second by who writes, since here is also where a damaged index is moved aside and made anew.
+  [[nodiscard]] virtual result<turn> take_turn() { return turn{}; }
+
   // Writing. What fails but for invalid_argument may have been done by half, so that nothing of the transaction is committed:
   // `commit` says so then, too, and all begins anew. NUL bytes are left out of texts.
 
@@ -161,8 +202,8 @@ class store {
   /// whose passages it returns. Where there are none, name, title and description are a passage of their own. Text of malformed
   /// UTF-8 is refused (invalid_argument). Not seen by readers before `commit`.
   [[nodiscard]] virtual result<std::vector<passage_id>> put(const document& what, std::span<const passages::passage> of) = 0;
-  /// Changes what is known of a document whose contents are the same, all but language and problem. Its passages keep their
-  /// numbers. Nothing happens where there is none.
+  /// Changes what is known of a document whose contents are the same, all but language, problem and how it was made. Its
+  /// passages keep their numbers. Nothing happens where there is none.
   [[nodiscard]] virtual result<void> describe(const document& what) = 0;
   /// Kept with the next commit.
   [[nodiscard]] virtual result<void> note(const progress& how) = 0;
@@ -190,16 +231,17 @@ class store {
   struct known {
     std::string uri{};
     std::string version{};
-    std::uint64_t described = 0;  ///< Digest of all that `document` has besides version and language, see `digest_of`.
+    std::uint64_t described = 0;  ///< Digest of what a list says of it, see `digest_of`.
     bool has_problem = false;
+    std::string made{};
   };
   /// Every document, in any order.
   [[nodiscard]] virtual result<void> each_document(const std::function<void(known)>& each) const = 0;
-  /// Passages with at least one of the words, of documents that pass. At most 64 words; at most `most` passages are looked at.
-  [[nodiscard]] virtual result<matches> find(std::span<const wanted_word> words, const document_filter& which,
-                                             std::size_t most) const = 0;
-  /// What there is to show; what has gone meanwhile is missing from the answer. In the order asked for.
-  [[nodiscard]] virtual result<std::vector<shown_passage>> show(std::span<const passage_id> which) const = 0;
+  /// To ask several things of one state.
+  [[nodiscard]] virtual result<std::unique_ptr<state_of_index>> at_once() const = 0;
+  /// As of the state that there is now.
+  [[nodiscard]] result<matches> find(std::span<const wanted_word> words, const document_filter& which, std::size_t most) const;
+  [[nodiscard]] result<std::vector<shown_passage>> show(std::span<const passage_id> which) const;
   using vector_hearer = std::function<void(passage_id, std::span<const float>)>;
   /// Every passage with a vector of the present model, in any order.
   [[nodiscard]] virtual result<void> each_vector(const vector_hearer& each) const = 0;
@@ -212,9 +254,10 @@ class store {
     return std::nullopt;
   }
   [[nodiscard]] virtual result<store_counts> counts() const = 0;
+  [[nodiscard]] virtual result<index_standing> stands() const = 0;
 };
 
-/// Of everything but version, language and problem; equal for equal ones on every machine.
+/// Of everything but version, language, problem and how it was made; equal for equal ones on every machine.
 [[nodiscard]] std::uint64_t digest_of(const document& what);
 /// What a passage is embedded by.
 [[nodiscard]] std::string text_to_embed(const document& of, std::string_view heading, std::string_view text);

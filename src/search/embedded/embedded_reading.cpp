@@ -1,11 +1,11 @@
-/// The store in SQLite: reading.
+/// The store in SQLite: readers, and what is known of all.
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
-#include "search/bm25.hpp"
+#include "search/embedded/columns.hpp"
 #include "search/embedded/embedded_state.hpp"
 #include "search/embedded/schema.hpp"
 
@@ -13,65 +13,6 @@ namespace hondana::search {
 namespace {
 
 constexpr std::size_t most_idle = 8;
-constexpr std::size_t most_frequencies = 50'000;
-constexpr std::chrono::seconds remembered{60};
-
-/// What `document_filter` says, after `WHERE`, with parameters from ?2; empty when it is open.
-std::string condition_of(const document_filter& which) {
-  std::string out;
-  const auto add = [&out](std::string_view one) {
-    if (!out.empty()) out += " AND ";
-    out += one;
-  };
-  if (!which.uri_prefix.empty()) add("uri>=?2 AND uri<?3");
-  if (!which.scheme.empty()) add("substr(uri,1,length(?4)+1)=?4||':'");
-  if (!which.language.empty() && which.language != "*")
-    add("(lower(language)=lower(?5) OR lower(substr(language,1,length(?5)+1))=lower(?5)||'-')");
-  if (!which.mime_type.empty())
-    add(which.mime_type.back() == '/' ? "substr(mime_type,1,length(?6))=?6"
-                                      : "substr(mime_type,1,instr(mime_type||';',';')-1)=?6");
-  if (!which.kind.empty()) add("kind=?7");
-  if (which.audience) add("(audience&?8)!=0");
-  if (which.min_priority) add("priority>=?9");
-  if (which.modified_since) add("modified>=?10");
-  return out;
-}
-
-void bind_filter(sqlite::statement& to, const document_filter& which, const std::string& after_prefix) {
-  if (!which.uri_prefix.empty()) to.bind_text(2, which.uri_prefix).bind_text(3, after_prefix);
-  if (!which.scheme.empty()) to.bind_text(4, which.scheme);
-  if (!which.language.empty() && which.language != "*") to.bind_text(5, which.language);
-  if (!which.mime_type.empty()) to.bind_text(6, which.mime_type);
-  if (!which.kind.empty()) to.bind_text(7, which.kind);
-  if (which.audience) to.bind(8, bit_of(*which.audience));
-  if (which.min_priority) to.bind_real(9, *which.min_priority);
-  if (which.modified_since) to.bind(10, which.modified_since->time_since_epoch().count());
-}
-
-constexpr const char* columns_of_document =
-    "d.uri, d.version, d.name, d.title, d.description, d.mime_type, d.kind, d.language, d.problem, d.priority, d.audience, "
-    "d.modified, d.size";
-
-document document_at(const sqlite::statement& row, int first) {
-  const auto text = [&](int column) { return std::string(row.bytes(first + column)); };
-  document out;
-  out.uri = text(0);
-  out.version = text(1);
-  out.name = text(2);
-  out.title = text(3);
-  out.description = text(4);
-  out.mime_type = text(5);
-  out.kind = text(6);
-  out.language = text(7);
-  out.problem = text(8);
-  if (!row.is_null(first + 9)) out.priority = row.real(first + 9);
-  for (const auto one : {role::user, role::assistant}) {
-    if ((row.number(first + 10) & bit_of(one)) != 0) out.audience.push_back(one);
-  }
-  if (!row.is_null(first + 11)) out.modified = milliseconds(std::chrono::milliseconds(row.number(first + 11)));
-  if (!row.is_null(first + 12)) out.size = static_cast<std::uint64_t>(row.number(first + 12));
-  return out;
-}
 
 /// The numbers of a vector; they may lie anywhere.
 void numbers_in(std::string_view bytes, std::vector<float>& into) {
@@ -79,13 +20,13 @@ void numbers_in(std::string_view bytes, std::vector<float>& into) {
   std::memcpy(into.data(), bytes.data(), into.size() * sizeof(float));
 }
 
-/// Statements while it lives read in one transaction, which costs its locks once. Where none can begin each has its own.
-class reading_at_once {
+/// All of what is asked while it lives is of one state.
+class one_transaction {
  public:
-  explicit reading_at_once(sqlite::connection& on) : on_(on), has_begun_(!on.is_in_transaction() && on.run("BEGIN")) {}
-  reading_at_once(const reading_at_once&) = delete;
-  reading_at_once& operator=(const reading_at_once&) = delete;
-  ~reading_at_once() {
+  explicit one_transaction(sqlite::connection& on) : on_(on), has_begun_(!on.is_in_transaction() && on.run("BEGIN")) {}
+  one_transaction(const one_transaction&) = delete;
+  one_transaction& operator=(const one_transaction&) = delete;
+  ~one_transaction() {
     if (!has_begun_) return;
     const auto ended = on_.run("COMMIT");
     static_cast<void>(ended);  // nothing was written
@@ -112,198 +53,158 @@ result<store_counts> counted(sqlite::connection& on) {
   return out;
 }
 
+tl::unexpected<failure> nothing_yet(std::string why) { return fail(errc::resource_not_found, std::move(why)); }
+
 }  // namespace
 
-class embedded_store::borrowed {
- public:
-  borrowed(const embedded_store& from, std::unique_ptr<reader> one) : from_(from), one_(std::move(one)) {}
-  borrowed(const borrowed&) = delete;
-  borrowed& operator=(const borrowed&) = delete;
-  ~borrowed() { from_.give_back(std::move(one_)); }
-  reader* operator->() const noexcept { return one_.get(); }
-  reader& operator*() const noexcept { return *one_; }
-
- private:
-  const embedded_store& from_;
-  std::unique_ptr<reader> one_;
-};
-
 result<std::unique_ptr<embedded_store::reader>> embedded_store::take_reader() const {
-  std::unique_ptr<reader> one;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      one = std::move(idle_.back());
-      idle_.pop_back();
+  if (is_in_memory_) {
+    std::unique_lock holds(in_memory_);
+    std::unique_ptr<reader> one;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        one = std::move(idle_.back());
+        idle_.pop_back();
+      }
     }
-  }
-  if (one) {
-    if (is_in_memory_) one->holds = std::unique_lock(in_memory_);
+    if (!one) {
+      one = std::make_unique<reader>();
+      one->on = &file_.writer;
+      one->knows = now_;
+      if (auto made = prepare_reader(*one); !made) return tl::unexpected(std::move(made.error()));
+    }
+    one->holds = std::move(holds);
     return one;
   }
-  one = std::make_unique<reader>();
-  if (is_in_memory_) {
-    one->holds = std::unique_lock(in_memory_);
-    one->on = &file_.writer;
-  } else {
-    auto opened = sqlite::connection::open(options_.path, std::string(what_an_index_is));
-    if (!opened) return tl::unexpected(std::move(opened.error()));
-    one->own = std::move(*opened);
-    one->on = &one->own;
-    if (auto set = one->own.run("PRAGMA query_only=1; PRAGMA cache_size=-16384"); !set)
-      return tl::unexpected(std::move(set.error()));
+  const auto there = sqlite::identity_of(options_.path);
+  {
+    const std::lock_guard lock(mutex_);
+    if (now_->file != there) {
+      readers_ -= static_cast<int>(idle_.size());
+      idle_.clear();
+      now_ = std::make_shared<remembered>();
+      now_->file = there;
+    }
+    if (!idle_.empty()) {
+      auto one = std::move(idle_.back());
+      idle_.pop_back();
+      return one;
+    }
   }
-  if (auto made = weighing::install(*one->on); !made) return tl::unexpected(std::move(made.error()));
+  return open_reader();
+}
+
+result<std::unique_ptr<embedded_store::reader>> embedded_store::open_reader() const {
+  const auto& path = options_.path;
+  const auto names = sqlite::hold_names(path, kind_of_index);
+  if (!names) return tl::unexpected(names.error());
+  const auto there = sqlite::identity_of(path);
+  if (!there) return nothing_yet("the search index is being made");
+  auto one = std::make_unique<reader>();
+  auto opened = sqlite::connection::open(path, std::string(what_an_index_is));
+  if (!opened) return tl::unexpected(std::move(opened.error()));
+  one->own = std::move(*opened);
+  one->own.only_reads();
+  one->on = &one->own;
+  if (auto set = one->own.run("PRAGMA query_only=1; PRAGMA cache_size=-16384"); !set)
+    return tl::unexpected(std::move(set.error()));
+  const auto application = one->own.number("PRAGMA application_id");
+  if (!application) return tl::unexpected(application.error());
+  const auto version = one->own.number("PRAGMA user_version");
+  if (!version) return tl::unexpected(version.error());
+  if (*application == 0 && *version == 0) return nothing_yet("the search index is being made");
+  if (*application != our_application || *version != schema_version)
+    return nothing_yet("the search index is one of another version of this program, which is using it");
+  const auto words = one->own.text("SELECT coalesce((SELECT value FROM facts WHERE name='words'),'')");
+  if (!words) return tl::unexpected(words.error());
+  if (words->empty()) return nothing_yet("the search index is being made");
+  if (*words != options_.words->id())
+    return nothing_yet("the search index is kept by another process, with other words; end it, or give another path");
+  {
+    const std::lock_guard lock(mutex_);
+    if (now_->file != there) {
+      readers_ -= static_cast<int>(idle_.size());
+      idle_.clear();
+      now_ = std::make_shared<remembered>();
+      now_->file = there;
+    }
+    one->knows = now_;
+  }
+  if (auto made = prepare_reader(*one); !made) return tl::unexpected(std::move(made.error()));
+  ++readers_;
+  return one;
+}
+
+result<void> embedded_store::prepare_reader(reader& one) const {
+  if (auto made = weighing::install(*one.on); !made) return made;
   const std::string show = "SELECT p.heading, p.text, p.first_line, p.last_line, p.page, " + std::string(columns_of_document) +
                            " FROM passages p JOIN documents d ON d.id=(p.id>>16) WHERE p.id=?1";
   const std::pair<sqlite::statement*, const char*> all[]{
-      {&one->show, show.c_str()},
-      {&one->count_word, "SELECT doc FROM word_counts WHERE term=?1"},
-      {&one->count_prefix, "SELECT sum(doc) FROM (SELECT doc FROM word_counts WHERE term>=?1 AND term<?2 LIMIT ?3)"}};
+      {&one.show, show.c_str()},
+      {&one.count_word, "SELECT doc FROM word_counts WHERE term=?1"},
+      {&one.count_prefix, "SELECT sum(doc) FROM (SELECT doc FROM word_counts WHERE term>=?1 AND term<?2 LIMIT ?3)"},
+      {&one.count_changes,
+       "SELECT (SELECT value FROM facts WHERE name='changed'), (SELECT value FROM facts WHERE name='rewritten')"}};
   for (const auto& [into, sql] : all) {
-    auto made = one->on->prepare(sql);
+    auto made = one.on->prepare(sql);
     if (!made) return tl::unexpected(std::move(made.error()));
     *into = std::move(*made);
   }
-  return one;
+  return {};
 }
 
 void embedded_store::give_back(std::unique_ptr<reader> one) const {
   if (!one) return;
-  if (one->holds.owns_lock()) one->holds.unlock();
-  const std::lock_guard lock(mutex_);
-  if (idle_.size() < most_idle) idle_.push_back(std::move(one));
-}
-
-result<std::uint64_t> embedded_store::having(reader& by, const wanted_word& word) const {
-  const auto now = std::chrono::steady_clock::now();
-  const auto changed = changed_.load();
-  const std::pair key(word.text, word.is_prefix);
+  if (is_in_memory_) {
+    const std::lock_guard lock(mutex_);
+    auto holds = std::move(one->holds);
+    if (idle_.size() < most_idle) idle_.push_back(std::move(one));
+    one.reset();
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
-    const auto found = frequencies_.find(key);
-    // As long as it cannot be wrong by more than a hundredth: a word that nothing had is asked for after each change.
-    if (found != frequencies_.end() && now - found->second.counted < remembered &&
-        (changed - found->second.changed) * 100 <= found->second.having)
-      return found->second.having;
+    if (idle_.size() < most_idle && one->knows == now_) return idle_.push_back(std::move(one));
   }
-  const auto text = as_indexed(word.text);
-  const auto beyond = text + "\xFF";
-  auto& asked = word.is_prefix ? by.count_prefix : by.count_word;
-  asked.bind_text(1, text);
-  if (word.is_prefix) asked.bind_text(2, beyond).bind(3, most_beginning_so);
-  const auto more = asked.step();
-  if (!more) return tl::unexpected(more.error());
-  const auto having = *more ? static_cast<std::uint64_t>(asked.number(0)) : 0;
-  asked.reset();
-  const std::lock_guard lock(mutex_);
-  if (frequencies_.size() >= most_frequencies) frequencies_.clear();
-  frequencies_.insert_or_assign(key, frequency{having, changed, now});
-  return having;
+  one.reset();
+  --readers_;
 }
 
-result<matches> embedded_store::find(std::span<const wanted_word> words, const document_filter& which, std::size_t most) const {
-  if (words.size() > most_words) return fail(errc::invalid_argument, "a search has at most 64 words");
+result<embedded_store::borrowed> embedded_store::borrow() const {
   auto taken = take_reader();
-  if (!taken) return tl::unexpected(std::move(taken.error()));
-  const borrowed by(*this, std::move(*taken));
-  std::vector<std::uint64_t> frequencies;
-  frequencies.reserve(words.size());
-  for (const auto& one : words) {
-    auto found = having(*by, one);
-    if (!found) return tl::unexpected(std::move(found.error()));
-    frequencies.push_back(*found);
-  }
-  const auto decides = deciding(frequencies, most);
-  matches out;
-  if (std::find(decides.begin(), decides.end(), true) == decides.end()) return out;
-  auto all = by->on->number("SELECT count(*) FROM words_docsize");
-  if (!all) return tl::unexpected(std::move(all.error()));
-  std::vector<double> idfs;
-  idfs.reserve(words.size());
-  for (const auto one : frequencies) idfs.push_back(idf(static_cast<std::uint64_t>(*all), one));
-  weighing weights(words, decides, std::move(idfs), lengths_);
-  const auto condition = condition_of(which);
-  std::string sql = "SELECT weigh(words, ?11) FROM words WHERE words MATCH ?1";
-  if (!condition.empty()) sql += " AND (rowid>>16) IN (SELECT id FROM documents WHERE " + condition + ')';
-  sql += " ORDER BY rowid DESC LIMIT ?12";
-  auto asked = by->on->prepare(sql.c_str());
-  if (!asked) return tl::unexpected(std::move(asked.error()));
-  const auto expression = expression_of(words, decides);
-  const auto after_prefix = which.uri_prefix + "\xFF";
-  asked->bind_text(1, expression);
-  bind_filter(*asked, which, after_prefix);
-  asked->bind_pointer(11, &weights, weighing::type_name);
-  asked->bind(12, static_cast<std::int64_t>(most) + 1);
-  std::uint64_t expected = 0;
-  for (std::size_t i = 0; i < words.size(); ++i) expected += decides[i] ? frequencies[i] : 0;
-  out.all.reserve(std::min<std::uint64_t>(expected, most));
-  for (;;) {
-    const auto more = asked->step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) break;
-    if (out.all.size() == most) {
-      out.is_complete = false;
-      break;
-    }
-    static_cast<void>(asked->real(0));
-    out.all.push_back(weights.last());
-  }
-  return out;
-}
-
-result<std::vector<shown_passage>> embedded_store::show(std::span<const passage_id> which) const {
-  auto taken = take_reader();
-  if (!taken) return tl::unexpected(std::move(taken.error()));
-  const borrowed by(*this, std::move(*taken));
-  std::vector<shown_passage> out;
-  out.reserve(which.size());
-  // One transaction and not one for each passage.
-  const reading_at_once once(*by->on);
-  auto& row = by->show;
-  for (const auto& id : which) {
-    row.bind(1, id.number);
-    const auto more = row.step();
-    if (!more) return tl::unexpected(more.error());
-    if (*more) {
-      shown_passage one{id, {}, document_at(row, 5)};
-      one.passage.heading = row.bytes(0);
-      one.passage.text = row.bytes(1);
-      one.passage.first_line = static_cast<std::uint64_t>(row.number(2));
-      one.passage.last_line = static_cast<std::uint64_t>(row.number(3));
-      one.passage.page = static_cast<std::uint64_t>(row.number(4));
-      out.push_back(std::move(one));
-    }
-    row.reset();
-  }
-  return out;
+  if (taken) return borrowed(*this, std::move(*taken));
+  auto why = told(std::move(taken.error()));
+  why.code = errc::source_unavailable;
+  return tl::unexpected(std::move(why));
 }
 
 result<void> embedded_store::each_document(const std::function<void(known)>& each) const {
-  auto taken = take_reader();
+  auto taken = borrow();
   if (!taken) return tl::unexpected(std::move(taken.error()));
-  const borrowed by(*this, std::move(*taken));
-  auto asked = by->on->prepare("SELECT uri, version, described, problem FROM documents");
+  const auto& by = *taken;
+  auto asked =
+      by->on->prepare("SELECT d.uri, d.version, d.described, d.problem, w.way FROM documents d JOIN ways w ON w.id=d.way");
   if (!asked) return tl::unexpected(std::move(asked.error()));
   for (;;) {
     const auto more = asked->step();
-    if (!more) return tl::unexpected(more.error());
+    if (!more) return tl::unexpected(told(more.error()));
     if (!*more) return {};
     each({std::string(asked->bytes(0)), std::string(asked->bytes(1)), static_cast<std::uint64_t>(asked->number(2)),
-          !asked->bytes(3).empty()});
+          !asked->bytes(3).empty(), std::string(asked->bytes(4))});
   }
 }
 
 result<void> embedded_store::each_vector(const vector_hearer& each) const {
-  auto taken = take_reader();
+  auto taken = borrow();
   if (!taken) return tl::unexpected(std::move(taken.error()));
-  const borrowed by(*this, std::move(*taken));
+  const auto& by = *taken;
   auto asked = by->on->prepare("SELECT p.id, v.numbers FROM passages p JOIN vectors v ON v.digest=p.digest");
   if (!asked) return tl::unexpected(std::move(asked.error()));
   std::vector<float> numbers;
   for (;;) {
     const auto more = asked->step();
-    if (!more) return tl::unexpected(more.error());
+    if (!more) return tl::unexpected(told(more.error()));
     if (!*more) return {};
     numbers_in(asked->bytes(1), numbers);
     each({asked->number(0)}, numbers);
@@ -311,9 +212,9 @@ result<void> embedded_store::each_vector(const vector_hearer& each) const {
 }
 
 result<void> embedded_store::vectors_of(std::span<const std::string> digests, const vector_hearer& each) const {
-  auto taken = take_reader();
+  auto taken = borrow();
   if (!taken) return tl::unexpected(std::move(taken.error()));
-  const borrowed by(*this, std::move(*taken));
+  const auto& by = *taken;
   auto asked = by->on->prepare("SELECT p.id, v.numbers FROM vectors v JOIN passages p ON p.digest=v.digest WHERE v.digest=?1");
   if (!asked) return tl::unexpected(std::move(asked.error()));
   std::vector<float> numbers;
@@ -321,7 +222,7 @@ result<void> embedded_store::vectors_of(std::span<const std::string> digests, co
     asked->bind(1, one);
     for (;;) {
       const auto more = asked->step();
-      if (!more) return tl::unexpected(more.error());
+      if (!more) return tl::unexpected(told(more.error()));
       if (!*more) break;
       numbers_in(asked->bytes(1), numbers);
       each({asked->number(0)}, numbers);
@@ -332,11 +233,12 @@ result<void> embedded_store::vectors_of(std::span<const std::string> digests, co
 }
 
 result<store_counts> embedded_store::counts() const {
-  auto taken = take_reader();
+  auto taken = borrow();
   if (!taken) return tl::unexpected(std::move(taken.error()));
-  const borrowed by(*this, std::move(*taken));
+  const auto& by = *taken;
+  const one_transaction once(*by->on);
   auto out = counted(*by->on);
-  if (!out) return out;
+  if (!out) return tl::unexpected(told(std::move(out.error())));
   if (is_in_memory_) {
     auto pages = by->on->number("SELECT page_count*page_size FROM pragma_page_count(), pragma_page_size()");
     if (!pages) return tl::unexpected(std::move(pages.error()));
@@ -347,20 +249,43 @@ result<store_counts> embedded_store::counts() const {
   return out;
 }
 
+result<index_standing> embedded_store::stands() const {
+  auto taken = borrow();
+  if (!taken) return tl::unexpected(std::move(taken.error()));
+  const auto& by = *taken;
+  auto asked = by->on->prepare("SELECT name, value FROM facts");
+  if (!asked) return tl::unexpected(told(std::move(asked.error())));
+  index_standing out;
+  for (;;) {
+    const auto more = asked->step();
+    if (!more) return tl::unexpected(told(more.error()));
+    if (!*more) return out;
+    const auto name = asked->bytes(0);
+    if (name == "commits") out.commits = static_cast<std::uint64_t>(asked->number(1));
+    if (name == "model") out.model = asked->bytes(1);
+    if (name == "progress") out.how = progress_from(asked->bytes(1));
+  }
+}
+
 result<std::optional<kept_index>> look_at_embedded(const std::string& path) {
   std::error_code problem;
   if (!std::filesystem::exists(path, problem)) return std::nullopt;
+  // Who may not write there looks without.
+  const auto names = sqlite::hold_names(path, kind_of_index);
   auto on = sqlite::connection::open(path, std::string(what_an_index_is));
   if (!on) return tl::unexpected(std::move(on.error()));
   const auto application = on->number("PRAGMA application_id");
   if (!application) return tl::unexpected(application.error());
   const auto version = on->number("PRAGMA user_version");
   if (!version) return tl::unexpected(version.error());
+  // It is made anew when it is opened next.
+  if (*application == our_application && *version < schema_version) return std::nullopt;
   if (*application != our_application || *version != schema_version)
     return fail(errc::source_unavailable, path + " is no search index that this program knows");
+  on->only_reads();
   if (auto set = on->run("PRAGMA query_only=1"); !set) return tl::unexpected(std::move(set.error()));
   // All of one state, whatever is being written.
-  const reading_at_once once(*on);
+  const one_transaction once(*on);
   kept_index out;
   auto counts = counted(*on);
   if (!counts) return tl::unexpected(std::move(counts.error()));

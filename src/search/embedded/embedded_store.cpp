@@ -1,129 +1,10 @@
-/// The store in SQLite: opening it, and writing.
-#include "search/embedded/embedded_store.hpp"
-
-#include <array>
-#include <cstring>
+/// The store in SQLite: writing.
 #include <utility>
 
 #include "search/embedded/embedded_state.hpp"
-#include "search/embedded/schema.hpp"
 #include "search/storable.hpp"
 
 namespace hondana::search {
-namespace {
-
-constexpr sqlite::file_kind kind{
-    .what = what_an_index_is.data(),
-    .purpose = "keep the search index",
-    .user = "another process keeps its search index there",
-    .application = our_application,
-    .version = schema_version,
-    .schema = tables,
-    .before = "PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL",
-    .settings =
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=67108864; PRAGMA temp_store=MEMORY; "
-        "PRAGMA cache_size=-32768; PRAGMA wal_autocheckpoint=2000",
-};
-/// Merging as much at once as keeps searches quick, without a long stop now and then.
-constexpr const char* table_settings =
-    "INSERT INTO words(words, rank) VALUES('automerge', 4); INSERT INTO words(words, rank) VALUES('crisismerge', 16);";
-
-result<void> prepare_all(sqlite::connection& on, std::initializer_list<std::pair<sqlite::statement*, const char*>> all) {
-  for (const auto& [into, sql] : all) {
-    auto made = on.prepare(sql);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    *into = std::move(*made);
-  }
-  return {};
-}
-
-}  // namespace
-
-embedded_store::embedded_store(embedded_options from) : options_(std::move(from)), is_in_memory_(options_.path.empty()) {}
-
-result<void> embedded_store::open() {
-  for (int attempt = 0;; ++attempt) {
-    auto file = sqlite::open_owned(options_.path, kind, options_.log);
-    if (!file) return tl::unexpected(std::move(file.error()));
-    file_ = std::move(*file);
-    auto known = fact("words");
-    if (!known) return tl::unexpected(std::move(known.error()));
-    if (*known == options_.words->id()) return prepare();
-    if (known->empty()) {
-      if (auto set = file_.writer.run(table_settings); !set) return set;
-      if (auto set = set_fact("words", options_.words->id()); !set) return set;
-      return prepare();
-    }
-    if (options_.log)
-      options_.log("search: the index was made with other words (" + *known + ", now " + options_.words->id() +
-                   "), so it is made anew");
-    if (attempt > 0 || is_in_memory_) return fail(errc::source_unavailable, "the search index cannot be made anew");
-    if (auto gone = forget_all(); !gone) return gone;
-  }
-}
-
-result<void> embedded_store::forget_all() {
-  file_.writer = sqlite::connection();
-  for (const auto* ending : {"", "-wal", "-shm"}) {
-    const auto path = options_.path + ending;
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT)
-      return sqlite::cannot_have(options_.path, kind, "the old one cannot be removed", std::strerror(errno));
-  }
-  file_.lock = disk::handle();
-  return {};
-}
-
-result<void> embedded_store::prepare() {
-  if (auto all = prepare_all(
-          file_.writer,
-          {{&find_document_, "SELECT id, title, name, description FROM documents WHERE uri=?1"},
-           {&insert_document_,
-            "INSERT INTO documents(uri, version, name, title, description, mime_type, kind, language, problem, priority, "
-            "audience, "
-            "modified, size, described) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)"},
-           {&update_document_,
-            "UPDATE documents SET version=?2, name=?3, title=?4, description=?5, mime_type=?6, kind=?7, priority=?10, "
-            "audience=?11, modified=?12, "
-            "size=?13, described=?14 WHERE uri=?1"},
-           {&delete_document_, "DELETE FROM documents WHERE id=?1"},
-           {&passages_of_, "SELECT id, heading, text, first_line FROM passages WHERE id>=?1 AND id<?2"},
-           {&delete_passages_, "DELETE FROM passages WHERE id>=?1 AND id<?2"},
-           {&insert_passage_, "INSERT INTO passages VALUES(?1,?2,?3,?4,?5,?6,?7)"},
-           {&insert_words_, "INSERT INTO words(rowid, title, heading, name, text) VALUES(?1,?2,?3,?4,?5)"},
-           {&delete_words_, "INSERT INTO words(words, rowid, title, heading, name, text) VALUES('delete',?1,?2,?3,?4,?5)"},
-           {&without_vector_,
-            "SELECT p.digest, p.heading, p.text, d.title, d.name, max(coalesce(d.priority,0.5)) AS importance, min(p.id) AS "
-            "first "
-            "FROM passages p JOIN documents d ON d.id=(p.id>>16) "
-            "WHERE NOT EXISTS(SELECT 1 FROM vectors v WHERE v.digest=p.digest) GROUP BY p.digest "
-            "ORDER BY importance DESC, first LIMIT ?1"},
-           {&update_passage_, "UPDATE passages SET text=?2, digest=?3 WHERE id=?1"},
-           {&use_vectors_,
-            "UPDATE vectors SET used=?3 WHERE used<?3 AND digest IN (SELECT digest FROM passages WHERE id>=?1 AND id<?2)"},
-           {&put_vector_, "INSERT OR REPLACE INTO vectors VALUES(?1,?2,?3)"}});
-      !all)
-    return all;
-  auto reader = take_reader();
-  if (!reader) return tl::unexpected(std::move(reader.error()));
-  give_back(std::move(*reader));
-  return {};
-}
-
-result<std::string> embedded_store::fact(const char* name) {
-  auto asked = file_.writer.prepare("SELECT value FROM facts WHERE name=?1");
-  if (!asked) return tl::unexpected(std::move(asked.error()));
-  asked->bind_text(1, name);
-  const auto more = asked->step();
-  if (!more) return tl::unexpected(more.error());
-  return *more ? std::string(asked->bytes(0)) : std::string();
-}
-
-result<void> embedded_store::set_fact(const char* name, const std::string& value) {
-  auto setting = file_.writer.prepare("INSERT OR REPLACE INTO facts VALUES(?1,?2)");
-  if (!setting) return tl::unexpected(std::move(setting.error()));
-  setting->bind_text(1, name).bind_text(2, value);
-  return setting->run();
-}
 
 result<void> embedded_store::note(const progress& how) {
   if (auto begun = begin(); !begun) return begun;
@@ -134,9 +15,14 @@ result<void> embedded_store::begin() {
   if (has_failed_)
     return fail(errc::source_unavailable,
                 "what was being written to the search index has failed; it must be rolled back first");
+  if (!is_ours_)
+    return fail(errc::source_unavailable,
+                "another process keeps up the search index " + options_.path + "; this one only searches it");
+  if (is_damaged_) return fail(errc::source_unavailable, "the search index is damaged; it is moved aside and made anew");
   if (is_in_memory_ && !writing_.owns_lock()) writing_ = std::unique_lock(in_memory_);
   if (file_.writer.is_in_transaction()) return {};
-  return file_.writer.run("BEGIN IMMEDIATE");
+  auto begun = file_.writer.run("BEGIN IMMEDIATE");
+  return begun ? begun : tl::unexpected(told(std::move(begun.error())));
 }
 
 result<void> embedded_store::commit() {
@@ -145,24 +31,22 @@ result<void> embedded_store::commit() {
     done =
         fail(errc::source_unavailable, "what was written to the search index could not all be written, so none of it is kept");
   } else if (file_.writer.is_in_transaction()) {
-    done = file_.writer.run("COMMIT");
+    count_commit_.bind(1, changing_).bind(2, rewriting_);
+    done = count_commit_.run();
+    if (done) done = file_.writer.run("COMMIT");
   }
   if (!done) {
     roll_back();
-    return done;
+    return tl::unexpected(told(std::move(done.error())));
   }
-  changed_ += changing_;
-  changing_ = 0;
-  for (const auto which : rewritten_) lengths_.forget(which);
-  rewritten_.clear();
+  changing_ = rewriting_ = 0;
   if (writing_.owns_lock()) writing_.unlock();
   return done;
 }
 
 void embedded_store::roll_back() noexcept {
   has_failed_ = false;
-  changing_ = 0;
-  rewritten_.clear();
+  changing_ = rewriting_ = 0;
   if (file_.writer.is_in_transaction()) {
     const auto undone = file_.writer.run("ROLLBACK");
     static_cast<void>(undone);  // what cannot be rolled back now is so when the file is opened
@@ -201,7 +85,7 @@ result<std::vector<passage_id>> embedded_store::take_out(std::int64_t id, const 
     }
   }
   passages_of_.reset();
-  changing_ += gone.size();
+  changing_ += static_cast<std::int64_t>(gone.size());
   use_vectors_.bind(1, first).bind(2, end).bind(3, hours_now());
   if (auto done = use_vectors_.run(); !done) return tl::unexpected(std::move(done.error()));
   delete_passages_.bind(1, first).bind(2, end);
@@ -251,15 +135,31 @@ result<std::vector<passage_id>> embedded_store::put(const document& what, std::s
   return noting_failure(put(*checked, static_cast<std::int64_t>(digest_of(what))));
 }
 
+result<std::int64_t> embedded_store::way_of(const std::string& made) {
+  find_way_.bind_text(1, made);
+  const auto there = find_way_.step();
+  if (!there) return tl::unexpected(there.error());
+  const auto known = *there ? std::optional(find_way_.number(0)) : std::nullopt;
+  find_way_.reset();
+  if (known) return *known;
+  auto adding = file_.writer.prepare("INSERT INTO ways(way) VALUES(?1)");
+  if (!adding) return tl::unexpected(std::move(adding.error()));
+  adding->bind_text(1, made);
+  if (auto done = adding->run(); !done) return tl::unexpected(std::move(done.error()));
+  return file_.writer.last_row();
+}
+
 result<std::vector<passage_id>> embedded_store::put(const storable& what, std::int64_t described) {
   auto gone = take_out(what.of.uri);
   if (!gone) return gone;
+  const auto way = way_of(what.of.made);
+  if (!way) return tl::unexpected(way.error());
   bind_document(insert_document_, what.of, described);
-  insert_document_.bind_text(8, what.of.language).bind_text(9, what.of.problem);
+  insert_document_.bind_text(8, what.of.language).bind_text(9, what.of.problem).bind(15, *way);
   if (auto done = insert_document_.run(); !done) return tl::unexpected(std::move(done.error()));
   const auto id = file_.writer.last_row();
   const auto words = words_of_document(what.of.title, what.of.name, what.of.uri);
-  changing_ += what.all.size();
+  changing_ += static_cast<std::int64_t>(what.all.size());
   std::size_t order = 0;
   for (const auto& one : what.all) {
     const auto number = passage_id::of(id, order++).number;
@@ -311,11 +211,11 @@ result<void> embedded_store::rewrite(std::int64_t id, const title_words& before,
     one.first_line = static_cast<std::size_t>(passages_of_.number(3));
   }
   passages_of_.reset();
-  changing_ += all.size();
+  changing_ += static_cast<std::int64_t>(all.size());
   for (const auto& [number, one] : all) {
     if (auto done = write_words(delete_words_, number, before, one.heading, one.text); !done) return done;
     const auto& text = one.first_line == 0 ? what.description : one.text;
-    if (one.first_line == 0) rewritten_.push_back({number});
+    if (one.first_line == 0) ++rewriting_;
     if (auto done = write_words(insert_words_, number, now, one.heading, text); !done) return done;
     const auto digest = digest_of_text(text_to_embed(what, one.heading, text));
     update_passage_.bind(1, number).bind_text(2, text).bind(3, digest);
@@ -326,22 +226,30 @@ result<void> embedded_store::rewrite(std::int64_t id, const title_words& before,
 
 result<void> embedded_store::use_model(const std::string& id) {
   if (auto begun = begin(); !begun) return begun;
-  const auto before = fact("model");
-  if (!before) return tl::unexpected(before.error());
-  if (*before == id) return commit();
-  if (auto gone = file_.writer.run("DELETE FROM vectors"); !gone) return gone;
-  if (auto set = set_fact("model", id); !set) return set;
+  if (auto changed = noting_failure(change_model(id)); !changed) {
+    roll_back();
+    return changed;
+  }
   return commit();
 }
 
+result<void> embedded_store::change_model(const std::string& id) {
+  const auto before = fact("model");
+  if (!before) return tl::unexpected(before.error());
+  if (*before == id) return {};
+  if (auto gone = file_.writer.run("DELETE FROM vectors"); !gone) return gone;
+  return set_fact("model", id);
+}
+
 result<std::vector<wanted_vector>> embedded_store::without_vector(std::size_t count) {
+  if (!is_ours_) return fail(errc::source_unavailable, "another process keeps up the search index " + options_.path);
   std::unique_lock lock(in_memory_, std::defer_lock);
   if (is_in_memory_ && !writing_.owns_lock()) lock.lock();
   std::vector<wanted_vector> out;
   without_vector_.bind(1, static_cast<std::int64_t>(count));
   for (;;) {
     const auto more = without_vector_.step();
-    if (!more) return tl::unexpected(more.error());
+    if (!more) return tl::unexpected(told(more.error()));
     if (!*more) break;
     document of;
     of.title = without_vector_.bytes(3);
@@ -369,19 +277,21 @@ result<void> embedded_store::write_vectors(std::span<const made_vector> what) {
 
 result<void> embedded_store::tidy() {
   if (auto begun = begin(); !begun) return begun;
+  if (auto done = noting_failure(forget_unused()); !done) {
+    roll_back();
+    return done;
+  }
+  if (auto done = commit(); !done) return done;
+  return is_in_memory_ ? result<void>() : file_.writer.run("PRAGMA incremental_vacuum(2000)");
+}
+
+result<void> embedded_store::forget_unused() {
   auto deleting = file_.writer.prepare(
       "DELETE FROM vectors WHERE used<?1 AND NOT EXISTS(SELECT 1 FROM passages p WHERE p.digest=vectors.digest)");
   if (!deleting) return tl::unexpected(std::move(deleting.error()));
   deleting->bind(1, hours_now() - hours_kept_unused);
   if (auto done = deleting->run(); !done) return done;
-  if (auto done = commit(); !done) return done;
-  return is_in_memory_ ? result<void>() : file_.writer.run("PRAGMA incremental_vacuum(2000)");
-}
-
-result<std::shared_ptr<store>> open_embedded(embedded_options from) {
-  auto made = std::make_shared<embedded_store>(std::move(from));
-  if (auto opened = made->open(); !opened) return tl::unexpected(std::move(opened.error()));
-  return std::shared_ptr<store>(std::move(made));
+  return file_.writer.run("DELETE FROM ways WHERE NOT EXISTS(SELECT 1 FROM documents d WHERE d.way=ways.id)");
 }
 
 }  // namespace hondana::search

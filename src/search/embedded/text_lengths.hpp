@@ -12,8 +12,7 @@
 namespace hondana::search {
 
 /// Of the passages asked for last, as many as fit into 4 MiB. Threads: any; nobody waits. A passage's text is never another one
-/// under the same number but for what is rewritten, which the writer forgets after its commit; who read before and remembers
-/// after that remembers what was.
+/// under the same number but for what is rewritten, after which who searches next forgets them all.
 class text_lengths {
  public:
   [[nodiscard]] std::optional<std::uint32_t> of(passage_id which) const noexcept {
@@ -27,7 +26,9 @@ class text_lengths {
     if (length > longest || number >> (64 - bits_of_length) != 0) return;
     places_[place_of(which)].store(number << bits_of_length | length, std::memory_order_relaxed);
   }
-  void forget(passage_id which) noexcept { places_[place_of(which)].store(0, std::memory_order_relaxed); }
+  void clear() noexcept {
+    for (std::size_t i = 0; i < count; ++i) places_[i].store(0, std::memory_order_relaxed);
+  }
 
  private:
   static constexpr unsigned bits_of_length = 16;

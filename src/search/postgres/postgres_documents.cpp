@@ -67,16 +67,27 @@ result<std::vector<passage_id>> postgres_store::put(const document& what, std::s
   return put(*checked, static_cast<std::int64_t>(digest_of(what)));
 }
 
+result<std::int64_t> postgres_store::way_of(const std::string& made) {
+  if (const auto known = ways_.find(made); known != ways_.end()) return known->second;
+  const auto with = arguments().text(made);
+  auto there = write("SELECT id FROM ways WHERE way=$1::text", with);
+  if (there && there->count() == 0) there = write("INSERT INTO ways(way) VALUES($1::text) RETURNING id", with);
+  if (!there) return tl::unexpected(std::move(there.error()));
+  return ways_[made] = there->number(0, 0);
+}
+
 result<std::vector<passage_id>> postgres_store::put(const storable& what, std::int64_t described) {
   auto gone = take_out(what.of.uri);
   if (!gone) return gone;
   auto row = arguments().text(what.of.uri);
   add_described(row, what.of, described);
-  row.bytes(digest_of_text(what.of.uri)).text(what.of.language).text(what.of.problem);
+  const auto way = way_of(what.of.made);
+  if (!way) return tl::unexpected(way.error());
+  row.bytes(digest_of_text(what.of.uri)).text(what.of.language).text(what.of.problem).number(*way);
   const auto made = write(
       "INSERT INTO documents(uri, version, name, title, description, mime_type, kind, priority, audience, modified, size, "
-      "described, uri_digest, language, problem) VALUES($1::text,$2::text,$3::text,$4::text,$5::text,$6::text,$7::text,"
-      "$8::float8,$9::bigint,$10::bigint,$11::bigint,$12::bigint,$13::bytea,$14::text,$15::text) RETURNING id",
+      "described, uri_digest, language, problem, way) VALUES($1::text,$2::text,$3::text,$4::text,$5::text,$6::text,$7::text,"
+      "$8::float8,$9::bigint,$10::bigint,$11::bigint,$12::bigint,$13::bytea,$14::text,$15::text,$16::bigint) RETURNING id",
       row);
   if (!made) return tl::unexpected(made.error());
   const auto id = made->number(0, 0);

@@ -5,14 +5,17 @@ namespace hondana::search {
 namespace {
 
 // Documents are found by digests of their URIs, which may be longer than a key of an index can be. `words` stays beside its
-// row, where it is read quickly. `terms` has how many passages have a word, `totals` how many there are and of how many words.
+// row, where it is read quickly. `terms` has how many passages have a word, `totals` how many there are and of how many words,
+// `ways` how documents' texts were made, and the fact `commits` how often was committed.
 constexpr const char* tables = R"sql(
 CREATE TABLE IF NOT EXISTS facts(name text PRIMARY KEY, value text NOT NULL);
+CREATE TABLE IF NOT EXISTS ways(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, way text NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS documents(
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, uri_digest bytea NOT NULL UNIQUE, uri text NOT NULL,
   version text NOT NULL, name text NOT NULL, title text NOT NULL, description text NOT NULL, mime_type text NOT NULL,
   kind text NOT NULL, language text NOT NULL, problem text NOT NULL, priority float8, audience bigint NOT NULL,
-  modified bigint, size bigint, described bigint NOT NULL);
+  modified bigint, size bigint, described bigint NOT NULL, way bigint NOT NULL);
+CREATE INDEX IF NOT EXISTS documents_by_way ON documents(way);
 CREATE TABLE IF NOT EXISTS passages(
   id bigint PRIMARY KEY, heading text NOT NULL, text text NOT NULL, first_line bigint NOT NULL, last_line bigint NOT NULL,
   page bigint NOT NULL, digest bytea NOT NULL, length int NOT NULL, words tsvector NOT NULL);
@@ -24,6 +27,7 @@ CREATE TABLE IF NOT EXISTS totals(one bool PRIMARY KEY CHECK (one), passages big
   WITH (fillfactor=10);
 CREATE TABLE IF NOT EXISTS vectors(digest bytea PRIMARY KEY, numbers bytea NOT NULL, used bigint NOT NULL);
 INSERT INTO totals VALUES(true, 0, 0) ON CONFLICT DO NOTHING;
+INSERT INTO facts VALUES('commits', '0') ON CONFLICT DO NOTHING;
 )sql";
 
 constexpr const char* facts = R"sql(
@@ -76,6 +80,13 @@ result<void> lock_index(postgres_connection& on, const postgres_place& where) {
   auto locked = on.ask("SELECT pg_advisory_xact_lock(hashtextextended('hondana search index '||$1::text, 0))",
                        arguments().text(where.schema));
   return locked ? result<void>() : tl::unexpected(std::move(locked.error()));
+}
+
+result<bool> take_turn_by(postgres_connection& on, const postgres_place& where) {
+  const auto taken = on.ask("SELECT pg_try_advisory_lock(hashtextextended('hondana search turn '||$1::text, 0))::int::bigint",
+                            arguments().text(where.schema));
+  if (!taken) return tl::unexpected(taken.error());
+  return taken->number(0, 0) != 0;
 }
 
 result<void> make_tables(postgres_connection& on, const postgres_place& where, const std::string& words) {

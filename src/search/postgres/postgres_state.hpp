@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@ class postgres_store final : public store {
   explicit postgres_store(postgres_options from);
   [[nodiscard]] result<void> open();
 
+  [[nodiscard]] result<turn> take_turn() override;
   [[nodiscard]] result<std::vector<passage_id>> put(const document& what, std::span<const passages::passage> of) override;
   [[nodiscard]] result<void> describe(const document& what) override;
   [[nodiscard]] result<void> note(const progress& how) override;
@@ -37,13 +39,12 @@ class postgres_store final : public store {
   [[nodiscard]] result<void> tidy() override;
 
   [[nodiscard]] result<void> each_document(const std::function<void(known)>& each) const override;
-  [[nodiscard]] result<matches> find(std::span<const wanted_word> words, const document_filter& which,
-                                     std::size_t most) const override;
-  [[nodiscard]] result<std::vector<shown_passage>> show(std::span<const passage_id> which) const override;
+  [[nodiscard]] result<std::unique_ptr<state_of_index>> at_once() const override;
   [[nodiscard]] result<void> each_vector(const vector_hearer& each) const override;
   [[nodiscard]] result<void> vectors_of(std::span<const std::string> digests, const vector_hearer& each) const override;
   [[nodiscard]] std::optional<result<std::vector<match>>> nearest(std::span<const float> to, std::size_t count) const override;
   [[nodiscard]] result<store_counts> counts() const override;
+  [[nodiscard]] result<index_standing> stands() const override;
 
  private:
   /// Words that all passages of a document have.
@@ -51,14 +52,7 @@ class postgres_store final : public store {
     std::vector<tokens::token> title{};
     std::vector<tokens::token> name{};
   };
-  /// How often words of the query stand in how many passages.
-  struct frequencies {
-    std::vector<std::uint64_t> having{};  ///< By word of the query.
-    std::vector<std::string> lexemes{};   ///< All that fit one of them, as far as they are few.
-    bool are_all = true;                  ///< False: there are more, that begin with one of them.
-    std::uint64_t passages = 0;
-    double mean_length = 0;
-  };
+  friend class postgres_state_of_index;
   using asking = std::function<result<void>(postgres_connection&)>;
 
   [[nodiscard]] result<postgres_connection> connect(const char* settings) const;
@@ -66,6 +60,7 @@ class postgres_store final : public store {
   [[nodiscard]] result<postgres_rows> write(const char* sql, const arguments& with = {});
   [[nodiscard]] result<void> begin();
   [[nodiscard]] result<void> start();
+  [[nodiscard]] result<std::int64_t> way_of(const std::string& made);
   [[nodiscard]] result<std::vector<passage_id>> put(const storable& what, std::int64_t described);
   [[nodiscard]] result<std::vector<passage_id>> take_out(const std::string& uri);
   [[nodiscard]] result<void> forget_words(std::int64_t id);
@@ -77,7 +72,12 @@ class postgres_store final : public store {
 
   /// Runs it with a connection of its own, and once more where that had gone and `may_repeat` still says so.
   [[nodiscard]] result<void> reading(const asking& ask, const std::function<bool()>& may_repeat = {}) const;
-  [[nodiscard]] result<frequencies> frequencies_of(postgres_connection& by, std::span<const wanted_word> words) const;
+  /// A connection for reading: an idle one where there is, and else a new one. Waits where many are in use.
+  [[nodiscard]] result<postgres_connection> take_reader() const;
+  void give_back(postgres_connection by) const;
+  /// The server was started again: idle ones have gone with the one that was in use.
+  void drop_idle() const;
+  [[nodiscard]] result<postgres_connection> connect_reader() const;
 
   const postgres_options options_;
   const libpq_library* library_ = nullptr;
@@ -88,6 +88,10 @@ class postgres_store final : public store {
   postgres_connection writer_{};
   bool has_begun_ = false;
   bool has_failed_ = false;
+  bool has_turn_ = false;
+  bool has_followed_ = false;
+  std::uint64_t life_ = 0;
+  std::map<std::string, std::int64_t> ways_{};   // known in this transaction
   std::map<std::string, std::int64_t> terms_{};  // how many more passages have a word, since the transaction began
   std::int64_t passages_ = 0;                    // and how many more there are,
   std::int64_t length_ = 0;                      // with how many words

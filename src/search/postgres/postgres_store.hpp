@@ -18,13 +18,14 @@ struct postgres_options {
   std::string url{};
   std::string schema = "hondana_search";  ///< Made if it is not there.
   std::shared_ptr<const tokens::tokenizer> words{};
-  std::function<void(std::string_view)> log{};
+  std::function<void(std::string_view)> log{};  ///< Threads: any.
 };
 
 /// Connects, and makes schema and tables where they are missing (PostgreSQL 12 or later, encoding UTF-8). An index made with
 /// other words or by another version is refused unless it is empty, since others may be using it. When the server goes, what is
-/// asked meanwhile fails, and with the server's return all goes on. Servers that write at the same time wait for each other,
-/// from the first change to its commit.
+/// asked meanwhile fails, and with the server's return all goes on. One of the servers that share it keeps it up
+/// (`store::take_turn`), as long as its connection lives, and the others see what it commits. Those that write without a turn
+/// wait for each other, from the first change to its commit.
 ///
 /// A word counts 255 times in a passage at most, and is compared by its first 2046 bytes. Where pgvector is installed,
 /// `nearest` is answered by it; that has not been tried, since Debian 12 has no package of it.

@@ -151,6 +151,8 @@ result<void> postgres_store::tidy() {
                         arguments().number(hours_now() - hours_kept_unused));
       !done)
     return tl::unexpected(std::move(done.error()));
+  if (auto done = write("DELETE FROM ways w WHERE NOT EXISTS(SELECT 1 FROM documents d WHERE d.way=w.id)"); !done)
+    return tl::unexpected(std::move(done.error()));
   return commit();
 }
 

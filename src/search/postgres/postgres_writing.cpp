@@ -7,10 +7,10 @@
 namespace hondana::search {
 namespace {
 
-// A server whose machine has gone keeps others from writing for ten minutes at most.
+// A server whose machine has gone keeps others from writing for a minute, and one that hangs for ten at most.
 constexpr const char* writer_settings =
     "SET statement_timeout='120s'; SET lock_timeout='30s'; SET idle_in_transaction_session_timeout='600s'; SET jit=off; "
-    "SET client_min_messages=error";
+    "SET client_min_messages=error; SET tcp_keepalives_idle=30; SET tcp_keepalives_interval=10; SET tcp_keepalives_count=3";
 /// More is written before the end.
 constexpr std::size_t most_words_at_once = 200'000;
 
@@ -73,6 +73,11 @@ result<void> postgres_store::begin() {
       auto made = connect(writer_settings);
       if (!made) return tl::unexpected(std::move(made.error()));
       writer_ = std::move(*made);
+      // With the connection its turn has gone.
+      if (std::exchange(has_turn_, false))
+        return fail(errc::source_unavailable, "the connection to " + place_.name +
+                                                  " was lost, and another server may be writing the search index; this one "
+                                                  "asks for its turn again");
     }
     auto started = start();
     if (started) break;
@@ -82,6 +87,28 @@ result<void> postgres_store::begin() {
   }
   has_begun_ = true;
   return {};
+}
+
+result<turn> postgres_store::take_turn() {
+  if (has_begun_) return turn{has_turn_, life_};
+  // Asked, so that a connection that has gone is noticed.
+  if (has_turn_ && (!writer_.is_alive() || !writer_.run("SELECT 1"))) has_turn_ = false;
+  if (has_turn_) return turn{true, life_};
+  if (!writer_.is_alive()) {
+    auto made = connect(writer_settings);
+    if (!made) return tl::unexpected(std::move(made.error()));
+    writer_ = std::move(*made);
+  }
+  const auto taken = take_turn_by(writer_, place_);
+  if (!taken) return tl::unexpected(taken.error());
+  has_turn_ = *taken;
+  if (has_turn_) ++life_;
+  if (options_.log && has_turn_ == has_followed_)
+    options_.log(has_turn_ ? "search: this server keeps up the index in " + place_.name + " from now on"
+                           : "search: another server keeps up the index in " + place_.name +
+                                 "; this one searches it, and takes over when that one ends");
+  has_followed_ = !has_turn_;
+  return turn{has_turn_, life_};
 }
 
 result<void> postgres_store::note(const progress& how) {
@@ -130,17 +157,23 @@ result<void> postgres_store::commit() {
     done = fail(errc::source_unavailable,
                 "what was written to the search index in " + place_.name + " could not all be written, so none of it is kept");
   if (done) done = count_words();
+  if (done) {
+    if (auto counted = write("UPDATE facts SET value=(value::bigint+1)::text WHERE name='commits'"); !counted)
+      done = tl::unexpected(std::move(counted.error()));
+  }
   if (done) done = writer_.commit();
   if (!done) {
     roll_back();
     return done;
   }
   has_begun_ = false;
+  ways_.clear();
   return done;
 }
 
 void postgres_store::roll_back() noexcept {
   terms_.clear();
+  ways_.clear();
   passages_ = length_ = 0;
   has_begun_ = has_failed_ = false;
   if (!writer_.is_alive() || !writer_.is_in_transaction()) return;

@@ -3,7 +3,6 @@
 
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -144,24 +143,6 @@ TEST_F(embedded_index, is_not_touched_when_it_is_somebody_elses_file) {
   EXPECT_EQ(refusal(), "cannot keep the search index in " + options_.path +
                            ": it is a file of another kind; give another path, or move that file away");
   EXPECT_EQ(std::filesystem::file_size(options_.path), 512u);
-}
-
-TEST_F(embedded_index, is_refused_to_a_second_store_of_this_process_and_of_another) {
-  open();
-  put("a", "apple");
-  const auto text = "cannot keep the search index in " + options_.path +
-                    ": another process keeps its search index there; end it, or give another path";
-  EXPECT_EQ(refusal(), text);
-  const auto child = ::fork();
-  if (child == 0) {
-    const auto made = open_embedded(options_);
-    ::_exit(!made && made.error().public_text == text ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  open();
-  EXPECT_EQ(having("apple"), 1u);
 }
 
 /// No file of this process grows beyond a size while it lives.

@@ -177,7 +177,7 @@ TEST_F(postgres_index, of_other_words_or_another_version_is_left_alone_unless_it
   ASSERT_FALSE(late);
   EXPECT_NE(late.error().public_text.find("is now one of other words"), std::string::npos);
   server_.run("UPDATE " + schema_ + ".facts SET value='7' WHERE name='version'");
-  EXPECT_NE(refusal(options()).public_text.find("of another version of this program (form 7, and this one knows 1)"),
+  EXPECT_NE(refusal(options()).public_text.find("of another version of this program (form 7, and this one knows 2)"),
             std::string::npos);
 }
 
@@ -297,6 +297,61 @@ TEST_F(postgres_index, is_whole_whenever_its_process_is_killed) {
     EXPECT_GE(static_cast<int>(counts->documents), there);
     there = static_cast<int>(counts->documents);
   }
+}
+
+TEST_F(postgres_index, is_kept_up_by_one_of_two_servers_until_that_one_ends) {
+  auto ours = open();
+  const auto others = open();
+  const auto first = ours->take_turn();
+  ASSERT_TRUE(first) << first.error().private_text;
+  EXPECT_TRUE(first->is_ours);
+  EXPECT_FALSE(others->take_turn()->is_ours);
+  const auto before = others->stands();
+  ASSERT_TRUE(before);
+  put(*ours, "a", "apple");
+  EXPECT_NE(others->stands()->commits, before->commits);
+  EXPECT_EQ(having(*others, "apple"), 2u);
+  EXPECT_TRUE(ours->take_turn()->is_ours);
+  EXPECT_EQ(ours->take_turn()->life, first->life);
+  ours.reset();
+  // The server has to see that its connection has gone.
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  bool is_taken = false;
+  while (!is_taken && std::chrono::steady_clock::now() < until) is_taken = others->take_turn()->is_ours;
+  ASSERT_TRUE(is_taken);
+  put(*others, "b", "apple pie");
+  EXPECT_EQ(having(*others, "apple"), 4u);
+  expect_consistent();
+}
+
+TEST_F(postgres_index, gives_up_its_turn_with_its_connection_and_asks_for_it_again) {
+  const auto ours = open();
+  const auto first = ours->take_turn();
+  ASSERT_TRUE(first && first->is_ours);
+  put(*ours, "a", "apple");
+  const std::vector of{said("first")};
+  ASSERT_TRUE(ours->put(named_document("b"), of));
+  server_.run("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name='hondana'");
+  EXPECT_FALSE(ours->put(named_document("c"), of));
+  EXPECT_FALSE(ours->commit());
+  const auto refused = ours->put(named_document("c"), of);
+  ASSERT_FALSE(refused) << "another server may have its turn";
+  EXPECT_EQ(refused.error().code, errc::source_unavailable);
+  const auto others = open();
+  ASSERT_TRUE(others->take_turn()->is_ours);
+  EXPECT_FALSE(ours->take_turn()->is_ours);
+  server_.stop();
+  EXPECT_FALSE(ours->take_turn());
+  EXPECT_FALSE(others->take_turn());
+  server_.start();
+  const auto again = ours->take_turn();
+  ASSERT_TRUE(again) << again.error().private_text;
+  EXPECT_TRUE(again->is_ours);
+  EXPECT_NE(again->life, first->life) << "what it knew may be old";
+  EXPECT_FALSE(others->take_turn()->is_ours);
+  put(*ours, "d", "apple juice");
+  EXPECT_EQ(having(*others, "apple"), 4u);
+  expect_consistent();
 }
 
 TEST_F(postgres_index, lets_one_write_at_a_time_and_all_read) {
