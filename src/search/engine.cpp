@@ -44,13 +44,16 @@ class finding {
 
   [[nodiscard]] const sight& through() const noexcept { return sight_; }
   /// Errors: the store's; timed_out, cancelled.
-  [[nodiscard]] result<std::vector<hit>> hits_of(const lists& from);
+  [[nodiscard]] result<std::vector<hit>> hits_of(lists& from);
 
  private:
   [[nodiscard]] result<std::vector<weighed>> weigh(std::span<const candidate> all, std::size_t most) const;
-  /// The best of them, with their entries as they are now. Nothing: there was a document that the caller may not have any more,
-  /// so that ranks are to be counted again without it.
-  [[nodiscard]] result<std::optional<std::vector<hit>>> take(std::vector<weighed> all);
+  struct taken {
+    std::vector<hit> all{};
+    bool has_hidden_some = false;  ///< Documents that the caller may not have any more: ranks are to be counted without them.
+  };
+  /// The best of them, with their entries as they are now.
+  [[nodiscard]] result<taken> take(std::vector<weighed> all);
   /// Null: the caller may not have it.
   [[nodiscard]] const resource* entry_now(const document& indexed);
   [[nodiscard]] hit hit_of(weighed from, const resource& entry) const;
@@ -64,7 +67,7 @@ class finding {
   std::map<std::string, std::optional<resource>> entries_;  // by URI
 };
 
-result<std::vector<hit>> finding::hits_of(const lists& from) {
+result<std::vector<hit>> finding::hits_of(lists& from) {
   auto most = times_as_many * what_.limit;
   for (std::size_t round = 1;; ++round) {
     bool is_cut = false;
@@ -73,12 +76,12 @@ result<std::vector<hit>> finding::hits_of(const lists& from) {
     auto all = weigh(*candidates, most);
     if (!all) return tl::unexpected(std::move(all.error()));
     is_cut = is_cut || all->size() < candidates->size();
-    auto taken = take(std::move(*all));
-    if (!taken) return tl::unexpected(std::move(taken.error()));
-    if (*taken && ((*taken)->size() == what_.limit || !is_cut || round >= most_rounds)) return std::move(**taken);
-    if (*taken) most *= times_as_many;
-    // Documents that go while they are searched for are no reason to search for ever.
-    if (!*taken && round >= 2 * most_rounds) return std::vector<hit>();
+    auto found = take(std::move(*all));
+    if (!found) return tl::unexpected(std::move(found.error()));
+    const bool is_enough = found->all.size() == what_.limit || !is_cut;
+    if ((!found->has_hidden_some && (is_enough || round >= most_rounds)) || round >= 2 * most_rounds)
+      return std::move(found->all);
+    if (!is_enough && round < most_rounds) most *= times_as_many;
   }
 }
 
@@ -106,25 +109,24 @@ result<std::vector<weighed>> finding::weigh(std::span<const candidate> all, std:
   return out;
 }
 
-result<std::optional<std::vector<hit>>> finding::take(std::vector<weighed> all) {
-  std::vector<hit> out;
+result<finding::taken> finding::take(std::vector<weighed> all) {
+  taken out;
   std::map<std::string, std::size_t> counts;
-  bool has_hidden_some = false;
   for (auto& one : all) {
-    if (out.size() == what_.limit) break;
+    if (out.all.size() == what_.limit) break;
+    if (std::chrono::steady_clock::now() >= by_.deadline) return fail(errc::timed_out, "The search took too long.");
     if (by_.stop.stop_requested()) return fail(errc::cancelled, "The search was cancelled.");
     auto& count = counts[one.shown.of.uri];
     if (count == most_of_one_resource) continue;
     const auto* entry = entry_now(one.shown.of);
     if (entry == nullptr) {
       sight_.hide(one.shown.id);
-      has_hidden_some = true;
+      out.has_hidden_some = true;
       continue;
     }
     ++count;
-    out.push_back(hit_of(std::move(one), *entry));
+    out.all.push_back(hit_of(std::move(one), *entry));
   }
-  if (has_hidden_some) return std::nullopt;
   return out;
 }
 

@@ -14,6 +14,8 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::chrono::hours between_tidyings{1};
 constexpr std::chrono::seconds longest_call{60};
+/// Whoever asks for one look after the other, be it a peer or a source whose list changes all the time, has half of the time.
+constexpr std::chrono::seconds longest_rest{10};
 /// Watches of single resources; the feed lets one listener have about twice as many.
 constexpr std::size_t most_watched = 8'000;
 
@@ -125,8 +127,18 @@ call indexer::own_call(const std::stop_token& stop) const {
 
 void indexer::wait_for_work(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  const auto due = has_more_vectors_ ? std::min(next_look_, next_vectors_) : next_look_;
-  changed_.wait_until(lock, stop, due, [&] { return asked_looks_ > begun_looks_ || !changed_uris_.empty(); });
+  for (;;) {
+    const bool is_asked = asked_looks_ > begun_looks_;
+    auto due = has_more_vectors_ ? std::min(next_look_, next_vectors_) : next_look_;
+    if (is_asked) due = std::min(due, not_before_);
+    if (stop.stop_requested() || !changed_uris_.empty() || clock::now() >= due) return;
+    changed_.wait_until(lock, stop, due, [&] { return !changed_uris_.empty() || (asked_looks_ > begun_looks_) != is_asked; });
+  }
+}
+
+bool indexer::has_something_to_look_at() const {
+  const std::lock_guard lock(mutex_);
+  return !changed_uris_.empty() || (asked_looks_ > begun_looks_ && clock::now() >= not_before_);
 }
 
 void indexer::run(const std::stop_token& stop) {
@@ -154,7 +166,8 @@ void indexer::run(const std::stop_token& stop) {
 
 bool indexer::begins_look() {
   const std::lock_guard lock(mutex_);
-  if (asked_looks_ <= begun_looks_ && clock::now() < next_look_) return false;
+  const auto now = clock::now();
+  if (now < next_look_ && (asked_looks_ <= begun_looks_ || now < not_before_)) return false;
   begun_looks_ = asked_looks_ = std::max(asked_looks_, begun_looks_ + 1);
   return true;
 }
@@ -165,15 +178,15 @@ void indexer::wait_after_failure(const std::stop_token& stop) {
 }
 
 void indexer::work(bool has_to_look, const std::stop_token& stop) {
-  if (has_to_look) look(stop);
+  if (has_to_look) {
+    const auto begun = clock::now();
+    look(stop);
+    not_before_ = clock::now() + std::min<clock::duration>(clock::now() - begun, longest_rest);
+  }
   if (take_changed(stop)) index_pending(stop);
   bool are_vectors_new = false;
   while (has_more_vectors_ && clock::now() >= next_vectors_ && !stop.stop_requested() && !has_to_load_) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (asked_looks_ > begun_looks_ || !changed_uris_.empty()) break;
-    }
-    if (!make_vectors(stop)) break;
+    if (has_something_to_look_at() || !make_vectors(stop)) break;
     are_vectors_new = true;
   }
   check_vectors(stop);

@@ -71,6 +71,7 @@ class indexer {
   void run(const std::stop_token& stop);
   void wait_for_work(const std::stop_token& stop);
   void wait_after_failure(const std::stop_token& stop);
+  [[nodiscard]] bool has_something_to_look_at() const;
   /// True: it is time for one, and this is it.
   [[nodiscard]] bool begins_look();
   void work(bool has_to_look, const std::stop_token& stop);
@@ -148,6 +149,7 @@ class indexer {
   std::size_t watched_ = 0;
   std::string noted_;  // progress without its time
   std::chrono::steady_clock::time_point next_look_{};
+  std::chrono::steady_clock::time_point not_before_{};  // looks that are asked for
   std::chrono::steady_clock::time_point next_vectors_{};
   std::chrono::steady_clock::time_point next_check_{};
   std::chrono::steady_clock::time_point next_count_{};

@@ -82,7 +82,11 @@ void indexer::index_pending(const std::stop_token& stop) {
 
 result<indexer::outcome> indexer::index_one(const resource& entry, const std::stop_token& stop) {
   const auto found = known_.find(entry.uri);
-  auto made = cut_one(entry, found == known_.end() ? std::string() : found->second.version, stop);
+  auto known_version = found == known_.end() ? std::string() : found->second.version;
+  // Its title may be that of its contents, which a new description alone would lose.
+  const bool is_described_anew = found != known_.end() && digest_of(document_of(entry)) != found->second.described;
+  if (is_described_anew && entry.title.empty()) known_version.clear();
+  auto made = cut_one(entry, known_version, stop);
   if (stop.stop_requested()) return outcome::later;
   if (!made) return cannot_be_read(entry, made.error());
   unread_.erase(entry.uri);

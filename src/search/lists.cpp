@@ -75,18 +75,24 @@ result<std::vector<near_passage>> lists::nearest(std::size_t count) const {
   return out;
 }
 
-result<std::vector<near_passage>> lists::nearest(sight& through) const {
+result<std::vector<near_passage>> lists::nearest(sight& through) {
   if (vector_.empty()) return std::vector<near_passage>();
   for (auto count = first_near;; count = most_near) {
     auto all = nearest(count);
-    if (!all) return all;
+    if (!all) {
+      // Words have been found nevertheless.
+      on_.say("what is near by meaning cannot be found: " + all.error().private_text);
+      remark_ = "searched by words alone: what is near by meaning cannot be found now";
+      vector_.clear();
+      return std::vector<near_passage>();
+    }
     const bool is_last = all->size() < count || count == most_near;
     if (auto kept = through.keep(*all, ranks_that_count, false); !kept) return tl::unexpected(std::move(kept.error()));
     if (is_last || all->size() == ranks_that_count) return all;
   }
 }
 
-result<std::vector<candidate>> lists::fused(sight& through, std::size_t most, bool& is_cut) const {
+result<std::vector<candidate>> lists::fused(sight& through, std::size_t most, bool& is_cut) {
   auto near = nearest(through);
   if (!near) return tl::unexpected(std::move(near.error()));
   if (!near->empty()) most = std::max(most, ranks_that_count);

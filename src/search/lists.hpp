@@ -32,11 +32,11 @@ class lists {
 
   /// The best that the caller may have, fused: at most `most` of those that have words where nothing is near by meaning.
   /// `is_cut` becomes true where there were more. Errors: as `sight::keep`.
-  [[nodiscard]] result<std::vector<candidate>> fused(sight& through, std::size_t most, bool& is_cut) const;
+  [[nodiscard]] result<std::vector<candidate>> fused(sight& through, std::size_t most, bool& is_cut);
 
  private:
   void embed(const call& by, const std::string& q);
-  [[nodiscard]] result<std::vector<near_passage>> nearest(sight& through) const;
+  [[nodiscard]] result<std::vector<near_passage>> nearest(sight& through);
   [[nodiscard]] result<std::vector<near_passage>> nearest(std::size_t count) const;
 
   ground& on_;

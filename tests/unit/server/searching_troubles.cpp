@@ -155,6 +155,30 @@ TEST_F(searching_in_trouble, only_a_few_wait_at_once_and_waiting_ends_when_the_p
   EXPECT_FALSE(last);
 }
 
+TEST_F(searching_in_trouble, a_title_that_stands_in_the_contents_outlives_a_restart) {
+  const auto folder = std::filesystem::temp_directory_path() / ("search_titles_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  options_.path = (folder / "index.db").string();
+  auto versioned = text_entry("memo:///a.md");
+  versioned.version = "v1";
+  ASSERT_TRUE(shelf_->add(versioned, [](const read_request& request) -> result<reading> {
+    auto out = text_reading("# Pelicans\n\nThey fish.\n", "text/markdown");
+    out.version = "v1";
+    if (request.if_version == out.version) out.contents.clear();
+    return out;
+  }));
+  for (int start = 0; start < 3; ++start) {
+    serve();
+    const auto got = find("pelicans");
+    ASSERT_TRUE(got);
+    ASSERT_EQ(got->all.size(), 1u);
+    EXPECT_THAT(got->all.front().why, HasSubstr("in the title")) << start;
+    server_.reset();
+    index_.reset();
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST_F(searching_in_trouble, what_is_watched_is_watched_after_a_restart_and_after_a_reload_that_keeps_its_source) {
   const auto folder = std::filesystem::temp_directory_path() / ("search_watched_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
