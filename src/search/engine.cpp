@@ -38,9 +38,8 @@ struct weighed {
 /// One search, from its lists to its results.
 class finding {
  public:
-  finding(const call& by, const bridge::surroundings& in, const store& kept, const question& what,
-          std::span<const wanted_word> words)
-      : by_(by), in_(in), kept_(kept), what_(what), words_(words), sight_(by, in, kept, what.which) {}
+  finding(const call& by, const bridge::surroundings& in, ground& on, const question& what, std::span<const wanted_word> words)
+      : by_(by), in_(in), kept_(*on.kept), what_(what), words_(words), sight_(by, in, on, what.which) {}
 
   [[nodiscard]] const sight& through() const noexcept { return sight_; }
   /// Errors: the store's; timed_out, cancelled.
@@ -169,7 +168,7 @@ result<hits> engine::find(const call& by, const bridge::surroundings& in, const 
   if (words.empty() && !on_->embedder) return fail(errc::invalid_argument, "q: expected a word to search for.");
   lists found(*on_);
   if (auto asked = found.ask(by, what, words); !asked) return tl::unexpected(std::move(asked.error()));
-  finding results(by, in, *on_->kept, what, words);
+  finding results(by, in, *on_, what, words);
   auto all = results.hits_of(found);
   if (!all) return tl::unexpected(std::move(all.error()));
   auto [is_complete, remark] = completeness_for(by, in, *on_);

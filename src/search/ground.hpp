@@ -16,6 +16,7 @@
 #include "bridge/place.hpp"
 #include "embeddings/embedder.hpp"
 #include "embeddings/neighbours.hpp"
+#include "search/document_uris.hpp"
 #include "search/store.hpp"
 #include "tokens/tokens.hpp"
 
@@ -70,6 +71,7 @@ struct ground {
   std::atomic<bool> has_looked = false;
   /// A query's vector had another length than those that are there.
   std::atomic<bool> are_vectors_doubted = false;
+  document_uris uris{};
 
   void say(std::string_view line) const {
     if (options.log) options.log("search: " + std::string(line));

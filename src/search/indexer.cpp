@@ -221,6 +221,7 @@ result<void> indexer::load() {
   }
   known_ = std::move(known);
   passages_ = counts->passages;
+  on_->uris.forget();
   if (on_->embedder) load_vectors();
   has_more_vectors_ = on_->embedder != nullptr;
   next_tidying_ = clock::now() + between_tidyings;

@@ -89,7 +89,8 @@ result<indexer::outcome> indexer::index_one(const resource& entry, const std::st
   auto made = cut_one(entry, known_version, stop);
   if (stop.stop_requested()) return outcome::later;
   if (!made) return cannot_be_read(entry, made.error());
-  unread_.erase(entry.uri);
+  // Should it fail another time, that is said again.
+  if (unread_.erase(entry.uri) > 0) said_of_.erase(entry.uri);
   return made->is_unchanged ? has_not_changed(entry) : put(std::move(*made), entry);
 }
 

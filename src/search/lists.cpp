@@ -22,13 +22,6 @@ bool is_better(const match& one, const match& other) noexcept {
 
 }  // namespace
 
-failure unreadable(failure why) {
-  if (why.code != errc::source_unavailable && why.code != errc::internal) return why;
-  auto words = why.private_text.empty() ? std::move(why.public_text) : why.public_text + ": " + why.private_text;
-  return {errc::source_unavailable, "The search index cannot be read now; the server's log says why. Ask again later.",
-          std::move(words)};
-}
-
 result<void> lists::ask(const call& by, const question& what, std::span<const wanted_word> words) {
   if (!words.empty()) {
     auto found = on_.kept->find(words, what.which, most_looked_at);

@@ -46,7 +46,4 @@ class lists {
   std::string remark_;
 };
 
-/// A failure of the store as peers may read it.
-[[nodiscard]] failure unreadable(failure why);
-
 }  // namespace hondana::search

@@ -9,6 +9,13 @@ bool sees_everything(const call& by, const bridge::surroundings& in) {
   return in.gate->view_of(by.who) == nullptr && (by.who.proof == nullptr || in.gate->all().empty());
 }
 
+failure unreadable(failure why) {
+  if (why.code != errc::source_unavailable && why.code != errc::internal) return why;
+  auto words = why.private_text.empty() ? std::move(why.public_text) : why.public_text + ": " + why.private_text;
+  return {errc::source_unavailable, "The search index cannot be read now; the server's log says why. Ask again later.",
+          std::move(words)};
+}
+
 completeness completeness_for(const call& by, const bridge::surroundings& in, const ground& of) {
   if (sees_everything(by, in)) {
     const auto state = of.state();
@@ -25,8 +32,14 @@ completeness completeness_for(const call& by, const bridge::surroundings& in, co
   return {};
 }
 
-sight::sight(const call& by, const bridge::surroundings& in, const store& kept, const document_filter& which)
-    : by_(by), in_(in), kept_(kept), which_(which), through_(in.gate->view_of(by.who)), sees_all_(sees_everything(by, in)) {}
+sight::sight(const call& by, const bridge::surroundings& in, ground& on, const document_filter& which)
+    : by_(by),
+      in_(in),
+      on_(on),
+      which_(which),
+      through_(in.gate->view_of(by.who)),
+      sees_all_(sees_everything(by, in)),
+      is_by_uri_(through_ != nullptr && !through_->looks_at_entries()) {}
 
 bool sight::may_have(const resource& entry) const {
   if (sees_all_) return true;
@@ -40,12 +53,18 @@ result<void> sight::learn(std::span<const passage_id> ids) {
   std::vector<passage_id> unknown;
   for (const auto& id : ids) {
     // Until it is shown: what is not has gone meanwhile.
-    if (has_.try_emplace(id.document(), false).second) unknown.push_back(id);
+    if (!has_.try_emplace(id.document(), false).second) continue;
+    const auto uri = is_by_uri_ ? on_.uris.of(id) : std::nullopt;
+    const bool is_hidden = uri && !(in_.gate->may_see(through_.get(), *uri) && in_.gate->may_read(through_.get(), *uri));
+    if (!is_hidden) unknown.push_back(id);
   }
   if (unknown.empty()) return {};
-  const auto shown = kept_.show(unknown);
-  if (!shown) return tl::unexpected(shown.error());
-  for (const auto& one : *shown) has_[one.id.document()] = passes(which_, one.of) && may_have(entry_of(one.of));
+  const auto shown = on_.kept->show(unknown);
+  if (!shown) return tl::unexpected(unreadable(shown.error()));
+  for (const auto& one : *shown) {
+    has_[one.id.document()] = passes(which_, one.of) && may_have(entry_of(one.of));
+    if (is_by_uri_) on_.uris.keep(one.id, one.of.uri);
+  }
   return {};
 }
 

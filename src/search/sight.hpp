@@ -24,6 +24,9 @@ namespace hondana::search {
 /// Whether rules keep nothing from this caller, neither by a view nor by scopes that it lacks.
 [[nodiscard]] bool sees_everything(const call& by, const bridge::surroundings& in);
 
+/// A failure of the store as peers may read it.
+[[nodiscard]] failure unreadable(failure why);
+
 /// How complete the index is, as far as the caller may know. What is hidden from it makes no difference, but for how long the
 /// first look after a start takes.
 struct completeness {
@@ -36,7 +39,7 @@ struct completeness {
 /// are counted and scores fused, so that what is hidden counts nowhere. Threads: one.
 class sight {
  public:
-  sight(const call& by, const bridge::surroundings& in, const store& kept, const document_filter& which);
+  sight(const call& by, const bridge::surroundings& in, ground& on, const document_filter& which);
 
   [[nodiscard]] bool sees_all() const noexcept { return sees_all_; }
   /// As the entry is now, or was when it was indexed.
@@ -56,10 +59,11 @@ class sight {
 
   const call& by_;
   const bridge::surroundings& in_;
-  const store& kept_;
+  ground& on_;
   const document_filter& which_;
   const std::shared_ptr<const view> through_;
   const bool sees_all_;
+  const bool is_by_uri_;                        // what is hidden, is by its URI alone
   std::unordered_map<std::int64_t, bool> has_;  // by document
 };
 

@@ -55,11 +55,14 @@ TEST_F(searching_behind_rules, ranks_and_scores_are_counted_over_what_the_caller
   put("memo:///open/a.md", "a gazebo and other words in a rather long text of no importance to anybody at all");
   for (int i = 0; i < 20; ++i) put("memo:///hidden/" + std::to_string(i) + ".md", "gazebo gazebo gazebo");
   serve(with_rules());
-  const auto got = find("gazebo", named("guest"));
-  ASSERT_TRUE(got);
-  ASSERT_EQ(got->all.size(), 1u);
-  EXPECT_THAT(got->all.front().why, HasSubstr("1st by words"));
-  EXPECT_GT(got->all.front().score, 0.8) << "it is the best there is for this caller";
+  for (int round = 0; round < 3; ++round) {
+    const auto got = find("gazebo", named("guest"));
+    ASSERT_TRUE(got);
+    ASSERT_EQ(got->all.size(), 1u);
+    EXPECT_THAT(got->all.front().why, HasSubstr("1st by words"));
+    EXPECT_GT(got->all.front().score, 0.8) << "it is the best there is for this caller";
+    EXPECT_EQ(uris("gazebo", named("boss")).size(), 10u) << "and what is left out for one is there for another";
+  }
 }
 
 TEST_F(searching_behind_rules, ranks_are_counted_anew_without_what_is_hidden_only_now) {
