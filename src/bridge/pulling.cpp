@@ -124,6 +124,7 @@ result<void> feed_all(byte_reader& from, const bytes::digest& expected, const ca
     const auto count = from.read(std::span(window.get(), window_bytes));
     if (!count) return tl::unexpected(count.error());
     if (*count == 0) break;
+    if (*count > window_bytes) return fail(errc::internal, "The source gave more than it was asked for.");
     const std::string_view piece(window.get(), *count);
     digest.feed(piece);
     into.feed(piece);

@@ -70,7 +70,7 @@ result<prepared> first_pass(content&& item, const std::shared_ptr<byte_reader>& 
     const auto count = reader->read(std::span(window.get(), window_bytes));
     if (!count) return tl::unexpected(count.error());
     if (*count == 0) break;
-    if (*count > left) return changed_size(progress.caller);
+    if (*count > std::min<std::uint64_t>(left, window_bytes)) return changed_size(progress.caller);
     left -= *count;
     const std::string_view piece(window.get(), *count);
     digest.feed(piece);

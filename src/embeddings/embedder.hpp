@@ -41,20 +41,23 @@ class embedder {
   embedder& operator=(const embedder&) = delete;
   virtual ~embedder() = default;
 
-  /// One each, in this order, all of one dimension. Errors: source_unavailable (down, overloaded: the text says for how long it
-  /// asks to be left alone, and so does `retry`), timed_out, cancelled, access_denied, broken_protocol (no vectors, too few, of
-  /// different dimensions or another one than before, not finite, all zero): what was sent before stays as it was. A batch that
-  /// is refused for its size is asked for in halves, and a single text that is is made shorter. A text that is blank is sent as
-  /// a full stop, since services refuse such. The service's own words are only in the private text.
+  /// One each, in this order, all of one dimension. A text that the service refuses by itself, while it takes others, has an
+  /// empty vector; which one that is, is found out by asking for halves of the batch. Errors: source_unavailable (down,
+  /// overloaded: the text says for how long it asks to be left alone, and so does `retry`), timed_out, cancelled,
+  /// access_denied, broken_protocol (no vectors, too few, not finite, all zero; another dimension than configured, or several).
+  /// A batch that is refused for its size is asked for in halves, too, and a single text that is is made shorter. A text that
+  /// is blank is sent as a full stop, since services refuse such. The service's own words are only in the private text.
   [[nodiscard]] virtual result<std::vector<vector>> of_documents(std::span<const std::string> texts,
                                                                  std::stop_token stop) const = 0;
-  /// Of what somebody searches for; gives up after `query_time`, and at once for a while after failures in a row.
-  [[nodiscard]] virtual result<vector> of_query(const std::string& text, std::stop_token stop) const = 0;
+  /// Of what somebody searches for; gives up after `query_time` or at `until`, what comes first, and at once for a while after
+  /// failures in a row. Errors: also content_changed, for another dimension than documents had last.
+  [[nodiscard]] virtual result<vector> of_query(const std::string& text, std::chrono::steady_clock::time_point until,
+                                                std::stop_token stop) const = 0;
   /// Model, prefixes and dimensions: vectors of another are not comparable. For machines.
   [[nodiscard]] virtual const std::string& id() const noexcept = 0;
-  /// 0: not known yet.
+  /// That documents had last; 0: not known yet.
   [[nodiscard]] virtual std::size_t dimension() const noexcept = 0;
-  /// For people: where, which model, and what went wrong last.
+  /// For anybody: which model, and how many numbers; not where.
   [[nodiscard]] virtual std::string description() const = 0;
   [[nodiscard]] virtual std::string place() const = 0;               ///< See `endpoint::place`.
   [[nodiscard]] virtual std::vector<std::string> files() const = 0;  ///< See `endpoint::files`.

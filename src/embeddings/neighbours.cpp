@@ -86,6 +86,7 @@ class set_of_vectors final : public neighbours {
     return cut(found.take());
   }
 
+  std::size_t dimension() const noexcept override { return how_.dimension; }
   std::size_t size() const override {
     const auto lock = together();
     return count();

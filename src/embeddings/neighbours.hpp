@@ -39,6 +39,7 @@ class neighbours {
   [[nodiscard]] virtual std::vector<near_one> nearest(std::span<const float> to, std::size_t count,
                                                       const std::function<bool(std::int64_t)>& admits = {}) const = 0;
   [[nodiscard]] virtual std::size_t size() const = 0;
+  [[nodiscard]] virtual std::size_t dimension() const noexcept = 0;
   [[nodiscard]] virtual bool is_exact() const = 0;
   [[nodiscard]] virtual std::size_t bytes() const = 0;  ///< Memory, about.
 };

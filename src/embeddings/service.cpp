@@ -41,6 +41,9 @@ std::string id_of(const settings& from) {
   return out;
 }
 
+/// Whether the refusal of a batch may be due to one of its texts: malformed for the service, or more than its model can do.
+bool may_be_for_a_text(int status) noexcept { return status == 400 || status == 413 || status == 422 || status == 500; }
+
 std::string in_seconds(std::chrono::milliseconds time) {
   return std::to_string(std::chrono::ceil<std::chrono::seconds>(time).count()) + " s";
 }
@@ -69,13 +72,14 @@ result<std::vector<vector>> service::of_documents(std::span<const std::string> t
     batch.clear();
     batch.reserve(count);
     for (const auto& one : texts.subspan(from, count)) batch.push_back(prepared(from_.document_prefix, one));
-    if (auto done = fill(batch, std::span(out).subspan(from, count), {.stop = stop}); !done)
+    if (auto done = fill(batch, std::span(out).subspan(from, count), {.stop = stop, .leaves_out = true}); !done)
       return tl::unexpected(std::move(done.error()));
   }
+  if (auto fine = take_dimension(out, {.leaves_out = true}); !fine) return tl::unexpected(std::move(fine.error()));
   return out;
 }
 
-result<vector> service::of_query(const std::string& text, std::stop_token stop) const {
+result<vector> service::of_query(const std::string& text, clock::time_point until, std::stop_token stop) const {
   const auto now = clock::now();
   if (const auto left = respite_.left(now, from_.query_time)) {
     const auto count = respite_.failures();
@@ -88,47 +92,60 @@ result<vector> service::of_query(const std::string& text, std::stop_token stop) 
   }
   std::vector<std::string> texts{prepared(from_.query_prefix, text)};
   std::vector<vector> out(1);
-  if (auto done = fill(texts, out, {.until = now + from_.query_time, .stop = std::move(stop)}); !done)
-    return tl::unexpected(std::move(done.error()));
+  const call how{.until = std::min(until, now + from_.query_time), .stop = std::move(stop)};
+  if (auto done = fill(texts, out, how); !done) return tl::unexpected(std::move(done.error()));
+  if (auto fine = take_dimension(out, how); !fine) return tl::unexpected(std::move(fine.error()));
   return std::move(out.front());
 }
 
 result<void> service::fill(std::span<std::string> texts, std::span<vector> into, const call& how) const {
   const auto began = clock::now();
-  auto done = ask(texts, into, how);
+  bool does_answer = false;
+  auto done = ask(texts, into, how, does_answer);
   if (!done && done.error().code == errc::cancelled) return done;
   if (done) {
     respite_.succeeded();
   } else {
     respite_.failed(began, clock::now(), done.error().retry);
   }
-  const std::lock_guard lock(mutex_);
-  wrong_last_ = done ? std::string() : done.error().public_text;
   return done;
 }
 
-result<void> service::ask(std::span<std::string> texts, std::span<vector> into, const call& how) const {
-  failure why;
-  auto got = ask_once(texts, how, why);
+result<void> service::ask(std::span<std::string> texts, std::span<vector> into, const call& how, bool& does_answer) const {
+  auto got = ask_once(texts, how);
   if (!got) return tl::unexpected(std::move(got.error()));
-  if (*got) {
-    if (auto fine = check_dimension((*got)->front().size()); !fine) return fine;
-    std::move((*got)->begin(), (*got)->end(), into.begin());
+  if (!got->vectors.empty()) {
+    does_answer = true;
+    std::move(got->vectors.begin(), got->vectors.end(), into.begin());
     return {};
+  }
+  // A service that refuses everything is not asked for every text.
+  if (!got->is_for_size || texts.size() == 1) {
+    if (!how.leaves_out && !got->is_for_size) return tl::unexpected(std::move(got->why));
+    if (how.leaves_out && !does_answer && !(does_answer = answers(how))) return tl::unexpected(std::move(got->why));
   }
   if (texts.size() > 1) {
     const auto half = texts.size() / 2;
-    if (auto done = ask(texts.first(half), into.first(half), how); !done) return done;
-    return ask(texts.subspan(half), into.subspan(half), how);
+    if (auto done = ask(texts.first(half), into.first(half), how, does_answer); !done) return done;
+    return ask(texts.subspan(half), into.subspan(half), how, does_answer);
   }
   auto& text = texts.front();
-  if (text.size() <= shortest_text) return tl::unexpected(std::move(why));
-  text = cut(text, text.size() / 2);
-  return ask(texts, into, how);
+  if (got->is_for_size && text.size() > shortest_text) {
+    text = cut(text, text.size() / 2);
+    return ask(texts, into, how, does_answer);
+  }
+  if (!how.leaves_out) return tl::unexpected(std::move(got->why));
+  into.front().clear();
+  return {};
 }
 
-result<std::optional<std::vector<vector>>> service::ask_once(std::span<const std::string> texts, const call& how,
-                                                             failure& why) const {
+bool service::answers(const call& how) const {
+  const std::vector<std::string> texts{prepared(from_.document_prefix, "")};
+  const auto got = ask_once(texts, how);
+  return got && !got->vectors.empty();
+}
+
+result<service::outcome> service::ask_once(std::span<const std::string> texts, const call& how) const {
   endpoint::request what;
   what.path = path_;
   what.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}};
@@ -136,23 +153,21 @@ result<std::optional<std::vector<vector>>> service::ask_once(std::span<const std
   what.until = how.until;
   what.most_bytes = most_bytes_for(texts.size());
   auto got = at_->ask(what, how.stop);
-  if (!got && got.error().code == errc::response_too_large && texts.size() > 1) {
-    why = std::move(got.error());
-    return std::nullopt;
-  }
+  if (!got && got.error().code == errc::response_too_large && texts.size() > 1)
+    return outcome{{}, std::move(got.error()), true};
   if (!got) return tl::unexpected(std::move(got.error()));
   if (got->status < 200 || got->status > 299) {
     auto refused = refusal_in(got->status, got->bytes);
-    auto what_failed = failure_of(*got, std::move(refused.words));
-    if (!refused.is_for_size) return tl::unexpected(std::move(what_failed));
-    why = std::move(what_failed);
-    return std::nullopt;
+    auto why = failure_of(*got, std::move(refused.words));
+    if (refused.is_for_size || may_be_for_a_text(got->status)) return outcome{{}, std::move(why), refused.is_for_size};
+    return tl::unexpected(std::move(why));
   }
   auto out = vectors_in(got->bytes, texts.size());
-  if (!out)
-    return fail(out.error().code, "the embedding service at " + at_->origin() + ' ' + out.error().public_text,
-                std::move(out.error().private_text));
-  return std::move(*out);
+  if (out) return outcome{std::move(*out), {}, false};
+  return outcome{{},
+                 {out.error().code, "the embedding service at " + at_->origin() + ' ' + out.error().public_text,
+                  std::move(out.error().private_text)},
+                 false};
 }
 
 failure service::failure_of(const endpoint::answer& got, std::string words) const {
@@ -190,16 +205,29 @@ failure service::failure_of(const endpoint::answer& got, std::string words) cons
   return out;
 }
 
-result<void> service::check_dimension(std::size_t got) const {
+result<void> service::take_dimension(std::span<const vector> of, const call& how) const {
+  std::size_t got = 0;
+  bool is_mixed = false;
+  for (const auto& one : of) {
+    if (one.empty()) continue;
+    is_mixed = is_mixed || (got != 0 && one.size() != got);
+    got = one.size();
+  }
+  if (got == 0) return {};
+  const auto says =
+      "the embedding service at " + at_->origin() + " answered with vectors of " + std::to_string(got) + " numbers";
+  if (from_.dimensions != 0 && got != from_.dimensions)
+    return fail(errc::broken_protocol, says + ", where " + std::to_string(from_.dimensions) +
+                                           " are configured; name the dimensions that the model \"" + from_.model + "\" has");
+  if (is_mixed) return fail(errc::broken_protocol, says + ", and with others of another length; it has changed its model");
   std::size_t known = 0;
   if (dimension_.compare_exchange_strong(known, got) || known == got) return {};
-  return fail(
-      errc::broken_protocol,
-      "the embedding service at " + at_->origin() + " answered with vectors of " + std::to_string(got) + " numbers, where " +
-          std::to_string(known) +
-          (from_.dimensions != 0 ? " are configured; name the dimensions that the model \"" + from_.model + "\" has"
-                                 : " came before, so it is another model now; restart with it under a name of its own, so "
-                                   "that all vectors are made anew"));
+  // What documents have is what counts: then all of them are made anew.
+  if (!how.leaves_out)
+    return fail(errc::content_changed,
+                says + ", where those of documents have " + std::to_string(known) + ", so it is another model now");
+  dimension_ = got;
+  return {};
 }
 
 std::string service::body_of(std::span<const std::string> texts) const {
@@ -223,10 +251,9 @@ std::size_t service::most_bytes_for(std::size_t texts) const {
 }
 
 std::string service::description() const {
-  auto out = "vectors of the model \"" + from_.model + "\" from " + at_->origin();
+  auto out = "vectors of the model \"" + from_.model + '"';
   if (const std::size_t known = dimension_; known != 0) out += ", " + std::to_string(known) + " numbers each";
-  const std::lock_guard lock(mutex_);
-  return wrong_last_.empty() ? out : out + "; last: " + wrong_last_;
+  return out;
 }
 
 }  // namespace hondana::embeddings

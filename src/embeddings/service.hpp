@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,7 +21,8 @@ class service final : public embedder {
   service(settings from, std::shared_ptr<endpoint::endpoint> at);
 
   result<std::vector<vector>> of_documents(std::span<const std::string> texts, std::stop_token stop) const override;
-  result<vector> of_query(const std::string& text, std::stop_token stop) const override;
+  result<vector> of_query(const std::string& text, std::chrono::steady_clock::time_point until,
+                          std::stop_token stop) const override;
   const std::string& id() const noexcept override { return id_; }
   std::size_t dimension() const noexcept override { return dimension_; }
   std::string description() const override;
@@ -34,18 +34,26 @@ class service final : public embedder {
   struct call {
     std::optional<clock::time_point> until{};
     std::stop_token stop{};
+    bool leaves_out = false;  ///< What is refused by itself has no vector, where others have one.
+  };
+  /// What came of one request.
+  struct outcome {
+    std::vector<vector> vectors{};  ///< Empty: it was refused, as `why` says, in a way that may be due to its texts.
+    failure why{};
+    bool is_for_size = false;
   };
 
   [[nodiscard]] std::string prepared(const std::string& prefix, std::string_view text) const;
   /// Asks, and keeps account of what came of it.
   [[nodiscard]] result<void> fill(std::span<std::string> texts, std::span<vector> into, const call& how) const;
-  /// Asks for all at once, or, where that is refused for its size, for less.
-  [[nodiscard]] result<void> ask(std::span<std::string> texts, std::span<vector> into, const call& how) const;
-  /// Nothing: it was refused for its size, as `why` says.
-  [[nodiscard]] result<std::optional<std::vector<vector>>> ask_once(std::span<const std::string> texts, const call& how,
-                                                                    failure& why) const;
+  /// Asks for all at once, or, where that is refused, for less. `does_answer`: the service has given some vector meanwhile.
+  [[nodiscard]] result<void> ask(std::span<std::string> texts, std::span<vector> into, const call& how,
+                                 bool& does_answer) const;
+  [[nodiscard]] result<outcome> ask_once(std::span<const std::string> texts, const call& how) const;
+  /// Whether it answers at all, to a text that nobody can find fault with.
+  [[nodiscard]] bool answers(const call& how) const;
   [[nodiscard]] failure failure_of(const endpoint::answer& got, std::string words) const;
-  [[nodiscard]] result<void> check_dimension(std::size_t got) const;
+  [[nodiscard]] result<void> take_dimension(std::span<const vector> of, const call& how) const;
   [[nodiscard]] std::string body_of(std::span<const std::string> texts) const;
   [[nodiscard]] std::size_t most_bytes_for(std::size_t texts) const;
 
@@ -55,8 +63,6 @@ class service final : public embedder {
   const std::string id_;
   mutable std::atomic<std::size_t> dimension_;
   mutable respite respite_;
-  mutable std::mutex mutex_;
-  mutable std::string wrong_last_;  // empty: nothing
 };
 
 }  // namespace hondana::embeddings

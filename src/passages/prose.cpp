@@ -103,6 +103,8 @@ class prose_cutter final : public markup::hearer {
     auto made = unit_of(one, ranks::block);
     while (!made.seen.empty() && markup::is_space(made.seen.back())) made.seen.remove_suffix(1);
     made.end = made.begin + made.seen.size();
+    // A vertical tab, say, is no blank line for Markdown, and is none of the text.
+    made.last_line = made.first_line + static_cast<std::size_t>(std::count(made.seen.begin(), made.seen.end(), '\n'));
     if (markup::trimmed(made.seen).starts_with('<') && made.seen.size() <= packer_.how().wanted) {
       made.own = std::string(markup::trimmed(markup::without_tags(made.seen)));
       if (made.own.empty()) return;

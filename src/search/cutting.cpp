@@ -7,6 +7,7 @@
 #include "bridge/pulling.hpp"
 #include "charsets/charsets.hpp"
 #include "language/language.hpp"
+#include "search/alone.hpp"
 
 namespace hondana::search {
 namespace {
@@ -36,6 +37,18 @@ cut_document without_text(cut_document made, std::string problem) {
   return made;
 }
 
+cut_document without_own_text(cut_document made) {
+  made.what.version = version_of_lists;
+  return without_text(std::move(made), "it gives other resources, which are found by themselves");
+}
+
+/// Whether the source still has it, for who sees everything.
+bool is_there(const call& by, const bridge::surroundings& in, const std::string& uri) {
+  return bridge::await<resource>(by,
+                                 [&](catalog::completion<resource> done) { in.catalog->describe(by, uri, std::move(done)); })
+      .has_value();
+}
+
 }  // namespace
 
 document document_of(const resource& entry) {
@@ -56,14 +69,17 @@ document document_of(const resource& entry) {
   return out;
 }
 
-result<cut_document> cut(const call& by, const bridge::surroundings& in, const resource& entry,
+result<cut_document> cut(const call& asked, const bridge::surroundings& in, const resource& entry,
                          const std::string& known_version, std::uint64_t largest) {
   cut_document made;
   made.what = document_of(entry);
   if (entry.size && *entry.size > largest)
     return without_text(std::move(made), "it has " + std::to_string(*entry.size) + " bytes, and " + std::to_string(largest) +
                                              " are indexed at most");
+  if (is_list_of_others(entry)) return without_own_text(std::move(made));
   if (is_media(entry.mimeType)) return without_text(std::move(made), "it is no text");
+  auto by = asked;
+  by.who.view = alone_with(entry.uri);
   catalog::read_options how;
   if (!known_version.empty()) how.if_version = known_version;
   how.as_bytes = true;
@@ -71,7 +87,13 @@ result<cut_document> cut(const call& by, const bridge::surroundings& in, const r
     in.catalog->read(by, entry.uri, entry.uri, std::move(how), std::move(done));
   });
   if (!read) {
+    // Such as a link, which gives what stands elsewhere.
+    const bool is_not_found = read.error().code == errc::resource_not_found;
+    if (is_not_found && is_there(asked, in, entry.uri)) return without_own_text(std::move(made));
     if (may_pass(read.error().code)) return tl::unexpected(std::move(read.error()));
+    // A source that throws may do so once; who says no is believed until there is another version.
+    if (read.error().code == errc::internal) made.what.version.clear();
+    made.failed = read.error();
     return without_text(std::move(made), read.error().public_text);
   }
   if (read->is_unmodified) {
@@ -83,6 +105,7 @@ result<cut_document> cut(const call& by, const bridge::surroundings& in, const r
   const auto& contents = read->reading.contents;
   const auto text = std::find_if(contents.begin(), contents.end(), [](const auto& one) { return one.is_text; });
   if (contents.empty()) return without_text(std::move(made), "it has no contents");
+  if (is_list_by_type(contents.front().mimeType)) return without_own_text(std::move(made));
   const auto& chosen = text != contents.end() ? *text : contents.front();
   if (text == contents.end()) {
     auto front = bridge::pull(by, in, chosen, read->home, {}, bridge::extent{0, longest_look}, longest_look);

@@ -2,21 +2,26 @@
 #include "search/engine.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "catalog/filter.hpp"
+#include "search/lists.hpp"
+#include "search/making.hpp"
 #include "search/query.hpp"
+#include "search/ranking.hpp"
+#include "search/sight.hpp"
 
 namespace hondana::search {
 namespace {
 
-/// Passages with a word that are looked at, at most: weighing one takes about a microsecond.
-constexpr std::size_t most_looked_at = 8'000;
-/// Neighbours asked for: some are of what does not pass, or what the caller may not see.
-constexpr std::size_t most_near = 400;
-/// Candidates shown to the caller's rules at once.
-constexpr std::size_t shown_at_once = 100;
+/// Of candidates so many times as many as results are wanted are shown at first: what comes later cannot be worth so much more
+/// that it would come first, but for many passages of one resource.
+constexpr std::size_t times_as_many = 4;
+constexpr std::size_t most_rounds = 3;
 /// Looking up an entry as it is now; beyond it, what was indexed is shown.
 constexpr std::chrono::milliseconds longest_look_up{500};
 
@@ -24,123 +29,170 @@ bool is_without_answer(errc why) noexcept {
   return why == errc::timed_out || why == errc::overloaded || why == errc::source_unavailable || why == errc::unsupported;
 }
 
-bool may_have(const call& by, const bridge::surroundings& in, const resource& entry) {
-  const auto through = in.gate->view_of(by.who);
-  if (!in.gate->may_see(through.get(), entry) || !in.gate->may_read(through.get(), entry)) return false;
-  return in.gate->admit(by.who, model::read_resource{entry.uri, entry.uri}).has_value();
-}
-
-/// The entry as the caller may see it now; nothing: not at all.
-std::optional<resource> entry_now(const call& by, const bridge::surroundings& in, const resource& indexed) {
-  auto asked = by;
-  asked.deadline = std::min(by.deadline, std::chrono::steady_clock::now() + longest_look_up);
-  auto entry = bridge::await<resource>(
-      asked, [&](catalog::completion<resource> done) { in.catalog->describe(asked, indexed.uri, std::move(done)); });
-  if (entry) return std::move(*entry);
-  if (is_without_answer(entry.error().code)) return indexed;
-  return std::nullopt;
-}
-
+/// A passage with what it is worth.
 struct weighed {
   candidate what;
   shown_passage shown;
   double score;
 };
 
-}  // namespace
+/// One search, from its lists to its results.
+class finding {
+ public:
+  finding(const call& by, const bridge::surroundings& in, ground& on, state_of_index& kept, const question& what,
+          std::span<const wanted_word> words)
+      : by_(by), in_(in), kept_(kept), what_(what), words_(words), sight_(by, in, on, kept, what.which) {}
 
-std::vector<near_passage> engine::by_meaning(const call& by, const std::string& q, std::string& remark) const {
-  std::vector<near_passage> out;
-  if (!on_->embedder) return out;
-  const auto near = on_->neighbours();
-  auto vector = on_->embedder->of_query(q, by.stop);
-  if (!vector) {
-    remark = "searched by words alone: " + vector.error().public_text;
-    return out;
+  [[nodiscard]] const sight& through() const noexcept { return sight_; }
+  /// Errors: the store's; timed_out, cancelled.
+  [[nodiscard]] result<std::vector<hit>> hits_of(lists& from);
+
+ private:
+  [[nodiscard]] result<std::vector<weighed>> weigh(std::span<const candidate> all, std::size_t most) const;
+  struct taken {
+    std::vector<hit> all{};
+    bool has_hidden_some = false;  ///< Documents that the caller may not have any more: ranks are to be counted without them.
+  };
+  /// The best of them, with their entries as they are now.
+  [[nodiscard]] result<taken> take(std::vector<weighed> all);
+  /// Null: the caller may not have it.
+  [[nodiscard]] const resource* entry_now(const document& indexed);
+  [[nodiscard]] hit hit_of(weighed from, const resource& entry) const;
+
+  const call& by_;
+  const bridge::surroundings& in_;
+  state_of_index& kept_;
+  const question& what_;
+  const std::span<const wanted_word> words_;
+  sight sight_;
+  std::map<std::string, std::optional<resource>> entries_;  // by URI
+};
+
+result<std::vector<hit>> finding::hits_of(lists& from) {
+  auto most = times_as_many * what_.limit;
+  for (std::size_t round = 1;; ++round) {
+    bool is_cut = false;
+    auto candidates = from.fused(sight_, std::min(most, most_by_words_alone), is_cut);
+    if (!candidates) return tl::unexpected(std::move(candidates.error()));
+    auto all = weigh(*candidates, most);
+    if (!all) return tl::unexpected(std::move(all.error()));
+    is_cut = is_cut || all->size() < candidates->size();
+    auto found = take(std::move(*all));
+    if (!found) return tl::unexpected(std::move(found.error()));
+    const bool is_enough = found->all.size() == what_.limit || !is_cut;
+    if ((!found->has_hidden_some && (is_enough || round >= most_rounds)) || round >= 2 * most_rounds)
+      return std::move(found->all);
+    if (!is_enough && round < most_rounds) most *= times_as_many;
   }
-  if (auto asked = on_->kept->nearest(*vector, most_near)) {
-    if (!*asked) {
-      remark = "searched by words alone: " + asked->error().public_text;
-      return out;
-    }
-    for (const auto& one : **asked) out.push_back({one.id, one.score});
-    return out;
+}
+
+result<std::vector<weighed>> finding::weigh(std::span<const candidate> all, std::size_t most) const {
+  const auto now = std::chrono::system_clock::now();
+  std::vector<passage_id> ids;
+  for (const auto& one : all.first(std::min(most, all.size()))) ids.push_back(one.id);
+  if (std::chrono::steady_clock::now() >= by_.deadline) return fail(errc::timed_out, "The search took too long.");
+  auto shown = kept_.show(ids);
+  if (!shown) return tl::unexpected(unreadable(std::move(shown.error())));
+  std::vector<weighed> out;
+  out.reserve(shown->size());
+  auto at = all.begin();
+  for (auto& one : *shown) {
+    while (at->id != one.id) ++at;
+    // It may have been described anew since the caller's lists were cut down.
+    if (!passes(what_.which, one.of) || one.of.made != making_of(*in_.catalog, one.of.uri)) continue;
+    if (!sight_.may_have(entry_of(one.of))) continue;
+    const double score = at->score * worth_of(one.of, now);
+    out.push_back({*at, std::move(one), score});
   }
-  if (!near) return out;
-  for (const auto& one : near->nearest(*vector, most_near)) out.push_back({{one.number}, one.closeness});
+  std::sort(out.begin(), out.end(), [](const weighed& one, const weighed& other) {
+    if (one.score != other.score) return one.score > other.score;
+    return one.what.score != other.what.score ? one.what.score > other.what.score : one.what.id < other.what.id;
+  });
   return out;
 }
+
+result<finding::taken> finding::take(std::vector<weighed> all) {
+  taken out;
+  std::map<std::string, std::size_t> counts;
+  for (auto& one : all) {
+    if (out.all.size() == what_.limit) break;
+    if (std::chrono::steady_clock::now() >= by_.deadline) return fail(errc::timed_out, "The search took too long.");
+    if (by_.stop.stop_requested()) return fail(errc::cancelled, "The search was cancelled.");
+    auto& count = counts[one.shown.of.uri];
+    if (count == most_of_one_resource) continue;
+    const auto* entry = entry_now(one.shown.of);
+    if (entry == nullptr) {
+      sight_.hide(one.shown.id);
+      out.has_hidden_some = true;
+      continue;
+    }
+    ++count;
+    out.all.push_back(hit_of(std::move(one), *entry));
+  }
+  return out;
+}
+
+const resource* finding::entry_now(const document& indexed) {
+  const auto [place, is_new] = entries_.try_emplace(indexed.uri);
+  auto& entry = place->second;
+  if (is_new) {
+    auto asked = by_;
+    asked.deadline = std::min(by_.deadline, std::chrono::steady_clock::now() + longest_look_up);
+    auto found = bridge::await<resource>(
+        asked, [&](catalog::completion<resource> done) { in_.catalog->describe(asked, indexed.uri, std::move(done)); });
+    if (found) {
+      entry = std::move(*found);
+    } else if (is_without_answer(found.error().code)) {
+      entry = entry_of(indexed);
+    }
+    if (entry && !sight_.may_have(*entry)) entry.reset();
+  }
+  return entry ? &*entry : nullptr;
+}
+
+hit finding::hit_of(weighed from, const resource& entry) const {
+  hit made;
+  made.entry = entry;
+  made.language = from.shown.of.language;
+  made.score = std::clamp(from.score / (1 + weight_of_priority + weight_of_recency), 0.0, 1.0);
+  made.why = reason_for(from.what, words_, from.shown.of);
+  // Of what is found by its name alone no contents have been indexed that could have changed.
+  made.has_changed = from.shown.passage.first_line != 0 && !entry.version.empty() && !from.shown.of.version.empty() &&
+                     entry.version != from.shown.of.version;
+  made.passage = std::move(from.shown.passage);
+  if (made.has_changed) made.why += "; changed since it was indexed";
+  return made;
+}
+
+}  // namespace
 
 result<hits> engine::find(const call& by, const bridge::surroundings& in, const question& what) const {
   const auto words = words_of(*on_->words, what.q);
   if (words.empty() && !on_->embedder) return fail(errc::invalid_argument, "q: expected a word to search for.");
-  hits out;
-  const auto state = on_->state();
-  if (!state.is_complete) {
-    out.is_complete = false;
-    out.remark = state.problem.empty() ? "the index is not complete yet" : "the index is not complete: " + state.problem;
-  }
-  matches found;
-  if (!words.empty()) {
-    auto asked = on_->kept->find(words, what.which, most_looked_at);
-    if (!asked) return tl::unexpected(std::move(asked.error()));
-    found = std::move(*asked);
-    if (!found.is_complete) {
-      out.is_complete = false;
-      if (out.remark.empty()) out.remark = "more passages have these words than can be looked at: add a rarer one";
-    }
-  }
-  std::string by_words_alone;
-  const auto near = by_meaning(by, what.q, by_words_alone);
-  if (out.remark.empty()) out.remark = by_words_alone;
+  lists found(*on_);
+  found.embed(by, what.q);
   if (by.stop.stop_requested()) return fail(errc::cancelled, "The search was cancelled.");
-  const auto candidates = fused(std::move(found.all), near);
-  const auto now = std::chrono::system_clock::now();
-  std::vector<weighed> all;
-  for (std::size_t begin = 0; begin < candidates.size(); begin += shown_at_once) {
-    if (std::chrono::steady_clock::now() >= by.deadline) return fail(errc::timed_out, "The search took too long.");
-    const auto end = std::min(begin + shown_at_once, candidates.size());
-    std::vector<passage_id> ids;
-    ids.reserve(end - begin);
-    for (std::size_t i = begin; i < end; ++i) ids.push_back(candidates[i].id);
-    auto shown = on_->kept->show(ids);
-    if (!shown) return tl::unexpected(std::move(shown.error()));
-    std::size_t at = begin;
-    for (auto& one : *shown) {
-      while (candidates[at].id != one.id) ++at;
-      if (!passes(what.which, one.of) || !may_have(by, in, entry_of(one.of))) continue;
-      const double score = candidates[at].score * worth_of(one.of, now);
-      all.push_back({candidates[at], std::move(one), score});
-    }
-    // What comes later cannot be worth so much more that it would come first.
-    if (all.size() >= 4 * what.limit) break;
+  auto asked = what;
+  asked.which.made = makings_of(*in.catalog);
+  // All that follows is of one state.
+  auto kept = on_->kept->at_once();
+  if (!kept) return tl::unexpected(unreadable(std::move(kept.error())));
+  if (auto done = found.ask(**kept, asked, words); !done) return tl::unexpected(std::move(done.error()));
+  finding results(by, in, *on_, **kept, asked, words);
+  auto all = results.hits_of(found);
+  if (!all) return tl::unexpected(std::move(all.error()));
+  auto [is_complete, remark] = completeness_for(by, in, *on_);
+  hits out{std::move(*all), is_complete, std::move(remark)};
+  // How much there is that the caller may not have is not told.
+  if (found.has_more() && results.through().sees_all()) {
+    out.is_complete = false;
+    if (out.remark.empty()) out.remark = "more passages have these words than can be looked at: add a rarer one";
   }
-  std::sort(all.begin(), all.end(), [](const weighed& one, const weighed& other) {
-    if (one.score != other.score) return one.score > other.score;
-    return one.what.score != other.what.score ? one.what.score > other.what.score : one.what.id < other.what.id;
-  });
-  std::map<std::string, std::pair<std::size_t, std::optional<resource>>> resources;
-  for (auto& one : all) {
-    if (out.all.size() == what.limit) break;
-    if (by.stop.stop_requested()) return fail(errc::cancelled, "The search was cancelled.");
-    const auto [there, is_new] = resources.try_emplace(one.shown.of.uri);
-    auto& [count, entry] = there->second;
-    if (is_new) {
-      entry = entry_now(by, in, entry_of(one.shown.of));
-      if (entry && !may_have(by, in, *entry)) entry.reset();
-    }
-    if (!entry || count == most_of_one_resource) continue;
-    ++count;
-    hit made;
-    made.entry = *entry;
-    made.language = one.shown.of.language;
-    made.score = std::clamp(one.score / (1 + weight_of_priority + weight_of_recency), 0.0, 1.0);
-    made.why = reason_for(one.what, words, one.shown.of);
-    made.has_changed = !entry->version.empty() && !one.shown.of.version.empty() && entry->version != one.shown.of.version;
-    made.passage = std::move(one.shown.passage);
-    if (made.has_changed) made.why += "; changed since it was indexed";
-    out.all.push_back(std::move(made));
+  if (!found.trouble().empty()) {
+    out.is_complete = false;
+    out.remark = found.trouble();
   }
+  if (out.remark.empty()) out.remark = found.remark();
   return out;
 }
 

@@ -8,7 +8,7 @@
 
 #include "bridge/engine.hpp"
 #include "search/ground.hpp"
-#include "search/ranking.hpp"
+#include "search/store.hpp"
 
 namespace hondana::search {
 
@@ -31,11 +31,12 @@ struct hit {
 
 struct hits {
   std::vector<hit> all{};   ///< The best first.
-  bool is_complete = true;  ///< Everything there is was indexed, and looked at.
-  std::string remark{};     ///< Why it is not, or why nothing was searched by meaning; empty: nothing to say.
+  bool is_complete = true;  ///< Everything there is was indexed, and looked at, as far as the caller may know.
+  std::string remark{};     ///< Why it is not, or why nothing was searched by meaning, in fixed words; empty: nothing to say.
 };
 
-/// Answers with what the caller may list and read now, whatever it was when it was indexed. Threads: any; blocks.
+/// Answers with what the caller may list and read now, whatever it was when it was indexed. What it may not have counts nowhere
+/// but in how common words are. Threads: any; blocks.
 class engine final : public bridge::search_engine {
  public:
   explicit engine(std::shared_ptr<ground> on) : on_(std::move(on)) {}
@@ -47,8 +48,6 @@ class engine final : public bridge::search_engine {
                                                      const bridge::search_query& what) const override;
 
  private:
-  [[nodiscard]] std::vector<near_passage> by_meaning(const call& by, const std::string& q, std::string& remark) const;
-
   const std::shared_ptr<ground> on_;
 };
 

@@ -2,17 +2,21 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <hondana/search.hpp>
 
 #include "bridge/place.hpp"
 #include "embeddings/embedder.hpp"
 #include "embeddings/neighbours.hpp"
+#include "search/document_uris.hpp"
 #include "search/store.hpp"
 #include "tokens/tokens.hpp"
 
@@ -51,6 +55,24 @@ struct ground {
     const std::lock_guard lock(mutex_);
     how(state_);
   }
+  /// Of what is served and not in the index: URIs, and claims of sources that cannot be listed; at most `most_missing`. Never
+  /// null. For who may be told of them.
+  static constexpr std::size_t most_missing = 1'000;
+  [[nodiscard]] std::shared_ptr<const std::vector<std::string>> missing() const {
+    const std::lock_guard lock(mutex_);
+    return missing_;
+  }
+  void put_missing(std::vector<std::string> those) {
+    auto made = std::make_shared<const std::vector<std::string>>(std::move(those));
+    const std::lock_guard lock(mutex_);
+    missing_.swap(made);
+  }
+  /// Everything has been looked at once since the start.
+  std::atomic<bool> has_looked = false;
+  /// A query's vector had another length than those that are there.
+  std::atomic<bool> are_vectors_doubted = false;
+  document_uris uris{};
+
   void say(std::string_view line) const {
     if (options.log) options.log("search: " + std::string(line));
   }
@@ -59,6 +81,7 @@ struct ground {
   mutable std::mutex mutex_;
   std::shared_ptr<embeddings::neighbours> neighbours_;
   std::shared_ptr<const bridge::place> where_;
+  std::shared_ptr<const std::vector<std::string>> missing_ = std::make_shared<const std::vector<std::string>>();
   search_state state_{};
 };
 

@@ -1,10 +1,9 @@
-/// The thread that indexes: when it looks, and what it does with what it finds.
+/// The thread that indexes: when it works, and who waits for it.
 #include "search/indexer.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
-
-#include <hondana/uri.hpp>
 
 #include "work/signals_blocked.hpp"
 
@@ -15,10 +14,10 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::chrono::hours between_tidyings{1};
 constexpr std::chrono::seconds longest_call{60};
+/// Whoever asks for one look after the other, be it a peer or a source whose list changes all the time, has half of the time.
+constexpr std::chrono::seconds longest_rest{10};
 /// Watches of single resources; the feed lets one listener have about twice as many.
 constexpr std::size_t most_watched = 8'000;
-/// After the start.
-constexpr std::chrono::seconds sources_come{5};
 
 }  // namespace
 
@@ -42,7 +41,7 @@ class indexer::ears final : public catalog::listener {
   indexer* of_;
 };
 
-indexer::indexer(std::shared_ptr<ground> on) : on_(std::move(on)) {}
+indexer::indexer(std::shared_ptr<ground> on) : on_(std::move(on)), troubles_(on_) {}
 
 indexer::~indexer() { end(); }
 
@@ -56,6 +55,11 @@ void indexer::begin(std::shared_ptr<catalog::feed> changes) {
 }
 
 void indexer::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    has_ended_ = true;
+    changed_.notify_all();
+  }
   if (ears_) {
     ears_->close();
     feed_->leave(*ears_);
@@ -95,21 +99,22 @@ void indexer::heard_of(std::string_view uri) {
   changed_.notify_all();
 }
 
-std::uint64_t indexer::complete_looks() const {
-  const std::lock_guard lock(mutex_);
-  return complete_looks_;
-}
-
-bool indexer::wait_for_change(clock::time_point until, const std::stop_token& stop) const {
+result<void> indexer::wait_for_look(std::uint64_t number, clock::time_point until, const std::stop_token& stop,
+                                    const std::function<void()>& hears) const {
   std::unique_lock lock(mutex_);
-  const auto before = steps_;
-  return changed_.wait_until(lock, stop, until, [&] { return steps_ != before; });
-}
-
-void indexer::problem(std::string what) {
-  if (!what.empty() && what != said_) on_->say(what);
-  said_ = what;
-  on_->change_state([&](search_state& state) { state.problem = what; });
+  for (;;) {
+    const auto before = steps_;
+    if (hears) {
+      lock.unlock();
+      hears();
+      lock.lock();
+    }
+    if (complete_looks_ >= number) return {};
+    if (has_ended_) return fail(errc::source_unavailable, "search: the server ends, and indexes nothing any more");
+    if (stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+    if (clock::now() >= until) return fail(errc::timed_out, "search: not everything was indexed in that time; ask again");
+    changed_.wait_until(lock, stop, until, [&] { return steps_ != before || complete_looks_ >= number || has_ended_; });
+  }
 }
 
 call indexer::own_call(const std::stop_token& stop) const {
@@ -120,196 +125,135 @@ call indexer::own_call(const std::stop_token& stop) const {
   return out;
 }
 
+bool indexer::wait_for_work(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  const auto turn = clock::now() + between_turns;
+  for (;;) {
+    const bool is_asked = asked_looks_ > begun_looks_;
+    auto due = has_more_vectors_ ? std::min(next_look_, next_vectors_) : next_look_;
+    if (is_asked) due = std::min(due, not_before_);
+    if (!changed_uris_.empty() || clock::now() >= due) return true;
+    if (stop.stop_requested() || clock::now() >= turn) return false;
+    changed_.wait_until(lock, stop, std::min(due, turn),
+                        [&] { return !changed_uris_.empty() || (asked_looks_ > begun_looks_) != is_asked; });
+  }
+}
+
+bool indexer::has_something_to_look_at() const {
+  const std::lock_guard lock(mutex_);
+  return !changed_uris_.empty() || (asked_looks_ > begun_looks_ && clock::now() >= not_before_);
+}
+
 void indexer::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    const auto loaded = load();
-    if (loaded) break;
-    problem(loaded.error().public_text + " (" + loaded.error().private_text + ')');
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, stop, after_failure, [] { return false; });
-  }
-  while (!stop.stop_requested()) {
-    bool has_to_look = false;
-    {
-      std::unique_lock lock(mutex_);
-      const auto due = has_more_vectors_ ? std::min(next_look_, next_vectors_) : next_look_;
-      changed_.wait_until(lock, stop, due, [&] { return asked_looks_ > begun_looks_ || !changed_uris_.empty(); });
-      has_to_look = asked_looks_ > begun_looks_ || clock::now() >= next_look_;
-      if (has_to_look) begun_looks_ = asked_looks_ = std::max(asked_looks_, begun_looks_ + 1);
-    }
-    if (stop.stop_requested()) break;
     try {
-      if (has_to_look) {
-        look(stop);
-      } else {
-        take_changed();
-        index_pending(stop);
-      }
-      while (has_more_vectors_ && clock::now() >= next_vectors_ && !stop.stop_requested()) {
-        {
-          const std::lock_guard lock(mutex_);
-          if (asked_looks_ > begun_looks_ || !changed_uris_.empty()) break;
+      if (!take_turn(stop)) continue;
+      if (has_to_load_) {
+        if (const auto loaded = load(); !loaded) {
+          troubles_.have(trouble::store, loaded.error());
+          wait_after_failure(stop);
+          continue;
         }
-        if (!make_vectors(stop)) break;
       }
-      if (clock::now() >= next_tidying_) {
-        next_tidying_ = clock::now() + between_tidyings;
-        if (auto done = on_->kept->tidy(); !done) problem(done.error().public_text);
-      }
-      tell_state(true);
-      if (auto done = commit(); !done) problem(done.error().public_text);
+      if (!wait_for_work(stop)) continue;
+      if (stop.stop_requested()) break;
+      work(begins_look(), stop);
+      troubles_.end(trouble::defect);
     } catch (const std::exception& error) {
-      roll_back();
-      problem(std::string("indexing failed: ") + error.what());
-      next_look_ = clock::now() + after_failure;
+      begin_anew();
+      troubles_.have(trouble::defect, std::string("indexing failed: ") + error.what());
+      wait_after_failure(stop);
     }
   }
-  const auto done = commit();
-  if (!done) problem(done.error().public_text);
+  if (const auto done = commit(); !done) troubles_.have(trouble::store, done.error());
+}
+
+bool indexer::begins_look() {
+  const std::lock_guard lock(mutex_);
+  const auto now = clock::now();
+  if (now < next_look_ && (asked_looks_ <= begun_looks_ || now < not_before_)) return false;
+  begun_looks_ = asked_looks_ = std::max(asked_looks_, begun_looks_ + 1);
+  return true;
+}
+
+void indexer::wait_after_failure(const std::stop_token& stop) { wait_for(after_failure, stop); }
+
+void indexer::wait_for(std::chrono::milliseconds time, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, stop, time, [] { return false; });
+}
+
+void indexer::work(bool has_to_look, const std::stop_token& stop) {
+  if (has_to_look) {
+    const auto begun = clock::now();
+    look(stop);
+    not_before_ = clock::now() + std::min<clock::duration>(clock::now() - begun, longest_rest);
+  }
+  if (take_changed(stop)) index_pending(stop);
+  bool are_vectors_new = false;
+  while (has_more_vectors_ && clock::now() >= next_vectors_ && !stop.stop_requested() && !has_to_load_) {
+    if (has_something_to_look_at() || !make_vectors(stop)) break;
+    are_vectors_new = true;
+  }
+  check_vectors(stop);
+  if (clock::now() >= next_tidying_) {
+    next_tidying_ = clock::now() + between_tidyings;
+    // What was refused then may be taken now.
+    has_more_vectors_ = has_more_vectors_ || !refused_.empty();
+    refused_.clear();
+    if (auto done = on_->kept->tidy(); !done) begin_anew(done.error());
+  }
+  if (are_vectors_new) tell_state(true);
+  if (auto done = commit(); !done) begin_anew(done.error());
 }
 
 result<void> indexer::load() {
-  known_.clear();
-  auto done = on_->kept->each_document(
-      [this](store::known one) { known_.emplace(std::move(one.uri), entry_known{std::move(one.version), one.described}); });
+  std::unordered_map<std::string, entry_known> known;
+  auto done = on_->kept->each_document([&known](store::known one) {
+    auto& there = known[std::move(one.uri)];
+    there.version = std::move(one.version);
+    there.described = one.described;
+    there.made = std::move(one.made);
+  });
   if (!done) return done;
+  const auto counts = on_->kept->counts();
+  if (!counts) return tl::unexpected(counts.error());
   if (auto set = on_->kept->use_model(on_->embedder ? on_->embedder->id() : std::string()); !set) return set;
+  // What is watched stays watched, whatever the store had to forget.
+  for (const auto& [uri, before] : known_) {
+    if (!before.is_watched) continue;
+    const auto still = known.find(uri);
+    if (still != known.end()) {
+      still->second.is_watched = true;
+    } else {
+      unwatch(uri);
+    }
+  }
+  known_ = std::move(known);
+  passages_ = counts->passages;
+  on_->uris.forget();
   if (on_->embedder) load_vectors();
   has_more_vectors_ = on_->embedder != nullptr;
   next_tidying_ = clock::now() + between_tidyings;
+  has_to_load_ = false;
   tell_state(true);
   return {};
 }
 
-std::vector<std::string> indexer::claims() const {
-  static constexpr std::string_view left_out[]{"search:", "log:", "metrics:", "git:", "env:", "mcp:"};
-  std::vector<std::string> out;
-  for (const auto& source : on_->where()->now().catalog->sources()) {
-    for (auto& claim : source->what()->claims()) {
-      const auto& include = on_->options.include;
-      const bool is_named = std::any_of(include.begin(), include.end(), [&](const std::string& prefix) {
-        return claim.starts_with(prefix) || prefix.starts_with(claim);
-      });
-      const bool is_left_out = std::any_of(std::begin(left_out), std::end(left_out),
-                                           [&](std::string_view scheme) { return claim.starts_with(scheme); });
-      if (claim.starts_with("search:")) continue;
-      if (include.empty() ? !is_left_out : is_named) out.push_back(std::move(claim));
-    }
-  }
-  return out;
+void indexer::begin_anew(const failure& why) {
+  troubles_.have(trouble::store, why);
+  begin_anew();
 }
 
-bool indexer::is_wanted(std::string_view uri) const {
-  const auto begins = [uri](const std::string& prefix) { return uri.starts_with(prefix); };
-  const auto& include = on_->options.include;
-  const auto& exclude = on_->options.exclude;
-  if (!include.empty() && std::none_of(include.begin(), include.end(), begins)) return false;
-  return std::none_of(exclude.begin(), exclude.end(), begins) && !uri.starts_with("search:");
-}
-
-void indexer::look(const std::stop_token& stop) {
-  ++look_;
-  std::uint64_t this_look = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    this_look = begun_looks_;
-    changed_uris_.clear();
-  }
-  next_look_ = clock::now() + on_->options.interval;
-  is_look_whole_ = true;
-  const auto all = claims();
-  for (const auto& claim : all) {
-    auto looked = look_at(claim, stop);
-    if (stop.stop_requested()) return;
-    if (looked) continue;
-    is_look_whole_ = false;
-    problem("cannot list " + claim + ": " + looked.error().public_text);
-    next_look_ =
-        std::min(next_look_, clock::now() + std::max<std::chrono::milliseconds>(after_failure, on_->options.interval / 4));
-    // What there was of it stays until it can be listed again.
-    for (auto& [uri, known] : known_) {
-      if (covers(claim, uri)) known.seen = look_;
-    }
-  }
-  // A program adds its sources one after the other: what none serves yet is kept until they can all be there.
-  const auto settled = began_ + sources_come;
-  const bool are_all_there = clock::now() >= settled;
-  std::vector<std::string> gone;
-  for (const auto& [uri, known] : known_) {
-    if (known.seen == look_) continue;
-    const auto is_served = [&uri](const std::string& claim) { return covers(claim, uri); };
-    if (are_all_there || std::any_of(all.begin(), all.end(), is_served)) {
-      gone.push_back(uri);
-    } else {
-      next_look_ = std::min(next_look_, settled);
-    }
-  }
-  for (const auto& uri : gone) {
-    if (auto done = forget(uri); !done) {
-      roll_back();
-      is_look_whole_ = false;
-      return problem(done.error().public_text);
-    }
-  }
-  index_pending(stop);
-  if (stop.stop_requested()) return;
-  if (is_look_whole_) problem({});
-  const std::lock_guard lock(mutex_);
-  if (is_look_whole_) complete_looks_ = this_look;
-  ++steps_;
-  changed_.notify_all();
-}
-
-result<void> indexer::look_at(const std::string& claim, const std::stop_token& stop) {
-  const auto in = on_->where()->now();
-  model::resource_filter within;
-  within.uri_prefix = claim;
-  const auto filter = std::make_shared<const catalog::filter>(within);
-  std::optional<std::string> cursor;
-  do {
-    const auto by = own_call(stop);
-    auto page = bridge::await<model::resource_page>(
-        by, [&](catalog::completion<model::resource_page> done) { in.catalog->list(by, cursor, filter, std::move(done)); });
-    if (!page) return tl::unexpected(std::move(page.error()));
-    for (auto& entry : page->resources) {
-      if (!is_wanted(entry.uri)) continue;
-      const auto found = known_.find(entry.uri);
-      if (found != known_.end()) {
-        found->second.seen = look_;
-        const auto& known = found->second;
-        const bool is_same_version = !entry.version.empty() && entry.version == known.version;
-        if (is_same_version && digest_of(document_of(entry)) == known.described) continue;
-      }
-      auto uri = entry.uri;
-      pending_.insert_or_assign(std::move(uri), std::move(entry));
-    }
-    cursor = std::move(page->next_cursor);
-    tell_state(false);
-  } while (cursor && !stop.stop_requested());
-  return {};
-}
-
-void indexer::take_changed() {
-  std::set<std::string> changed;
-  {
-    const std::lock_guard lock(mutex_);
-    changed.swap(changed_uris_);
-  }
-  for (const auto& uri : changed) {
-    const auto in = on_->where()->now();
-    const auto by = own_call({});
-    auto entry = bridge::await<resource>(
-        by, [&](catalog::completion<resource> done) { in.catalog->describe(by, uri, std::move(done)); });
-    if (entry) {
-      if (known_.contains(uri)) pending_.insert_or_assign(uri, std::move(*entry));
-      // What is new may be read and not be listed; the list decides, and changes with it.
-    } else if (entry.error().code == errc::resource_not_found) {
-      if (auto done = forget(uri); !done) {
-        roll_back();
-        problem(done.error().public_text);
-      }
-    }
-  }
+void indexer::begin_anew() noexcept {
+  on_->kept->roll_back();
+  noted_.clear();
+  pending_.clear();
+  gone_.clear();
+  new_digests_.clear();
+  is_look_whole_ = false;
+  has_to_load_ = true;
+  next_look_ = clock::now() + after_failure;
 }
 
 }  // namespace hondana::search

@@ -9,12 +9,16 @@
 
 #include "model/times.hpp"
 #include "search/address.hpp"
+#include "search/sight.hpp"
 
 namespace hondana::search {
 namespace {
 
 constexpr std::string_view json_type = "application/json";
 constexpr const char* state_title = "Search";
+/// Of the threads of this source half stay for those who search.
+constexpr std::size_t most_waiting = 4;
+constexpr std::chrono::minutes longest_wait{10};
 
 value member_of(const hit& one) {
   value::object out{{"uri", one.entry.uri}, {"name", one.entry.name}};
@@ -44,6 +48,14 @@ value member_of(const hit& one) {
 }
 
 reading json_reading(value what) { return text_reading(what.to_text(), std::string(json_type)); }
+
+/// Of an index of which the caller may not see everything: how much there is is not told.
+value value_of(const completeness& how, const search_state& state) {
+  value::object out{{"isComplete", how.is_complete}, {"words", state.words}};
+  if (!state.vectors_from.empty()) out.emplace_back("vectorsFrom", state.vectors_from);
+  if (!how.remark.empty()) out.emplace_back("problem", how.remark);
+  return out;
+}
 
 value value_of(const search_state& state) {
   value::object out{{"resources", state.resources}, {"passages", state.passages},      {"withoutText", state.without_text},
@@ -126,17 +138,49 @@ result<resource> search_provider::describe(const describe_request& request) {
   return out;
 }
 
+namespace {
+
+/// One more waits, as long as this lives.
+class turn {
+ public:
+  turn(std::atomic<std::size_t>& all, std::size_t most) : all_(all), is_taken_(all_.fetch_add(1) < most) {}
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+  ~turn() { --all_; }
+  [[nodiscard]] bool is_taken() const noexcept { return is_taken_; }
+
+ private:
+  std::atomic<std::size_t>& all_;
+  const bool is_taken_;
+};
+
+}  // namespace
+
+result<void> search_provider::wait_for(const read_request& request, bool tells_numbers) const {
+  const turn mine(waiting_, most_waiting);
+  if (!mine.is_taken())
+    return fail(errc::overloaded, "search: " + std::to_string(most_waiting) +
+                                      " requests wait for the index already. Read search:/// to see how far it is.");
+  std::uint64_t done = 0;
+  const auto hears = [&](const search_state& state) {
+    if (!request.report || (tells_numbers && state.resources <= done)) return;
+    if (!tells_numbers) return request.report({static_cast<double>(++done), std::nullopt, "indexing"});
+    done = state.resources;
+    request.report({static_cast<double>(done), static_cast<double>(done + state.waiting), words_for(state)});
+  };
+  return wait_(std::min(request.deadline, std::chrono::steady_clock::now() + longest_wait), hears, request.stop);
+}
+
 result<reading> search_provider::read_state(const read_request& request, bool waits) const {
+  const auto where = on_->where();
+  if (!where) return fail(errc::source_unavailable, "search: the index belongs to no server yet");
+  const auto in = where->now();
+  const bool sees_all = sees_everything(request, in);
   if (waits && wait_) {
-    std::uint64_t done = 0;
-    const auto hears = [&](const search_state& state) {
-      if (!request.report || state.resources <= done) return;
-      done = state.resources;
-      request.report({static_cast<double>(done), static_cast<double>(done + state.waiting), words_for(state)});
-    };
-    if (auto waited = wait_(request.deadline, hears, request.stop); !waited) return tl::unexpected(std::move(waited.error()));
+    if (auto waited = wait_for(request, sees_all); !waited) return tl::unexpected(std::move(waited.error()));
   }
-  return json_reading(value_of(on_->state()));
+  const auto state = on_->state();
+  return json_reading(sees_all ? value_of(state) : value_of(completeness_for(request, in, *on_), state));
 }
 
 result<reading> search_provider::read(const read_request& request) {
@@ -187,7 +231,7 @@ result<complete_result> search_provider::complete(const complete_request& reques
 hondana::health search_provider::health() const {
   const auto state = on_->state();
   if (!state.problem.empty()) return {false, state.problem};
-  return {true, words_for(state)};
+  return {true, state.is_complete ? "complete" : "indexing"};
 }
 
 }  // namespace hondana::search

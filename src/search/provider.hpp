@@ -1,7 +1,9 @@
 /// The source of `search:///`.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -46,10 +48,13 @@ class search_provider final : public provider {
 
  private:
   [[nodiscard]] result<reading> read_state(const read_request& request, bool waits) const;
+  /// A few at once, and each for some minutes at most.
+  [[nodiscard]] result<void> wait_for(const read_request& request, bool tells_numbers) const;
 
   const std::shared_ptr<ground> on_;
   const std::shared_ptr<const engine> by_;
   waiter wait_;
+  mutable std::atomic<std::size_t> waiting_ = 0;
 };
 
 }  // namespace hondana::search

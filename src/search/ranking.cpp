@@ -28,7 +28,6 @@ std::vector<candidate> fused(std::vector<match> by_words, std::span<const near_p
   const auto is_better = [](const auto& one, const auto& other) {
     return one.score != other.score ? one.score > other.score : one.id < other.id;
   };
-  // Without meaning all that have a word may be shown, far down too, to callers who may not see the first.
   const auto counting = std::min(by_words.size(), by_meaning.empty() ? most_by_words_alone : ranks_that_count);
   if (counting < by_words.size()) {
     std::nth_element(by_words.begin(), by_words.begin() + static_cast<std::ptrdiff_t>(counting), by_words.end(), is_better);

@@ -13,9 +13,9 @@
 
 namespace hondana::search {
 
-/// How far down each list counts.
+/// How far down each list counts, of what the caller may have.
 inline constexpr std::size_t ranks_that_count = 200;
-/// And where there is only the one by words: far down there may be what a caller may see who may not see the first.
+/// And where there is only the one by words.
 inline constexpr std::size_t most_by_words_alone = 5'000;
 /// Cormack, Clarke and Buettcher's reciprocal rank fusion: a place r gives 1/(60+r).
 inline constexpr double fusion_constant = 60;

@@ -63,16 +63,10 @@ search_index::search_index(std::unique_ptr<state> made) : state_(std::move(made)
   state_->source->wait_by([in = std::weak_ptr(state_)](auto until, const auto& hears, const auto& stop) -> result<void> {
     const auto there = in.lock();
     if (!there) return fail(errc::source_unavailable, "search: the index has gone");
-    const auto asked = there->indexing->ask_for_look();
-    while (there->indexing->complete_looks() < asked) {
+    const auto tell = [&] {
       if (hears) hears(there->on->state());
-      if (stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-      if (std::chrono::steady_clock::now() >= until)
-        return fail(errc::timed_out, "search: not everything was indexed in that time; ask again");
-      static_cast<void>(there->indexing->wait_for_change(until, stop));
-    }
-    if (hears) hears(there->on->state());
-    return {};
+    };
+    return there->indexing->wait_for_look(there->indexing->ask_for_look(), until, stop, tell);
   });
 }
 
@@ -118,6 +112,7 @@ result<std::shared_ptr<search_index>> open_search_index(search_options from) {
     return wrong_option("postgres", "the index is kept in a file or in PostgreSQL, not in both; remove one of the two");
   if (!from.path.empty() && from.path.front() != '/') return wrong_option("path", "expected an absolute path");
   if (from.interval.count() < 100) return wrong_option("interval", "expected at least 100 ms");
+  if (from.most_passages == 0) return wrong_option("most_passages", "expected at least 1");
   auto made = std::make_unique<search_index::state>();
   auto words = tokenizer_for(from);
   if (!words) return tl::unexpected(std::move(words.error()));

@@ -147,7 +147,7 @@ struct index_standing {
 };
 
 /// Whose turn it is to write an index that several have open.
-struct turn {
+struct writing_turn {
   bool is_ours = true;     ///< False: another keeps the index up, and what it commits is seen here.
   std::uint64_t life = 0;  ///< Another number: the index may have other documents than those that were put here.
 };
@@ -161,6 +161,8 @@ class state_of_index {
   state_of_index& operator=(const state_of_index&) = delete;
   virtual ~state_of_index() = default;
 
+  /// Another number: the index has been made anew, and numbers may mean other passages.
+  [[nodiscard]] virtual std::uint64_t life() const noexcept { return 0; }
   /// Passages with at least one of the words, of documents that pass. At most 64 words; at most `most` passages are looked at.
   [[nodiscard]] virtual result<matches> find(std::span<const wanted_word> words, const document_filter& which,
                                              std::size_t most) = 0;
@@ -193,7 +195,7 @@ class store {
 
   /// Whether this one may write; where another does, it tries to take over from it, which works once that one has ended. Asked
   /// about once a second by who writes, since here is also where a damaged index is moved aside and made anew.
-  [[nodiscard]] virtual result<turn> take_turn() { return turn{}; }
+  [[nodiscard]] virtual result<writing_turn> take_turn() { return writing_turn{}; }
 
   // Writing. What fails but for invalid_argument may have been done by half, so that nothing of the transaction is committed:
   // `commit` says so then, too, and all begins anew. NUL bytes are left out of texts.
@@ -237,7 +239,7 @@ class store {
   };
   /// Every document, in any order.
   [[nodiscard]] virtual result<void> each_document(const std::function<void(known)>& each) const = 0;
-  /// To ask several things of one state.
+  /// To ask several things of one state; of an index in memory each is asked of the state that there is then.
   [[nodiscard]] virtual result<std::unique_ptr<state_of_index>> at_once() const = 0;
   /// As of the state that there is now.
   [[nodiscard]] result<matches> find(std::span<const wanted_word> words, const document_filter& which, std::size_t most) const;

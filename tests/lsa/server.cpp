@@ -183,6 +183,8 @@ bool server::answer_vectors(const heard_request& to, const behaviour& how, scrip
   std::vector<vector> made;
   for (const auto& one : from->texts) {
     if (one.size() > how.most_bytes) return refuse(by, 400, "the input length exceeds the context length", how);
+    if (!how.refuses.empty() && one.find(how.refuses) != std::string::npos)
+      return refuse(by, how.refuses_with, how.message, how);
     words += words_of(one).size();
     made.push_back(model_->embed(one));
   }

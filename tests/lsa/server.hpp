@@ -32,6 +32,8 @@ struct behaviour {
   bool is_short = false;               ///< The last vector is missing.
   bool has_no_number = false;          ///< The first number of the last vector is NaN.
   bool is_all_zero = false;
+  std::string refuses{};              ///< Not empty: a request with a text that has this is refused, whatever else is in it,
+  int refuses_with = 400;             ///< with this status.
   std::size_t most_texts = 2048;      ///< More at once are refused with 413.
   std::size_t most_bytes = 1u << 20;  ///< A longer text is refused with 400.
   /// After so many requests the vectors are of half the dimension.

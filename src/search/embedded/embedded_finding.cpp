@@ -100,6 +100,8 @@ class embedded_state_of_index final : public state_of_index {
     static_cast<void>(ended);  // nothing was written
   }
 
+  std::uint64_t life() const noexcept override { return by_->knows->life; }
+
   /// The first read decides which state it is.
   [[nodiscard]] result<void> begin() {
     if (auto begun = by_->on->run("BEGIN"); !begun) return begun;
@@ -274,7 +276,37 @@ class embedded_state_of_index final : public state_of_index {
   std::uint64_t changed_ = 0;  // passages, ever
 };
 
+/// In memory each call is of the state that there is then: else who writes would wait for all of a search.
+class embedded_state_in_memory final : public state_of_index {
+ public:
+  explicit embedded_state_in_memory(const embedded_store& from) : from_(from) {}
+  result<matches> find(std::span<const wanted_word> words, const document_filter& which, std::size_t most) override {
+    return asked<matches>([&](state_of_index& now) { return now.find(words, which, most); });
+  }
+  result<std::vector<shown_passage>> show(std::span<const passage_id> which) override {
+    return asked<std::vector<shown_passage>>([&](state_of_index& now) { return now.show(which); });
+  }
+  result<std::vector<passage_id>> made_so(std::span<const passage_id> which, std::span<const std::string> ways) override {
+    return asked<std::vector<passage_id>>([&](state_of_index& now) { return now.made_so(which, ways); });
+  }
+
+ private:
+  template <class T, class Ask>
+  [[nodiscard]] result<T> asked(const Ask& ask) const {
+    const auto now = from_.state_now();
+    if (!now) return tl::unexpected(now.error());
+    return ask(**now);
+  }
+
+  const embedded_store& from_;
+};
+
 result<std::unique_ptr<state_of_index>> embedded_store::at_once() const {
+  if (is_in_memory_) return std::unique_ptr<state_of_index>(std::make_unique<embedded_state_in_memory>(*this));
+  return state_now();
+}
+
+result<std::unique_ptr<state_of_index>> embedded_store::state_now() const {
   auto taken = take_reader();
   result<void> begun{};
   if (taken) {

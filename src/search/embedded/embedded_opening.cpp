@@ -164,20 +164,20 @@ void embedded_store::let_go() noexcept {
   file_ = sqlite::owned_file();
 }
 
-result<turn> embedded_store::take_turn() {
-  if (is_in_memory_) return turn{true, life_};
+result<writing_turn> embedded_store::take_turn() {
+  if (is_in_memory_) return writing_turn{true, life_};
   if (!is_ours_) {
     auto lock = sqlite::lock_owned(options_.path, kind_of_index, std::chrono::milliseconds(0));
     if (!lock) return tl::unexpected(std::move(lock.error()));
-    if (!*lock) return turn{false, life_};
+    if (!*lock) return writing_turn{false, life_};
     if (auto owned = own(std::move(**lock)); !owned) return tl::unexpected(std::move(owned.error()));
     say("this process keeps up the index " + options_.path + " from now on");
-    return turn{true, life_};
+    return writing_turn{true, life_};
   }
   if (const auto why = found_wrong(); !why.empty()) {
     if (auto made = make_anew(why); !made) return tl::unexpected(std::move(made.error()));
   }
-  return turn{true, life_};
+  return writing_turn{true, life_};
 }
 
 std::string embedded_store::found_wrong() {

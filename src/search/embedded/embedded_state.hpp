@@ -38,7 +38,7 @@ class embedded_store final : public store {
   ~embedded_store() override;
   [[nodiscard]] result<void> open();
 
-  [[nodiscard]] result<turn> take_turn() override;
+  [[nodiscard]] result<writing_turn> take_turn() override;
   [[nodiscard]] result<std::vector<passage_id>> put(const document& what, std::span<const passages::passage> of) override;
   [[nodiscard]] result<void> describe(const document& what) override;
   [[nodiscard]] result<void> note(const progress& how) override;
@@ -69,9 +69,14 @@ class embedded_store final : public store {
     std::uint64_t changed = 0;  // how many passages had been by then
     std::chrono::steady_clock::time_point counted{};
   };
+  [[nodiscard]] static std::uint64_t next_life() noexcept {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+  }
   /// What searches remember of one file.
   struct remembered {
     std::optional<sqlite::file_identity> file{};
+    std::uint64_t life = next_life();
     text_lengths lengths{};
     std::atomic<std::uint64_t> rewritten = 0;  // as of the lengths
     std::mutex mutex{};
@@ -100,6 +105,7 @@ class embedded_store final : public store {
     std::unique_ptr<reader> one_;
   };
   friend class embedded_state_of_index;
+  friend class embedded_state_in_memory;
 
   // Whose it is.
   [[nodiscard]] result<void> own(disk::handle lock);
@@ -146,6 +152,7 @@ class embedded_store final : public store {
   [[nodiscard]] result<std::unique_ptr<reader>> take_reader() const;
   /// The same for all but searches. Errors: source_unavailable.
   [[nodiscard]] result<borrowed> borrow() const;
+  [[nodiscard]] result<std::unique_ptr<state_of_index>> state_now() const;
   [[nodiscard]] result<std::unique_ptr<reader>> open_reader() const;
   [[nodiscard]] result<void> prepare_reader(reader& one) const;
   void give_back(std::unique_ptr<reader> one) const;

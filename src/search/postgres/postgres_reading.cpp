@@ -14,7 +14,7 @@ constexpr const char* reader_settings =
     "idle_in_transaction_session_timeout='60s'; SET enable_seqscan=off; "
     "SET jit=off; SET max_parallel_workers_per_gather=0; SET plan_cache_mode=force_custom_plan; SET work_mem='32MB'; SET "
     "client_min_messages=error";
-constexpr std::size_t most_readers = 4;
+constexpr std::size_t most_readers = 8;  // as many as search at the same time
 constexpr std::chrono::seconds patience{30};
 
 result<store_counts> counted(postgres_connection& by, const postgres_place& where) {

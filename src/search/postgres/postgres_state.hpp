@@ -26,7 +26,7 @@ class postgres_store final : public store {
   explicit postgres_store(postgres_options from);
   [[nodiscard]] result<void> open();
 
-  [[nodiscard]] result<turn> take_turn() override;
+  [[nodiscard]] result<writing_turn> take_turn() override;
   [[nodiscard]] result<std::vector<passage_id>> put(const document& what, std::span<const passages::passage> of) override;
   [[nodiscard]] result<void> describe(const document& what) override;
   [[nodiscard]] result<void> note(const progress& how) override;

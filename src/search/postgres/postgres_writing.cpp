@@ -89,11 +89,11 @@ result<void> postgres_store::begin() {
   return {};
 }
 
-result<turn> postgres_store::take_turn() {
-  if (has_begun_) return turn{has_turn_, life_};
+result<writing_turn> postgres_store::take_turn() {
+  if (has_begun_) return writing_turn{has_turn_, life_};
   // Asked, so that a connection that has gone is noticed.
   if (has_turn_ && (!writer_.is_alive() || !writer_.run("SELECT 1"))) has_turn_ = false;
-  if (has_turn_) return turn{true, life_};
+  if (has_turn_) return writing_turn{true, life_};
   if (!writer_.is_alive()) {
     auto made = connect(writer_settings);
     if (!made) return tl::unexpected(std::move(made.error()));
@@ -108,7 +108,7 @@ result<turn> postgres_store::take_turn() {
                            : "search: another server keeps up the index in " + place_.name +
                                  "; this one searches it, and takes over when that one ends");
   has_followed_ = !has_turn_;
-  return turn{has_turn_, life_};
+  return writing_turn{has_turn_, life_};
 }
 
 result<void> postgres_store::note(const progress& how) {

@@ -104,7 +104,7 @@ TEST(rule_reach, of_the_index_is_there_where_there_is_an_index) {
   const std::vector<std::shared_ptr<provider>> sources{std::make_shared<memory_provider>("shelf", "memo:///shelf/")};
   const std::string rules =
       "[auth]\n[[auth.rule]]\nuris = [\"search:///\"]\nscopes = [\"find\"]\n"
-      "[[access.rule]]\nidentities = [\"*\"]\nuris = [\"search:///\"]\nkinds = [\"results\"]\nallow = [\"read\"]\n";
+      "[[access.rule]]\nidentities = [\"*\"]\nuris = [\"search:///\"]\nkinds = [\"results\"]\nallow = [\"list\", \"read\"]\n";
   const auto without = config::parse(rules, "t.toml");
   ASSERT_TRUE(without) << without.error().public_text;
   EXPECT_FALSE(check_reach(*without, sources));

@@ -67,6 +67,8 @@ struct asked_service {
   std::shared_ptr<const embedder> by;
 };
 
+std::chrono::steady_clock::time_point far() { return std::chrono::steady_clock::now() + std::chrono::minutes(1); }
+
 double closeness(const std::vector<float>& a, const std::vector<float>& b) {
   double out = 0;
   for (std::size_t i = 0; i < a.size(); ++i) out += static_cast<double>(a[i]) * b[i];
@@ -95,10 +97,10 @@ TEST(an_embedder, gives_vectors_of_length_one_in_order_whose_nearest_are_of_the_
       }
       EXPECT_EQ(it.service.requests(), 4u);
       EXPECT_EQ(it.by->dimension(), 8u);
-      const auto cat = it.by->of_query("a sleeping cat", {});
+      const auto cat = it.by->of_query("a sleeping cat", far(), {});
       ASSERT_TRUE(cat) << cat.error().public_text;
       EXPECT_GT(closeness(*cat, (*got)[1]), closeness(*cat, (*got)[4]));
-      const auto index = it.by->of_query("索引", {});
+      const auto index = it.by->of_query("索引", far(), {});
       ASSERT_TRUE(index) << index.error().public_text;
       EXPECT_GT(closeness(*index, (*got)[9]), closeness(*index, (*got)[7]));
     }
@@ -170,7 +172,12 @@ TEST(an_embedder, asks_for_halves_where_a_batch_is_too_large_and_makes_a_text_sh
   EXPECT_GT(closeness((*got)[0], shelf_model()->embed(texts[0])), 0.9999);
   EXPECT_GT(closeness((*got)[4], shelf_model()->embed("index table")), 0.99);
   EXPECT_GT(closeness((*got)[9], shelf_model()->embed(texts[9])), 0.9999);
-  const asked_service never({.most_bytes = 10});
+  // What is refused by itself is left out, as long as the service takes anything.
+  const asked_service hardly({.most_bytes = 10});
+  const auto none = hardly.by->of_documents(texts, {});
+  ASSERT_TRUE(none) << none.error().public_text;
+  for (const auto& one : *none) EXPECT_TRUE(one.empty());
+  const asked_service never({.most_bytes = 0});
   expect_says(never.failure_of_documents(), errc::broken_protocol, {"400", "\"lsa\""});
 }
 
@@ -197,7 +204,7 @@ TEST(an_embedder, tells_for_how_long_a_service_wants_to_be_left_alone) {
     const auto failed = it.failure_of_documents();
     expect_says(failed, errc::source_unavailable, {std::to_string(status), "7 s"});
     EXPECT_EQ(failed.retry, std::chrono::seconds(7));
-    const auto query = it.by->of_query("cat", {});
+    const auto query = it.by->of_query("cat", far(), {});
     ASSERT_FALSE(query);
     expect_says(query.error(), errc::source_unavailable, {"left alone", "7 s"});
     EXPECT_EQ(it.service.requests(), 1u);
@@ -209,7 +216,7 @@ TEST(an_embedder, sends_its_token_and_repeats_neither_it_nor_what_a_service_says
   std::ofstream(file) << "open-sesame\n";
   std::filesystem::permissions(file, std::filesystem::perms::owner_read);
   const settings with{.at = {.bearer_file = file.string()}};
-  EXPECT_TRUE(asked_service({.token = "open-sesame"}, with).by->of_query("cat", {}));
+  EXPECT_TRUE(asked_service({.token = "open-sesame"}, with).by->of_query("cat", far(), {}));
   const auto refused = asked_service({.token = "another"}, with).failure_of_documents();
   expect_says(refused, errc::access_denied, {"401", "token"});
   EXPECT_EQ((refused.public_text + refused.private_text).find("sesame"), std::string::npos);
@@ -217,13 +224,17 @@ TEST(an_embedder, sends_its_token_and_repeats_neither_it_nor_what_a_service_says
   std::filesystem::remove(file);
 }
 
-TEST(an_embedder, refuses_vectors_of_another_dimension_than_before_and_names_both) {
+TEST(an_embedder, takes_another_dimension_from_documents_and_refuses_it_in_queries_until_then) {
   const asked_service it({.requests_until_other_dimension = 1});
   const auto texts = shelf_of_texts();
   ASSERT_TRUE(it.by->of_documents(texts, {}));
-  expect_says(it.failure_of_documents(), errc::broken_protocol, {"4 numbers", "8 came before", "anew"});
+  const auto query = it.by->of_query("cat", far(), {});
+  ASSERT_FALSE(query);
+  expect_says(query.error(), errc::content_changed, {"4 numbers", "8"});
   EXPECT_EQ(it.by->dimension(), 8u);
-  EXPECT_NE(it.by->description().find("4 numbers"), std::string::npos) << it.by->description();
+  ASSERT_TRUE(it.by->of_documents(texts, {}));
+  EXPECT_EQ(it.by->dimension(), 4u);
+  EXPECT_TRUE(it.by->of_query("cat", far(), {}));
   const asked_service configured({}, {.dimensions = 4});
   EXPECT_EQ(configured.by->dimension(), 4u);
   EXPECT_TRUE(configured.by->of_documents(texts, {}));
@@ -231,13 +242,44 @@ TEST(an_embedder, refuses_vectors_of_another_dimension_than_before_and_names_bot
   expect_says(too_many.failure_of_documents(), errc::broken_protocol, {"8 numbers", "9 are configured"});
 }
 
+TEST(an_embedder, leaves_out_the_texts_that_a_service_refuses_by_themselves) {
+  for (const int status : {400, 422, 500}) {
+    const asked_service it({.refuses = "poison", .refuses_with = status});
+    auto texts = shelf_of_texts();
+    texts[3] = "poison";
+    texts[8] = "more poison";
+    const auto got = it.by->of_documents(texts, {});
+    ASSERT_TRUE(got) << got.error().public_text;
+    for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ((*got)[i].empty(), i == 3 || i == 8) << i;
+    EXPECT_LE(it.service.requests(), 20u);
+    EXPECT_TRUE(it.by->of_query("cat", far(), {}));
+  }
+}
+
+TEST(an_embedder, does_not_ask_for_every_text_where_a_service_refuses_all) {
+  for (const int status : {400, 422, 500}) {
+    const asked_service it({.status = status});
+    EXPECT_EQ(it.failure_of_documents().code, status == 500 ? errc::source_unavailable : errc::broken_protocol);
+    EXPECT_EQ(it.service.requests(), 2u);
+  }
+}
+
+TEST(an_embedder, gives_up_a_query_when_its_caller_has_no_more_time) {
+  const asked_service it({.delay = std::chrono::seconds(20)}, {.query_time = std::chrono::seconds(30)});
+  const auto begin = std::chrono::steady_clock::now();
+  const auto late = it.by->of_query("cat", begin + std::chrono::milliseconds(100), {});
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, errc::timed_out);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
+}
+
 TEST(an_embedder, answers_queries_at_once_while_its_service_is_down_and_is_well_again_with_it) {
   asked_service it({.is_dead = true});
-  const auto first = it.by->of_query("cat", {});
+  const auto first = it.by->of_query("cat", far(), {});
   ASSERT_FALSE(first);
   EXPECT_NE(first.error().code, errc::internal);
   for (int i = 0; i < 5; ++i) {
-    const auto further = it.by->of_query("cat", {});
+    const auto further = it.by->of_query("cat", far(), {});
     ASSERT_FALSE(further);
     expect_says(further.error(), errc::source_unavailable, {"has failed", "left alone", "1 s"});
     EXPECT_TRUE(further.error().retry);
@@ -248,7 +290,7 @@ TEST(an_embedder, answers_queries_at_once_while_its_service_is_down_and_is_well_
   const auto texts = shelf_of_texts();
   const auto got = it.by->of_documents(texts, {});
   ASSERT_TRUE(got) << got.error().public_text;
-  EXPECT_TRUE(it.by->of_query("cat", {}));
+  EXPECT_TRUE(it.by->of_query("cat", far(), {}));
   EXPECT_EQ(it.by->description().find("last:"), std::string::npos) << it.by->description();
   it.service.stop();
   EXPECT_EQ(it.by->of_documents(texts, {}).error().code, errc::source_unavailable);
@@ -256,7 +298,7 @@ TEST(an_embedder, answers_queries_at_once_while_its_service_is_down_and_is_well_
 
 TEST(an_embedder, gives_up_a_query_after_its_time_and_at_once_when_it_is_cancelled) {
   const asked_service it({.delay = std::chrono::seconds(20)}, {.query_time = std::chrono::milliseconds(50)});
-  const auto late = it.by->of_query("cat", {});
+  const auto late = it.by->of_query("cat", far(), {});
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, errc::timed_out);
   const asked_service other({.delay = std::chrono::seconds(20)});
@@ -283,7 +325,7 @@ TEST(an_embedder, is_asked_by_several_threads) {
     asking.emplace_back([&] {
       for (int j = 0; j < 5; ++j) {
         EXPECT_TRUE(it.by->of_documents(texts, {}));
-        EXPECT_TRUE(it.by->of_query("index", {}));
+        EXPECT_TRUE(it.by->of_query("index", far(), {}));
         EXPECT_FALSE(it.by->description().empty());
       }
     });

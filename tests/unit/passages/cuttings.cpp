@@ -286,6 +286,43 @@ TEST(passages_of_anything, hold_what_is_promised_whatever_the_text_is) {
   }
 }
 
+TEST(passages_of_anything, have_places_in_order_and_within_the_text_whatever_the_bytes_are) {
+  const std::vector<std::string> parts{"# a\n", "\n",       "\r",     "\v",       "\f",    "\x8A",  "\xFF",
+                                       "\xE3",  "\xE3\x80", "\"",     "<",        "<pre",  "<div>", "-->",
+                                       "```\n", "---\n",    "<!--",   "  ",       "\t",    "===\n", "- ",
+                                       "> ",    "| a |\n",  "|--|\n", "[x]: y\n", "word ", "。",    "\xEF\xBB\xBF"};
+  for (int round = 0; round < 4000; ++round) {
+    std::mt19937 random(static_cast<std::uint32_t>(round));
+    std::string text;
+    for (auto count = random() % 40; count > 0; --count) {
+      const auto what = random() % 8;
+      if (what == 0) text += static_cast<char>(random());
+      if (what == 1) text += std::string(random() % 60, static_cast<char>('a' + random() % 26));
+      if (what == 2 && !text.empty()) text.insert(random() % text.size(), 1, static_cast<char>(random()));
+      if (what > 2) text += parts[random() % parts.size()];
+    }
+    cutting how;
+    how.most = 16 + random() % 256;
+    how.wanted = 1 + random() % how.most;
+    how.overlap = how.wanted / 4;
+    for (const std::string name : {"a.md", "a.txt", "a.rst", "a.adoc", "a.cpp", "a.json", "a.csv", "a.yaml", "a.html"}) {
+      std::uint64_t begin = 0;
+      std::uint64_t end = 0;
+      for (const auto& one : passages_of(text, "", name, how).passages) {
+        ASSERT_TRUE(begin <= one.begin && end <= one.end && one.begin < one.end && one.end <= text.size())
+            << name << " of round " << round;
+        begin = one.begin;
+        end = one.end;
+        if (name == "a.html") continue;
+        ASSERT_EQ(one.first_line, 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'))
+            << name << " of round " << round;
+        ASSERT_EQ(one.last_line, 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n'))
+            << name << " of round " << round;
+      }
+    }
+  }
+}
+
 TEST(passages_of_anything, have_a_cap) {
   cutting how;
   how.most_passages = 10;

@@ -8,85 +8,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <hondana/memory.hpp>
-#include <hondana/search.hpp>
-#include <hondana/server.hpp>
-#include <hondana/uri.hpp>
-
 #include "lsa/model.hpp"
 #include "lsa/server.hpp"
-#include "search/engine.hpp"
-#include "search/search_index.hpp"
-#include "server/core.hpp"
-#include "session/session.hpp"
 #include "unit/secrets/corpus.hpp"
+#include "unit/server/searched_server.hpp"
 
 namespace {
 
 using namespace hondana;
+using namespace hondana::searched;
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-resource entry(const std::string& uri, std::optional<double> priority = {}) {
-  resource out;
-  out.uri = uri;
-  out.name = uri.substr(uri.rfind('/') + 1);
-  out.mimeType = "text/markdown";
-  out.annotations.priority = priority;
-  return out;
-}
-
-caller named(std::string identity) {
-  caller out;
-  out.identity = std::move(identity);
-  return out;
-}
-
-class searching_server : public testing::Test {
- protected:
-  void SetUp() override { options_.words = word_cutting::trigrams; }
-
-  void serve(server_options how = {}) {
-    auto made = open_search_index(options_);
-    ASSERT_TRUE(made) << made.error().public_text;
-    index_ = *made;
-    how.search = index_;
-    server_ = std::make_unique<server>(std::move(how));
-    ASSERT_TRUE(server_->add(shelf_));
-    wait();
-  }
-  void put(const std::string& uri, const std::string& text, std::optional<double> priority = {}) {
-    ASSERT_TRUE(shelf_->add(entry(uri, priority), text));
-  }
-  void wait() { ASSERT_TRUE(wait_until_complete(*index_, std::chrono::steady_clock::now() + 60s)); }
-  void wait_for_vectors() {
-    const auto until = std::chrono::steady_clock::now() + 60s;
-    while (state_of(*index_).vectors < state_of(*index_).passages && std::chrono::steady_clock::now() < until) wait();
-  }
-  result<search::hits> find(const std::string& q, const caller& who = {}, search::document_filter which = {}) {
-    call by;
-    by.who = who;
-    by.deadline = std::chrono::steady_clock::now() + 30s;
-    const auto context = server_->engine()->current();
-    const auto& engine = dynamic_cast<const search::engine&>(*index_->engine());
-    return engine.find(by, {context->catalog, context->gate, context->timers, nullptr}, {q, 10, std::move(which)});
-  }
-  std::vector<std::string> uris(const std::string& q, const caller& who = {}) {
-    std::vector<std::string> out;
-    const auto got = find(q, who);
-    EXPECT_TRUE(got) << got.error().public_text;
-    if (!got) return out;
-    for (const auto& one : got->all) out.push_back(one.entry.uri);
-    return out;
-  }
-
-  search_options options_{};
-  std::shared_ptr<memory_provider> shelf_ = std::make_shared<memory_provider>("shelf", "memo:///");
-  std::shared_ptr<search_index> index_;
-  std::unique_ptr<server> server_;
-};
 
 TEST_F(searching_server, finds_passages_with_their_lines_and_headings) {
   put("memo:///a.md", "# Birds\n\nAbout birds.\n\n" + std::string(400, 'x') + "\n\n## Kingfisher\n\nIt dives for fish.\n" +
@@ -177,7 +111,7 @@ TEST_F(searching_server, the_index_goes_on_after_a_restart_without_reading_again
   std::filesystem::create_directories(folder);
   options_.path = (folder / "index.db").string();
   auto reads = std::make_shared<std::atomic<int>>(0);
-  auto counted = entry("memo:///a.md");
+  auto counted = text_entry("memo:///a.md");
   counted.version = "v1";
   const auto make = [reads](const read_request& request) -> result<reading> {
     reading out = text_reading("a pelican", "text/markdown");
@@ -204,9 +138,9 @@ TEST_F(searching_server, the_index_goes_on_after_a_restart_without_reading_again
 
 TEST_F(searching_server, one_resource_that_cannot_be_read_keeps_nothing_else_back) {
   put("memo:///a.md", "a stork");
-  ASSERT_TRUE(shelf_->add(entry("memo:///broken.md"),
+  ASSERT_TRUE(shelf_->add(text_entry("memo:///broken.md"),
                           [](const read_request&) -> result<reading> { return fail(errc::access_denied, "no"); }));
-  ASSERT_TRUE(shelf_->add(entry("memo:///blob.png"), std::string("\x89PNG\0\x01\x02", 7)));
+  ASSERT_TRUE(shelf_->add(text_entry("memo:///blob.png"), std::string("\x89PNG\0\x01\x02", 7)));
   serve();
   EXPECT_THAT(uris("stork"), ElementsAre("memo:///a.md"));
   EXPECT_EQ(state_of(*index_).resources, 3u);
@@ -261,11 +195,11 @@ TEST_F(searching_by_meaning, a_service_that_is_down_leaves_words_and_is_said) {
   EXPECT_THAT(uris("soup").size(), 2u);
   const auto got = find("soup");
   ASSERT_TRUE(got);
-  EXPECT_FALSE(got->remark.empty());
+  EXPECT_EQ(got->remark, "searched by words alone: the embedding service gives no vectors now") << "and not where it is";
   EXPECT_EQ(state_of(*index_).vectors, 0u);
 }
 
-TEST_F(searching_by_meaning, another_length_of_vectors_changes_nothing_that_is_there) {
+TEST_F(searching_by_meaning, another_length_of_vectors_has_all_of_them_made_anew) {
   serve();
   wait_for_vectors();
   lsa::behaviour other;
@@ -273,8 +207,71 @@ TEST_F(searching_by_meaning, another_length_of_vectors_changes_nothing_that_is_t
   service_->behave(other);
   put("memo:///new.md", "a soup of leeks");
   wait();
-  EXPECT_THAT(uris("leeks"), ElementsAre("memo:///new.md"));
-  EXPECT_EQ(state_of(*index_).vectors, 4u);
+  wait_for_vectors();
+  EXPECT_EQ(state_of(*index_).vectors, 5u);
+  const auto got = find("leeks");
+  ASSERT_TRUE(got);
+  EXPECT_THAT(got->remark, IsEmpty());
+  ASSERT_FALSE(got->all.empty());
+  EXPECT_EQ(got->all.front().entry.uri, "memo:///new.md");
+  EXPECT_THAT(got->all.front().why, HasSubstr("by meaning"));
+}
+
+TEST_F(searching_by_meaning, a_query_of_another_length_has_all_vectors_made_anew_though_nothing_is_new) {
+  serve();
+  wait_for_vectors();
+  lsa::behaviour other;
+  other.requests_until_other_dimension = 0;
+  service_->behave(other);
+  const auto until = std::chrono::steady_clock::now() + 60s;
+  EXPECT_THAT(uris("soup").size(), 2u) << "by words";
+  std::string remark = "still";
+  while (!remark.empty() && std::chrono::steady_clock::now() < until) {
+    wait();
+    wait_for_vectors();
+    const auto got = find("soup");
+    ASSERT_TRUE(got);
+    remark = got->remark;
+  }
+  EXPECT_THAT(remark, IsEmpty());
+}
+
+TEST_F(searching_by_meaning, a_text_that_the_service_refuses_is_left_out_and_said_and_the_others_have_vectors) {
+  lsa::behaviour fussy;
+  for (const int status : {400, 500}) {
+    fussy.refuses = "poison";
+    fussy.refuses_with = status;
+    service_->behave(fussy);
+    put("memo:///bad.md", "a poison for the soup");
+    serve();
+    const auto until = std::chrono::steady_clock::now() + 60s;
+    while (state_of(*index_).vectors < 4 && std::chrono::steady_clock::now() < until) wait();
+    EXPECT_EQ(state_of(*index_).vectors, 4u);
+    EXPECT_EQ(state_of(*index_).passages, 5u);
+    wait();
+    EXPECT_THAT(state_of(*index_).problem, IsEmpty());
+    EXPECT_GE(times_in_log("refuses one passage"), 1u);
+    EXPECT_THAT(uris("poison"), ElementsAre("memo:///bad.md"));
+    server_.reset();
+    index_.reset();
+  }
+}
+
+TEST_F(searching_by_meaning, a_slow_service_costs_a_search_no_more_than_its_time_or_half_of_what_the_caller_has) {
+  serve();
+  wait_for_vectors();
+  lsa::behaviour slow;
+  slow.delay = 20s;
+  service_->behave(slow);
+  call by;
+  const auto begin = std::chrono::steady_clock::now();
+  by.deadline = begin + 2s;
+  const auto& engine = dynamic_cast<const search::engine&>(*index_->engine());
+  const auto got = engine.find(by, around(), {"soup", 10, {}});
+  ASSERT_TRUE(got) << got.error().public_text << ": the words have found something";
+  EXPECT_EQ(got->all.size(), 2u);
+  EXPECT_EQ(got->remark, "searched by words alone: the embedding service did not answer in time");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s);
 }
 
 }  // namespace

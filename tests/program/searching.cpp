@@ -1,0 +1,79 @@
+/// Servers that are started from one configuration with one index, as agents start one each.
+#include <signal.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "program/folder.hpp"
+#include "program/process.hpp"
+#include "program/served.hpp"
+
+namespace {
+
+using program_test::folder;
+using program_test::patience;
+using program_test::run;
+using program_test::served;
+using program_test::well;
+using program_test::within;
+
+/// Files, and a configuration that serves them with an index.
+class indexed : public folder {
+ public:
+  indexed() {
+    put("shelf/a.md", "# Birds\n\nThe pelican dives.\n");
+    put("shelf/b.md", "# Trees\n\nThe oak is old.\n");
+    put("config.toml",
+        "[search]\npath = \"index/search.db\"\ninterval_ms = 1000\nwords = \"trigrams\"\n[[source]]\ntype = "
+        "\"files\"\npath = \"shelf\"\n");
+  }
+  [[nodiscard]] std::vector<std::string> arguments() const { return {"--config", path("config.toml")}; }
+};
+
+std::string search(const served& on, const std::string& word) {
+  const auto got = run({"search", word, "--on", on.url()});
+  return got.output + got.errors;
+}
+
+/// Once it is there; false: it does not come.
+bool comes(const served& on, const std::string& word, const std::string& name) {
+  const auto until = within(patience);
+  while (std::chrono::steady_clock::now() < until) {
+    if (search(on, word).find(name) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(program_search, a_second_server_follows_the_first_and_takes_over_when_that_one_is_killed) {
+  const indexed shelf;
+  auto first = std::make_unique<served>(shelf.arguments());
+  ASSERT_TRUE(comes(*first, "pelican", "a.md")) << first->program().errors();
+  served second(shelf.arguments());
+  EXPECT_NE(second.program().errors().find("another process keeps up the index"), std::string::npos)
+      << second.program().errors();
+  EXPECT_NE(search(second, "pelican").find("a.md"), std::string::npos);
+  shelf.put("shelf/c.md", "# Herons\n\nThe heron waits.\n");
+  EXPECT_TRUE(comes(second, "heron", "c.md")) << second.program().errors();
+  // One that only asks, with a server of its own.
+  const auto asked = run({"search", "heron", "--", HONDANA_PROGRAM, "stdio", "--config", shelf.path("config.toml")});
+  EXPECT_EQ(asked.how, well) << asked.errors;
+  EXPECT_NE(asked.output.find("c.md"), std::string::npos) << asked.output << asked.errors;
+  ASSERT_TRUE(first->stop(SIGKILL));
+  first.reset();
+  ASSERT_TRUE(second.program().error_line_with("this process keeps up the index", within(patience)))
+      << second.program().errors();
+  shelf.put("shelf/d.md", "# Owls\n\nThe owl sleeps.\n");
+  EXPECT_TRUE(comes(second, "owl", "d.md")) << second.program().errors();
+  served third(shelf.arguments());
+  EXPECT_NE(search(third, "owl").find("d.md"), std::string::npos);
+  EXPECT_EQ(second.stop(SIGTERM), well);
+  ASSERT_TRUE(third.program().error_line_with("this process keeps up the index", within(patience))) << third.program().errors();
+  const auto checked = run({"check", "--config", shelf.path("config.toml")});
+  EXPECT_NE(checked.output.find("has 4 resources"), std::string::npos) << checked.output << checked.errors;
+}
+
+}  // namespace

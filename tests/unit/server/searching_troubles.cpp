@@ -1,0 +1,219 @@
+/// What goes wrong while a server indexes: it is said, keeps nothing else back, and ends.
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/server/searched_server.hpp"
+
+namespace {
+
+using namespace hondana;
+using namespace hondana::searched;
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class searching_in_trouble : public searching_server {
+ protected:
+  /// Until `what`, or for a minute. Has everything looked at meanwhile.
+  template <class What>
+  bool comes_true(const What& what) {
+    const auto until = std::chrono::steady_clock::now() + 60s;
+    while (!what()) {
+      if (std::chrono::steady_clock::now() > until) return false;
+      static_cast<void>(wait_until_complete(*index_, std::chrono::steady_clock::now() + 20ms));
+    }
+    return true;
+  }
+};
+
+TEST_F(searching_in_trouble, one_document_that_no_store_takes_is_said_once_and_the_others_are_indexed) {
+  put("memo:///a.md", "a stork");
+  auto bad = text_entry("memo:///bad.md");
+  bad.title = "title \xFF\xFE of nothing";
+  bad.description = "\xC3\x28";
+  ASSERT_TRUE(shelf_->add(bad, "a heron"));
+  put("memo:///z.md", "a crane");
+  serve();
+  EXPECT_THAT(uris("stork"), ElementsAre("memo:///a.md"));
+  EXPECT_THAT(uris("crane"), ElementsAre("memo:///z.md"));
+  EXPECT_THAT(uris("bad"), ElementsAre("memo:///bad.md")) << "its name is found";
+  EXPECT_TRUE(state_of(*index_).is_complete);
+  EXPECT_THAT(state_of(*index_).problem, IsEmpty());
+  wait();
+  wait();
+  EXPECT_EQ(times_in_log("memo:///bad.md"), 1u) << log();
+}
+
+TEST_F(searching_in_trouble, a_source_that_throws_for_one_resource_keeps_nothing_else_back) {
+  put("memo:///a.md", "a stork");
+  ASSERT_TRUE(shelf_->add(text_entry("memo:///throws.md"),
+                          [](const read_request&) -> result<reading> { throw std::runtime_error("/secret/path broke"); }));
+  ASSERT_TRUE(shelf_->add(text_entry("memo:///empty.md"), [](const read_request&) -> result<reading> { return reading(); }));
+  put("memo:///z.md", "a crane");
+  serve();
+  EXPECT_THAT(uris("stork"), ElementsAre("memo:///a.md"));
+  EXPECT_THAT(uris("crane"), ElementsAre("memo:///z.md"));
+  wait();
+  EXPECT_EQ(times_in_log("memo:///throws.md"), 1u) << log();
+  EXPECT_THAT(log(), HasSubstr("/secret/path broke"));
+  EXPECT_THAT(state_of(*index_).problem, Not(HasSubstr("path")));
+}
+
+TEST_F(searching_in_trouble, a_problem_ends_when_it_ends) {
+  auto is_broken = std::make_shared<std::atomic<bool>>(true);
+  put("memo:///a.md", "a stork");
+  ASSERT_TRUE(shelf_->add(text_entry("memo:///b.md"), [is_broken](const read_request&) -> result<reading> {
+    if (*is_broken) return fail(errc::source_unavailable, "down at db.internal:5432", "errno 111");
+    return text_reading("a heron", "text/markdown");
+  }));
+  options_.interval = 100ms;
+  auto made = open_search_index(options_);
+  ASSERT_TRUE(made);
+  index_ = *made;
+  server_options how;
+  how.search = index_;
+  server_ = std::make_unique<server>(how);
+  ASSERT_TRUE(server_->add(shelf_));
+  ASSERT_TRUE(comes_true([&] { return !state_of(*index_).problem.empty(); }));
+  EXPECT_EQ(state_of(*index_).problem, "some resources cannot be read now; the server's log says which and why");
+  EXPECT_FALSE(index_->source()->health().ok);
+  EXPECT_THAT(index_->source()->health().detail, Not(HasSubstr("memo:")));
+  EXPECT_THAT(log(), HasSubstr("db.internal"));
+  EXPECT_THAT(uris("stork"), ElementsAre("memo:///a.md"));
+  *is_broken = false;
+  wait();
+  EXPECT_THAT(state_of(*index_).problem, IsEmpty());
+  EXPECT_TRUE(index_->source()->health().ok);
+  EXPECT_THAT(uris("heron"), ElementsAre("memo:///b.md"));
+}
+
+TEST_F(searching_in_trouble, there_are_never_more_passages_than_may_be_and_what_did_not_fit_comes_when_there_is_room) {
+  options_.most_passages = 3;
+  for (const auto* name : {"a", "b", "c", "d", "e"})
+    put("memo:///" + std::string(name) + ".md", "a stork " + std::string(name));
+  serve();
+  EXPECT_EQ(state_of(*index_).passages, 3u);
+  EXPECT_FALSE(state_of(*index_).is_complete);
+  EXPECT_EQ(state_of(*index_).problem, "the index is full: not everything fits into most_passages");
+  EXPECT_EQ(uris("stork").size(), 3u);
+  const auto before = uris("stork");
+  ASSERT_TRUE(shelf_->remove(before[0]));
+  ASSERT_TRUE(shelf_->remove(before[1]));
+  ASSERT_TRUE(comes_true([&] { return state_of(*index_).problem.empty(); }));
+  EXPECT_EQ(state_of(*index_).passages, 3u);
+  EXPECT_EQ(uris("stork").size(), 3u);
+  EXPECT_TRUE(state_of(*index_).is_complete);
+}
+
+TEST_F(searching_in_trouble, only_a_few_wait_at_once_and_waiting_ends_when_the_peer_goes_or_the_server) {
+  put("memo:///a.md", "a stork");
+  auto is_broken = std::make_shared<std::atomic<bool>>(true);
+  ASSERT_TRUE(shelf_->add(text_entry("memo:///b.md"), [is_broken](const read_request&) -> result<reading> {
+    if (*is_broken) return fail(errc::source_unavailable, "down");
+    return text_reading("a heron", "text/markdown");
+  }));
+  auto made = open_search_index(options_);
+  ASSERT_TRUE(made);
+  index_ = *made;
+  server_options how;
+  how.search = index_;
+  server_ = std::make_unique<server>(how);
+  ASSERT_TRUE(server_->add(shelf_));
+  std::stop_source gone;
+  std::vector<std::thread> waiting;
+  std::atomic<int> cancelled = 0;
+  std::atomic<int> refused = 0;
+  waiting.reserve(6);
+  for (int i = 0; i < 6; ++i) {
+    waiting.emplace_back([&] {
+      const auto got = read("search:///?wait=complete", {}, gone.get_token());
+      if (!got && got.error().code == errc::cancelled) ++cancelled;
+      if (!got && got.error().code == errc::overloaded) ++refused;
+    });
+  }
+  ASSERT_TRUE(comes_true([&] { return refused == 2; }));
+  gone.request_stop();
+  for (auto& one : waiting) one.join();
+  EXPECT_EQ(cancelled, 4);
+  result<std::string> last;
+  std::thread still([&] { last = read("search:///?wait=complete"); });
+  index_->leave();
+  still.join();
+  EXPECT_FALSE(last);
+}
+
+TEST_F(searching_in_trouble, a_title_that_stands_in_the_contents_outlives_a_restart) {
+  const auto folder = std::filesystem::temp_directory_path() / ("search_titles_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  options_.path = (folder / "index.db").string();
+  auto versioned = text_entry("memo:///a.md");
+  versioned.version = "v1";
+  ASSERT_TRUE(shelf_->add(versioned, [](const read_request& request) -> result<reading> {
+    auto out = text_reading("# Pelicans\n\nThey fish.\n", "text/markdown");
+    out.version = "v1";
+    if (request.if_version == out.version) out.contents.clear();
+    return out;
+  }));
+  for (int start = 0; start < 3; ++start) {
+    serve();
+    const auto got = find("pelicans");
+    ASSERT_TRUE(got);
+    ASSERT_EQ(got->all.size(), 1u);
+    EXPECT_THAT(got->all.front().why, HasSubstr("in the title")) << start;
+    server_.reset();
+    index_.reset();
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(searching_in_trouble, what_is_watched_is_watched_after_a_restart_and_after_a_reload_that_keeps_its_source) {
+  const auto folder = std::filesystem::temp_directory_path() / ("search_watched_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  options_.path = (folder / "index.db").string();
+  options_.interval = std::chrono::hours(1);
+  auto texts = std::make_shared<std::array<std::atomic<const char*>, 2>>();
+  for (std::size_t i = 0; i < texts->size(); ++i) {
+    (*texts)[i] = "v1";
+    auto versioned = text_entry("memo:///" + std::to_string(i) + ".md");
+    versioned.version = "v1";
+    // Its list says nothing of a change; only who is told of it can know.
+    ASSERT_TRUE(shelf_->add(versioned, [texts, i](const read_request& request) -> result<reading> {
+      auto out = text_reading((*texts)[i].load(), "text/markdown");
+      out.version = (*texts)[i].load();
+      if (request.if_version == out.version) out.contents.clear();
+      return out;
+    }));
+  }
+  serve();
+  server_.reset();
+  index_.reset();
+  serve();
+  (*texts)[0] = "heron";
+  server_->resource_updated("memo:///0.md");
+  EXPECT_TRUE(comes_true([&] { return !uris("heron").empty(); })) << "after a restart";
+  server_options again;
+  again.search = index_;
+  ASSERT_TRUE(server_->replace(again, {shelf_}));
+  wait();
+  (*texts)[1] = "crane";
+  server_->resource_updated("memo:///1.md");
+  EXPECT_TRUE(comes_true([&] { return !uris("crane").empty(); })) << "after a reload, and while everything is looked at";
+  server_.reset();
+  index_.reset();
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
