@@ -73,7 +73,8 @@ TEST(program_search, a_second_server_follows_the_first_and_takes_over_when_that_
   EXPECT_EQ(second.stop(SIGTERM), well);
   ASSERT_TRUE(third.program().error_line_with("this process keeps up the index", within(patience))) << third.program().errors();
   const auto checked = run({"check", "--config", shelf.path("config.toml")});
-  EXPECT_NE(checked.output.find("has 4 resources"), std::string::npos) << checked.output << checked.errors;
+  // The folder is one, too.
+  EXPECT_NE(checked.output.find("has 5 resources, 5 passages"), std::string::npos) << checked.output << checked.errors;
 }
 
 }  // namespace
