@@ -155,6 +155,8 @@ void docs_provider::add_original(given& to, const document& of, const std::share
                                  const read_request& request) {
   if (text->about->equals_original || !library_->how().originals) return;
   auto uri = of.entry.uri + "?format=original";
+  // Who may read the text alone is not given the file beside it.
+  if (const auto& view = request.who.view; view && !view->may_read(uri)) return;
   auto& facts = to.contents.front().metadata;
   const auto room = request.max_bytes - text->text->size();
   const bool has_room = text->about->state.size <= room;

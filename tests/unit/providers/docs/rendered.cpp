@@ -122,5 +122,15 @@ TEST_F(rendered_documents, leave_the_original_out_where_it_does_not_fit_or_is_no
   EXPECT_EQ(original_at(*serve(how), "docs://book/spec.pdf"), "none");
 }
 
+TEST_F(rendered_documents, come_without_the_original_for_who_may_not_read_that) {
+  write("spec.pdf", "%PDF-1.7\none\n\f");
+  const auto from = serve_rendered();
+  const auto got = read(*from, "docs://book/spec.pdf", somebody("format=original"));
+  ASSERT_TRUE(got) << got.error().public_text;
+  EXPECT_EQ(got->contents.size(), 1u);
+  EXPECT_EQ(fact_of(got->contents.front().metadata, "original"), "");
+  EXPECT_EQ(read(*from, "docs://book/spec.pdf", somebody("other"))->contents.size(), 2u);
+}
+
 }  // namespace
 }  // namespace hondana::docs
