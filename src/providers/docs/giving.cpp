@@ -161,7 +161,7 @@ void docs_provider::add_original(given& to, const document& of, const std::share
   const auto room = request.max_bytes - text->text->size();
   const bool has_room = text->about->state.size <= room;
   auto original = has_room ? library_->original_of(of, request, text) : result<docs::original>();
-  if (!original && original.error().code == errc::access_denied) {
+  if (!original && original.error().code == errc::unsupported) {
     facts.emplace_back(withheld_key, original.error().public_text);
     return;
   }

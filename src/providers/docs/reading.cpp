@@ -131,6 +131,8 @@ result<found_text> rendering_of(const opened_file& file, const assignment& what,
   auto rendered = with.renderer->render(*what.type.rendered, file.file.get(), limits, by.stop, by.deadline);
   if (!rendered) {
     auto why = std::move(rendered.error());
+    // Of what is encrypted peers would hear that it is not there.
+    if (why.code == errc::access_denied) why.code = errc::invalid_argument;
     if (is_lasting(why)) why.public_text += way_to_original(with);
     return tl::unexpected(std::move(why));
   }
@@ -293,7 +295,7 @@ result<std::shared_ptr<const facts>> glance(const opened_file& file, const assig
 }
 
 failure withheld(const std::string& why) {
-  return {errc::access_denied, "The file itself is not given, since it may hold secrets: " + why, {}};
+  return {errc::unsupported, "The file itself is not given, since it may hold secrets: " + why, {}};
 }
 
 result<original> read_original(const opened_file& file, const assignment& what, const options& with, const facts* about) {

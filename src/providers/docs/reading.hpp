@@ -34,7 +34,8 @@ struct assignment {
 /// Whether an error is the document's own and stays until it changes.
 [[nodiscard]] bool is_lasting(const failure& why) noexcept;
 
-/// Why a file is not given as it is: access_denied, `why` as the end of a sentence.
+/// Why a file is not given as it is: unsupported, since peers are told no words of what they may not see. `why`: the end of a
+/// sentence.
 [[nodiscard]] failure withheld(const std::string& why);
 
 /// The file as it is. With `redact` it is given only where nothing is masked in its text, or where that is the file byte for

@@ -68,6 +68,8 @@ TEST_F(rendered_documents, that_are_encrypted_or_broken_are_clear_errors_and_the
   settle("broken.docx");
   const auto from = serve_rendered();
   EXPECT_EQ(text_at(*from, "docs://book/locked.pdf"), "error: The file is encrypted.");
+  // Whoever may not see something is told that it is not there, which this is not.
+  EXPECT_EQ(error_at(*from, "docs://book/locked.pdf"), errc::invalid_argument);
   EXPECT_THAT(text_at(*from, "docs://book/broken.docx"), HasSubstr("error: The file is broken."));
   EXPECT_EQ(text_at(*from, "docs://book/fine.md"), "# Fine\n");
   EXPECT_THAT(surveyed(*from, true).at("locked.pdf"), HasSubstr("The file is encrypted."));
