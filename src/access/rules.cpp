@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "access/one_form.hpp"
 #include "model/scope.hpp"
 
 namespace hondana::access {
@@ -107,14 +108,16 @@ result<rule> rule::make(access_rule what, std::size_t number) {
   rule made(std::move(what), number);
   for (const auto& one : made.what_.uris) {
     if (!is_template(one)) {
-      made.prefixes_.push_back(one);
+      made.prefixes_.push_back(in_one_form(one));
       continue;
     }
-    auto compiled = uri_template::compile(one);
+    auto compiled = uri_template::compile(in_one_form(one));
     if (!compiled) return tl::unexpected(std::move(compiled.error()));
     made.templates_.push_back(std::move(*compiled));
   }
-  for (const auto& one : made.what_.patterns) made.patterns_.push_back(ignore::glob::for_path(one));
+  for (const auto& one : made.what_.patterns) {
+    made.patterns_.push_back(ignore::glob::for_path(pattern_in_one_form(one)));
+  }
   return made;
 }
 
@@ -127,7 +130,12 @@ bool rule::fits(std::string_view uri) const {
 
 bool rule::is_about_uri(std::string_view uri) const {
   if (!is_about_resources()) return false;
-  if (is_about_all_uris() || fits(uri)) return true;
+  if (is_about_all_uris()) return true;
+  return has_forms(uri) ? fits_whole_or_part(in_one_form(uri)) : fits_whole_or_part(uri);
+}
+
+bool rule::fits_whole_or_part(std::string_view uri) const {
+  if (fits(uri)) return true;
   const auto whole = whole_of(uri);
   return whole.size() != uri.size() && fits(whole);
 }

@@ -26,7 +26,7 @@ class rule {
   /// Whether it has conditions that only an entry can meet.
   [[nodiscard]] bool looks_at_entries() const noexcept { return !what_.kinds.empty() || what_.audience.has_value(); }
 
-  /// Whether it is about a resource of this canonical URI, its entry aside.
+  /// Whether it is about a resource of this canonical URI, its entry aside. NFC and NFD make no difference.
   [[nodiscard]] bool is_about_uri(std::string_view uri) const;
   /// Whether it is about what has this kind and these annotations, its URI aside.
   [[nodiscard]] bool is_about_entry(const resource& entry) const;
@@ -41,6 +41,8 @@ class rule {
   rule(access_rule what, std::size_t number) : what_(std::move(what)), number_(number) {}
   [[nodiscard]] bool is_about_resources() const noexcept { return what_.tools.empty() && what_.prompts.empty(); }
   [[nodiscard]] bool is_about_all_uris() const noexcept { return what_.uris.empty() && what_.patterns.empty(); }
+  /// Of a URI in one form, as the next.
+  [[nodiscard]] bool fits_whole_or_part(std::string_view uri) const;
   [[nodiscard]] bool fits(std::string_view uri) const;
 
   access_rule what_;

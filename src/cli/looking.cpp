@@ -23,6 +23,7 @@
 #include "cli/sandbox/server_sandbox.hpp"
 #include "cli/sandbox/told.hpp"
 #include "cli/sandbox/written_folders.hpp"
+#include "cli/search_checked.hpp"
 #include "cli/visible.hpp"
 #include "json/writer.hpp"
 #include "model/scope.hpp"
@@ -166,6 +167,10 @@ int run(const check_command& what) {
     return exit_usage;
   }
   for (const auto& one : *warnings) say(one);
+  if (auto sound = check_search(whole->settings); !sound) {
+    complain(sound.error());
+    return exit_usage;
+  }
   // As `serve` would, so that what it says of the sources is what they can do there.
   const auto http = listening_options({}, whole->settings.http, {});
   // But for folders that it would make: that of the record, and that of an index that is not there.
@@ -202,6 +207,7 @@ int run(const check_command& what) {
   print_sandbox(*sandbox, what.as_json);
   print_words("inForce", in_force(*whole), what.as_json);
   int code = print_index(whole->settings, what.as_json) ? exit_ok : exit_server;
+  print_words_of_index(whole->settings, what.as_json);
   if (const auto& search = whole->settings.search) {
     if (const auto needs = search::needs_of(*search)) print_needs("search", *needs, what.as_json);
   }

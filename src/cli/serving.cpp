@@ -25,6 +25,7 @@
 #include "cli/output.hpp"
 #include "cli/sandbox/server_sandbox.hpp"
 #include "cli/sandbox/written_folders.hpp"
+#include "cli/search_checked.hpp"
 #include "cli/signals.hpp"
 #include "config/search_settings.hpp"
 #include "config/tracing_settings.hpp"
@@ -64,6 +65,7 @@ class reloadable {
   result<parts> assemble() {
     auto whole = assemble_soundly();
     if (!whole) return whole;
+    if (auto sound = check_search(whole->settings); !sound) return tl::unexpected(std::move(sound.error()));
     http_ = whole->settings.http;
     auth_ = whole->settings.auth;
     sandboxed_ = whole->settings.sandbox;

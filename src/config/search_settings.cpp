@@ -7,7 +7,10 @@
 #include <tuple>
 #include <utility>
 
+#include <hondana/uri.hpp>
+
 #include "config/collector.hpp"
+#include "letters/lower_case.hpp"
 
 namespace hondana::config {
 namespace {
@@ -33,6 +36,12 @@ void take_prefixes(section& from, std::string_view key, std::vector<std::string>
   into = std::move(*all);
 }
 
+bool is_web_url(const std::string& text) {
+  const auto parts = split_uri(text);
+  return (letters::is_same(parts.scheme, "http") || letters::is_same(parts.scheme, "https")) && parts.authority &&
+         !parts.authority->empty() && !parts.fragment && canonical_uri(text).has_value();
+}
+
 embedding_options read_embeddings(section from, collector& errors) {
   embedding_options out;
   errors.take(from.string("url"), out.url);
@@ -48,6 +57,8 @@ embedding_options read_embeddings(section from, collector& errors) {
   errors.take(from.boolean("secrets_in_the_clear"), out.sends_secrets_in_the_clear);
   if (out.url.empty())
     errors.note(from.wrong("url", "missing; name the service up to /v1, e.g. url = \"http://localhost:11434/v1\""));
+  if (!out.url.empty() && !is_web_url(out.url))
+    errors.note(from.wrong("url", "\"" + out.url + "\" is no URL of a service; write one like \"http://localhost:11434/v1\""));
   if (out.model.empty()) errors.note(from.wrong("model", "missing; name the model as the service calls it"));
   make_absolute(from, "bearer_file", out.bearer_file, errors);
   make_absolute(from, "authorities", out.authorities, errors);

@@ -182,6 +182,7 @@ class asciidoc_reader {
   /// The text as people read it; its links are added to `links`.
   std::string inline_of(std::string_view raw, std::size_t number, std::vector<link>& links) const {
     std::string out;
+    std::size_t stop = 0;
     for (std::size_t at = 0; at < raw.size();) {
       const char c = raw[at];
       if (c == '\n') ++number;
@@ -190,7 +191,7 @@ class asciidoc_reader {
       if (c == '<' && raw.substr(at).starts_with("<<"))
         end = cross_reference(raw, at, links);
       else if ((c == 'l' || c == 'x' || c == 'i') && !(at > 0 && (letters::is_letter(raw[at - 1]) || is_digit(raw[at - 1]))))
-        end = macro(raw, at, links);
+        end = macro(raw, at, stop, links);
       else if (c == 'h')
         end = url(raw, at, links);
       if (end == at) {
@@ -222,17 +223,18 @@ class asciidoc_reader {
     return end + 2;
   }
 
-  /// `link:target[text]`, `xref:…`, `image:…`, `image::…`.
-  std::size_t macro(std::string_view raw, std::size_t at, std::vector<link>& links) const {
+  /// `link:target[text]`, `xref:…`, `image:…`, `image::…`. `stop`: the next end of a target, as far as it is known from before.
+  std::size_t macro(std::string_view raw, std::size_t at, std::size_t& stop, std::vector<link>& links) const {
     const auto rest = raw.substr(at, 7);
     const std::size_t name = rest.starts_with("link:") || rest.starts_with("xref:") ? 5
                              : rest.starts_with("image::")                          ? 7
                              : rest.starts_with("image:")                           ? 6
                                                                                     : 0;
     if (name == 0) return at;
+    if (stop < at + name) stop = std::min(raw.find_first_of("[ \t\n", at + name), raw.size());
+    const auto open = stop;
     const auto whole = raw.substr(0, at + longest_target);
-    const auto open = whole.find_first_of("[ \t\n", at + name);
-    if (open == std::string_view::npos || raw[open] != '[' || open == at + name) return at;
+    if (open >= whole.size() || raw[open] != '[' || open == at + name) return at;
     const auto shut = whole.find(']', open);
     if (shut == std::string_view::npos) return at;
     auto text = raw.substr(open + 1, shut - open - 1);
@@ -245,12 +247,16 @@ class asciidoc_reader {
   }
 
   static std::size_t url(std::string_view raw, std::size_t at, std::vector<link>& links) {
-    auto end = end_of_url(raw, at);
+    if (!raw.substr(at).starts_with("http")) return at;
+    // A bracket ends it; what is behind is not looked at for each.
+    const auto open = raw.substr(0, at + longest_target).find('[', at);
+    auto end = end_of_url(raw.substr(0, open), at);
     if (end == at) return at;
+    // What ends a sentence is of the target where a bracket follows.
+    const auto between = open == std::string_view::npos ? std::string_view("[") : raw.substr(end, open - end);
+    if (between.find_first_not_of("?!.,:;*_~'|])") == std::string_view::npos) end = open;
     auto target = raw.substr(at, end - at);
     std::string_view text = target;
-    const auto open = target.find('[');
-    if (open != std::string_view::npos) end = at + open;
     if (end < raw.size() && raw[end] == '[') {
       const auto shut = raw.substr(0, end + longest_target).find(']', end);
       target = raw.substr(at, end - at);

@@ -18,6 +18,10 @@ constexpr char gone = '\x01';
 /// Beyond that nothing is code.
 constexpr std::size_t most_ticks = 64;
 constexpr std::size_t open_text = std::string::npos;
+/// One more than an outline has, so that it knows that it is cut.
+constexpr std::size_t most_links_found = 10'001;
+/// Of what a link's text is taken from; pictures may stand in pictures, each with the marks of all within it.
+constexpr std::size_t longest_link_text = 8 * longest_heading;
 
 class inline_reader {
  public:
@@ -31,7 +35,8 @@ class inline_reader {
     made.links.reserve(found_.size());
     for (auto& one : found_) {
       const auto end = one.end == open_text ? one.begin : one.end;
-      one.what.text = readable(std::string_view(out_).substr(one.begin, end - one.begin), longest_heading);
+      const auto whole = std::string_view(out_).substr(one.begin, end - one.begin);
+      one.what.text = readable(front_of(whole, longest_link_text), longest_heading);
       made.links.push_back(std::move(one.what));
     }
     made.text = readable(out_, out_.size());
@@ -42,6 +47,7 @@ class inline_reader {
   struct bracket {
     std::size_t source;  ///< Behind it.
     std::size_t out;     ///< Where it stands.
+    std::size_t later;   ///< How many were opened up to it.
     bool is_picture;
   };
   struct delimiters {
@@ -79,11 +85,11 @@ class inline_reader {
       case '`':
         return code();
       case '[':
-        brackets_.push_back({at_ + 1, out_.size(), false});
+        brackets_.push_back({at_ + 1, out_.size(), ++opened_, false});
         return copy(1);
       case '!':
         if (at_ + 1 < text_.size() && text_[at_ + 1] == '[') {
-          brackets_.push_back({at_ + 2, out_.size(), true});
+          brackets_.push_back({at_ + 2, out_.size(), ++opened_, true});
           return copy(2);
         }
         return copy(1);
@@ -172,6 +178,10 @@ class inline_reader {
     std::string target;
     const auto behind = is_allowed ? target_behind(open, target) : 0;
     if (behind == 0) return copy(1);
+    if (found_.size() >= most_links_found) {
+      at_ = behind;
+      return;
+    }
     std::fill_n(out_.begin() + static_cast<std::ptrdiff_t>(open.out), open.is_picture ? 2 : 1, gone);
     if (!open.is_picture) {
       // Links do not stand in links: URLs within this one are its text.
@@ -202,6 +212,8 @@ class inline_reader {
       }
     }
     if (label.size() > 999) return 0;
+    // A label has no brackets; looking for each of many nested ones would take its length each.
+    if (behind == next && open.later < opened_) return 0;
     const auto known = defined_.find(label_of(label));
     if (known == defined_.end()) return 0;
     target = known->second;
@@ -324,6 +336,7 @@ class inline_reader {
   std::string out_{};
   std::vector<found> found_{};
   std::vector<bracket> brackets_{};
+  std::size_t opened_ = 0;
   std::size_t no_links_below_ = 0;
   std::array<std::vector<delimiters>, 3> open_{};
   std::vector<std::vector<std::size_t>> next_ticks_{};

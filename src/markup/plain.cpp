@@ -104,6 +104,8 @@ void refer_urls(gatherer& gathered, const piece& one) {
     counted = at;
     std::string url(raw.substr(at - length, end - at + length));
     gathered.refer({url, url, number, false});
+    // What a URL has within it is no other.
+    at = std::max(at, end - std::min<std::size_t>(end, 3));
   }
 }
 

@@ -142,6 +142,16 @@ constexpr flag scheme_flag{.name = "scheme", .value = "SCHEME", .help = "Only re
 constexpr flag under_flag{.name = "under", .value = "URI", .help = "Only resources whose URI begins with this"};
 constexpr flag since_flag{
     .name = "since", .value = "TIME", .help = "Only what has changed since: 2025-01-12 or 2025-01-12T15:00:58Z"};
+constexpr flag wait_flag{
+    .name = "wait",
+    .value = "SECONDS",
+    .help = "Wait so long for the server's index to be complete (default 60 for a program behind --, else 0)",
+    .details = "After that what there is by then is searched, and standard error says that it is not all.",
+    .number = number_bounds{0, 86'400, false}};
+constexpr flag original_flag{
+    .name = "original",
+    .help = "The file that a document (docs://…) is the text of, as it is",
+    .details = "Without it a document's text is written alone, and standard error says so where the file came with it."};
 constexpr flag arguments_flag{.name = "arguments",
                               .value = "JSON",
                               .help = "All arguments as one JSON object, instead of NAME=VALUE",
@@ -161,7 +171,7 @@ constexpr std::array what_to_read{argument{.name = "URI",
                                            .help = "The resource: its URI, its name as ls shows it, or the URI's last parts",
                                            .by = completion_kind::uri,
                                            .is_required = true}};
-constexpr std::array read_flags{&output_flag, &lines_flag, &with_flag, &force_flag};
+constexpr std::array read_flags{&output_flag, &lines_flag, &original_flag, &with_flag, &force_flag};
 constexpr std::array what_to_complete{
     argument{.name = "TEMPLATE", .help = "The template or its name, as `hondana templates` prints them", .is_required = true},
     argument{.name = "VARIABLE", .help = "The one to complete", .is_required = true},
@@ -180,7 +190,7 @@ constexpr std::array call_flags{&arguments_flag};
 constexpr std::array what_to_search{
     argument{.name = "WORDS", .help = "What to search for", .is_required = true, .is_repeatable = true}};
 constexpr std::array search_flags{&limit_flag,        &lang_flag,     &scheme_flag, &under_flag,
-                                  &min_priority_flag, &audience_flag, &since_flag};
+                                  &min_priority_flag, &audience_flag, &since_flag,  &wait_flag};
 
 constexpr std::array ls_examples{
     example{"hondana ls", "what a server of the current folder would list"},

@@ -37,6 +37,8 @@ extern const flag lang_flag;
 extern const flag scheme_flag;
 extern const flag under_flag;
 extern const flag since_flag;
+extern const flag wait_flag;
+extern const flag original_flag;
 extern const flag write_flag;
 extern const flag man_flag;
 

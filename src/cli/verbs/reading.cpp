@@ -11,17 +11,23 @@
 #include "cli/flags/client_flags.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal/progress.hpp"
+#include "cli/terminal/quantities.hpp"
 #include "cli/terminal/text_filter.hpp"
 #include "cli/verbs/entries.hpp"
 #include "cli/verbs/growing_file.hpp"
 #include "cli/verbs/line_range.hpp"
 #include "cli/verbs/meanings.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "cli/visible.hpp"
 #include "json/base64.hpp"
 #include "json/writer.hpp"
+#include "letters/lower_case.hpp"
 
 namespace hondana::cli {
 namespace {
+
+/// Of contents behind the first.
+constexpr std::size_t most_kept = 64u << 20;
 
 /// The URI of a template of the server's that gives lines of `uri`; empty: there is none.
 std::string uri_of_lines(const task& what, const std::string& uri, const std::string& lines) {
@@ -105,7 +111,31 @@ class destination {
     if (const auto file = what.line.text(output_flag); !file.empty() && file != "-") file_.emplace(file);
   }
   result<void> open() { return file_ ? file_->open() : result<void>(); }
+  /// What comes behind the first content is kept until it is known what it is.
   result<void> take(std::size_t item, std::string_view bytes) {
+    if (item == 0) return pass(item, bytes);
+    if (kept_ + bytes.size() > most_kept)
+      return fail(errc::response_too_large, "There is more than one content, and they are large. --json prints all of them.");
+    kept_ += bytes.size();
+    if (later_.size() < item) later_.resize(item);
+    later_[item - 1] += bytes;
+    return {};
+  }
+  /// The other contents, but for files that the first is the text of.
+  result<void> take_later(const std::vector<read_item>& items) {
+    for (std::size_t i = 1; i < items.size() && i <= later_.size(); ++i) {
+      const auto& one = items[i];
+      if (items.front().is_text && !one.is_text) {
+        if (!what_.line.has(quiet_flag))
+          say("left out: the file itself (" + visible_in_line(one.mimeType) + ", " + human_size(one.size) +
+              "); --original gives it");
+        continue;
+      }
+      if (auto done = pass(i, later_[i - 1]); !done) return done;
+    }
+    return {};
+  }
+  result<void> pass(std::size_t item, std::string_view bytes) {
     if (item != item_) {
       // Each item has lines and characters of its own.
       item_ = item;
@@ -156,7 +186,18 @@ class destination {
   text_filter filter_;
   std::size_t item_ = 0;
   bool is_first_ = true;
+  std::vector<std::string> later_;
+  std::size_t kept_ = 0;
 };
+
+/// The URI of the file that a document is the text of. Errors: invalid_argument.
+result<std::string> uri_of_original(const std::string& uri) {
+  const auto parts = split_uri(uri);
+  if (letters::is_same(parts.scheme, "docs") && !parts.query) return uri + "?format=original";
+  if (letters::is_same(parts.scheme, "docs") && parts.query == "format=original") return uri;
+  return fail(errc::invalid_argument,
+              "--original is for whole documents of a source of type docs, docs://SET/PATH, which " + uri + " is not.");
+}
 
 }  // namespace
 
@@ -165,6 +206,7 @@ int read_resource(const task& what) {
     return what.with.explain(
         {errc::invalid_argument, "--json prints what was read, --output writes its bytes: give one of them.", {}});
   auto uri = asked_uri(what);
+  if (uri && what.line.has(original_flag)) uri = uri_of_original(*uri);
   if (!uri) return what.with.explain(uri.error());
   std::optional<line_range> lines;
   if (what.line.has(lines_flag)) {
@@ -191,6 +233,9 @@ int read_resource(const task& what) {
   auto got = what.with.read_to(*uri, [&into](std::size_t item, std::string_view bytes) { return into.take(item, bytes); });
   if (output_is_gone()) return exit_ok;  // finish_output says how it ended
   if (!got && !into.has_enough()) return what.with.explain(blamed_on(*uri, got.error()));
+  if (got) {
+    if (auto done = into.take_later(got->items); !done && !into.has_enough()) return what.with.explain(done.error());
+  }
   if (auto done = into.finish(); !done) return what.with.explain(done.error());
   if (got) tell_masked(what, got->items);
   return exit_ok;

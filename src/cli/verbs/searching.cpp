@@ -1,5 +1,7 @@
 /// search: passages with some words, the best first.
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -45,13 +47,60 @@ const asked_for conditions[]{{&limit_flag, "limit", false},
                              {&audience_flag, "audience", true},
                              {&since_flag, "modifiedSince", false}};
 
+/// For a program that was started for this one question.
+constexpr std::chrono::seconds usual_wait{60};
+constexpr std::chrono::seconds between_news{5};
+/// Servers give up on calls after a while, and are asked again.
+constexpr std::chrono::seconds one_wait{20};
+
+std::chrono::milliseconds longest_wait_for_index(const task& what) {
+  if (const auto seconds = what.line.number(wait_flag)) {
+    return std::chrono::milliseconds(static_cast<std::int64_t>(*seconds * 1000));
+  }
+  return what.line.server().empty() ? std::chrono::milliseconds(0) : std::chrono::milliseconds(usual_wait);
+}
+
+/// Returns when everything is indexed that is there now, or so much time has passed, or the server cannot say; telling how far
+/// it is meanwhile. Errors: cancelled, and what ends the connection.
+result<void> wait_for_index(const task& what) {
+  using clock = std::chrono::steady_clock;
+  const auto end = clock::now() + longest_wait_for_index(what);
+  auto next_news = clock::now() + between_news;
+  const bool tells = !what.line.has(quiet_flag);
+  for (auto now = clock::now(); now < end; now = clock::now()) {
+    auto how = what.with.how();
+    how.time = std::min<std::chrono::milliseconds>(std::chrono::ceil<std::chrono::milliseconds>(end - now), one_wait);
+    how.afresh = true;
+    how.report = [&next_news, tells](const progress& one) {
+      if (!tells || clock::now() < next_news) return;
+      next_news = clock::now() + between_news;
+      say("the server is indexing" + (one.message.empty() ? std::string() : ": " + one.message));
+    };
+    const auto got = what.with.server().read("search:///?wait=complete", how);
+    if (got) return {};
+    const auto code = got.error().code;
+    if (code == errc::cancelled || code == errc::source_unavailable) return tl::unexpected(got.error());
+    // Not because its time was over: it will say the same again.
+    if (code != errc::timed_out && clock::now() - now < between_news) return {};
+  }
+  return {};
+}
+
+/// What a server says of words or conditions is about what was typed.
+failure about_what_was_typed(failure why) {
+  constexpr std::int64_t invalid_params = -32602;
+  if (!why.answer || why.answer->code != invalid_params) return why;
+  return {errc::invalid_argument, "The server does not search for that: " + why.answer->message, why.private_text};
+}
+
 result<value> ask_index(const task& what, const std::string& words) {
   auto uri = "search:///?q=" + percent_encode(words);
   for (const auto& one : conditions) {
     if (what.line.has(*one.which)) uri += std::string("&") + one.name + '=' + percent_encode(what.line.text(*one.which));
   }
+  if (auto waited = wait_for_index(what); !waited) return tl::unexpected(std::move(waited.error()));
   auto got = what.with.server().read(uri, what.with.how());
-  if (!got) return tl::unexpected(std::move(got.error()));
+  if (!got) return tl::unexpected(about_what_was_typed(std::move(got.error())));
   if (got->items.empty()) return fail(errc::broken_protocol, "the server answered a search with nothing");
   return value::parse(got->items.front().bytes);
 }
@@ -74,7 +123,7 @@ result<value> ask_tool(const task& what, const std::string& words) {
     }
   }
   auto got = what.with.server().call_tool(tool_name, arguments, what.with.how());
-  if (!got) return tl::unexpected(std::move(got.error()));
+  if (!got) return tl::unexpected(about_what_was_typed(std::move(got.error())));
   if (!got->isError && got->structuredContent) return *got->structuredContent;
   std::string why = "the server cannot be searched";
   for (const auto& one : got->content) {
@@ -130,15 +179,31 @@ void print_for_programs(const std::vector<value>& results) {
   }
 }
 
+/// What was not looked at, or only by half.
+void tell_remark(const task& what, const value& answer) {
+  if (what.line.has(quiet_flag)) return;
+  const auto* complete = answer.find("isComplete");
+  const auto remark = visible_in_line(text_of(answer, "remark"));
+  if (complete != nullptr && complete->as_boolean() == false) {
+    say(remark.empty() ? "not everything could be looked at" : "not everything could be looked at: " + remark);
+  } else if (!remark.empty()) {
+    say(remark);
+  }
+}
+
 }  // namespace
 
 int search_resources(const task& what) {
   std::string words;
   for (const auto& one : what.line.words()) words += (words.empty() ? "" : " ") + one;
+  if (std::all_of(words.begin(), words.end(), [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); })) {
+    return what.with.explain({errc::invalid_argument, "There are no words to search for.", {}});
+  }
   const auto answer = has_index(what) ? ask_index(what, words) : ask_tool(what, words);
   if (!answer) return what.with.explain(answer.error());
   if (what.line.has(json_flag)) {
     print_json(answer->to_text());
+    tell_remark(what, *answer);
     return exit_ok;
   }
   const auto results = answer->array_at("results");
@@ -149,11 +214,7 @@ int search_resources(const task& what) {
   } else {
     print_for_programs(*results);
   }
-  const auto* complete = answer->find("isComplete");
-  if (complete != nullptr && complete->as_boolean() == false && !what.line.has(quiet_flag)) {
-    const auto remark = text_of(*answer, "remark");
-    say(remark.empty() ? "not everything could be looked at" : "not everything could be looked at: " + remark);
-  }
+  tell_remark(what, *answer);
   return exit_ok;
 }
 

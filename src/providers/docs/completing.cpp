@@ -1,6 +1,7 @@
 /// Completing paths, sections and formats, without what the caller may not see.
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <set>
 #include <utility>
 
@@ -20,6 +21,7 @@ namespace {
 constexpr std::size_t most_values = 100;
 constexpr std::size_t most_pages = 100;
 constexpr std::size_t longest_typed = 1000;
+constexpr std::chrono::seconds longest_typing_wait{2};
 constexpr std::size_t looks_between_checks = 256;
 
 std::string chosen(const complete_request& request, std::string_view variable) {
@@ -103,7 +105,11 @@ result<complete_result> docs_provider::complete_sections(const scene& in, const 
   what.path = decoded_or_same(chosen(request, "path"));
   const auto found = find(in, what, request.who);
   if (!found || !is_readable(request.who, (*found)->entry)) return complete_result();
-  const auto text = library_->text_of(**found, request);
+  // People do not wait longer for what they type; it is rendered behind it, and there the next time.
+  call patient = request;
+  if ((*found)->type.rendered)
+    patient.deadline = std::min(patient.deadline, std::chrono::steady_clock::now() + longest_typing_wait);
+  const auto text = library_->text_of(**found, patient);
   if (!text) return complete_result();  // there is nothing to offer of what cannot be read
   if (request.argument == "pages") {
     std::vector<std::string> pages;

@@ -1,11 +1,13 @@
 /// Makes a set of documents from its `[[source]]` table.
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "config/section.hpp"
@@ -18,6 +20,7 @@ namespace hondana::docs {
 namespace {
 
 constexpr std::uint64_t most_bytes_of_one = 1ull << 30;
+constexpr std::int64_t most_calls = 1024;
 constexpr std::uint64_t least_memory = 64ull << 20;
 
 /// A folder's name made of what names of sets are made of.
@@ -44,9 +47,12 @@ result<options> read_options(config::section& from) {
   const bool renders = reader.truth("renders", true);
   const auto seconds = reader.take(from.integer("render_seconds", 1, 600));
   if (seconds) made.rendered.time = std::chrono::seconds(*seconds);
+  // The server reads it, too; here it says how many may wait for renderings.
+  if (const auto calls = reader.take(from.integer("concurrency", 1, most_calls))) made.calls = static_cast<std::size_t>(*calls);
+  made.rendered_at_once = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 4);
   made.rendered.memory = reader.bytes("render_memory", least_memory, 1ull << 36, made.rendered.memory);
   if (auto done = reader.finish(); !done) return tl::unexpected(std::move(done.error()));
-  if (renders) made.renderer = rendering::renderer::make();
+  if (renders) made.renderer = rendering::renderer::make({}, made.rendered_at_once);
   made.kept_back = from.kept_back();
   return made;
 }

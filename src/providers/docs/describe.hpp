@@ -20,6 +20,7 @@ inline constexpr std::string_view replaced_key = "dev.hondana/replaced";
 inline constexpr std::string_view pages_key = "dev.hondana/pages";
 inline constexpr std::string_view original_type_key = "dev.hondana/originalType";
 inline constexpr std::string_view original_key = "dev.hondana/original";
+inline constexpr std::string_view withheld_key = "dev.hondana/originalWithheld";
 inline constexpr std::string_view problem_key = "dev.hondana/problem";
 inline constexpr std::string_view cut_key = "dev.hondana/cut";
 

@@ -16,6 +16,14 @@ constexpr std::uint64_t most_described = 256ull << 20;
 
 }  // namespace
 
+std::string docs_provider::why_not_rendered(const document& of) const {
+  if (!of.type.rendered) return {};
+  const auto& by = library_->how().renderer;
+  if (!by) return "; its text is not served: renders = false";
+  const auto missing = by->missing_for(*of.type.rendered);
+  return missing.empty() ? std::string() : "; its text is not served: " + missing;
+}
+
 docs_provider::docs_provider(std::shared_ptr<library> of) : library_(std::move(of)) {
   const auto& how = library_->how();
   if (how.renderer) {
@@ -153,7 +161,9 @@ std::vector<resource_template> docs_provider::templates() const { return templat
 
 result<void> docs_provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {
   return refreshed(request).map([&](const auto& now) {
-    for (const auto& [path, one] : now->documents()) each({readable(path), one.entry.uri, true, remark_on(one)});
+    for (const auto& [path, one] : now->documents()) {
+      each({readable(path), one.entry.uri, true, remark_on(one) + why_not_rendered(one)});
+    }
     for (const auto& one : now->left_out()) each({readable(one.path), {}, false, one.reason});
   });
 }

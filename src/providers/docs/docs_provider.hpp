@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ class docs_provider final : public provider {
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<reading> read(const read_request& request) override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
+  [[nodiscard]] std::size_t concurrency() const noexcept override { return library_->how().calls; }
   [[nodiscard]] bool lists_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
@@ -50,6 +52,8 @@ class docs_provider final : public provider {
     bool is_racy = false;
   };
   explicit docs_provider(std::shared_ptr<library> of);
+  /// For `hondana check`: what this machine or set lacks to render it, behind a semicolon; empty: nothing.
+  [[nodiscard]] std::string why_not_rendered(const document& of) const;
   [[nodiscard]] result<std::shared_ptr<const scene>> refreshed(const call& by);
   /// The newest scene, looked at anew where it may be out of date.
   [[nodiscard]] result<std::shared_ptr<const scene>> current(const call& by);

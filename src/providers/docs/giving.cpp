@@ -155,11 +155,18 @@ void docs_provider::add_original(given& to, const document& of, const std::share
                                  const read_request& request) {
   if (text->about->equals_original || !library_->how().originals) return;
   auto uri = of.entry.uri + "?format=original";
-  to.contents.front().metadata.emplace_back(original_key, uri);
+  // Who may read the text alone is not given the file beside it.
+  if (const auto& view = request.who.view; view && !view->may_read(uri)) return;
+  auto& facts = to.contents.front().metadata;
   const auto room = request.max_bytes - text->text->size();
-  if (text->about->state.size > room) return;
-  auto original = library_->original_of(of, request, text);
-  if (!original) return;  // who asks for it by its URI is told why not
+  const bool has_room = text->about->state.size <= room;
+  auto original = has_room ? library_->original_of(of, request, text) : result<docs::original>();
+  if (!original && original.error().code == errc::unsupported) {
+    facts.emplace_back(withheld_key, original.error().public_text);
+    return;
+  }
+  facts.emplace_back(original_key, uri);
+  if (!original || !has_room) return;  // who asks for it by its URI is told why not
   content item;
   item.uri = std::move(uri);
   item.name = of.entry.name;

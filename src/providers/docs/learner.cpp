@@ -50,7 +50,9 @@ struct learner::state {
       const auto next = of->next_unknown();
       if (!next) break;
       did_some = true;
-      auto text = of->text_of(*next, new_call());
+      auto text = of->text_of(*next, new_call(), true);
+      // Too much is asked for just now. The next look wakes this again.
+      if (!text && text.error().code == errc::overloaded) return false;
       if (!text && text.error().code != errc::cancelled) of->note_problem(*next, std::move(text.error()));
     }
     // Why it cannot be looked at now, the next who asks is told.

@@ -25,12 +25,33 @@ std::shared_ptr<const facts> problem_of(const disk::stamp& state, std::string ch
   return std::make_shared<const facts>(std::move(made));
 }
 
+/// Requests have most of the threads that the source has, and leave some to what needs no rendering.
+press_bounds bounds_for(const options& how) {
+  press_bounds made;
+  made.at_once = how.rendered_at_once;
+  made.waiting = how.calls > 4 ? how.calls - 4 : std::max<std::size_t>(how.calls / 2, 1);
+  made.one = how.rendered.time;
+  return made;
+}
+
+/// Why an original is not given whose text cannot be had.
+failure why_withheld(failure why, const call& by) {
+  const bool is_of_call = why.code == errc::cancelled || why.code == errc::overloaded || why.code == errc::content_changed ||
+                          why.code == errc::resource_not_found || why.code == errc::source_unavailable ||
+                          (why.code == errc::timed_out && std::chrono::steady_clock::now() >= by.deadline);
+  if (is_of_call) return why;
+  return withheld("its text, which would show them, cannot be had: " + why.public_text);
+}
+
 bool ends_all(const failure& why) noexcept { return why.code == errc::cancelled || why.code == errc::timed_out; }
 
 }  // namespace
 
 library::library(options all, std::unique_ptr<ground> where)
-    : how_(std::move(all)), ground_(std::move(where)), texts_(most_kept) {}
+    : how_(std::make_shared<const options>(std::move(all))),
+      ground_(std::move(where)),
+      texts_(std::make_shared<kept_texts>(most_kept)),
+      press_(bounds_for(*how_)) {}
 
 result<std::shared_ptr<library>> library::open(options all) {
   auto where = ground::open(all);
@@ -70,7 +91,7 @@ void library::be_silent() {
 
 void library::say(const std::string& line) {
   const std::lock_guard lock(log_mutex_);
-  if (how_.log && !is_silent_) how_.log(line);
+  if (how_->log && !is_silent_) how_->log(line);
 }
 
 void library::mind_rules(const std::string& now) {
@@ -79,7 +100,7 @@ void library::mind_rules(const std::string& now) {
     if (rules_problem_ == now) return;
     rules_problem_ = now;
   }
-  say("the documents " + how_.name +
+  say("the documents " + how_->name +
       (now.empty() ? ": the rules file is right again"
                    : ": the rules file is wrong, and what it said before stays in force: " + now));
 }
@@ -155,7 +176,7 @@ result<void> library::learn(const walked& found, const call& by) {
       remember(file.path, problem_of(file.state, said.charset, std::move(opened.error())));
       continue;
     }
-    auto read = glance(*opened, {file.path, type, said.charset}, how_);
+    auto read = glance(*opened, {file.path, type, said.charset}, *how_);
     // The text of a file that keeps changing is read again by the next look.
     if (!read && read.error().code == errc::content_changed) continue;
     remember(file.path, read ? std::move(*read) : problem_of(opened->state, said.charset, std::move(read.error())));
@@ -201,7 +222,7 @@ result<std::shared_ptr<const scene>> library::refreshed(const call& by) {
   const auto known = known_;
   is_news_ = false;
   lock.unlock();
-  auto made = scene::make(how_.name, *found, *rules_, known, std::chrono::system_clock::now());
+  auto made = scene::make(how_->name, *found, *rules_, known, std::chrono::system_clock::now());
   seen_ = std::move(*found);
   begun_ = begun;
   lock.lock();
@@ -217,20 +238,42 @@ result<std::shared_ptr<const scene>> library::refreshed(const call& by) {
   return made;
 }
 
-result<std::shared_ptr<const prose>> library::text_of(const document& which, const call& by) {
+result<std::shared_ptr<const prose>> library::rendered(const document& which, opened_file file, const call& by,
+                                                       bool is_for_later) {
+  press::order what;
+  what.key = which.on_disk + '\0' + disk::version_of(file.state) + '\0' + which.rule.charset;
+  what.may_join_begun = !is_racy(file.state, disk::wall_clock());
+  what.is_for_later = is_for_later;
+  what.make = [held = std::make_shared<const opened_file>(std::move(file)), path = which.on_disk, type = which.type,
+               charset = which.rule.charset, with = how_, kept = texts_](const call& by_press) {
+    auto read = read_prose(*held, {path, type, charset}, *with, by_press);
+    if (read) kept->keep(path, *read);
+    return read;
+  };
+  return press_.print(std::move(what), by);
+}
+
+result<std::shared_ptr<const prose>> library::text_of(const document& which, const call& by, bool is_for_later) {
   auto file = ground_->open_file(which.on_disk);
   if (!file) return tl::unexpected(std::move(file.error()));
-  if (auto kept = texts_.find(which.on_disk, file->state, which.rule.charset)) return kept;
+  if (auto kept = texts_->find(which.on_disk, file->state, which.rule.charset)) {
+    // Who waited for the rendering may have gone before it was done.
+    if (which.type.rendered) remember(which.on_disk, kept->about);
+    return kept;
+  }
   if (which.type.rendered && which.known && which.known->problem && which.known->state == file->state &&
       is_lasting(*which.known->problem)) {
     return tl::unexpected(*which.known->problem);
   }
-  auto read = read_prose(*file, assignment_of(which), how_, by);
+  const auto state = file->state;
+  const bool is_slow = which.type.rendered && how_->renderer;
+  auto read =
+      is_slow ? rendered(which, std::move(*file), by, is_for_later) : read_prose(*file, assignment_of(which), *how_, by);
   if (!read) {
-    if (is_lasting(read.error())) remember(which.on_disk, problem_of(file->state, which.rule.charset, read.error()));
+    if (is_lasting(read.error())) remember(which.on_disk, problem_of(state, which.rule.charset, read.error()));
     return read;
   }
-  texts_.keep(which.on_disk, *read);
+  if (!is_slow) texts_->keep(which.on_disk, *read);
   remember(which.on_disk, (*read)->about);
   return read;
 }
@@ -239,13 +282,16 @@ result<original> library::original_of(const document& which, const call& by, std
   auto file = ground_->open_file(which.on_disk);
   if (!file) return tl::unexpected(std::move(file.error()));
   if (text && text->about->state != file->state) text.reset();
-  if (how_.redact && !text) {
+  if (how_->redact && !text) {
     // Only its text shows whether it has secrets that are not found in its bytes.
     auto read = text_of(which, by);
-    if (!read && !is_lasting(read.error()) && read.error().code != errc::unsupported) return tl::unexpected(read.error());
-    if (read) text = std::move(*read);
+    if (!read) return tl::unexpected(why_withheld(std::move(read.error()), by));
+    text = std::move(*read);
+    if (text->about->state != file->state) {
+      return fail(errc::content_changed, "The document changed while it was being read. Ask for it again.");
+    }
   }
-  return read_original(*file, assignment_of(which), how_, text ? text->about.get() : nullptr);
+  return read_original(*file, assignment_of(which), *how_, text ? text->about.get() : nullptr);
 }
 
 void library::note_problem(const document& which, failure why) {
@@ -258,10 +304,10 @@ result<disk::stamp> library::state_of(const document& which) const {
 
 std::optional<document> library::next_unknown() const {
   const std::lock_guard lock(mutex_);
-  if (!latest_ || !how_.renderer) return std::nullopt;
+  if (!latest_ || !how_->renderer) return std::nullopt;
   for (const auto& [path, one] : latest_->documents()) {
     if (!one.type.rendered || one.known || known_.contains(one.on_disk)) continue;
-    if (one.state.size > how_.max_bytes || !how_.renderer->missing_for(*one.type.rendered).empty()) continue;
+    if (one.state.size > how_->max_bytes || !how_->renderer->missing_for(*one.type.rendered).empty()) continue;
     return one;
   }
   return std::nullopt;
@@ -282,7 +328,7 @@ hondana::health library::health() const {
   std::string said = std::to_string(latest_->documents().size()) + " documents";
   if (problems > 0) said += ", " + std::to_string(problems) + " of them cannot be read";
   if (unknown > 0) said += ", " + std::to_string(unknown) + " not rendered yet";
-  if (const auto lacks = how_.renderer ? how_.renderer->lacks() : std::string(); !lacks.empty()) {
+  if (const auto lacks = how_->renderer ? how_->renderer->lacks() : std::string(); !lacks.empty()) {
     said += "; children that render are not wholly confined: " + lacks;
   }
   return {true, said};

@@ -16,6 +16,7 @@
 #include "providers/docs/ground.hpp"
 #include "providers/docs/kept_texts.hpp"
 #include "providers/docs/options.hpp"
+#include "providers/docs/press.hpp"
 #include "providers/docs/reading.hpp"
 #include "providers/docs/scene.hpp"
 
@@ -28,8 +29,8 @@ class library {
   /// Errors: as `ground::open`.
   [[nodiscard]] static result<std::shared_ptr<library>> open(options all);
 
-  [[nodiscard]] const options& how() const noexcept { return how_; }
-  [[nodiscard]] const std::string& set() const noexcept { return how_.name; }
+  [[nodiscard]] const options& how() const noexcept { return *how_; }
+  [[nodiscard]] const std::string& set() const noexcept { return how_->name; }
 
   /// The scene as the folder is now; made by one caller for all who wait. What has changed since the last time is told.
   /// Errors: cancelled, timed_out, source_unavailable; the last, too, where the rules file is wrong and no good one was ever
@@ -40,8 +41,9 @@ class library {
   /// When it was last found to be what the folder holds.
   [[nodiscard]] std::chrono::steady_clock::time_point looked_at_last() const;
 
-  /// The text of a document as it is now. Errors: as `ground::open_file` and `read_prose`.
-  [[nodiscard]] result<std::shared_ptr<const prose>> text_of(const document& which, const call& by);
+  /// The text of a document as it is now. `is_for_later`: what has to be rendered for requests comes first. Errors: as
+  /// `ground::open_file`, `read_prose` and `press::print`.
+  [[nodiscard]] result<std::shared_ptr<const prose>> text_of(const document& which, const call& by, bool is_for_later = false);
   /// The file of a document. `text`: of it, where that is in hand. Errors: as `ground::open_file` and `read_original`.
   [[nodiscard]] result<original> original_of(const document& which, const call& by, std::shared_ptr<const prose> text = {});
   /// Whether there is something at a path, or that cannot be told; does without a walk.
@@ -71,16 +73,18 @@ class library {
   library(options all, std::unique_ptr<ground> where);
   /// Reads the rules file when it has changed. Errors: source_unavailable.
   [[nodiscard]] result<void> read_rules();
+  [[nodiscard]] result<std::shared_ptr<const prose>> rendered(const document& which, opened_file file, const call& by,
+                                                              bool is_for_later);
   void mind_rules(const std::string& now);
   /// Reads what is not known of texts. Errors: cancelled, timed_out, and those of `source_unavailable` alone.
   [[nodiscard]] result<void> learn(const walked& found, const call& by);
   void remember(const std::string& path, std::shared_ptr<const facts> what);
 
-  const options how_;
+  const std::shared_ptr<const options> how_;  // shared with renderings that nobody waits for any more
   const std::unique_ptr<ground> ground_;
   std::function<void(std::size_t, const std::string&, int)> entering_;
   std::function<void()> wake_;
-  kept_texts texts_;
+  const std::shared_ptr<kept_texts> texts_;  // likewise
   std::mutex log_mutex_;
   bool is_silent_ = false;
 
@@ -100,6 +104,8 @@ class library {
   std::chrono::steady_clock::time_point looked_at_;
   std::shared_ptr<change_listener> listener_;
   bool tells_list_ = false;
+
+  press press_;  // the first to go
 };
 
 }  // namespace hondana::docs

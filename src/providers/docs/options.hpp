@@ -1,6 +1,7 @@
 /// How one set of documents is served.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,8 +25,10 @@ struct options {
   bool originals = true;                  ///< What is not UTF-8 text is given as it is, too.
   bool redact = true;
   bool watch = true;
-  std::shared_ptr<const rendering::renderer> renderer{};  ///< Null: PDF and Office files are listed and given as they are.
+  std::shared_ptr<const rendering::renderer> renderer{};  ///< Null: PDF and Office files are listed and have no text.
   rendering::limits rendered{};
+  std::size_t rendered_at_once = 2;
+  std::size_t calls = 16;  ///< Threads that the source has.
   std::function<void(std::string_view)> log{};
   std::vector<std::string> kept_back{};  ///< Absolute paths of files that are as if they were not there.
 };

@@ -1,9 +1,20 @@
 /// Compiling and matching.
 #include "providers/docs/patterns.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "language/language.hpp"
+#include "providers/docs/naming.hpp"
+
 namespace hondana::docs {
+namespace {
+
+bool is_ascii(std::string_view text) noexcept {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+}  // namespace
 
 result<patterns> patterns::compile(const std::vector<std::string>& all, const std::string& what) {
   std::string text;
@@ -12,7 +23,7 @@ result<patterns> patterns::compile(const std::vector<std::string>& all, const st
         one.find('\0') != std::string::npos) {
       return fail(errc::invalid_argument, what + ": \"" + one + "\" is no pattern. Write it as in .gitignore.");
     }
-    (text += one) += '\n';
+    (text += language::composed(one)) += '\n';
   }
   patterns made;
   made.list_ = ignore::pattern_list::parse(text, what);
@@ -21,15 +32,25 @@ result<patterns> patterns::compile(const std::vector<std::string>& all, const st
   return made;
 }
 
-bool patterns::match_folder(std::string_view path) const noexcept {
-  return list_.match(path, true).outcome == ignore::decision::ignored;
+bool patterns::matches(std::string_view path, bool is_folder) const noexcept {
+  return list_.match(path, is_folder).outcome == ignore::decision::ignored;
 }
 
-bool patterns::match(std::string_view path) const noexcept {
+bool patterns::match_folder(std::string_view path) const {
+  if (is_empty()) return false;
+  return is_ascii(path) ? matches(path, true) : matches(readable(path), true);
+}
+
+bool patterns::match(std::string_view path) const {
+  if (is_empty()) return false;
+  return is_ascii(path) ? reaches(path) : reaches(readable(path));
+}
+
+bool patterns::reaches(std::string_view path) const noexcept {
   for (auto slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
-    if (match_folder(path.substr(0, slash))) return true;
+    if (matches(path.substr(0, slash), true)) return true;
   }
-  return list_.match(path, false).outcome == ignore::decision::ignored;
+  return matches(path, false);
 }
 
 }  // namespace hondana::docs

@@ -11,8 +11,10 @@
 #include "json/utf8.hpp"
 #include "language/language.hpp"
 #include "letters/lower_case.hpp"
+#include "markup/entities.hpp"
 #include "providers/docs/naming.hpp"
 #include "providers/docs/prose_text.hpp"
+#include "providers/docs/worth.hpp"
 #include "secrets/policy.hpp"
 #include "secrets/redactor.hpp"
 
@@ -73,14 +75,34 @@ std::vector<std::string> targets_of(const markup::outline& of) {
   return {all.begin(), all.end()};
 }
 
+/// What helps where there is no text, if it does.
+std::string way_to_original(const options& with) {
+  return with.redact ? std::string() : " ?format=original gives the file as it is.";
+}
+
+/// Masks secrets of documents with some name, where they are to be masked.
+class masker {
+ public:
+  masker(std::string_view path, bool is_on) : how_(secrets::policy_of(path)), is_on_(is_on) {}
+
+  /// How many there were.
+  std::size_t operator()(std::string& text) const {
+    return is_on_ && !text.empty() ? secrets::redactor(how_, text).mask(text) : 0;
+  }
+
+ private:
+  secrets::policy how_;
+  bool is_on_;
+};
+
 /// Converts and, of HTML, renders.
-result<found_text> text_of(std::string bytes, const assignment& what) {
+result<found_text> text_of(std::string bytes, const assignment& what, const options& with) {
   found_text made;
   auto decoded = charsets::decode(bytes, what.charset);
   if (!decoded) {
-    return fail(errc::invalid_argument,
-                "The document is no text in any encoding that is known here. Is it really what its name says? ?format=original "
-                "gives it as it is.");
+    return fail(
+        errc::invalid_argument,
+        "The document is no text in any encoding that is known here. Is it really what its name says?" + way_to_original(with));
   }
   made.about.charset = std::move(decoded->charset);
   made.about.replaced = decoded->replaced;
@@ -88,7 +110,7 @@ result<found_text> text_of(std::string bytes, const assignment& what) {
     auto rendered = markup::text_of_html(decoded->text);
     made.text = std::move(rendered.text);
     made.outline = std::move(rendered.outline);
-    made.about.lang = std::move(rendered.language);
+    if (is_language_tag(rendered.language)) made.about.lang = std::move(rendered.language);
     return made;
   }
   std::string_view whole = bytes;
@@ -100,18 +122,18 @@ result<found_text> text_of(std::string bytes, const assignment& what) {
 
 result<found_text> rendering_of(const opened_file& file, const assignment& what, const options& with, const call& by) {
   if (!with.renderer) {
-    return fail(errc::unsupported,
-                "This set renders no PDF and Office files (renders = false). ?format=original gives the file as it is.");
+    return fail(errc::unsupported, "This set renders no PDF and Office files (renders = false)." + way_to_original(with));
   }
   if (const auto missing = with.renderer->missing_for(*what.type.rendered); !missing.empty()) {
-    return fail(errc::unsupported,
-                "Files of this kind cannot be rendered here: " + missing + ". ?format=original gives the file as it is.");
+    return fail(errc::unsupported, "Files of this kind cannot be rendered here: " + missing + "." + way_to_original(with));
   }
   auto limits = with.rendered;
   auto rendered = with.renderer->render(*what.type.rendered, file.file.get(), limits, by.stop, by.deadline);
   if (!rendered) {
     auto why = std::move(rendered.error());
-    if (is_lasting(why)) why.public_text += " ?format=original gives the file as it is.";
+    // Of what is encrypted peers would hear that it is not there.
+    if (why.code == errc::access_denied) why.code = errc::invalid_argument;
+    if (is_lasting(why)) why.public_text += way_to_original(with);
     return tl::unexpected(std::move(why));
   }
   found_text made;
@@ -122,20 +144,38 @@ result<found_text> rendering_of(const opened_file& file, const assignment& what,
     std::erase(repaired, '\0');
     made.text = std::move(repaired);
   }
-  made.about.heading = secrets::redact_text(one_line(rendered->title, longest_heading));
-  made.about.lang = std::move(rendered->language);
+  // What the file says of itself is masked whole, before it is made shorter, and is as much of its text as the pages.
+  const masker mask(what.path, with.redact);
+  made.about.masked = mask(rendered->title) + mask(rendered->author);
+  made.about.heading = one_line(rendered->title, longest_heading);
+  if (is_language_tag(rendered->language)) made.about.lang = std::move(rendered->language);
   made.about.pages = rendered->pages;
   made.about.is_cut = rendered->is_cut;
   return made;
+}
+
+/// Marks within a word, and entities, may hide a secret from who looks at the text, and not from who reads a heading.
+void mask_what_was_made(found_text& of, const masker& mask) {
+  auto& about = of.about;
+  for (auto* one : {&about.heading, &about.description, &about.says.title, &about.says.description, &of.outline.title})
+    mask(*one);
+  for (auto& one : about.says.warnings) mask(one);
+  for (std::size_t i = 0; i < of.outline.sections.size(); ++i) {
+    auto& one = of.outline.sections[i];
+    if (mask(one.heading) + mask(one.id) > 0) one.id = "section-" + std::to_string(i + 1);
+  }
+  for (auto& one : of.outline.links) {
+    mask(one.text);
+    mask(one.target);
+  }
 }
 
 /// What follows from the text, which is masked first.
 void look_into(found_text& into, const assignment& what, const options& with) {
   auto& about = into.about;
   about.charset_rule = what.charset;
-  if (with.redact) {
-    about.masked = secrets::redactor(secrets::policy_of(what.path), into.text).mask(into.text);
-  }
+  const masker mask(what.path, with.redact);
+  about.masked += mask(into.text);
   const bool is_html = what.type.marked == markup::format::html;
   const auto how = is_html ? markup::format::markdown : what.type.marked;
   if (!is_html) {
@@ -168,7 +208,17 @@ void look_into(found_text& into, const assignment& what, const options& with) {
   if (!about.says.lang.empty()) about.lang = about.says.lang;
   if (about.lang.empty()) about.lang = language::language_of(body);
   about.text_size = into.text.size();
+  if (with.redact) mask_what_was_made(into, mask);
   about.targets = targets_of(into.outline);
+}
+
+/// Whether a file of HTML has secrets written with entities where its text does not show them: in scripts, comments and
+/// attributes.
+bool hides_some(std::string_view bytes, const assignment& what, const masker& mask) {
+  if (what.type.marked != markup::format::html) return false;
+  const auto text = charsets::decode(bytes, what.charset);
+  auto read = markup::decoded(text ? std::string_view(text->text) : bytes);
+  return mask(read) > 0;
 }
 
 }  // namespace
@@ -204,7 +254,7 @@ result<std::shared_ptr<const prose>> read_prose(const opened_file& file, const a
       if (!again) return tl::unexpected(again.error());
       if (*again != *bytes) return fail(errc::content_changed, "The document keeps changing. Ask for it again.");
     }
-    found = text_of(std::move(*bytes), what);
+    found = text_of(std::move(*bytes), what, with);
   }
   if (!found) return tl::unexpected(std::move(found.error()));
   look_into(*found, what, with);
@@ -230,7 +280,7 @@ result<std::shared_ptr<const facts>> glance(const opened_file& file, const assig
     const auto end = bytes->rfind('\n');
     if (end != std::string::npos) bytes->resize(end + 1);
   }
-  auto found = text_of(std::move(*bytes), what);
+  auto found = text_of(std::move(*bytes), what, with);
   if (!found) return tl::unexpected(std::move(found.error()));
   look_into(*found, what, with);
   auto& about = found->about;
@@ -244,18 +294,29 @@ result<std::shared_ptr<const facts>> glance(const opened_file& file, const assig
   return std::make_shared<const facts>(std::move(about));
 }
 
+failure withheld(const std::string& why) {
+  return {errc::unsupported, "The file itself is not given, since it may hold secrets: " + why, {}};
+}
+
 result<original> read_original(const opened_file& file, const assignment& what, const options& with, const facts* about) {
   if (auto fits = check_size(file, with); !fits) return tl::unexpected(std::move(fits.error()));
+  if (with.redact) {
+    if (about == nullptr) return tl::unexpected(withheld("its text is not known."));
+    if (about->masked > 0 && !about->equals_original) {
+      return tl::unexpected(
+          withheld("its text has some, which are masked there and cannot be in the file. Take them out of it."));
+    }
+    if (about->is_cut) return tl::unexpected(withheld("there is more of its text than may be rendered."));
+  }
   auto bytes = read_whole(file);
   if (!bytes) return tl::unexpected(std::move(bytes.error()));
   original made;
   if (with.redact) {
-    made.masked = secrets::redactor(secrets::policy_of(what.path), *bytes).mask(*bytes);
-    if (about != nullptr && made.masked < about->masked) {
-      return fail(
-          errc::access_denied,
-          "The document has secrets that are masked in its text and cannot be masked in the file itself, so that the file "
-          "is not given. Take them out of it.");
+    const masker mask(what.path, true);
+    made.masked = mask(*bytes);
+    const bool is_less = about->equals_original && made.masked < about->masked;
+    if (is_less || hides_some(*bytes, what, mask)) {
+      return tl::unexpected(withheld("they are written in it so that they cannot be masked. Take them out of it."));
     }
   }
   made.bytes = std::make_shared<const std::string>(std::move(*bytes));

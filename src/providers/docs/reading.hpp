@@ -34,9 +34,13 @@ struct assignment {
 /// Whether an error is the document's own and stays until it changes.
 [[nodiscard]] bool is_lasting(const failure& why) noexcept;
 
-/// The file as it is. With `redact` its secrets are masked, and it is not given when fewer were found in its bytes than in its
-/// text: then they stand in it compressed or written otherwise. `about`: of the same state; null: the text is not known.
-/// Errors: access_denied; those of `read_whole`; response_too_large.
+/// Why a file is not given as it is: unsupported, since peers are told no words of what they may not see. `why`: the end of a
+/// sentence.
+[[nodiscard]] failure withheld(const std::string& why);
+
+/// The file as it is. With `redact` it is given only where nothing is masked in its text, or where that is the file byte for
+/// byte and is masked likewise; never where the text is not known whole. `about`: of the same state; null: the text is not
+/// known. Errors: as `withheld`; those of `read_whole`; response_too_large.
 struct original {
   shared_bytes bytes{};
   std::size_t masked = 0;

@@ -50,6 +50,37 @@ TEST(access_rules, none_at_all_leave_a_caller_the_view_it_has) {
   EXPECT_TRUE(judge_of({})->is_open());
 }
 
+TEST(access_rules, mean_a_name_in_either_normal_form) {
+  // が: U+304C, and か with its mark.
+  const std::string composed = "docs://book/%E3%81%8C/";
+  const std::string apart = "docs://book/%E3%81%8B%E3%82%99/";
+  for (const auto& written : {composed, apart}) {
+    const auto seen = view_of({about({"docs://book"}, grant::read), about({written}, grant::none)});
+    for (const auto& asked : {composed, apart}) {
+      EXPECT_FALSE(seen->may_see(asked + "a.md")) << written << " of " << asked;
+      EXPECT_FALSE(seen->may_read(asked + "a.md?section=x")) << written << " of " << asked;
+    }
+    EXPECT_TRUE(seen->may_read("docs://book/%E3%81%8B/a.md"));
+  }
+  for (const auto* pattern : {"docs://book/**/%E3%81%8C*", "docs://book/**/\xE3\x81\x8B\xE3\x82\x99*"}) {
+    access_rule rule;
+    rule.patterns = {pattern};
+    rule.gives = grant::none;
+    const auto seen = view_of({about({"docs://book"}, grant::read), rule});
+    EXPECT_FALSE(seen->may_see("docs://book/x/%E3%81%8C.md")) << pattern;
+    EXPECT_FALSE(seen->may_see("docs://book/x/%E3%81%8B%E3%82%99.md")) << pattern;
+  }
+}
+
+TEST(access_rules, know_letters_with_marks_and_leave_escapes_and_what_is_no_utf_8_alone) {
+  const auto seen = view_of({about({"docs://book"}, grant::read), about({"docs://book/caf%C3%A9.md"}, grant::none),
+                             about({"docs://book/%83%81.md"}, grant::none)});
+  EXPECT_FALSE(seen->may_see("docs://book/cafe%CC%81.md"));
+  EXPECT_FALSE(seen->may_see("docs://book/%83%81.md"));
+  EXPECT_TRUE(seen->may_see("docs://book/%2Ee%CC%81.md"));
+  EXPECT_TRUE(seen->may_see("docs://book/cafe.md"));
+}
+
 TEST(access_rules, once_there_is_one_hide_what_no_rule_is_about) {
   const auto seen = view_of({about({"memo:///open"}, grant::read)});
   EXPECT_TRUE(seen->may_read("memo:///open"));

@@ -37,6 +37,8 @@ TEST(asciidoc, links_are_as_they_are_written) {
                "image::p.png[Pic,300]\nhttps://e.x/y[text^] link:{base}/z[Z] <<o.adoc#i>>\n\n----\nlink:no[no]\n----\n"),
       "3 a.adoc#b [A b]\n3 other.adoc [other]\n3 #here []\n3 #start [the start]\n4 ! p.png [Pic]\n5 https://e.x/y [text]\n"
       "5 https://e.x/z [Z]\n5 o.adoc#i []\n");
+  EXPECT_EQ(links_in(format::asciidoc, "https://e.x/a.[A] https://e.x/b. [no] (https://e.x/c) link:d link:e[E]\n"),
+            "1 https://e.x/a. [A]\n1 https://e.x/b [https://e.x/b]\n1 https://e.x/c [https://e.x/c]\n1 e [E]\n");
 }
 
 TEST(restructured_text, levels_follow_the_first_use_of_adornments) {

@@ -78,7 +78,7 @@ TEST_F(documents_in_encodings, have_names_that_are_shift_jis_bytes) {
   EXPECT_EQ(completed(*from, "{+path}{?section}", "path", "設"), (std::vector<std::string>{"%90%DD%8Cv.md"}));
 }
 
-TEST_F(documents_in_encodings, that_are_no_text_are_a_clear_error_and_given_as_they_are) {
+TEST_F(documents_in_encodings, that_are_no_text_are_a_clear_error_and_given_as_they_are_where_nothing_is_masked) {
   std::string noise;
   for (int i = 0; i < 4000; ++i) noise += static_cast<char>((i * 7919 + i / 3) % 256);
   write("noise.txt", noise);
@@ -86,7 +86,10 @@ TEST_F(documents_in_encodings, that_are_no_text_are_a_clear_error_and_given_as_t
   const auto from = serve();
   const auto got = text_at(*from, "docs://book/noise.txt");
   EXPECT_THAT(got, HasSubstr("error: The document is no text"));
-  const auto raw = read(*from, "docs://book/noise.txt?format=original");
+  EXPECT_EQ(error_at(*from, "docs://book/noise.txt?format=original"), errc::unsupported);
+  auto how = plain_options();
+  how.redact = false;
+  const auto raw = read(*serve(how), "docs://book/noise.txt?format=original");
   ASSERT_TRUE(raw);
   EXPECT_EQ(*std::get<shared_bytes>(raw->contents.front().data), noise);
   EXPECT_EQ(text_at(*from, "docs://book/fine.md"), "# Fine\n");

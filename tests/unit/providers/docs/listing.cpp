@@ -126,6 +126,33 @@ TEST_F(listed_documents, that_link_to_nothing_are_shown_in_check) {
   EXPECT_THAT(surveyed(*from, true).at("a.md"), HasSubstr("1 link leads nowhere: no/such.md"));
 }
 
+TEST_F(listed_documents, are_chosen_by_patterns_in_either_normal_form_and_in_any_encoding_of_names) {
+  const std::string composed = "\xE3\x81\x8C";           // が
+  const std::string apart = "\xE3\x81\x8B\xE3\x82\x99";  // か and its mark
+  const std::string in_shift_jis = "\x8E\x91\x97\xBF";   // 資料
+  write("a/" + composed + ".md", "# A\n");
+  write("b/" + apart + ".md", "# B\n");
+  write("c/" + in_shift_jis + ".md", "# C\n");
+  write("d/d.md", "# D\n");
+  for (const auto& written : {composed, apart}) {
+    auto how = plain_options();
+    how.exclude = {written + ".md", "資料*"};
+    auto from = serve(how);
+    EXPECT_THAT(listed(*from), ElementsAre("docs://book/", "docs://book/d", "docs://book/d/d.md")) << written;
+    how.exclude.clear();
+    how.include = {"**/" + written + ".*", "資料.md"};
+    from = serve(how);
+    EXPECT_EQ(listed(*from).size(), 7u) << written;
+    write(".hondana-docs.toml",
+          "[[rule]]\nmatch = \"" + written + "*\"\nexclude = true\n\n[[rule]]\nmatch = \"資料.*\"\nlang = \"de\"\n");
+    from = serve();
+    EXPECT_THAT(listed(*from), testing::Not(testing::Contains(HasSubstr("docs://book/a/")))) << written;
+    EXPECT_THAT(listed(*from), testing::Not(testing::Contains(HasSubstr("docs://book/b/")))) << written;
+    EXPECT_EQ(fact_of(entry_at(*from, "docs://book/c/%8E%91%97%BF.md").metadata, "lang"), "de") << written;
+    fs::remove(root / ".hondana-docs.toml");
+  }
+}
+
 TEST_F(listed_documents, obey_ignore_files_include_and_exclude) {
   write(".gitignore", "build/\n");
   write("build/x.md", "# X\n");

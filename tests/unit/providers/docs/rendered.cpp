@@ -67,9 +67,10 @@ TEST_F(rendered_documents, that_are_encrypted_or_broken_are_clear_errors_and_the
   write("fine.md", "# Fine\n");
   settle("broken.docx");
   const auto from = serve_rendered();
-  EXPECT_THAT(text_at(*from, "docs://book/locked.pdf"), HasSubstr("error: The file is encrypted. ?format=original"));
+  EXPECT_EQ(text_at(*from, "docs://book/locked.pdf"), "error: The file is encrypted.");
+  // Whoever may not see something is told that it is not there, which this is not.
+  EXPECT_EQ(error_at(*from, "docs://book/locked.pdf"), errc::invalid_argument);
   EXPECT_THAT(text_at(*from, "docs://book/broken.docx"), HasSubstr("error: The file is broken."));
-  EXPECT_EQ(text_at(*from, "docs://book/locked.pdf?format=original"), "%PDF-1.7\nENCRYPTED\n");
   EXPECT_EQ(text_at(*from, "docs://book/fine.md"), "# Fine\n");
   EXPECT_THAT(surveyed(*from, true).at("locked.pdf"), HasSubstr("The file is encrypted."));
   EXPECT_EQ(listed(*from).size(), 4u);
@@ -79,14 +80,20 @@ TEST_F(rendered_documents, that_are_encrypted_or_broken_are_clear_errors_and_the
   EXPECT_LE(paper->renders, before + 1);
 }
 
-TEST_F(rendered_documents, without_a_renderer_are_given_as_they_are) {
+TEST_F(rendered_documents, that_cannot_be_are_given_as_they_are_where_nothing_is_masked) {
   write("spec.pdf", "%PDF-1.7\none\n");
-  const auto from = serve();
-  EXPECT_EQ(error_at(*from, "docs://book/spec.pdf"), errc::unsupported);
-  EXPECT_EQ(text_at(*from, "docs://book/spec.pdf?format=original"), "%PDF-1.7\none\n");
+  write("locked.pdf", "%PDF-1.7\nENCRYPTED\n");
   auto how = plain_options();
-  paper->missing = "there is no pdftotext; install poppler-utils";
+  how.redact = false;
+  const auto from = serve(how);
+  EXPECT_EQ(error_at(*from, "docs://book/spec.pdf"), errc::unsupported);
+  EXPECT_THAT(text_at(*from, "docs://book/spec.pdf"), HasSubstr("?format=original"));
+  EXPECT_EQ(text_at(*from, "docs://book/spec.pdf?format=original"), "%PDF-1.7\none\n");
   how.renderer = paper;
+  const auto rendering = serve(how);
+  EXPECT_THAT(text_at(*rendering, "docs://book/locked.pdf"), HasSubstr("error: The file is encrypted. ?format=original"));
+  EXPECT_EQ(text_at(*rendering, "docs://book/locked.pdf?format=original"), "%PDF-1.7\nENCRYPTED\n");
+  paper->missing = "there is no pdftotext; install poppler-utils";
   EXPECT_THAT(text_at(*serve(how), "docs://book/spec.pdf"), HasSubstr("install poppler-utils"));
 }
 
@@ -115,6 +122,16 @@ TEST_F(rendered_documents, leave_the_original_out_where_it_does_not_fit_or_is_no
   how.renderer = paper;
   how.originals = false;
   EXPECT_EQ(original_at(*serve(how), "docs://book/spec.pdf"), "none");
+}
+
+TEST_F(rendered_documents, come_without_the_original_for_who_may_not_read_that) {
+  write("spec.pdf", "%PDF-1.7\none\n\f");
+  const auto from = serve_rendered();
+  const auto got = read(*from, "docs://book/spec.pdf", somebody("format=original"));
+  ASSERT_TRUE(got) << got.error().public_text;
+  EXPECT_EQ(got->contents.size(), 1u);
+  EXPECT_EQ(fact_of(got->contents.front().metadata, "original"), "");
+  EXPECT_EQ(read(*from, "docs://book/spec.pdf", somebody("other"))->contents.size(), 2u);
 }
 
 }  // namespace

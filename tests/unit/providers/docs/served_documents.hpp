@@ -35,8 +35,8 @@ namespace hondana::docs {
 
 namespace fs = std::filesystem;
 
-/// Takes what follows the first line of a file for its text. A text with ENCRYPTED in it is refused, one with BROKEN is wrong;
-/// the line `title: …` is the title.
+/// Takes what follows the first line of a file for its text. A text with ENCRYPTED in it is refused, one with BROKEN is wrong,
+/// one with CUT is not whole; the line `title: …` is the title.
 class paper_renderer final : public rendering::renderer {
  public:
   [[nodiscard]] result<rendering::document> render(rendering::format, int input, const rendering::limits&,
@@ -54,6 +54,7 @@ class paper_renderer final : public rendering::renderer {
       made.title = bytes.substr(7, bytes.find('\n') - 7);
     }
     made.text = bytes.substr(bytes.find('\n') + 1);
+    made.is_cut = made.text.find("CUT") != std::string::npos;
     made.pages = static_cast<std::size_t>(std::count(made.text.begin(), made.text.end(), '\f'));
     return made;
   }
