@@ -42,7 +42,7 @@ std::string pdf_with(std::string_view words) {
 }
 
 /// A shelf of one document of each kind.
-struct shelf {
+struct document_shelf {
   folder what;
   std::string word = hondana_test::docx(paragraph("The valve is closed by hand."));
   std::string sheet =
@@ -51,7 +51,7 @@ struct shelf {
       hondana_test::pptx({"<p:sp><p:txBody><a:p><a:r><a:t>Flange of the turbine</a:t></a:r></a:p></p:txBody></p:sp>"});
   std::string pages = pdf_with("Impeller of the pump");
 
-  shelf() {
+  document_shelf() {
     what.put("docs/word.docx", word);
     what.put("docs/sheet.xlsx", sheet);
     what.put("docs/slides.pptx", slides);
@@ -71,16 +71,16 @@ struct shelf {
 struct kind {
   const char* name;
   const char* word;
-  const std::string shelf::* file;
+  const std::string document_shelf::* file;
 };
-const kind kinds[]{{"word.docx", "valve", &shelf::word},
-                   {"sheet.xlsx", "Gasket", &shelf::sheet},
-                   {"slides.pptx", "turbine", &shelf::slides},
-                   {"pages.pdf", "Impeller", &shelf::pages}};
+const kind kinds[]{{"word.docx", "valve", &document_shelf::word},
+                   {"sheet.xlsx", "Gasket", &document_shelf::sheet},
+                   {"slides.pptx", "turbine", &document_shelf::slides},
+                   {"pages.pdf", "Impeller", &document_shelf::pages}};
 
 TEST(program_documents, of_each_kind_are_text_over_http_and_the_file_beside_it) {
   NEEDS_POPPLER();
-  const shelf all;
+  const document_shelf all;
   const served server({"--config", all.config()});
   http_client by(server.port());
   for (const auto& one : kinds) {
@@ -99,7 +99,7 @@ TEST(program_documents, of_each_kind_are_text_over_http_and_the_file_beside_it) 
 
 TEST(program_documents, of_each_kind_are_read_and_found_over_stdio) {
   NEEDS_POPPLER();
-  const shelf all;
+  const document_shelf all;
   for (const auto& one : kinds) {
     const auto uri = std::string("docs://d/") + one.name;
     const auto text = run(all.by_stdio({"read", uri}));
@@ -120,7 +120,7 @@ TEST(program_documents, of_each_kind_are_read_and_found_over_stdio) {
 
 TEST(program_documents, are_no_bytes_for_a_terminal) {
   NEEDS_POPPLER();
-  const shelf all;
+  const document_shelf all;
   const auto text = run(all.by_stdio({"read", "docs://d/word.docx"}), output_to::terminal);
   EXPECT_EQ(text.how, well) << text.errors;
   EXPECT_EQ(text.output.find("PK"), std::string::npos) << text.output;
@@ -132,7 +132,7 @@ TEST(program_documents, are_no_bytes_for_a_terminal) {
 
 TEST(program_documents, with_secrets_in_their_text_are_given_as_masked_text_alone) {
   NEEDS_POPPLER();
-  const shelf all;
+  const document_shelf all;
   all.what.put("docs/secret.docx", hondana_test::docx(paragraph("The token is " + token)));
   all.what.put("docs/secret.pdf", pdf_with("The token is " + token));
   for (const auto* name : {"secret.docx", "secret.pdf"}) {
@@ -151,7 +151,7 @@ TEST(program_documents, with_secrets_in_their_text_are_given_as_masked_text_alon
 }
 
 TEST(program_search, is_refused_with_the_reason_for_what_cannot_be_searched_for) {
-  const shelf all;
+  const document_shelf all;
   const auto none = run(all.by_stdio({"search", "  "}));
   EXPECT_EQ(none.how, misused);
   EXPECT_NE(none.errors.find("no words to search for"), std::string::npos) << none.errors;
@@ -163,7 +163,7 @@ TEST(program_search, is_refused_with_the_reason_for_what_cannot_be_searched_for)
 }
 
 TEST(program_search, that_finds_nothing_says_so_to_people_and_gives_an_empty_list) {
-  const shelf all;
+  const document_shelf all;
   all.what.put("docs/a.md", "# Backup\n\nHow to restore a backup.\n");
   const auto none = run(all.by_stdio({"search", "zyzzyva", "--json"}));
   EXPECT_EQ(none.how, well) << none.errors;
@@ -204,7 +204,7 @@ TEST(program_check, names_the_line_of_what_of_search_cannot_work_here) {
 }
 
 TEST(program_check, says_how_words_are_cut_and_why_a_file_has_no_text) {
-  const shelf all;
+  const document_shelf all;
   all.what.put("shelf.toml",
                "[search]\nwords = \"trigrams\"\n[[source]]\ntype = \"docs\"\nname = \"d\"\npath = \"docs\"\nrenders = false\n");
   const auto got = run({"check", "--config", all.config()});
