@@ -126,7 +126,9 @@ enum class status : std::uint8_t {
 
 struct analysis {
   // What the store gives. Whatever a writer says of it is overwritten.
-  std::string id{};  ///< 32 lower-case hexadecimal digits; empty: not stored.
+  /// 32 lower-case hexadecimal digits; the first 12 are 2^48 - 1 less the milliseconds since 1970 at which it was claimed, so
+  /// that the order of ids is newest first. Empty: not stored.
+  std::string id{};
   std::optional<status> how{};
   std::optional<instant> created{};
   std::optional<instant> expires{};  ///< From then on it is stale.

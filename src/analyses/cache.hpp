@@ -81,9 +81,11 @@ class cache {
 
   [[nodiscard]] result<std::optional<entry>> get(std::string_view id) const;
   [[nodiscard]] result<std::uint64_t> forget(const forgetting& which);
-  /// A resource has another version now (empty: it is gone or unknown): what was based on another is forgotten.
-  [[nodiscard]] result<std::uint64_t> changed(std::string_view uri, std::string_view version);
+  /// These versions of a resource still hold (none: it is gone, or unknown): what was based on another is forgotten.
+  [[nodiscard]] result<std::uint64_t> changed(std::string_view uri, std::vector<std::string> versions);
 
+  /// Rises with every change of the store: by this cache at once, by others when it is heard of. Does not block.
+  [[nodiscard]] std::uint64_t generation() const noexcept;
   /// With what has not been written to the store yet.
   [[nodiscard]] result<statistics> counted() const;
   [[nodiscard]] store& in() const noexcept;

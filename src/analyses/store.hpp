@@ -128,13 +128,8 @@ struct selection {
   std::string prompt{};  ///< Digest of a prompt, 32 bytes.
   std::string of{};      ///< Key, 32 bytes.
 };
-/// Where a page begins: behind this one. Empty: at the newest.
-struct place {
-  instant created{};
-  std::string id{};
-};
 struct page {
-  std::vector<summary> all{};  ///< Newest first; of the same instant by id.
+  std::vector<summary> all{};  ///< In the order of their ids, which is newest first.
   bool is_last = true;
 };
 
@@ -143,8 +138,10 @@ struct forgetting {
   std::string id{};
   std::string tag{};
   std::string session{};
-  std::string of{};              ///< Key, 32 bytes.
-  std::optional<basis> basis{};  ///< Those based on another version of this resource; of an empty version: on any.
+  std::string of{};  ///< Key, 32 bytes.
+  /// Those based on a version of this resource that is not among `versions`: those of an unknown one always.
+  std::string uri{};
+  std::vector<std::string> versions{};
   bool everything = false;
 };
 
@@ -206,8 +203,8 @@ class store {
   /// Also of those that are computed, below their thresholds or stale; nothing: there is none, or it is over.
   [[nodiscard]] virtual result<std::optional<entry>> get(std::string_view id) const = 0;
   [[nodiscard]] virtual result<std::optional<summary>> about(std::string_view id) const = 0;
-  /// At most `most` (1000) from behind `after`; those that are over are left out.
-  [[nodiscard]] virtual result<page> list(const selection& which, const place& after, std::size_t most) const = 0;
+  /// At most `most` (1000) behind the id `after`, or from the newest on where it is empty; those that are over are left out.
+  [[nodiscard]] virtual result<page> list(const selection& which, std::string_view after, std::size_t most) const = 0;
   /// Ids, sessions, providers or tags that begin so, in order; providers also of analyses that are gone.
   enum class naming : std::uint8_t { id, session, provider, tag };
   [[nodiscard]] virtual result<std::vector<std::string>> names(naming which, std::string_view prefix,
