@@ -24,10 +24,13 @@ class neighbourhood {
   virtual ~neighbourhood() = default;
 
   /// The present version of a resource of any source, for who asks: as its entry says it, or of its content where it says none.
-  /// `uri` is canonical. Blocks until the source has answered or the deadline of `by` has passed; never asked by a source on
-  /// the threads that its own resources are asked on.
+  /// Of what was written just now that may wait until its version is one that lasts, a quarter of a second at most.
+  /// `uri` is canonical. Blocks until the source has answered or the deadline of `by` has passed; about its own resources a
+  /// source never asks on the threads that it is asked on.
   /// Errors: resource_not_found for what there is not, or not for this caller; scope_missing; those of the source.
   [[nodiscard]] virtual result<std::string> version_of(const call& by, const std::string& uri) const = 0;
+  /// The same for the source itself, whoever may read it: nothing of it may show to anybody but that it has changed.
+  [[nodiscard]] virtual result<std::string> version_for_itself(const call& by, const std::string& uri) const = 0;
   /// Whether who asks may read what has this entry, by the rules there are now. Errors: resource_not_found, scope_missing.
   [[nodiscard]] virtual result<void> may_read(const caller& who, const resource& entry) const = 0;
   /// From now on `neighbour::resource_changed` is told of `uri` (canonical), until `unwatch`, there or not. False: more is
@@ -55,7 +58,8 @@ class neighbour {
 
   /// Constant. Default: none.
   [[nodiscard]] virtual std::vector<source_tool> tools();
-  /// A server has this source from now on, and its other sources can be asked; null: it has let go of it. Must not block.
+  /// A server has this source from now on, and its other sources can be asked, which must not block. Null: it lets go of it;
+  /// when this returns, no thread of the source's own is asking the neighbourhood, nor will one.
   virtual void settle(std::shared_ptr<neighbourhood> in) = 0;
   /// What a read of a watched resource gives has changed, or it has come or gone. Threads: any; must not block, nor call the
   /// neighbourhood.

@@ -2,6 +2,8 @@
 #include "server/neighbours.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -48,20 +50,16 @@ class neighbours::seat final : public neighbourhood {
       return tl::unexpected(std::move(admitted.error()));
     auto asked = by;
     asked.who.view = in.gate->view_of(by.who);
-    auto entry = bridge::await<resource>(
-        asked, [&](catalog::completion<resource> done) { in.catalog->describe(asked, uri, std::move(done)); });
-    if (!entry && entry.error().code != errc::resource_not_found) return tl::unexpected(std::move(entry.error()));
-    if (entry) {
-      entry->uri = uri;
-      if (!in.gate->may_read(asked.who.view.get(), *entry)) return not_there();
-      if (!entry->version.empty()) return std::move(entry->version);
-    }
-    // What is in no list may be there all the same.
-    auto found = bridge::await<catalog::read_answer>(asked, [&](catalog::completion<catalog::read_answer> done) {
-      in.catalog->read(asked, uri, uri, {{}, false, true}, std::move(done));
-    });
-    if (!found) return tl::unexpected(std::move(found.error()));
-    return found->reading.version.empty() ? version_by_content(found->reading) : std::move(found->reading.version);
+    return lasting_version(in, asked, uri);
+  }
+
+  result<std::string> version_for_itself(const call& by, const std::string& uri) const override {
+    const auto in = where_->now();
+    if (!in.catalog) return not_there();
+    auto asked = by;
+    asked.who.view = nullptr;
+    asked.who.proof = nullptr;
+    return lasting_version(in, asked, uri);
   }
 
   result<void> may_read(const caller& who, const resource& entry) const override {
@@ -100,6 +98,45 @@ class neighbours::seat final : public neighbourhood {
     std::mutex mutex_;
     neighbour* of_;
   };
+
+  struct versioned {
+    std::string version;
+    bool is_racy = false;  ///< Another change now might leave it as it is, and it will be another one soon.
+  };
+
+  static result<versioned> present_version(const bridge::surroundings& in, const call& asked, const std::string& uri) {
+    auto entry = bridge::await<resource>(
+        asked, [&](catalog::completion<resource> done) { in.catalog->describe(asked, uri, std::move(done)); });
+    if (!entry && entry.error().code != errc::resource_not_found) return tl::unexpected(std::move(entry.error()));
+    if (entry) {
+      entry->uri = uri;
+      if (!in.gate->may_read(asked.who.view.get(), *entry)) return not_there();
+      if (!entry->version.empty()) return versioned{std::move(entry->version)};
+    }
+    // What is in no list may be there all the same.
+    auto found = bridge::await<catalog::read_answer>(asked, [&](catalog::completion<catalog::read_answer> done) {
+      in.catalog->read(asked, uri, uri, {{}, false, true}, std::move(done));
+    });
+    if (!found) return tl::unexpected(std::move(found.error()));
+    auto& reading = found->reading;
+    return versioned{reading.version.empty() ? version_by_content(reading) : std::move(reading.version), reading.is_racy};
+  }
+
+  static result<std::string> lasting_version(const bridge::surroundings& in, const call& asked, const std::string& uri) {
+    constexpr std::chrono::milliseconds settling{80};
+    constexpr int most_tries = 3;
+    for (int tries = 1;; ++tries) {
+      auto found = present_version(in, asked, uri);
+      if (!found) return tl::unexpected(std::move(found.error()));
+      const auto next = std::chrono::steady_clock::now() + settling;
+      if (!found->is_racy || tries == most_tries || next >= asked.deadline) return std::move(found->version);
+      std::mutex mutex;
+      std::condition_variable_any never;
+      std::unique_lock lock(mutex);
+      never.wait_until(lock, asked.stop, next, [] { return false; });
+      if (asked.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+    }
+  }
 
   const std::shared_ptr<const bridge::place> where_;
   const std::shared_ptr<catalog::feed> changes_;
