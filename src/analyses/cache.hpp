@@ -53,7 +53,8 @@ class cache {
   cache& operator=(const cache&) = delete;
 
   /// What there is for a question, counted as hit, stale hit, failure or miss. Of a stale answer one asker at a time should
-  /// compute anew: see `claim`.
+  /// compute anew: see `claim`. What does not reach the policy's thresholds of this task is as good as missing, although it
+  /// reached those of another task.
   [[nodiscard]] result<answer> look(const question& asked, task_type task);
   [[nodiscard]] result<answer> look(const key& of, task_type task);
   /// A ticket to compute it, or what makes it unnecessary. Where somebody else computes it: what is stale is served at once,

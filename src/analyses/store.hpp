@@ -103,7 +103,7 @@ struct wish {
 struct claimed {
   std::optional<ticket> by{};
   instant until{};  ///< Of the lease.
-  answer there{};   ///< What there was for the key; with a ticket, `stale` or `missing`.
+  answer there{};   ///< What there was for the key. With a ticket `stale` or `missing`, where it was not forced.
 };
 
 /// What is put under a claim.
@@ -113,7 +113,7 @@ struct putting {
   std::vector<std::string> tags{};
   std::vector<basis> context{};
   std::vector<std::string> names{};  ///< Of its providers.
-  milliseconds lease{};              ///< Of a part (`about.how` is `computing`): the lease from now on.
+  milliseconds lease{};              ///< Of a part (`about.how` is `computing`): the lease ends no sooner than in so long.
   milliseconds fresh{};              ///< Of the whole: how long it is fresh,
   milliseconds stale{};              ///< and how much longer it may be served as stale.
 };
@@ -131,6 +131,7 @@ struct selection {
 struct page {
   std::vector<summary> all{};  ///< In the order of their ids, which is newest first.
   bool is_last = true;
+  std::string next{};  ///< Behind which id to ask next; `all` may be short, or empty, before the last page.
 };
 
 /// What is to be forgotten. Exactly one of these is set.
@@ -154,7 +155,7 @@ struct change {
     failed,   ///< Computing it has failed, was given up, or its claim was taken over: it is gone.
     gone,     ///< It was invalidated or evicted.
   };
-  std::uint64_t number = 0;  ///< Rising.
+  std::uint64_t number = 0;  ///< Rising, from 2.
   kind what = kind::claimed;
   std::string id{};
   std::string of{};  ///< Its key, 32 bytes.
@@ -168,7 +169,7 @@ struct changes {
 struct limits {
   std::uint64_t bytes = 1ull << 30;  ///< Of bodies; the oldest whole ones go first.
   std::uint64_t entries = 10'000'000;
-  milliseconds age = std::chrono::hours(24 * 365);  ///< Since it was put.
+  milliseconds age = std::chrono::hours(24 * 365);  ///< Since it was claimed.
 };
 
 struct store_facts {

@@ -2,6 +2,7 @@
 #include "sqlite/owned_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <set>
+#include <utility>
 
 #include "disk/private_file.hpp"
 #include "disk/read_at.hpp"
@@ -20,6 +24,8 @@ constexpr std::uint64_t quickly_checked = 64u << 20;
 
 /// For a store that this process itself is letting go of, as when its source is configured anew.
 constexpr std::chrono::milliseconds patience{1000};
+/// For others who open the same shared file, and perhaps check it whole.
+constexpr std::chrono::milliseconds patience_with_openers{15'000};
 
 std::uint32_t big_endian_at(const char* bytes) noexcept {
   std::uint32_t out = 0;
@@ -59,12 +65,16 @@ result<void> make_tables(connection& on, const file_kind& kind) {
   auto version = on.number("PRAGMA user_version");
   if (!version) return tl::unexpected(std::move(version.error()));
   if (*version == kind.version) return {};
-  if (auto set = on.run(kind.before); !set) return set;
+  const bool is_older = *version > 0 && !kind.upgrades.empty();
+  if (auto set = is_older ? result<void>() : on.run(kind.before); !set) return set;
   auto making = transaction::begin(on);
   if (!making) return tl::unexpected(std::move(making.error()));
   const auto marks =
       "PRAGMA application_id=" + std::to_string(kind.application) + "; PRAGMA user_version=" + std::to_string(kind.version);
-  if (auto made = on.run(kind.schema); !made) return made;
+  for (auto from = *version; is_older && from < kind.version; ++from) {
+    if (auto made = on.run(kind.upgrades[static_cast<std::size_t>(from - 1)]); !made) return made;
+  }
+  if (auto made = is_older ? result<void>() : on.run(kind.schema); !made) return made;
   if (auto made = on.run(marks.c_str()); !made) return made;
   return making->commit();
 }
@@ -91,6 +101,49 @@ result<void> check_whole(connection& on, const file_kind& kind) {
 }
 
 std::string beside(const std::string& path, const char* ending) { return path + ending; }
+
+/// Which shared files this process has open. Such a file is not opened past SQLite: closing it would give up SQLite's locks.
+class files_in_use {
+ public:
+  using file = std::pair<dev_t, ino_t>;
+  static files_in_use& all() {
+    static files_in_use one;
+    return one;
+  }
+  [[nodiscard]] bool has(const std::string& path) {
+    struct stat facts{};
+    if (::stat(path.c_str(), &facts) != 0) return false;
+    const std::lock_guard held(mutex_);
+    return open_.contains({facts.st_dev, facts.st_ino});
+  }
+  [[nodiscard]] std::shared_ptr<const void> take(const std::string& path) {
+    struct stat facts{};
+    if (::stat(path.c_str(), &facts) != 0) return nullptr;
+    const file which{facts.st_dev, facts.st_ino};
+    const std::lock_guard held(mutex_);
+    open_.insert(which);
+    return {this, [which](const void*) { all().give_back(which); }};
+  }
+
+ private:
+  void give_back(const file& which) {
+    const std::lock_guard held(mutex_);
+    open_.erase(open_.find(which));
+  }
+  std::mutex mutex_;
+  std::multiset<file> open_;
+};
+
+/// How the users of a shared file know of each other.
+result<disk::handle> join_users(const std::string& path, const file_kind& kind, bool& is_alone) {
+  disk::handle users(::open(beside(path, ".users").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!users.is_open()) return cannot_have(path, kind, "its file of users cannot be made", std::strerror(errno));
+  is_alone = ::flock(users.get(), LOCK_EX | LOCK_NB) == 0;
+  while (::flock(users.get(), LOCK_SH) != 0) {
+    if (errno != EINTR) return cannot_have(path, kind, "its file of users cannot be locked", std::strerror(errno));
+  }
+  return users;
+}
 
 }  // namespace
 
@@ -143,17 +196,29 @@ result<owned_file> open_owned(const std::string& path, const file_kind& kind,
     return out;
   }
   if (path.front() != '/') return cannot_have(path, kind, "the path must be absolute");
-  auto lock = disk::lock_beside(path, "store", patience, {});
+  auto lock = disk::lock_beside(path, "store", kind.is_shared ? patience_with_openers : patience, {});
   if (!lock && lock.error().code == errc::timed_out)
     return cannot_have(path, kind, std::string(kind.user) + "; end it, or give another path");
   if (!lock) return cannot_have(path, kind, lock.error().public_text, lock.error().private_text);
+  // Of a shared file it is held while it is opened.
+  bool is_alone = true;
+  disk::handle opening;
+  if (kind.is_shared) {
+    opening = std::move(*lock);
+    lock = join_users(path, kind, is_alone);
+    if (!lock) return tl::unexpected(std::move(lock.error()));
+  }
   out.lock = std::move(*lock);
   for (bool is_second = false;; is_second = true) {
-    if (auto looked = look_at_head(path, kind); !looked) return tl::unexpected(std::move(looked.error()));
+    if (!kind.is_shared || !files_in_use::all().has(path)) {
+      if (auto looked = look_at_head(path, kind); !looked) return tl::unexpected(std::move(looked.error()));
+    }
+    if (kind.is_shared) out.in_use = files_in_use::all().take(path);
     auto connected = connect(path, kind);
     result<void> checked{};
     const bool is_suspect = ::access(beside(path, ".suspect").c_str(), F_OK) == 0;
-    if (connected && (is_suspect || bytes_on_disk(path) <= quickly_checked)) checked = check_whole(*connected, kind);
+    if (connected && (is_suspect || (is_alone && bytes_on_disk(path) <= quickly_checked)))
+      checked = check_whole(*connected, kind);
     const failure* wrong = !connected ? &connected.error() : !checked ? &checked.error() : nullptr;
     if (wrong == nullptr) {
       out.was_suspect = is_suspect;
@@ -163,6 +228,9 @@ result<owned_file> open_owned(const std::string& path, const file_kind& kind,
     if (is_second || !says_damaged(*wrong)) return cannot_have(path, kind, wrong->public_text, wrong->private_text);
     const std::string why = wrong->private_text;
     if (connected) *connected = connection();
+    out.in_use.reset();
+    if (!is_alone)
+      return cannot_have(path, kind, "it is damaged, and another process has it open; end that, and it is moved aside", why);
     if (auto moved = move_aside(path, kind, why, log); !moved) return tl::unexpected(std::move(moved.error()));
   }
 }
