@@ -71,7 +71,7 @@ class curious final : public provider, public neighbour {
   std::vector<std::string> heard_;
 };
 
-resource entry(const std::string& uri, std::string version = {}) {
+resource versioned_entry(const std::string& uri, std::string version = {}) {
   resource out;
   out.uri = uri;
   out.name = uri;
@@ -90,15 +90,15 @@ std::string call_tool(server& of, const std::string& name, const std::string& ur
 TEST(neighbours, bring_tools_that_ask_for_versions_of_what_others_serve) {
   server of({});
   const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///");
-  ASSERT_TRUE(shelf->add(entry("memo:///a", "v7"), "text"));
-  ASSERT_TRUE(shelf->add(entry("memo:///b"), "without a version"));
+  ASSERT_TRUE(shelf->add(versioned_entry("memo:///a", "v7"), "text"));
+  ASSERT_TRUE(shelf->add(versioned_entry("memo:///b"), "without a version"));
   const auto who = std::make_shared<curious>();
   ASSERT_TRUE(of.add(shelf));
   ASSERT_TRUE(of.add(who));
   EXPECT_THAT(call_tool(of, "version_of", "memo:///a"), HasSubstr("version v7"));
   const auto by_content = call_tool(of, "version_of", "memo:///b");
   EXPECT_THAT(by_content, HasSubstr("version content-"));
-  ASSERT_TRUE(shelf->add(entry("memo:///b"), "another content"));
+  ASSERT_TRUE(shelf->add(versioned_entry("memo:///b"), "another content"));
   EXPECT_THAT(call_tool(of, "version_of", "memo:///b"), AllOf(HasSubstr("version content-"), testing::Ne(by_content)));
   EXPECT_THAT(call_tool(of, "version_of", "memo:///c"), AllOf(HasSubstr("isError\":true"), HasSubstr("not found")));
 }
@@ -117,8 +117,8 @@ TEST(neighbours, are_told_versions_only_of_what_their_caller_may_read) {
   how.access.rules = {tools, open, closed};
   server of(how);
   const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///");
-  ASSERT_TRUE(shelf->add(entry("memo:///a", "v7"), "text"));
-  ASSERT_TRUE(shelf->add(entry("memo:///secret", "v8"), "text"));
+  ASSERT_TRUE(shelf->add(versioned_entry("memo:///a", "v7"), "text"));
+  ASSERT_TRUE(shelf->add(versioned_entry("memo:///secret", "v8"), "text"));
   ASSERT_TRUE(of.add(shelf));
   ASSERT_TRUE(of.add(std::make_shared<curious>()));
   EXPECT_THAT(call_tool(of, "version_of", "memo:///a"), HasSubstr("version v7"));
@@ -145,7 +145,7 @@ TEST(neighbours, hear_of_what_they_watch_until_they_are_let_go) {
   const auto there = who->where();
   ASSERT_NE(there, nullptr);
   ASSERT_TRUE(there->watch("memo:///a"));
-  ASSERT_TRUE(shelf->add(entry("memo:///a"), "text"));
+  ASSERT_TRUE(shelf->add(versioned_entry("memo:///a"), "text"));
   EXPECT_TRUE(who->hears("memo:///a"));
   of.reset();
   EXPECT_EQ(who->where(), nullptr);
