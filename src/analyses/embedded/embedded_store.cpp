@@ -33,6 +33,9 @@ result<void> embedded_store::open() {
   if (!opened) return tl::unexpected(std::move(opened.error()));
   file_ = std::move(*opened);
   writer_.on = std::move(file_.writer);
+  if (!is_in_memory_ && !options_.is_synced) {
+    if (auto set = writer_.on.run("PRAGMA synchronous=NORMAL"); !set) return set;
+  }
   if (file_.was_suspect) sqlite::trust(options_.path);
   return {};
 }
