@@ -1,5 +1,6 @@
 /// URIs of analyses: whatever is asked for, an index goes back to the URI it came from, and Markdown keeps what it quotes
 /// apart.
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

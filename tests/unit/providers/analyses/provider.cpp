@@ -1,7 +1,9 @@
 /// The source by itself: lists, reads, completion, and what views hide.
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,6 +40,30 @@ class all_but final : public view {
 
  private:
   std::set<std::string> hidden_;
+};
+
+/// Waits until the thread of a cache has told of what was put.
+class heard_puts {
+ public:
+  explicit heard_puts(analyses::cache& in)
+      : listening_(in.listen([to = heard_](const analyses::change* what) {
+          const std::lock_guard lock(to->mutex);
+          if (what != nullptr && what->what == analyses::change::kind::put) to->ids.insert(what->id);
+          to->changed.notify_all();
+        })) {}
+  bool has(const std::string& id) const {
+    std::unique_lock lock(heard_->mutex);
+    return heard_->changed.wait_for(lock, 20s, [&] { return heard_->ids.contains(id); });
+  }
+
+ private:
+  struct state {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::set<std::string> ids;
+  };
+  std::shared_ptr<state> heard_ = std::make_shared<state>();
+  std::shared_ptr<void> listening_;
 };
 
 class source_of_analyses : public testing::Test {
@@ -179,12 +205,16 @@ TEST_F(source_of_analyses, has_a_version_that_changes_when_it_becomes_stale) {
 }
 
 TEST_F(source_of_analyses, vouches_for_a_reading_until_something_is_written) {
+  // What has been written is heard of once more by the thread of the cache.
+  const heard_puts heard(*kept_);
   const auto id = put("保証");
+  ASSERT_TRUE(heard.has(id));
   const auto first = read(analysis_uri(id));
   ASSERT_TRUE(first && first->valid);
   EXPECT_TRUE(first->valid->holds());
-  put("別の問い");
+  const auto other = put("別の問い");
   EXPECT_FALSE(first->valid->holds());
+  ASSERT_TRUE(heard.has(other));
   const auto by_prompt = read(by_prompt_of("保証"));
   ASSERT_TRUE(by_prompt && by_prompt->valid);
   EXPECT_TRUE(by_prompt->valid->holds());
