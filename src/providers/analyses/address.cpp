@@ -158,8 +158,17 @@ std::optional<std::string> id_behind(std::string_view key) {
     if (!is_hex(c)) break;
     out += c;
   }
-  // A whole id is behind itself and its parts; of anything else the beginning stands before all that begin so.
-  return out;
+  // A whole id is behind itself and its parts; of its beginning, what stands right before all that begin so.
+  if (out.size() == id_digits) return out;
+  out.resize(id_digits, '0');
+  for (auto digit = out.rbegin(); digit != out.rend(); ++digit) {
+    if (*digit != '0') {
+      *digit = *digit == 'a' ? '9' : static_cast<char>(*digit - 1);
+      return out;
+    }
+    *digit = 'f';
+  }
+  return std::string();
 }
 
 }  // namespace hondana::wallbounce

@@ -78,7 +78,10 @@ TEST(addresses_of_analyses, tell_behind_which_id_a_list_goes_on) {
   EXPECT_EQ(id_behind(flow_uri(some_id)), some_id);
   EXPECT_EQ(id_behind(key_before("wallbounce://analyses")), "");
   EXPECT_EQ(id_behind(key_before("wallbounce://analyses/")), "");
-  EXPECT_EQ(id_behind(key_before("wallbounce://analyses/ab1")), "ab0");
+  EXPECT_EQ(id_behind(key_before("wallbounce://analyses/ab1")), "aaf" + std::string(29, 'f'));
+  EXPECT_EQ(id_behind("wallbounce://analyses/ab"), "aa" + std::string(30, 'f'));
+  EXPECT_EQ(id_behind("wallbounce://analyses/00"), "");
+  EXPECT_EQ(id_behind("wallbounce://analyses/zz"), "");
   EXPECT_EQ(id_behind("wallbounce://by-prompt/x"), std::nullopt);
   EXPECT_EQ(id_behind("wallbounce://statistics"), std::nullopt);
   EXPECT_EQ(id_behind("wallbounce://analyses?limit=1"), std::nullopt);
