@@ -278,6 +278,21 @@ TEST(program_analyses, are_kept_listed_and_forgotten_by_commands_beside_a_server
   EXPECT_EQ(run(what.command({"rm", uri})).how, not_found);
 }
 
+TEST(program_analyses, are_found_by_search_as_documents_are) {
+  const shelf what("\n[search]\nwords = \"trigrams\"\n");
+  served server(what.options());
+  auto whole = realistic("検索で見つかるか");
+  whole["consensus"] = json::object{{"content", "結論は翡翠色の看板です。"}, {"confidence", 0.95}};
+  const auto put = call_tool(server.port(), "analysis_put", {{"analysis", whole}});
+  ASSERT_EQ(at(put, "status"), "complete");
+  read_text(server.port(), "search:///?wait=complete");
+  const auto found = call_tool(server.port(), "search_resources", {{"q", "翡翠色の看板"}});
+  EXPECT_NE(json::serialize(found).find(at(put, "uri")), std::string::npos) << json::serialize(found);
+  call_tool(server.port(), "analysis_invalidate", {{"uri", put.at("uri")}});
+  const auto gone = call_tool(server.port(), "search_resources", {{"q", "翡翠色の看板"}});
+  EXPECT_EQ(json::serialize(gone).find(at(put, "uri")), std::string::npos) << json::serialize(gone);
+}
+
 TEST(program_analyses, that_cannot_be_kept_are_refused_with_what_is_wrong) {
   const shelf what;
   const auto refused = [&](const std::string& text, std::string_view said) {
