@@ -100,7 +100,10 @@ result<claimed> cache::claim(const claim_request& what) {
     if (got->by) {
       self.generation.fetch_add(1, std::memory_order_release);
       take_away_below(got->there, by().of(what.task).wanted);
-      if (wanted.is_forced && got->there.what != answer::kind::stale) got->there.what = answer::kind::missing;
+      if (got->there.what != answer::kind::stale) {
+        got->there.what = answer::kind::missing;
+        got->there.found.reset();
+      }
       return done_with(std::move(*got));
     }
     if (take_away_below(got->there, by().of(what.task).wanted) && !got->there.claim) {

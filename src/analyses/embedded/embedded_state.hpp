@@ -112,11 +112,8 @@ template <class T>
 result<T> embedded_store::write(const std::function<result<T>(ledger&)>& work) {
   const std::lock_guard held(writing_);
   ledger in;
-  if (auto begun = begin(in); !begun) {
-    noticed(begun.error());
-    return tl::unexpected(std::move(begun.error()));
-  }
-  auto done = work(in);
+  const auto begun = begin(in);
+  auto done = begun ? work(in) : result<T>(tl::unexpected(begun.error()));
   if (done && in.is_changed) {
     if (auto ended = end(in); !ended) {
       noticed(ended.error());

@@ -92,7 +92,7 @@ result<bool> reply_reader::take_text(std::optional<reply>& into) {
 result<bool> reply_reader::take_line(std::optional<reply>& into) {
   const auto end = rest_.find(line_end, searched_);
   if (end == std::string::npos) {
-    if (rest_.size() - at_ > longest_line) return no_reply("a line is too long");
+    if (rest_.size() - at_ > longest_line + 1) return no_reply("a line is too long");
     searched_ = std::max(at_, rest_.size() - (rest_.ends_with('\r') ? 1 : 0));
     return false;
   }

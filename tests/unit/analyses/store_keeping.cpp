@@ -70,6 +70,8 @@ TEST_P(store_contract, sweeps_what_is_over_and_the_oldest_beyond_its_limits) {
     ASSERT_TRUE(eventually([&] { return good(store_->now()) > before; }));
     all.push_back(put(small_analysis("p" + std::to_string(i))));
   }
+  const auto after_them = good(store_->now());
+  ASSERT_TRUE(eventually([&] { return good(store_->now()) > after_them; }));
   static_cast<void>(claim(small_analysis("claimed")));
   limits few;
   few.entries = 4;
