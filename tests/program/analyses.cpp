@@ -39,8 +39,8 @@ using program_test::within;
 namespace json = boost::json;
 
 /// A folder of files and a store that is served beside it.
-struct shelf {
-  explicit shelf(std::string_view more = {}) {
+struct analyses_shelf {
+  explicit analyses_shelf(std::string_view more = {}) {
     kept.put("hondana.toml", "[[source]]\ntype = \"files\"\npaths = [\"" + files.path() +
                                  "\"]\n\n[[source]]\ntype = \"analyses\"\nstore = \"store/analyses.db\"\n" + std::string(more));
   }
@@ -145,10 +145,10 @@ json::object as_written(json::object of) {
   return of;
 }
 
-json::object parsed(const std::string& text) { return json::parse(text).as_object(); }
+json::object object_in(const std::string& text) { return json::parse(text).as_object(); }
 
 TEST(program_analyses, of_a_realistic_size_go_in_by_the_tool_and_out_by_reads_tools_and_commands_equal) {
-  const shelf what;
+  const analyses_shelf what;
   served server(what.options());
   const auto whole = realistic("分散キャッシュの設計を評価してください。");
   EXPECT_GT(json::serialize(whole).size(), 40'000u);
@@ -163,8 +163,8 @@ TEST(program_analyses, of_a_realistic_size_go_in_by_the_tool_and_out_by_reads_to
   ASSERT_EQ(at(put, "status"), "complete");
   const auto uri = at(put, "uri");
   const auto id = at(put, "id");
-  EXPECT_EQ(as_written(parsed(read_text(server.port(), uri + "?format=json"))), whole);
-  EXPECT_EQ(as_written(parsed(read_text(server.port(), at(put, "byPrompt") + "?format=json"))), whole);
+  EXPECT_EQ(as_written(object_in(read_text(server.port(), uri + "?format=json"))), whole);
+  EXPECT_EQ(as_written(object_in(read_text(server.port(), at(put, "byPrompt") + "?format=json"))), whole);
   const auto got = call_tool(server.port(), "analysis_get", {{"uri", uri}});
   ASSERT_EQ(at(got, "outcome"), "fresh");
   EXPECT_EQ(as_written(got.at("analysis").as_object()), whole);
@@ -174,22 +174,22 @@ TEST(program_analyses, of_a_realistic_size_go_in_by_the_tool_and_out_by_reads_to
   EXPECT_EQ(at(fresh, "outcome"), "fresh");
   const auto printed = run(what.command({"get", id, "--json"}));
   EXPECT_EQ(printed.how, well) << printed.errors;
-  EXPECT_EQ(as_written(parsed(printed.output)), whole) << "beside the server";
+  EXPECT_EQ(as_written(object_in(printed.output)), whole) << "beside the server";
   const auto shown = run(what.command({"get", id.substr(0, 14)}));
   EXPECT_EQ(shown.how, well) << shown.errors;
   EXPECT_NE(shown.output.find("## Consensus"), std::string::npos) << shown.output;
   EXPECT_EQ(shown.output, read_text(server.port(), uri));
-  const auto vote_read = parsed(read_text(server.port(), uri + "/votes/gpt?format=json"));
+  const auto vote_read = object_in(read_text(server.port(), uri + "/votes/gpt?format=json"));
   EXPECT_EQ(vote_read, whole.at("votes").at(2).as_object());
-  const auto flow_read = parsed(read_text(server.port(), uri + "/flow?format=json"));
+  const auto flow_read = object_in(read_text(server.port(), uri + "/flow?format=json"));
   EXPECT_EQ(flow_read.at("rounds"), whole.at("rounds"));
   EXPECT_EQ(server.stop(SIGTERM), well) << server.program().errors();
   const auto later = run(what.command({"get", uri, "--json"}));
-  EXPECT_EQ(as_written(parsed(later.output)), whole) << "without the server";
+  EXPECT_EQ(as_written(object_in(later.output)), whole) << "without the server";
 }
 
 TEST(program_analyses, based_on_a_file_are_missed_once_it_changes_and_the_subscriber_hears_of_it) {
-  const shelf what;
+  const analyses_shelf what;
   what.files.put("design.md", "一つ目の設計\n");
   served server(what.options());
   const json::array context{json::object{{"uri", what.files.uri("design.md")}}};
@@ -217,7 +217,7 @@ TEST(program_analyses, based_on_a_file_are_missed_once_it_changes_and_the_subscr
 }
 
 TEST(program_analyses, based_on_a_file_that_changed_while_no_server_ran_are_not_served) {
-  const shelf what;
+  const analyses_shelf what;
   what.files.put("design.md", "一つ目の設計\n");
   std::string uri, by_prompt;
   {
@@ -244,7 +244,7 @@ TEST(program_analyses, based_on_a_file_that_changed_while_no_server_ran_are_not_
 }
 
 TEST(program_analyses, are_kept_listed_and_forgotten_by_commands_beside_a_server) {
-  const shelf what;
+  const analyses_shelf what;
   served server(what.options());
   what.kept.put("one.json", json::serialize(realistic("命令行から")));
   const auto put = run(what.command({"put", what.kept.path("one.json")}));
@@ -257,15 +257,15 @@ TEST(program_analyses, are_kept_listed_and_forgotten_by_commands_beside_a_server
   what.kept.put("weak.json", json::serialize(weak));
   const auto below = run(what.command({"put", what.kept.path("weak.json"), "--json"}));
   EXPECT_EQ(below.how, well);
-  EXPECT_EQ(at(parsed(below.output), "status"), "below");
+  EXPECT_EQ(at(object_in(below.output), "status"), "below");
   EXPECT_NE(below.errors.find("not served as final"), std::string::npos) << below.errors;
   const auto listed = run(what.command({"ls"}));
   EXPECT_EQ(listed.how, well);
   EXPECT_LT(listed.output.find("自信のない答え"), listed.output.find("命令行から")) << "the newest first: " << listed.output;
   const auto one = run(what.command({"ls", "--json", "-n", "1", "--session", "設計会議"}));
-  EXPECT_EQ(parsed(one.output).at("analyses").as_array().size(), 1u) << one.output;
+  EXPECT_EQ(object_in(one.output).at("analyses").as_array().size(), 1u) << one.output;
   const auto stats = run(what.command({"stats", "--json"}));
-  EXPECT_EQ(parsed(stats.output).at("kept").at("entries").to_number<int>(), 2) << stats.output;
+  EXPECT_EQ(object_in(stats.output).at("kept").at("entries").to_number<int>(), 2) << stats.output;
   process watching({"watch", uri, "--on", server.url()});
   ASSERT_TRUE(watching.error_line_with("watching", within(patience))) << watching.errors();
   const auto removed = run(what.command({"rm", "--session", "設計会議"}));
@@ -279,7 +279,7 @@ TEST(program_analyses, are_kept_listed_and_forgotten_by_commands_beside_a_server
 }
 
 TEST(program_analyses, are_found_by_search_as_documents_are) {
-  const shelf what("\n[search]\nwords = \"trigrams\"\n");
+  const analyses_shelf what("\n[search]\nwords = \"trigrams\"\n");
   served server(what.options());
   auto whole = realistic("検索で見つかるか");
   whole["consensus"] = json::object{{"content", "結論は翡翠色の看板です。"}, {"confidence", 0.95}};
@@ -294,7 +294,7 @@ TEST(program_analyses, are_found_by_search_as_documents_are) {
 }
 
 TEST(program_analyses, that_cannot_be_kept_are_refused_with_what_is_wrong) {
-  const shelf what;
+  const analyses_shelf what;
   const auto refused = [&](const std::string& text, std::string_view said) {
     what.kept.put("bad.json", text);
     const auto got = run(what.command({"put", what.kept.path("bad.json")}));
@@ -317,7 +317,7 @@ TEST(program_analyses, that_cannot_be_kept_are_refused_with_what_is_wrong) {
 }
 
 TEST(program_analyses, are_in_what_check_and_schemes_say) {
-  const shelf what;
+  const analyses_shelf what;
   auto arguments = what.options();
   arguments.insert(arguments.begin(), "check");
   const auto checked = run(arguments);
@@ -343,7 +343,7 @@ TEST(program_analyses, configured_wrongly_are_refused_by_file_line_and_key) {
       {"[source.other]\nfresh = \"1s\"\n", "source.other"},
   };
   for (const auto& [text, said] : all) {
-    const shelf what(text);
+    const analyses_shelf what(text);
     auto arguments = what.options();
     arguments.insert(arguments.begin(), "check");
     const auto got = run(arguments);
@@ -351,7 +351,7 @@ TEST(program_analyses, configured_wrongly_are_refused_by_file_line_and_key) {
     EXPECT_NE(got.errors.find(said), std::string::npos) << text << got.errors;
     EXPECT_NE(got.errors.find("hondana.toml:"), std::string::npos) << got.errors;
   }
-  const shelf two("\n[[source]]\ntype = \"analyses\"\nstore = \"other/a.db\"\n");
+  const analyses_shelf two("\n[[source]]\ntype = \"analyses\"\nstore = \"other/a.db\"\n");
   auto arguments = two.options();
   arguments.insert(arguments.begin(), "check");
   const auto got = run(arguments);
