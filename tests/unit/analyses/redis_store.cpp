@@ -273,7 +273,7 @@ TEST(analyses_in_redis, are_not_looked_for_in_what_is_no_redis) {
   std::jthread other([&] {
     const disk::handle peer(::accept(listener.get(), nullptr, nullptr));
     const std::string said = "HTTP/1.1 400 Bad Request\r\n\r\n";
-    static_cast<void>(::write(peer.get(), said.data(), said.size()));
+    EXPECT_EQ(::write(peer.get(), said.data(), said.size()), static_cast<ssize_t>(said.size()));
     char one = 0;
     while (::read(peer.get(), &one, 1) > 0) {
     }
