@@ -220,8 +220,9 @@ class store {
   [[nodiscard]] virtual result<claimed> claim(const wish& what) = 0;
   /// The end of the new lease.
   [[nodiscard]] virtual result<instant> renew(const ticket& by, milliseconds lease) = 0;
-  /// A part, which renews the lease, or the whole, which ends the claim and, when it is final, takes the place of what was
-  /// served for the key. What it is based on must be what was claimed. Returns what is stored.
+  /// A part, which renews the lease, or the whole, which ends the claim and takes the place of what was put for the key before,
+  /// which is gone then; what is below its thresholds takes that of what was below only. What it is based on must be what was
+  /// claimed. Returns what is stored.
   [[nodiscard]] virtual result<summary> put(const ticket& by, const putting& what) = 0;
   /// Ends the claim; the failure is remembered for so long (0: not at all). What had arrived is gone.
   [[nodiscard]] virtual result<void> fail(const ticket& by, std::string_view why, milliseconds remembered) = 0;

@@ -182,6 +182,24 @@ result<instant> embedded_store::renew(const ticket& by, milliseconds lease) {
   });
 }
 
+result<void> embedded_store::replace_others(ledger& in, std::int64_t seq, const summary& by) {
+  std::vector<std::int64_t> others;
+  {
+    auto asking = writer_.ask("SELECT seq FROM entries WHERE key=?1 AND seq<>?2 AND (how=2 OR (how=1 AND ?3=1))");
+    if (!asking) return tl::unexpected(std::move(asking.error()));
+    (*asking)->bind(1, std::string_view(by.of.all)).bind(2, seq).bind(3, static_cast<std::int64_t>(by.how));
+    for (;;) {
+      const auto more = (*asking)->step();
+      if (!more) return tl::unexpected(more.error());
+      if (!*more) break;
+      others.push_back((*asking)->number(0));
+    }
+  }
+  const auto removed = remove(in, others);
+  if (!removed) return tl::unexpected(removed.error());
+  return {};
+}
+
 result<summary> embedded_store::put(const ticket& by, const putting& what) {
   if (auto checked = check(what); !checked) return tl::unexpected(std::move(checked.error()));
   return write<summary>([&](ledger& in) -> result<summary> {
@@ -239,6 +257,7 @@ result<summary> embedded_store::put(const ticket& by, const putting& what) {
       return out;
     }
     if (auto done = release(what.about.of.all); !done) return tl::unexpected(std::move(done.error()));
+    if (auto done = replace_others(in, found->seq, out); !done) return tl::unexpected(std::move(done.error()));
     auto forgiving = writer_.ask("DELETE FROM failures WHERE key=?1");
     if (!forgiving) return tl::unexpected(std::move(forgiving.error()));
     (*forgiving)->bind(1, std::string_view(what.about.of.all));

@@ -82,6 +82,8 @@ class embedded_store final : public store {
                                    const std::vector<basis>& context);
   [[nodiscard]] result<void> replace_body(std::int64_t seq, const std::string& body);
   [[nodiscard]] result<void> release(std::string_view of);
+  /// What was whole under its key before goes; what is final only for what is final.
+  [[nodiscard]] result<void> replace_others(ledger& in, std::int64_t seq, const summary& by);
   [[nodiscard]] result<void> remove(ledger& in, const row& which, change::kind why);
   [[nodiscard]] result<std::uint64_t> remove(ledger& in, const std::vector<std::int64_t>& which);
   /// The numbers that a statement of one argument gives.

@@ -269,6 +269,9 @@ else
   redis.call('ZREM', R .. 'claims', key)
   redis.call('DEL', R .. 'n:' .. key)
   redis.call('ZREM', R .. 'failures', key)
+  for _, other in ipairs(redis.call('ZRANGEBYSCORE', R .. 'k:' .. key, how, 2)) do
+    if other ~= id then drop(other, '4') end
+  end
 end
 return {'ok', {id, summary(id), ''}}
 )lua";

@@ -45,6 +45,8 @@ TEST_P(store_contract, needs_no_ticket_for_what_is_fresh_unless_it_is_forced) {
   const auto newer = good(store_->put(*got.by, putting_of(small_analysis("x", "no"))));
   EXPECT_EQ(look(what).found->about.id, newer.id);
   EXPECT_NE(newer.id, kept.id);
+  EXPECT_FALSE(good(store_->get(kept.id))) << "its place was taken";
+  EXPECT_EQ(good(store_->facts()).entries, 1u);
 }
 
 TEST_P(store_contract, hands_over_exactly_once_when_a_lease_ends) {
@@ -135,6 +137,8 @@ TEST_P(store_contract, keeps_what_is_below_its_thresholds_and_never_serves_it) {
   EXPECT_EQ(look(what).found->about.id, good_one.id);
   put(what, status::below);
   EXPECT_EQ(look(what).found->about.id, good_one.id) << "what was final stays";
+  EXPECT_FALSE(good(store_->get(below.id)));
+  EXPECT_EQ(good(store_->facts()).entries, 2u);
 }
 
 TEST_P(store_contract, serves_what_has_expired_marked_as_stale_and_then_no_more) {
