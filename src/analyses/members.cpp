@@ -93,7 +93,7 @@ double members::share(std::string_view name, bool is_required) {
   const auto got = number(name, is_required, "from 0 to 1");
   if (!got) return 0;
   if (*got >= 0 && *got <= 1) return *got;
-  refuse(name, "expected a number from 0 to 1, got " + quoted(value(*got)));
+  refuse(name, "expected a number from 0 to 1, got " + quoted(*find(name, is_required)));
   return 0;
 }
 
@@ -101,7 +101,7 @@ double members::amount(std::string_view name) {
   const auto got = number(name, false, "from 0 on");
   if (!got) return 0;
   if (*got >= 0 && *got <= 1e15) return *got;
-  refuse(name, "expected a number from 0 to 1e15, got " + quoted(value(*got)));
+  refuse(name, "expected a number from 0 to 1e15, got " + quoted(*find(name, false)));
   return 0;
 }
 

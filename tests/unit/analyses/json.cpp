@@ -71,7 +71,7 @@ TEST(analysis_json, needs_a_prompt_and_no_more) {
 
 TEST(analysis_json, is_refused_by_the_path_of_what_is_wrong) {
   EXPECT_EQ(refusal(R"({"prompt":"x","consensus":{"content":"c","confidence":7}})"),
-            "consensus.confidence: expected a number from 0 to 1, got 7.0");
+            "consensus.confidence: expected a number from 0 to 1, got 7");
   EXPECT_EQ(refusal(R"({"prompt":"x","consensus":{"content":"c","confidence":-0.1}})"),
             "consensus.confidence: expected a number from 0 to 1, got -0.1");
   EXPECT_EQ(
@@ -89,7 +89,7 @@ TEST(analysis_json, is_refused_by_the_path_of_what_is_wrong) {
   EXPECT_EQ(refusal(R"({"prompt":"x","task":"huge"})"), "task: expected basic, premium or critical");
   EXPECT_EQ(refusal(R"({"prompt":"x","thresholds":{"providers":0}})"),
             "thresholds.providers: expected an integer from 1 to 64, got 0");
-  EXPECT_EQ(refusal(R"({"prompt":"x","totals":{"cost":-1}})"), "totals.cost: expected a number from 0 to 1e15, got -1.0");
+  EXPECT_EQ(refusal(R"({"prompt":"x","totals":{"cost":-1}})"), "totals.cost: expected a number from 0 to 1e15, got -1");
   EXPECT_EQ(refusal(R"({"prompt":"x","totals":{"tokens":1.5}})"),
             "totals.tokens: expected an integer from 0 to 9007199254740992, got 1.5");
   EXPECT_EQ(refusal(R"({"prompt":"x","context":[{"uri":"file:///a"},{"uri":"file:///a"}]})"),
@@ -157,7 +157,7 @@ TEST(analysis_json, is_read_as_the_argument_of_a_tool_with_its_path) {
   ASSERT_TRUE(from);
   const auto got = decode(*from, "analysis");
   ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().public_text, "analysis.votes[0].confidence: expected a number from 0 to 1, got 2.0");
+  EXPECT_EQ(got.error().public_text, "analysis.votes[0].confidence: expected a number from 0 to 1, got 2");
   const auto asked = decode_question(*value::parse(R"({"prompt":"x","task":"basic"})"), "question");
   ASSERT_FALSE(asked);
   EXPECT_EQ(asked.error().public_text, "question.task: there is no such member");

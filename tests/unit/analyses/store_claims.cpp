@@ -162,11 +162,11 @@ TEST_P(store_contract, serves_what_has_expired_marked_as_stale_and_then_no_more)
 TEST_P(store_contract, remembers_a_failure_for_as_long_as_it_is_told) {
   const auto what = small_analysis("x");
   const auto by = claim(what);
-  good(store_->fail(by, "quota \xff exceeded", milliseconds(60)));
+  good(store_->fail(by, "quota \xff exceeded", milliseconds(400)));
   auto found = look(what);
   if (found.what == answer::kind::failed) {
     EXPECT_EQ(found.why, "quota \uFFFD exceeded");
-    EXPECT_LE(found.until, good(store_->now()) + milliseconds(60));
+    EXPECT_LE(found.until, good(store_->now()) + milliseconds(400));
     EXPECT_FALSE(good(store_->claim(wish_for(what))).by);
   }
   EXPECT_FALSE(good(store_->get(by.id)));
