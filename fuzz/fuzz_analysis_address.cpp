@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace hondana::wallbounce;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)id_behind(text);
-  const auto quotation = quoted(text);
+  const auto quotation = quotation_of(text);
   for (std::size_t at = 0; at < quotation.size(); at = quotation.find('\n', at) + 1) {
     if (quotation[at] != '>') std::abort();
   }

@@ -27,7 +27,7 @@ std::string in_line(std::string_view text) {
   return out;
 }
 
-std::string quoted(std::string_view text) {
+std::string quotation_of(std::string_view text) {
   std::string whole;
   json::append_replacing(whole, text);
   std::string out;

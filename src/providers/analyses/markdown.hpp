@@ -10,7 +10,7 @@ namespace hondana::wallbounce {
 [[nodiscard]] std::string in_line(std::string_view text);
 /// As a quotation that keeps its own Markdown: `> ` before every line; ends with a line end. Controls but for tabs and line
 /// ends become U+FFFD.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string quotation_of(std::string_view text);
 /// A link to one of our URIs; `label` is Markdown already.
 [[nodiscard]] std::string link_to(std::string_view label, std::string_view uri);
 

@@ -46,8 +46,8 @@ void add_facts(std::string& out, const summary& about, const analysis& what, boo
 }
 
 void add_vote(std::string& out, const analyses::vote& what) {
-  out += quoted(what.content);
-  if (!what.reasoning.empty()) out += "\nReasoning:\n\n" + quoted(what.reasoning);
+  out += quotation_of(what.content);
+  if (!what.reasoning.empty()) out += "\nReasoning:\n\n" + quotation_of(what.reasoning);
 }
 
 void add_errors(std::string& out, const std::vector<analyses::provider_error>& all) {
@@ -85,7 +85,7 @@ void add_task(std::string& out, std::string_view name, const analyses::task_stat
 std::string markdown_of(const summary& about, const analysis& what, bool is_stale) {
   auto out = heading(about, "");
   add_facts(out, about, what, is_stale);
-  out += "\n## Prompt\n\n" + quoted(what.asked.prompt);
+  out += "\n## Prompt\n\n" + quotation_of(what.asked.prompt);
   if (!what.asked.context.empty()) {
     out += "\n## Based on\n\n";
     for (const auto& one : what.asked.context)
@@ -93,8 +93,8 @@ std::string markdown_of(const summary& about, const analysis& what, bool is_stal
           "- " + link_to(in_line(one.uri), one.uri) + (one.version.empty() ? "" : ", version " + in_line(one.version)) + '\n';
   }
   if (what.consensus) {
-    out += "\n## Consensus\n\n" + quoted(what.consensus->content);
-    if (!what.consensus->reasoning.empty()) out += "\nReasoning:\n\n" + quoted(what.consensus->reasoning);
+    out += "\n## Consensus\n\n" + quotation_of(what.consensus->content);
+    if (!what.consensus->reasoning.empty()) out += "\nReasoning:\n\n" + quotation_of(what.consensus->reasoning);
   }
   if (!what.votes.empty()) {
     out += "\n## Votes\n\n";
@@ -135,8 +135,8 @@ std::string markdown_of_flow(const summary& about, const analysis& what, bool is
     }
     if (one.consensus) {
       out += "\n### Consensus of round " + std::to_string(one.number) + ", confidence " + decimals(one.consensus->confidence) +
-             "\n\n" + quoted(one.consensus->content);
-      if (!one.consensus->reasoning.empty()) out += "\nReasoning:\n\n" + quoted(one.consensus->reasoning);
+             "\n\n" + quotation_of(one.consensus->content);
+      if (!one.consensus->reasoning.empty()) out += "\nReasoning:\n\n" + quotation_of(one.consensus->reasoning);
     } else {
       out += "\nNo consensus was reached.\n";
     }
