@@ -52,7 +52,7 @@ using cache_of_analyses = std::shared_ptr<analyses::cache>;
 constexpr std::size_t analyses_at_once = 1'000;
 constexpr std::size_t usual_count = 50;
 
-int exit_code_of(const failure& why) {
+int analysis_exit_code(const failure& why) {
   switch (why.code) {
     case errc::invalid_argument:
     case errc::response_too_large:
@@ -70,7 +70,7 @@ int exit_code_of(const failure& why) {
 
 int analysis_failed(const failure& why) {
   complain(why);
-  return exit_code_of(why);
+  return analysis_exit_code(why);
 }
 
 /// The source of analyses that the configuration has. Errors: invalid_argument.
