@@ -88,7 +88,7 @@ std::string call_tool(server& of, const std::string& name, const std::string& ur
 }
 
 TEST(neighbours, bring_tools_that_ask_for_versions_of_what_others_serve) {
-  server of({});
+  server of(server_options{});
   const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///");
   ASSERT_TRUE(shelf->add(versioned_entry("memo:///a", "v7"), "text"));
   ASSERT_TRUE(shelf->add(versioned_entry("memo:///b"), "without a version"));
@@ -152,7 +152,7 @@ TEST(neighbours, hear_of_what_they_watch_until_they_are_let_go) {
 }
 
 TEST(neighbours, whose_tools_have_one_name_cannot_be_together) {
-  server of({});
+  server of(server_options{});
   tool own;
   own.name = "version_of";
   ASSERT_TRUE(of.add_tool(own, [](const tool_call&) -> result<tool_outcome> { return text_result("mine"); }));
