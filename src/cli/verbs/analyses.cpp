@@ -178,7 +178,7 @@ result<std::string> text_of_analysis(const wb::address& at, const analyses::entr
   const bool is_whole = at.of == wb::place::analysis || at.of == wb::place::by_prompt;
   if (as_json && is_whole) return from.to_json();
   if (as_json) {
-    const auto whole = wb::parsed(from);
+    const auto whole = wb::parsed(from.to_json());
     if (!whole) return tl::unexpected(whole.error());
     if (at.of == wb::place::flow) return wb::flow_in(*whole).to_text();
     return wb::vote_in(*whole, at.provider).map([](const value& vote) { return vote.to_text(); });

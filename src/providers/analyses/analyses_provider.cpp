@@ -54,7 +54,7 @@ result<list_result> analyses_provider::list(const list_request& request) {
       is_last = page->is_last;
       behind = page->next;
       for (const auto& one : page->all) {
-        if (is_after(analysis_uri(one.id))) out.entries.push_back(entry_of(one, now));
+        if (is_after(analysis_uri(one.id))) out.entries.push_back(entry_of(on_->shown(one), now));
       }
     }
   }
@@ -86,7 +86,7 @@ result<resource> analyses_provider::describe(const describe_request& request) {
   if (at->of == place::by_prompt) {
     const auto found = find_by_prompt(*on_, *follower_, request, at->prompt, **kept);
     if (!found) return tl::unexpected(found.error());
-    return with_uri(entry_of(*at, found->about, about_now()));
+    return with_uri(entry_of(*at, on_->shown(found->about), about_now()));
   }
   auto about = (*kept)->in().about(at->id);
   if (!about) return tl::unexpected(std::move(about.error()));
@@ -101,7 +101,7 @@ result<resource> analyses_provider::describe(const describe_request& request) {
     if (!has_it) return tl::unexpected(has_it.error());
     if (!*has_it) return fail(errc::resource_not_found, "There is no vote of that provider.");
   }
-  return with_uri(entry_of(*at, **about, about_now()));
+  return with_uri(entry_of(*at, on_->shown(**about), about_now()));
 }
 
 void analyses_provider::watch(std::shared_ptr<change_listener> to) { follower_->tell_to(std::move(to)); }

@@ -8,7 +8,6 @@
 #include "analyses/analysis_json.hpp"
 #include "model/times.hpp"
 #include "providers/analyses/address.hpp"
-#include "secrets/redactor.hpp"
 
 namespace hondana::wallbounce {
 namespace {
@@ -28,14 +27,20 @@ value value_of_task(const analyses::task_statistics& of) {
 
 }  // namespace
 
-result<value> parsed(const analyses::entry& from, bool masks_secrets) {
+result<value> parsed(const std::string& json) {
   // What is added to a body when it is told is little.
   constexpr value::limits most{.bytes = analyses::most_bytes + 4096, .values = 2'000'000};
-  auto text = from.to_json();
-  if (masks_secrets) secrets::redactor(secrets::policy::text, text).mask(text);
-  auto made = value::parse(text, most);
+  auto made = value::parse(json, most);
   if (!made)
-    return fail(errc::internal, "The analysis " + from.about.id + " cannot be read back. Invalidate it.",
+    return fail(errc::internal, "An analysis cannot be read back. Invalidate it, and compute it again.",
+                made.error().public_text);
+  return made;
+}
+
+result<analyses::analysis> decoded(const std::string& json) {
+  auto made = analyses::decode(json);
+  if (!made)
+    return fail(errc::internal, "An analysis cannot be read back. Invalidate it, and compute it again.",
                 made.error().public_text);
   return made;
 }

@@ -23,7 +23,8 @@ namespace hondana::wallbounce {
 [[nodiscard]] value value_of_index(const std::vector<analyses::summary>& all, analyses::instant now, std::string_view next);
 [[nodiscard]] value value_of(const analyses::statistics& what, const analyses::store_facts& facts);
 
-/// An entry's JSON as a value, with or without its secrets. Errors: internal.
-[[nodiscard]] result<value> parsed(const analyses::entry& from, bool masks_secrets = false);
+/// The JSON of an analysis as a value, and as what it says. Errors: internal.
+[[nodiscard]] result<value> parsed(const std::string& json);
+[[nodiscard]] result<analyses::analysis> decoded(const std::string& json);
 
 }  // namespace hondana::wallbounce

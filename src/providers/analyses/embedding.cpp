@@ -68,7 +68,7 @@ result<analysis_answer> answer_of(const analyses::answer& from) {
   out.until = from.until;
   if (from.found) {
     out.id = from.found->about.id;
-    auto whole = wallbounce::parsed(*from.found);
+    auto whole = wallbounce::parsed(from.found->to_json());
     if (!whole) return tl::unexpected(std::move(whole.error()));
     out.analysis = std::move(*whole);
   } else if (from.claim) {
@@ -195,7 +195,7 @@ result<value> analysis_cache::get(const std::string& id) {
   const auto found = state_->kept->get(id);
   if (!found) return tl::unexpected(found.error());
   if (!*found) return tl::unexpected(wallbounce::no_analysis());
-  return wallbounce::parsed(**found);
+  return wallbounce::parsed((*found)->to_json());
 }
 
 result<std::uint64_t> analysis_cache::invalidate(const analysis_selection& which) {

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "secrets/redactor.hpp"
+
 namespace hondana::wallbounce {
 
 result<std::shared_ptr<analyses::cache>> ground::kept() {
@@ -53,6 +55,25 @@ result<void> ground::may_read(const caller& who, const resource& entry) const {
 
 bool ground::may_see(const caller& who, const resource& entry) {
   return !who.view || (who.view->may_see(entry.uri) && (!who.view->looks_at_entries() || who.view->may_see_entry(entry)));
+}
+
+analyses::summary ground::shown(analyses::summary of) const {
+  if (!how.redact) return of;
+  constexpr std::string_view cut = "…";
+  if (of.title.ends_with(cut)) {
+    auto end = of.title.size() - cut.size();
+    while (end > 0 && of.title[end - 1] > ' ' && of.title[end - 1] < '\x7f') --end;
+    of.title = of.title.substr(0, end) + std::string(cut);
+  }
+  of.title = secrets::redact_text(of.title);
+  of.session = secrets::redact_text(of.session);
+  return of;
+}
+
+std::string ground::shown(const analyses::entry& of) const {
+  auto out = of.to_json();
+  if (how.redact) secrets::redactor(secrets::policy::text, out).mask(out);
+  return out;
 }
 
 analyses::instant about_now() { return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()); }

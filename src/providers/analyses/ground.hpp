@@ -50,6 +50,12 @@ class ground {
   /// Whether it may know of it.
   [[nodiscard]] static bool may_see(const caller& who, const resource& entry);
 
+  /// As a caller is shown it: without secrets in what is of the prompt and the session. Where a title was cut, what may be the
+  /// front of one goes as well.
+  [[nodiscard]] analyses::summary shown(analyses::summary of) const;
+  /// Its JSON, without secrets, before anything is made of it.
+  [[nodiscard]] std::string shown(const analyses::entry& of) const;
+
   void say(std::string_view line) const {
     if (how.log) how.log("analyses: " + std::string(line));
   }

@@ -24,23 +24,26 @@ constexpr std::size_t looked_at_at_once = 500;
 constexpr std::size_t most_looked_at = 20'000;
 constexpr std::chrono::seconds vouched_for{1};
 
-result<std::string> text_of(const address& at, const analyses::entry& from) {
+result<std::string> text_of(const address& at, const ground& on, const analyses::entry& from) {
+  const auto json = on.shown(from);
+  const bool is_whole = at.of == place::analysis || at.of == place::by_prompt;
   if (at.as == format::json) {
-    if (at.of == place::analysis || at.of == place::by_prompt) return from.to_json();
-    auto whole = parsed(from);
+    if (is_whole) return json;
+    auto whole = parsed(json);
     if (!whole) return tl::unexpected(std::move(whole.error()));
     if (at.of == place::flow) return flow_in(*whole).to_text();
     return vote_in(*whole, at.provider).map([](const value& vote) { return vote.to_text(); });
   }
-  auto whole = analyses::analysis_of(from);
+  auto whole = decoded(json);
   if (!whole) return tl::unexpected(std::move(whole.error()));
-  if (at.of == place::flow) return markdown_of_flow(from.about, *whole, from.is_stale);
-  if (at.of != place::vote) return markdown_of(from.about, *whole, from.is_stale);
+  const auto about = on.shown(from.about);
+  if (is_whole) return markdown_of(about, *whole, from.is_stale);
+  if (at.of == place::flow) return markdown_of_flow(about, *whole, from.is_stale);
   const auto vote =
       std::find_if(whole->votes.begin(), whole->votes.end(), [&](const auto& one) { return one.provider == at.provider; });
-  if (vote != whole->votes.end()) return markdown_of_vote(from.about, *vote);
+  if (vote != whole->votes.end()) return markdown_of_vote(about, *vote);
   // Says which there are.
-  return parsed(from).and_then([&](const value& all) { return vote_in(all, at.provider); }).map([](const value& one) {
+  return parsed(json).and_then([&](const value& all) { return vote_in(all, at.provider); }).map([](const value& one) {
     return one.to_text();
   });
 }
@@ -97,7 +100,7 @@ result<reading> analyses_provider::read_analysis(const read_request& request, co
   if (!found) return tl::unexpected(std::move(found.error()));
   if (!*found) return no_analysis();
   const auto& entry = **found;
-  auto text = text_of(at, entry);
+  auto text = text_of(at, *on_, entry);
   if (!text) return tl::unexpected(std::move(text.error()));
   auto made = reading_of(at, std::move(*text));
   made.version = version(entry.about, entry.is_stale);
@@ -124,7 +127,7 @@ result<reading> analyses_provider::read_index(const read_request& request, const
     are_more = !page->is_last;
     behind = page->next;
     for (auto& one : page->all) {
-      if (on_->may_read(request.who, entry_of(one, now))) all.push_back(std::move(one));
+      if (on_->may_read(request.who, entry_of(one, now))) all.push_back(on_->shown(std::move(one)));
       if (all.size() > at.limit) break;
     }
   }

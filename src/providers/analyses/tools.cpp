@@ -56,7 +56,7 @@ result<analyses::question> question_in(const desk& at, const tool_call& call) {
 }
 
 /// An analysis as a caller is shown it.
-result<value> shown(const desk& at, const analyses::entry& from) { return parsed(from, at.on->how.redact); }
+result<value> shown(const desk& at, const analyses::entry& from) { return parsed(at.on->shown(from)); }
 
 value value_of_context(const std::vector<analyses::basis>& all) {
   value::array out;

@@ -147,7 +147,7 @@ TEST_F(source_of_analyses, gives_a_whole_analysis_as_json_just_as_it_went_in) {
   same.created.reset();
   same.expires.reset();
   EXPECT_EQ(same, what);
-  EXPECT_EQ(text(by_prompt_of("この設計を   どう思いますか。") + "?format=json"), text(analysis_uri(id) + "?format=json"))
+  EXPECT_EQ(text(by_prompt_of(" この設計をどう思いますか。\n") + "?format=json"), text(analysis_uri(id) + "?format=json"))
       << "white space makes no difference";
 }
 

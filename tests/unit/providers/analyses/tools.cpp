@@ -100,7 +100,8 @@ TEST_F(tools_of_analyses, are_four_with_schemas_both_ways) {
   const auto answer = value::parse(peer.receive(std::chrono::steady_clock::now() + 20s).value());
   ASSERT_TRUE(answer);
   std::vector<std::string> names;
-  for (const auto& one : answer->array_at("/result/tools").value()) {
+  const auto tools = answer->array_at("/result/tools").value();
+  for (const auto& one : tools) {
     names.push_back(at(one, "name"));
     EXPECT_NE(one.find("inputSchema"), nullptr);
     EXPECT_NE(one.find("outputSchema"), nullptr) << names.back();
@@ -295,7 +296,18 @@ TEST_F(tools_of_analyses, mask_secrets_as_reads_do) {
   const auto id = test::put_into(*kept_, what);
   const auto got = said(call("analysis_get", value::object{{"uri", analysis_uri(id)}}));
   EXPECT_THAT(got, Not(HasSubstr("hunter2")));
-  EXPECT_THAT(read(analysis_uri(id)), Not(HasSubstr("hunter2")));
+  EXPECT_THAT(read(analysis_uri(id)), Not(HasSubstr("hunter2"))) << "before it is quoted";
+  EXPECT_THAT(read(analysis_uri(id) + "?format=json"), Not(HasSubstr("hunter2")));
+  EXPECT_THAT(read(flow_uri(id)), Not(HasSubstr("hunter2")));
+  const auto token = "ghp_" + std::string(18, 'a') + std::string(18, 'B');
+  test::put_into(*kept_, test::made_analysis("鍵は " + token + " です"));
+  test::put_into(*kept_, test::made_analysis(std::string(100, 'x') + " " + token));
+  for (const auto* uri : {"wallbounce://analyses", "wallbounce://analyses?format=json"})
+    EXPECT_THAT(read(uri), AllOf(Not(HasSubstr("aaaa")), Not(HasSubstr("ghp_a")))) << uri;
+  memory_peer peer(*server_);
+  peer.send(R"({"jsonrpc":"2.0","id":1,"method":"resources/list","params":{)" + std::string(meta) + "}}");
+  EXPECT_THAT(peer.receive(std::chrono::steady_clock::now() + 20s).value_or("no answer"),
+              AllOf(HasSubstr("鍵は"), Not(HasSubstr("aaaa"))));
 }
 
 class restricted_tools : public tools_of_analyses {
