@@ -44,7 +44,8 @@ class in_redis final : public stored {
   explicit in_redis(bool is_tls) : is_tls_(is_tls), prefix_("test" + std::to_string(++number())) {}
   std::shared_ptr<store> open() override {
     auto& server = server_of(is_tls_);
-    if (!server) server = std::make_unique<redis_server>(std::vector<std::string>(), is_tls_);
+    // Tests of servers that are killed sync always; these need not wait for the disk.
+    if (!server) server = std::make_unique<redis_server>(std::vector<std::string>{"--appendfsync", "everysec"}, is_tls_);
     return good(open_redis(is_tls_ ? server->tcp_options(prefix_) : server->options(prefix_)));
   }
   static std::unique_ptr<redis_server>& server_of(bool is_tls) {
