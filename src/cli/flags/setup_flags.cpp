@@ -75,12 +75,12 @@ constexpr command_entry complete_words_entry{.name = "complete-words",
 
 std::span<const command_entry* const> commands() {
   static constexpr std::array all{
-      &serve_entry,        &stdio_entry,        &check_entry,       &schemes_entry,     &audit_verify_entry,
-      &ls_entry,           &tree_entry,         &read_entry,        &templates_entry,   &complete_entry,
-      &watch_entry,        &info_entry,         &search_entry,      &skills_entry,      &call_entry,
-      &analysis_put_entry, &analysis_get_entry, &analysis_ls_entry, &analysis_rm_entry, &analysis_stats_entry,
-      &login_entry,        &logout_entry,       &token_new_entry,   &token_ls_entry,    &token_revoke_entry,
-      &import_entry,       &completions_entry,  &help_entry,        &version_entry,     &complete_words_entry};
+      &serve_entry,       &stdio_entry,          &check_entry,        &schemes_entry,      &audit_verify_entry,
+      &ls_entry,          &tree_entry,           &read_entry,         &templates_entry,    &complete_entry,
+      &watch_entry,       &info_entry,           &search_entry,       &skills_entry,       &call_entry,
+      &login_entry,       &logout_entry,         &analysis_put_entry, &analysis_get_entry, &analysis_ls_entry,
+      &analysis_rm_entry, &analysis_stats_entry, &token_new_entry,    &token_ls_entry,     &token_revoke_entry,
+      &import_entry,      &completions_entry,    &help_entry,         &version_entry,      &complete_words_entry};
   return all;
 }
 
