@@ -14,8 +14,9 @@
 namespace hondana::analyses {
 
 /// What is taken at most. Whatever is beyond is refused with its place and the cap.
-inline constexpr std::size_t most_bytes = 16u << 20;    ///< Of the whole text.
-inline constexpr std::size_t most_text = 8u << 20;      ///< Of the prompt, a content, a reasoning, a message, a note.
+inline constexpr std::size_t most_bytes = 16u << 20;  ///< Of the whole text.
+inline constexpr std::size_t most_prompt = 1u << 20;
+inline constexpr std::size_t most_text = 8u << 20;      ///< Of a content, a reasoning, a message, a note.
 inline constexpr std::size_t longest_provider = 128;    ///< Bytes of the name of a provider or model, of an action or a tag.
 inline constexpr std::size_t longest_session = 256;     ///< Bytes.
 inline constexpr std::size_t longest_basis = 8u << 10;  ///< Bytes of a URI or a version.

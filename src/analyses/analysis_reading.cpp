@@ -34,7 +34,7 @@ void read_basis(question& into, const value& from, std::string path, fault& to) 
 }
 
 void read_question(question& into, members& all, fault& to) {
-  into.prompt = all.text("prompt", a_text, true);
+  into.prompt = all.text("prompt", {most_prompt, false}, true);
   if (!to.is_there() && into.prompt.find_first_not_of(" \t\r\n") == std::string::npos) all.refuse("prompt", "it is empty");
   if (const auto* const options = all.object("options")) into.options = *options;
   if (const auto* const models = all.array("models", most_models))

@@ -1,6 +1,9 @@
 /// Checks before anything is written.
 #include "analyses/refusals.hpp"
 
+#include <chrono>
+#include <utility>
+
 #include "analyses/analysis_json.hpp"
 #include "json/utf8.hpp"
 
@@ -53,6 +56,15 @@ tl::unexpected<failure> already_put() {
 tl::unexpected<failure> another_question() {
   return fail(errc::invalid_argument,
               "the analysis answers another question than was claimed: prompt, options, models and context must be the same");
+}
+
+tl::unexpected<failure> too_many_claims() {
+  failure full{errc::overloaded,
+               "too many analyses are computed at the same time (" + std::to_string(most_claims) +
+                   " is the most); ask again later, and give up claims that nothing comes of",
+               {}};
+  full.retry = std::chrono::seconds(10);
+  return tl::unexpected(std::move(full));
 }
 
 std::string kept_reason(std::string_view why) {

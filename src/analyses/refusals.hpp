@@ -23,6 +23,7 @@ inline constexpr std::size_t longest_reason = 4096;
 [[nodiscard]] tl::unexpected<failure> no_such_claim();
 [[nodiscard]] tl::unexpected<failure> already_put();
 [[nodiscard]] tl::unexpected<failure> another_question();
+[[nodiscard]] tl::unexpected<failure> too_many_claims();
 
 /// Of a failure: what is kept, in whole characters of well-formed UTF-8.
 [[nodiscard]] std::string kept_reason(std::string_view why);

@@ -41,6 +41,8 @@ struct summary {
   bool operator==(const summary&) const = default;
 };
 inline constexpr std::size_t longest_title = 120;
+inline constexpr std::size_t most_claims = 4096;            ///< Of a store, with those whose lease has just ended.
+inline constexpr std::size_t most_provider_names = 10'000;  ///< That are remembered; further ones are not completed.
 
 /// One with its contents.
 struct entry {
@@ -217,6 +219,7 @@ class store {
   // somebody else has claimed, it was put, failed or given up already, or what it is based on was invalidated: nothing is
   // written. A lease that has ended and that nobody else has taken is as good as a live one.
 
+  /// Errors besides: overloaded: `most_claims` are computed at the same time.
   [[nodiscard]] virtual result<claimed> claim(const wish& what) = 0;
   /// The end of the new lease.
   [[nodiscard]] virtual result<instant> renew(const ticket& by, milliseconds lease) = 0;

@@ -134,6 +134,9 @@ result<claimed> embedded_store::claim(const wish& what) {
         if (auto gone = remove(in, **found, change::kind::failed); !gone) return tl::unexpected(std::move(gone.error()));
       }
     }
+    const auto claims = writer_.on.number("SELECT count(*) FROM claims");
+    if (!claims) return tl::unexpected(claims.error());
+    if (*claims >= static_cast<std::int64_t>(most_claims)) return too_many_claims();
     ++in.token;
     const auto id = digits_of(in.now) + *random;
     if (auto noted = note(in, change::kind::claimed, id, what.of.all); !noted) return tl::unexpected(std::move(noted.error()));
@@ -244,9 +247,11 @@ result<summary> embedded_store::put(const ticket& by, const putting& what) {
     // What it is based on stands there since it was claimed: its key says so.
     if (auto done = index(by.id, what.tags, {}); !done) return tl::unexpected(std::move(done.error()));
     for (const auto& name : what.names) {
-      auto naming_it = writer_.ask("INSERT OR IGNORE INTO providers VALUES(?1)");
+      auto naming_it = writer_.ask(
+          "INSERT INTO providers SELECT ?1 WHERE NOT EXISTS(SELECT 1 FROM providers WHERE name=?1) AND (SELECT count(*) FROM "
+          "providers)<?2");
       if (!naming_it) return tl::unexpected(std::move(naming_it.error()));
-      (*naming_it)->bind_text(1, name);
+      (*naming_it)->bind_text(1, name).bind(2, static_cast<std::int64_t>(most_provider_names));
       if (auto done = (*naming_it)->run(); !done) return tl::unexpected(std::move(done.error()));
     }
     if (is_part) {

@@ -174,7 +174,8 @@ local first = redis.call('XRANGE', R .. 'news', '-', '+', 'COUNT', 1)[1]
 return {last, first and first[1] or '0-0', ARGV[1] == '0' and {} or redis.call('XRANGE', R .. 'news', '(' .. ARGV[1] .. '-0', '+', 'COUNT', 1000)}
 )lua";
 
-// KEY, prompt, task, title, session, tags, what it is based on, who, lease, whether forced, 20 random digits, body
+// KEY, prompt, task, title, session, tags, what it is based on, who, lease, whether forced, 20 random digits, body, how many
+// claims
 constexpr const char* claim_script = R"lua(
 local key, session, random, body = ARGV[1], ARGV[5], ARGV[11], ARGV[12]
 local there, fresh = answer(key)
@@ -182,6 +183,7 @@ local l = redis.call('HMGET', R .. 'l:' .. key, 'id', 'token', 'until')
 if l[1] and string.sub(l[1], 13) == random then return {there, l} end
 if l[1] and tonumber(l[3]) > now then return {there, false} end
 if ARGV[10] ~= '1' and (fresh or there[4]) then return {there, false} end
+if not l[1] and redis.call('ZCARD', R .. 'claims') >= tonumber(ARGV[13]) then return {there, 'full'} end
 local token = redis.call('HINCRBY', R .. 'state', 'token', 1)
 if l[1] then drop(l[1], '3') end
 local left = 281474976710655 - now
@@ -254,7 +256,9 @@ if old[3] ~= ARGV[15] then
     redis.call('ZADD', R .. 'tags', 0, tag)
   end
 end
-for _, name in ipairs(split(ARGV[16], '\n')) do redis.call('ZADD', R .. 'providers', 0, name) end
+for _, name in ipairs(split(ARGV[16], '\n')) do
+  if redis.call('ZCARD', R .. 'providers') < tonumber(ARGV[21]) then redis.call('ZADD', R .. 'providers', 0, name) end
+end
 redis.call('HSET', e, 'h', how, 'y', ARGV[6], 't', ARGV[7], 's', session, 'm', n(now), 'x', n(expires), 'g', n(gone), 'f', ARGV[9],
   'a', ARGV[10], 'q', ARGV[11], 'w', ARGV[12], 'r', ARGV[13], 'n', ARGV[14], 'b', #body, 'v', n(c), 'B', body, 'G', ARGV[15],
   'j', ARGV[19])

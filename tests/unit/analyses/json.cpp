@@ -133,6 +133,11 @@ TEST(analysis_json, of_fifty_megabytes_is_refused_and_the_cap_named) {
             "consensus.content: it has 8388609 bytes, and 8388608 are the most");
 }
 
+TEST(analysis_json, has_prompts_of_a_mebibyte_at_most) {
+  EXPECT_EQ(refusal(R"({"prompt":")" + std::string(most_prompt + 1, 'a') + "\"}"),
+            "prompt: it has 1048577 bytes, and 1048576 are the most");
+}
+
 TEST(analysis_json, with_too_many_of_anything_is_refused) {
   std::string votes;
   for (std::size_t i = 0; i <= most_votes; ++i)

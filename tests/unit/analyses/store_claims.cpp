@@ -202,6 +202,44 @@ TEST_P(store_contract, refuses_what_cannot_be_claimed_or_put) {
   EXPECT_EQ(store_->forget({.id = "a", .tag = "b"}).error().code, errc::invalid_argument);
 }
 
+TEST_P(store_contract, has_so_many_computed_at_the_same_time_and_no_more) {
+  std::optional<ticket> first;
+  for (std::size_t i = 0; i < most_claims; ++i) {
+    const auto got = store_->claim(wish_for(small_analysis("p" + std::to_string(i))));
+    ASSERT_TRUE(got && got->by) << i;
+    if (!first) first = got->by;
+  }
+  const auto refused = store_->claim(wish_for(small_analysis("one more")));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::overloaded);
+  EXPECT_TRUE(refused.error().retry);
+  EXPECT_FALSE(good(store_->claim(wish_for(small_analysis("p7")))).by);
+  good(store_->put(*first, putting_of(small_analysis("p0"))));
+  static_cast<void>(claim(small_analysis("one more")));
+}
+
+TEST_P(store_contract, remembers_so_many_names_of_providers_and_no_more) {
+  auto what = small_analysis("x");
+  const auto by = claim(what);
+  for (std::size_t number = 0; number < most_provider_names + 200;) {
+    what.votes.clear();
+    for (std::size_t i = 0; i < 64; ++i) what.votes.push_back({.provider = "provider " + std::to_string(number++)});
+    good(store_->put(by, putting_of(what, status::computing)));
+  }
+  std::size_t count = 0;
+  for (const auto* digit : {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}) {
+    for (const auto* next : {"", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}) {
+      // Two digits at a time, so that none of these has more than are named at once.
+      if (*next == '\0') {
+        count += good(store_->names(store::naming::provider, std::string("provider ") + digit, 1)).front().size() == 10 ? 1 : 0;
+      } else {
+        count += good(store_->names(store::naming::provider, std::string("provider ") + digit + next, 1000)).size();
+      }
+    }
+  }
+  EXPECT_EQ(count, most_provider_names);
+}
+
 TEST_P(store_contract, spells_tickets) {
   const auto by = claim(small_analysis("x"));
   EXPECT_EQ(good(ticket_spelled(spelled(by))), by);
