@@ -133,10 +133,11 @@ std::string at(const json::object& of, std::string_view member) {
   return found == nullptr || !found->is_string() ? json::serialize(of) : std::string(found->as_string());
 }
 
-std::string read_text(std::uint16_t port, const std::string& uri) {
-  http_client by(port);
-  const auto answer = message(by.post(read_request(1, uri), "resources/read", uri));
-  return std::string(answer.at("result").at("contents").at(0).at("text").as_string());
+/// As the program's own client reads it, however long it is.
+std::string read_text(const served& server, const std::string& uri) {
+  const auto got = run({"read", uri, "--on", server.url()});
+  EXPECT_EQ(got.how, well) << uri << ": " << got.errors;
+  return got.output;
 }
 
 /// Without what the store gives.
@@ -163,8 +164,8 @@ TEST(program_analyses, of_a_realistic_size_go_in_by_the_tool_and_out_by_reads_to
   ASSERT_EQ(at(put, "status"), "complete");
   const auto uri = at(put, "uri");
   const auto id = at(put, "id");
-  EXPECT_EQ(as_written(object_in(read_text(server.port(), uri + "?format=json"))), whole);
-  EXPECT_EQ(as_written(object_in(read_text(server.port(), at(put, "byPrompt") + "?format=json"))), whole);
+  EXPECT_EQ(as_written(object_in(read_text(server, uri + "?format=json"))), whole);
+  EXPECT_EQ(as_written(object_in(read_text(server, at(put, "byPrompt") + "?format=json"))), whole);
   const auto got = call_tool(server.port(), "analysis_get", {{"uri", uri}});
   ASSERT_EQ(at(got, "outcome"), "fresh");
   EXPECT_EQ(as_written(got.at("analysis").as_object()), whole);
@@ -178,10 +179,10 @@ TEST(program_analyses, of_a_realistic_size_go_in_by_the_tool_and_out_by_reads_to
   const auto shown = run(what.command({"get", id.substr(0, 14)}));
   EXPECT_EQ(shown.how, well) << shown.errors;
   EXPECT_NE(shown.output.find("## Consensus"), std::string::npos) << shown.output;
-  EXPECT_EQ(shown.output, read_text(server.port(), uri));
-  const auto vote_read = object_in(read_text(server.port(), uri + "/votes/gpt?format=json"));
+  EXPECT_EQ(shown.output, read_text(server, uri));
+  const auto vote_read = object_in(read_text(server, uri + "/votes/gpt?format=json"));
   EXPECT_EQ(vote_read, whole.at("votes").at(2).as_object());
-  const auto flow_read = object_in(read_text(server.port(), uri + "/flow?format=json"));
+  const auto flow_read = object_in(read_text(server, uri + "/flow?format=json"));
   EXPECT_EQ(flow_read.at("rounds"), whole.at("rounds"));
   EXPECT_EQ(server.stop(SIGTERM), well) << server.program().errors();
   const auto later = run(what.command({"get", uri, "--json"}));
@@ -227,7 +228,7 @@ TEST(program_analyses, based_on_a_file_that_changed_while_no_server_ran_are_not_
     const auto put = call_tool(server.port(), "analysis_put", {{"analysis", whole}});
     uri = at(put, "uri");
     by_prompt = at(put, "byPrompt");
-    EXPECT_NE(read_text(server.port(), by_prompt).find("final"), std::string::npos);
+    EXPECT_NE(read_text(server, by_prompt).find("final"), std::string::npos);
     EXPECT_EQ(server.stop(SIGTERM), well);
   }
   what.files.put("design.md", "二つ目の設計\n");
@@ -251,7 +252,7 @@ TEST(program_analyses, are_kept_listed_and_forgotten_by_commands_beside_a_server
   EXPECT_EQ(put.how, well) << put.errors;
   ASSERT_EQ(put.output.find("wallbounce://analyses/"), 0u) << put.output;
   const auto uri = put.output.substr(0, put.output.size() - 1);
-  EXPECT_NE(read_text(server.port(), uri).find("命令行から"), std::string::npos);
+  EXPECT_NE(read_text(server, uri).find("命令行から"), std::string::npos);
   auto weak = realistic("自信のない答え");
   weak["consensus"] = json::object{{"content", "わからない"}, {"confidence", 0.1}};
   what.kept.put("weak.json", json::serialize(weak));
@@ -285,7 +286,7 @@ TEST(program_analyses, are_found_by_search_as_documents_are) {
   whole["consensus"] = json::object{{"content", "結論は翡翠色の看板です。"}, {"confidence", 0.95}};
   const auto put = call_tool(server.port(), "analysis_put", {{"analysis", whole}});
   ASSERT_EQ(at(put, "status"), "complete");
-  read_text(server.port(), "search:///?wait=complete");
+  read_text(server, "search:///?wait=complete");
   const auto found = call_tool(server.port(), "search_resources", {{"q", "翡翠色の看板"}});
   EXPECT_NE(json::serialize(found).find(at(put, "uri")), std::string::npos) << json::serialize(found);
   call_tool(server.port(), "analysis_invalidate", {{"uri", put.at("uri")}});
@@ -309,6 +310,9 @@ TEST(program_analyses, that_cannot_be_kept_are_refused_with_what_is_wrong) {
   refused("{\"prompt\":\"\xff\"}", "");
   refused("{\"prompt\":\"" + std::string(20u << 20, 'a') + "\"}", "16 MiB");
   EXPECT_EQ(run(what.command({"put", what.kept.path("none.json")})).how, misused);
+  EXPECT_EQ(run(what.command({"get", "ab"})).how, not_found) << "nothing has made a store";
+  what.kept.put("good.json", R"({"prompt":"p"})");
+  EXPECT_EQ(run(what.command({"put", what.kept.path("good.json")})).how, well);
   EXPECT_EQ(run(what.command({"get", "zz"})).how, misused);
   EXPECT_EQ(run(what.command({"rm"})).how, misused);
   EXPECT_EQ(run(what.command({"rm", "--all", "--tag", "a"})).how, misused);

@@ -58,7 +58,7 @@ constexpr std::array remove_analysis_flags{&analysis_session_flag, &analysis_tag
                                            &analysis_store_flag};
 
 constexpr std::array put_analysis_examples{
-    example{"hondana analysis put < analysis.json", "keep one that was computed elsewhere"}};
+    example{"hondana analysis put analysis.json", "keep one that was computed elsewhere"}};
 constexpr std::array get_analysis_examples{
     example{"hondana analysis get 5a3f --json", "the one whose id begins so, as it went in"}};
 constexpr std::array list_analysis_examples{

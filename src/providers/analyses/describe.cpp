@@ -126,8 +126,8 @@ std::vector<resource_template> templates() {
       make_template("wallbounce://analyses/{id}/flow{?format}", "flow", "The flow of an analysis",
                     "Rounds, steps and errors in order; format markdown or json."),
       make_template("wallbounce://by-prompt/{digest}{?format}", "by-prompt", "The analysis of a prompt",
-                    "The newest final analysis of a prompt, by the SHA-256 of its normalised text in hexadecimal digits; "
-                    "format markdown or json."),
+                    "The newest final analysis of a prompt, by the digest of its normalised text, which the tools tell; format "
+                    "markdown or json."),
       make_template("wallbounce://statistics{?format}", "statistics", "Statistics of analyses",
                     "Hits, misses, cost and time saved, by task type; format markdown or json.")};
 }
@@ -150,8 +150,9 @@ scheme_documentation describe() {
       {"wallbounce://analyses/{id}/votes/{provider}{?format}", "One of its votes."},
       {"wallbounce://analyses/{id}/flow{?format}", "Its rounds, steps and errors."},
       {"wallbounce://by-prompt/{digest}{?format}",
-       "The newest final analysis of a prompt whose context has not changed. digest is the SHA-256 of the prompt in NFKC with "
-       "runs of white space as one space, in hexadecimal digits."},
+       "The newest final analysis of a prompt whose context has not changed. digest is that of the prompt in NFKC with runs of "
+       "white "
+       "space as one space, 64 hexadecimal digits; the tools tell it as byPrompt."},
       {"wallbounce://analyses{?session,task,tag,after,limit,format}",
        "Analyses, the newest first, 50 or limit of them, those of a session, task type or tag; after is the id of the last one "
        "seen."},

@@ -145,7 +145,7 @@ tool get_entry() {
       "not finished; analysis is what there is of it. \"failed\": computing it has just failed. \"missing\": there is none.",
       R"({"type":"object","properties":{)" + std::string(question_members) + "," + std::string(task_member) + R"(,
 "uri":{"type":"string","minLength":1,"maxLength":8192,"description":"Instead of the rest: wallbounce://analyses/ID"},
-"digest":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"Instead of the rest: the SHA-256 of the normalised prompt, as in wallbounce://by-prompt/DIGEST"}
+"digest":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"Instead of the rest: that of the prompt, as in wallbounce://by-prompt/DIGEST"}
 },"additionalProperties":false})",
       R"({"type":"object","properties":{"outcome":{"type":"string","enum":["fresh","stale","below","computing","failed","missing"]},)" +
           std::string(found_members) + R"(},"required":["outcome"],"additionalProperties":false})");
