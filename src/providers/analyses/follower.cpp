@@ -158,6 +158,8 @@ void follower::run(const std::stop_token& stop) {
       if (auto opened = on_->kept()) {
         in = std::move(*opened);
         listening = in->listen([this](const analyses::change* what) { hear(what); });
+        // What has happened since somebody first wanted to hear, and before this, was not heard.
+        hear(nullptr);
       }
     }
     const auto now = wait(stop, in != nullptr);

@@ -279,12 +279,13 @@ TEST_F(source_of_analyses, says_what_the_cache_has_been_good_for) {
 TEST_F(source_of_analyses, tells_of_what_comes_changes_and_goes) {
   const auto hears = std::make_shared<ear>();
   source_->watch(hears);
+  ASSERT_TRUE(hears->hears_lists(1)) << "it listens";
   source_->attach("wallbounce://statistics");
   const auto id = put("知らせ");
   EXPECT_TRUE(hears->hears(analysis_uri(id)));
   EXPECT_TRUE(hears->hears(by_prompt_of("知らせ")));
   EXPECT_TRUE(hears->hears("wallbounce://statistics"));
-  EXPECT_TRUE(hears->hears_lists(1));
+  EXPECT_TRUE(hears->hears_lists(2));
   analyses::claim_request wanted;
   wanted.asked = test::made_analysis("回").asked;
   const auto claimed = kept_->claim(wanted);
