@@ -7,6 +7,7 @@
 #include <boost/json/serialize.hpp>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -277,6 +278,23 @@ TEST(program_analyses, are_kept_listed_and_forgotten_by_commands_beside_a_server
   EXPECT_NE(heard->find(uri), std::string::npos) << *heard;
   EXPECT_EQ(run(what.command({"get", uri})).how, not_found);
   EXPECT_EQ(run(what.command({"rm", uri})).how, not_found);
+}
+
+TEST(program_analyses, are_in_the_record_of_requests_with_what_they_rest_on) {
+  const analyses_shelf what("\n[audit]\npath = \"audit/record.jsonl\"\n");
+  what.files.put("design.md", "設計\n");
+  what.kept.put("audit/placeholder", "");
+  served server(what.options());
+  const auto uri = what.files.uri("design.md");
+  const auto claimed =
+      call_tool(server.port(), "analysis_claim", {{"prompt", "記録"}, {"context", json::array{json::object{{"uri", uri}}}}});
+  ASSERT_EQ(at(claimed, "outcome"), "claimed");
+  EXPECT_EQ(server.stop(SIGTERM), well);
+  std::ifstream in(what.kept.path("audit/record.jsonl"));
+  std::string found;
+  for (std::string line; std::getline(in, line);)
+    if (line.find("analysis_claim") != std::string::npos) found += line;
+  EXPECT_NE(found.find(uri), std::string::npos) << found;
 }
 
 TEST(program_analyses, are_found_by_search_as_documents_are) {
