@@ -129,11 +129,11 @@ result<summary> redis_store::put(const ticket& by, const putting& what) {
              stale = std::to_string(what.stale.count());
   const auto at_most = std::to_string(most_provider_names);
   // The same random digits again are the same put again.
-  const auto said =
-      run(script::put,
-          {by.id, token, about.of.all, about.of.prompt, how,  task,  about.title, about.session, confidence, agreement,
-           cost,  took,  rounds,       providers,       tags, names, fresh,       stale,         *random,    what.body},
-          repeating::harmless);
+  const auto said = run(script::put, {by.id,       token,         about.of.all, about.of.prompt, how,   task,
+                                      about.title, about.session, confidence,   agreement,       cost,  took,
+                                      rounds,      providers,     tags,         names,           fresh, stale,
+                                      *random,     what.body,     at_most},
+                        repeating::harmless);
   if (!said) return tl::unexpected(said.error());
   if (said->at(0).text != "ok") return refused_ticket(*said);
   return summary_in(said->at(1).at(0), said->at(1).at(1));

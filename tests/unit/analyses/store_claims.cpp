@@ -1,4 +1,5 @@
 /// Claims in every kind of store: leases, tokens, parts and failures.
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -229,12 +230,10 @@ TEST_P(store_contract, remembers_so_many_names_of_providers_and_no_more) {
   std::size_t count = 0;
   for (const auto* digit : {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}) {
     for (const auto* next : {"", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}) {
-      // Two digits at a time, so that none of these has more than are named at once.
-      if (*next == '\0') {
-        count += good(store_->names(store::naming::provider, std::string("provider ") + digit, 1)).front().size() == 10 ? 1 : 0;
-      } else {
-        count += good(store_->names(store::naming::provider, std::string("provider ") + digit + next, 1000)).size();
-      }
+      // Two digits at a time, so that none of these has more than are named at once; and the one that is all of it.
+      const auto prefix = std::string("provider ") + digit + next;
+      const auto found = good(store_->names(store::naming::provider, prefix, *next == '\0' ? 1 : 1000));
+      count += *next == '\0' ? static_cast<std::size_t>(std::count(found.begin(), found.end(), prefix)) : found.size();
     }
   }
   EXPECT_EQ(count, most_provider_names);
