@@ -71,7 +71,7 @@ json::object vote(const std::string& provider, int seed) {
   return {{"provider", provider},
           {"model", provider + "-大"},
           {"content", long_text(seed)},
-          {"confidence", 0.9 + seed % 7 * 0.01},
+          {"confidence", (90 + seed % 7) / 100.0},
           {"reasoning", long_text(seed + 1)},
           {"cost", 0.0125},
           {"tokens", 1800 + seed},
@@ -98,7 +98,7 @@ json::object realistic(const std::string& prompt, const json::value& context = {
         json::object{{"number", round},
                      {"votes", of_round},
                      {"milliseconds", 9000},
-                     {"consensus", json::object{{"content", long_text(round)}, {"confidence", 0.8 + round * 0.05}}}});
+                     {"consensus", json::object{{"content", long_text(round)}, {"confidence", (80 + round * 5) / 100.0}}}});
     votes = of_round;
   }
   json::object out{{"prompt", prompt},
