@@ -127,6 +127,14 @@ run_search_bench() {
   "$root/build/release/bench/search_bench" "$@" </dev/null
 }
 
+# run_analyses_bench [ENTRIES [KILLS]]
+run_analyses_bench() {
+  "$root/build/release/bench/analyses_bench" "$@" </dev/null
+  "$root/build/release/bench/hits_bench" "$root/build/release/hondana" </dev/null
+  printf '\n'
+  "$root/build/release/bench/hits_bench" "$root/build/release/hondana" </dev/null
+}
+
 # run_growth_bench [ENTRIES]: curves up to so many entries and files, at several sizes each; pins as well.
 run_growth_bench() {
   local most=${1:-1000000} size=1000 sizes=()

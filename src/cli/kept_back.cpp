@@ -22,6 +22,14 @@ void add_metrics(config::section from, const std::function<void(const std::strin
     for (const auto& one : *targets) add_metrics(one, add);
 }
 
+/// The same of analyses.
+void add_analyses(config::section from, const std::function<void(const std::string&)>& add) {
+  for (const char* const key : {"store", "redis_password_file", "redis_key"}) {
+    const auto path = from.string(key);
+    if (path && *path && !(*path)->empty() && **path != ":memory:") add(from.path_from(**path));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> kept_back(const config::settings& settings, const std::string& config,
@@ -47,8 +55,10 @@ std::vector<std::string> kept_back(const config::settings& settings, const std::
     add(settings.search->path);
     if (settings.search->embeddings) add(settings.search->embeddings->bearer_file);
   }
-  for (const auto& one : settings.sources)
+  for (const auto& one : settings.sources) {
     if (one.type == "metrics") add_metrics(one.options, add);
+    if (one.type == "analyses") add_analyses(one.options, add);
+  }
   for (const auto& one : more) add(one);
   return {all.begin(), all.end()};
 }

@@ -66,7 +66,13 @@ std::shared_ptr<const table> table::empty(workshop where, std::size_t page_size)
 
 result<std::shared_ptr<const table>> table::with(tool entry, tool_handler handler, tool_manners how) const {
   const auto name = entry.name;
-  if (const auto* present = find_tool(name); present != nullptr && present->manners.is_built_in != how.is_built_in) {
+  const auto* present = find_tool(name);
+  if (present != nullptr && (present->manners.is_of_source || how.is_of_source)) {
+    return refuse("tool", name,
+                  "a source has a tool of that name, and another would take its place. Give the other one another name, or "
+                  "leave one of the two out.");
+  }
+  if (present != nullptr && present->manners.is_built_in != how.is_built_in) {
     return refuse("tool", name,
                   "the server's own tool \"" + name +
                       "\" for resources (server_options::resource_tools) and the application's \"" + name +
@@ -96,7 +102,7 @@ result<std::shared_ptr<const table>> table::with(tool entry, tool_handler handle
   auto offered = std::make_shared<offered_tool>(offered_tool{std::move(shown), std::move(handler), std::move(how),
                                                              std::move(*mirrored), std::move(*input), std::move(output)});
   const std::shared_ptr<table> made(new table(*this));
-  made->may_log_ = may_log_ || !offered->manners.is_built_in;
+  made->may_log_ = may_log_ || offered->manners.is_of_application();
   made->tools_[name] = std::move(offered);
   made->has_tools_ = true;
   return std::shared_ptr<const table>(made);
@@ -127,7 +133,7 @@ result<std::shared_ptr<const table>> table::with(prompt entry, prompt_handler ha
 
 std::shared_ptr<const table> table::without_tool(std::string_view name) const {
   const auto* present = find_tool(name);
-  if (present == nullptr || present->manners.is_built_in) return nullptr;
+  if (present == nullptr || !present->manners.is_of_application()) return nullptr;
   const std::shared_ptr<table> made(new table(*this));
   made->tools_.erase(std::string(name));
   return made;
@@ -136,6 +142,12 @@ std::shared_ptr<const table> table::without_tool(std::string_view name) const {
 std::shared_ptr<const table> table::without_built_in_tools() const {
   const std::shared_ptr<table> made(new table(*this));
   std::erase_if(made->tools_, [](const auto& one) { return one.second->manners.is_built_in; });
+  return made;
+}
+
+std::shared_ptr<const table> table::without_tools_of_sources() const {
+  const std::shared_ptr<table> made(new table(*this));
+  std::erase_if(made->tools_, [](const auto& one) { return one.second->manners.is_of_source; });
   return made;
 }
 

@@ -31,6 +31,12 @@ struct workshop {
 struct tool_manners {
   std::shared_ptr<work::pool> pool{};  ///< Where it runs; null: in the workshop.
   bool is_built_in = false;            ///< It writes no log messages, and cannot be taken away or replaced by name.
+  bool is_of_source = false;           ///< The same, and rules and their absence are about it as about the application's.
+  /// The canonical URIs that the arguments of a call name, for the record of requests; may be empty.
+  std::function<std::vector<std::string>(const value& arguments)> uris_of{};
+
+  /// Whether the application brought it, and may take it away.
+  [[nodiscard]] bool is_of_application() const noexcept { return !is_built_in && !is_of_source; }
 };
 
 struct offered_tool {
@@ -60,13 +66,16 @@ class table : public std::enable_shared_from_this<table> {
 
   /// A copy with a tool more, or with it instead of the one of its name. Errors: invalid_argument for a bad name, schema,
   /// `_meta` or `x-mcp-header`; the text names the tool and what to change.
-  /// A tool of the server's own and one of the application never take each other's place: that is refused, too.
+  /// Tools of the server's own, of sources and of the application never take each other's place, nor those of two sources:
+  /// that is refused, too.
   [[nodiscard]] result<std::shared_ptr<const table>> with(tool entry, tool_handler handler, tool_manners how = {}) const;
   [[nodiscard]] result<std::shared_ptr<const table>> with(prompt entry, prompt_handler handler) const;
   /// A copy without; null when there is none of that name.
   [[nodiscard]] std::shared_ptr<const table> without_tool(std::string_view name) const;
   /// A copy without the server's own tools.
   [[nodiscard]] std::shared_ptr<const table> without_built_in_tools() const;
+  /// A copy without those that sources have brought.
+  [[nodiscard]] std::shared_ptr<const table> without_tools_of_sources() const;
   [[nodiscard]] std::shared_ptr<const table> without_prompt(std::string_view name) const;
   [[nodiscard]] std::shared_ptr<const table> with_page_size(std::size_t entries) const;
 

@@ -1,6 +1,7 @@
 /// Text in the form that is compared, or shown.
 #include "language/language.hpp"
 
+#include "language/compatible.hpp"
 #include "language/normalising.hpp"
 
 namespace hondana::language {
@@ -21,6 +22,12 @@ folded_text folded_with_sources(std::string_view text) {
 std::string composed(std::string_view text) {
   std::string out;
   normalise(text, form::shown, out, nullptr);
+  return out;
+}
+
+std::string compatible(std::string_view text) {
+  std::string out;
+  normalise(text, form::compatible, out, nullptr);
   return out;
 }
 

@@ -28,9 +28,12 @@ char32_t direct(char32_t c, form which) noexcept {
   if (c < 0x80) return which == form::compared ? letters::lower(c) : c;
   if (c < 0x3000) return none;
   if (c >= 0x4E00 && c <= 0x9FFF) return c;
-  if (c <= 0x3011) return c == 0x3000 && which == form::compared ? U' ' : c;
+  if (c <= 0x3011) return c == 0x3000 && which != form::shown ? U' ' : c;
   if ((c >= 0x3041 && c <= 0x3096) || (c >= 0x30A1 && c <= 0x30FE)) return c;
-  if (c >= 0xFF01 && c <= 0xFF5E) return which == form::compared ? letters::lower(static_cast<char32_t>(c - 0xFEE0)) : c;
+  if (c >= 0xFF01 && c <= 0xFF5E) {
+    const char32_t narrow = c - 0xFEE0;
+    return which == form::compared ? letters::lower(narrow) : which == form::compatible ? narrow : c;
+  }
   return none;
 }
 
@@ -54,14 +57,17 @@ char32_t composed_pair(char32_t a, char32_t b) noexcept {
   return length == 1 ? static_cast<char32_t>(pair[0]) : none;
 }
 
+utf8proc_option_t options_of(form which) noexcept {
+  constexpr auto composing = static_cast<unsigned>(UTF8PROC_STABLE) | UTF8PROC_COMPOSE;
+  if (which == form::shown) return static_cast<utf8proc_option_t>(composing);
+  if (which == form::compatible) return static_cast<utf8proc_option_t>(composing | UTF8PROC_COMPAT);
+  return static_cast<utf8proc_option_t>(composing | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD | UTF8PROC_IGNORE);
+}
+
 /// A character and those that may change it.
 class cluster {
  public:
-  explicit cluster(form which) noexcept
-      : options_(static_cast<utf8proc_option_t>(which == form::compared
-                                                    ? static_cast<unsigned>(UTF8PROC_STABLE) | UTF8PROC_COMPOSE |
-                                                          UTF8PROC_COMPAT | UTF8PROC_CASEFOLD | UTF8PROC_IGNORE
-                                                    : static_cast<unsigned>(UTF8PROC_STABLE) | UTF8PROC_COMPOSE)) {}
+  explicit cluster(form which) noexcept : options_(options_of(which)) {}
 
   void add(char32_t code, std::size_t source) {
     std::array<utf8proc_int32_t, 32> parts{};
@@ -177,7 +183,7 @@ class normaliser {
     const auto c = character_at(at_);
     const auto next = at_ + c.bytes;
     if (!c.is_well_formed) {
-      if (which_ == form::compared)
+      if (which_ != form::shown)
         put(letters::replacement, at_);
       else
         put_bytes(text_.substr(at_, c.bytes));

@@ -9,11 +9,12 @@
 
 namespace hondana::language {
 
-/// `compared` is NFKC_Casefold, with dashes that stand for long vowel marks between katakana made such marks; `shown` is NFC.
-enum class form : std::uint8_t { compared, shown };
+/// `compared` is NFKC_Casefold, with dashes that stand for long vowel marks between katakana made such marks; `shown` is NFC;
+/// `compatible` is NFKC.
+enum class form : std::uint8_t { compared, shown, compatible };
 
 /// Appends a text in a form to `out`, and to `sources`, unless that is null, where in `text` each byte's character begins.
-/// What is not UTF-8 becomes U+FFFD to be compared and stays to be shown. Time: linear, but for heaps of combining marks.
+/// What is not UTF-8 stays to be shown, and becomes U+FFFD otherwise. Time: linear, but for heaps of combining marks.
 void normalise(std::string_view text, form which, std::string& out, std::vector<std::size_t>* sources);
 
 }  // namespace hondana::language

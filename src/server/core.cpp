@@ -87,6 +87,7 @@ core::core(server_options options)
       handler_pool_(
           std::make_shared<work::pool>("handlers", shared_by_callers(std::max<std::size_t>(options.handler_threads, 1)))),
       bridge_pool_(std::make_shared<work::pool>("resource tools", shared_by_callers(bridge_threads))),
+      neighbours_(bridge_place_, feed_),
       handlers_(handlers::table::empty({handler_pool_, timers_}, options.page_size)),
       ledgers_(std::make_shared<quota::ledgers>(options.limits.callers)) {
   auto sealer = options.state_key.empty() ? seal::sealer::with_random_key() : seal::sealer::with_key(options.state_key);
@@ -115,6 +116,7 @@ core::~core() {
     door_->inside = nullptr;
   }
   if (indexed_) indexed_->leave();
+  neighbours_.settle({});
   listen_to(sources_, {});
   attachments_->rearrange(nullptr);
   close(std::chrono::steady_clock::now());
@@ -192,8 +194,10 @@ void core::begin_indexing() {
   indexed_->serve(bridge_place_, feed_);
 }
 
-result<core::handler_table> core::handlers_for(const server_options& options) const {
-  auto next = handlers_->with_page_size(options.page_size);
+result<core::handler_table> core::handlers_for(const server_options& options, const neighbours::source_list& sources) const {
+  auto with_sources = neighbours::tools(*handlers_->with_page_size(options.page_size), sources, bridge_pool_);
+  if (!with_sources) return with_sources;
+  auto next = std::move(*with_sources);
   const bool has_them = next->find_tool(bridge::tool_names.front()) != nullptr &&
                         next->find_tool(bridge::tool_names.front())->manners.is_built_in;
   if (has_them == options.resource_tools) return next;
@@ -212,7 +216,7 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   if (!gate) return tl::unexpected(std::move(gate.error()));
   auto catalog = catalog::catalog::make(sources, limits_of(options), timers_, read_cache_, *gate, sealer_);
   if (!catalog) return tl::unexpected(std::move(catalog.error()));
-  auto handlers = handlers_for(options);
+  auto handlers = handlers_for(options, sources);
   if (!handlers) return tl::unexpected(std::move(handlers.error()));
   auto context = std::make_shared<session::context>();
   context->catalog = std::move(*catalog);
@@ -222,7 +226,8 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   const auto before_this = context_.read();
   const auto had_rules = before_this && before_this->gate->judge() != nullptr;
   const bool has_rules = had_rules || context->gate->judge() != nullptr;
-  const bool has_other_tools = has_rules || options.resource_tools != options_.resource_tools;
+  const bool has_other_tools =
+      has_rules || options.resource_tools != options_.resource_tools || neighbours_.are_others(sources);
   handlers_ = std::move(*handlers);
   context->handlers = handlers_;
   bridge_place_->put({context->catalog, context->gate, timers_, options.search ? options.search->engine() : nullptr});
@@ -279,6 +284,7 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   if (replaced) replaced->pages->retire();
   listen_to(before, now);
   attachments_->rearrange(present);
+  neighbours_.settle(now);
   if (is_first) return {};
   if (has_rules) feed_->rules_changed(gate_now);
   announce({model::change::what::resources});

@@ -25,6 +25,7 @@
 #include "handlers/table.hpp"
 #include "quota/meter.hpp"
 #include "seal/seal.hpp"
+#include "server/neighbours.hpp"
 #include "session/known_requests.hpp"
 #include "session/session.hpp"
 #include "work/posted.hpp"
@@ -74,7 +75,8 @@ class core final : public session::context_source, public std::enable_shared_fro
   void tools_changed();
   void prompts_changed();
   /// `handlers_` with or without the server's own tools. Errors: invalid_argument when the application has one of their names.
-  [[nodiscard]] result<handler_table> handlers_for(const server_options& options) const;
+  /// Also when a source has one of another's, or of the application's.
+  [[nodiscard]] result<handler_table> handlers_for(const server_options& options, const neighbours::source_list& sources) const;
   result<void> arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources);
 
   /// Hands the index what it is to index, the first time, and else has it look again. `arranging_` is held, or nobody else is
@@ -107,6 +109,7 @@ class core final : public session::context_source, public std::enable_shared_fro
   std::shared_ptr<work::pool> handler_pool_;
   std::shared_ptr<work::pool> bridge_pool_;
   const std::shared_ptr<bridge::place> bridge_place_ = std::make_shared<bridge::place>();
+  neighbours neighbours_;                  // changed under `arranging_`, and at the end
   handler_table handlers_;                 // changed under `arranging_`
   std::shared_ptr<search_index> indexed_;  // set once
   std::shared_ptr<const seal::sealer> sealer_;

@@ -97,12 +97,15 @@ audit_decision decision_of(const caller& who, std::string_view method) {
 struct looked_for {
   std::string uri;
   std::string prefix;
+  std::vector<std::string> more{};  ///< Other resources.
 };
 
 looked_for looked_for_by(const handlers::table* offered, const model::operation& what) {
   const auto* asks = std::get_if<model::call_tool>(&what);
   const auto* called = asks != nullptr && offered != nullptr ? offered->find_tool(asks->name) : nullptr;
-  if (called == nullptr || !called->manners.is_built_in) return {};
+  if (called == nullptr) return {};
+  if (called->manners.uris_of) return {{}, {}, called->manners.uris_of(asks->arguments)};
+  if (!called->manners.is_built_in) return {};
   const auto spelled = [asks](std::string_view name) {
     const auto* given = asks->arguments.find(name);
     const auto* text = given != nullptr ? given->as_string() : nullptr;
@@ -126,6 +129,10 @@ bool is_hidden(const context& with, const caller& who, const gate::subject& abou
   }
   // A prefix names no resource: what lies behind it may be seen in part.
   if (through != nullptr && !by_tool.uri.empty() && !with.gate->may_read(through, by_tool.uri)) return true;
+  if (through != nullptr && std::any_of(by_tool.more.begin(), by_tool.more.end(),
+                                        [&](const std::string& uri) { return !with.gate->may_read(through, uri); })) {
+    return true;
+  }
   if (const auto* asks = std::get_if<model::complete>(&what); asks != nullptr && !asks->prompt && through != nullptr) {
     const auto compiled = uri_template::compile(asks->template_uri);
     return compiled && !through->may_see_some(*compiled);
@@ -151,6 +158,7 @@ audit_decision decision_about(const context& with, const caller& who, std::strin
   for (const auto* one : {&by_tool.uri, &by_tool.prefix}) {
     if (!one->empty()) out.uris.push_back(masked_uri(*one));
   }
+  for (const auto& one : by_tool.more) out.uris.push_back(masked_uri(one));
   out.name = masked_name(about.name);
   out.trace = tracing::trace_in(what.trace.traceparent);
   out.is_allowed = admitted.has_value();

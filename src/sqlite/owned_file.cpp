@@ -12,6 +12,7 @@
 
 #include "disk/private_file.hpp"
 #include "disk/read_at.hpp"
+#include "sqlite/users.hpp"
 
 namespace hondana::sqlite {
 namespace {
@@ -20,6 +21,8 @@ constexpr std::uint64_t quickly_checked = 64u << 20;
 
 /// For a store that this process itself is letting go of, as when its source is configured anew.
 constexpr std::chrono::milliseconds usual_patience{1000};
+/// For others who open the same shared file, and perhaps check it whole.
+constexpr std::chrono::milliseconds patience_with_openers{15'000};
 /// Whoever begins a new file checks it meanwhile.
 constexpr std::chrono::milliseconds patience_for_names{20'000};
 
@@ -65,12 +68,16 @@ result<void> make_tables(connection& on, const file_kind& kind) {
   if (*version == kind.version) return {};
   if (*version > kind.version)
     return fail(errc::source_unavailable, "it was written by a newer version of this program; give another path");
-  if (auto set = on.run(kind.before); !set) return set;
+  const bool is_older = *version > 0 && !kind.upgrades.empty();
+  if (auto set = is_older ? result<void>() : on.run(kind.before); !set) return set;
   auto making = transaction::begin(on);
   if (!making) return tl::unexpected(std::move(making.error()));
   const auto marks =
       "PRAGMA application_id=" + std::to_string(kind.application) + "; PRAGMA user_version=" + std::to_string(kind.version);
-  if (auto made = on.run(kind.schema); !made) return made;
+  for (auto from = *version; is_older && from < kind.version; ++from) {
+    if (auto made = on.run(kind.upgrades[static_cast<std::size_t>(from - 1)]); !made) return made;
+  }
+  if (auto made = is_older ? result<void>() : on.run(kind.schema); !made) return made;
   if (auto made = on.run(marks.c_str()); !made) return made;
   return making->commit();
 }
@@ -175,28 +182,21 @@ result<disk::handle> hold_names(const std::string& path, const file_kind& kind) 
   return cannot_have(path, kind, held.error().public_text, held.error().private_text);
 }
 
-result<owned_file> open_owned(const std::string& path, const file_kind& kind,
-                              const std::function<void(std::string_view)>& log) {
-  owned_file out;
-  if (path.empty()) {
-    auto memory = connect({}, kind);
-    if (!memory) return tl::unexpected(std::move(memory.error()));
-    out.writer = std::move(*memory);
-    return out;
-  }
-  if (path.front() != '/') return cannot_have(path, kind, "the path must be absolute");
-  auto lock = lock_owned(path, kind, usual_patience);
-  if (!lock) return tl::unexpected(std::move(lock.error()));
-  if (!*lock) return cannot_have(path, kind, std::string(kind.user) + "; end it, or give another path");
-  return open_locked(path, kind, std::move(**lock), false, log);
-}
+namespace {
 
-result<owned_file> open_locked(const std::string& path, const file_kind& kind, disk::handle lock, bool is_open_here,
-                               const std::function<void(std::string_view)>& log) {
+/// How a file is opened.
+struct opening {
+  disk::handle lock{};
+  bool is_open_here = false;  ///< By a connection of this process.
+  bool is_alone = true;       ///< Nobody else has it open who writes.
+};
+
+result<owned_file> open_checked(const std::string& path, const file_kind& kind, opening how,
+                                const std::function<void(std::string_view)>& log) {
   owned_file out;
-  out.lock = std::move(lock);
+  out.lock = std::move(how.lock);
   for (bool is_second = false;; is_second = true) {
-    if (!is_open_here || is_second) {
+    if (!how.is_open_here || is_second) {
       auto looked = look_at_head(path, kind);
       if (looked && *looked != 0 && *looked < kind.version && kind.replaces_older) {
         if (auto gone = remove_owned(path, kind); !gone) return tl::unexpected(std::move(gone.error()));
@@ -205,11 +205,12 @@ result<owned_file> open_locked(const std::string& path, const file_kind& kind, d
       }
       if (!looked) return tl::unexpected(std::move(looked.error()));
     }
+    if (kind.is_shared) out.in_use = note_open_here(path);
     auto connected = connect(path, kind);
     result<void> checked{};
     const bool was_suspect = is_suspect(path);
     const auto bytes = bytes_on_disk(path);
-    if (connected && (was_suspect || bytes <= quickly_checked))
+    if (connected && (was_suspect || (how.is_alone && bytes <= quickly_checked)))
       checked = was_suspect || bytes <= checked_by_kind ? check_whole(*connected, kind) : check_pages(*connected, kind);
     const failure* wrong = !connected ? &connected.error() : !checked ? &checked.error() : nullptr;
     if (wrong == nullptr) {
@@ -220,8 +221,39 @@ result<owned_file> open_locked(const std::string& path, const file_kind& kind, d
     if (is_second || !says_damaged(*wrong)) return cannot_have(path, kind, wrong->public_text, wrong->private_text);
     const std::string why = wrong->private_text;
     if (connected) *connected = connection();
+    out.in_use.reset();
+    if (!how.is_alone)
+      return cannot_have(path, kind, "it is damaged, and another process has it open; end that, and it is moved aside", why);
     if (auto moved = move_aside(path, kind, why, log); !moved) return tl::unexpected(std::move(moved.error()));
   }
+}
+
+}  // namespace
+
+result<owned_file> open_owned(const std::string& path, const file_kind& kind,
+                              const std::function<void(std::string_view)>& log) {
+  owned_file out;
+  if (path.empty()) {
+    auto memory = connect({}, kind);
+    if (!memory) return tl::unexpected(std::move(memory.error()));
+    out.writer = std::move(*memory);
+    return out;
+  }
+  if (path.front() != '/') return cannot_have(path, kind, "the path must be absolute");
+  auto lock = lock_owned(path, kind, kind.is_shared ? patience_with_openers : usual_patience);
+  if (!lock) return tl::unexpected(std::move(lock.error()));
+  if (!*lock) return cannot_have(path, kind, std::string(kind.user) + "; end it, or give another path");
+  if (!kind.is_shared) return open_locked(path, kind, std::move(**lock), false, log);
+  // Of a shared file it is held while it is opened.
+  bool is_alone = true;
+  auto user = join_users(path, kind, is_alone);
+  if (!user) return tl::unexpected(std::move(user.error()));
+  return open_checked(path, kind, {.lock = std::move(*user), .is_open_here = has_open_here(path), .is_alone = is_alone}, log);
+}
+
+result<owned_file> open_locked(const std::string& path, const file_kind& kind, disk::handle lock, bool is_open_here,
+                               const std::function<void(std::string_view)>& log) {
+  return open_checked(path, kind, {.lock = std::move(lock), .is_open_here = is_open_here}, log);
 }
 
 }  // namespace hondana::sqlite

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,10 +29,15 @@ struct file_kind {
   const char* settings = "";      ///< Run each time, in files only.
   const char* check = "";         ///< Slower than SQLite's own check, and run behind it; fails for what is damaged.
   bool replaces_older = false;    ///< What an older version made is removed, and a new one begun.
+  /// Number i brings the tables of version i + 1 to those of i + 2. None: files of older versions are not expected.
+  std::span<const char* const> upgrades{};
+  /// Several processes, and several places of one, have it open at the same time.
+  bool is_shared = false;
 };
 
 struct owned_file {
-  disk::handle lock{};  ///< Held as long as it is ours.
+  disk::handle lock{};                   ///< Held as long as it is ours, or we are one of those who have it.
+  std::shared_ptr<const void> in_use{};  ///< Of a shared one: this process has it open. Dies after all connections.
   connection writer{};
   bool was_suspect = false;  ///< And its pages are good: it is not known whether what stands in them is.
 };
@@ -63,8 +70,8 @@ inline constexpr std::uint64_t checked_by_kind = 8u << 20;
 [[nodiscard]] bool is_suspect(const std::string& path) noexcept;
 
 /// Opens or makes it. Empty path: in memory. The file that a damaged one left is new. A quick check of the whole is made of
-/// files up to 64 MiB, and of larger ones when `suspect` has been said of them. Errors: source_unavailable, "cannot PURPOSE in
-/// PATH: WHY".
+/// files up to 64 MiB, and of larger ones when `suspect` has been said of them; of shared ones when nobody else has it open. A
+/// damaged one that others have open is not moved aside. Errors: source_unavailable, "cannot PURPOSE in PATH: WHY".
 [[nodiscard]] result<owned_file> open_owned(const std::string& path, const file_kind& kind,
                                             const std::function<void(std::string_view)>& log);
 /// Moves it aside, with its log; the next `open_owned` begins a new one. The caller holds the lock, and nothing has it open but

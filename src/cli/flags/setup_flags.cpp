@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/flags/analysis_flags.hpp"
 #include "cli/flags/audit_flags.hpp"
 #include "cli/flags/auth_flags.hpp"
 #include "cli/flags/client_flags.hpp"
@@ -73,11 +74,13 @@ constexpr command_entry complete_words_entry{.name = "complete-words",
                                              .flags = word_flags};
 
 std::span<const command_entry* const> commands() {
-  static constexpr std::array all{&serve_entry,  &stdio_entry,       &check_entry,     &schemes_entry,   &audit_verify_entry,
-                                  &ls_entry,     &tree_entry,        &read_entry,      &templates_entry, &complete_entry,
-                                  &watch_entry,  &info_entry,        &search_entry,    &skills_entry,    &call_entry,
-                                  &login_entry,  &logout_entry,      &token_new_entry, &token_ls_entry,  &token_revoke_entry,
-                                  &import_entry, &completions_entry, &help_entry,      &version_entry,   &complete_words_entry};
+  static constexpr std::array all{
+      &serve_entry,       &stdio_entry,          &check_entry,        &schemes_entry,      &audit_verify_entry,
+      &ls_entry,          &tree_entry,           &read_entry,         &templates_entry,    &complete_entry,
+      &watch_entry,       &info_entry,           &search_entry,       &skills_entry,       &call_entry,
+      &login_entry,       &logout_entry,         &analysis_put_entry, &analysis_get_entry, &analysis_ls_entry,
+      &analysis_rm_entry, &analysis_stats_entry, &token_new_entry,    &token_ls_entry,     &token_revoke_entry,
+      &import_entry,      &completions_entry,    &help_entry,         &version_entry,      &complete_words_entry};
   return all;
 }
 

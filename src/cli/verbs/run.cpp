@@ -4,11 +4,13 @@
 #include "cli/callers/tokens.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/flags/analysis_flags.hpp"
 #include "cli/flags/audit_flags.hpp"
 #include "cli/flags/auth_flags.hpp"
 #include "cli/flags/client_flags.hpp"
 #include "cli/flags/login_flags.hpp"
 #include "cli/output.hpp"
+#include "cli/verbs/analyses.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace hondana::cli {
@@ -37,6 +39,11 @@ int run(const client_command& what) {
   if (&line.entry() == &token_ls_entry) return finish_output(list_tokens(line));
   if (&line.entry() == &token_revoke_entry) return finish_output(take_token_back(line));
   if (&line.entry() == &audit_verify_entry) return finish_output(verify_audit_files(line));
+  if (&line.entry() == &analysis_put_entry) return finish_output(put_analysis(line));
+  if (&line.entry() == &analysis_get_entry) return finish_output(get_analysis(line));
+  if (&line.entry() == &analysis_ls_entry) return finish_output(list_analyses(line));
+  if (&line.entry() == &analysis_rm_entry) return finish_output(remove_analyses(line));
+  if (&line.entry() == &analysis_stats_entry) return finish_output(show_analysis_statistics(line));
   const interruption interrupted;
   const auto shown = present_screen();
   connection with(line, interrupted, shown);

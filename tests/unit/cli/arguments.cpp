@@ -79,7 +79,8 @@ TEST(arguments, an_unknown_command_is_named_with_the_known_ones) {
   EXPECT_EQ(
       std::get<finished>(parsed({"srve"})).text,
       "hondana: there is no command \"srve\"; did you mean \"serve\"? There are serve, stdio, check, schemes, audit, ls, tree, "
-      "read, templates, complete, watch, info, search, skills, call, login, logout, token, config, completions, help, "
+      "read, templates, complete, watch, info, search, skills, call, login, logout, analysis, token, config, completions, "
+      "help, "
       "version\n"
       "Try 'hondana --help'.\n");
 }

@@ -109,8 +109,9 @@ TEST(flags, the_first_screen_shows_every_command_that_people_type_and_the_exit_c
   const auto text = program_help();
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 48);
   EXPECT_TRUE(holds(text, "\n  token new, ls, revoke  Make a token"));
+  EXPECT_TRUE(holds(text, "\n  analysis put, get, ls, rm, stats  Keep an analysis"));
   for (const auto* one : commands()) {
-    if (one->name.starts_with("token ")) continue;
+    if (one->name.starts_with("token ") || one->name.starts_with("analysis ")) continue;
     EXPECT_EQ(holds(text, "\n  " + std::string(one->name) + ' '), !one->section.empty()) << one->name;
   }
   std::string in_a_row = text;

@@ -1,0 +1,162 @@
+/// What the cache of analyses has to show: a million entries, lookups among them, claimants of several processes, and kills.
+///
+/// Usage: analyses_bench [ENTRIES [KILLS]]. Prints a Markdown table.
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../process/scratch.hpp"
+#include "analyses/analysis_json.hpp"
+#include "analyses/embedded/embedded_store.hpp"
+#include "analyses/redis/redis_store.hpp"
+#include "killed.hpp"
+#include "redis_here.hpp"
+
+namespace {
+
+using namespace hondana;
+using namespace hondana::analyses;
+using namespace analyses_bench;
+using steady = std::chrono::steady_clock;
+
+constexpr std::size_t lookups = 100'000;
+
+template <class T>
+T good(result<T> what) {
+  if (!what) throw std::runtime_error(what.error().public_text + " (" + what.error().private_text + ')');
+  return std::move(*what);
+}
+
+double seconds_since(steady::time_point begin) { return std::chrono::duration<double>(steady::now() - begin).count(); }
+
+/// `of` is sorted.
+double part(const std::vector<double>& of, double which) {
+  return of.empty() ? 0 : of[std::min(of.size() - 1, static_cast<std::size_t>(which * static_cast<double>(of.size())))];
+}
+
+void fill_and_look(const std::string& name, store& in, std::size_t entries, const std::function<double()>& size) {
+  const double before = size();
+  double bodies = 0;
+  auto begin = steady::now();
+  for (std::size_t i = 0; i < entries; ++i) {
+    const auto what = numbered(i);
+    wish wanted;
+    wanted.asked = what.asked;
+    wanted.of = key_of(what.asked);
+    wanted.session = what.session;
+    wanted.lease = std::chrono::minutes(1);
+    const auto got = good(in.claim(wanted));
+    if (!got.by) throw std::runtime_error("a claim was not given");
+    auto whole = good(prepare(what, status::complete));
+    whole.fresh = std::chrono::hours(24 * 30);
+    bodies += static_cast<double>(whole.body.size());
+    static_cast<void>(good(in.put(*got.by, whole)));
+  }
+  const auto count = static_cast<double>(entries);
+  std::printf("| %s: claimed and put, %zu | %.0f /s |\n", name.c_str(), entries, count / seconds_since(begin));
+  std::printf("| %s: bytes an entry, of which its contents | %.0f, %.0f |\n", name.c_str(), (size() - before) / count,
+              bodies / count);
+  std::mt19937_64 draw(3);
+  for (const bool is_there : {true, false}) {
+    std::vector<double> times;
+    times.reserve(lookups);
+    begin = steady::now();
+    for (std::size_t i = 0; i < lookups; ++i) {
+      const auto key = key_of(numbered(is_there ? draw() % entries : entries + draw() % entries).asked);
+      const auto asked = steady::now();
+      const auto found = good(in.look(key));
+      times.push_back(seconds_since(asked) * 1000);
+      if ((found.what == answer::kind::fresh) != is_there) throw std::runtime_error("a lookup has found the wrong thing");
+    }
+    std::sort(times.begin(), times.end());
+    std::printf("| %s: lookup among %zu, %s: p50, p99, max | %.3f ms, %.3f ms, %.2f ms |\n", name.c_str(), entries,
+                is_there ? "a hit" : "a miss", part(times, 0.5), part(times, 0.99), times.back());
+  }
+  std::fflush(stdout);
+}
+
+void show(const std::string& name, const kills& what) {
+  std::printf(
+      "| %s: kill -9, %zu times: acknowledged, lost, half | %llu, %llu, %llu (%llu kept that nobody was told of; readable "
+      "again "
+      "within %.0f ms) |\n",
+      name.c_str(), what.times, static_cast<unsigned long long>(what.acknowledged), static_cast<unsigned long long>(what.lost),
+      static_cast<unsigned long long>(what.partial), static_cast<unsigned long long>(what.more), what.slowest);
+  std::fflush(stdout);
+}
+
+void show(const std::string& name, const crowd& what) {
+  std::printf("| %s: 100 claimants in 4 processes: computed, served | %llu, %llu (%.0f ms) |\n", name.c_str(),
+              static_cast<unsigned long long>(what.computed), static_cast<unsigned long long>(what.served), what.milliseconds);
+  std::fflush(stdout);
+}
+
+std::shared_ptr<store> in_file(const std::string& path, bool is_synced) {
+  embedded_options how;
+  how.path = path;
+  how.is_synced = is_synced;
+  return good(open_embedded(how));
+}
+
+void measure_sqlite(const bench::scratch& folder, std::size_t entries, std::size_t times) {
+  const auto path = folder.path("many.db");
+  if (entries > 0) {
+    const auto in = in_file(path, false);
+    fill_and_look("SQLite", *in, entries, [&] {
+      double out = 0;
+      for (const auto* ending : {"", "-wal"}) {
+        struct stat facts{};
+        if (::stat((path + ending).c_str(), &facts) == 0) out += static_cast<double>(facts.st_size);
+      }
+      return out;
+    });
+  }
+  const auto open = [&] { return in_file(folder.path("killed.db"), true); };
+  show("SQLite", claim_at_once(open, 4, 25));
+  if (times > 0) show("SQLite", kill_again_and_again(open, times, [](int pid) { ::kill(pid, SIGKILL); }, [] {}));
+}
+
+void measure_redis(const bench::scratch& folder, std::size_t entries, std::size_t times) {
+  if (entries > 0) {
+    folder.put("many/here", "");
+    const redis_here server(folder.path("many"), false);
+    const auto in = good(open_redis(server.options()));
+    fill_and_look("Redis", *in, entries, [&] { return server.used_memory(); });
+  }
+  folder.put("killed/here", "");
+  redis_here server(folder.path("killed"), true);
+  const auto open = [&] { return good(open_redis(server.options())); };
+  show("Redis", claim_at_once(open, 4, 25));
+  if (times > 0) show("Redis", kill_again_and_again(open, times, [&](int) { server.kill(); }, [&] { server.start(); }));
+}
+
+int run(int count, char** arguments) {
+  const auto entries = count > 1 ? static_cast<std::size_t>(std::strtoull(arguments[1], nullptr, 10)) : 1'000'000;
+  const auto times = count > 2 ? static_cast<std::size_t>(std::strtoull(arguments[2], nullptr, 10)) : 1'000;
+  const bench::scratch folder;
+  std::printf("| What | Measured |\n|---|---|\n");
+  measure_sqlite(folder, entries, times);
+  measure_redis(folder, entries, times);
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    return run(count, arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "analyses_bench: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,29 @@
+/// URIs of analyses: whatever is asked for, an index goes back to the URI it came from, and Markdown keeps what it quotes
+/// apart.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include <hondana/uri.hpp>
+
+#include "providers/analyses/address.hpp"
+#include "providers/analyses/markdown.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace hondana::wallbounce;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  (void)id_behind(text);
+  const auto quotation = quotation_of(text);
+  for (std::size_t at = 0; at < quotation.size(); at = quotation.find('\n', at) + 1) {
+    if (quotation[at] != '>') std::abort();
+  }
+  if (in_line(text).find('\n') != std::string::npos) std::abort();
+  const auto uri = hondana::canonical_uri(text);
+  if (!uri) return 0;
+  const auto at = parse_address(*uri);
+  if (!at || at->of != place::index) return 0;
+  const auto again = parse_address(uri_of_index(*at));
+  if (!again || uri_of_index(*again) != uri_of_index(*at)) std::abort();
+  return 0;
+}

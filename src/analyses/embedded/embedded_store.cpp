@@ -1,0 +1,149 @@
+/// Opening the file, its clock, and its connections.
+#include "analyses/embedded/embedded_store.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "analyses/embedded/embedded_state.hpp"
+#include "analyses/embedded/schema.hpp"
+#include "analyses/ids.hpp"
+#include "disk/private_file.hpp"
+
+namespace hondana::analyses {
+namespace {
+
+constexpr std::size_t most_idle = 16;
+/// How much a clock that was ahead is slowed down until the system's has caught up.
+constexpr std::int64_t whole = 64, slowed = 63;
+
+}  // namespace
+
+embedded_store::embedded_store(embedded_options from) : options_(std::move(from)), is_in_memory_(options_.path.empty()) {}
+
+result<void> embedded_store::open() {
+  if (!is_in_memory_) {
+    const auto slash = options_.path.rfind('/');
+    if (options_.path.front() == '/' && slash > 0) {
+      if (auto made = disk::make_private_folder(options_.path.substr(0, slash)); !made)
+        return sqlite::cannot_have(options_.path, kind_of_file(), made.error().public_text, made.error().private_text);
+    }
+  }
+  auto opened = sqlite::open_owned(options_.path, kind_of_file(), options_.log);
+  if (!opened) return tl::unexpected(std::move(opened.error()));
+  file_ = std::move(*opened);
+  writer_.on = std::move(file_.writer);
+  if (!is_in_memory_ && !options_.is_synced) {
+    if (auto set = writer_.on.run("PRAGMA synchronous=NORMAL"); !set) return set;
+  }
+  if (file_.was_suspect) sqlite::trust(options_.path);
+  return {};
+}
+
+std::int64_t embedded_store::system_now() const {
+  const auto when =
+      options_.clock ? options_.clock() : std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
+  return when.time_since_epoch().count();
+}
+
+result<std::int64_t> embedded_store::now_in(opened_file& by) const {
+  auto asking = by.ask("SELECT shown, system FROM state");
+  if (!asking) return tl::unexpected(std::move(asking.error()));
+  const auto more = (*asking)->step();
+  if (!more) return tl::unexpected(more.error());
+  const auto system = system_now();
+  if (!*more) return system;
+  const auto shown = (*asking)->number(0), before = (*asking)->number(1);
+  if (system >= shown) return system;
+  return system > before ? shown + (system - before) * slowed / whole : shown;
+}
+
+result<void> embedded_store::begin(ledger& into) {
+  if (auto begun = writer_.on.run("BEGIN IMMEDIATE"); !begun) return begun;
+  const auto now = now_in(writer_);
+  if (!now) return tl::unexpected(now.error());
+  into.now = *now;
+  into.system = system_now();
+  auto asking = writer_.ask("SELECT token, change, entries, bytes FROM state");
+  if (!asking) return tl::unexpected(std::move(asking.error()));
+  const auto more = (*asking)->step();
+  if (!more) return tl::unexpected(more.error());
+  into.token = (*asking)->number(0);
+  into.change = (*asking)->number(1);
+  into.entries = (*asking)->number(2);
+  into.bytes = (*asking)->number(3);
+  return {};
+}
+
+result<void> embedded_store::end(const ledger& from) {
+  {
+    auto asking = writer_.ask("UPDATE state SET shown=?1, system=?2, token=?3, change=?4, entries=?5, bytes=?6");
+    if (!asking) return tl::unexpected(std::move(asking.error()));
+    (*asking)->bind(1, from.now).bind(2, from.system).bind(3, from.token).bind(4, from.change);
+    (*asking)->bind(5, from.entries).bind(6, from.bytes);
+    if (auto done = (*asking)->run(); !done) return done;
+  }
+  auto done = writer_.on.run("COMMIT");
+  if (!done) {
+    if (writer_.on.is_in_transaction()) {
+      const auto undone = writer_.on.run("ROLLBACK");
+      static_cast<void>(undone);  // what cannot be rolled back now is so when the file is opened
+    }
+    return done;
+  }
+  const std::lock_guard held(hearing_);
+  ++written_;
+  heard_.notify_all();
+  return {};
+}
+
+void embedded_store::noticed(const failure& what) const {
+  if (!is_in_memory_ && sqlite::says_damaged(what)) sqlite::suspect(options_.path);
+}
+
+result<embedded_store::reader> embedded_store::reader::take(const embedded_store& from) {
+  reader out(from);
+  if (from.is_in_memory_) {
+    out.holds_ = std::unique_lock(from.writing_);
+    return out;
+  }
+  {
+    const std::lock_guard held(from.reading_);
+    if (!from.idle_.empty()) {
+      out.own_ = std::move(from.idle_.back());
+      from.idle_.pop_back();
+      return out;
+    }
+  }
+  auto made = sqlite::connection::open(from.options_.path, what_a_store_is);
+  if (made) {
+    if (auto set = made->run("PRAGMA query_only=1; PRAGMA cache_size=-4096; PRAGMA busy_timeout=5000"); !set)
+      made = tl::unexpected(std::move(set.error()));
+  }
+  if (!made) return out.passed(std::move(made.error()));
+  out.own_ = std::make_unique<opened_file>();
+  out.own_->on = std::move(*made);
+  return out;
+}
+
+embedded_store::reader::~reader() {
+  if (!own_) return;
+  const std::lock_guard held(from_->reading_);
+  if (from_->idle_.size() < most_idle) from_->idle_.push_back(std::move(own_));
+}
+
+result<instant> embedded_store::now() const {
+  auto by = reader::take(*this);
+  if (!by) return tl::unexpected(std::move(by.error()));
+  auto got = now_in(by->file());
+  if (!got) return by->passed(std::move(got.error()));
+  return instant(milliseconds(*got));
+}
+
+result<std::shared_ptr<store>> open_embedded(embedded_options from) {
+  auto made = std::make_shared<embedded_store>(std::move(from));
+  if (auto opened = made->open(); !opened) return tl::unexpected(std::move(opened.error()));
+  return std::shared_ptr<store>(std::move(made));
+}
+
+}  // namespace hondana::analyses

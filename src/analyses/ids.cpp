@@ -1,0 +1,53 @@
+/// Making ids.
+#include "analyses/ids.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "bytes/hex.hpp"
+#include "bytes/random.hpp"
+
+namespace hondana::analyses {
+namespace {
+
+constexpr std::int64_t newest = (std::int64_t{1} << 48) - 1;
+constexpr std::size_t random_in_id = (digits_of_id - digits_of_time) / 2;
+
+bool is_hex(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+
+}  // namespace
+
+bool is_id(std::string_view text) noexcept {
+  return text.size() == digits_of_id && std::all_of(text.begin(), text.end(), is_hex);
+}
+
+result<std::string> random_digits() {
+  auto drawn = bytes::random_bytes(random_in_id);
+  if (!drawn) return drawn;
+  return bytes::to_hex(*drawn);
+}
+
+std::string digits_of(std::int64_t time) {
+  auto left = newest - std::clamp<std::int64_t>(time, 0, newest);
+  std::string out(digits_of_time, '0');
+  for (auto at = out.rbegin(); at != out.rend(); ++at) {
+    *at = "0123456789abcdef"[left & 0xf];
+    left >>= 4;
+  }
+  return out;
+}
+
+std::string raw_id(std::string_view id) {
+  if (!is_id(id)) return {};
+  std::string out;
+  for (std::size_t i = 0; i < id.size(); i += 2) {
+    unsigned byte = 0;
+    std::from_chars(id.data() + i, id.data() + i + 2, byte, 16);
+    out += static_cast<char>(static_cast<unsigned char>(byte));
+  }
+  return out;
+}
+
+std::string id_of_raw(std::string_view raw) { return bytes::to_hex(raw); }
+
+}  // namespace hondana::analyses

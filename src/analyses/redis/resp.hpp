@@ -1,0 +1,70 @@
+/// Redis' protocol (RESP 2): commands as bytes, and replies out of bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/error.hpp>
+
+namespace hondana::analyses {
+
+/// Spec: redis.io/docs/reference/protocol-spec.
+struct reply {
+  enum class kind : std::uint8_t { status, error, number, text, null, array };
+  kind what = kind::null;
+  std::string text{};  ///< Of a status, an error, a text.
+  std::int64_t number = 0;
+  std::vector<reply> all{};
+
+  [[nodiscard]] bool is_error() const noexcept { return what == kind::error; }
+  [[nodiscard]] bool is_null() const noexcept { return what == kind::null; }
+  /// The element, or null where there is none.
+  [[nodiscard]] const reply& at(std::size_t index) const noexcept;
+  /// Its text or its number as one.
+  [[nodiscard]] std::int64_t as_number() const noexcept;
+  [[nodiscard]] double as_real() const noexcept;
+};
+
+/// A command as an array of texts.
+[[nodiscard]] std::string command_of(std::span<const std::string_view> words);
+
+/// Takes bytes in pieces and gives replies. Threads: one at a time.
+class reply_reader {
+ public:
+  static constexpr std::size_t longest_line = 64u << 10;
+  static constexpr std::size_t longest_text = 64u << 20;
+  static constexpr std::size_t most_elements = 1'000'000;  ///< Of a whole reply.
+  static constexpr std::size_t most_reply = 256u << 20;    ///< Bytes of a whole reply.
+  static constexpr std::size_t most_depth = 8;
+
+  void feed(std::string_view bytes) { rest_.append(bytes); }
+  /// Nothing: more bytes are needed. Errors: broken_protocol, for good.
+  [[nodiscard]] result<std::optional<reply>> next();
+
+ private:
+  struct open_array {
+    reply made{};
+    std::size_t wanted = 0;
+  };
+  [[nodiscard]] result<bool> take_line(std::optional<reply>& into);
+  [[nodiscard]] result<bool> take_text(std::optional<reply>& into);
+  /// False: more is to come.
+  [[nodiscard]] bool add(std::optional<reply>& one);
+  void passed(std::size_t bytes);
+
+  std::string rest_{};
+  std::size_t at_ = 0;                 // what lies before is read
+  std::size_t searched_ = 0;           // up to where no end of a line was found
+  std::optional<std::size_t> text_{};  // the length of the text that comes
+  std::vector<open_array> open_{};
+  std::size_t elements_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace hondana::analyses

@@ -1,0 +1,18 @@
+/// What is run in Redis: each script does one operation of the store, all of it or nothing.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace hondana::analyses {
+
+enum class script : std::uint8_t { look, get, list, ids, bases, facts, changes, claim, renew, put, fail, forget, sweep, count };
+inline constexpr std::size_t count_of_scripts = 14;
+
+/// Its whole text, with what all of them begin with. Its one key is the beginning of all keys; its arguments are described
+/// there.
+[[nodiscard]] const std::string& text_of(script which);
+
+}  // namespace hondana::analyses

@@ -1,0 +1,87 @@
+/// Checks before anything is written.
+#include "analyses/refusals.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "analyses/analysis_json.hpp"
+#include "json/utf8.hpp"
+
+namespace hondana::analyses {
+namespace {
+
+constexpr std::size_t bytes_of_digest = 32;
+constexpr milliseconds longest_time = std::chrono::hours(24 * 366 * 10);
+
+}  // namespace
+
+result<void> check_lease(milliseconds lease) {
+  if (lease > milliseconds(0) && lease <= std::chrono::hours(24)) return {};
+  return fail(errc::invalid_argument, "a lease is above 0, and a day at most");
+}
+
+result<void> check(const wish& what) {
+  if (what.of.all.size() != bytes_of_digest || what.of.prompt.size() != bytes_of_digest)
+    return fail(errc::invalid_argument, "a claim needs the key of its question");
+  return check_lease(what.lease);
+}
+
+result<void> check(const putting& what) {
+  if (what.body.size() > most_bytes)
+    return fail(errc::response_too_large, "an analysis may have " + std::to_string(most_bytes) + " bytes");
+  if (what.about.how == status::computing) return check_lease(what.lease);
+  if (what.fresh > milliseconds(0) && what.fresh <= longest_time && what.stale >= milliseconds(0) && what.stale <= longest_time)
+    return {};
+  return fail(errc::invalid_argument, "an analysis is fresh for a moment at least, and for 10 years at most");
+}
+
+result<void> check(const forgetting& what) {
+  const int count = (what.id.empty() ? 0 : 1) + (what.tag.empty() ? 0 : 1) + (what.session.empty() ? 0 : 1) +
+                    (what.of.empty() ? 0 : 1) + (what.uri.empty() ? 0 : 1) + (what.everything ? 1 : 0);
+  if (count == 1) return {};
+  return fail(errc::invalid_argument, "what is forgotten is one id, tag, session, key or resource, or everything");
+}
+
+tl::unexpected<failure> no_such_claim() {
+  return fail(
+      errc::access_denied,
+      "this ticket holds no longer: its lease ended and somebody else has claimed, it was given up, or what it is based "
+      "on has changed; nothing was written. Claim again");
+}
+
+tl::unexpected<failure> already_put() {
+  return fail(errc::access_denied, "the analysis of this ticket was put already; nothing was written. Claim again");
+}
+
+tl::unexpected<failure> another_question() {
+  return fail(errc::invalid_argument,
+              "the analysis answers another question than was claimed: prompt, options, models and context must be the same");
+}
+
+tl::unexpected<failure> too_many_claims() {
+  failure full{errc::overloaded,
+               "too many analyses are computed at the same time (" + std::to_string(most_claims) +
+                   " is the most); ask again later, and give up claims that nothing comes of",
+               {}};
+  full.retry = std::chrono::seconds(10);
+  return tl::unexpected(std::move(full));
+}
+
+std::string kept_reason(std::string_view why) {
+  std::string out;
+  json::append_replacing(out, why.substr(0, longest_reason));
+  if (out.size() > longest_reason) out.resize(longest_reason);
+  out.resize(out.size() - json::incomplete_tail(out));
+  return out;
+}
+
+result<putting> prepared_for(const wish& what) {
+  analysis begun;
+  begun.asked = what.asked;
+  begun.task = what.task;
+  begun.session = what.session;
+  begun.tags = what.tags;
+  return prepare(begun, status::computing);
+}
+
+}  // namespace hondana::analyses

@@ -1,0 +1,298 @@
+/// The thread that follows.
+#include "providers/analyses/follower.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "providers/analyses/address.hpp"
+#include "work/signals_blocked.hpp"
+
+namespace hondana::wallbounce {
+namespace {
+
+using follow_clock = std::chrono::steady_clock;
+
+constexpr std::size_t most_events = 10'000;
+constexpr std::size_t most_news = 10'000;
+constexpr std::size_t most_attached = 100'000;
+constexpr std::size_t bases_of_a_page = 500;
+constexpr std::chrono::seconds longest_ask{10};
+constexpr std::chrono::seconds until_opened_again{2};
+
+call own_call(const std::stop_token& stop) {
+  call out;
+  out.who.identity = "analyses";
+  out.deadline = follow_clock::now() + longest_ask;
+  out.stop = stop;
+  return out;
+}
+
+}  // namespace
+
+struct follower::work {
+  std::vector<analyses::change> events;
+  bool are_events_missing = false;
+  std::set<std::string, std::less<>> news;
+  bool has_to_look = false;
+};
+
+void follower::tell_to(std::shared_ptr<change_listener> to) {
+  {
+    const std::lock_guard lock(mutex_);
+    to_.swap(to);
+    if (!to_) return;
+  }
+  begin();
+}
+
+void follower::begin() {
+  const std::lock_guard one_starter(starting_);
+  if (thread_.joinable() || !on_->how.watch) return;
+  const hondana::work::signals_blocked blocked;
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+void follower::settle(std::shared_ptr<neighbourhood> in) {
+  const bool is_there = in != nullptr;
+  on_->put_where(std::move(in));
+  if (!is_there) end();
+  {
+    const std::lock_guard lock(mutex_);
+    watched_.clear();
+    is_look_wanted_ = is_there;
+    changed_.notify_all();
+  }
+  if (is_there) begin();
+}
+
+void follower::attach(const std::string& uri) {
+  const std::lock_guard lock(mutex_);
+  if (attached_.size() < most_attached) attached_.insert(uri);
+}
+
+void follower::detach(const std::string& uri) {
+  const std::lock_guard lock(mutex_);
+  attached_.erase(uri);
+}
+
+bool follower::watches(const std::vector<analyses::basis>& all) const {
+  const std::lock_guard lock(mutex_);
+  return std::all_of(all.begin(), all.end(), [this](const analyses::basis& one) { return watched_.contains(one.uri); });
+}
+
+void follower::heard_of(std::string_view uri) {
+  news_count_->fetch_add(1);
+  const std::lock_guard lock(mutex_);
+  // What stands behind a question mark changes with the whole.
+  for (auto one = watched_.lower_bound(uri); one != watched_.end() && one->first.starts_with(uri); ++one) {
+    const auto rest = std::string_view(one->first).substr(uri.size());
+    if (!rest.empty() && rest.front() != '?' && rest.front() != '#') continue;
+    if (news_.size() < most_news) {
+      news_.insert(one->first);
+    } else {
+      is_look_wanted_ = true;
+    }
+  }
+  changed_.notify_all();
+}
+
+void follower::watch(const std::string& uri) {
+  const auto there = on_->where();
+  if (!there || !on_->how.watch) return;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = watched_.find(uri);
+    if (known != watched_.end()) {
+      known->second.look = look_ + 1;
+      return;
+    }
+    if (watched_.size() >= on_->how.most_watched) return;
+    watched_.emplace(uri, watched{look_ + 1});
+  }
+  if (there->watch(uri)) return;
+  const std::lock_guard lock(mutex_);
+  watched_.erase(uri);
+}
+
+void follower::end() {
+  const std::lock_guard one_at_a_time(starting_);
+  if (thread_.joinable()) {
+    thread_.request_stop();
+    thread_.join();
+    thread_ = {};
+  }
+}
+
+void follower::hear(const analyses::change* what) {
+  const std::lock_guard lock(mutex_);
+  if (what == nullptr || events_.size() >= most_events) {
+    are_events_missing_ = true;
+  } else {
+    events_.push_back(*what);
+  }
+  changed_.notify_all();
+}
+
+follower::work follower::wait(const std::stop_token& stop, bool is_opened) {
+  std::unique_lock lock(mutex_);
+  const auto due = is_opened ? (is_looking_ ? follow_clock::now() : next_look_) : follow_clock::now() + until_opened_again;
+  changed_.wait_until(lock, stop, due, [&] {
+    return is_opened && (!events_.empty() || are_events_missing_ || !news_.empty() || is_look_wanted_);
+  });
+  work out;
+  out.events.swap(events_);
+  out.are_events_missing = std::exchange(are_events_missing_, false);
+  out.news.swap(news_);
+  out.has_to_look = std::exchange(is_look_wanted_, false) || follow_clock::now() >= next_look_;
+  return out;
+}
+
+void follower::run(const std::stop_token& stop) {
+  std::shared_ptr<void> listening;
+  std::shared_ptr<analyses::cache> in;
+  is_looking_ = false;
+  next_look_ = {};
+  look_at_.clear();
+  while (!stop.stop_requested()) {
+    if (!in) {
+      if (auto opened = on_->kept()) {
+        in = std::move(*opened);
+        listening = in->listen([this](const analyses::change* what) { hear(what); });
+        // What has happened since somebody first wanted to hear, and before this, was not heard.
+        hear(nullptr);
+      }
+    }
+    const auto now = wait(stop, in != nullptr);
+    if (stop.stop_requested() || !in) continue;
+    for (const auto& uri : now.news) check(uri, nullptr, by::news, *in, stop);
+    if (!now.events.empty() || now.are_events_missing) {
+      take_bases(now.events, *in);
+      tell(now.events, now.are_events_missing, *in);
+    }
+    if (now.has_to_look && !is_looking_) {
+      is_looking_ = true;
+      is_look_whole_ = look_at_.empty();
+      next_look_ = follow_clock::now() + on_->how.check_every;
+      const std::lock_guard lock(mutex_);
+      ++look_;
+    }
+    if (is_looking_) look(*in, stop);
+  }
+}
+
+void follower::tell(const std::vector<analyses::change>& all, bool are_some_missing, analyses::cache& in) {
+  using what = analyses::change::kind;
+  std::shared_ptr<change_listener> to;
+  std::set<std::string, std::less<>> attached;
+  {
+    const std::lock_guard lock(mutex_);
+    to = to_;
+    if (!to) return;
+    attached = attached_;
+  }
+  std::set<std::string, std::less<>> changed;
+  const auto add_all = [&](std::string_view prefix) {
+    for (auto one = attached.lower_bound(prefix); one != attached.end() && one->starts_with(prefix); ++one)
+      changed.insert(*one);
+  };
+  bool has_list_changed = are_some_missing;
+  if (are_some_missing) add_all("");
+  for (const auto& one : all) {
+    const auto uri = analysis_uri(one.id);
+    add_all(uri);
+    changed.insert(uri);
+    changed.insert(flow_uri(one.id));
+    has_list_changed = has_list_changed || one.what != what::part;
+    if (one.what == what::put) {
+      const auto about = in.in().about(one.id);
+      if (about && *about) {
+        changed.insert(by_prompt_uri((*about)->of.prompt));
+      } else {
+        add_all(by_prompt_prefix);
+      }
+    } else if (one.what == what::gone || one.what == what::failed) {
+      // Which prompt it was of is not known any more.
+      add_all(by_prompt_prefix);
+    }
+  }
+  if (has_list_changed) {
+    if (attached.contains(index_uri)) changed.insert(std::string(index_uri));
+    if (attached.contains(statistics_uri)) changed.insert(std::string(statistics_uri));
+    to->list_changed();
+  }
+  for (const auto& one : changed) to->content_changed(one, {});
+}
+
+void follower::take_bases(const std::vector<analyses::change>& all, analyses::cache& in) {
+  if (!on_->where()) return;
+  for (const auto& one : all) {
+    if (one.what != analyses::change::kind::put) continue;
+    const auto found = in.get(one.id);
+    if (!found || !*found) continue;
+    const auto whole = analyses::analysis_of(**found);
+    if (!whole) continue;
+    for (const auto& basis : whole->asked.context) watch(basis.uri);
+  }
+}
+
+void follower::check(const std::string& uri, const std::string* known, by why, analyses::cache& in,
+                     const std::stop_token& stop) {
+  const auto there = on_->where();
+  if (!there) return;
+  auto version = there->version_for_itself(own_call(stop), uri);
+  std::vector<std::string> holding;
+  if (version) {
+    if (known != nullptr && *known == *version) return;
+    holding.push_back(std::move(*version));
+  } else if (why != by::news || version.error().code != errc::resource_not_found) {
+    return;
+  }
+  const auto forgotten = in.changed(uri, std::move(holding));
+  if (!forgotten) return on_->say("cannot forget what was based on " + uri + ": " + forgotten.error().public_text);
+  if (*forgotten > 0) on_->say(std::to_string(*forgotten) + " forgotten, since " + uri + " has changed");
+}
+
+void follower::look(analyses::cache& in, const std::stop_token& stop) {
+  const auto there = on_->where();
+  const auto end_look = [this](bool is_whole) {
+    is_looking_ = false;
+    looked_ = 0;
+    look_at_.clear();
+    if (!is_whole || !is_look_whole_) return;
+    std::vector<std::string> gone;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [uri, one] : watched_)
+        if (one.look < look_) gone.push_back(uri);
+    }
+    stop_watching(gone);
+  };
+  if (!there) return end_look(false);
+  const auto page = in.in().bases(look_at_, bases_of_a_page);
+  if (!page) return end_look(false);
+  for (const auto& one : *page) {
+    if (stop.stop_requested()) return;
+    watch(one.uri);
+    check(one.uri, &one.version, by::look, in, stop);
+    look_at_ = one.uri;
+    ++looked_;
+  }
+  if (page->size() < bases_of_a_page) return end_look(true);
+  // The rest has its turn with the next look, and this one does not know what nobody is based on any more.
+  if (looked_ >= on_->how.most_checked) is_looking_ = false, looked_ = 0;
+}
+
+void follower::stop_watching(const std::vector<std::string>& all) {
+  const auto there = on_->where();
+  for (const auto& uri : all) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = watched_.find(uri);
+      if (known == watched_.end() || known->second.look >= look_) continue;
+      watched_.erase(known);
+    }
+    if (there) there->unwatch(uri);
+  }
+}
+
+}  // namespace hondana::wallbounce

@@ -1,0 +1,122 @@
+/// One by one where not everything may be seen.
+#include "providers/analyses/forgetting.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/uri.hpp>
+
+#include "analyses/key.hpp"
+#include "providers/analyses/address.hpp"
+#include "providers/analyses/describe.hpp"
+#include "providers/analyses/lookup.hpp"
+
+namespace hondana::wallbounce {
+namespace {
+
+constexpr std::size_t forgotten_at_once = 500;
+
+result<bool> is_based_on(const analyses::cache& in, const std::string& id, const std::string& uri) {
+  const auto found = in.get(id);
+  if (!found) return tl::unexpected(found.error());
+  if (!*found) return false;
+  return analyses::analysis_of(**found).map([&](const analyses::analysis& one) {
+    return std::any_of(one.asked.context.begin(), one.asked.context.end(), [&](const auto& basis) { return basis.uri == uri; });
+  });
+}
+
+result<std::uint64_t> forget_one(analyses::cache& in, const std::string& id) {
+  analyses::forgetting one;
+  one.id = id;
+  return in.forget(one);
+}
+
+/// All that the caller may read of a selection.
+result<std::uint64_t> forget_readable(const ground& on, const call& by, const analyses::selection& which,
+                                      const std::string& context, analyses::cache& in) {
+  std::uint64_t count = 0;
+  std::string behind;
+  for (;;) {
+    if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+    const auto page = in.in().list(which, behind, forgotten_at_once);
+    if (!page) return tl::unexpected(page.error());
+    behind = page->next;
+    for (const auto& one : page->all) {
+      if (!on.may_read(by.who, entry_of(one, about_now()))) continue;
+      if (!context.empty()) {
+        const auto is_it = is_based_on(in, one.id, context);
+        if (!is_it) return tl::unexpected(is_it.error());
+        if (!*is_it) continue;
+      }
+      const auto gone = forget_one(in, one.id);
+      if (!gone) return gone;
+      count += *gone;
+    }
+    if (page->is_last) return count;
+  }
+}
+
+}  // namespace
+
+result<named_analyses> named_in(const value& arguments) {
+  const auto text = [&arguments](std::string_view name) {
+    const auto* found = arguments.find(name);
+    const auto* given = found == nullptr ? nullptr : found->as_string();
+    return given == nullptr ? std::string() : *given;
+  };
+  named_analyses out;
+  out.session = text("session");
+  out.tag = text("tag");
+  out.prompt = analyses::digest_spelled(text("digest")).value_or(std::string());
+  if (const auto uri = text("uri"); !uri.empty()) {
+    const auto named = canonical_uri(uri).and_then([](const std::string& one) { return parse_address(one); });
+    if (!named || named->of != place::analysis)
+      return fail(errc::invalid_argument,
+                  "uri: expected wallbounce://analyses/ID; digest, session, tag and context name several");
+    out.id = named->id;
+  }
+  if (const auto uri = text("context"); !uri.empty()) {
+    auto canonical = canonical_uri(uri);
+    if (!canonical) return fail(errc::invalid_argument, "context: " + canonical.error().public_text);
+    out.context = std::move(*canonical);
+  }
+  const std::array all{&out.id, &out.session, &out.tag, &out.prompt, &out.context};
+  const auto count = std::count_if(all.begin(), all.end(), [](const std::string* one) { return !one->empty(); });
+  if (count != 1) return fail(errc::invalid_argument, "Give one of uri, session, tag, digest and context.");
+  return out;
+}
+
+result<std::uint64_t> forget(const ground& on, const call& by, const named_analyses& which, analyses::cache& in) {
+  if (!which.id.empty()) {
+    const auto about = in.in().about(which.id);
+    if (!about) return tl::unexpected(about.error());
+    if (!*about) return tl::unexpected(no_analysis());
+    if (auto may = on.may_read(by.who, entry_of(**about, about_now())); !may) {
+      if (may.error().code == errc::scope_missing) return tl::unexpected(std::move(may.error()));
+      return tl::unexpected(no_analysis());
+    }
+    return forget_one(in, which.id);
+  }
+  if (!which.context.empty()) {
+    resource named;
+    named.uri = which.context;
+    if (auto may = on.may_read(by.who, named); !may) return tl::unexpected(std::move(may.error()));
+  }
+  analyses::selection chosen;
+  chosen.session = which.session;
+  chosen.tag = which.tag;
+  chosen.prompt = which.prompt;
+  // By the digest of a prompt the store forgets nothing at once: its keys are those of whole questions.
+  if (by.who.view || by.who.proof || !which.prompt.empty()) return forget_readable(on, by, chosen, which.context, in);
+  analyses::forgetting all;
+  all.session = which.session;
+  all.tag = which.tag;
+  all.uri = which.context;
+  return in.forget(all);
+}
+
+}  // namespace hondana::wallbounce

@@ -1,0 +1,81 @@
+/// Opening the cache, and who may see what.
+#include "providers/analyses/ground.hpp"
+
+#include <utility>
+
+#include "secrets/redactor.hpp"
+
+namespace hondana::wallbounce {
+
+result<std::shared_ptr<analyses::cache>> ground::kept() {
+  const auto present = [this]() -> result<std::shared_ptr<analyses::cache>> {
+    const std::lock_guard lock(mutex_);
+    if (!kept_ && problem_ && std::chrono::steady_clock::now() < asked_again_) return tl::unexpected(*problem_);
+    return kept_;
+  };
+  auto there = present();
+  if (!there || *there) return there;
+  const std::lock_guard one_opener(opening_);
+  there = present();
+  if (!there || *there) return there;
+  auto made = how.open();
+  if (!made) say(made.error().public_text + (made.error().private_text.empty() ? "" : " (" + made.error().private_text + ')'));
+  const std::lock_guard lock(mutex_);
+  if (made) {
+    kept_ = *made;
+    problem_.reset();
+  } else {
+    problem_ = made.error();
+    asked_again_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  }
+  return made;
+}
+
+std::optional<failure> ground::problem() const {
+  const std::lock_guard lock(mutex_);
+  return problem_;
+}
+
+std::shared_ptr<neighbourhood> ground::where() const {
+  const std::lock_guard lock(mutex_);
+  return where_;
+}
+
+void ground::put_where(std::shared_ptr<neighbourhood> there) {
+  const std::lock_guard lock(mutex_);
+  where_.swap(there);
+}
+
+result<void> ground::may_read(const caller& who, const resource& entry) const {
+  if (const auto there = where()) return there->may_read(who, entry);
+  if (!who.view || (who.view->may_read(entry.uri) && (!who.view->looks_at_entries() || who.view->may_read_entry(entry))))
+    return {};
+  return fail(errc::resource_not_found, "Resource not found");
+}
+
+bool ground::may_see(const caller& who, const resource& entry) {
+  return !who.view || (who.view->may_see(entry.uri) && (!who.view->looks_at_entries() || who.view->may_see_entry(entry)));
+}
+
+analyses::summary ground::shown(analyses::summary of) const {
+  if (!how.redact) return of;
+  constexpr std::string_view cut = "…";
+  if (of.title.ends_with(cut)) {
+    auto end = of.title.size() - cut.size();
+    while (end > 0 && of.title[end - 1] > ' ' && of.title[end - 1] < '\x7f') --end;
+    of.title = of.title.substr(0, end) + std::string(cut);
+  }
+  of.title = secrets::redact_text(of.title);
+  of.session = secrets::redact_text(of.session);
+  return of;
+}
+
+std::string ground::shown(const analyses::entry& of) const {
+  auto out = of.to_json();
+  if (how.redact) secrets::redactor(secrets::policy::text, out).mask(out);
+  return out;
+}
+
+analyses::instant about_now() { return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()); }
+
+}  // namespace hondana::wallbounce

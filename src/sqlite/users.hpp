@@ -1,0 +1,23 @@
+/// Who has a shared database file open.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <hondana/error.hpp>
+
+#include "disk/handle.hpp"
+#include "sqlite/owned_file.hpp"
+
+namespace hondana::sqlite {
+
+/// One of those who have the file open, in this process or another, as long as the handle lives. `is_alone`: nobody else had it
+/// open before; the caller holds the lock of those who open it. Errors: source_unavailable.
+[[nodiscard]] result<disk::handle> join_users(const std::string& path, const file_kind& kind, bool& is_alone);
+
+/// This process has the file open: it is not opened past SQLite, since closing that descriptor would give up SQLite's locks.
+[[nodiscard]] bool has_open_here(const std::string& path);
+/// It has, until what is returned dies, which is after its connections. Null: there is no such file.
+[[nodiscard]] std::shared_ptr<const void> note_open_here(const std::string& path);
+
+}  // namespace hondana::sqlite

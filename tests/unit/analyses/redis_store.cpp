@@ -1,0 +1,294 @@
+/// The store in Redis: addresses, passwords, TLS, and servers that are started again, full, slow or none.
+#include "analyses/redis/redis_store.hpp"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "analyses/redis/redis_address.hpp"
+#include "analyses/redis/resp.hpp"
+#include "disk/handle.hpp"
+#include "unit/analyses/redis_server.hpp"
+#include "unit/analyses/store_contract.hpp"
+#include "unit/tls/certificates.hpp"
+
+namespace hondana::analyses {
+namespace {
+
+summary put_into(store& into, const analysis& what) {
+  const auto got = good(into.claim(wish_for(what)));
+  EXPECT_TRUE(got.by);
+  return got.by ? good(into.put(*got.by, putting_of(what))) : summary();
+}
+
+std::string why_not_opened(const redis_options& how) {
+  const auto refused = open_redis(how);
+  if (refused) return "opened";
+  EXPECT_EQ(refused.error().public_text.find(redis_server::password), std::string::npos);
+  EXPECT_EQ(refused.error().private_text.find(redis_server::password), std::string::npos);
+  return refused.error().public_text;
+}
+
+TEST(redis_addresses, are_read) {
+  auto got = good(redis_address_of("redis://host.example"));
+  EXPECT_EQ(got.host, "host.example");
+  EXPECT_EQ(got.port, 6379);
+  EXPECT_FALSE(got.is_tls);
+  EXPECT_EQ(got.name, "Redis at host.example:6379");
+  got = good(redis_address_of("rediss://a%40b@[::1]:7000/12"));
+  EXPECT_TRUE(got.is_tls);
+  EXPECT_EQ(got.host, "::1");
+  EXPECT_EQ(got.port, 7000);
+  EXPECT_EQ(got.user, "a@b");
+  EXPECT_EQ(got.database, 12);
+  EXPECT_EQ(got.name, "Redis at [::1]:7000");
+  got = good(redis_address_of("unix:///run/redis/a%20b.sock?db=3"));
+  EXPECT_EQ(got.socket, "/run/redis/a b.sock");
+  EXPECT_EQ(got.database, 3);
+}
+
+TEST(redis_addresses, that_are_none_are_refused) {
+  for (const auto* wrong : {"", "http://h", "redis://", "redis://h:0", "redis://h:70000", "redis://h:x", "redis://h/x",
+                            "redis://h/-1", "redis://h?db=1", "unix://rel", "unix:///a?x=1", "redis://[::1", "redis://h /0",
+                            "redis://h%00", "unix:///a%00b", "redis://@h"})
+    EXPECT_FALSE(redis_address_of(wrong)) << wrong;
+  const auto refused = redis_address_of("redis://user:hunter2@h");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().public_text.find("a password stands in the URL"), std::string::npos);
+  EXPECT_EQ(refused.error().public_text.find("hunter2"), std::string::npos);
+  redis_options how;
+  how.url = "redis://h";
+  good(check(how));
+  how.prefix = "a{b";
+  EXPECT_FALSE(check(how));
+  how.prefix = "a";
+  how.certificate = "/x";
+  EXPECT_FALSE(check(how));
+}
+
+TEST(redis_password, stands_in_a_private_file_or_the_environment) {
+  const hondana_test::pem_folder folder;
+  const auto file = folder.write("password", "hunter2\n");
+  EXPECT_EQ(good(redis_password(file, "")), "hunter2");
+  EXPECT_EQ(good(redis_password("", "")), "");
+  EXPECT_FALSE(redis_password(folder.write("empty", "\n"), ""));
+  EXPECT_FALSE(redis_password(file, "BOTH"));
+  EXPECT_FALSE(redis_password("", "HONDANA_TEST_NOT_SET"));
+  ::setenv("HONDANA_TEST_PASSWORD", "word", 1);
+  EXPECT_EQ(good(redis_password("", "HONDANA_TEST_PASSWORD")), "word");
+  ASSERT_EQ(std::system(("chmod 644 " + file).c_str()), 0);
+  EXPECT_FALSE(redis_password(file, ""));
+}
+
+result<reply> read_reply(std::string_view bytes) {
+  reply_reader by;
+  by.feed(bytes);
+  auto got = by.next();
+  if (!got) return tl::unexpected(got.error());
+  if (!*got) return fail(errc::internal, "more");
+  return **got;
+}
+
+TEST(redis_replies, are_read_in_pieces_of_any_size) {
+  const std::string all =
+      "+OK\r\n-ERR no\r\n:-42\r\n$5\r\na\r\nbc\r\n$-1\r\n*-1\r\n*0\r\n*3\r\n:1\r\n*2\r\n$0\r\n\r\n+x\r\n$-1\r\n$1\r\nz\r\n";
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, all.size()}) {
+    reply_reader by;
+    std::vector<reply> got;
+    for (std::size_t at = 0; at < all.size(); at += piece) {
+      by.feed(std::string_view(all).substr(at, piece));
+      for (;;) {
+        const auto one = by.next();
+        ASSERT_TRUE(one);
+        if (!*one) break;
+        got.push_back(**one);
+      }
+    }
+    ASSERT_EQ(got.size(), 9u);
+    EXPECT_EQ(got[0].text, "OK");
+    EXPECT_TRUE(got[1].is_error());
+    EXPECT_EQ(got[2].number, -42);
+    EXPECT_EQ(got[3].text, "a\r\nbc");
+    EXPECT_TRUE(got[4].is_null());
+    EXPECT_TRUE(got[5].is_null());
+    EXPECT_EQ(got[6].what, reply::kind::array);
+    EXPECT_EQ(got[7].at(1).at(1).text, "x");
+    EXPECT_TRUE(got[7].at(2).is_null());
+    EXPECT_TRUE(got[7].at(9).is_null());
+    EXPECT_EQ(got[8].text, "z");
+  }
+}
+
+TEST(redis_replies, that_are_none_are_refused) {
+  for (const std::string wrong :
+       {"HTTP/1.1 400\r\n", "\r\n", ":x\r\n", "$-2\r\n", "$99999999999\r\n", "*2000000\r\n", "$1\r\nab\r\n",
+        "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n", ":99999999999999999999\r\n"}) {
+    const auto got = read_reply(wrong);
+    ASSERT_FALSE(got) << wrong;
+    EXPECT_EQ(got.error().code, errc::broken_protocol) << wrong;
+  }
+  EXPECT_EQ(read_reply("+" + std::string(70'000, 'a')).error().code, errc::broken_protocol);
+  EXPECT_EQ(read_reply("$5\r\nab").error().code, errc::internal);
+}
+
+TEST(analyses_in_redis, want_the_right_password_and_never_say_it) {
+  redis_server server;
+  auto how = server.options();
+  how.password = "wrong";
+  EXPECT_NE(why_not_opened(how).find("it refused the user or the password"), std::string::npos);
+  how.password.clear();
+  EXPECT_NE(why_not_opened(how).find("it asks for a password"), std::string::npos);
+  how = server.options();
+  how.url = "unix://nobody@" + server.folder();
+  EXPECT_NE(why_not_opened(how), "opened");
+  server.ask({"ACL", "SETUSER", "reader", "on", ">words", "~{mine}:*", "+@all", "-config"});
+  how = server.tcp_options("mine");
+  how.url = "redis://reader@127.0.0.1:" + std::to_string(server.port());
+  how.password = "words";
+  std::string said;
+  how.log = [&](std::string_view line) { said += line; };
+  const auto kept = good(open_redis(how));
+  ASSERT_NE(kept, nullptr);
+  put_into(*kept, small_analysis("x"));
+  EXPECT_NE(said.find("cannot be seen"), std::string::npos) << said;
+  how.prefix = "other";
+  EXPECT_NE(why_not_opened(how).find("this user may not do it"), std::string::npos);
+}
+
+TEST(analyses_in_redis, over_tls_want_a_certificate_that_is_vouched_for) {
+  redis_server server({}, true);
+  auto how = server.tcp_options();
+  ASSERT_NE(good(open_redis(how)), nullptr);
+  how.authorities.clear();
+  EXPECT_NE(why_not_opened(how).find("is not vouched for"), std::string::npos);
+  how = server.tcp_options();
+  how.url = "redis://127.0.0.1:" + std::to_string(server.port());
+  EXPECT_NE(why_not_opened(how), "opened");
+  how = server.tcp_options();
+  how.authorities = server.folder() + "/none.pem";
+  EXPECT_NE(why_not_opened(how).find("none.pem"), std::string::npos);
+}
+
+TEST(analyses_in_redis, say_what_is_wrong_with_a_server_that_keeps_nothing) {
+  redis_server server({"--appendonly", "no", "--maxmemory-policy", "allkeys-lru"});
+  auto how = server.options();
+  std::string said;
+  how.log = [&](std::string_view line) { said += std::string(line) + '\n'; };
+  ASSERT_NE(good(open_redis(how)), nullptr);
+  EXPECT_NE(said.find("keeps no append-only file"), std::string::npos);
+  EXPECT_NE(said.find("takes keys away by itself"), std::string::npos);
+}
+
+TEST(analyses_in_redis, are_there_after_the_server_was_killed_and_started_again) {
+  redis_server server;
+  const auto kept = good(open_redis(server.options()));
+  const auto what = whole_analysis();
+  const auto by = good(kept->claim(wish_for(what, std::chrono::minutes(5)))).by;
+  const auto done = put_into(*kept, small_analysis("done"));
+  ASSERT_TRUE(by);
+  server.kill();
+  const auto gone = kept->look(key_of(what.asked));
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code, errc::source_unavailable);
+  EXPECT_NE(gone.error().public_text.find("see whether it runs"), std::string::npos) << gone.error().public_text;
+  server.start();
+  // Its scripts are gone with it; what was claimed is not.
+  EXPECT_EQ(good(kept->look(key_of(small_analysis("done").asked))).found->about, done);
+  good(kept->put(*by, putting_of(what)));
+  EXPECT_EQ(good(kept->look(key_of(what.asked))).found->body, encode_body(what));
+  EXPECT_GT(good(kept->claim(wish_for(small_analysis("next")))).by->token, by->token);
+  server.ask({"SCRIPT", "FLUSH"});
+  put_into(*kept, small_analysis("after"));
+}
+
+TEST(analyses_in_redis, in_a_server_without_memory_are_refused_and_what_is_there_stays) {
+  redis_server server({"--maxmemory", "6mb", "--maxmemory-policy", "noeviction"});
+  const auto kept = good(open_redis(server.options()));
+  std::vector<analysis> there;
+  result<summary> last{};
+  std::optional<ticket> open_claim;
+  for (int i = 0; i < 100; ++i) {
+    const auto what = small_analysis("p" + std::to_string(i), std::string(200'000, 'x'));
+    const auto got = kept->claim(wish_for(what));
+    if (!got) {
+      last = tl::unexpected(got.error());
+      break;
+    }
+    open_claim = got->by;
+    last = kept->put(*got->by, putting_of(what));
+    if (!last) break;
+    open_claim.reset();
+    there.push_back(what);
+  }
+  ASSERT_FALSE(last);
+  EXPECT_EQ(last.error().code, errc::source_unavailable);
+  EXPECT_NE(last.error().public_text.find("no memory left (maxmemory), so nothing was written"), std::string::npos);
+  ASSERT_GT(there.size(), 5u);
+  for (const auto& one : there) EXPECT_EQ(good(kept->look(key_of(one.asked))).found->body, encode_body(one));
+  if (open_claim) {
+    EXPECT_EQ(good(kept->get(open_claim->id))->about.how, status::computing) << "nothing of it is half there";
+    good(kept->fail(*open_claim, "no memory", std::chrono::seconds(10)));
+  }
+  // What takes away is not refused, and then there is room again.
+  limits few;
+  few.entries = 3;
+  while (!good(kept->sweep(few)).is_last) {
+  }
+  EXPECT_EQ(good(kept->facts()).entries, 3u);
+  put_into(*kept, small_analysis("again"));
+}
+
+TEST(analyses_in_redis, of_a_server_that_does_not_answer_are_an_error_in_time) {
+  redis_server server;
+  auto how = server.options();
+  how.patience = milliseconds(300);
+  const auto kept = good(open_redis(how));
+  put_into(*kept, small_analysis("x"));
+  server.pause();
+  const auto begun = std::chrono::steady_clock::now();
+  const auto slow = kept->look(key_of(small_analysis("x").asked));
+  ASSERT_FALSE(slow);
+  EXPECT_EQ(slow.error().code, errc::timed_out);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(20));
+  server.go_on();
+  how.patience = std::chrono::seconds(20);
+  EXPECT_TRUE(good(good(open_redis(how))->look(key_of(small_analysis("x").asked))).found);
+}
+
+TEST(analyses_in_redis, are_not_looked_for_in_what_is_no_redis) {
+  disk::handle listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listener.get(), 4), 0);
+  ASSERT_EQ(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  std::jthread other([&] {
+    const disk::handle peer(::accept(listener.get(), nullptr, nullptr));
+    const std::string said = "HTTP/1.1 400 Bad Request\r\n\r\n";
+    EXPECT_EQ(::write(peer.get(), said.data(), said.size()), static_cast<ssize_t>(said.size()));
+    char one = 0;
+    while (::read(peer.get(), &one, 1) > 0) {
+    }
+  });
+  redis_options how;
+  how.url = "redis://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  EXPECT_NE(why_not_opened(how).find("does not answer as one"), std::string::npos);
+}
+
+TEST(analyses_in_redis, of_a_newer_form_are_left_alone) {
+  redis_server server;
+  server.ask({"SET", "{test}:analyses:form", "2"});
+  EXPECT_NE(why_not_opened(server.options()).find("were written by a newer version"), std::string::npos);
+  EXPECT_EQ(why_not_opened(server.options("elsewhere")), "opened");
+}
+
+}  // namespace
+}  // namespace hondana::analyses

@@ -1,0 +1,252 @@
+/// Claims in every kind of store: leases, tokens, parts and failures.
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "unit/analyses/store_contract.hpp"
+
+namespace hondana::analyses {
+namespace {
+
+const milliseconds short_lease{40};
+
+TEST_P(store_contract, gives_one_ticket_for_a_key) {
+  const auto what = small_analysis("x");
+  const auto first = claim(what);
+  const auto second = good(store_->claim(wish_for(what)));
+  EXPECT_FALSE(second.by);
+  EXPECT_EQ(second.there.what, answer::kind::computing);
+  ASSERT_TRUE(second.there.claim);
+  EXPECT_EQ(second.there.claim->id, first.id);
+  EXPECT_EQ(second.there.claim->who, "test");
+  EXPECT_GT(second.there.claim->until, good(store_->now()));
+  EXPECT_EQ(look(what).what, answer::kind::computing);
+  EXPECT_GT(claim(small_analysis("y")).token, first.token);
+  const auto begun = good(store_->get(first.id));
+  ASSERT_TRUE(begun);
+  EXPECT_EQ(begun->about.how, status::computing);
+  EXPECT_EQ(good(analysis_of(*begun)).asked, what.asked);
+}
+
+TEST_P(store_contract, needs_no_ticket_for_what_is_fresh_unless_it_is_forced) {
+  const auto what = small_analysis("x");
+  const auto kept = put(what);
+  auto wanted = wish_for(what);
+  auto got = good(store_->claim(wanted));
+  EXPECT_FALSE(got.by);
+  EXPECT_EQ(got.there.what, answer::kind::fresh);
+  EXPECT_EQ(got.there.found->about, kept);
+  wanted.is_forced = true;
+  got = good(store_->claim(wanted));
+  ASSERT_TRUE(got.by);
+  EXPECT_EQ(look(what).found->about.id, kept.id) << "what is fresh is served while it is computed anew";
+  const auto other = good(store_->claim(wanted));
+  EXPECT_FALSE(other.by);
+  EXPECT_TRUE(other.there.claim);
+  const auto newer = good(store_->put(*got.by, putting_of(small_analysis("x", "no"))));
+  EXPECT_EQ(look(what).found->about.id, newer.id);
+  EXPECT_NE(newer.id, kept.id);
+  EXPECT_FALSE(good(store_->get(kept.id))) << "its place was taken";
+  EXPECT_EQ(good(store_->facts()).entries, 1u);
+}
+
+TEST_P(store_contract, hands_over_exactly_once_when_a_lease_ends) {
+  const auto what = small_analysis("x");
+  const auto late = claim(what, short_lease);
+  ASSERT_TRUE(eventually([&] { return look(what).what == answer::kind::missing; }));
+  EXPECT_FALSE(good(store_->get(late.id))) << "what nobody computes any more is not there";
+  std::atomic<int> tickets = 0;
+  std::vector<std::jthread> all;
+  for (int i = 0; i < 8; ++i) all.emplace_back([&] { tickets += good(store_->claim(wish_for(what))).by ? 1 : 0; });
+  all.clear();
+  EXPECT_EQ(tickets, 1);
+  const auto refused = store_->put(late, putting_of(what));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::access_denied);
+  EXPECT_FALSE(store_->renew(late, std::chrono::seconds(1)));
+  EXPECT_FALSE(store_->fail(late, "late", std::chrono::seconds(1)));
+  EXPECT_EQ(look(what).what, answer::kind::computing);
+}
+
+TEST_P(store_contract, takes_what_is_late_as_long_as_nobody_else_has_claimed) {
+  const auto what = small_analysis("x");
+  const auto late = claim(what, short_lease);
+  ASSERT_TRUE(eventually([&] { return look(what).what == answer::kind::missing; }));
+  good(store_->sweep({}));
+  good(store_->put(late, putting_of(what)));
+  EXPECT_EQ(look(what).what, answer::kind::fresh);
+}
+
+TEST_P(store_contract, refuses_tickets_that_are_none) {
+  const auto what = small_analysis("x");
+  const auto by = claim(what);
+  for (const auto& wrong :
+       {ticket{by.id, by.token + 1}, ticket{by.id, 0}, ticket{std::string(32, '0'), by.token}, ticket{"x", 1}}) {
+    const auto refused = store_->put(wrong, putting_of(what));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, errc::access_denied);
+  }
+  const auto other = store_->put(by, putting_of(small_analysis("y")));
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, errc::invalid_argument);
+  good(store_->put(by, putting_of(what)));
+  const auto twice = store_->put(by, putting_of(what));
+  ASSERT_FALSE(twice);
+  EXPECT_NE(twice.error().public_text.find("was put already"), std::string::npos);
+}
+
+TEST_P(store_contract, renews_a_lease) {
+  const auto what = small_analysis("x");
+  const auto by = claim(what, std::chrono::seconds(1));
+  const auto until = good(store_->renew(by, std::chrono::minutes(10)));
+  EXPECT_GT(until, good(store_->now()) + std::chrono::minutes(9));
+  EXPECT_EQ(look(what).claim->until, until);
+  EXPECT_EQ(good(store_->get(by.id))->about.gone, until);
+  EXPECT_FALSE(store_->renew(by, milliseconds(0)));
+}
+
+TEST_P(store_contract, shows_parts_while_they_arrive_and_serves_them_as_nothing) {
+  auto what = small_analysis("x");
+  const auto by = claim(what, std::chrono::minutes(10));
+  auto so_far = what;
+  so_far.consensus.reset();
+  so_far.votes.pop_back();
+  auto part = putting_of(so_far, status::computing);
+  const auto kept = good(store_->put(by, part));
+  EXPECT_EQ(kept.how, status::computing);
+  EXPECT_GT(kept.expires, good(store_->now()) + std::chrono::minutes(9)) << "a part makes no lease shorter";
+  auto seen = good(store_->get(by.id));
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(good(analysis_of(*seen)).votes.size(), 1u);
+  EXPECT_EQ(look(what).what, answer::kind::computing);
+  EXPECT_FALSE(look(what).found);
+  const auto whole = good(store_->put(by, putting_of(what)));
+  EXPECT_EQ(whole.id, by.id);
+  EXPECT_GT(whole.version, kept.version);
+  EXPECT_EQ(whole.created, kept.created);
+  EXPECT_EQ(good(store_->facts()).entries, 1u);
+  EXPECT_EQ(good(store_->facts()).bytes, whole.bytes);
+}
+
+TEST_P(store_contract, keeps_what_is_below_its_thresholds_and_never_serves_it) {
+  const auto what = small_analysis("x");
+  const auto below = put(what, status::below);
+  EXPECT_EQ(look(what).what, answer::kind::missing);
+  EXPECT_EQ(good(store_->get(below.id))->about.how, status::below);
+  EXPECT_EQ(listed().size(), 1u);
+  const auto good_one = put(what);
+  EXPECT_EQ(look(what).found->about.id, good_one.id);
+  put(what, status::below);
+  EXPECT_EQ(look(what).found->about.id, good_one.id) << "what was final stays";
+  EXPECT_FALSE(good(store_->get(below.id)));
+  EXPECT_EQ(good(store_->facts()).entries, 2u);
+}
+
+TEST_P(store_contract, serves_what_has_expired_marked_as_stale_and_then_no_more) {
+  const auto what = small_analysis("x");
+  put(what, status::complete, milliseconds(30), std::chrono::hours(1));
+  ASSERT_TRUE(eventually([&] { return look(what).what == answer::kind::stale; }));
+  auto found = look(what);
+  EXPECT_TRUE(found.found->is_stale);
+  EXPECT_FALSE(found.claim);
+  const auto by = claim(what);
+  found = look(what);
+  EXPECT_EQ(found.what, answer::kind::stale);
+  EXPECT_EQ(found.claim->id, by.id);
+  EXPECT_EQ(good(store_->claim(wish_for(what))).there.what, answer::kind::stale) << "one computes, the others are served";
+  good(store_->put(by, putting_of(what, status::complete, milliseconds(30), milliseconds(0))));
+  ASSERT_TRUE(eventually([&] { return look(what).what != answer::kind::fresh; }));
+  EXPECT_EQ(look(what).what, answer::kind::missing) << "the one before it does not come back";
+  EXPECT_FALSE(good(store_->get(by.id)));
+}
+
+TEST_P(store_contract, remembers_a_failure_for_as_long_as_it_is_told) {
+  const auto what = small_analysis("x");
+  const auto by = claim(what);
+  good(store_->fail(by, "quota \xff exceeded", milliseconds(400)));
+  auto found = look(what);
+  if (found.what == answer::kind::failed) {
+    EXPECT_EQ(found.why, "quota \uFFFD exceeded");
+    EXPECT_LE(found.until, good(store_->now()) + milliseconds(400));
+    EXPECT_FALSE(good(store_->claim(wish_for(what))).by);
+  }
+  EXPECT_FALSE(good(store_->get(by.id)));
+  EXPECT_EQ(good(store_->facts()).entries, 0u);
+  ASSERT_TRUE(eventually([&] { return look(what).what == answer::kind::missing; }));
+  good(store_->fail(claim(what), std::string(10'000, 'w'), std::chrono::hours(1)));
+  found = look(what);
+  ASSERT_EQ(found.what, answer::kind::failed);
+  EXPECT_EQ(found.why.size(), 4096u);
+  EXPECT_FALSE(good(store_->claim(wish_for(what))).by);
+  good(store_->put(claim(what, std::chrono::seconds(60), true), putting_of(what, status::below)));
+  EXPECT_EQ(look(what).what, answer::kind::missing) << "what was put since makes it forgotten";
+}
+
+TEST_P(store_contract, remembers_nothing_of_a_claim_that_was_given_up) {
+  const auto what = small_analysis("x");
+  good(store_->fail(claim(what), {}, milliseconds(0)));
+  EXPECT_EQ(look(what).what, answer::kind::missing);
+  static_cast<void>(claim(what));
+}
+
+TEST_P(store_contract, refuses_what_cannot_be_claimed_or_put) {
+  auto wanted = wish_for(small_analysis("x"));
+  wanted.lease = milliseconds(0);
+  EXPECT_EQ(store_->claim(wanted).error().code, errc::invalid_argument);
+  wanted = wish_for(small_analysis("x"));
+  wanted.of = {};
+  EXPECT_EQ(store_->claim(wanted).error().code, errc::invalid_argument);
+  const auto by = claim(small_analysis("x"));
+  EXPECT_EQ(store_->put(by, putting_of(small_analysis("x"), status::complete, milliseconds(0))).error().code,
+            errc::invalid_argument);
+  EXPECT_EQ(store_->forget({}).error().code, errc::invalid_argument);
+  EXPECT_EQ(store_->forget({.id = "a", .tag = "b"}).error().code, errc::invalid_argument);
+}
+
+TEST_P(store_contract, has_so_many_computed_at_the_same_time_and_no_more) {
+  std::optional<ticket> first;
+  for (std::size_t i = 0; i < most_claims; ++i) {
+    const auto got = store_->claim(wish_for(small_analysis("p" + std::to_string(i))));
+    ASSERT_TRUE(got && got->by) << i;
+    if (!first) first = got->by;
+  }
+  const auto refused = store_->claim(wish_for(small_analysis("one more")));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::overloaded);
+  EXPECT_TRUE(refused.error().retry);
+  EXPECT_FALSE(good(store_->claim(wish_for(small_analysis("p7")))).by);
+  good(store_->put(*first, putting_of(small_analysis("p0"))));
+  static_cast<void>(claim(small_analysis("one more")));
+}
+
+TEST_P(store_contract, remembers_so_many_names_of_providers_and_no_more) {
+  auto what = small_analysis("x");
+  const auto by = claim(what);
+  for (std::size_t number = 0; number < most_provider_names + 200;) {
+    what.votes.clear();
+    for (std::size_t i = 0; i < 64; ++i) what.votes.push_back({.provider = "provider " + std::to_string(number++)});
+    good(store_->put(by, putting_of(what, status::computing)));
+  }
+  std::size_t count = 0;
+  for (const auto* digit : {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}) {
+    for (const auto* next : {"", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}) {
+      // Two digits at a time, so that none of these has more than are named at once; and the one that is all of it.
+      const auto prefix = std::string("provider ") + digit + next;
+      const auto found = good(store_->names(store::naming::provider, prefix, *next == '\0' ? 1 : 1000));
+      count += *next == '\0' ? static_cast<std::size_t>(std::count(found.begin(), found.end(), prefix)) : found.size();
+    }
+  }
+  EXPECT_EQ(count, most_provider_names);
+}
+
+TEST_P(store_contract, spells_tickets) {
+  const auto by = claim(small_analysis("x"));
+  EXPECT_EQ(good(ticket_spelled(spelled(by))), by);
+  for (const auto* wrong :
+       {"", "x", "fe6b1d0b3c1e00112233445566778899", "fe6b1d0b3c1e00112233445566778899.", "fe6b1d0b3c1e00112233445566778899.x",
+        "fe6b1d0b3c1e00112233445566778899.1 ", "FE6b1d0b3c1e00112233445566778899.1"})
+    EXPECT_FALSE(ticket_spelled(wrong)) << wrong;
+}
+
+}  // namespace
+}  // namespace hondana::analyses

@@ -1,0 +1,104 @@
+/// The cache as an application uses it.
+#include <memory>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hondana/analyses.hpp>
+#include <hondana/neighbourhood.hpp>
+
+namespace {
+
+using namespace hondana;
+using testing::HasSubstr;
+
+value embedded_answer(const std::string& prompt, double confidence = 0.95) {
+  value::array votes;
+  for (const auto* name : {"a", "b"})
+    votes.emplace_back(value::object{{"provider", name}, {"content", "はい"}, {"confidence", 0.9}, {"agreement", 0.9}});
+  return value::object{{"prompt", prompt},
+                       {"consensus", value::object{{"content", "はい"}, {"confidence", confidence}}},
+                       {"votes", std::move(votes)}};
+}
+
+TEST(embedded_analyses, are_claimed_once_put_found_and_forgotten) {
+  const auto opened = analysis_cache::open({});
+  ASSERT_TRUE(opened) << opened.error().public_text;
+  auto& cache = **opened;
+  analysis_claim_request wanted;
+  wanted.asked.prompt = "一度だけ";
+  const auto first = cache.claim(wanted);
+  ASSERT_TRUE(first && first->ticket);
+  const auto second = cache.claim(wanted);
+  ASSERT_TRUE(second);
+  EXPECT_FALSE(second->ticket);
+  EXPECT_EQ(second->there.what, analysis_answer::kind::computing);
+  ASSERT_TRUE(cache.put_part(*first->ticket, value::object{{"prompt", "一度だけ"}}));
+  const auto kept = cache.put(*first->ticket, embedded_answer("一度だけ"));
+  ASSERT_TRUE(kept) << kept.error().public_text;
+  EXPECT_TRUE(kept->is_final);
+  EXPECT_EQ(kept->uri, "wallbounce://analyses/" + kept->id);
+  const auto found = cache.get(wanted.asked);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->what, analysis_answer::kind::fresh);
+  EXPECT_EQ(found->analysis.string_at("/consensus/content").value_or(""), "はい");
+  EXPECT_EQ(cache.get(kept->id).value(), found->analysis);
+  EXPECT_EQ(cache.invalidate({.id = kept->id}).value(), 1u);
+  EXPECT_FALSE(cache.get(kept->id));
+  EXPECT_EQ(cache.get(wanted.asked)->what, analysis_answer::kind::missing);
+}
+
+TEST(embedded_analyses, below_their_thresholds_or_failed_are_not_answers) {
+  const auto opened = analysis_cache::open({});
+  ASSERT_TRUE(opened);
+  auto& cache = **opened;
+  const auto below = cache.put(embedded_answer("低い", 0.2));
+  ASSERT_TRUE(below);
+  EXPECT_FALSE(below->is_final);
+  EXPECT_FALSE(below->why_not.empty());
+  analysis_claim_request wanted;
+  wanted.asked.prompt = "低い";
+  EXPECT_EQ(cache.get(wanted.asked)->what, analysis_answer::kind::missing);
+  const auto claimed = cache.claim(wanted);
+  ASSERT_TRUE(claimed && claimed->ticket);
+  ASSERT_TRUE(cache.fail(*claimed->ticket, "応答なし"));
+  const auto failed = cache.get(wanted.asked);
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->what, analysis_answer::kind::failed);
+  EXPECT_EQ(failed->why, "応答なし");
+}
+
+TEST(embedded_analyses, that_cannot_be_are_refused_by_the_member_that_is_wrong) {
+  EXPECT_FALSE(analysis_cache::open({.path = "relative.db"}));
+  EXPECT_FALSE(analysis_cache::open({.path = "/a", .redis = "redis://b"}));
+  EXPECT_FALSE(analysis_cache::open({.redis = "http://b"}));
+  analysis_cache_options wrong;
+  wrong.basic.confidence = 7;
+  EXPECT_FALSE(analysis_cache::open(wrong));
+  const auto opened = analysis_cache::open({});
+  ASSERT_TRUE(opened);
+  auto& cache = **opened;
+  EXPECT_THAT(cache.put(embedded_answer("p", 7)).error().public_text, HasSubstr("consensus.confidence"));
+  EXPECT_FALSE(cache.put("no ticket", embedded_answer("p")));
+  analysis_claim_request wanted;
+  wanted.asked.prompt = "p";
+  wanted.task = "huge";
+  EXPECT_THAT(cache.claim(wanted).error().public_text, HasSubstr("task"));
+  EXPECT_FALSE(cache.get("zz"));
+  EXPECT_FALSE(cache.invalidate({}));
+  EXPECT_FALSE(cache.invalidate({.id = "a", .tag = "b"}));
+}
+
+TEST(embedded_analyses, have_one_source_with_tools) {
+  const auto opened = analysis_cache::open({});
+  ASSERT_TRUE(opened);
+  const auto source = (*opened)->source();
+  ASSERT_NE(source, nullptr);
+  EXPECT_EQ(source, (*opened)->source());
+  auto* const brings = dynamic_cast<neighbour*>(source.get());
+  ASSERT_NE(brings, nullptr);
+  EXPECT_EQ(brings->tools().size(), 4u);
+}
+
+}  // namespace

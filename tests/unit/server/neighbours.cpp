@@ -1,0 +1,170 @@
+/// Sources that bring tools and hear of the others.
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hondana/memory.hpp>
+#include <hondana/neighbourhood.hpp>
+#include <hondana/server.hpp>
+
+namespace {
+
+using namespace hondana;
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Has one tool, which tells the version of what it is asked for.
+class curious final : public provider, public neighbour {
+ public:
+  explicit curious(std::string tool_name = "version_of") : tool_name_(std::move(tool_name)) {}
+  std::string name() const override { return "curious " + tool_name_; }
+  std::vector<std::string> claims() const override { return {"curious://" + tool_name_ + "/"}; }
+  scheme_documentation documentation() const override { return {}; }
+  result<list_result> list(const list_request&) override { return list_result{}; }
+  result<reading> read(const read_request&) override { return fail(errc::resource_not_found, "Resource not found"); }
+
+  std::vector<source_tool> tools() override {
+    source_tool out;
+    out.entry.name = tool_name_;
+    out.handler = [this](const tool_call& call) -> result<tool_outcome> {
+      const auto there = where();
+      if (!there) return error_result("nowhere");
+      auto version = there->version_of(call, call.arguments.string_at("uri").value_or(""));
+      if (!version) return tl::unexpected(std::move(version.error()));
+      return text_result("version " + *version);
+    };
+    out.uris_of = [](const value& arguments) { return std::vector{arguments.string_at("uri").value_or("")}; };
+    return {out};
+  }
+  void settle(std::shared_ptr<neighbourhood> in) override {
+    const std::lock_guard lock(mutex_);
+    where_ = std::move(in);
+  }
+  void resource_changed(std::string_view uri) override {
+    const std::lock_guard lock(mutex_);
+    heard_.emplace_back(uri);
+    changed_.notify_all();
+  }
+
+  std::shared_ptr<neighbourhood> where() {
+    const std::lock_guard lock(mutex_);
+    return where_;
+  }
+  bool hears(const std::string& uri) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, 20s, [&] { return std::find(heard_.begin(), heard_.end(), uri) != heard_.end(); });
+  }
+
+ private:
+  const std::string tool_name_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::shared_ptr<neighbourhood> where_;
+  std::vector<std::string> heard_;
+};
+
+resource versioned_entry(const std::string& uri, std::string version = {}) {
+  resource out;
+  out.uri = uri;
+  out.name = uri;
+  out.version = std::move(version);
+  return out;
+}
+
+std::string call_tool(server& of, const std::string& name, const std::string& uri) {
+  memory_peer peer(of);
+  peer.send(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":")" + name + R"(","arguments":{"uri":")" + uri +
+            R"("},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+            R"("io.modelcontextprotocol/clientCapabilities":{}}}})");
+  return peer.receive(std::chrono::steady_clock::now() + 20s).value_or("no answer");
+}
+
+TEST(neighbours, bring_tools_that_ask_for_versions_of_what_others_serve) {
+  server of(server_options{});
+  const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///");
+  ASSERT_TRUE(shelf->add(versioned_entry("memo:///a", "v7"), "text"));
+  ASSERT_TRUE(shelf->add(versioned_entry("memo:///b"), "without a version"));
+  const auto who = std::make_shared<curious>();
+  ASSERT_TRUE(of.add(shelf));
+  ASSERT_TRUE(of.add(who));
+  EXPECT_THAT(call_tool(of, "version_of", "memo:///a"), HasSubstr("version v7"));
+  const auto by_content = call_tool(of, "version_of", "memo:///b");
+  EXPECT_THAT(by_content, HasSubstr("version content-"));
+  ASSERT_TRUE(shelf->add(versioned_entry("memo:///b"), "another content"));
+  EXPECT_THAT(call_tool(of, "version_of", "memo:///b"), AllOf(HasSubstr("version content-"), testing::Ne(by_content)));
+  EXPECT_THAT(call_tool(of, "version_of", "memo:///c"), AllOf(HasSubstr("isError\":true"), HasSubstr("not found")));
+}
+
+TEST(neighbours, are_told_versions_only_of_what_their_caller_may_read) {
+  server_options how;
+  access_rule tools;
+  tools.tools = {"*"};
+  tools.gives = grant::read;
+  access_rule open;
+  open.uris = {"memo:///"};
+  open.gives = grant::read;
+  access_rule closed;
+  closed.uris = {"memo:///secret"};
+  closed.gives = grant::list;
+  how.access.rules = {tools, open, closed};
+  server of(how);
+  const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///");
+  ASSERT_TRUE(shelf->add(versioned_entry("memo:///a", "v7"), "text"));
+  ASSERT_TRUE(shelf->add(versioned_entry("memo:///secret", "v8"), "text"));
+  ASSERT_TRUE(of.add(shelf));
+  ASSERT_TRUE(of.add(std::make_shared<curious>()));
+  EXPECT_THAT(call_tool(of, "version_of", "memo:///a"), HasSubstr("version v7"));
+  EXPECT_THAT(call_tool(of, "version_of", "memo:///secret"), AllOf(Not(HasSubstr("v8")), HasSubstr("not found")));
+}
+
+TEST(neighbours, have_tools_that_rules_do_not_grant_unless_they_say_so) {
+  server_options how;
+  access_rule open;
+  open.uris = {"memo:///"};
+  open.gives = grant::read;
+  how.access.rules = {open};
+  server of(how);
+  ASSERT_TRUE(of.add(std::make_shared<curious>()));
+  EXPECT_THAT(call_tool(of, "version_of", "memo:///a"), HasSubstr("Unknown tool"));
+}
+
+TEST(neighbours, hear_of_what_they_watch_until_they_are_let_go) {
+  auto of = std::make_unique<server>(server_options{});
+  const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///");
+  const auto who = std::make_shared<curious>();
+  ASSERT_TRUE(of->add(who));
+  ASSERT_TRUE(of->add(shelf));
+  const auto there = who->where();
+  ASSERT_NE(there, nullptr);
+  ASSERT_TRUE(there->watch("memo:///a"));
+  ASSERT_TRUE(shelf->add(versioned_entry("memo:///a"), "text"));
+  EXPECT_TRUE(who->hears("memo:///a"));
+  of.reset();
+  EXPECT_EQ(who->where(), nullptr);
+}
+
+TEST(neighbours, whose_tools_have_one_name_cannot_be_together) {
+  server of(server_options{});
+  tool own;
+  own.name = "version_of";
+  ASSERT_TRUE(of.add_tool(own, [](const tool_call&) -> result<tool_outcome> { return text_result("mine"); }));
+  const auto refused = of.add(std::make_shared<curious>());
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().public_text, HasSubstr("version_of"));
+  ASSERT_TRUE(of.remove_tool("version_of"));
+  ASSERT_TRUE(of.add(std::make_shared<curious>()));
+  EXPECT_FALSE(of.remove_tool("version_of")) << "it goes with its source alone";
+  EXPECT_FALSE(of.add_tool(own, [](const tool_call&) -> result<tool_outcome> { return text_result("mine"); }));
+  ASSERT_TRUE(of.replace({}, {}));
+  EXPECT_THAT(call_tool(of, "version_of", "memo:///a"), HasSubstr("Unknown tool"));
+}
+
+}  // namespace
