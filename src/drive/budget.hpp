@@ -54,6 +54,7 @@ class budget {
     double left;
   };
   void fill(clock::time_point at);
+  void wake();
   [[nodiscard]] clock::time_point next_turn(clock::time_point at) const;
   [[nodiscard]] bool is_first(lane of) const noexcept;
 
@@ -63,6 +64,7 @@ class budget {
   clock::time_point filled_;
   clock::time_point paused_until_{};
   std::size_t waiting_[lanes] = {};
+  std::uint64_t news_ = 0;  // changes whenever somebody else may be first
   figures told_{};
 };
 

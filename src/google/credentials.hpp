@@ -70,20 +70,21 @@ inline constexpr const char* inline_variable = "HONDANA_GDRIVE_CREDENTIALS";
 /// The variable that names a file, as Google's own libraries take it.
 inline constexpr const char* file_variable = "GOOGLE_APPLICATION_CREDENTIALS";
 
-/// Where credentials are looked for: the first that is set.
+/// Where credentials are looked for, in this order; the first that has any is it.
 struct credential_places {
-  std::string file{};         ///< As configured (`credentials`); it must be there.
-  environment variables{};    ///< `inline_variable`, then `file_variable`; null: not looked at.
-  std::string log_in_file{};  ///< Where `hondana login` keeps one; empty: nowhere.
-  std::string token_url{};    ///< As for `parse_credentials`.
-  std::string advice{};       ///< Said when there is nothing: "log in with `hondana login --source team`".
+  std::string file{};         ///< As configured (`credentials`); nothing else is looked at then.
+  std::string log_in_file{};  ///< Where `hondana login` keeps one, if it is there; empty: nowhere.
+  /// Null: not looked at. `inline_variable` comes before the log-in, `file_variable` after it, since it may be meant for
+  /// others.
+  environment variables{};
+  std::string token_url{};  ///< As for `parse_credentials`.
+  std::string advice{};     ///< Said when there is nothing: "log in with `hondana login --source team`".
 };
 
 struct found_credentials {
   credentials who;
-  std::string from;   ///< For people: "the file that `credentials` names". No path.
-  std::string path;   ///< Empty: from the environment.
-  std::string stamp;  ///< Differs when the file has been replaced.
+  std::string from;  ///< For people: "the file that `credentials` names". No path.
+  std::string path;  ///< Empty: from the environment.
 };
 
 /// Files are read only when nobody else can read or change them (0600; 0640 for a service's group) and they are ours or

@@ -28,6 +28,13 @@ using scopes = std::set<scope>;
 /// URLs with one space between, as token endpoints take them.
 [[nodiscard]] std::string spelled(const scopes& of);
 
+struct coverage {
+  bool is_enough = false;  ///< All that was asked for is granted, by itself or by a wider scope.
+  bool is_more = false;    ///< Something of Google's APIs is granted that was not asked for.
+};
+/// `granted`: as a token endpoint spells it.
+[[nodiscard]] coverage coverage_of(std::string_view granted, const scopes& asked);
+
 /// Whether contents may be read.
 [[nodiscard]] bool may_read_contents(const scopes& of) noexcept;
 
