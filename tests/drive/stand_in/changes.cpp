@@ -150,6 +150,12 @@ answer watch_changes(const call& of) {
     made.expires = std::min<std::int64_t>(until, now + 7 * 86'400'000);
     if (made.expires <= now) refuse(400, "invalid", {}, "Invalid expiration");
   }
+  if (const auto* const more = wanted->if_contains("params"); more != nullptr && more->is_object()) {
+    std::int64_t ttl = 0;
+    if (const auto* const asked = more->get_object().if_contains("ttl"); asked != nullptr && asked->is_string())
+      std::from_chars(asked->get_string().data(), asked->get_string().data() + asked->get_string().size(), ttl);
+    if (ttl > 0) made.expires = now + std::min<std::int64_t>(ttl, 7 * 86'400) * 1000;
+  }
   made.resource = made_up(27);
   made.resource_uri = "https://www.googleapis.com/drive/v3/changes?alt=json&pageToken=" + std::to_string(from);
   if (!log.empty()) made.resource_uri += "&driveId=" + log;

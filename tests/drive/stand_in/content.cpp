@@ -151,9 +151,7 @@ answer follow_export_link(const call& of) {
   answer out;
   out.status = 307;
   out.type = "text/html; charset=UTF-8";
-  auto elsewhere = of.in.origin;
-  elsewhere.replace(elsewhere.find("127.0.0.1"), 9, "localhost");
-  out.more_fields = "Location: " + elsewhere + "/docs/securesc/" + token + "\r\n";
+  out.more_fields = "Location: " + of.in.origin + "/docs/securesc/" + token + "\r\n";
   return out;
 }
 

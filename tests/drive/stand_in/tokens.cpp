@@ -250,7 +250,8 @@ answer revoke_token(const asked& from, world& in) {
 }
 
 answer tell_token(const asked& from, world& in) {
-  const auto found = in.access.find(from.parameter("access_token"));
+  const auto header = from.field("authorization");
+  const auto found = in.access.find(header.starts_with("Bearer ") ? header.substr(7) : from.parameter("access_token"));
   if (found == in.access.end()) return token_error(400, "invalid_token", "Invalid Value");
   answer out;
   out.body = json::serialize(json::object{{"azp", in.how.client_id},
