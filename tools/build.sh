@@ -127,6 +127,11 @@ run_search_bench() {
   "$root/build/release/bench/search_bench" "$@" </dev/null
 }
 
+# run_drive_bench [FILES]
+run_drive_bench() {
+  "$root/build/release/bench/drive_bench" "$root/build/release/hondana" "$@" </dev/null
+}
+
 # run_growth_bench [ENTRIES]: curves up to so many entries and files, at several sizes each; pins as well.
 run_growth_bench() {
   local most=${1:-1000000} size=1000 sizes=()
