@@ -53,6 +53,8 @@ class desk_with_drive {
                                  "DBUS_SESSION_BUS_ADDRESS",
                                  "-u",
                                  "XDG_RUNTIME_DIR",
+                                 "-u",
+                                 "XDG_CONFIG_HOME",
                                  "HOME=" + home_.path("."),
                                  "BROWSER=" + home_.path("browser"),
                                  "DISPLAY=:99",
@@ -115,7 +117,7 @@ TEST(program_drive_login, says_what_to_do_where_there_is_nobody_to_log_in_to) {
     EXPECT_EQ(got.how, misused) << got.errors;
     return got.errors;
   };
-  EXPECT_NE(why({"--source", "team"}).find("--config FILE"), std::string::npos);
+  EXPECT_NE(why({"--source", "team"}).find("config.toml"), std::string::npos);
   EXPECT_NE(why({"--source", "other", "--config", mine.config()}).find("no source called \"other\""), std::string::npos);
   EXPECT_NE(why({"--source", "here", "--config", mine.config()}).find("of type files"), std::string::npos);
   EXPECT_NE(why({"--source", "team", "--config", mine.config(), "--on", "https://x.example"}).find("exclude each other"),

@@ -13,8 +13,8 @@
 
 #include "cli/flags/client_flags.hpp"
 #include "cli/flags/login_flags.hpp"
-#include "cli/flags/serving_flags.hpp"
 #include "cli/output.hpp"
+#include "cli/target/names.hpp"
 #include "config/settings.hpp"
 #include "disk/private_file.hpp"
 #include "drive/client.hpp"
@@ -33,8 +33,9 @@ tl::unexpected<failure> unfit(std::string why) { return fail(errc::invalid_argum
 result<gdrive::account> account_of(const command_line& line) {
   const auto name = line.text(source_flag);
   if (line.has(on_flag)) return unfit("--on and --source exclude each other: one is a server, the other a source");
-  if (!line.has(config_flag)) return unfit("a source is one of a configuration; say which file has it with --config FILE");
-  auto loaded = config::load(line.text(config_flag));
+  const auto config = line.has(names_flag) ? line.text(names_flag) : usual_config();
+  if (config.empty()) return unfit("a source is one of a configuration; say which file has it with --config FILE");
+  auto loaded = config::load(config);
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   for (auto& one : loaded->sources) {
     auto called = one.options.string("name");
@@ -46,7 +47,7 @@ result<gdrive::account> account_of(const command_line& line) {
     if (!settings) return tl::unexpected(std::move(settings.error()));
     return std::move(settings->who);
   }
-  return unfit("the configuration has no source called \"" + name + "\"; its name is what `name = \"…\"` says");
+  return unfit(config + " has no source called \"" + name + "\"; its name is what `name = \"…\"` says");
 }
 
 /// Where the log-in goes. Errors: invalid_argument when the source has a key of its own, beside which nobody would see it.
