@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t most_heard = 1'000;
 constexpr int most_doublings = 10;
+/// However many notices come.
+constexpr std::chrono::seconds between_stirred_polls{1};
 
 }  // namespace
 
@@ -97,6 +99,12 @@ void follower::stir() {
   changed_.notify_all();
 }
 
+bool follower::take_notice(const notice& what) {
+  const auto how = channels_.judge(what);
+  if (how == channels::verdict::news) stir();
+  return how != channels::verdict::foreign;
+}
+
 hondana::health follower::health() const {
   const std::lock_guard lock(mutex_);
   if (trouble_) {
@@ -107,6 +115,7 @@ hondana::health follower::health() const {
   if (latest_ && latest_->unplaced() > 0)
     said += ", " + std::to_string(latest_->unplaced()) + " more in drives or folders that are not served";
   said += "; " + std::to_string(options_.from->requests()) + " requests so far";
+  if (const auto open = channels_.open(); open > 0) said += "; changes are told by " + std::to_string(open) + " channels";
   if (!state_.empty()) (said += "; ") += state_;
   for (const auto& [home, why] : problems_) (said += "; ") += why;
   return {problems_.empty(), said};
@@ -304,12 +313,15 @@ void follower::run(const std::stop_token& stop) {
     changed_.notify_all();
   }
   auto next = clock::now();
+  auto earliest = next;
   while (!stop.stop_requested()) {
     bool is_due = false;
     {
       std::unique_lock lock(mutex_);
       changed_.wait_until(lock, stop, next, [this] { return is_stirred_ || !heard_.empty(); });
-      is_due = std::exchange(is_stirred_, false) || clock::now() >= next;
+      const auto now = clock::now();
+      if (std::exchange(is_stirred_, false)) next = std::min(next, std::max(now, earliest));
+      is_due = now >= next;
     }
     if (stop.stop_requested()) break;
     drive::answer<bool> done = false;
@@ -337,6 +349,7 @@ void follower::run(const std::stop_token& stop) {
       if (done.error().why.retry) interval = std::max(interval, std::min(*done.error().why.retry, options_.longest * 4));
     }
     next = clock::now() + interval;
+    earliest = clock::now() + std::min<std::chrono::milliseconds>(options_.shortest, between_stirred_polls);
     std::string line;
     {
       const std::lock_guard lock(mutex_);

@@ -18,8 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/notice.hpp>
 #include <hondana/provider.hpp>
 
+#include "providers/gdrive/channels.hpp"
 #include "providers/gdrive/kept.hpp"
 #include "providers/gdrive/remote.hpp"
 #include "providers/gdrive/scene.hpp"
@@ -37,8 +39,9 @@ struct follower_options {
   std::vector<std::string> wanted{};  ///< Slugs of drives; empty: all.
   bool has_shared_drives = true;
   std::chrono::milliseconds shortest{10'000};  ///< Between two polls, after a change;
-  std::chrono::milliseconds longest{300'000};  ///< twice as long after each that found nothing, up to this.
+  std::chrono::milliseconds longest{60'000};   ///< twice as long after each that found nothing, up to this.
   std::size_t most_files = 100'000;
+  std::string notices{};                        ///< The public address that notices are to come to; empty: none are asked for.
   std::function<void(std::string_view)> log{};  ///< May be empty. Threads: any.
 };
 
@@ -73,6 +76,8 @@ class follower {
   void noted_sheets(const std::string& id, std::vector<std::string> names);
   /// The next poll is made now.
   void stir();
+  /// As `takes_notices::take_notice`.
+  [[nodiscard]] bool take_notice(const notice& what);
 
   [[nodiscard]] hondana::health health() const;
 
@@ -98,6 +103,7 @@ class follower {
   [[nodiscard]] drive::answer<void> poll(const std::string& home, const std::stop_token& stop);
   [[nodiscard]] drive::answer<void> look_into_folders(const std::stop_token& stop);
   [[nodiscard]] drive::answer<void> look_into(const std::string& folder, const std::stop_token& stop);
+  void open_channels(const std::stop_token& stop);
   void take_change(const std::string& home, const drive::change& what, batch& into);
   void take_file(const std::string& home, const drive::file& now, batch& into);
   void lose(const std::string& home, const std::string& id, batch& into);
@@ -112,6 +118,7 @@ class follower {
   void mind(const std::string& home, const drive::refusal* why);
 
   const follower_options options_;
+  channels channels_;
 
   // Of the thread.
   std::unordered_map<std::string, known> items_;

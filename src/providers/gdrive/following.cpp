@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::chrono::minutes between_looks_at_drives{10};
 constexpr std::size_t most_drives = 10'000;
+/// Of one list; empty pages that go on and on are none.
+constexpr std::size_t most_pages = 100'000;
 
 /// Whether an error is one of everything that is asked, and not of one drive.
 bool concerns_all(const drive::refusal& why) noexcept {
@@ -22,6 +24,13 @@ bool concerns_all(const drive::refusal& why) noexcept {
 std::string time_since(std::chrono::steady_clock::time_point begun) {
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun);
   return std::to_string(took.count()) + " ms";
+}
+
+drive::refusal endless(const std::string& what) {
+  drive::refusal why;
+  why.what = drive::trouble::malformed;
+  why.why = {errc::broken_protocol, "Drive's list of " + what + " does not come to an end.", {}};
+  return why;
 }
 
 drive::refusal cancelled() {
@@ -62,7 +71,9 @@ drive::answer<void> follower::find_drives(const std::stop_token& stop) {
   if (!are_drives_due_ && clock::now() - drives_at_ < between_looks_at_drives) return {};
   std::vector<drive::shared_drive> all;
   std::string token;
+  std::size_t pages = 0;
   do {
+    if (++pages > most_pages) return tl::unexpected(endless("shared drives"));
     auto page = options_.from->drives(token, errand_of(stop, drive::lane::polling));
     if (!page && page.error().what == drive::trouble::scope_missing) {
       mind(std::string(list_of_drives), &page.error());
@@ -92,6 +103,7 @@ drive::answer<void> follower::find_drives(const std::stop_token& stop) {
   }
   for (const auto& id : gone) {
     mind(id, nullptr);
+    channels_.forget(id);
     say(word_for_home(id) + " is not there any more");
     positions_.erase(id);
     std::erase_if(items_, [&id](const auto& one) { return one.second.what->home == id; });
@@ -133,7 +145,32 @@ drive::answer<bool> follower::round(const std::stop_token& stop) {
     if (is_dirty_) publish();
   }
   if (auto done = look_into_folders(stop); !done) return tl::unexpected(std::move(done.error()));
+  open_channels(stop);
   return is_changed || is_dirty_;
+}
+
+void follower::open_channels(const std::stop_token& stop) {
+  if (options_.notices.empty()) return;
+  for (const auto& home : homes()) {
+    const auto now = channels::clock::now();
+    const auto& at = positions_[home];
+    if (stop.stop_requested() || !at.is_crawled || at.start.empty() || !channels_.needs_one(home, now)) continue;
+    auto asked = channels::request_for(home, at.start, options_.notices);
+    if (!asked) return say(asked.error().public_text);
+    channels_.expect(home, *asked, now);
+    const auto answer = options_.from->watch(*asked, errand_of(stop, drive::lane::polling));
+    if (!answer) {
+      // Polling goes on, and finds everything all the same.
+      channels_.refused(home, now);
+      say(word_for_home(home) + ": Drive sends no notices: " + answer.error().why.public_text + " (" +
+          answer.error().why.private_text + ')');
+      continue;
+    }
+    if (const auto before = channels_.opened(home, *answer, now)) {
+      const auto stopped = options_.from->stop(*before, errand_of(stop, drive::lane::polling));
+      if (!stopped) say("a channel could not be closed, and ends by itself: " + stopped.error().why.public_text);
+    }
+  }
 }
 
 drive::answer<void> follower::crawl(const std::string& home, const std::stop_token& stop) {
@@ -156,12 +193,15 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
     say("the crawl of " + word_for_home(home) + " goes on where it was");
   }
   std::size_t files = 0;
+  std::size_t pages = 0;
+  is_full_ = false;
   drive::list_request what;
   what.q = drive::query().trashed(false).text();
   what.in = home.empty() ? drive::list_request::corpus::user : drive::list_request::corpus::drive;
   what.drive_id = home;
   for (;;) {
     if (stop.stop_requested()) return tl::unexpected(cancelled());
+    if (++pages > most_pages) return tl::unexpected(endless("files"));
     what.page_token = at.next_page;
     auto page = options_.from->files(what, errand_of(stop, drive::lane::crawling));
     if (!page && page.error().what == drive::trouble::page_token_gone && !at.next_page.empty()) {
@@ -178,7 +218,7 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
       into.put.push_back(item_of(one, home));
       ++files;
     }
-    at.next_page = std::move(page->next);
+    at.next_page = is_full_ ? std::string() : std::move(page->next);
     const bool is_last = at.next_page.empty();
     if (is_last) {
       at.is_crawling = false;
@@ -188,7 +228,9 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
       std::set<std::string_view> now;
       for (const auto& one : into.put) now.insert(one->id);
       for (const auto& [id, one] : items_) {
-        if (one.what->home == home && one.generation != at.generation && !now.contains(id)) into.gone.push_back(id);
+        const bool is_unseen = one.what->home == home && one.generation != at.generation && !now.contains(id);
+        // Where there is no room for more nothing is looked at, and so nothing is known to be gone.
+        if (is_unseen && !is_full_) into.gone.push_back(id);
       }
     }
     into.at = at;

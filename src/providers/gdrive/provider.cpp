@@ -36,6 +36,7 @@ follower_options following_with(const options& how, std::shared_ptr<kept> where)
   made.shortest = how.shortest;
   made.longest = how.longest;
   made.most_files = how.most_files;
+  if (!how.notices.empty()) made.notices = how.notices + "/notify/" + how.name;
   made.log = how.log;
   return made;
 }

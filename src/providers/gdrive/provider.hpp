@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/notice.hpp>
 #include <hondana/provider.hpp>
 
 #include "providers/gdrive/address.hpp"
@@ -28,18 +29,20 @@ struct options {
   std::uint64_t max_bytes = 64ull << 20;
   std::vector<std::string> drives{};  ///< Slugs; empty: all.
   bool has_shared_drives = true;
-  std::chrono::milliseconds shortest{10'000}, longest{300'000};  ///< As `follower_options`.
+  std::chrono::milliseconds shortest{10'000}, longest{60'000};  ///< As `follower_options`.
   std::size_t most_files = 100'000;
   std::chrono::milliseconds first_wait{20'000};  ///< For a list while Drive is listed for the first time.
-  std::chrono::milliseconds lately{10'000};      ///< So long after a poll a read does not ask whether a file has changed.
+  std::chrono::milliseconds lately{2'000};       ///< So long after a poll a read does not ask whether a file has changed.
   bool redact = true;
+  /// Where this server is reached by https: from outside, without a path; empty: Drive is not asked for notices.
+  std::string notices{};
   std::vector<std::string> private_folders{};  ///< With credentials, for `needs`.
   std::vector<std::string> places{};           ///< `host:port` besides Drive's, for `needs`.
   std::function<void(std::string_view)> log{};
 };
 
 /// Lists from what is known of Drive, which a thread of its own keeps like Drive; reads by asking it. Threads: any.
-class gdrive_provider final : public provider {
+class gdrive_provider final : public provider, public takes_notices {
  public:
   /// Errors: source_unavailable where its store cannot be had.
   [[nodiscard]] static result<std::shared_ptr<gdrive_provider>> open(options how);
@@ -63,6 +66,8 @@ class gdrive_provider final : public provider {
   [[nodiscard]] hondana::needs needs() const override;
   [[nodiscard]] hondana::masking masking() const noexcept override { return how_.redact ? masking::by_server : masking::none; }
   [[nodiscard]] hondana::health health() const override { return follower_.health(); }
+  [[nodiscard]] bool expects_notices() const noexcept override { return !how_.notices.empty(); }
+  [[nodiscard]] bool take_notice(const notice& what) override { return follower_.take_notice(what); }
 
  private:
   using shared_scene = std::shared_ptr<const scene>;

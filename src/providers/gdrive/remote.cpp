@@ -35,6 +35,12 @@ class drive_remote final : public remote {
   drive::answer<drive::change_page> changes(const drive::changes_request& what, const drive::errand& how) override {
     return with_->list_changes(what, how);
   }
+  drive::answer<drive::channel> watch(const drive::watch_request& what, const drive::errand& how) override {
+    return with_->watch_changes(what, how);
+  }
+  drive::answer<void> stop(const drive::channel& what, const drive::errand& how) override {
+    return with_->stop_channel(what.id, what.resource_id, how);
+  }
   [[nodiscard]] std::uint64_t requests() const override { return with_->now().requests; }
   [[nodiscard]] std::vector<std::string> places() const override { return with_->places(); }
 

@@ -31,6 +31,8 @@ class remote {
   [[nodiscard]] virtual drive::answer<std::string> start_token(const std::string& drive_id, const drive::errand& how) = 0;
   [[nodiscard]] virtual drive::answer<drive::change_page> changes(const drive::changes_request& what,
                                                                   const drive::errand& how) = 0;
+  [[nodiscard]] virtual drive::answer<drive::channel> watch(const drive::watch_request& what, const drive::errand& how) = 0;
+  [[nodiscard]] virtual drive::answer<void> stop(const drive::channel& what, const drive::errand& how) = 0;
   /// Sent so far, attempts counted.
   [[nodiscard]] virtual std::uint64_t requests() const = 0;
   /// `host:port`, for `needs::sockets`.

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <utility>
 
+#include <hondana/uri.hpp>
+
 #include "letters/slug.hpp"
 
 namespace hondana::gdrive {
@@ -25,6 +27,12 @@ std::chrono::milliseconds seconds_in(config::table_reader& reader, config::secti
 std::string path_under(config::table_reader& reader, std::string_view key) {
   const auto written = reader.text(key);
   return written ? reader.path(key, *written) : std::string();
+}
+
+bool is_public_address(std::string_view url) {
+  const auto parts = split_uri(url);
+  return parts.scheme == "https" && parts.authority && !parts.authority->empty() && parts.path.empty() && !parts.query &&
+         !parts.fragment && parts.authority->find('@') == std::string_view::npos && canonical_uri(url).has_value();
 }
 
 void read_store(config::table_reader& reader, options& into) {
@@ -112,6 +120,10 @@ result<settings> read_settings(config::section& from) {
   how.max_bytes = reader.bytes("max_bytes", 1, most_read, how.max_bytes);
   how.most_kept_content = reader.bytes("offline_bytes", 0, most_kept, how.most_kept_content);
   how.redact = reader.truth("redact", how.redact);
+  how.notices = reader.text("notices").value_or(std::string());
+  while (how.notices.ends_with('/')) how.notices.pop_back();
+  if (!how.notices.empty() && !is_public_address(how.notices))
+    reader.wrong("notices", "expected where this server is reached from outside, as https://hondana.example, without a path");
   made.renders = reader.truth("renders", made.renders);
   how.rendered.time = seconds_in(reader, from, "render_seconds", 600, how.rendered.time);
   how.rendered.memory = reader.bytes("render_memory", least_memory, 1ull << 36, how.rendered.memory);

@@ -22,7 +22,7 @@ TEST(gdrive_settings, what_is_not_said_is_as_documented) {
   EXPECT_EQ(made->how.scheme, "gdrive");
   EXPECT_EQ(made->how.store, "");
   EXPECT_EQ(made->how.shortest, std::chrono::seconds(10));
-  EXPECT_EQ(made->how.longest, std::chrono::seconds(300));
+  EXPECT_EQ(made->how.longest, std::chrono::seconds(60));
   EXPECT_EQ(made->who.drive.base, "https://www.googleapis.com");
   EXPECT_EQ(made->who.tokens.asked, google::scopes{google::scope::drive_readonly});
   EXPECT_NE(made->who.tokens.in.advice.find("hondana login --source gdrive"), std::string::npos);
@@ -43,7 +43,9 @@ TEST(gdrive_settings, wrong_keys_name_the_line) {
   for (const auto* table :
        {"scheme = \"file\"\n", "scheme = \"gdrive-\"\n", "scheme = \"gdrive-A\"\n", "name = \"No Slug\"\n", "interval = 0\n",
         "max_files = 0\n", "drives = [\"Sales & Co\"]\n", "scopes = [\"drive\"]\n", "max_bytes = 0\n", "folder = \"x\"\n",
-        "token_url = \"http://example.com/token\"\n", "render_memory = \"1KiB\"\n", "renders = 1\n"}) {
+        "token_url = \"http://example.com/token\"\n", "render_memory = \"1KiB\"\n", "renders = 1\n",
+        "notices = \"http://hondana.example\"\n", "notices = \"https://hondana.example/x\"\n",
+        "notices = \"https://a@hondana.example\"\n", "notices = \"hondana.example\"\n"}) {
     const auto made = settings_in(std::string("store = \":memory:\"\n") + table);
     ASSERT_FALSE(made) << table;
     EXPECT_EQ(made.error().code, errc::invalid_argument) << table;

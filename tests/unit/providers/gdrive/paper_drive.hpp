@@ -135,6 +135,22 @@ class paper_drive final : public remote {
     (at < all.size() ? page.next : page.start) = "c" + std::to_string(at);
     return page;
   }
+  drive::answer<drive::channel> watch(const drive::watch_request& what, const drive::errand&) override {
+    const std::lock_guard lock(mutex_);
+    if (auto no = refused("watch")) return tl::unexpected(*no);
+    watches.push_back(what);
+    drive::channel made;
+    made.id = what.id;
+    made.resource_id = "resource" + std::to_string(watches.size());
+    made.ends = channel_ends;
+    return made;
+  }
+  drive::answer<void> stop(const drive::channel& what, const drive::errand&) override {
+    const std::lock_guard lock(mutex_);
+    if (auto no = refused("stop")) return tl::unexpected(*no);
+    stopped.push_back(what.id + ' ' + what.resource_id);
+    return {};
+  }
   [[nodiscard]] std::uint64_t requests() const override {
     const std::lock_guard lock(mutex_);
     return count;
@@ -202,6 +218,9 @@ class paper_drive final : public remote {
   std::map<std::string, std::size_t> counts{};
   std::vector<std::string> queries{}, tokens_asked{};
   std::vector<drive::resource_key> keys{};
+  std::vector<drive::watch_request> watches{};
+  std::vector<std::string> stopped{};
+  std::optional<drive::time> channel_ends{};
   std::function<void(const drive::list_request&, const drive::errand&)> before_page{};
   std::size_t page_size = 1'000;
   std::size_t polls = 0;
