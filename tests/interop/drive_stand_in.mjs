@@ -148,6 +148,9 @@ async function listing(server, api) {
     assert.deepEqual(inside.map(({ id, driveId }) => [id, driveId]), [['ours', team]]);
     assert.deepEqual(await ids(`'${team}' in parents`, drives), ['ours']);
     assert.ok((await ids(undefined, { corpora: 'allDrives', ...drives })).includes('ours'));
+    await server.tell('configure', { saysIncomplete: true });
+    assert.equal((await list({ corpora: 'allDrives', ...drives })).data.incompleteSearch, true);
+    await server.tell('configure', { saysIncomplete: false });
     const cases = [
       [{ corpora: 'drive', ...drives }, 403, 'teamDriveIdRequiresTeamDriveCorpora'],
       [{ corpora: 'drive', driveId: team, supportsAllDrives: true }, 403, 'includeTeamDriveItemsRequired'],

@@ -208,7 +208,8 @@ answer list_files(const call& of) {
     if (one == nullptr || !of.in.files.is_listed(of.user(), *one)) continue;
     files.push_back(shown_file(of.in.files, *one, of.user(), of.in.origin, of.keys));
   }
-  json::object whole{{"kind", "drive#fileList"}, {"incompleteSearch", false}, {"files", std::move(files)}};
+  const bool is_incomplete = of.in.how.says_incomplete && where.of == "allDrives";
+  json::object whole{{"kind", "drive#fileList"}, {"incompleteSearch", is_incomplete}, {"files", std::move(files)}};
   if (page.at < page.ids->size()) whole["nextPageToken"] = next_token(of, std::move(page));
   return shown(of, whole, "kind,nextPageToken,incompleteSearch,files(kind,id,name,mimeType,resourceKey,driveId,teamDriveId)",
                "kind nextPageToken incompleteSearch files");

@@ -178,6 +178,7 @@ void take(setup& into, const json::object& from) {
   take_number(from, "mostExported", into.most_exported);
   take_number(from, "mostRequests", into.most_requests);
   take_time(from, "quotaWindow", into.quota_window);
+  take_flag(from, "saysIncomplete", into.says_incomplete);
   take_flag(from, "redirectsExportLinks", into.redirects_export_links);
   take_number(from, "noticesTo", into.notices_to);
   if (const auto* const one = from.if_contains("tokenLifetime"))

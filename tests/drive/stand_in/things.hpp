@@ -98,6 +98,7 @@ struct setup {
   std::size_t most_exported = 10 * 1024 * 1024;  /// Bytes of an export.
   std::int64_t most_requests = 0;                ///< In each `quota_window`; 0: any number.
   std::chrono::milliseconds quota_window{60'000};
+  bool says_incomplete = false;         ///< Of lists of all drives: incompleteSearch.
   bool redirects_export_links = false;  ///< To a place that wants no token, as Google's lead to googleusercontent.com.
   /// Notices of channels go to this port of 127.0.0.1, whatever host an address names; 0: only loopback addresses are taken.
   std::uint16_t notices_to = 0;
