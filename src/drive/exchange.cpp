@@ -12,6 +12,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+/// Of the eight requests that may be on their way at once; the others are for whoever is waited for.
+constexpr std::size_t most_crawling = 5;
 constexpr std::size_t most_content_bytes = std::size_t{1} << 40;
 
 /// What the token keeper says.
@@ -62,6 +64,35 @@ struct exchanges::attempt {
   bool goes_again = false;    // the last failure may pass
   bool asks_at_once = false;  // with another token
   std::optional<content_taker> content{};
+};
+
+/// Where a request sits while it is on its way.
+class exchanges::seat {
+ public:
+  explicit seat(exchanges& in) noexcept : in_(in) {}
+  ~seat() {
+    if (!is_taken_) return;
+    {
+      const std::lock_guard lock(in_.mutex_);
+      --in_.crawling_;
+    }
+    in_.left_.notify_one();
+  }
+  seat(const seat&) = delete;
+  seat& operator=(const seat&) = delete;
+
+  /// False when there is none in time, or it was stopped. Only those of a crawl are counted.
+  bool take(const attempt& of) {
+    if (of.how.of != lane::crawling) return true;
+    std::unique_lock lock(in_.mutex_);
+    is_taken_ = in_.left_.wait_until(lock, of.how.stop, of.until, [this] { return in_.crawling_ < most_crawling; });
+    if (is_taken_) ++in_.crawling_;
+    return is_taken_;
+  }
+
+ private:
+  exchanges& in_;
+  bool is_taken_ = false;
 };
 
 circumstances exchanges::circumstances_of(const wanted& what) const {
@@ -163,6 +194,13 @@ answer<endpoint::answer> exchanges::once(attempt& of) {
     auto got = tokens_->token(of.how.stop, of.until);
     if (!got) return tl::unexpected(without_token(std::move(got.error()), of.what.doing));
     token = std::move(*got);
+  }
+  seat on_the_way(*this);
+  if (!on_the_way.take(of)) {
+    const bool is_stopped = of.how.stop.stop_requested();
+    return tl::unexpected(refused(is_stopped ? trouble::cancelled : trouble::timed_out,
+                                  is_stopped ? errc::cancelled : errc::timed_out, of.what.doing,
+                                  is_stopped ? "it was cancelled" : "the crawl's other requests have taken all the time"));
   }
   if (auto turn = budget_.take(of.how.of, of.until, of.how.stop); !turn) {
     const auto what = turn.error().code == errc::cancelled ? trouble::cancelled : trouble::timed_out;

@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -58,6 +60,7 @@ class exchanges {
 
  private:
   struct attempt;
+  class seat;
   answer<endpoint::answer> once(attempt& of);
   [[nodiscard]] endpoint::request request_of(const attempt& of, const std::string& token) const;
   [[nodiscard]] refusal failed(attempt& of, failure why) const;
@@ -73,6 +76,8 @@ class exchanges {
   budget budget_;
   mutable std::mutex mutex_;
   std::string account_;
+  std::condition_variable_any left_;
+  std::size_t crawling_ = 0;  // requests on their way
   std::atomic<std::uint64_t> requests_{0}, retries_{0}, limited_{0}, bytes_{0};
 };
 

@@ -307,6 +307,32 @@ TEST(drive_calls, end_when_they_are_stopped_or_their_time_is_over) {
   over.set_value();
 }
 
+TEST(drive_calls, of_a_crawl_leave_connections_to_those_who_wait) {
+  std::promise<void> over;
+  const auto waiting = over.get_future().share();
+  played_drive google([waiting](const heard_request& asked, hondana_test::scripted_connection& to) {
+    if (asked.target.find("/read?") == std::string::npos) waiting.wait_for(20s);
+    return to.answer(200, "application/json", R"({"id":"abc"})");
+  });
+  const auto it = google.client();
+  std::vector<std::future<bool>> crawl;
+  for (int i = 0; i < 9; ++i)
+    crawl.push_back(std::async(std::launch::async, [&it] {
+      auto how = within();
+      how.of = hondana::drive::lane::crawling;
+      return it->get_file("crawled", how).has_value();
+    }));
+  EXPECT_EQ(google.server().requests(5).size(), 5u);
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(it->get_file("read", within()));
+  EXPECT_EQ(it->now().requests, 9u);
+  auto late = within();
+  late.of = hondana::drive::lane::crawling;
+  late.until = std::chrono::steady_clock::now() + 20ms;
+  EXPECT_EQ(it->get_file("crawled", late).error().what, trouble::timed_out);
+  over.set_value();
+  for (auto& one : crawl) EXPECT_TRUE(one.get());
+}
+
 TEST(drive_calls, to_nobody_are_made_again_and_then_told) {
   settings with;
   {
