@@ -2,6 +2,7 @@
 #include "providers/gdrive/kept.hpp"
 
 #include <filesystem>
+#include <limits>
 
 #include <hondana/value.hpp>
 
@@ -11,7 +12,7 @@ namespace hondana::gdrive {
 namespace {
 
 constexpr const char* schema = R"(
-CREATE TABLE files(id TEXT PRIMARY KEY, name TEXT NOT NULL, mime TEXT NOT NULL, parent TEXT NOT NULL, home TEXT NOT NULL, version TEXT NOT NULL, content TEXT NOT NULL, owner TEXT NOT NULL, link TEXT NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL, target_type TEXT NOT NULL, target_key TEXT NOT NULL, size INTEGER, modified INTEGER, created INTEGER, trashed INTEGER NOT NULL, starred INTEGER NOT NULL, generation INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE files(id TEXT PRIMARY KEY, name TEXT NOT NULL, mime TEXT NOT NULL, parent TEXT NOT NULL, home TEXT NOT NULL, version TEXT NOT NULL, content TEXT NOT NULL, owner TEXT NOT NULL, link TEXT NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL, target_type TEXT NOT NULL, target_key TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL, created INTEGER NOT NULL, trashed INTEGER NOT NULL, starred INTEGER NOT NULL, generation INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE positions(home TEXT PRIMARY KEY, start TEXT NOT NULL, crawl_start TEXT NOT NULL, next_page TEXT NOT NULL, generation INTEGER NOT NULL, crawled INTEGER NOT NULL, crawling INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE drives(id TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE looks(id TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -20,6 +21,9 @@ CREATE TABLE sheets(id TEXT PRIMARY KEY, names TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE contents(id TEXT NOT NULL, part TEXT NOT NULL, version TEXT NOT NULL, mime TEXT NOT NULL, read_at INTEGER NOT NULL, used INTEGER NOT NULL, size INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE(id, part));
 CREATE INDEX contents_by_use ON contents(used);
 )";
+
+/// What is not said; no size or time of Drive is this.
+constexpr std::int64_t no_number = std::numeric_limits<std::int64_t>::min();
 
 constexpr sqlite::file_kind kind_of_kept{
     .what = "store of Drive",
@@ -37,7 +41,7 @@ constexpr sqlite::file_kind kind_of_kept{
 std::string text(const sqlite::statement& from, int column) { return std::string(from.bytes(column)); }
 
 std::optional<drive::time> time_in(const sqlite::statement& from, int column) {
-  if (from.is_null(column)) return std::nullopt;
+  if (from.number(column) == no_number) return std::nullopt;
   return drive::time(std::chrono::milliseconds(from.number(column)));
 }
 
@@ -56,7 +60,7 @@ shared_item item_in(const sqlite::statement& from) {
   made.target = text(from, 10);
   made.target_type = text(from, 11);
   made.target_key = text(from, 12);
-  if (!from.is_null(13)) made.size = static_cast<std::uint64_t>(from.number(13));
+  if (from.number(13) != no_number) made.size = static_cast<std::uint64_t>(from.number(13));
   made.modified = time_in(from, 14);
   made.created = time_in(from, 15);
   made.is_trashed = from.number(16) != 0;
@@ -186,19 +190,24 @@ result<void> kept::run(const char* sql, std::string_view first) {
   return made->run();
 }
 
-result<void> kept::put(const item& what, std::int64_t generation) {
+result<void> kept::put(const std::vector<shared_item>& all, std::int64_t generation) {
   auto to = file_.writer.prepare("INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   if (!to) return tl::unexpected(std::move(to.error()));
-  to->bind_text(1, what.id).bind_text(2, what.name).bind_text(3, what.mime_type).bind_text(4, what.parent);
-  to->bind_text(5, what.home).bind_text(6, what.version).bind_text(7, what.content).bind_text(8, what.owner);
-  to->bind_text(9, what.web_link).bind_text(10, what.resource_key).bind_text(11, what.target);
-  to->bind_text(12, what.target_type).bind_text(13, what.target_key);
-  // What is not bound is null.
-  if (what.size) to->bind(14, static_cast<std::int64_t>(*what.size));
-  if (what.modified) to->bind(15, what.modified->time_since_epoch().count());
-  if (what.created) to->bind(16, what.created->time_since_epoch().count());
-  to->bind(17, std::int64_t{what.is_trashed}).bind(18, std::int64_t{what.is_starred}).bind(19, generation);
-  return to->run();
+  const auto number_of = [](const std::optional<drive::time>& when) {
+    return when ? std::int64_t{when->time_since_epoch().count()} : no_number;
+  };
+  for (const auto& one : all) {
+    const auto& what = *one;
+    to->bind_text(1, what.id).bind_text(2, what.name).bind_text(3, what.mime_type).bind_text(4, what.parent);
+    to->bind_text(5, what.home).bind_text(6, what.version).bind_text(7, what.content).bind_text(8, what.owner);
+    to->bind_text(9, what.web_link).bind_text(10, what.resource_key).bind_text(11, what.target);
+    to->bind_text(12, what.target_type).bind_text(13, what.target_key);
+    to->bind(14, what.size ? static_cast<std::int64_t>(*what.size) : no_number);
+    to->bind(15, number_of(what.modified)).bind(16, number_of(what.created));
+    to->bind(17, std::int64_t{what.is_trashed}).bind(18, std::int64_t{what.is_starred}).bind(19, generation);
+    if (auto done = to->run(); !done) return done;
+  }
+  return {};
 }
 
 result<void> kept::forget(const std::string& id) {
@@ -213,9 +222,7 @@ result<void> kept::apply(const batch& what) {
   const std::lock_guard lock(mutex_);
   auto writing = sqlite::transaction::begin(file_.writer);
   if (!writing) return tl::unexpected(std::move(writing.error()));
-  for (const auto& one : what.put) {
-    if (auto done = put(*one, what.generation); !done) return done;
-  }
+  if (auto done = put(what.put, what.generation); !done) return done;
   for (const auto& id : what.gone) {
     if (auto done = forget(id); !done) return done;
   }

@@ -92,7 +92,7 @@ class kept {
   kept(std::string path, std::uint64_t most_content, std::function<void(std::string_view)> log)
       : path_(std::move(path)), most_content_(most_content), log_(std::move(log)) {}
   [[nodiscard]] result<void> open(const std::string& path);
-  [[nodiscard]] result<void> put(const item& what, std::int64_t generation);
+  [[nodiscard]] result<void> put(const std::vector<shared_item>& all, std::int64_t generation);
   [[nodiscard]] result<void> forget(const std::string& id);
   [[nodiscard]] result<void> run(const char* sql, std::string_view first = {});
   [[nodiscard]] result<void> make_room();

@@ -45,6 +45,20 @@ TEST_F(gdrive_kept, a_file_is_read_as_it_was_written) {
   EXPECT_EQ(again->looks().value(), std::vector<std::string>{"1a"});
 }
 
+TEST_F(gdrive_kept, what_was_not_said_of_a_file_is_not_taken_from_the_one_before) {
+  auto whole = paper_file("1a", "a");
+  whole.size = 7;
+  drive::file bare;
+  bare.id = "1b";
+  batch what;
+  what.put = {item_of(whole, {}), item_of(bare, {})};
+  EXPECT_TRUE(open()->apply(what));
+  const auto all = items_of(*open());
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(*all.front(), *what.put.front());
+  EXPECT_EQ(*all.back(), *what.put.back());
+}
+
 TEST_F(gdrive_kept, another_account_begins_with_nothing) {
   const auto in = open();
   EXPECT_TRUE(in->put_root("root0"));
