@@ -3,8 +3,8 @@
 //
 // Usage: node.sh drive.mjs HONDANA DRIVE_STAND_IN
 //
-// With HONDANA_TEST_DRIVE_KEY, the key file (0600) of a service account that some files are shared with, what only reads is asked of
-// Google itself; with HONDANA_TEST_DRIVE_QUESTION and HONDANA_TEST_DRIVE_ANSWER, a question and words of the passage that answers it,
+// With HONDANA_REAL_DRIVE, a file (0600) with the key of a service account or a log-in that sees some files, what only reads is asked of
+// Google itself; with HONDANA_REAL_DRIVE_QUESTION and HONDANA_REAL_DRIVE_ANSWER, a question and words of the passage that answers it,
 // so is that. tests/drive/README.md says more.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { serve } from './hondana.mjs';
 import { all_peers } from './peers.mjs';
 import { check, judge, temporary_folder, within } from './verdict.mjs';
 
-const real_key = process.env.HONDANA_TEST_DRIVE_KEY;
+const real_key = process.env.HONDANA_REAL_DRIVE;
 const most_real_files = 40;
 const reader = 'reader@stand-in.iam.gserviceaccount.com';
 const team = '0ATeamDrive000PVA';
@@ -37,8 +37,8 @@ const manual = `# 水門の手引き
 
 本部の番号は台帳の表紙にある。${'雨の季節には当番の名前を毎朝掲示板に書き、交替のときに鍵と台帳を一緒に渡す。'.repeat(14)}
 `;
-const question = process.env.HONDANA_TEST_DRIVE_QUESTION ?? '停電で発電機が動かないとき、水門をどうやって閉めるか';
-const answer = process.env.HONDANA_TEST_DRIVE_ANSWER ?? '手回しハンドルを使って水門を閉める';
+const question = process.env.HONDANA_REAL_DRIVE_QUESTION ?? '停電で発電機が動かないとき、水門をどうやって閉めるか';
+const answer = process.env.HONDANA_REAL_DRIVE_ANSWER ?? '手回しハンドルを使って水門を閉める';
 const tables = [
   { name: '数値', rows: [['項目', '値'], ['水位', '12.5'], ['流量', '300']] },
   { name: '備考, その他', rows: [['a', 'x,y', '"q"'], ['', '二行\n目', '']] },
@@ -92,7 +92,9 @@ const by_id = (id) => `gdrive:///${id}`;
 async function open_google() {
   if (real_key) {
     const account = JSON.parse(readFileSync(real_key, 'utf8'));
-    const who = new auth.JWT({ email: account.client_email, key: account.private_key, keyId: account.private_key_id, scopes: [readonly] });
+    const { client_email: email, private_key: key, private_key_id: keyId, client_id: clientId, client_secret: clientSecret } = account;
+    const who = email ? new auth.JWT({ email, key, keyId, scopes: [readonly] }) : new auth.OAuth2({ clientId, clientSecret });
+    if (!email) who.setCredentials({ refresh_token: account.refresh_token });
     return { api: drive({ version: 'v3', auth: who }), config: `credentials = "${real_key}"\n` };
   }
   const server = await start_drive(process.argv[3], seed);
@@ -220,6 +222,7 @@ async function converse({ name, make }, google) {
     return `${compared} reads`;
   });
 
+  if (real_key && !process.env.HONDANA_REAL_DRIVE_QUESTION) return peer.close();
   await check(`${name}: has the question answered by search_resources and search:///, with the passage's place`, async () => {
     const call = (tool, args) => peer.client.callTool({ name: tool, arguments: args });
     const ways = {
