@@ -1,5 +1,6 @@
 /// Office files: the first byte says of which format; the rest is the file, or with its upper bit set the main part's XML
-/// alone, which a stored zip file is made around. Whatever it is, the text is UTF-8 and within its limit.
+/// alone, which a stored zip file is made around. Whatever it is, the text is UTF-8 and within its limit, and the sheets are a
+/// list of sheets.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -11,6 +12,7 @@
 
 #include "json/utf8.hpp"
 #include "rendering/office/office.hpp"
+#include "rendering/sheet_list.hpp"
 
 namespace {
 
@@ -89,6 +91,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   most.output = 64u << 10;
   most.unpacked = 16u << 20;
   const auto made = rendering::render_office(static_cast<rendering::format>(number), from, most, **libraries);
+  if (const auto sheets = rendering::render_office_sheets(from, most, **libraries)) {
+    const auto read = rendering::sheets_in(sheets->text);
+    if (!read) std::abort();
+    for (const auto& one : *read) {
+      if (!one.csv.empty() && !one.csv.ends_with('\n')) std::abort();
+    }
+  }
   if (!made) return 0;
   if (made->text.size() > most.output || !json::is_utf8(made->text) || !json::is_utf8(made->title)) std::abort();
   return 0;

@@ -135,6 +135,11 @@ run_analyses_bench() {
   "$root/build/release/bench/hits_bench" "$root/build/release/hondana" </dev/null
 }
 
+# run_drive_bench [FILES]
+run_drive_bench() {
+  "$root/build/release/bench/drive_bench" "$root/build/release/hondana" "$@" </dev/null
+}
+
 # run_growth_bench [ENTRIES]: curves up to so many entries and files, at several sizes each; pins as well.
 run_growth_bench() {
   local most=${1:-1000000} size=1000 sizes=()

@@ -39,13 +39,18 @@ connection::~connection() {
 
 std::size_t connection::on_header(char* bytes, std::size_t one, std::size_t size, void* self) noexcept {
   auto& it = *static_cast<connection*>(self);
+  const bool was_complete = it.head_.is_complete();
   it.is_head_too_long_ = it.head_.take({bytes, one * size}) == head_reader::state::too_long;
+  if (!was_complete && it.head_.is_complete()) it.since_ = clock::now();
   return it.is_head_too_long_ ? CURL_WRITEFUNC_ERROR : one * size;
 }
 
 std::size_t connection::on_body(char* bytes, std::size_t one, std::size_t size, void* self) noexcept {
   auto& it = *static_cast<connection*>(self);
+  const auto before = clock::now();
+  it.come_ += one * size;
   it.is_enough_ = !(*it.hears_)(it.head_.head(), {bytes, one * size});
+  it.since_ += clock::now() - before;
   return it.is_enough_ ? CURL_WRITEFUNC_ERROR : one * size;
 }
 
@@ -112,6 +117,9 @@ result<connection::head> connection::perform(const ground& on, const message& wh
   head_ = {};
   is_refused_ = is_head_too_long_ = is_enough_ = false;
   error_text_[0] = '\0';
+  speed_ = what.speed;
+  since_ = clock::now();
+  come_ = 0;
   const auto lines = transport::http_calls::header_lines_of(what.header_lines);
   if (!lines || !set_options(on, what, lines.get(), until) || curl().multi_add_handle(multi_, easy_) != CURLM_OK)
     return cannot_ask(errc::source_unavailable, on.target.origin, "the HTTP library refuses an option or has no memory");
@@ -133,13 +141,31 @@ result<void> connection::wait_for_end(const ground& on, clock::time_point until,
     curl().multi_perform(multi_, &running);
     int left = 0;
     if (const auto* ended = curl().multi_info_read(multi_, &left)) return judge(on, ended->data.result);
-    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now());
-    if (rest.count() <= 0)
-      return cannot_ask(
-          errc::timed_out, on.target.origin,
-          head_.is_complete() ? "its answer has no end within the time given" : "no answer within the time given");
+    const auto next = look_at_pace(on, until);
+    if (!next) return tl::unexpected(next.error());
+    const auto rest =
+        std::max(std::chrono::ceil<std::chrono::milliseconds>(*next - clock::now()), std::chrono::milliseconds(1));
     curl().multi_poll(multi_, nullptr, 0, static_cast<int>(std::min(rest, longest_poll).count()), nullptr);
   }
+}
+
+result<connection::clock::time_point> connection::look_at_pace(const ground& on, clock::time_point until) {
+  const auto now = clock::now();
+  const bool is_begun = head_.is_complete();
+  if (now >= until || (!is_begun && speed_.head.count() > 0 && now >= since_ + speed_.head))
+    return cannot_ask(errc::timed_out, on.target.origin,
+                      is_begun ? "its answer has no end within the time given" : "no answer within the time given");
+  if (!is_begun) return speed_.head.count() > 0 ? std::min(until, since_ + speed_.head) : until;
+  if (speed_.bytes == 0 || speed_.time.count() <= 0) return until;
+  if (now >= since_ + speed_.time) {
+    if (come_ < speed_.bytes)
+      return cannot_ask(errc::timed_out, on.target.origin,
+                        "its answer has stalled: less than " + std::to_string(speed_.bytes) + " bytes came in " +
+                            std::to_string(speed_.time.count()) + " ms");
+    since_ = now;
+    come_ = 0;
+  }
+  return std::min(until, since_ + speed_.time);
 }
 
 result<void> connection::judge(const ground& on, CURLcode how) const {

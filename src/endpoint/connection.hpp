@@ -14,6 +14,7 @@
 
 #include <hondana/error.hpp>
 
+#include "endpoint/endpoint.hpp"
 #include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/curl_library.hpp"
 #include "transport/http_calls/response_head.hpp"
@@ -39,6 +40,7 @@ class connection {
     std::vector<std::string> header_lines{};
     std::optional<std::string> body{};  ///< Set: POSTed.
     std::string user{}, password{};     ///< Basic, unless the user is empty.
+    pace speed{};
   };
   /// Takes a piece of the body; the head is there by then. False: no more is wanted, which is no error.
   using body_hearer = std::function<bool(const head&, std::string_view)>;
@@ -58,6 +60,8 @@ class connection {
   connection(CURLM* multi, CURL* easy) noexcept : multi_(multi), easy_(easy) {}
   bool set_options(const ground& on, const message& what, curl_slist* lines, clock::time_point until);
   result<void> wait_for_end(const ground& on, clock::time_point until, const std::stop_token& stop);
+  /// When to look next whether it is too slow. Errors: timed_out when it is.
+  result<clock::time_point> look_at_pace(const ground& on, clock::time_point until);
   result<void> judge(const ground& on, CURLcode how) const;
   static std::size_t on_header(char* bytes, std::size_t one, std::size_t size, void* self) noexcept;
   static std::size_t on_body(char* bytes, std::size_t one, std::size_t size, void* self) noexcept;
@@ -72,6 +76,9 @@ class connection {
   bool is_refused_ = false;  // an address
   bool is_head_too_long_ = false;
   bool is_enough_ = false;  // the hearer's own end of it
+  pace speed_{};
+  clock::time_point since_{};  // the request, and then the present while of its pace
+  std::size_t come_ = 0;       // bytes in that while
 };
 
 /// "cannot ask ORIGIN: WHY".

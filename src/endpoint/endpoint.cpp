@@ -27,7 +27,6 @@ namespace http = transport::http_calls;
 using steady = std::chrono::steady_clock;
 
 constexpr std::size_t most_at_once = 8;
-constexpr std::size_t most_idle = 2;
 constexpr int most_redirects = 3;
 constexpr std::array<std::string_view, 4> secret_fields{"authorization", "proxy-authorization", "cookie", "host"};
 
@@ -90,6 +89,15 @@ bool is_redirect(int status) noexcept {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
+answer answer_of(const http::response_head& head) {
+  return {.status = head.status,
+          .content_type = head.content_type,
+          .content_range = head.content_range,
+          .date = head.date,
+          .location = head.location,
+          .retry = http::parse_retry_after(head.retry_after, std::chrono::system_clock::now())};
+}
+
 /// Takes the body of one answer.
 class body_taker {
  public:
@@ -136,7 +144,7 @@ class body_taker {
       return stop(errc::response_too_large,
                   "its answer is longer than the limit of " + std::to_string(what_.most_bytes) + " bytes");
     if (what_.on_head && !std::exchange(is_announced_, true)) {
-      if (auto fine = what_.on_head(head.status, head.content_type); !fine) {
+      if (auto fine = what_.on_head(answer_of(head)); !fine) {
         stopped_ = std::move(fine.error());
         return false;
       }
@@ -195,7 +203,7 @@ struct endpoint::state {
     {
       const std::lock_guard lock(mutex);
       --busy;
-      if (is_good && idle.size() < most_idle) idle.push_back(std::move(one));
+      if (is_good && idle.size() < std::min(from.idle, most_at_once)) idle.push_back(std::move(one));
     }
     freed.notify_one();
   }
@@ -209,12 +217,13 @@ struct endpoint::state {
     if (!url) return cannot(url.error());
     out.url = std::move(*url);
     out.header_lines = on.target.header_lines;
-    out.header_lines.emplace_back("Accept-Encoding: gzip");
+    if (what.is_packed) out.header_lines.emplace_back("Accept-Encoding: gzip");
     for (const auto& [name, value] : what.headers) {
       auto line = http::header_line(name, value);
       if (!line) return cannot(line.error());
       out.header_lines.push_back(std::move(*line));
     }
+    out.speed = what.speed;
     out.body = what.body;
     if (what.posts_query) {
       out.body = form_of(what.query);
@@ -314,7 +323,7 @@ result<answer> endpoint::ask(const request& what, const std::stop_token& stop, c
         state_->on, *message, [&body](const auto& of, std::string_view piece) { return body.hear(of, piece); }, until, stop);
     auto taken = body.finish();
     result<std::string> next{};
-    const bool follows = head && taken && is_redirect(head->status) && !message->body;
+    const bool follows = head && taken && is_redirect(head->status) && !message->body && what.follows_redirects;
     if (follows) next = state_->next_of(message->url, head->location);
     if (follows && next && redirects < most_redirects && !body.is_cut()) {
       message->url = std::move(*next);
@@ -326,11 +335,8 @@ result<answer> endpoint::ask(const request& what, const std::stop_token& stop, c
     if (!next) return tl::unexpected(std::move(next.error()));
     if (follows)
       return cannot_ask(errc::broken_protocol, origin(), "it redirects more than 3 times, or with a body without end");
-    answer out;
-    out.status = head->status;
-    out.content_type = std::move(head->content_type);
+    auto out = answer_of(*head);
     out.bytes = std::move(body.bytes);
-    out.retry = http::parse_retry_after(head->retry_after, std::chrono::system_clock::now());
     return out;
   }
 }

@@ -35,6 +35,25 @@ struct settings {
   /// Credentials may go by `http:` to a host that is not this machine. Otherwise such settings are refused.
   bool sends_secrets_in_the_clear = false;
   std::chrono::milliseconds time{10'000};  ///< Of one request.
+  std::size_t idle = 2;                    ///< Connections that are kept for later requests, at most 8.
+};
+
+struct answer {
+  int status = 0;
+  std::string content_type{};   ///< As the server spelled it.
+  std::string content_range{};  ///< So is this, and the next two.
+  std::string date{};
+  std::string location{};
+  /// Empty when a sink has taken them. Of a status that is no success, at most 64 KiB.
+  std::string bytes{};
+  std::optional<std::chrono::milliseconds> retry{};  ///< `Retry-After`, at most a day.
+};
+
+/// How slow an answer may be besides the time that it has altogether. What the sink takes of it does not count.
+struct pace {
+  std::chrono::milliseconds head{0};  ///< Until status and header fields are there; 0: as the rest.
+  std::chrono::milliseconds time{0};  ///< In each such while of the body,
+  std::size_t bytes = 0;              ///< so many bytes, as they travel, must come; 0: it may stand still.
 };
 
 struct request {
@@ -46,17 +65,12 @@ struct request {
   bool posts_query = false;            ///< The query is the body, as a form.
   std::size_t most_bytes = 16u << 20;  ///< Of the answer, unpacked.
   std::optional<std::chrono::steady_clock::time_point> until{};
-  /// Hears status and Content-Type before the first piece of a successful body goes to the sink. An error ends the request with
-  /// it. Not called where there is no body.
-  std::function<result<void>(int status, const std::string& content_type)> on_head{};
-};
-
-struct answer {
-  int status = 0;
-  std::string content_type{};  ///< As the server spelled it.
-  /// Empty when a sink has taken them. Of a status that is no success, at most 64 KiB.
-  std::string bytes{};
-  std::optional<std::chrono::milliseconds> retry{};  ///< `Retry-After`, at most a day.
+  pace speed{};
+  bool is_packed = true;          ///< The answer may come compressed; ranges are of what travels.
+  bool follows_redirects = true;  ///< False: they are the answer, wherever they lead.
+  /// Hears what the head says before the first piece of a successful body goes to the sink. An error ends the request with it.
+  /// Not called where there is no body.
+  std::function<result<void>(const answer& head)> on_head{};
 };
 
 /// Keeps a connection for the next request, where the service does. Threads: any; requests wait for each other only for

@@ -85,7 +85,7 @@ std::array<const char*, 9> words_for(bool is_facts, const char* program, const c
   ::_exit(126);
 }
 
-[[noreturn]] void render_office_here(format what, const process::limits& most, std::uint64_t size) {
+[[noreturn]] void render_office_here(format what, bool as_sheets, const process::limits& most, std::uint64_t size) {
   const auto libraries = loaded_office_libraries();
   if (!libraries) leave_with(libraries.error(), {});
   // Names of parts may be in other letters than ASCII; what it needs is within the C library.
@@ -96,7 +96,7 @@ std::array<const char*, 9> words_for(bool is_facts, const char* program, const c
   limits here;
   here.unpacked = most.unpacked;
   here.output = most.output > longest_head ? most.output - longest_head : 0;
-  auto made = render_office(what, from, here, **libraries);
+  auto made = as_sheets ? render_office_sheets(from, here, **libraries) : render_office(what, from, here, **libraries);
   if (!made) leave_with(made.error(), *lacks);
   child_head head{.facts = std::move(*made), .lacks = std::move(*lacks)};
   leave(say(line_of(head)) && say(head.facts.text));
@@ -118,11 +118,12 @@ int render_as_child(int count, const char* const* arguments) {
   struct stat facts{};
   if (count != 2 || !most || ::fstat(STDIN_FILENO, &facts) != 0 || !S_ISREG(facts.st_mode)) return explain();
   const std::string_view name(arguments[1]);
-  const auto what = name == pdf_facts_name ? format::pdf : format_named(name);
+  const bool as_sheets = name == sheets_name;
+  const auto what = name == pdf_facts_name ? format::pdf : as_sheets ? format::xlsx : format_named(name);
   if (!what) return explain();
   try {
     if (*what == format::pdf) become_poppler(name == pdf_facts_name, *most);
-    render_office_here(*what, *most, static_cast<std::uint64_t>(facts.st_size));
+    render_office_here(*what, as_sheets, *most, static_cast<std::uint64_t>(facts.st_size));
   } catch (const std::bad_alloc&) {
     leave_with({errc::response_too_large, "the file needs more memory to read than it may use", {}}, {});
   } catch (const std::exception& problem) {

@@ -15,9 +15,11 @@
 #include "rendering/head.hpp"
 #include "rendering/names.hpp"
 #include "rendering/office/libraries.hpp"
+#include "rendering/office/text_output.hpp"
 #include "rendering/pdf_facts.hpp"
 #include "rendering/programs.hpp"
 #include "rendering/rendering.hpp"
+#include "rendering/sheet_list.hpp"
 
 namespace hondana::rendering {
 namespace {
@@ -171,12 +173,32 @@ class process_renderer final : public renderer {
     return what == format::pdf ? render_pdf(request) : render_office_file(what, request);
   }
 
+  [[nodiscard]] result<std::vector<sheet>> sheets(int input, const limits& most, const std::stop_token& stop,
+                                                  clock::time_point until) const override {
+    if (auto missing = missing_for(format::xlsx); !missing.empty()) return fail(errc::unsupported, std::move(missing));
+    if (auto taken = turns_.take(stop, until); !taken) return tl::unexpected(std::move(taken.error()));
+    const turn held(turns_);
+    const asked request{input, most, stop, std::min(until, clock::now() + most.time)};
+    auto done = run(sheets_name, request);
+    if (!done) return tl::unexpected(std::move(done.error()));
+    if (!done->is_cut && done->how.exit_code != 0) return why_killed(done->how);
+    auto made = sheets_in(done->text);
+    if (!made) return made;
+    for (auto& one : *made) {
+      one.name = on_one_line(cleaned(std::move(one.name)));
+      one.csv = cleaned(std::move(one.csv));
+    }
+    if (done->is_cut && !made->empty()) made->back().is_cut = true;
+    return made;
+  }
+
   [[nodiscard]] std::vector<std::vector<std::string>> commands() const override {
     std::vector<std::vector<std::string>> all;
     if (program_.empty()) return all;
-    all.reserve(all_formats.size() + 1);
+    all.reserve(all_formats.size() + 2);
     for (const auto one : all_formats) all.push_back(command_for(name_of(one)));
     all.push_back(command_for(pdf_facts_name));
+    all.push_back(command_for(sheets_name));
     return all;
   }
 
@@ -274,6 +296,10 @@ class process_renderer final : public renderer {
 };
 
 }  // namespace
+
+result<std::vector<sheet>> renderer::sheets(int, const limits&, const std::stop_token&, clock::time_point) const {
+  return fail(errc::unsupported, "workbooks cannot be cut into their sheets here");
+}
 
 std::shared_ptr<renderer> renderer::make(std::string program, std::size_t at_once) {
   return std::make_shared<process_renderer>(std::move(program), at_once);

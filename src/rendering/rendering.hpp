@@ -33,6 +33,15 @@ struct document {
   bool is_cut = false;     ///< There was more than may be rendered.
 };
 
+/// One sheet of a workbook.
+struct sheet {
+  std::string name{};
+  /// UTF-8, a line a row, ended by a line feed: a cell is quoted where it has a comma, a quote or a break (RFC 4180), empty
+  /// rows between others stay, and all rows have as many cells.
+  std::string csv{};
+  bool is_cut = false;  ///< There was more than may be rendered.
+};
+
 struct limits {
   std::chrono::milliseconds time{20'000};
   std::uint64_t memory = 1ull << 30;
@@ -53,6 +62,9 @@ class renderer {
   /// cancelled, source_unavailable.
   [[nodiscard]] virtual result<document> render(format what, int input, const limits& most, const std::stop_token& stop,
                                                 std::chrono::steady_clock::time_point until) const = 0;
+  /// The sheets of a workbook (xlsx) that readers see, in their order. Errors: as `render`. Default: unsupported.
+  [[nodiscard]] virtual result<std::vector<sheet>> sheets(int input, const limits& most, const std::stop_token& stop,
+                                                          std::chrono::steady_clock::time_point until) const;
   /// Commands that are started, each the program, its verb and a format; empty where the program is not known. A source that
   /// renders names the program (`commands().front().front()`) among its `needs::programs`: the server's launcher then knows
   /// all.

@@ -42,7 +42,7 @@ result<std::size_t> ask(const target& of, series::instant at, const std::stop_to
                   {"X-Prometheus-Scrape-Timeout-Seconds", std::to_string(static_cast<double>(of.time.count()) / 1000)}};
   what.most_bytes = of.most.bytes;
   what.until = steady::now() + of.time;
-  what.on_head = [&](int, const std::string& content_type) { return begin(content_type); };
+  what.on_head = [&](const endpoint::answer& head) { return begin(head.content_type); };
   const auto got = of.at->ask(what, stop, [&](std::string_view piece) { return parser->take(piece); });
   if (!got) return tl::unexpected(got.error());
   if (got->status < 200 || got->status > 299) return no_metrics(of, "answered " + std::to_string(got->status));

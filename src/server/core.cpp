@@ -293,6 +293,17 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   return {};
 }
 
+bool core::take_notice(std::string_view to, const notice& what) const {
+  std::unique_lock lock(mutex_);
+  const auto sources = sources_;
+  lock.unlock();
+  for (const auto& one : sources) {
+    auto* const taker = dynamic_cast<takes_notices*>(one->what().get());
+    if (taker != nullptr && taker->expects_notices() && one->what()->name() == to) return taker->take_notice(what);
+  }
+  return false;
+}
+
 std::vector<std::pair<std::string, hondana::health>> core::health() const {
   std::unique_lock lock(mutex_);
   const auto sources = sources_;

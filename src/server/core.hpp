@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/notice.hpp>
 #include <hondana/server.hpp>
 
 #include "bridge/place.hpp"
@@ -62,6 +63,8 @@ class core final : public session::context_source, public std::enable_shared_fro
   bool remove_prompt(std::string_view name);
 
   [[nodiscard]] read_cache_counts cached_reads() const { return read_cache_->counts(); }
+  /// Hands a notice to the source of this name. False: there is none that wants it, or it was refused. Must not block.
+  [[nodiscard]] bool take_notice(std::string_view to, const notice& what) const;
   /// How each provider says it is, by name.
   [[nodiscard]] std::vector<std::pair<std::string, hondana::health>> health() const;
   /// Waits for calls under way until `until`, then abandons them. True when none was abandoned.

@@ -57,18 +57,27 @@ constexpr flag store_flag{.name = "store",
                               "you alone.",
                           .by = completion_kind::choice,
                           .choices = places};
+constexpr flag source_flag{
+    .name = "source",
+    .value = "NAME",
+    .help = "The source of the configuration whose service is meant, instead of a server",
+    .details =
+        "One of type gdrive: its own client and scopes are used, and the log-in is kept in a file of its "
+        "own, where the source takes it up, also while it is served."};
 constexpr flag all_flag{.name = "all", .help = "Forget what hondana is registered as there, too"};
 
 namespace {
 
 constexpr std::array login_flags{
-    &on_flag,     &scope_flag,         &client_id_flag,  &client_secret_flag, &client_metadata_flag,
-    &issuer_flag, &redirect_port_flag, &no_browser_flag, &machine_flag,       &store_flag,
-    &names_flag,  &quiet_flag,         &cacert_flag,     &cert_flag,          &key_flag};
-constexpr std::array logout_flags{&on_flag, &all_flag, &cacert_flag, &cert_flag, &key_flag, &names_flag, &quiet_flag};
+    &on_flag,     &source_flag,        &scope_flag,      &client_id_flag, &client_secret_flag, &client_metadata_flag,
+    &issuer_flag, &redirect_port_flag, &no_browser_flag, &machine_flag,   &store_flag,         &names_flag,
+    &quiet_flag,  &cacert_flag,        &cert_flag,       &key_flag};
+constexpr std::array logout_flags{&on_flag,   &source_flag, &all_flag,   &cacert_flag,
+                                  &cert_flag, &key_flag,    &names_flag, &quiet_flag};
 constexpr std::array login_examples{
     example{"hondana login --on https://mcp.example/mcp", "then any command may ask that server"},
-    example{"hondana login --on https://mcp.example/mcp --scope files:write", "for more than before"}};
+    example{"hondana login --on https://mcp.example/mcp --scope files:write", "for more than before"},
+    example{"hondana login --config hondana.toml --source team-drive", "to Google Drive, for a source of type gdrive"}};
 
 }  // namespace
 

@@ -15,6 +15,7 @@ extern const flag no_browser_flag;
 extern const flag machine_flag;
 extern const flag store_flag;
 extern const flag all_flag;
+extern const flag source_flag;
 
 extern const command_entry login_entry;
 extern const command_entry logout_entry;

@@ -24,6 +24,8 @@ constexpr std::array variables{
     topic::term{"XDG_DATA_HOME", "Where hondana/credentials.json is kept; without it, ~/.local/share."},
     topic::term{"BROWSER", "The program that hondana login opens pages with, one name or path; without it, xdg-open."},
     topic::term{"DISPLAY, WAYLAND_DISPLAY", "Without them hondana login prints the address to visit."},
+    topic::term{"HONDANA_GDRIVE_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS",
+                "For sources of Google Drive that name none: the JSON itself; the path of its file."},
     topic::term{"http_proxy, https_proxy, no_proxy", "Proxies for targets behind URLs, as curl reads them."},
 };
 constexpr std::array files{

@@ -15,6 +15,7 @@
 #include "cli/flags/login_flags.hpp"
 #include "cli/output.hpp"
 #include "cli/target/choice.hpp"
+#include "cli/verbs/source_log_in.hpp"
 #include "cli/verbs/verbs.hpp"
 #include "credentials/store.hpp"
 #include "credentials/stored_log_in.hpp"
@@ -61,19 +62,6 @@ std::vector<std::string> scopes_in(const command_line& line) {
 
 std::uint16_t redirect_port(const command_line& line) {
   return static_cast<std::uint16_t>(line.number(redirect_port_flag).value_or(0));
-}
-
-std::shared_ptr<login_page> page_for(const command_line& line) {
-  login::browser_login_options how;
-  how.say = [](std::string_view text) { say(text); };
-  if (::isatty(STDIN_FILENO) == 1) how.typed = STDIN_FILENO;
-  const auto variable = [](const char* name) {
-    const char* const set = std::getenv(name);
-    return std::string(set == nullptr ? "" : set);
-  };
-  how.port = redirect_port(line);
-  if (!line.has(no_browser_flag)) how.program = login::browser_program(variable, ::geteuid() == 0);
-  return login::make_browser_login(std::move(how));
 }
 
 result<oauth_settings> settings_for(const command_line& line, const http_target& at) {
@@ -182,14 +170,29 @@ int ended(const result<void>& how, const interruption& interrupted) {
 
 }  // namespace
 
+std::shared_ptr<login_page> page_for(const command_line& line) {
+  login::browser_login_options how;
+  how.say = [](std::string_view text) { say(text); };
+  if (::isatty(STDIN_FILENO) == 1) how.typed = STDIN_FILENO;
+  const auto variable = [](const char* name) {
+    const char* const set = std::getenv(name);
+    return std::string(set == nullptr ? "" : set);
+  };
+  how.port = redirect_port(line);
+  if (!line.has(no_browser_flag)) how.program = login::browser_program(variable, ::geteuid() == 0);
+  return login::make_browser_login(std::move(how));
+}
+
 int log_in(const command_line& line) {
   const interruption interrupted;
-  return ended(log_in_to(line, interrupted.stop()), interrupted);
+  const auto stop = interrupted.stop();
+  return ended(line.has(source_flag) ? log_in_to_source(line, stop) : log_in_to(line, stop), interrupted);
 }
 
 int log_out(const command_line& line) {
   const interruption interrupted;
-  return ended(log_out_of(line, interrupted.stop()), interrupted);
+  const auto stop = interrupted.stop();
+  return ended(line.has(source_flag) ? log_out_of_source(line, stop) : log_out_of(line, stop), interrupted);
 }
 
 }  // namespace hondana::cli

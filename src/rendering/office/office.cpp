@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "json/utf8.hpp"
+#include "rendering/sheet_list.hpp"
 
 namespace hondana::rendering {
 namespace {
@@ -135,10 +136,36 @@ bool is_mostly_east_asian(std::string_view text) {
   return eastern * 3 > western;
 }
 
-result<void> render_ooxml(const ooxml_kind& kind, const office_file& from, text_output& to, findings_of_office& found) {
+std::string main_part_of(const ooxml_kind& kind, const office_file& from) {
   auto main = from.one_of("", "officeDocument");
-  if (main.empty()) main = kind.usual_part;
-  return kind.render(from, main, to, found);
+  return main.empty() ? std::string(kind.usual_part) : main;
+}
+
+/// Finds what refers to what in `into`. Errors: as `render_office`.
+result<document> opened(byte_source& from, office_file& into) {
+  if (auto good = check_start(from); !good) return tl::unexpected(std::move(good.error()));
+  document made;
+  std::vector<std::unique_ptr<relations_events>> hearers;
+  facts_events facts(made);
+  encryption_events encryption;
+  const auto choose = [&](const std::string& name) -> events* {
+    if (name == "docProps/core.xml" || name == "meta.xml") return &facts;
+    if (name == "META-INF/manifest.xml") return &encryption;
+    const auto part = part_of_relations(name);
+    if (part == "?") return nullptr;
+    hearers.push_back(std::make_unique<relations_events>(into.related[part], std::string(folder_of(part))));
+    return hearers.back().get();
+  };
+  if (auto read = into.parts.read(choose); !read) return tl::unexpected(std::move(read.error()));
+  if (encryption.is_encrypted)
+    return fail(errc::access_denied, "the file is encrypted; store it without a password to have it read");
+  return made;
+}
+
+package_limits caps_of(const limits& most) {
+  package_limits caps;
+  caps.unpacked = most.unpacked;
+  return caps;
 }
 
 }  // namespace
@@ -160,40 +187,40 @@ std::string office_file::by_id(std::string_view of, std::string_view id) const {
 }
 
 result<document> render_office(format what, byte_source& from, const limits& most, const office_libraries& by) {
-  if (auto good = check_start(from); !good) return tl::unexpected(std::move(good.error()));
-  package_limits caps;
-  caps.unpacked = most.unpacked;
-  package parts(by, from, caps);
-  document made;
+  package parts(by, from, caps_of(most));
   office_file file{parts};
-  std::vector<std::unique_ptr<relations_events>> hearers;
-  facts_events facts(made);
-  encryption_events encryption;
-  const auto choose = [&](const std::string& name) -> events* {
-    if (name == "docProps/core.xml" || name == "meta.xml") return &facts;
-    if (name == "META-INF/manifest.xml") return &encryption;
-    const auto part = part_of_relations(name);
-    if (part == "?") return nullptr;
-    hearers.push_back(std::make_unique<relations_events>(file.related[part], std::string(folder_of(part))));
-    return hearers.back().get();
-  };
-  if (auto read = parts.read(choose); !read) return tl::unexpected(std::move(read.error()));
-  if (encryption.is_encrypted)
-    return fail(errc::access_denied, "the file is encrypted; store it without a password to have it read");
+  auto made = opened(from, file);
+  if (!made) return made;
   text_output out(static_cast<std::size_t>(most.output));
   findings_of_office found;
   const auto* const kind =
       std::find_if(ooxml_kinds.begin(), ooxml_kinds.end(), [what](const auto& one) { return one.what == what; });
-  auto done = kind != ooxml_kinds.end() ? render_ooxml(*kind, file, out, found) : render_open_document(what, parts, out, found);
+  auto done = kind != ooxml_kinds.end() ? kind->render(file, main_part_of(*kind, file), out, found)
+                                        : render_open_document(what, parts, out, found);
   if (!done) return tl::unexpected(std::move(done.error()));
-  made.pages = found.pages;
-  made.is_cut = found.is_cut || out.is_cut();
-  made.text = std::move(out).take();
-  if (!made.text.empty() && !made.text.ends_with('\n') && !made.text.ends_with('\f')) made.text += '\n';
-  if (made.language.empty()) {
-    const bool is_eastern = !found.eastern_language.empty() && is_mostly_east_asian(made.text);
-    made.language = is_eastern ? found.eastern_language : found.western_language;
+  made->pages = found.pages;
+  made->is_cut = found.is_cut || out.is_cut();
+  made->text = std::move(out).take();
+  if (!made->text.empty() && !made->text.ends_with('\n') && !made->text.ends_with('\f')) made->text += '\n';
+  if (made->language.empty()) {
+    const bool is_eastern = !found.eastern_language.empty() && is_mostly_east_asian(made->text);
+    made->language = is_eastern ? found.eastern_language : found.western_language;
   }
+  return made;
+}
+
+result<document> render_office_sheets(byte_source& from, const limits& most, const office_libraries& by) {
+  package parts(by, from, caps_of(most));
+  office_file file{parts};
+  auto made = opened(from, file);
+  if (!made) return made;
+  findings_of_office found;
+  std::vector<sheet> sheets;
+  const auto main = main_part_of(ooxml_kinds[1], file);
+  auto done = cut_sheets(file, main, static_cast<std::size_t>(most.output), sheets, found);
+  if (!done) return tl::unexpected(std::move(done.error()));
+  for (const auto& one : sheets) made->text += line_of(one);
+  made->is_cut = found.is_cut;
   return made;
 }
 

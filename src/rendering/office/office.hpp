@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <hondana/error.hpp>
 
@@ -18,6 +19,10 @@ namespace hondana::rendering {
 /// Reads a file of OOXML or OpenDocument. Errors: access_denied: encrypted; unsupported: of an older kind of Office;
 /// invalid_argument: damaged, or of another format; response_too_large: a bomb.
 [[nodiscard]] result<document> render_office(format what, byte_source& from, const limits& most, const office_libraries& by);
+
+/// The sheets of a workbook as `line_of` a sheet (sheet_list.hpp) writes them one after the other, in place of the text.
+/// Errors: the same.
+[[nodiscard]] result<document> render_office_sheets(byte_source& from, const limits& most, const office_libraries& by);
 
 /// A reference from one part to another.
 struct relation {
@@ -51,6 +56,9 @@ struct findings_of_office {
                                        findings_of_office& found);
 [[nodiscard]] result<void> render_sheets(const office_file& from, const std::string& main, text_output& to,
                                          findings_of_office& found);
+/// The same, each by itself. `most`: bytes of all of them together.
+[[nodiscard]] result<void> cut_sheets(const office_file& from, const std::string& main, std::size_t most,
+                                      std::vector<sheet>& to, findings_of_office& found);
 [[nodiscard]] result<void> render_slides(const office_file& from, const std::string& main, text_output& to,
                                          findings_of_office& found);
 [[nodiscard]] result<void> render_open_document(format what, package& from, text_output& to, findings_of_office& found);

@@ -1,9 +1,12 @@
 /// Workbooks: each sheet as a table.
+#include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -113,12 +116,96 @@ struct cell_meanings {
   bool counts_from_1904 = false;
 };
 
+/// Takes rows. `number`: from 1, growing; those that have no cells are not given.
+class row_taker {
+ public:
+  row_taker() = default;
+  row_taker(const row_taker&) = delete;
+  row_taker& operator=(const row_taker&) = delete;
+  virtual ~row_taker() = default;
+  virtual void row(const std::vector<std::string>& cells, std::size_t number, std::size_t width) = 0;
+  /// There is more of them.
+  virtual void cut() = 0;
+  [[nodiscard]] virtual bool is_full() const = 0;
+};
+
+class table_rows final : public row_taker {
+ public:
+  explicit table_rows(std::size_t most) : to_(most) {}
+  void row(const std::vector<std::string>& cells, std::size_t, std::size_t width) override {
+    to_.row(cells, std::exchange(is_first_, false), width);
+  }
+  void cut() override { to_.cut(); }
+  [[nodiscard]] bool is_full() const override { return to_.is_full(); }
+  [[nodiscard]] const std::string& output() const noexcept { return to_.so_far(); }
+
+ private:
+  text_output to_;
+  bool is_first_ = true;
+};
+
+void append_csv_cell(std::string& to, std::string_view cell) {
+  if (cell.find_first_of(",\"\r\n") == std::string_view::npos) {
+    to += cell;
+    return;
+  }
+  to += '"';
+  for (const char c : cell) {
+    to += c;
+    if (c == '"') to += c;
+  }
+  to += '"';
+}
+
+class csv_rows final : public row_taker {
+ public:
+  /// `room`: of all sheets together.
+  explicit csv_rows(std::size_t& room) : room_(room) {}
+  void row(const std::vector<std::string>& cells, std::size_t number, std::size_t) override {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (i > 0) line += ',';
+      append_csv_cell(line, cells[i]);
+    }
+    const auto gap = number > next_ ? std::min(number - next_, most_rows - lines_.size()) : 0;
+    const auto size = line.size() + 1 + gap * sizeof(struct line);
+    if (lines_.size() + gap >= most_rows || size > room_) return cut();
+    room_ -= line.size() + 1 + gap * sizeof(struct line);
+    lines_.resize(lines_.size() + gap);
+    lines_.push_back({std::move(line), cells.size()});
+    width_ = std::max(width_, cells.size());
+    next_ = number + 1;
+  }
+  void cut() override { is_full_ = true; }
+  [[nodiscard]] bool is_full() const override { return is_full_; }
+  /// With as many cells in each row.
+  [[nodiscard]] std::string output() const {
+    std::string out;
+    for (const auto& one : lines_) {
+      out += one.text;
+      out.append(width_ - std::max<std::size_t>(one.cells, 1), ',');
+      out += '\n';
+    }
+    return out;
+  }
+
+ private:
+  struct line {
+    std::string text{};
+    std::size_t cells = 0;
+  };
+  std::size_t& room_;
+  std::vector<line> lines_;
+  std::size_t next_ = 1;
+  std::size_t width_ = 1;
+  bool is_full_ = false;
+};
+
 class sheet_events final : public events {
  public:
-  sheet_events(const cell_meanings& by, std::size_t most) : by_(by), to_(most) {}
+  sheet_events(const cell_meanings& by, row_taker& to) : by_(by), to_(to) {}
 
-  [[nodiscard]] const std::string& output() const noexcept { return to_.so_far(); }
-  [[nodiscard]] bool is_cut() const noexcept { return is_cut_ || to_.is_cut(); }
+  [[nodiscard]] bool is_cut() const noexcept { return is_cut_ || to_.is_full(); }
   [[nodiscard]] bool has_enough() const override { return to_.is_full(); }
 
   void begin(const element& what, const attributes& with) override {
@@ -129,6 +216,7 @@ class sheet_events final : public events {
       if (last < most_columns) width_ = last + 1;
     } else if (what.name == "row") {
       cells_.clear();
+      number_ = std::max(with.number(space::none, "r").value_or(0), number_ + 1);
     } else if (what.name == "c") {
       begin_cell(with);
     } else if (what.name == "rPh") {
@@ -175,8 +263,8 @@ class sheet_events final : public events {
 
   void end_row() {
     if (cells_.empty()) return;
-    if (rows_ == most_rows) return to_.cut();
-    to_.row(cells_, rows_++ == 0, width_);
+    if (rows_++ == most_rows) return to_.cut();
+    to_.row(cells_, number_, width_);
     cells_.clear();
   }
 
@@ -195,7 +283,7 @@ class sheet_events final : public events {
   }
 
   const cell_meanings& by_;
-  text_output to_;
+  row_taker& to_;
   std::vector<std::string> cells_;
   std::string value_;
   std::string type_;
@@ -203,14 +291,22 @@ class sheet_events final : public events {
   std::size_t column_ = 0;
   std::size_t width_ = 0;
   std::size_t rows_ = 0;
+  std::size_t number_ = 0;
   bool in_value_ = false;
   bool in_reading_ = false;
   bool is_cut_ = false;  // in breadth
 };
 
-}  // namespace
+struct read_sheet {
+  std::string name;
+  std::unique_ptr<row_taker> rows;
+  std::unique_ptr<sheet_events> by;
+};
 
-result<void> render_sheets(const office_file& from, const std::string& main, text_output& to, findings_of_office& found) {
+/// Those that readers see, in their order; `make` gives each what takes its rows. A part that two of them name is read once,
+/// and is then that of the first.
+result<std::vector<read_sheet>> read_all(const office_file& from, const std::string& main, findings_of_office& found,
+                                         const std::function<std::unique_ptr<row_taker>()>& make) {
   workbook_events book;
   shared_texts texts;
   sheet_styles styles;
@@ -220,23 +316,45 @@ result<void> render_sheets(const office_file& from, const std::string& main, tex
     if (name == main) return &book;
     return name == styles_part ? static_cast<events*>(&styles) : name == texts_part ? &texts : nullptr;
   });
-  if (!read) return read;
+  if (!read) return tl::unexpected(std::move(read.error()));
   if (!book.is_workbook) return fail(errc::invalid_argument, "the file holds no workbook; is it of another format?");
   const cell_meanings by{texts, styles, book.counts_from_1904};
-  std::map<std::string, std::unique_ptr<sheet_events>> sheets;
-  for (const auto& one : book.sheets) sheets.emplace(from.by_id(main, one.id), std::make_unique<sheet_events>(by, to.room()));
-  read = from.parts.read([&](const std::string& name) -> events* {
-    const auto one = sheets.find(name);
-    return one == sheets.end() || name.empty() ? nullptr : one->second.get();
-  });
-  if (!read) return read;
+  std::vector<read_sheet> all;
+  std::map<std::string, sheet_events*, std::less<>> by_part;
   for (const auto& one : book.sheets) {
-    const auto& sheet = *sheets.at(from.by_id(main, one.id));
-    to.heading(2, one.name);
-    to.blocks(sheet.output());
-    found.is_cut = found.is_cut || sheet.is_cut();
+    auto rows = make();
+    auto reader = std::make_unique<sheet_events>(by, *rows);
+    by_part.emplace(from.by_id(main, one.id), reader.get());
+    all.push_back({one.name, std::move(rows), std::move(reader)});
   }
+  read = from.parts.read([&](const std::string& name) -> events* {
+    const auto one = by_part.find(name);
+    return one == by_part.end() || name.empty() ? nullptr : one->second;
+  });
+  if (!read) return tl::unexpected(std::move(read.error()));
   found.is_cut = found.is_cut || book.is_cut || texts.has_enough();
+  for (const auto& one : all) found.is_cut = found.is_cut || one.by->is_cut();
+  return all;
+}
+
+}  // namespace
+
+result<void> render_sheets(const office_file& from, const std::string& main, text_output& to, findings_of_office& found) {
+  const auto all = read_all(from, main, found, [&to] { return std::make_unique<table_rows>(to.room()); });
+  if (!all) return tl::unexpected(all.error());
+  for (const auto& one : *all) {
+    to.heading(2, one.name);
+    to.blocks(static_cast<const table_rows&>(*one.rows).output());
+  }
+  return {};
+}
+
+result<void> cut_sheets(const office_file& from, const std::string& main, std::size_t most, std::vector<sheet>& to,
+                        findings_of_office& found) {
+  auto room = most;
+  const auto all = read_all(from, main, found, [&room] { return std::make_unique<csv_rows>(room); });
+  if (!all) return tl::unexpected(all.error());
+  for (const auto& one : *all) to.push_back({one.name, static_cast<const csv_rows&>(*one.rows).output(), one.by->is_cut()});
   return {};
 }
 

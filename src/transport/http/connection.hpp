@@ -72,6 +72,7 @@ class connection final : public dialogue_host,
   void take_back(json::buffer used) override;
   [[nodiscard]] plain_answer report(verdict::kind which) override;
   [[nodiscard]] plain_answer describe(const request_head& head, std::string_view path) override;
+  [[nodiscard]] plain_answer notify(const request_head& head, std::string_view name) override;
   void refused(int status) override;
   void note_stranger(const request_head& head, std::string_view why) override;
   void log(std::string_view line) override;

@@ -7,6 +7,9 @@
 #include <string>
 #include <utility>
 
+#include <hondana/notice.hpp>
+
+#include "letters/lower_case.hpp"
 #include "quota/meter.hpp"
 #include "session/auditing.hpp"
 #include "session/refusal.hpp"
@@ -209,6 +212,19 @@ std::string connection::challenge_for(std::string_view error, std::string_view d
 plain_answer connection::report(verdict::kind which) {
   if (which == verdict::kind::metrics) return metrics_page(dialogue_.head().all_of("Accept").value_or(""));
   return which == verdict::kind::ready ? loop_->reports->readiness() : loop_->reports->health();
+}
+
+plain_answer connection::notify(const request_head& head, std::string_view name) {
+  constexpr std::size_t most_fields = 100;
+  notice what;
+  for (const auto& one : head.fields) {
+    if (what.fields.size() == most_fields) break;
+    what.fields.emplace_back(letters::in_lower_case(one.name), std::string(one.value));
+  }
+  if (!engine_->take_notice(name, what)) return not_found(at());
+  plain_answer taken;
+  taken.status = 204;
+  return taken;
 }
 
 void connection::refused(int status) {

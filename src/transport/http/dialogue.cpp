@@ -128,6 +128,10 @@ void dialogue::accept_head(std::size_t bytes_behind) {
   proceed(bytes_behind);
 }
 
+plain_answer dialogue_host::notify(const request_head&, std::string_view) {
+  return refuse(404, "Not found. The MCP endpoint of this server is /mcp.");
+}
+
 void dialogue::identified(ticket of, dialogue_host::identified how) {
   if (!is_identifying(of)) return;
   closes_ = closes_ || draining_;
@@ -148,6 +152,9 @@ void dialogue::proceed(std::size_t bytes_behind) {
     send_plain(host_.report(verdict_->what));
   } else if (verdict_->what == verdict::kind::metadata) {
     send_plain(host_.describe(head, verdict_->asked_about));
+  } else if (verdict_->what == verdict::kind::notice) {
+    auto answer = host_.notify(head, verdict_->asked_about);
+    answer.status >= 400 ? send_refusal(std::move(answer)) : send_plain(std::move(answer));
   } else if (is_endless_) {
     open_stream();
   } else if (verdict_->what == verdict::kind::leave) {

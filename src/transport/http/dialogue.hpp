@@ -75,6 +75,8 @@ class dialogue_host {
   [[nodiscard]] virtual plain_answer report(verdict::kind which) = 0;
   /// `verdict::kind::metadata` about `path`.
   [[nodiscard]] virtual plain_answer describe(const request_head& head, std::string_view path) = 0;
+  /// `verdict::kind::notice` to `name`. Default: there is nobody of that name.
+  [[nodiscard]] virtual plain_answer notify(const request_head& head, std::string_view name);
   /// A request was refused, with this status, before a session had it.
   virtual void refused(int status) = 0;
   /// A request was refused whoever it is that asks; `why` is for the log. Default: nothing.

@@ -281,6 +281,14 @@ verdict decide(const request_head& head, const site& at) {
   } else if (at.offers_messages() && to.path.starts_with(metadata_path)) {
     out.asked_about = to.path.substr(metadata_path.size());
     decide_report(head, verdict::kind::metadata, out);
+  } else if (at.offers_messages() && to.path.starts_with(notices_path)) {
+    // What is no notice is answered as any path that is not there: which sources take some is nobody's business.
+    if (head.method == "POST") {
+      out.what = verdict::kind::notice;
+      out.asked_about = to.path.substr(notices_path.size());
+    } else {
+      out.answer = not_found(at);
+    }
   } else if (at.offers_reports() && to.path == "/healthz") {
     decide_report(head, verdict::kind::health, out);
   } else if (at.offers_reports() && to.path == "/readyz") {

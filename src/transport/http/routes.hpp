@@ -33,6 +33,7 @@ struct verdict {
     ready,           ///< Report whether requests should be sent here.
     metrics,         ///< Report the figures of the process.
     metadata,        ///< Send what clients may know before they have a token.
+    notice,          ///< Hand the head to the source that `asked_about` names.
     answer,          ///< Send `answer`.
   };
   kind what = kind::answer;
@@ -43,13 +44,16 @@ struct verdict {
   std::string_view allowed_origin;
   bool is_guarded = false;           ///< Nothing of this happens before it is known who asks.
   bool has_token_in_target = false;  ///< Where every proxy's log has it.
-  /// Of what is guarded, "/mcp" or "/sse", as metadata calls it. With `metadata`: the path that it is about; may be empty. A
-  /// view into the head or a literal.
+  /// Of what is guarded, "/mcp" or "/sse", as metadata calls it. With `notice`: a name, which may be no source's. With
+  /// `metadata`: the path that it is about; may be empty. A view into the head or a literal.
   std::string_view asked_about;
 };
 
 /// Where clients find out how to get a token; the path that they want to use stands behind it. Spec: RFC 9728 section 3.1.
 inline constexpr std::string_view metadata_path = "/.well-known/oauth-protected-resource";
+
+/// Where services that sources have asked for news send it; the name of the source stands behind it.
+inline constexpr std::string_view notices_path = "/notify/";
 
 /// `at`: where the request arrived. Spec: basic/transports#streamable-http; Host and Origin are checked first, on every route,
 /// known or not, and whatever the revision.

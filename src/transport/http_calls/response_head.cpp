@@ -64,6 +64,10 @@ head_reader::state head_reader::take(std::string_view line) {
     head_.content_type = value;
   } else if (letters::is_same(name, "content-encoding")) {
     head_.content_encoding = letters::in_lower_case(value);
+  } else if (letters::is_same(name, "content-range")) {
+    head_.content_range = value;
+  } else if (letters::is_same(name, "date")) {
+    head_.date = value;
   } else if (letters::is_same(name, "location")) {
     head_.location = value;
   } else if (letters::is_same(name, "mcp-session-id")) {

@@ -22,6 +22,8 @@ struct response_head {
   int status = 0;
   std::string content_type{};
   std::string content_encoding{};
+  std::string content_range{};
+  std::string date{};
   std::string location{};
   std::optional<std::string> session_id{};  ///< `Mcp-Session-Id`, whatever it holds.
   std::string retry_after{};

@@ -50,4 +50,11 @@ hondana::result<hondana::rendering::document> office_text(hondana::rendering::fo
   return hondana::rendering::render_office(what, from, most, **libraries);
 }
 
+hondana::result<hondana::rendering::document> office_sheets(std::string_view file, const hondana::rendering::limits& most) {
+  const auto libraries = hondana::rendering::loaded_office_libraries();
+  if (!libraries) return tl::unexpected(libraries.error());
+  memory_source from(file);
+  return hondana::rendering::render_office_sheets(from, most, **libraries);
+}
+
 }  // namespace hondana_test

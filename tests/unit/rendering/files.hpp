@@ -16,4 +16,8 @@ namespace hondana_test {
 [[nodiscard]] hondana::result<hondana::rendering::document> office_text(hondana::rendering::format what, std::string_view file,
                                                                         const hondana::rendering::limits& most = {});
 
+/// A workbook cut into its sheets in this process, as a child writes them.
+[[nodiscard]] hondana::result<hondana::rendering::document> office_sheets(std::string_view file,
+                                                                          const hondana::rendering::limits& most = {});
+
 }  // namespace hondana_test

@@ -196,7 +196,7 @@ TEST(renderer, says_what_is_missing) {
   const auto present = renderer::make(HONDANA_RENDERING_CHILD);
   EXPECT_EQ(present->missing_for(format::docx), "");
   EXPECT_EQ(present->missing_for(format::pdf), "");
-  EXPECT_EQ(present->commands().size(), 8u);
+  EXPECT_EQ(present->commands().size(), 9u);
   EXPECT_EQ(present->commands().front(), (std::vector<std::string>{HONDANA_RENDERING_CHILD, "render-document", "pdf"}));
 }
 

@@ -1,9 +1,11 @@
 /// Workbooks as text.
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "rendering/office/sheet_numbers.hpp"
+#include "rendering/sheet_list.hpp"
 #include "unit/rendering/files.hpp"
 
 namespace hondana::rendering {
@@ -67,6 +69,70 @@ TEST(sheets, formats_say_what_numbers_mean) {
   EXPECT_EQ(column_of("A1"), 0u);
   EXPECT_EQ(column_of("AB12"), 27u);
   for (const auto* one : {"", "1", "a1", "AAAAA1", "A"}) EXPECT_EQ(column_of(one), no_column) << one;
+}
+
+/// Cut in this process, through what a child writes.
+result<std::vector<sheet>> sheets_of(const std::string& file, const limits& most = {}) {
+  const auto made = office_sheets(file, most);
+  if (!made) return tl::unexpected(made.error());
+  return sheets_in(made->text);
+}
+
+TEST(sheets, each_is_csv_by_itself_with_rows_where_they_stand) {
+  const auto made = sheets_of(xlsx(R"(<row r="1"><c r="A1" t="inlineStr"><is><t>a,b</t></is></c><c r="B1"><v>1.5</v></c></row>
+      <row r="3"><c r="A3" t="inlineStr"><is><t>say "so"</t></is></c></row>
+      <row r="4"><c r="C4" t="inlineStr"><is><t>two
+lines</t></is></c></row>)"));
+  ASSERT_TRUE(made) << made.error().public_text << made.error().private_text;
+  ASSERT_EQ(made->size(), 1u);
+  EXPECT_EQ(made->front().name, "売上");
+  EXPECT_EQ(made->front().csv, "\"a,b\",1.5,\n,,\n\"say \"\"so\"\"\",,\n,,\"two\nlines\"\n");
+  EXPECT_FALSE(made->front().is_cut);
+}
+
+TEST(sheets, a_row_far_below_is_cut_off_and_not_a_million_lines) {
+  const auto made =
+      sheets_of(xlsx(R"(<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="A1048576"><v>2</v></c></row>)"));
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->size(), 1u);
+  EXPECT_EQ(made->front().csv, "1\n");
+  EXPECT_TRUE(made->front().is_cut);
+}
+
+TEST(sheets, an_empty_sheet_is_there_and_empty) {
+  const auto made = sheets_of(xlsx(""));
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->size(), 1u);
+  EXPECT_EQ(made->front().csv, "");
+}
+
+TEST(sheets, what_is_no_workbook_is_refused) {
+  EXPECT_FALSE(sheets_of(docx("<w:p/>")));
+  EXPECT_FALSE(sheets_of("PK and nothing"));
+}
+
+TEST(sheets, lists_of_them_are_read_as_they_were_written) {
+  const sheet one{"a \"b\"\n", "1,2\n", true};
+  const sheet two{"", "", false};
+  const auto text = line_of(one) + line_of(two);
+  const auto made = sheets_in(text);
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->size(), 2u);
+  EXPECT_EQ(made->front().name, one.name);
+  EXPECT_EQ(made->front().csv, one.csv);
+  EXPECT_TRUE(made->front().is_cut);
+  EXPECT_FALSE(made->back().is_cut);
+  const auto part = sheets_in(text.substr(0, line_of(one).size() - 3));
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->front().csv, "1,");
+  EXPECT_TRUE(part->front().is_cut);
+}
+
+TEST(sheets, lists_that_are_none_are_refused) {
+  for (const auto* text : {"x", "{}\n", "{\"name\":\"a\",\"bytes\":-1,\"cut\":false}\n\n",
+                           "{\"name\":\"a\",\"bytes\":1,\"cut\":false}\nab\n", "[]\n", "\n"})
+    EXPECT_FALSE(sheets_in(text)) << text;
+  EXPECT_TRUE(sheets_in("").value().empty());
 }
 
 }  // namespace

@@ -1,0 +1,110 @@
+/// Answers of Google Drive: the first byte says of which call, or which status a refusal has; what is taken has identifiers
+/// that may stand in a URL and page tokens that may stand in a request, and no error repeats what came.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "drive/answers.hpp"
+#include "drive/content_taker.hpp"
+#include "drive/ids.hpp"
+#include "drive/links.hpp"
+#include "drive/refusal.hpp"
+
+namespace {
+
+using namespace hondana;
+
+void demand(bool holds) {
+  if (!holds) std::abort();
+}
+
+bool is_page_token(const std::string& text) {
+  return text.size() <= drive::longest_page_token &&
+         std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+}
+
+void check(const drive::file& one) {
+  demand(drive::is_id(one.id) && one.name.size() <= drive::longest_name);
+  demand(std::all_of(one.parents.begin(), one.parents.end(), [](const auto& id) { return drive::is_id(id); }));
+  demand(one.drive_id.empty() || drive::is_id(one.drive_id));
+  demand(one.resource_key.empty() || drive::is_id(one.resource_key));
+  demand(!one.leads_to || drive::is_id(one.leads_to->target));
+  demand(one.web_link.empty() || one.web_link.starts_with("https://"));
+  for (const auto& [type, link] : one.export_links) {
+    const auto place = drive::place_of_link(link, "https://www.googleapis.com");
+    demand(!place.is_allowed || link.starts_with("https://") || link.starts_with("HTTPS://") || link.size() > 8);
+    demand(!place.has_token || place.is_allowed);
+    static_cast<void>(type);
+  }
+  constexpr std::int64_t latest = 253'402'300'800'000;  // the year 10000
+  if (one.modified && one.modified->time_since_epoch().count() >= 0 && one.modified->time_since_epoch().count() < latest)
+    demand(drive::time_of(drive::spelled(*one.modified)) == one.modified);
+}
+
+template <class T>
+void check_error(const result<T>& got) {
+  demand(got || (got.error().code == errc::broken_protocol && !got.error().public_text.empty()));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  switch (data[0] % 9) {
+    case 0: {
+      const auto got = drive::files_in(text);
+      check_error(got);
+      if (!got) break;
+      demand(got->files.size() <= drive::most_page && is_page_token(got->next));
+      for (const auto& one : got->files) check(one);
+      break;
+    }
+    case 1: {
+      const auto got = drive::changes_in(text);
+      check_error(got);
+      if (!got) break;
+      demand(is_page_token(got->next) && is_page_token(got->start) && !(got->next.empty() && got->start.empty()));
+      for (const auto& one : got->changes) {
+        demand(drive::is_id(one.id));
+        if (one.now) check(*one.now);
+      }
+      break;
+    }
+    case 2: {
+      const auto got = drive::file_in(text);
+      check_error(got);
+      if (got) check(*got);
+      break;
+    }
+    case 3:
+      check_error(drive::drives_in(text));
+      break;
+    case 4:
+      check_error(drive::about_in(text));
+      break;
+    case 5:
+      check_error(drive::channel_in(text));
+      break;
+    case 6:
+      check_error(drive::start_token_in(text));
+      break;
+    case 7: {
+      const auto range = drive::content_range_in(text);
+      demand(!range || (range->first <= range->last && (!range->whole || *range->whole > range->last)));
+      break;
+    }
+    default: {
+      constexpr int statuses[] = {302, 400, 401, 403, 404, 410, 416, 429, 500, 503};
+      const auto why = drive::refusal_of(statuses[data[0] / 9 % 10], text, {},
+                                         {.doing = "read it", .account = "a@b", .has_page_token = (data[0] & 1) != 0});
+      demand(!why.why.public_text.empty() && why.why.private_text.size() < 2'000 && why.reason.size() <= 203);
+      for (const auto* one : {&why.why.public_text, &why.why.private_text, &why.reason})
+        demand(std::all_of(one->begin(), one->end(), [](char c) { return c >= ' ' && c < 0x7f; }));
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,33 @@
+/// URIs of Drive: whatever is taken has an id that is one, or a path that stays what it is when it is spelled again.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include <hondana/uri.hpp>
+
+#include "drive/ids.hpp"
+#include "providers/gdrive/address.hpp"
+#include "providers/gdrive/naming.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace hondana;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  // Names are anybody's.
+  const auto segment = gdrive::segment_of(text);
+  if (segment.find('/') != std::string::npos) std::abort();
+  if (!segment.empty() && segment.size() < 4000) {
+    const auto uri = "gdrive://my-drive/" + segment;
+    const auto canonical = canonical_uri(uri);
+    if (canonical && *canonical != uri) std::abort();
+  }
+  const auto uri = canonical_uri("gdrive:" + std::string(text));
+  if (!uri) return 0;
+  const auto what = gdrive::address_of("gdrive", *uri);
+  if (!what) return 0;
+  if (what->what == gdrive::address::place::id && !drive::is_id(what->id)) std::abort();
+  const auto once = gdrive::listed_spelling(what->uri);
+  if (gdrive::listed_spelling(once) != once) std::abort();
+  return 0;
+}

@@ -1,0 +1,40 @@
+/// Pauses between attempts: truncated exponential backoff with full jitter.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <random>
+#include <stop_token>
+
+namespace hondana::google {
+
+/// Spec: Google Drive API, "Resolve errors", exponential backoff. Threads: one at a time.
+class backoff {
+ public:
+  backoff(std::chrono::milliseconds first, std::chrono::milliseconds longest) noexcept : most_(first), longest_(longest) {}
+
+  /// Anything between nothing and a bound that doubles, so that those who failed together do not come back together.
+  [[nodiscard]] std::chrono::milliseconds next() {
+    const auto bound = std::min(most_, longest_);
+    most_ = std::min(most_ * 2, longest_);
+    return std::chrono::milliseconds(std::uniform_int_distribution<std::chrono::milliseconds::rep>(0, bound.count())(random_));
+  }
+
+ private:
+  std::chrono::milliseconds most_;
+  std::chrono::milliseconds longest_;
+  std::minstd_rand random_{std::random_device{}()};
+};
+
+/// False when it was stopped before.
+inline bool waited(std::chrono::steady_clock::duration so_long, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::unique_lock lock(mutex);
+  stopped.wait_for(lock, stop, so_long, [] { return false; });
+  return !stop.stop_requested();
+}
+
+}  // namespace hondana::google

@@ -1,0 +1,46 @@
+/// Makes a Drive from its `[[source]]` table.
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "config/section.hpp"
+#include "providers/gdrive/settings.hpp"
+
+namespace hondana::gdrive {
+
+result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
+  auto all = read_settings(from);
+  if (!all) return tl::unexpected(std::move(all.error()));
+  auto& how = all->how;
+  auto& who = all->who;
+  if (log) {
+    who.tokens.log = [log, name = how.name](std::string_view line) { log(name + ": " + std::string(line)); };
+    who.drive.log = who.tokens.log;
+  }
+  how.log = log;
+  // A file that is replaced whole is another one: its folder is what the sandbox opens.
+  for (const auto& file : google::files_of(who.tokens)) {
+    auto folder = std::filesystem::path(file).parent_path().string();
+    std::error_code problem;
+    const bool is_there = std::filesystem::is_directory(folder, problem);
+    const auto& known = how.private_folders;
+    if (is_there && std::find(known.begin(), known.end(), folder) == known.end())
+      how.private_folders.push_back(std::move(folder));
+  }
+  how.places = google::places_of(who.tokens);
+  auto tokens = google::make_tokens(std::move(who.tokens));
+  if (!tokens) return tl::unexpected(from.wrong("subject", tokens.error().public_text));
+  auto client = drive::client::of(std::move(who.drive), std::move(*tokens));
+  if (!client) return tl::unexpected(from.wrong("api", client.error().public_text));
+  how.from = remote_of(std::move(*client));
+  if (all->renders) how.renderer = rendering::renderer::make();
+  auto opened = gdrive_provider::open(std::move(how));
+  if (!opened) return tl::unexpected(std::move(opened.error()));
+  return std::shared_ptr<provider>(std::move(*opened));
+}
+
+}  // namespace hondana::gdrive

@@ -1,0 +1,368 @@
+/// The thread: rounds, what they end in, and waiting for the next.
+#include "providers/gdrive/follower.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "providers/gdrive/naming.hpp"
+#include "work/signals_blocked.hpp"
+
+namespace hondana::gdrive {
+namespace {
+
+constexpr std::size_t most_heard = 1'000;
+constexpr int most_doublings = 10;
+/// However many notices come.
+constexpr std::chrono::seconds between_stirred_polls{1};
+
+}  // namespace
+
+follower::follower(follower_options from) : options_(std::move(from)) {}
+
+follower::~follower() { end(); }
+
+void follower::start() {
+  const std::lock_guard lock(mutex_);
+  if (thread_.joinable() || is_ended_) return;
+  const work::signals_blocked quiet;
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+void follower::end() {
+  std::jthread ending;
+  {
+    const std::lock_guard lock(mutex_);
+    to_.reset();
+    is_ended_ = true;
+    ending.swap(thread_);
+    changed_.notify_all();
+  }
+  if (!ending.joinable()) return;
+  ending.request_stop();
+  ending.join();
+}
+
+void follower::tell_to(std::shared_ptr<change_listener> to) {
+  const std::lock_guard lock(mutex_);
+  to_.swap(to);
+}
+
+void follower::say(const std::string& line) const {
+  if (options_.log) options_.log(options_.name + ": " + line);
+}
+
+std::shared_ptr<const scene> follower::latest() const {
+  const std::lock_guard lock(mutex_);
+  return latest_;
+}
+
+result<std::shared_ptr<const scene>> follower::ready(const call& by, std::chrono::milliseconds most) const {
+  // Not beyond a day, which is more than what the system's clock can wait for.
+  const auto until = std::min(by.deadline, clock::now() + std::min<std::chrono::milliseconds>(most, std::chrono::hours(24)));
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, by.stop, until, [this] { return is_ready_ || is_ended_; });
+  if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+  if (trouble_ && (!latest_ || latest_->files() == 0)) return tl::unexpected(*trouble_);
+  if (latest_) return latest_;
+  return fail(errc::source_unavailable, "Drive is being listed for the first time. Ask again in a while.");
+}
+
+bool follower::is_sure(std::chrono::milliseconds within) const {
+  const std::lock_guard lock(mutex_);
+  return sure_at_ && clock::now() - *sure_at_ < within;
+}
+
+void follower::noted(const drive::file& now) {
+  const std::lock_guard lock(mutex_);
+  if (heard_.size() >= most_heard) return;  // the next poll tells of it
+  heard_.push_back({now, now.id, {}});
+  changed_.notify_all();
+}
+
+void follower::lost(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  if (heard_.size() >= most_heard) return;
+  heard_.push_back({{}, id, {}});
+  changed_.notify_all();
+}
+
+void follower::noted_sheets(const std::string& id, std::vector<std::string> names) {
+  const std::lock_guard lock(mutex_);
+  if (heard_.size() >= most_heard) return;  // the next read tells of them
+  heard_.push_back({{}, id, std::move(names)});
+  changed_.notify_all();
+}
+
+void follower::stir() {
+  const std::lock_guard lock(mutex_);
+  is_stirred_ = true;
+  changed_.notify_all();
+}
+
+bool follower::take_notice(const notice& what) {
+  const auto how = channels_.judge(what);
+  if (how == channels::verdict::news) stir();
+  return how != channels::verdict::foreign;
+}
+
+hondana::health follower::health() const {
+  const std::lock_guard lock(mutex_);
+  if (trouble_) {
+    const auto stays = latest_ && latest_->files() > 0 ? " What was known before is served." : "";
+    return {false, trouble_->public_text + stays};
+  }
+  std::string said = !latest_ ? "not asked yet" : std::to_string(latest_->files()) + " files";
+  if (latest_ && latest_->unplaced() > 0)
+    said += ", " + std::to_string(latest_->unplaced()) + " more in drives or folders that are not served";
+  said += "; " + std::to_string(options_.from->requests()) + " requests so far";
+  if (const auto open = channels_.open(); open > 0) said += "; changes are told by " + std::to_string(open) + " channels";
+  if (!state_.empty()) (said += "; ") += state_;
+  for (const auto& [home, why] : problems_) (said += "; ") += why;
+  return {problems_.empty(), said};
+}
+
+drive::errand follower::errand_of(const std::stop_token& stop, drive::lane of) {
+  constexpr std::chrono::minutes longest_call{5};
+  drive::errand how;
+  how.stop = stop;
+  how.until = clock::now() + longest_call;
+  how.of = of;
+  return how;
+}
+
+std::string follower::word_for_home(const std::string& home) const {
+  if (home.empty()) return "My Drive";
+  if (home == list_of_drives) return "the list of shared drives";
+  for (const auto& one : drives_) {
+    if (one.id == home) return "the shared drive \"" + shown(one.name) + '"';
+  }
+  return "a shared drive";
+}
+
+std::string follower::home_of(const drive::file& of) const {
+  const bool is_known = std::any_of(drives_.begin(), drives_.end(), [&of](const auto& one) { return one.id == of.drive_id; });
+  return is_known ? of.drive_id : std::string();
+}
+
+void follower::mind(const std::string& home, const drive::refusal* why) {
+  std::string line;
+  if (why != nullptr) line = word_for_home(home) + ": " + why->why.public_text;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto before = problems_.find(home);
+    if (why == nullptr) {
+      if (before == problems_.end()) return;
+      problems_.erase(before);
+      line = word_for_home(home) + " can be read again";
+    } else {
+      if (before != problems_.end() && before->second == line) return;
+      problems_[home] = line;
+    }
+  }
+  say(line + (why != nullptr && !why->why.private_text.empty() ? " (" + why->why.private_text + ')' : std::string()));
+}
+
+result<void> follower::load(const std::stop_token& stop) {
+  if (auto begun = options_.where->begin(stop); !begun) return begun;
+  auto positions = options_.where->positions();
+  if (!positions) return tl::unexpected(std::move(positions.error()));
+  auto drives = options_.where->drives();
+  if (!drives) return tl::unexpected(std::move(drives.error()));
+  auto looks = options_.where->looks();
+  if (!looks) return tl::unexpected(std::move(looks.error()));
+  auto root = options_.where->root();
+  if (!root) return tl::unexpected(std::move(root.error()));
+  auto sheets = options_.where->sheets();
+  if (!sheets) return tl::unexpected(std::move(sheets.error()));
+  items_.clear();
+  auto all =
+      options_.where->each([this](shared_item one, std::int64_t generation) { items_[one->id] = known{one, generation}; });
+  if (!all) return all;
+  for (auto& one : *positions) positions_[one.home] = std::move(one);
+  drives_ = std::move(*drives);
+  looks_ = std::move(*looks);
+  root_ = std::move(*root);
+  for (auto& [id, names] : *sheets) sheets_[id] = std::move(names);
+  return {};
+}
+
+drive::answer<void> follower::apply(batch what) {
+  auto room = options_.most_files - std::min(options_.most_files, items_.size());
+  std::erase_if(what.put, [&](const shared_item& one) {
+    if (items_.contains(one->id)) return false;
+    if (room == 0) {
+      if (!std::exchange(is_full_, true))
+        say("there are more than " + std::to_string(options_.most_files) +
+            " files, and the others are left out; raise max_files, or name fewer drives");
+      return true;
+    }
+    --room;
+    return false;
+  });
+  if (auto done = options_.where->apply(what); !done) {
+    drive::refusal why;
+    why.why = std::move(done.error());
+    return tl::unexpected(std::move(why));
+  }
+  for (auto& one : what.put) {
+    auto& place = items_[one->id];
+    is_dirty_ = is_dirty_ || !place.what || *place.what != *one;
+    place = known{std::move(one), what.generation};
+  }
+  for (const auto& id : what.gone) {
+    is_dirty_ = items_.erase(id) > 0 || is_dirty_;
+    sheets_.erase(id);
+  }
+  for (auto& id : what.looks_begun) looks_.push_back(std::move(id));
+  for (const auto& id : what.looks_done) std::erase(looks_, id);
+  if (what.at) {
+    is_dirty_ = is_dirty_ || positions_[what.at->home].is_crawled != what.at->is_crawled;
+    positions_[what.at->home] = std::move(*what.at);
+  }
+  return {};
+}
+
+void follower::publish() {
+  material from;
+  from.scheme = options_.scheme;
+  from.root = root_;
+  from.drives = drives_;
+  from.wanted = options_.wanted;
+  from.items.reserve(items_.size());
+  for (const auto& [id, one] : items_) from.items.push_back(one.what);
+  from.is_whole = [this](const std::string& home) {
+    const auto at = positions_.find(home);
+    return at != positions_.end() && at->second.is_crawled;
+  };
+  from.sheets = sheets_;
+  from.now = std::chrono::system_clock::now();
+  const auto made = scene::make(std::move(from));
+  std::shared_ptr<const scene> before;
+  std::shared_ptr<change_listener> to;
+  {
+    const std::lock_guard lock(mutex_);
+    before = std::exchange(latest_, made);
+    to = to_;
+    changed_.notify_all();
+  }
+  is_dirty_ = false;
+  if (!to) return;
+  if (before) {
+    made->tell_changes_since(*before, *to);
+  } else {
+    to->list_changed();
+  }
+}
+
+bool follower::take_heard() {
+  std::vector<news> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all.swap(heard_);
+  }
+  for (auto& one : all) {
+    const auto found = items_.find(one.id);
+    if (one.sheets) {
+      if (sheets_[one.id] == *one.sheets || found == items_.end()) continue;
+      if (auto done = options_.where->put_sheets(one.id, *one.sheets); !done) say(done.error().public_text);
+      sheets_[one.id] = std::move(*one.sheets);
+      is_dirty_ = true;
+      continue;
+    }
+    // Of what is not listed nothing is kept.
+    if (found == items_.end()) continue;
+    const auto home = found->second.what->home;
+    batch into;
+    into.at = positions_[home];
+    into.generation = into.at->generation;
+    if (one.now) {
+      take_file(home_of(*one.now), *one.now, into);
+    } else {
+      lose(home, one.id, into);
+    }
+    if (auto done = apply(std::move(into)); !done) say(done.error().why.public_text);
+  }
+  return !all.empty();
+}
+
+void follower::run(const std::stop_token& stop) {
+  auto interval = options_.shortest;
+  int failures = 0;
+  result<void> loaded;
+  try {
+    loaded = load(stop);
+  } catch (const std::exception& error) {
+    loaded = fail(errc::internal, "What is kept of Drive cannot be read.", error.what());
+  }
+  if (!loaded) {
+    say(loaded.error().public_text);
+    const std::lock_guard lock(mutex_);
+    trouble_ = std::move(loaded.error());
+    is_ready_ = true;
+    changed_.notify_all();
+    return;
+  }
+  if (!positions_.empty()) {
+    publish();
+    const auto all = homes();
+    const std::lock_guard lock(mutex_);
+    is_ready_ = std::all_of(all.begin(), all.end(), [this](const auto& home) {
+      const auto at = positions_.find(home);
+      return at != positions_.end() && at->second.is_crawled;
+    });
+    changed_.notify_all();
+  }
+  auto next = clock::now();
+  auto earliest = next;
+  while (!stop.stop_requested()) {
+    bool is_due = false;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait_until(lock, stop, next, [this] { return is_stirred_ || !heard_.empty(); });
+      const auto now = clock::now();
+      if (std::exchange(is_stirred_, false)) next = std::min(next, std::max(now, earliest));
+      is_due = now >= next;
+    }
+    if (stop.stop_requested()) break;
+    drive::answer<bool> done = false;
+    try {
+      if (take_heard() && is_dirty_) publish();
+      if (!is_due) continue;
+      const auto begun = clock::now();
+      done = round(stop);
+      if (is_dirty_ || !latest()) publish();
+      if (done) {
+        const std::lock_guard lock(mutex_);
+        if (problems_.empty()) sure_at_ = begun;
+      }
+    } catch (const std::exception& error) {
+      drive::refusal why;
+      why.why = {errc::internal, "Following Drive failed.", error.what()};
+      done = tl::unexpected(std::move(why));
+    }
+    if (stop.stop_requested()) break;
+    if (done) {
+      failures = 0;
+      interval = *done ? options_.shortest : std::min(options_.longest, interval * 2);
+    } else {
+      interval = std::min(options_.longest, options_.shortest * (1 << std::min(failures++, most_doublings)));
+      if (done.error().why.retry) interval = std::max(interval, std::min(*done.error().why.retry, options_.longest * 4));
+    }
+    next = clock::now() + interval;
+    earliest = clock::now() + std::min<std::chrono::milliseconds>(options_.shortest, between_stirred_polls);
+    std::string line;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto before = trouble_ ? trouble_->public_text : std::string();
+      trouble_ = done ? std::nullopt : std::optional(done.error().why);
+      const auto now = trouble_ ? trouble_->public_text : std::string();
+      if (now != before) line = now.empty() ? "Drive can be read again" : now + " (" + trouble_->private_text + ')';
+      is_ready_ = true;
+      state_.clear();
+      changed_.notify_all();
+    }
+    if (!line.empty()) say(line);
+  }
+}
+
+}  // namespace hondana::gdrive

@@ -1,0 +1,151 @@
+/// Keeps what is known of Drive like Drive.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <hondana/notice.hpp>
+#include <hondana/provider.hpp>
+
+#include "providers/gdrive/channels.hpp"
+#include "providers/gdrive/kept.hpp"
+#include "providers/gdrive/remote.hpp"
+#include "providers/gdrive/scene.hpp"
+
+namespace hondana::gdrive {
+
+/// What stands for that list where problems of homes are kept; no id has a blank.
+inline constexpr std::string_view list_of_drives = "list of drives";
+
+struct follower_options {
+  std::string name{};
+  std::string scheme = "gdrive";
+  std::shared_ptr<remote> from{};
+  std::shared_ptr<kept> where{};
+  std::vector<std::string> wanted{};  ///< Slugs of drives; empty: all.
+  bool has_shared_drives = true;
+  std::chrono::milliseconds shortest{10'000};  ///< Between two polls, after a change;
+  std::chrono::milliseconds longest{60'000};   ///< twice as long after each that found nothing, up to this.
+  std::size_t most_files = 100'000;
+  std::string notices{};                        ///< The public address that notices are to come to; empty: none are asked for.
+  std::function<void(std::string_view)> log{};  ///< May be empty. Threads: any.
+};
+
+/// One thread from `start` on: it crawls what it has not seen whole, and polls the logs of changes from then on. What it has
+/// found is on disk before it counts, so that whatever ends the process, the next one goes on where it was. Threads: any.
+class follower {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  explicit follower(follower_options from);
+  ~follower();
+  follower(const follower&) = delete;
+  follower& operator=(const follower&) = delete;
+
+  /// Starts the thread, once.
+  void start();
+  /// Waits until the thread has ended; nothing is told any more.
+  void end();
+  void tell_to(std::shared_ptr<change_listener> to);
+
+  /// The newest scene; null before the first.
+  [[nodiscard]] std::shared_ptr<const scene> latest() const;
+  /// The newest scene once Drive has been seen whole or could not be, or after `most`; the stop and deadline of `by` end the
+  /// waiting. Errors: source_unavailable and those of Drive where nothing is known at all; cancelled.
+  [[nodiscard]] result<std::shared_ptr<const scene>> ready(const call& by, std::chrono::milliseconds most) const;
+  /// Whether everything was as it is known less than so long ago.
+  [[nodiscard]] bool is_sure(std::chrono::milliseconds within) const;
+
+  /// What a read has found out: a file as it is now, one that is not there any more, the sheets of a workbook.
+  void noted(const drive::file& now);
+  void lost(const std::string& id);
+  void noted_sheets(const std::string& id, std::vector<std::string> names);
+  /// The next poll is made now.
+  void stir();
+  /// As `takes_notices::take_notice`.
+  [[nodiscard]] bool take_notice(const notice& what);
+
+  [[nodiscard]] hondana::health health() const;
+
+ private:
+  struct known {
+    shared_item what{};
+    std::int64_t generation = 0;
+  };
+  struct news {
+    std::optional<drive::file> now{};
+    std::string id{};
+    std::optional<std::vector<std::string>> sheets{};
+  };
+
+  void run(const std::stop_token& stop);
+  [[nodiscard]] result<void> load(const std::stop_token& stop);
+  /// Whether something changed. Errors: those that concern everything.
+  [[nodiscard]] drive::answer<bool> round(const std::stop_token& stop);
+  [[nodiscard]] drive::answer<void> find_root(const std::stop_token& stop);
+  [[nodiscard]] drive::answer<void> find_drives(const std::stop_token& stop);
+  [[nodiscard]] std::vector<std::string> homes() const;
+  [[nodiscard]] drive::answer<void> crawl(const std::string& home, const std::stop_token& stop);
+  [[nodiscard]] drive::answer<void> poll(const std::string& home, const std::stop_token& stop);
+  [[nodiscard]] drive::answer<void> look_into_folders(const std::stop_token& stop);
+  [[nodiscard]] drive::answer<void> look_into(const std::string& folder, const std::stop_token& stop);
+  void open_channels(const std::stop_token& stop);
+  void take_change(const std::string& home, const drive::change& what, batch& into);
+  void take_file(const std::string& home, const drive::file& now, batch& into);
+  void lose(const std::string& home, const std::string& id, batch& into);
+  [[nodiscard]] bool take_heard();
+  /// On disk, and then here.
+  [[nodiscard]] drive::answer<void> apply(batch what);
+  void publish();
+  [[nodiscard]] std::string home_of(const drive::file& of) const;
+  [[nodiscard]] std::string word_for_home(const std::string& home) const;
+  [[nodiscard]] static drive::errand errand_of(const std::stop_token& stop, drive::lane of);
+  void say(const std::string& line) const;
+  void mind(const std::string& home, const drive::refusal* why);
+
+  const follower_options options_;
+  channels channels_;
+
+  // Of the thread.
+  std::unordered_map<std::string, known> items_;
+  std::map<std::string, position> positions_;
+  std::vector<drive::shared_drive> drives_;
+  std::unordered_map<std::string, std::vector<std::string>> sheets_;
+  std::vector<std::string> looks_;
+  std::string root_;
+  bool is_root_sure_ = false;
+  bool is_dirty_ = false;
+  bool are_drives_due_ = true;
+  bool is_full_ = false;
+  clock::time_point drives_at_{};
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable_any changed_;
+  std::shared_ptr<const scene> latest_;
+  std::shared_ptr<change_listener> to_;
+  std::vector<news> heard_;
+  bool is_stirred_ = false;
+  bool is_ready_ = false;
+  bool is_ended_ = false;
+  std::optional<clock::time_point> sure_at_{};
+  std::optional<failure> trouble_{};             // of everything
+  std::map<std::string, std::string> problems_;  // of homes
+  std::string state_;                            // for people, while it crawls
+  std::jthread thread_;                          // the last member: it uses the others
+};
+
+}  // namespace hondana::gdrive

@@ -1,0 +1,360 @@
+/// What a round asks of Drive: the drives, everything of what is new, and changes of the rest.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "drive/query.hpp"
+#include "providers/gdrive/follower.hpp"
+#include "providers/gdrive/naming.hpp"
+
+namespace hondana::gdrive {
+namespace {
+
+constexpr std::chrono::minutes between_looks_at_drives{10};
+constexpr std::size_t most_drives = 10'000;
+/// Of one list; empty pages that go on and on are none.
+constexpr std::size_t most_pages = 100'000;
+
+/// Whether an error is one of everything that is asked, and not of one drive.
+bool concerns_all(const drive::refusal& why) noexcept {
+  return why.what != drive::trouble::not_found && why.what != drive::trouble::forbidden && why.what != drive::trouble::gone &&
+         why.what != drive::trouble::bad_request && why.what != drive::trouble::malformed;
+}
+
+std::string time_since(std::chrono::steady_clock::time_point begun) {
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun);
+  return std::to_string(took.count()) + " ms";
+}
+
+drive::refusal endless(const std::string& what) {
+  drive::refusal why;
+  why.what = drive::trouble::malformed;
+  why.why = {errc::broken_protocol, "Drive's list of " + what + " does not come to an end.", {}};
+  return why;
+}
+
+drive::refusal cancelled() {
+  drive::refusal why;
+  why.what = drive::trouble::cancelled;
+  why.why = {errc::cancelled, "The source was stopped.", {}};
+  return why;
+}
+
+}  // namespace
+
+drive::answer<void> follower::find_root(const std::stop_token& stop) {
+  if (is_root_sure_) return {};
+  auto found = options_.from->file("root", errand_of(stop, drive::lane::polling));
+  if (!found) return tl::unexpected(std::move(found.error()));
+  const bool is_other = !root_.empty() && root_ != found->id;
+  if (auto put = options_.where->put_root(found->id); !put) {
+    drive::refusal why;
+    why.why = std::move(put.error());
+    return tl::unexpected(std::move(why));
+  }
+  if (is_other) {
+    say("the account is another one than before: what was known is forgotten, and everything is listed anew");
+    items_.clear();
+    positions_.clear();
+    drives_.clear();
+    looks_.clear();
+    sheets_.clear();
+  }
+  is_dirty_ = is_dirty_ || root_ != found->id;
+  root_ = found->id;
+  is_root_sure_ = true;
+  return {};
+}
+
+drive::answer<void> follower::find_drives(const std::stop_token& stop) {
+  if (!options_.has_shared_drives) return {};
+  if (!are_drives_due_ && clock::now() - drives_at_ < between_looks_at_drives) return {};
+  std::vector<drive::shared_drive> all;
+  std::string token;
+  std::size_t pages = 0;
+  do {
+    if (++pages > most_pages) return tl::unexpected(endless("shared drives"));
+    auto page = options_.from->drives(token, errand_of(stop, drive::lane::polling));
+    if (!page && page.error().what == drive::trouble::scope_missing) {
+      mind(std::string(list_of_drives), &page.error());
+      return {};
+    }
+    if (!page) return tl::unexpected(std::move(page.error()));
+    for (auto& one : page->drives) all.push_back(std::move(one));
+    token = std::move(page->next);
+  } while (!token.empty() && all.size() < most_drives);
+  mind(std::string(list_of_drives), nullptr);
+  are_drives_due_ = false;
+  drives_at_ = clock::now();
+  if (all == drives_) return {};
+  std::vector<std::string> gone;
+  for (const auto& one : drives_) {
+    const bool is_there = std::any_of(all.begin(), all.end(), [&one](const auto& now) { return now.id == one.id; });
+    if (!is_there) gone.push_back(one.id);
+  }
+  auto put = options_.where->put_drives(all);
+  for (const auto& id : gone) {
+    if (put) put = options_.where->forget_home(id);
+  }
+  if (!put) {
+    drive::refusal why;
+    why.why = std::move(put.error());
+    return tl::unexpected(std::move(why));
+  }
+  for (const auto& id : gone) {
+    mind(id, nullptr);
+    channels_.forget(id);
+    say(word_for_home(id) + " is not there any more");
+    positions_.erase(id);
+    std::erase_if(items_, [&id](const auto& one) { return one.second.what->home == id; });
+  }
+  drives_ = std::move(all);
+  is_dirty_ = true;
+  return {};
+}
+
+std::vector<std::string> follower::homes() const {
+  const auto is_wanted = [this](std::string_view slug) {
+    const auto& all = options_.wanted;
+    return all.empty() || std::find(all.begin(), all.end(), slug) != all.end();
+  };
+  std::vector<std::string> out;
+  if (is_wanted(my_drive) || is_wanted(shared_with_me)) out.emplace_back();
+  if (!options_.has_shared_drives) return out;
+  for (const auto& [id, slug] : slugs_of(drives_)) {
+    if (is_wanted(slug)) out.push_back(id);
+  }
+  return out;
+}
+
+drive::answer<bool> follower::round(const std::stop_token& stop) {
+  if (auto found = find_root(stop); !found) return tl::unexpected(std::move(found.error()));
+  if (auto found = find_drives(stop); !found) return tl::unexpected(std::move(found.error()));
+  const bool was_dirty = is_dirty_;
+  bool is_changed = was_dirty;
+  for (const auto& home : homes()) {
+    if (stop.stop_requested()) return tl::unexpected(cancelled());
+    const auto& at = positions_[home];
+    auto done = at.is_crawling || !at.is_crawled ? crawl(home, stop) : poll(home, stop);
+    // What a folder that has gone may have left behind elsewhere.
+    if (done && positions_[home].is_crawling) done = crawl(home, stop);
+    if (!done && concerns_all(done.error())) return tl::unexpected(std::move(done.error()));
+    mind(home, done ? nullptr : &done.error());
+    if (!done) are_drives_due_ = true;
+    is_changed = is_changed || is_dirty_;
+    if (is_dirty_) publish();
+  }
+  if (auto done = look_into_folders(stop); !done) return tl::unexpected(std::move(done.error()));
+  open_channels(stop);
+  return is_changed || is_dirty_;
+}
+
+void follower::open_channels(const std::stop_token& stop) {
+  if (options_.notices.empty()) return;
+  for (const auto& home : homes()) {
+    const auto now = channels::clock::now();
+    const auto& at = positions_[home];
+    if (stop.stop_requested() || !at.is_crawled || at.start.empty() || !channels_.needs_one(home, now)) continue;
+    auto asked = channels::request_for(home, at.start, options_.notices);
+    if (!asked) return say(asked.error().public_text);
+    channels_.expect(home, *asked, now);
+    const auto answer = options_.from->watch(*asked, errand_of(stop, drive::lane::polling));
+    if (!answer) {
+      // Polling goes on, and finds everything all the same.
+      channels_.refused(home, now);
+      say(word_for_home(home) + ": Drive sends no notices: " + answer.error().why.public_text + " (" +
+          answer.error().why.private_text + ')');
+      continue;
+    }
+    if (const auto before = channels_.opened(home, *answer, now)) {
+      const auto stopped = options_.from->stop(*before, errand_of(stop, drive::lane::polling));
+      if (!stopped) say("a channel could not be closed, and ends by itself: " + stopped.error().why.public_text);
+    }
+  }
+}
+
+drive::answer<void> follower::crawl(const std::string& home, const std::stop_token& stop) {
+  const auto begun = clock::now();
+  const auto requests = options_.from->requests();
+  auto at = positions_[home];
+  at.home = home;
+  if (!at.is_crawling || at.crawl_start.empty()) {
+    // Changes since then are told when it has ended; the other way round some would be missed.
+    auto token = options_.from->start_token(home, errand_of(stop, drive::lane::crawling));
+    if (!token) return tl::unexpected(std::move(token.error()));
+    at.crawl_start = std::move(*token);
+    at.next_page.clear();
+    at.is_crawling = true;
+    ++at.generation;
+    batch beginning;
+    beginning.at = at;
+    if (auto done = apply(std::move(beginning)); !done) return done;
+  } else if (!at.next_page.empty()) {
+    say("the crawl of " + word_for_home(home) + " goes on where it was");
+  }
+  std::size_t files = 0;
+  std::size_t pages = 0;
+  is_full_ = false;
+  drive::list_request what;
+  what.q = drive::query().trashed(false).text();
+  what.in = home.empty() ? drive::list_request::corpus::user : drive::list_request::corpus::drive;
+  what.drive_id = home;
+  for (;;) {
+    if (stop.stop_requested()) return tl::unexpected(cancelled());
+    if (++pages > most_pages) return tl::unexpected(endless("files"));
+    what.page_token = at.next_page;
+    auto page = options_.from->files(what, errand_of(stop, drive::lane::crawling));
+    if (!page && page.error().what == drive::trouble::page_token_gone && !at.next_page.empty()) {
+      say("the crawl of " + word_for_home(home) + " cannot go on where it was, and begins anew");
+      at.next_page.clear();
+      continue;
+    }
+    if (!page) return tl::unexpected(std::move(page.error()));
+    batch into;
+    into.generation = at.generation;
+    for (const auto& one : page->files) {
+      // What lies in a shared drive comes with the crawl of that.
+      if (home_of(one) != home || one.id == root_) continue;
+      into.put.push_back(item_of(one, home));
+      ++files;
+    }
+    at.next_page = is_full_ ? std::string() : std::move(page->next);
+    const bool is_last = at.next_page.empty();
+    if (is_last) {
+      at.is_crawling = false;
+      at.is_crawled = true;
+      at.start = std::move(at.crawl_start);
+      at.crawl_start.clear();
+      std::set<std::string_view> now;
+      for (const auto& one : into.put) now.insert(one->id);
+      for (const auto& [id, one] : items_) {
+        const bool is_unseen = one.what->home == home && one.generation != at.generation && !now.contains(id);
+        // Where there is no room for more nothing is looked at, and so nothing is known to be gone.
+        if (is_unseen && !is_full_) into.gone.push_back(id);
+      }
+    }
+    into.at = at;
+    if (auto done = apply(std::move(into)); !done) return done;
+    {
+      const std::lock_guard lock(mutex_);
+      state_ = "listing " + word_for_home(home) + ": " + std::to_string(files) + " files so far";
+    }
+    if (is_last) break;
+  }
+  say(word_for_home(home) + ": " + std::to_string(files) + " files listed with " +
+      std::to_string(options_.from->requests() - requests) + " requests in " + time_since(begun));
+  return {};
+}
+
+drive::answer<void> follower::poll(const std::string& home, const std::stop_token& stop) {
+  drive::changes_request what;
+  what.drive_id = home;
+  for (;;) {
+    if (stop.stop_requested()) return tl::unexpected(cancelled());
+    what.page_token = positions_[home].start;
+    auto page = options_.from->changes(what, errand_of(stop, drive::lane::polling));
+    if (!page && page.error().what == drive::trouble::page_token_gone) {
+      say("the changes of " + word_for_home(home) +
+          " since the last time are not to be had any more: everything is listed anew, and what is known is served meanwhile");
+      return crawl(home, stop);
+    }
+    if (!page) return tl::unexpected(std::move(page.error()));
+    batch into;
+    into.at = positions_[home];
+    into.generation = into.at->generation;
+    for (const auto& one : page->changes) take_change(home, one, into);
+    const bool is_last = page->next.empty();
+    const auto& token = is_last ? page->start : page->next;
+    if (!token.empty()) into.at->start = token;
+    if (auto done = apply(std::move(into)); !done) return done;
+    if (is_last || token.empty()) return {};
+  }
+}
+
+void follower::take_change(const std::string& home, const drive::change& what, batch& into) {
+  if (what.of == drive::change::kind::drive) {
+    are_drives_due_ = true;
+    return;
+  }
+  if (what.is_removed || !what.now) return lose(home, what.id, into);
+  take_file(home, *what.now, into);
+}
+
+void follower::take_file(const std::string& home, const drive::file& now, batch& into) {
+  // The log of its own drive tells of it.
+  if (home_of(now) != home || now.id == root_) return;
+  const auto found = items_.find(now.id);
+  const bool is_known = found != items_.end();
+  if (now.is_trashed && !now.is_folder()) {
+    if (is_known) lose(home, now.id, into);
+    return;
+  }
+  // A folder in the bin comes out of it with all that is in it, of which nothing is told.
+  if (now.is_trashed && !is_known) return;
+  std::erase(into.gone, now.id);
+  std::erase_if(into.put, [&now](const auto& one) { return one->id == now.id; });
+  into.put.push_back(item_of(now, home));
+  if (now.is_folder() && !is_known) into.looks_begun.push_back(now.id);
+}
+
+void follower::lose(const std::string& home, const std::string& id, batch& into) {
+  std::erase_if(into.put, [&id](const auto& one) { return one->id == id; });
+  const auto found = items_.find(id);
+  // It went to another drive, whose log has told of it.
+  if (found == items_.end() || found->second.what->home != home) return;
+  into.gone.push_back(id);
+  if (!found->second.what->is_folder()) return;
+  // What lay in it has gone with it, or is shared by itself: it is not served before that is known.
+  std::set<std::string> lost{id};
+  const auto is_put = [&into](const std::string& other) {
+    return std::any_of(into.put.begin(), into.put.end(), [&other](const auto& one) { return one->id == other; });
+  };
+  for (bool has_more = true; has_more;) {
+    has_more = false;
+    for (const auto& [other, one] : items_) {
+      if (lost.contains(other) || !lost.contains(one.what->parent) || is_put(other)) continue;
+      lost.insert(other);
+      into.gone.push_back(other);
+      has_more = true;
+    }
+  }
+  if (lost.size() > 1 && into.at && !into.at->is_crawling) {
+    into.at->is_crawling = true;
+    into.at->crawl_start.clear();
+  }
+}
+
+drive::answer<void> follower::look_into_folders(const std::stop_token& stop) {
+  while (!looks_.empty()) {
+    if (stop.stop_requested()) return tl::unexpected(cancelled());
+    const auto folder = looks_.back();
+    auto done = look_into(folder, stop);
+    if (!done && concerns_all(done.error())) return done;
+    batch over;
+    over.looks_done.push_back(folder);
+    if (auto applied = apply(std::move(over)); !applied) return applied;
+  }
+  return {};
+}
+
+drive::answer<void> follower::look_into(const std::string& folder, const std::stop_token& stop) {
+  const auto found = items_.find(folder);
+  if (found == items_.end()) return {};
+  const auto home = found->second.what->home;
+  drive::list_request what;
+  what.q = drive::query().in_folder(folder).trashed(false).text();
+  what.in = home.empty() ? drive::list_request::corpus::user : drive::list_request::corpus::drive;
+  what.drive_id = home;
+  do {
+    auto page = options_.from->files(what, errand_of(stop, drive::lane::crawling));
+    if (!page) return tl::unexpected(std::move(page.error()));
+    batch into;
+    into.generation = positions_[home].generation;
+    for (const auto& one : page->files) take_file(home, one, into);
+    what.page_token = std::move(page->next);
+    if (auto done = apply(std::move(into)); !done) return done;
+  } while (!what.page_token.empty() && !stop.stop_requested());
+  return {};
+}
+
+}  // namespace hondana::gdrive

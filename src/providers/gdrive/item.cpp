@@ -1,0 +1,41 @@
+/// Taking over what Drive says.
+#include "providers/gdrive/item.hpp"
+
+#include <utility>
+
+namespace hondana::gdrive {
+
+shared_item item_of(const drive::file& from, std::string home) {
+  item made;
+  made.id = from.id;
+  made.name = from.name;
+  made.mime_type = from.mime_type;
+  if (!from.parents.empty()) made.parent = from.parents.front();
+  made.home = std::move(home);
+  made.version = from.version;
+  made.content = !from.md5.empty() ? from.md5 : from.head_revision;
+  if (!from.owners.empty())
+    made.owner = from.owners.front().email.empty() ? from.owners.front().name : from.owners.front().email;
+  made.web_link = from.web_link;
+  made.resource_key = from.resource_key;
+  if (from.leads_to) {
+    made.target = from.leads_to->target;
+    made.target_type = from.leads_to->target_type;
+    made.target_key = from.leads_to->target_key;
+  }
+  made.size = from.size;
+  made.modified = from.modified;
+  made.created = from.created;
+  made.is_trashed = from.is_trashed;
+  made.is_starred = from.is_starred;
+  return std::make_shared<const item>(std::move(made));
+}
+
+std::string version_of(const item& of) {
+  constexpr std::string_view googles = "application/vnd.google-apps.";
+  // What Google's editors hold has revisions without bytes; `version` is what grows with each change of these.
+  const bool has_bytes = !of.mime_type.starts_with(googles);
+  return has_bytes && !of.content.empty() ? of.content : of.version;
+}
+
+}  // namespace hondana::gdrive

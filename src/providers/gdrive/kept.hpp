@@ -1,0 +1,109 @@
+/// What is known of Drive, on disk: files, how far each log was read, and contents for when Drive cannot be reached.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/error.hpp>
+#include <hondana/resource.hpp>
+
+#include "drive/entries.hpp"
+#include "providers/gdrive/item.hpp"
+#include "sqlite/owned_file.hpp"
+
+namespace hondana::gdrive {
+
+/// How far one home (`item::home`) is known.
+struct position {
+  std::string home{};
+  std::string start{};          ///< The token that changes are asked with.
+  std::string crawl_start{};    ///< The one that will be, once the crawl under way has ended.
+  std::string next_page{};      ///< Of the crawl; empty: its first.
+  std::int64_t generation = 0;  ///< Of the crawl, growing; what it saw has it.
+  bool is_crawled = false;      ///< It was seen whole once.
+  bool is_crawling = false;
+
+  bool operator==(const position&) const = default;
+};
+
+/// What changes at once, or not at all.
+struct batch {
+  std::vector<shared_item> put{};
+  std::int64_t generation = 0;  ///< Of what is put.
+  std::vector<std::string> gone{};
+  std::optional<position> at{};
+  std::vector<std::string> looks_begun{};  ///< Folders whose children are to be listed.
+  std::vector<std::string> looks_done{};
+};
+
+/// A content as it was once read.
+struct kept_content {
+  std::string version{};
+  std::string mime_type{};
+  shared_bytes bytes{};
+  std::chrono::system_clock::time_point read_at{};
+};
+
+/// One file of SQLite, or memory. Calls take microseconds to milliseconds. Errors of all: source_unavailable. Threads: any.
+class kept {
+ public:
+  /// Makes the folder; the file is opened by `begin`. `path` empty: in memory. `most_content`: bytes of contents together;
+  /// those used longest ago go first.
+  [[nodiscard]] static result<std::shared_ptr<kept>> make(const std::string& path, std::uint64_t most_content,
+                                                          std::function<void(std::string_view)> log);
+  /// Opens it, before anything else is asked but contents. Waits a few seconds for another that has it; when that does not let
+  /// it go, or it cannot be had at all, what is kept is in memory this time, which the log says. Errors: cancelled.
+  [[nodiscard]] result<void> begin(const std::stop_token& stop);
+
+  [[nodiscard]] result<void> each(const std::function<void(shared_item, std::int64_t generation)>& take);
+  [[nodiscard]] result<std::vector<position>> positions();
+  [[nodiscard]] result<std::vector<std::string>> looks();
+  [[nodiscard]] result<std::vector<drive::shared_drive>> drives();
+  /// The id of the folder that is the user's own drive; empty: not known yet.
+  [[nodiscard]] result<std::string> root();
+  /// Names of the sheets of workbooks, by their ids.
+  [[nodiscard]] result<std::vector<std::pair<std::string, std::vector<std::string>>>> sheets();
+
+  [[nodiscard]] result<void> apply(const batch& what);
+  [[nodiscard]] result<void> put_drives(const std::vector<drive::shared_drive>& all);
+  /// Everything else is forgotten when it is another than before.
+  [[nodiscard]] result<void> put_root(const std::string& id);
+  /// A drive that is not ours any more.
+  [[nodiscard]] result<void> forget_home(const std::string& home);
+  [[nodiscard]] result<void> put_sheets(const std::string& id, const std::vector<std::string>& names);
+
+  /// `part`: what of the file. Nothing before `begin`.
+  [[nodiscard]] result<std::optional<kept_content>> content(const std::string& id, std::string_view part);
+  /// What is longer than an eighth of all is not kept.
+  [[nodiscard]] result<void> put_content(const std::string& id, std::string_view part, const kept_content& what);
+  [[nodiscard]] std::uint64_t content_bytes() const;
+
+ private:
+  kept(std::string path, std::uint64_t most_content, std::function<void(std::string_view)> log)
+      : path_(std::move(path)), most_content_(most_content), log_(std::move(log)) {}
+  [[nodiscard]] result<void> open(const std::string& path);
+  [[nodiscard]] result<void> put(const std::vector<shared_item>& all, std::int64_t generation);
+  [[nodiscard]] result<void> forget(const std::string& id);
+  [[nodiscard]] result<void> run(const char* sql, std::string_view first = {});
+  [[nodiscard]] result<void> make_room();
+  [[nodiscard]] result<void> count_content();
+
+  const std::string path_;
+  const std::uint64_t most_content_;
+  const std::function<void(std::string_view)> log_;
+  mutable std::mutex mutex_;
+  sqlite::owned_file file_;
+  std::uint64_t content_bytes_ = 0;
+};
+
+}  // namespace hondana::gdrive

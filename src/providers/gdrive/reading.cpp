@@ -1,0 +1,335 @@
+/// What a read gives: finding the file, and its contents with what is told of them.
+#include <algorithm>
+#include <set>
+
+#include <hondana/uri.hpp>
+
+#include "bytes/digest.hpp"
+#include "bytes/prepare.hpp"
+#include "providers/gdrive/describe.hpp"
+#include "providers/gdrive/naming.hpp"
+#include "providers/gdrive/provider.hpp"
+
+namespace hondana::gdrive {
+namespace {
+
+constexpr std::size_t most_hops = 10;
+constexpr std::size_t most_recent = 50;
+constexpr std::size_t most_starred = 1'000;
+
+tl::unexpected<failure> nothing_there() { return fail(errc::resource_not_found, "There is no such file in this Drive."); }
+
+void add_facts(content& to, const fetched& from, const part& of) {
+  if (!of.sheet.empty()) to.metadata.emplace_back(sheet_key, shown(of.sheet));
+  if (of.is_cut) to.metadata.emplace_back(cut_key, true);
+  if (from.is_by_link) to.metadata.emplace_back(by_link_key, true);
+  if (!from.problem.empty()) to.metadata.emplace_back(problem_key, from.problem);
+  if (!from.age) return;
+  to.metadata.emplace_back(offline_key, true);
+  to.metadata.emplace_back(age_key, static_cast<std::int64_t>(from.age->count()));
+}
+
+std::string names_of(const std::vector<part>& parts) {
+  constexpr std::size_t most_named = 20;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(parts.size(), most_named); ++i) (out += i == 0 ? "" : ", ") += shown(parts[i].sheet);
+  if (parts.size() > most_named) out += ", …";
+  return out;
+}
+
+}  // namespace
+
+drive::errand gdrive_provider::errand_of(const scene& in, const item& of, const call& by) const {
+  drive::errand how;
+  how.stop = by.stop;
+  if (by.deadline != std::chrono::steady_clock::time_point::max()) how.until = by.deadline;
+  how.keys = in.keys_of(of);
+  return how;
+}
+
+result<gdrive_provider::found> gdrive_provider::find_by_id(const scene& in, const std::string& id, const std::string& key,
+                                                           const call& by) const {
+  if (const auto* one = in.find(id)) {
+    const auto entry = in.entries().find(one->uri);
+    if (!entry || !is_readable(by.who, *entry)) return nothing_there();
+    return found{one->what, one->uri, {}};
+  }
+  // Which drive it lies in is not known, and so not whether it is to be served; nor to whom.
+  if (!how_.drives.empty() || by.who.view) return nothing_there();
+  item unknown;
+  unknown.id = id;
+  unknown.resource_key = key;
+  const auto file = how_.from->file(id, errand_of(in, unknown, by));
+  if (!file && file.error().what == drive::trouble::not_found)
+    return fail(errc::resource_not_found, file.error().why.public_text, file.error().why.private_text);
+  if (!file) return tl::unexpected(file.error().why);
+  if (file->is_trashed) return nothing_there();
+  return found{item_of(*file, file->drive_id), {}, {}};
+}
+
+result<gdrive_provider::found> gdrive_provider::find(const scene& in, const address& what, const call& by) const {
+  if (what.what == address::place::id) return find_by_id(in, what.id, {}, by);
+  const auto* one = in.at(what.uri);
+  if (one == nullptr) one = in.at(listed_spelling(what.uri));
+  if (one == nullptr) return nothing_there();
+  const auto entry = in.entries().find(one->uri);
+  if (!entry || !is_readable(by.who, *entry)) return nothing_there();
+  return found{one->what, one->uri, {}};
+}
+
+result<gdrive_provider::found> gdrive_provider::followed(const scene& in, found from, const call& by) const {
+  std::set<std::string> seen;
+  const auto name = shown(from.what->name);
+  while (from.what->is_shortcut()) {
+    if (!seen.insert(from.what->id).second || seen.size() > most_hops)
+      return fail(errc::invalid_argument,
+                  "The shortcut \"" + name + "\" leads in a circle, and to no file. Correct it in Drive.");
+    if (!drive::is_id(from.what->target))
+      return fail(errc::resource_not_found, "The shortcut \"" + name + "\" leads to nothing. Correct it in Drive.");
+    auto next = find_by_id(in, from.what->target, from.what->target_key, by);
+    if (!next && next.error().code == errc::resource_not_found)
+      return fail(errc::resource_not_found,
+                  "What the shortcut \"" + name + "\" leads to is not there, or not shared with this account. Share it.",
+                  next.error().private_text);
+    if (!next) return next;
+    next->through = next->uri.empty() ? how_.scheme + ":///" + next->what->id : next->uri;
+    from = std::move(*next);
+  }
+  return from;
+}
+
+result<gdrive_provider::found> gdrive_provider::now(const scene& in, found from, const call& by) {
+  // The index reads thousands one after the other, and again whatever the next poll tells of.
+  const bool is_for_index = by.who.identity == "search" && !by.who.view;
+  if (from.uri.empty() || follower_.is_sure(is_for_index ? 2 * how_.longest : how_.lately)) return from;
+  auto how = errand_of(in, *from.what, by);
+  // What is kept is there for when it does not answer.
+  constexpr std::chrono::seconds most_patience{15};
+  const auto soon = std::chrono::steady_clock::now() + most_patience;
+  how.until = how.until ? std::min(*how.until, soon) : soon;
+  auto file = how_.from->file(from.what->id, how);
+  if (!file) {
+    const auto& why = file.error();
+    if (why.what == drive::trouble::not_found) {
+      follower_.lost(from.what->id);
+      return fail(errc::resource_not_found, why.why.public_text, why.why.private_text);
+    }
+    if (!says_unreachable(why)) return tl::unexpected(why.why);
+    from.is_offline = true;
+    return from;
+  }
+  if (file->is_trashed) {
+    follower_.lost(from.what->id);
+    return nothing_there();
+  }
+  auto newer = item_of(*file, from.what->home);
+  if (*newer != *from.what) follower_.noted(*file);
+  from.what = std::move(newer);
+  return from;
+}
+
+result<reading> gdrive_provider::read_view(const scene& in, address::place which, const caller& who) const {
+  const bool is_starred = which == address::place::starred;
+  const auto fits = [is_starred](const item& one) {
+    return !one.is_folder() && !one.is_shortcut() && (!is_starred || one.is_starred);
+  };
+  std::string text = is_starred ? "# Starred\n\n" : "# Recent\n\n";
+  std::size_t count = 0;
+  for (const auto* one : in.latest(in.files(), fits)) {
+    if (count == (is_starred ? most_starred : most_recent)) break;
+    const auto entry = in.entries().find(one->uri);
+    if (!entry || !is_seen(who, *entry)) continue;
+    ++count;
+    auto name = shown(one->what->name);
+    for (auto at = name.find_first_of("[]\\"); at != std::string::npos; at = name.find_first_of("[]\\", at + 2))
+      name.insert(at, "\\");
+    text += "- [" + name + "](" + one->uri + ')';
+    if (one->what->modified) text += ", " + drive::spelled(*one->what->modified);
+    text += '\n';
+  }
+  reading answer;
+  answer.version = bytes::to_hex(bytes::digest_of(text));
+  content item;
+  item.name = is_starred ? "starred" : "recent";
+  item.mimeType = "text/markdown";
+  item.form = content_form::text;
+  item.data = std::make_shared<const std::string>(std::move(text));
+  answer.contents.push_back(std::move(item));
+  return answer;
+}
+
+result<reading> gdrive_provider::read_folder(const scene& in, const std::string& uri, const read_request& request) {
+  children_request next;
+  static_cast<call&>(next) = static_cast<const call&>(request);
+  next.uri = uri;
+  std::string text;
+  for (;;) {
+    auto page = uri.empty() ? result<list_result>() : children_of(in, uri, next);
+    if (uri.empty()) page->entries = top(in);
+    if (!page) return tl::unexpected(std::move(page.error()));
+    for (const auto& one : page->entries) {
+      if (is_seen(request.who, one)) (text += one.uri) += '\n';
+    }
+    if (text.size() > request.max_bytes)
+      return tl::unexpected(bytes::too_large(request.asked_uri, text.size(), request.max_bytes, false));
+    if (!page->resume) break;
+    next.after = std::move(*page->resume);
+  }
+  reading answer;
+  const auto entry = in.entries().find(uri);
+  answer.version = entry && !request.who.view ? entry->version : bytes::to_hex(bytes::digest_of(text));
+  content item;
+  if (entry) item.name = entry->name;
+  item.mimeType = folder_mime_type;
+  item.form = content_form::text;
+  item.data = std::make_shared<const std::string>(std::move(text));
+  answer.contents.push_back(std::move(item));
+  return answer;
+}
+
+result<reading> gdrive_provider::read_file(const scene& in, const address& what, const read_request& request) {
+  auto one = find(in, what, request);
+  if (!one) return tl::unexpected(std::move(one.error()));
+  const auto asked_uri = one->uri.empty() ? request.uri.substr(0, request.uri.find('?')) : one->uri;
+  auto target = followed(in, std::move(*one), request);
+  if (!target) return tl::unexpected(std::move(target.error()));
+  if (target->what->is_folder()) {
+    if (what.sheet || what.is_original) return fail(errc::invalid_argument, "A folder has no sheets and no original.");
+    if (target->uri.empty()) return fail(errc::resource_not_found, "This folder is not listed here.");
+    return read_folder(in, target->uri, request);
+  }
+  auto file = now(in, std::move(*target), request);
+  if (!file) return tl::unexpected(std::move(file.error()));
+  const auto how = format_of(*file->what);
+  if (what.sheet && how.how != way::workbook)
+    return fail(errc::invalid_argument, "sheet: this is no spreadsheet of Google's. Leave the parameter out.");
+  if (what.is_original && how.how != way::rendered && how.how != way::bytes)
+    return fail(errc::invalid_argument, "format: this has no file of its own. Leave the parameter out.");
+  reading answer;
+  answer.version = version_of(*file->what);
+  if (!file->is_offline && !answer.version.empty() && answer.version == request.if_version) return answer;
+  const wanted which{file->what, in.keys_of(*file->what), file->is_offline};
+  auto got = what.is_original ? fetcher_.original_of(which, request, request.max_bytes)
+                              : fetcher_.content_of(which, request, request.max_bytes);
+  if (!got) {
+    if (got.error().what == drive::trouble::not_found && !file->uri.empty()) follower_.lost(file->what->id);
+    return tl::unexpected(std::move(got.error().why));
+  }
+  if (got->age) answer.version = got->version;
+  if (how.how == way::workbook && got->problem.empty()) {
+    std::vector<std::string> names;
+    for (const auto& sheet : got->parts) names.push_back(sheet.sheet);
+    if (!file->uri.empty()) follower_.noted_sheets(file->what->id, std::move(names));
+  }
+  if (what.sheet) {
+    const auto all = names_of(got->parts);
+    std::erase_if(got->parts, [&what](const part& sheet) { return sheet.sheet != *what.sheet; });
+    if (got->parts.empty())
+      return fail(errc::resource_not_found, "The spreadsheet has no sheet of this name.", "it has " + all);
+    got->parts.resize(1);
+  }
+  std::uint64_t total = 0;
+  const auto name = shown(file->what->name);
+  for (auto& next : got->parts) {
+    content item;
+    item.name = next.sheet.empty() ? name : name + " / " + shown(next.sheet);
+    item.title = item.name;
+    item.mimeType = next.mime_type;
+    item.form = next.form;
+    item.metadata = facts_about(*file->what);
+    if (!file->through.empty()) item.metadata.emplace_back(target_key, file->through);
+    add_facts(item, *got, next);
+    const bool is_first = answer.contents.empty();
+    if (!next.sheet.empty() && !what.sheet && !is_first) item.uri = uri_of_sheet(asked_uri, next.sheet);
+    if (next.is_original && !is_first) item.uri = asked_uri + "?format=original";
+    if (how.how == way::rendered && is_first && !next.is_original)
+      item.metadata.emplace_back(original_key, asked_uri + "?format=original");
+    item.data = std::move(next.data);
+    if (const auto* bytes = std::get_if<shared_bytes>(&item.data)) total += (*bytes)->size();
+    answer.contents.push_back(std::move(item));
+  }
+  if (answer.contents.empty()) {
+    content item;
+    item.name = name;
+    item.mimeType = "text/csv";
+    item.form = content_form::text;
+    item.data = std::make_shared<const std::string>();
+    item.metadata = facts_about(*file->what);
+    answer.contents.push_back(std::move(item));
+  }
+  if (total > request.max_bytes && how.how == way::workbook)
+    return fail(errc::response_too_large, "The sheets together have " + std::to_string(total) +
+                                              " bytes, which is more than a read may give. Read one of them: ?sheet=NAME.");
+  return answer;
+}
+
+result<reading> gdrive_provider::read(const read_request& request) {
+  const auto what = address_of(how_.scheme, request.uri);
+  if (!what) return tl::unexpected(what.error());
+  const auto known = ready(request);
+  if (!known) return tl::unexpected(known.error());
+  const auto& in = **known;
+  result<reading> made = [&] {
+    if (what->what == address::place::top) return read_folder(in, {}, request);
+    if (what->what == address::place::starred || what->what == address::place::recent)
+      return read_view(in, what->what, request.who);
+    const bool is_drive =
+        what->what == address::place::path && what->uri.find('/', how_.scheme.size() + 3) == std::string::npos;
+    if (!is_drive) return read_file(in, *what, request);
+    if (what->sheet || what->is_original)
+      return result<reading>(fail(errc::invalid_argument, "A drive has no sheets and no original."));
+    if (!in.entries().find(what->uri)) return result<reading>(fail(errc::resource_not_found, "There is no such drive."));
+    return read_folder(in, what->uri, request);
+  }();
+  if (made && !made->version.empty() && made->version == request.if_version) made->contents.clear();
+  return made;
+}
+
+result<resource> gdrive_provider::describe(const describe_request& request) {
+  const auto what = address_of(how_.scheme, request.uri);
+  if (!what) return tl::unexpected(what.error());
+  const auto known = ready(request);
+  if (!known) return tl::unexpected(known.error());
+  const auto& in = **known;
+  if (auto entry = in.entries().find(request.uri)) return std::move(*entry);
+  const bool is_file = what->what == address::place::id || what->what == address::place::path;
+  if (!is_file) {
+    auto content = what->what == address::place::top ? [&] {
+      read_request inside;
+      static_cast<call&>(inside) = static_cast<const call&>(request);
+      return read_folder(in, {}, inside);
+    }()
+                                                     : read_view(in, what->what, request.who);
+    if (!content) return tl::unexpected(std::move(content.error()));
+    resource entry;
+    entry.uri = request.uri;
+    entry.name = content->contents.front().name.empty() ? how_.name : content->contents.front().name;
+    entry.mimeType = content->contents.front().mimeType;
+    entry.kind = what->what == address::place::top ? "folder" : "list";
+    entry.version = std::move(content->version);
+    return entry;
+  }
+  const auto one = find(in, *what, request);
+  if (!one) return tl::unexpected(one.error());
+  auto entry = entry_of(*one->what, request.uri, {});
+  if (const auto listed = one->uri.empty() ? std::nullopt : in.entries().find(one->uri)) {
+    entry = *listed;
+    entry.uri = request.uri;
+  }
+  const auto* placed = in.find(one->what->id);
+  if (what->sheet) {
+    if (placed == nullptr || std::find(placed->sheets.begin(), placed->sheets.end(), *what->sheet) == placed->sheets.end())
+      return fail(errc::resource_not_found, "The spreadsheet has no sheet of this name, or was not read yet.");
+    auto base = entry;
+    base.uri = request.uri.substr(0, request.uri.find('?'));
+    entry = entry_of_sheet(base, *what->sheet);
+    entry.uri = request.uri;
+  }
+  if (what->is_original) {
+    entry.mimeType = one->what->mime_type;
+    entry.size = one->what->size;
+  }
+  return entry;
+}
+
+}  // namespace hondana::gdrive

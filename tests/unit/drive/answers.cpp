@@ -1,0 +1,191 @@
+/// What Drive answers: what is read, what is passed over, and what is refused by the name of its place.
+#include "drive/answers.hpp"
+
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "drive/ids.hpp"
+#include "drive/query.hpp"
+
+namespace {
+
+using hondana::errc;
+using hondana::drive::change;
+using hondana::drive::spelled;
+using hondana::drive::time_of;
+namespace drive = hondana::drive;
+
+TEST(drive_answers, of_a_file_hold_all_that_was_asked_for) {
+  const auto got = drive::file_in(
+      R"({"kind":"drive#file","id":"1a_B-","name":"議事録 'Q1' \\ /\n","mimeType":"application/vnd.google-apps.document",)"
+      R"("description":"d","parents":["0AF"],"driveId":"0AD","size":"18446744073709551615","version":"42","headRevisionId":"h",)"
+      R"("md5Checksum":"d41d8cd98f00b204e9800998ecf8427e","modifiedTime":"2026-01-02T03:04:05.678Z",)"
+      R"("createdTime":"2026-01-02T12:04:05+09:00","viewedByMeTime":"never","owners":[{"displayName":"花子",)"
+      R"("emailAddress":"h@example.com"},7],"lastModifyingUser":{"displayName":"T"},"webViewLink":"https://docs.google.com/d/1",)"
+      R"("fullFileExtension":"tar.gz","resourceKey":"0-key","shortcutDetails":{"targetId":"t","targetMimeType":"text/plain",)"
+      R"("targetResourceKey":"0-k"},"exportLinks":{"text/plain":"https://docs.google.com/x"},"trashed":true,"starred":true,)"
+      R"("shared":true,"ownedByMe":true,"capabilities":{"canDownload":false},"folderColorRgb":{"a":[1]}})");
+  ASSERT_TRUE(got) << got.error().public_text;
+  EXPECT_EQ(got->id, "1a_B-");
+  EXPECT_EQ(got->name, "議事録 'Q1' \\ /\n");
+  EXPECT_TRUE(got->is_native());
+  EXPECT_EQ(got->parents, std::vector<std::string>{"0AF"});
+  EXPECT_EQ(got->drive_id, "0AD");
+  EXPECT_EQ(got->size, 18446744073709551615u);
+  EXPECT_EQ(got->version, "42");
+  EXPECT_EQ(spelled(*got->modified), "2026-01-02T03:04:05.678Z");
+  EXPECT_EQ(spelled(*got->created), "2026-01-02T03:04:05.000Z");
+  EXPECT_FALSE(got->viewed_by_me);
+  ASSERT_EQ(got->owners.size(), 1u);
+  EXPECT_EQ(got->owners[0].email, "h@example.com");
+  EXPECT_EQ(got->last_modified_by->name, "T");
+  EXPECT_EQ(got->extension, "tar.gz");
+  EXPECT_EQ(got->resource_key, "0-key");
+  EXPECT_EQ(got->leads_to->target, "t");
+  EXPECT_EQ(got->leads_to->target_key, "0-k");
+  EXPECT_EQ(got->export_links.at(0).second, "https://docs.google.com/x");
+  EXPECT_TRUE(got->is_trashed && got->is_starred && got->is_shared && got->is_ours);
+  EXPECT_EQ(got->may_be_downloaded, false);
+}
+
+TEST(drive_answers, of_which_nothing_depends_may_be_of_any_type) {
+  const auto got = drive::file_in(
+      R"({"id":"a","size":"x","version":[],"md5Checksum":7,"modifiedTime":{},"owners":"me","lastModifyingUser":7,)"
+      R"("webViewLink":"javascript:alert","resourceKey":"../x","exportLinks":[1],"trashed":"yes","capabilities":null,)"
+      R"("description":null,"parents":null})");
+  ASSERT_TRUE(got) << got.error().public_text;
+  EXPECT_FALSE(got->size || got->modified || got->last_modified_by || got->may_be_downloaded);
+  EXPECT_EQ(got->version + got->md5 + got->web_link + got->resource_key + got->name, "");
+  EXPECT_TRUE(got->owners.empty() && got->parents.empty() && got->export_links.empty());
+}
+
+TEST(drive_answers, that_cannot_be_used_name_the_place) {
+  const std::string long_name(40'000, 'x');
+  const std::pair<std::string, std::string> files[] = {
+      {"", "the answer: expected JSON"},
+      {"<html>log in</html>", "the answer: expected JSON"},
+      {R"({"files":[)", "the answer: expected JSON"},
+      {"[]", "the answer: expected an object"},
+      {"{}", "files: missing"},
+      {R"({"files":{}})", "files: expected an array"},
+      {R"({"files":[7]})", "files/0: expected an object"},
+      {R"({"files":[{"id":"a"},{}]})", "files/1/id: missing"},
+      {R"({"files":[{"id":"../../admin"}]})", "files/0/id: expected an identifier"},
+      {R"({"files":[{"id":""}]})", "files/0/id: expected an identifier"},
+      {R"({"files":[{"id":")" + std::string(201, 'a') + R"("}]})", "files/0/id: expected an identifier"},
+      {R"({"files":[{"id":7}]})", "files/0/id: expected an identifier"},
+      {R"({"files":[{"id":"a","name":7}]})", "files/0/name: expected a string"},
+      {R"({"files":[{"id":"a","name":")" + long_name + R"("}]})", "files/0/name: expected a string"},
+      {R"({"files":[{"id":"a","mimeType":[]}]})", "files/0/mimeType: expected"},
+      {R"({"files":[{"id":"a","parents":["a/b"]}]})", "files/0/parents/0: expected an identifier"},
+      {R"({"files":[{"id":"a","parents":"b"}]})", "files/0/parents: expected an array"},
+      {R"({"files":[{"id":"a","driveId":"%2F"}]})", "files/0/driveId: expected an identifier"},
+      {R"({"files":[{"id":"a","shortcutDetails":{}}]})", "files/0/shortcutDetails/targetId: missing"},
+      {R"({"files":[{"id":"a","shortcutDetails":7}]})", "files/0/shortcutDetails: expected an object"},
+      {R"({"files":[],"nextPageToken":7})", "nextPageToken: expected a page token"},
+      {R"({"files":[],"nextPageToken":""})", "nextPageToken: expected a page token"},
+      {R"({"files":[],"nextPageToken":"a\r\nb"})", "nextPageToken: expected a page token"},
+      {R"({"files":[],"nextPageToken":")" + std::string(9'000, 'a') + R"("})", "nextPageToken: expected a page token"},
+  };
+  for (const auto& [json, part] : files) {
+    const auto got = drive::files_in(json);
+    ASSERT_FALSE(got) << json.substr(0, 80);
+    EXPECT_EQ(got.error().code, errc::broken_protocol);
+    EXPECT_EQ(got.error().public_text.find(part), 0u) << got.error().public_text << "\nfor " << json.substr(0, 80);
+  }
+  std::string many = R"({"files":[)";
+  for (int i = 0; i <= 1'000; ++i) many += std::string(i == 0 ? "" : ",") + R"({"id":"a"})";
+  EXPECT_EQ(drive::files_in(many + "]}").error().public_text, "files: more than 1000 elements");
+}
+
+TEST(drive_answers, of_changes_tell_files_from_drives) {
+  const auto got = drive::changes_in(
+      R"({"newStartPageToken":"9","changes":[)"
+      R"({"changeType":"file","fileId":"a","time":"2026-01-02T03:04:05.678Z","file":{"id":"a","name":"n"}},)"
+      R"({"changeType":"file","fileId":"b","removed":true},{"type":"drive","driveId":"D","drive":{"id":"D","name":"Team"}},)"
+      R"({"driveId":"E","removed":true},{"fileId":"c","removed":false}]})");
+  ASSERT_TRUE(got) << got.error().public_text;
+  EXPECT_EQ(got->start, "9");
+  EXPECT_EQ(got->next, "");
+  ASSERT_EQ(got->changes.size(), 5u);
+  EXPECT_EQ(got->changes[0].now->name, "n");
+  EXPECT_TRUE(got->changes[1].is_removed && !got->changes[1].now);
+  EXPECT_EQ(got->changes[2].of, change::kind::drive);
+  EXPECT_EQ(got->changes[2].drive_now->name, "Team");
+  EXPECT_EQ(got->changes[3].id, "E");
+  EXPECT_EQ(got->changes[4].of, change::kind::file);
+
+  for (const auto& [json, part] : std::initializer_list<std::pair<std::string, std::string>>{
+           {R"({"changes":[]})", "nextPageToken: missing, and so is newStartPageToken"},
+           {R"({"newStartPageToken":"1"})", "changes: missing"},
+           {R"({"newStartPageToken":"1","changes":[{}]})", "changes/0/driveId: missing"},
+           {R"({"newStartPageToken":"1","changes":[{"changeType":"file"}]})", "changes/0/fileId: missing"},
+           {R"({"newStartPageToken":"1","changes":[{"changeType":"comment","fileId":"a"}]})", "changes/0/changeType"},
+           {R"({"newStartPageToken":"1","changes":[{"fileId":"a","removed":"yes"}]})", "changes/0/removed"},
+           {R"({"newStartPageToken":"1","changes":[{"fileId":"a","file":{"id":"b"}}]})", "changes/0/file/id: is another"},
+           {R"({"newStartPageToken":"1","changes":[{"fileId":"a","file":7}]})", "changes/0/file: expected an object"},
+           {R"({"newStartPageToken":"1","changes":[7]})", "changes/0: expected an object"}}) {
+    const auto bad = drive::changes_in(json);
+    ASSERT_FALSE(bad) << json;
+    EXPECT_EQ(bad.error().public_text.find(part), 0u) << bad.error().public_text;
+  }
+}
+
+TEST(drive_answers, of_the_rest_are_read_and_refused_alike) {
+  const auto about = drive::about_in(
+      R"({"user":{"displayName":"A","emailAddress":"a@example.com"},"exportFormats":{"a/b":["text/plain","text/csv"],"c":7}})");
+  ASSERT_TRUE(about);
+  EXPECT_EQ(about->user.email, "a@example.com");
+  EXPECT_EQ(about->exports, (drive::texts{{"a/b", "text/plain"}, {"a/b", "text/csv"}}));
+  EXPECT_EQ(drive::about_in("{}").error().public_text, "user: missing");
+  EXPECT_EQ(drive::drives_in(R"({"drives":[{"id":"D","name":"Team","hidden":true}],"nextPageToken":"n"})")->next, "n");
+  EXPECT_EQ(drive::drives_in(R"({"drives":[{"id":"a b"}]})").error().public_text.find("drives/0/id"), 0u);
+  const auto channel =
+      drive::channel_in(R"({"id":"c","resourceId":"r","resourceUri":"https://x","token":"t","expiration":"1767323045678"})");
+  ASSERT_TRUE(channel);
+  EXPECT_EQ(spelled(*channel->ends), "2026-01-02T03:04:05.678Z");
+  EXPECT_TRUE(drive::channel_in(R"({"id":"c","resourceId":"r","expiration":"18446744073709551615"})"));
+  EXPECT_EQ(drive::channel_in(R"({"id":"c"})").error().public_text.find("resourceId: missing"), 0u);
+  EXPECT_EQ(drive::start_token_in(R"({"startPageToken":"17"})").value_or(""), "17");
+  EXPECT_EQ(drive::start_token_in(R"({})").error().public_text, "startPageToken: missing");
+}
+
+TEST(drive_times, are_of_rfc_3339) {
+  EXPECT_EQ(spelled(*time_of("1970-01-01T00:00:00Z")), "1970-01-01T00:00:00.000Z");
+  EXPECT_EQ(spelled(*time_of("2026-03-01T00:30:00.123456789-00:30")), "2026-03-01T01:00:00.123Z");
+  EXPECT_EQ(spelled(*time_of("2026-03-01T00:30:00.5+01:00")), "2026-02-28T23:30:00.500Z");
+  for (const auto* bad :
+       {"", "2026", "2026-02-30T00:00:00Z", "2026-03-01 00:00:00Z", "2026-03-01T24:00:00Z", "2026-03-01T00:00:00",
+        "2026-03-01T00:00:00.Z", "2026-03-01T00:00:00+0100", "2026-03-01T00:00:00+24:00", "-026-03-01T00:00:00Z",
+        "2026-03-01T00:00:00ZZ", "2026-03-01T00:00:00.12345678901Z", "2026-03--1T00:00:00Z"})
+    EXPECT_FALSE(time_of(bad)) << bad;
+}
+
+TEST(drive_queries, hold_names_that_are_no_more_than_names) {
+  drive::query q;
+  q.in_folder("0AF").name_is("O'Brien\\' or name contains 'x").trashed(false);
+  EXPECT_EQ(q.text(), R"('0AF' in parents and name = 'O\'Brien\\\' or name contains \'x' and trashed = false)");
+  EXPECT_EQ(drive::query().name_begins("a").is_type("x/y").is_not_type("z").starred(true).text(),
+            "name contains 'a' and mimeType = 'x/y' and mimeType != 'z' and starred = true");
+  EXPECT_EQ(drive::query().also("a or b").also("").shared_with_me().text(), "(a or b) and sharedWithMe = true");
+  EXPECT_EQ(drive::query().text_has("'").modified_after("2026-01-01T00:00:00").text(),
+            R"(fullText contains '\'' and modifiedTime > '2026-01-01T00:00:00')");
+  EXPECT_EQ(drive::query().text(), "");
+}
+
+TEST(drive_ids, are_letters_digits_hyphens_and_underscores) {
+  EXPECT_TRUE(drive::is_id("root"));
+  EXPECT_TRUE(drive::is_id("1AbC-_9"));
+  EXPECT_TRUE(drive::is_id(std::string(200, 'a')));
+  for (const auto& bad : {std::string(), std::string("../../admin"), std::string("a/b"), std::string("a%2Fb"),
+                          std::string("a b"), std::string("a?alt=media"), std::string("a#"), std::string("a\0b", 3),
+                          std::string("é"), std::string(201, 'a'), std::string("a\r\nX: y")})
+    EXPECT_FALSE(drive::is_id(bad)) << bad;
+  EXPECT_NE(drive::check_id("a/b", "the file").error().public_text.find("the file is no identifier"), std::string::npos);
+  EXPECT_EQ(spelled(std::vector<drive::resource_key>{{"a", "k1"}, {"b", "k,2"}, {"c/d", "k"}, {"e", "k3"}}), "a/k1,e/k3");
+  EXPECT_EQ(spelled(std::vector<drive::resource_key>{}), "");
+}
+
+}  // namespace

@@ -1,0 +1,57 @@
+/// What a `[[source]]` may say.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "config/toml.hpp"
+#include "providers/gdrive/settings.hpp"
+
+namespace hondana::gdrive {
+namespace {
+
+result<settings> settings_in(const std::string& table) {
+  auto section = config::parse_toml(table, "/etc/hondana.toml");
+  if (!section) return tl::unexpected(section.error());
+  return read_settings(*section);
+}
+
+TEST(gdrive_settings, what_is_not_said_is_as_documented) {
+  const auto made = settings_in("store = \":memory:\"\n");
+  ASSERT_TRUE(made) << made.error().public_text;
+  EXPECT_EQ(made->how.name, "gdrive");
+  EXPECT_EQ(made->how.scheme, "gdrive");
+  EXPECT_EQ(made->how.store, "");
+  EXPECT_EQ(made->how.shortest, std::chrono::seconds(10));
+  EXPECT_EQ(made->how.longest, std::chrono::seconds(60));
+  EXPECT_EQ(made->who.drive.base, "https://www.googleapis.com");
+  EXPECT_EQ(made->who.tokens.asked, google::scopes{google::scope::drive_readonly});
+  EXPECT_NE(made->who.tokens.in.advice.find("hondana login --source gdrive"), std::string::npos);
+}
+
+TEST(gdrive_settings, paths_are_relative_to_the_file_and_names_are_taken) {
+  const auto made = settings_in(
+      "name = \"team\"\nscheme = \"gdrive-team\"\ncredentials = \"key.json\"\nstore = \"state/drive.db\"\ninterval = 60\n"
+      "max_interval = 30\ndrives = [\"my-drive\"]\nsubject = \"ann@example.com\"\nrequests_per_minute = 60\n");
+  ASSERT_TRUE(made) << made.error().public_text;
+  EXPECT_EQ(made->who.tokens.in.file, "/etc/key.json");
+  EXPECT_EQ(made->how.store, "/etc/state/drive.db");
+  EXPECT_EQ(made->how.longest, std::chrono::seconds(60)) << "it is never shorter than the interval";
+  EXPECT_DOUBLE_EQ(made->who.drive.allowed.per_minute, 60);
+}
+
+TEST(gdrive_settings, wrong_keys_name_the_line) {
+  for (const auto* table :
+       {"scheme = \"file\"\n", "scheme = \"gdrive-\"\n", "scheme = \"gdrive-A\"\n", "name = \"No Slug\"\n", "interval = 0\n",
+        "max_files = 0\n", "drives = [\"Sales & Co\"]\n", "scopes = [\"drive\"]\n", "max_bytes = 0\n", "folder = \"x\"\n",
+        "token_url = \"http://example.com/token\"\n", "render_memory = \"1KiB\"\n", "renders = 1\n",
+        "notices = \"http://hondana.example\"\n", "notices = \"https://hondana.example/x\"\n",
+        "notices = \"https://a@hondana.example\"\n", "notices = \"hondana.example\"\n"}) {
+    const auto made = settings_in(std::string("store = \":memory:\"\n") + table);
+    ASSERT_FALSE(made) << table;
+    EXPECT_EQ(made.error().code, errc::invalid_argument) << table;
+    EXPECT_NE(made.error().public_text.find("hondana.toml:"), std::string::npos) << made.error().public_text;
+  }
+}
+
+}  // namespace
+}  // namespace hondana::gdrive

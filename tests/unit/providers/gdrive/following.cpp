@@ -1,0 +1,256 @@
+/// Crawls that go on, changes that are told, and errors in between.
+#include "unit/providers/gdrive/paper_drive.hpp"
+
+namespace hondana::gdrive {
+namespace {
+
+struct gdrive_following : served_drive {
+  [[nodiscard]] static std::string detail_of(const gdrive_provider& of) { return of.health().detail; }
+};
+
+TEST_F(gdrive_following, five_thousand_files_take_a_request_for_each_thousand) {
+  for (int i = 0; i < 5'000; ++i) paper->hold(paper_file("id" + std::to_string(i), "file " + std::to_string(i)));
+  const auto drive = serve();
+  EXPECT_EQ(listed(*drive).size(), 5'002u) << "with my-drive and shared-with-me";
+  EXPECT_EQ(paper->count_of("files"), 5u);
+  EXPECT_TRUE(was_said("My Drive: 5000 files listed with 6 requests"));
+}
+
+TEST_F(gdrive_following, a_change_is_seen_by_the_next_poll_and_told) {
+  paper->hold(paper_file("1a", "Plan"));
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
+  ears->forget();
+  auto newer = paper_file("1a", "Plan");
+  newer.version = "2";
+  paper->change(newer);
+  EXPECT_TRUE(ears->hears("gdrive://my-drive/Plan"));
+  EXPECT_TRUE(ears->hears("gdrive:///1a"));
+  paper->change(paper_file("1b", "New"));
+  EXPECT_TRUE(ears->hears("gdrive://my-drive/New"));
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/New"));
+  EXPECT_EQ(paper->count_of("files"), 1u) << "nothing is crawled again";
+}
+
+TEST_F(gdrive_following, what_is_removed_or_put_into_the_bin_goes) {
+  paper->hold(paper_file("1a", "Gone"));
+  paper->hold(paper_file("1b", "Binned"));
+  const auto drive = serve();
+  EXPECT_EQ(listed(*drive).size(), 4u);
+  paper->remove("1a");
+  auto binned = paper_file("1b", "Binned");
+  binned.is_trashed = true;
+  paper->change(binned);
+  EXPECT_TRUE(becomes([&] { return listed(*drive).size() == 2; }));
+  EXPECT_TRUE(ears->has_heard("gdrive://my-drive/Gone"));
+  EXPECT_TRUE(ears->has_heard("gdrive://my-drive/Binned"));
+}
+
+TEST_F(gdrive_following, a_folder_in_the_bin_comes_out_with_its_files) {
+  paper->hold(paper_folder("f1", "Box"));
+  paper->hold(paper_file("1a", "a", "text/plain", "f1"));
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Box/a"));
+  auto folder = paper_folder("f1", "Box");
+  folder.is_trashed = true;
+  paper->change(folder);
+  EXPECT_TRUE(becomes([&] { return !lists(*drive, "gdrive://my-drive/Box/a"); }));
+  folder.is_trashed = false;
+  paper->change(folder);
+  EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/Box/a"); }));
+}
+
+TEST_F(gdrive_following, a_folder_that_appears_is_looked_into) {
+  const auto drive = serve();
+  EXPECT_EQ(listed(*drive).size(), 2u);
+  paper->hold(paper_file("1a", "a", "text/plain", "f2"));
+  paper->hold(paper_folder("f2", "Inner", "f1"));
+  paper->change(paper_folder("f1", "Outer"));
+  EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/Outer/Inner/a"); }));
+}
+
+TEST_F(gdrive_following, what_lay_in_a_lost_folder_is_not_served_before_it_is_known_to_be_ours) {
+  paper->hold(paper_folder("f1", "Box"));
+  paper->hold(paper_file("1a", "Still ours", "text/plain", "f1"));
+  paper->hold(paper_file("1b", "Lost, too", "text/plain", "f1"));
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Box/Lost%2C%20too"));
+  paper->drop("1b");
+  paper->remove("f1");
+  EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://shared-with-me/Still%20ours"); }));
+  for (const auto& uri : listed(*drive)) EXPECT_EQ(uri.find("Lost"), std::string::npos) << uri;
+}
+
+TEST_F(gdrive_following, a_crawl_that_was_killed_goes_on_where_it_was) {
+  for (int i = 0; i < 50; ++i) paper->hold(paper_file("id" + std::to_string(i), "file " + std::to_string(i)));
+  paper->page_size = 10;
+  int pages = 0;
+  paper->before_page = [&](const drive::list_request& what, const drive::errand&) {
+    if (what.page_token == "p30") paper->refuse("files", refusal(drive::trouble::unauthorized, errc::unauthorized, "Log in."));
+    ++pages;
+  };
+  {
+    auto how = usual();
+    how.first_wait = std::chrono::milliseconds(0);
+    const auto drive = serve(std::move(how));
+    list_request any;
+    any.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    static_cast<void>(drive->list(any));
+    EXPECT_TRUE(becomes([&] { return was_said("Log in."); })) << "the token was revoked";
+    EXPECT_FALSE(drive->health().ok);
+    EXPECT_EQ(drive->health().detail.find("Log in."), 0u);
+  }
+  paper->before_page = nullptr;
+  paper->allow("files");
+  paper->tokens_asked.clear();
+  const auto drive = serve();
+  EXPECT_EQ(listed(*drive).size(), 52u);
+  ASSERT_FALSE(paper->tokens_asked.empty());
+  EXPECT_NE(paper->tokens_asked.front(), "") << "it began anew";
+  EXPECT_TRUE(was_said("goes on where it was"));
+}
+
+TEST_F(gdrive_following, a_page_token_of_a_crawl_gone_stale_begins_the_crawl_anew) {
+  for (int i = 0; i < 30; ++i) paper->hold(paper_file("id" + std::to_string(i), "file " + std::to_string(i)));
+  paper->page_size = 10;
+  bool was_stale = false;
+  paper->before_page = [&](const drive::list_request& what, const drive::errand&) {
+    paper->tokens_are_good = was_stale || what.page_token.empty();
+    was_stale = was_stale || !what.page_token.empty();
+  };
+  const auto drive = serve();
+  EXPECT_EQ(listed(*drive).size(), 32u);
+  EXPECT_TRUE(was_said("begins anew"));
+}
+
+TEST_F(gdrive_following, a_stale_token_of_changes_crawls_again_and_loses_nothing_meanwhile) {
+  paper->hold(paper_file("1a", "Stays"));
+  paper->hold(paper_file("1b", "Went unnoticed"));
+  std::mutex gate;
+  const auto drive = serve();
+  EXPECT_EQ(listed(*drive).size(), 4u);
+  gate.lock();
+  paper->alter([&gate](auto& all) {
+    all.before_page = [&gate](const drive::list_request&, const drive::errand&) { const std::lock_guard held(gate); };
+  });
+  paper->drop("1b");
+  paper->refuse("changes", refusal(drive::trouble::page_token_gone));
+  EXPECT_TRUE(becomes([&] { return was_said("are not to be had any more"); }));
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Stays"));
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Went%20unnoticed"));
+  paper->allow("changes");
+  gate.unlock();
+  EXPECT_TRUE(becomes([&] { return !lists(*drive, "gdrive://my-drive/Went%20unnoticed"); }));
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Stays"));
+}
+
+TEST_F(gdrive_following, shared_drives_come_by_their_own_logs_and_go) {
+  drive::shared_drive sales;
+  sales.id = "0Sales";
+  sales.name = "Sales";
+  paper->shared = {sales};
+  auto theirs = paper_file("1s", "Offer", "text/plain", "0Sales");
+  theirs.drive_id = "0Sales";
+  paper->hold(theirs);
+  paper->seen_by_user.insert("1s");
+  paper->hold(paper_file("1a", "Mine"));
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://sales/Offer"));
+  EXPECT_EQ(listed(*drive).size(), 5u) << "it is there once";
+  theirs.name = "Better offer";
+  paper->change(theirs, "0Sales");
+  EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://sales/Better%20offer"); }));
+  paper->alter([](auto& all) {
+    all.shared.clear();
+    drive::change left;
+    left.of = drive::change::kind::drive;
+    left.id = "0Sales";
+    left.is_removed = true;
+    all.log[""].push_back(left);
+  });
+  EXPECT_TRUE(becomes([&] { return !lists(*drive, "gdrive://sales/Better%20offer"); }));
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Mine"));
+}
+
+TEST_F(gdrive_following, a_file_that_moves_to_a_shared_drive_is_there_and_nowhere_else) {
+  drive::shared_drive sales;
+  sales.id = "0Sales";
+  sales.name = "Sales";
+  paper->shared = {sales};
+  paper->hold(paper_file("1a", "Offer"));
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Offer"));
+  auto moved = paper_file("1a", "Offer", "text/plain", "0Sales");
+  moved.drive_id = "0Sales";
+  paper->change(moved, "0Sales");
+  paper->change(moved);
+  EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://sales/Offer"); }));
+  EXPECT_FALSE(lists(*drive, "gdrive://my-drive/Offer"));
+}
+
+TEST_F(gdrive_following, one_drive_that_refuses_leaves_the_others_as_they_are) {
+  drive::shared_drive sales;
+  sales.id = "0Sales";
+  sales.name = "Sales";
+  paper->shared = {sales};
+  paper->before_page = [&](const drive::list_request& what, const drive::errand&) {
+    if (what.in == drive::list_request::corpus::user)
+      paper->refuse("files", refusal(drive::trouble::forbidden, errc::access_denied, "You are no member. Ask for access."));
+  };
+  paper->hold(paper_file("1a", "Mine"));
+  auto how = usual();
+  const auto drive = serve(std::move(how));
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Mine"));
+  EXPECT_TRUE(becomes([&] { return detail_of(*drive).find("Ask for access") != std::string::npos; })) << detail_of(*drive);
+  EXPECT_NE(detail_of(*drive).find("\"Sales\""), std::string::npos);
+}
+
+TEST_F(gdrive_following, too_many_files_are_cut_off_and_it_is_said) {
+  for (int i = 0; i < 30; ++i) paper->hold(paper_file("id" + std::to_string(i), "file " + std::to_string(i)));
+  auto how = usual();
+  how.most_files = 20;
+  const auto drive = serve(std::move(how));
+  EXPECT_EQ(listed(*drive).size(), 22u);
+  EXPECT_TRUE(was_said("raise max_files"));
+}
+
+TEST_F(gdrive_following, another_account_forgets_what_was_known) {
+  paper->hold(paper_file("1a", "Private"));
+  EXPECT_TRUE(lists(*serve(), "gdrive://my-drive/Private"));
+  paper->root = "root1";
+  paper->held.clear();
+  const auto drive = serve();
+  EXPECT_TRUE(becomes([&] { return !lists(*drive, "gdrive://my-drive/Private"); }));
+}
+
+TEST_F(gdrive_following, nothing_known_and_nobody_logged_in_says_what_to_do) {
+  paper->refuse("root", refusal(drive::trouble::unauthorized, errc::unauthorized, "Nobody is logged in. Run hondana login."));
+  const auto drive = serve();
+  list_request any;
+  any.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto page = drive->list(any);
+  ASSERT_FALSE(page);
+  EXPECT_EQ(page.error().code, errc::unauthorized);
+  EXPECT_NE(page.error().public_text.find("hondana login"), std::string::npos);
+}
+
+TEST_F(gdrive_following, what_was_known_is_listed_while_drive_cannot_be_reached) {
+  paper->hold(paper_file("1a", "Plan"));
+  EXPECT_TRUE(lists(*serve(), "gdrive://my-drive/Plan"));
+  for (const auto* what : {"root", "drives", "files", "changes", "file", "content"})
+    paper->refuse(what, refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive does not answer."));
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
+  EXPECT_TRUE(becomes([&] { return !drive->health().ok; }));
+}
+
+TEST_F(gdrive_following, a_token_for_less_goes_without_shared_drives) {
+  paper->refuse("drives", refusal(drive::trouble::scope_missing, errc::access_denied, "Widen the scope to drive.readonly."));
+  paper->hold(paper_file("1a", "Plan"));
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
+  EXPECT_TRUE(was_said("Widen the scope"));
+}
+
+}  // namespace
+}  // namespace hondana::gdrive

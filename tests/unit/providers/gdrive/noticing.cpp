@@ -1,0 +1,108 @@
+/// Notices of Drive: which are ours, what they do, and channels that are replaced in time.
+#include "providers/gdrive/channels.hpp"
+#include "unit/providers/gdrive/paper_drive.hpp"
+
+namespace hondana::gdrive {
+namespace {
+
+notice of(std::string id, std::string secret, std::string state = "change") {
+  return {{{"x-goog-channel-id", std::move(id)},
+           {"x-goog-channel-token", std::move(secret)},
+           {"x-goog-resource-state", std::move(state)}}};
+}
+
+TEST(gdrive_channels, only_a_notice_with_the_secret_is_ours) {
+  channels all;
+  const auto now = channels::clock::now();
+  const auto asked = channels::request_for("", "c1", "https://hondana.example/notify/team");
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->token.size(), 64u);
+  EXPECT_EQ(asked->address, "https://hondana.example/notify/team");
+  EXPECT_EQ(all.judge(of(asked->id, asked->token)), channels::verdict::foreign);
+  all.expect("", *asked, now);
+  EXPECT_EQ(all.judge(of(asked->id, asked->token, "sync")), channels::verdict::greeting) << "it may come before the answer";
+  drive::channel answer;
+  answer.id = asked->id;
+  EXPECT_FALSE(all.opened("", answer, now));
+  EXPECT_EQ(all.judge(of(asked->id, asked->token)), channels::verdict::news);
+  EXPECT_EQ(all.judge(of(asked->id, "")), channels::verdict::foreign);
+  EXPECT_EQ(all.judge(of(asked->id, asked->token + "x")), channels::verdict::foreign);
+  EXPECT_EQ(all.judge(of(asked->id, std::string(64, '0'))), channels::verdict::foreign);
+  EXPECT_EQ(all.judge(of("", "")), channels::verdict::foreign);
+  EXPECT_EQ(all.judge({}), channels::verdict::foreign);
+  all.forget("");
+  EXPECT_EQ(all.judge(of(asked->id, asked->token)), channels::verdict::foreign);
+}
+
+TEST(gdrive_channels, are_replaced_before_they_end_and_not_asked_for_in_vain) {
+  channels all;
+  const auto now = channels::clock::now();
+  EXPECT_TRUE(all.needs_one("", now));
+  all.refused("", now);
+  EXPECT_FALSE(all.needs_one("", now));
+  EXPECT_TRUE(all.needs_one("", now + std::chrono::hours(1)));
+  const auto first = channels::request_for("", "c1", "https://a.example").value();
+  all.expect("", first, now);
+  drive::channel answer;
+  answer.id = first.id;
+  answer.resource_id = "r1";
+  answer.ends = std::chrono::floor<std::chrono::milliseconds>(now + std::chrono::hours(24));
+  EXPECT_FALSE(all.opened("", answer, now));
+  EXPECT_FALSE(all.needs_one("", now + std::chrono::hours(22)));
+  EXPECT_TRUE(all.needs_one("", now + std::chrono::minutes(23 * 60 + 30)));
+  const auto second = channels::request_for("", "c2", "https://a.example").value();
+  EXPECT_NE(second.id, first.id);
+  all.expect("", second, now);
+  EXPECT_EQ(all.judge(of(first.id, first.token)), channels::verdict::news) << "until the other one is there";
+  const auto before = all.opened("", {}, now);
+  ASSERT_TRUE(before);
+  EXPECT_EQ(before->id, first.id);
+  EXPECT_EQ(before->resource_id, "r1");
+  EXPECT_EQ(all.judge(of(first.id, first.token)), channels::verdict::foreign);
+  EXPECT_EQ(all.open(), 1u);
+}
+
+struct gdrive_notices : served_drive {};
+
+TEST_F(gdrive_notices, a_notice_makes_the_next_poll_now) {
+  paper->hold(paper_file("1a", "Plan"));
+  auto how = usual();
+  how.name = "team";
+  how.notices = "https://hondana.example";
+  how.shortest = how.longest = std::chrono::hours(1);
+  const auto drive = serve(std::move(how));
+  EXPECT_TRUE(drive->expects_notices());
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
+  EXPECT_TRUE(becomes([&] { return drive->health().detail.find("1 channels") != std::string::npos; }));
+  drive::watch_request asked;
+  paper->alter([&asked](auto& all) { asked = all.watches.front(); });
+  EXPECT_EQ(asked.address, "https://hondana.example/notify/team");
+  paper->change(paper_file("1b", "New"));
+  EXPECT_FALSE(drive->take_notice(of(asked.id, "guessed")));
+  EXPECT_FALSE(lists(*drive, "gdrive://my-drive/New"));
+  ears->forget();
+  EXPECT_TRUE(drive->take_notice(of(asked.id, asked.token)));
+  EXPECT_TRUE(ears->hears("gdrive://my-drive/New"));
+}
+
+TEST_F(gdrive_notices, without_an_address_none_are_asked_for_or_taken) {
+  const auto drive = serve();
+  EXPECT_FALSE(drive->expects_notices());
+  EXPECT_EQ(listed(*drive).size(), 2u);
+  EXPECT_EQ(paper->count_of("watch"), 0u);
+}
+
+TEST_F(gdrive_notices, where_drive_refuses_channels_polling_goes_on) {
+  paper->refuse("watch", refusal(drive::trouble::bad_request, errc::invalid_argument, "Drive does not take the address."));
+  auto how = usual();
+  how.notices = "https://hondana.example";
+  const auto drive = serve(std::move(how));
+  EXPECT_EQ(listed(*drive).size(), 2u);
+  EXPECT_TRUE(becomes([&] { return was_said("Drive sends no notices"); }));
+  paper->change(paper_file("1b", "New"));
+  EXPECT_TRUE(ears->hears("gdrive://my-drive/New"));
+  EXPECT_EQ(paper->count_of("watch"), 1u);
+}
+
+}  // namespace
+}  // namespace hondana::gdrive
