@@ -130,7 +130,6 @@ run_search_bench() {
 # run_analyses_bench [ENTRIES [KILLS]]
 run_analyses_bench() {
   "$root/build/release/bench/analyses_bench" "$@" </dev/null
-  "$root/build/release/bench/hits_bench" "$root/build/release/hondana" </dev/null
   printf '\n'
   "$root/build/release/bench/hits_bench" "$root/build/release/hondana" </dev/null
 }
