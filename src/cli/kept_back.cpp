@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <set>
 #include <system_error>
 
@@ -12,12 +13,18 @@ namespace hondana::cli {
 namespace fs = std::filesystem;
 namespace {
 
-/// What a table of a source of metrics names for the server itself, of which `from` is a copy.
-void add_metrics(config::section from, const std::function<void(const std::string&)>& add) {
-  for (const char* const key : {"bearer_file", "password_file", "key", "store"}) {
+/// What a table of a source names under these keys.
+void add_named(config::section& from, std::initializer_list<const char*> keys,
+               const std::function<void(const std::string&)>& add) {
+  for (const char* const key : keys) {
     const auto path = from.string(key);
     if (path && *path && !(*path)->empty() && **path != ":memory:") add(from.path_from(**path));
   }
+}
+
+/// What a table of a source of metrics names for the server itself, of which `from` is a copy.
+void add_metrics(config::section from, const std::function<void(const std::string&)>& add) {
+  add_named(from, {"bearer_file", "password_file", "key", "store"}, add);
   if (auto targets = from.sections("scrape"))
     for (const auto& one : *targets) add_metrics(one, add);
 }
@@ -58,6 +65,8 @@ std::vector<std::string> kept_back(const config::settings& settings, const std::
   for (const auto& one : settings.sources) {
     if (one.type == "metrics") add_metrics(one.options, add);
     if (one.type == "analyses") add_analyses(one.options, add);
+    auto table = one.options;
+    if (one.type == "gdrive") add_named(table, {"credentials", "log_in_file", "client", "store"}, add);
   }
   for (const auto& one : more) add(one);
   return {all.begin(), all.end()};

@@ -76,6 +76,8 @@ result<void> check_settings(const settings& from) {
   const auto parts = split_uri(from.base);
   if (!(parts.path.empty() || parts.path == "/") || parts.query)
     return unfit("the base URL of Drive has a path or query; write scheme and host alone, such as https://www.googleapis.com");
+  if (from.base.starts_with("http:") && !from.proxy.empty() && from.proxy != "none")
+    return unfit("tokens are not sent by plain http: through a proxy, which would read them; use https:, or no proxy");
   if (!(from.allowed.per_second > 0) || !(from.allowed.per_minute > 0) || from.allowed.per_second > 10'000 ||
       from.allowed.per_minute > 1'000'000)
     return unfit("the requests per second and per minute must be more than 0, and at most 10000 and 1000000");

@@ -103,10 +103,10 @@ struct content_sink {
   std::size_t most_bytes = 1u << 30;  ///< More is trouble::too_large.
 };
 
-/// Threads: any, at most eight requests at once, five of them of a crawl; more wait. Blocks. All calls take part in the budget; what may pass (429, 403
-/// of a rate, 500, 502, 503, 504, no connection) is tried again with truncated exponential backoff, a content only as long as
-/// nothing of it was passed on. A token that is refused is got anew once. `supportsAllDrives` is always said,
-/// `acknowledgeAbuse` never.
+/// Threads: any, at most eight requests at once, five of them of a crawl; more wait. Blocks. All calls take part in the budget;
+/// what may pass (429, 403 of a rate, 500, 502, 503, 504, no connection) is tried again with truncated exponential backoff, a
+/// content only as long as nothing of it was passed on. A token that is refused is got anew once. `supportsAllDrives` is always
+/// said, `acknowledgeAbuse` never.
 ///
 /// Errors of all: see `trouble`; each public text says what was done, why not and what to do.
 class client {

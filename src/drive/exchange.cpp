@@ -118,6 +118,8 @@ endpoint::request exchanges::request_of(const attempt& of, const std::string& to
   endpoint::request out;
   out.path = of.what.path;
   out.query = of.what.query;
+  // Google packs answers for who says so here, too. Spec: Google Drive API, "Improve performance", gzip.
+  out.headers.emplace_back("User-Agent", "hondana/" HONDANA_VERSION " (gzip)");
   if (!token.empty()) {
     out.headers.emplace_back("Authorization", "Bearer " + token);
     if (auto keys = spelled(of.how.keys); !keys.empty())

@@ -41,6 +41,9 @@ result<oauth_client> checked_client(oauth_client client) {
 }
 
 result<std::shared_ptr<endpoint::endpoint>> endpoint_for(const log_in_settings& with, const std::string& url) {
+  if (url.starts_with("http:") && !with.proxy.empty() && with.proxy != "none")
+    return fail(errc::invalid_argument,
+                "secrets are not sent by plain http: through a proxy, which would read them; use https:, or no proxy");
   return endpoint::endpoint::of({.url = url, .authorities = with.authorities, .proxy = with.proxy, .time = with.time});
 }
 

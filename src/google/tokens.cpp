@@ -226,6 +226,9 @@ result<std::shared_ptr<tokens>> make_tokens(token_settings from) {
     return fail(errc::invalid_argument, "subject is no e-mail address; name a person of the domain, such as ann@example.com");
   if (!from.in.token_url.empty()) {
     if (auto fine = check_token_url(from.in.token_url, true); !fine) return tl::unexpected(std::move(fine.error()));
+    if (from.in.token_url.starts_with("http:") && !from.proxy.empty() && from.proxy != "none")
+      return fail(errc::invalid_argument,
+                  "secrets are not sent by plain http: through a proxy, which would read them; use https:, or no proxy");
   }
   // Settings that no request can be made with are told at once.
   const auto url = from.in.token_url.empty() ? std::string(usual_token_url) : from.in.token_url;

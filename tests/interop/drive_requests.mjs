@@ -25,7 +25,7 @@ const seed = {
 
 /** Headers that differ on purpose: how each side has them, and why. All others must be the same. */
 const different_headers = {
-  'user-agent': [/^hondana\/\d/, /^google-api-nodejs-client\/\S+ \(gzip\)/, 'each says who it is'],
+  'user-agent': [/^hondana\/\S+ \(gzip\)$/, /^google-api-nodejs-client\/\S+ \(gzip\)/, 'each says who it is, and to the API that it takes gzip'],
   'x-goog-api-client': [undefined, /^gdcl\/\S+ gl-node\//, 'statistics of Google about its own libraries'],
   accept: [/^(\*\/\*|application\/json)$/, /^(\*\/\*|application\/json)$/, 'Drive answers by alt= and not by what is accepted'],
   'accept-encoding': ['gzip', /^gzip(, identity)?$/, 'a range is of what travels, and hondana takes it as it is; fetch adds identity'],

@@ -105,7 +105,13 @@ result<gdrive_provider::shared_scene> gdrive_provider::ready(const call& by) {
 
 result<list_result> gdrive_provider::list(const list_request& request) {
   const auto now = ready(request);
-  if (!now) return tl::unexpected(now.error());
+  if (!now) {
+    // Lists of other sources go on without this one, as without a mounted server; its health, its folders and reads say why.
+    // The index must know, since what is not listed is forgotten there.
+    const bool goes_on = now.error().code != errc::cancelled && request.who.identity != index_identity;
+    if (goes_on) return list_result{};
+    return tl::unexpected(now.error());
+  }
   auto page = (*now)->entries().page(request);
   // What a shortcut leads to is listed in its own place, and once is enough for whoever reads everything.
   std::erase_if(page.entries, [&now](const resource& one) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,9 @@
 #include "providers/gdrive/follower.hpp"
 
 namespace hondana::gdrive {
+
+/// Who asks for the index (search/indexer.cpp).
+inline constexpr std::string_view index_identity = "search";
 
 struct options {
   std::string name = "gdrive";

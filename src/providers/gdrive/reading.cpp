@@ -100,7 +100,7 @@ result<gdrive_provider::found> gdrive_provider::followed(const scene& in, found 
 
 result<gdrive_provider::found> gdrive_provider::now(const scene& in, found from, const call& by) {
   // The index reads thousands one after the other, and again whatever the next poll tells of.
-  const bool is_for_index = by.who.identity == "search" && !by.who.view;
+  const bool is_for_index = by.who.identity == index_identity && !by.who.view;
   if (from.uri.empty() || follower_.is_sure(is_for_index ? 2 * how_.longest : how_.lately)) return from;
   auto how = errand_of(in, *from.what, by);
   // What is kept is there for when it does not answer.

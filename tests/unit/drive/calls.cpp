@@ -361,6 +361,11 @@ TEST(drive_settings, that_cannot_be_are_named) {
        {"http://www.googleapis.com", "ftp://x", "https://a@b", "https://x/path", "https://x?y=1", "https://x#f", ""})
     EXPECT_NE(why([&](settings& it) { it.base = base; }), "taken") << base;
   EXPECT_EQ(why([](settings& it) { it.base = "http://127.0.0.1:8080"; }), "taken");
+  EXPECT_NE(why([](settings& it) {
+              it.base = "http://127.0.0.1:8080";
+              it.proxy = "http://192.0.2.1:3128";
+            }).find("through a proxy"),
+            std::string::npos);
   EXPECT_NE(why([](settings& it) { it.allowed.per_second = 0; }).find("requests per second"), std::string::npos);
   EXPECT_NE(why([](settings& it) { it.allowed.per_minute = -1; }).find("per minute"), std::string::npos);
   EXPECT_NE(why([](settings& it) { it.attempts = 0; }).find("attempts"), std::string::npos);

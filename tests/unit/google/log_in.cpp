@@ -197,6 +197,9 @@ TEST(google_log_in, is_kept_in_a_file_that_nobody_else_reads_and_taken_up_from_i
 TEST(google_log_in, is_taken_back_at_google) {
   token_place at({{200, "{}", {}}, error_of("invalid_token"), {500, "", {}}});
   const hondana::google::authorized_user one{"app", "s", "1//a", at.url(), {}};
+  auto by_proxy = settings_for(at);
+  by_proxy.proxy = "http://192.0.2.1:3128";
+  EXPECT_EQ(revoke(one, by_proxy, {}).error().code, errc::invalid_argument);
   EXPECT_TRUE(revoke(one, settings_for(at), {}));
   const auto asked = at.server().requests(1).at(0);
   EXPECT_EQ(asked.target, "/revoke");

@@ -276,6 +276,9 @@ TEST_F(google_tokens, with_a_subject_need_a_service_account) {
   EXPECT_EQ(got.error().code, errc::invalid_argument);
   EXPECT_NE(got.error().public_text.find("subject"), std::string::npos);
   EXPECT_EQ(at.asked(), 0u);
+  from.in.token_url = at.url();
+  from.proxy = "http://192.0.2.1:3128";
+  EXPECT_NE(make_tokens(from).error().public_text.find("through a proxy"), std::string::npos);
   from.subject = "no address";
   EXPECT_FALSE(make_tokens(from));
 }

@@ -229,9 +229,17 @@ TEST_F(gdrive_following, nothing_known_and_nobody_logged_in_says_what_to_do) {
   list_request any;
   any.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   const auto page = drive->list(any);
-  ASSERT_FALSE(page);
-  EXPECT_EQ(page.error().code, errc::unauthorized);
-  EXPECT_NE(page.error().public_text.find("hondana login"), std::string::npos);
+  ASSERT_TRUE(page) << "lists of other sources go on";
+  EXPECT_TRUE(page->entries.empty());
+  any.who.identity = "search";
+  const auto indexed = drive->list(any);
+  ASSERT_FALSE(indexed) << "or the index would forget what it has";
+  EXPECT_EQ(indexed.error().code, errc::unauthorized);
+  EXPECT_NE(indexed.error().public_text.find("hondana login"), std::string::npos);
+  EXPECT_NE(drive->health().detail.find("hondana login"), std::string::npos);
+  const auto made = read(*drive, "gdrive:///1a");
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, errc::unauthorized);
 }
 
 TEST_F(gdrive_following, what_was_known_is_listed_while_drive_cannot_be_reached) {

@@ -1,0 +1,178 @@
+/// A Google Drive in the real program: what a search finds in it, what is rendered by the confined child, and a crawl that was
+/// killed.
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <boost/json/serialize.hpp>
+
+#include "drive/stand_in/server.hpp"
+#include "program/folder.hpp"
+#include "program/http_client.hpp"
+#include "program/messages.hpp"
+#include "program/process.hpp"
+#include "program/served.hpp"
+
+namespace {
+
+using program_test::folder;
+using program_test::http_client;
+using program_test::message;
+using program_test::patience;
+using program_test::read_request;
+using program_test::request;
+using program_test::run;
+using program_test::served;
+using program_test::within;
+
+/// A Drive and the configuration of a server that serves it.
+struct served_google : folder {
+  drive_test::stand_in google;
+
+  explicit served_google(std::string_view more = {}) {
+    put("key/team.txt", google.service_account());
+    std::filesystem::permissions(path("key/team.txt"),
+                                 std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    put("hondana.toml",
+        "[[source]]\ntype = \"gdrive\"\nname = \"team\"\ncredentials = \"key/team.txt\"\ninterval = 1\n"
+        "max_interval = 1\nrequests_per_minute = 100000\napi = \"" +
+            google.url() + "\"\ntoken_url = \"" + google.url("/token") + "\"\nstore = \"state/drive.db\"\n" +
+            std::string(more));
+  }
+  [[nodiscard]] std::vector<std::string> options() const { return {"--config", path("hondana.toml")}; }
+};
+
+boost::json::array all_contents_of(http_client& by, const std::string& uri) {
+  const auto answer = message(by.post(read_request(1, uri), "resources/read", uri));
+  if (!answer.contains("result")) throw std::runtime_error(boost::json::serialize(answer));
+  return answer.at("result").at("contents").as_array();
+}
+
+std::string first_text_of(http_client& by, const std::string& uri) {
+  return all_contents_of(by, uri).at(0).at("text").as_string().c_str();
+}
+
+TEST(program_drive, a_question_is_answered_from_a_japanese_document_with_its_place) {
+  served_google drive("[search]\n");
+  const auto id = drive.google.add(
+      {.name = "通信方式",
+       .type = drive_test::mime::document,
+       .parent = drive.google.folder("設計"),
+       .bytes = "# 通信方式\n\n概要です。\n\n## 再送\n\n応答がないときは、三回まで指数的に間隔を空けて再送する。\n\n"
+                "## 暗号\n\nすべて TLS 1.3 で守る。\n"});
+  served server(drive.options());
+  http_client by(server.port());
+  static_cast<void>(first_text_of(by, "search:///?wait=complete"));
+  const auto found =
+      first_text_of(by, "search:///?q=%E5%BF%9C%E7%AD%94%E3%81%8C%E3%81%AA%E3%81%84%E3%81%A8%E3%81%8D%E5%86%8D%E9%80%81");
+  EXPECT_NE(found.find("gdrive://"), std::string::npos) << found;
+  EXPECT_NE(found.find("三回まで"), std::string::npos) << found;
+  EXPECT_NE(found.find("再送"), std::string::npos) << found;
+  const auto tool =
+      by.post(request(2, "tools/call", "\"name\":\"search_resources\",\"arguments\":{\"q\":\"応答がないとき 再送\"},"),
+              "tools/call", "search_resources");
+  EXPECT_NE(tool.find("三回まで"), std::string::npos) << tool;
+  // Who loses a file loses what the index has of it.
+  drive.google.remove(id);
+  const auto deadline = within(patience);
+  std::string now;
+  do {
+    static_cast<void>(first_text_of(by, "search:///?wait=complete"));
+    now = first_text_of(by, "search:///?q=%E6%8C%87%E6%95%B0%E7%9A%84");
+  } while (now.find("gdrive://") != std::string::npos && std::chrono::steady_clock::now() < deadline);
+  EXPECT_EQ(now.find("gdrive://"), std::string::npos) << now;
+}
+
+TEST(program_drive, sheets_and_notes_come_out_of_the_confined_child) {
+  served_google drive;
+  const auto book = drive.google.add({.name = "Book",
+                                      .type = drive_test::mime::spreadsheet,
+                                      .sheets = {{"A", {{"a", "b,c"}, {"1", "2"}}}, {"売上", {{"月", "円"}, {"4", "1200"}}}}});
+  const auto talk = drive.google.add({.name = "Talk",
+                                      .type = drive_test::mime::presentation,
+                                      .slides = {{"First", "Text of it", "Say this slowly"}, {"Second", "More", ""}}});
+  served server(drive.options());
+  http_client by(server.port());
+  const auto sheets = all_contents_of(by, "gdrive:///" + book);
+  ASSERT_EQ(sheets.size(), 2u);
+  EXPECT_EQ(sheets[0].at("text"), "a,\"b,c\"\n1,2\n");
+  EXPECT_EQ(sheets[0].at("mimeType"), "text/csv");
+  EXPECT_EQ(sheets[1].at("text"), "月,円\n4,1200\n");
+  const auto slides = first_text_of(by, "gdrive:///" + talk);
+  EXPECT_NE(slides.find("Text of it"), std::string::npos) << slides;
+  EXPECT_NE(slides.find("Say this slowly"), std::string::npos) << slides;
+}
+
+TEST(program_drive, a_crawl_that_was_killed_goes_on_and_does_not_start_over) {
+  served_google drive;
+  drive.google.seed(R"({"generate": {"files": 5000, "perFolder": 50}})");
+  drive.google.fail({.path = "/drive/v3/files", .containing = "pageToken", .skip = 2, .times = 1, .stalls_at = 10});
+  {
+    served server(drive.options());
+    // Listing is what begins the crawl, and waits for it: the command is killed with the server.
+    program_test::process asking({"ls", "--on", server.url()});
+    EXPECT_TRUE(drive.google.wait_for_requests("/drive/v3/files", 5));
+    EXPECT_TRUE(server.stop(SIGKILL));
+    asking.signal(SIGKILL);
+  }
+  drive.google.heal();
+  drive.google.forget();
+  served server(drive.options());
+  const auto all = run({"ls", "--on", server.url()});
+  EXPECT_EQ(all.how.exit_code, 0) << all.errors;
+  EXPECT_NE(all.output.find("gdrive://"), std::string::npos);
+  std::size_t first_pages = 0;
+  for (const auto& one : drive.google.requests("/drive/v3/files"))
+    first_pages += one.path == "/drive/v3/files" && one.query.find("pageToken") == std::string::npos ? 1 : 0;
+  EXPECT_EQ(first_pages, 0u) << "the crawl started over";
+}
+
+TEST(program_drive, a_notice_of_google_makes_a_change_known_long_before_the_next_poll) {
+  served_google drive("notices = \"https://hondana.example\"\n[http]\nhosts = [\"hondana.example\"]\n");
+  drive.put("hondana.toml", [&drive] {
+    std::ifstream from(drive.path("hondana.toml"));
+    std::string text((std::istreambuf_iterator<char>(from)), std::istreambuf_iterator<char>());
+    for (const std::string_view key : {"\ninterval = 1\n", "\nmax_interval = 1\n"})
+      text.replace(text.find(key) + key.size() - 2, 1, "3600");
+    return text;
+  }());
+  served server(drive.options());
+  drive.google.configure([&server](drive_test::setup& how) { how.notices_to = server.port(); });
+  drive.google.add({.name = "Old.txt", .type = "text/plain", .bytes = "x"});
+  const auto lists = [&server](std::string_view name) {
+    return run({"ls", "--on", server.url()}).output.find(name) != std::string::npos;
+  };
+  EXPECT_TRUE(lists("Old.txt"));
+  EXPECT_TRUE(drive.google.wait_for_requests("/drive/v3/changes/watch", 1));
+  const auto deadline = within(patience);
+  bool is_there = false;
+  while (!is_there && std::chrono::steady_clock::now() < deadline) {
+    drive.google.add({.name = "New.txt", .type = "text/plain", .bytes = "x"});
+    is_there = lists("New.txt");
+  }
+  EXPECT_TRUE(is_there);
+  EXPECT_GE(drive.google.notices(), 1u);
+}
+
+TEST(program_drive, what_it_keeps_for_itself_is_served_by_no_other_source) {
+  served_google drive("[[source]]\ntype = \"files\"\npath = \".\"\n");
+  drive.put("seen.txt", "x");
+  drive.google.add({.name = "Plan.txt", .type = "text/plain", .bytes = "x"});
+  served server(drive.options());
+  std::string all;
+  const auto deadline = within(patience);
+  do all = run({"ls", "--on", server.url()}).output;
+  while (all.find("Plan.txt") == std::string::npos && std::chrono::steady_clock::now() < deadline);
+  EXPECT_NE(all.find("seen.txt"), std::string::npos) << all;
+  EXPECT_EQ(all.find("team.txt"), std::string::npos) << all;
+  EXPECT_EQ(all.find("drive.db"), std::string::npos) << all;
+}
+
+}  // namespace
