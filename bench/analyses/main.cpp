@@ -13,6 +13,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "../process/scratch.hpp"
@@ -21,6 +22,7 @@
 #include "analyses/redis/redis_store.hpp"
 #include "killed.hpp"
 #include "redis_here.hpp"
+#include "rows.hpp"
 
 namespace {
 
@@ -30,11 +32,19 @@ using namespace analyses_bench;
 using steady = std::chrono::steady_clock;
 
 constexpr std::size_t lookups = 100'000;
+/// Each by a claim and a put of its own; what comes after stands in the tables as these would leave it.
+constexpr std::size_t put_in_file = 20'000;
 
 template <class T>
 T good(result<T> what) {
   if (!what) throw std::runtime_error(what.error().public_text + " (" + what.error().private_text + ')');
   return std::move(*what);
+}
+
+putting whole_of(const analysis& what) {
+  auto out = good(prepare(what, status::complete));
+  out.fresh = std::chrono::hours(24 * 30);
+  return out;
 }
 
 double seconds_since(steady::time_point begin) { return std::chrono::duration<double>(steady::now() - begin).count(); }
@@ -44,33 +54,47 @@ double part(const std::vector<double>& of, double which) {
   return of.empty() ? 0 : of[std::min(of.size() - 1, static_cast<std::size_t>(which * static_cast<double>(of.size())))];
 }
 
-void fill_and_look(const std::string& name, store& in, std::size_t entries, const std::function<double()>& size) {
-  const double before = size();
-  double bodies = 0;
-  auto begin = steady::now();
-  for (std::size_t i = 0; i < entries; ++i) {
-    const auto what = numbered(i);
-    wish wanted;
-    wanted.asked = what.asked;
-    wanted.of = key_of(what.asked);
-    wanted.session = what.session;
-    wanted.lease = std::chrono::minutes(1);
-    const auto got = good(in.claim(wanted));
-    if (!got.by) throw std::runtime_error("a claim was not given");
-    auto whole = good(prepare(what, status::complete));
-    whole.fresh = std::chrono::hours(24 * 30);
-    bodies += static_cast<double>(whole.body.size());
-    static_cast<void>(good(in.put(*got.by, whole)));
+/// Claims and puts numbers `from` to `to`, by so many threads at the same time.
+void fill(const std::string& name, store& in, std::size_t from, std::size_t to, std::size_t threads) {
+  const auto begin = steady::now();
+  std::vector<std::string> wrong(threads);
+  {
+    std::vector<std::jthread> all;
+    for (std::size_t which = 0; which < threads; ++which)
+      all.emplace_back([&, which] {
+        try {
+          for (auto i = from + which; i < to; i += threads) {
+            const auto what = numbered(i);
+            wish wanted;
+            wanted.asked = what.asked;
+            wanted.of = key_of(what.asked);
+            wanted.session = what.session;
+            wanted.lease = std::chrono::minutes(1);
+            const auto got = good(in.claim(wanted));
+            if (!got.by) throw std::runtime_error("a claim was not given");
+            static_cast<void>(good(in.put(*got.by, whole_of(what))));
+          }
+        } catch (const std::runtime_error& why) {
+          wrong[which] = why.what();
+        }
+      });
   }
-  const auto count = static_cast<double>(entries);
-  std::printf("| %s: claimed and put, %zu | %.0f /s |\n", name.c_str(), entries, count / seconds_since(begin));
-  std::printf("| %s: bytes an entry, of which its contents | %.0f, %.0f |\n", name.c_str(), (size() - before) / count,
-              bodies / count);
+  for (const auto& one : wrong)
+    if (!one.empty()) throw std::runtime_error(one);
+  const auto count = static_cast<double>(to - from);
+  std::printf("| %s: claimed and put, %zu by %zu at a time | %.0f /s |\n", name.c_str(), to - from, threads,
+              count / seconds_since(begin));
+}
+
+void look(const std::string& name, store& in, std::size_t entries, double bytes) {
   std::mt19937_64 draw(3);
+  double bodies = 0;
+  for (std::size_t i = 0; i < 1000; ++i) bodies += static_cast<double>(encode_body(numbered(draw() % entries)).size()) / 1000;
+  std::printf("| %s: bytes an entry, of which its contents | %.0f, %.0f |\n", name.c_str(),
+              bytes / static_cast<double>(entries), bodies);
   for (const bool is_there : {true, false}) {
     std::vector<double> times;
     times.reserve(lookups);
-    begin = steady::now();
     for (std::size_t i = 0; i < lookups; ++i) {
       const auto key = key_of(numbered(is_there ? draw() % entries : entries + draw() % entries).asked);
       const auto asked = steady::now();
@@ -108,18 +132,23 @@ std::shared_ptr<store> in_file(const std::string& path, bool is_synced) {
   return good(open_embedded(how));
 }
 
+double size_of_file(const std::string& path) {
+  double out = 0;
+  for (const auto* ending : {"", "-wal"}) {
+    struct stat facts{};
+    if (::stat((path + ending).c_str(), &facts) == 0) out += static_cast<double>(facts.st_size);
+  }
+  return out;
+}
+
 void measure_sqlite(const bench::scratch& folder, std::size_t entries, std::size_t times) {
-  const auto path = folder.path("many.db");
   if (entries > 0) {
+    const auto path = folder.path("many.db");
     const auto in = in_file(path, false);
-    fill_and_look("SQLite", *in, entries, [&] {
-      double out = 0;
-      for (const auto* ending : {"", "-wal"}) {
-        struct stat facts{};
-        if (::stat((path + ending).c_str(), &facts) == 0) out += static_cast<double>(facts.st_size);
-      }
-      return out;
-    });
+    const auto put = std::min(entries, put_in_file);
+    fill("SQLite", *in, 0, put, 1);
+    write_rows(path, put, entries);
+    look("SQLite", *in, entries, size_of_file(path));
   }
   const auto open = [&] { return in_file(folder.path("killed.db"), true); };
   show("SQLite", claim_at_once(open, 4, 25));
@@ -131,7 +160,9 @@ void measure_redis(const bench::scratch& folder, std::size_t entries, std::size_
     folder.put("many/here", "");
     const redis_here server(folder.path("many"), false);
     const auto in = good(open_redis(server.options()));
-    fill_and_look("Redis", *in, entries, [&] { return server.used_memory(); });
+    const double before = server.used_memory();
+    fill("Redis", *in, 0, entries, 8);
+    look("Redis", *in, entries, server.used_memory() - before);
   }
   folder.put("killed/here", "");
   redis_here server(folder.path("killed"), true);

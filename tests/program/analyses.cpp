@@ -112,7 +112,7 @@ json::object realistic(const std::string& prompt, const json::value& context = {
                    {"errors", json::array{json::object{{"provider", "qwen"}, {"round", 1}, {"message", "一度目は時間切れ"}}}},
                    {"totals", json::object{{"cost", 0.15}, {"tokens", 21600}, {"milliseconds", 27000}}},
                    {"session", "設計会議"},
-                   {"tags", json::array{"設計", "review"}}};
+                   {"tags", json::array{"review", "設計"}}};
   if (!context.is_null()) out["context"] = context;
   return out;
 }
