@@ -63,16 +63,23 @@ class shared_texts final : public events {
     if (what.is(space::sheet, "rPh")) in_reading_ = false;
   }
   void text(std::string_view piece) override {
-    if (!in_text_ || all.empty() || all.back().size() > longest_cell) return;
+    if (!in_text_ || all.empty()) return;
+    if (all.back().size() > longest_cell) {
+      is_cut_ = true;
+      return;
+    }
     all.back() += piece;
     size_ += piece.size();
   }
   [[nodiscard]] bool has_enough() const override { return size_ + all.size() * sizeof(std::string) > most_shared; }
 
+  [[nodiscard]] bool is_cut() const noexcept { return is_cut_ || has_enough(); }
+
   std::vector<std::string> all{};
 
  private:
   std::size_t size_ = 0;
+  bool is_cut_ = false;
   bool in_text_ = false;
   bool in_reading_ = false;  // furigana
 };
@@ -115,7 +122,7 @@ struct cell_meanings {
 
 class sheet_events final : public events {
  public:
-  sheet_events(const cell_meanings& by, std::size_t most) : by_(by), to_(most) {}
+  sheet_events(const cell_meanings& by, std::size_t most, text_beside& beside) : by_(by), to_(most), beside_(beside) {}
 
   [[nodiscard]] const std::string& output() const noexcept { return to_.so_far(); }
   [[nodiscard]] bool is_cut() const noexcept { return is_cut_ || to_.is_cut(); }
@@ -135,11 +142,13 @@ class sheet_events final : public events {
       in_reading_ = true;
     } else {
       in_value_ = what.name == "v" || (what.name == "t" && !in_reading_);
+      in_margin_ = what.name.ends_with("Header") || what.name.ends_with("Footer");
     }
   }
 
   void end(const element& what) override {
     in_value_ = false;
+    if (std::exchange(in_margin_, false)) beside_.add("\n");
     if (what.in != space::sheet) return;
     if (what.name == "c") {
       end_cell();
@@ -151,7 +160,13 @@ class sheet_events final : public events {
   }
 
   void text(std::string_view piece) override {
-    if (in_value_ && value_.size() < longest_cell) value_ += piece;
+    if (in_margin_) beside_.add(piece);
+    if (!in_value_) return;
+    if (value_.size() >= longest_cell) {
+      is_cut_ = true;
+    } else {
+      value_ += piece;
+    }
   }
 
  private:
@@ -196,6 +211,7 @@ class sheet_events final : public events {
 
   const cell_meanings& by_;
   text_output to_;
+  text_beside& beside_;
   std::vector<std::string> cells_;
   std::string value_;
   std::string type_;
@@ -205,7 +221,8 @@ class sheet_events final : public events {
   std::size_t rows_ = 0;
   bool in_value_ = false;
   bool in_reading_ = false;
-  bool is_cut_ = false;  // in breadth
+  bool in_margin_ = false;  // at the head or foot of printed pages
+  bool is_cut_ = false;     // in breadth, or a cell
 };
 
 }  // namespace
@@ -224,7 +241,8 @@ result<void> render_sheets(const office_file& from, const std::string& main, tex
   if (!book.is_workbook) return fail(errc::invalid_argument, "the file holds no workbook; is it of another format?");
   const cell_meanings by{texts, styles, book.counts_from_1904};
   std::map<std::string, std::unique_ptr<sheet_events>> sheets;
-  for (const auto& one : book.sheets) sheets.emplace(from.by_id(main, one.id), std::make_unique<sheet_events>(by, to.room()));
+  for (const auto& one : book.sheets)
+    sheets.emplace(from.by_id(main, one.id), std::make_unique<sheet_events>(by, to.room(), found.beside));
   read = from.parts.read([&](const std::string& name) -> events* {
     const auto one = sheets.find(name);
     return one == sheets.end() || name.empty() ? nullptr : one->second.get();
@@ -236,7 +254,7 @@ result<void> render_sheets(const office_file& from, const std::string& main, tex
     to.blocks(sheet.output());
     found.is_cut = found.is_cut || sheet.is_cut();
   }
-  found.is_cut = found.is_cut || book.is_cut || texts.has_enough();
+  found.is_cut = found.is_cut || book.is_cut || texts.is_cut();
   return {};
 }
 
