@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else {
     require(said.error().code == errc::invalid_argument && !said.error().public_text.empty());
   }
-  // No entity means much more than it is long.
+  // No entity or tag means much more than it is long.
   require(joined_text_of_html(bytes).size() <= 2 * size);
   const auto uri = "docs://book/" + std::string(bytes);
   const auto what = address_of("book", uri);

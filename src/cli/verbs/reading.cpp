@@ -28,7 +28,7 @@ namespace {
 
 /// Of contents behind the first that may be left out.
 constexpr std::size_t most_kept = 64u << 20;
-constexpr std::int64_t invalid_params = -32602;
+constexpr std::int64_t code_of_what_is_not_given = -32602;
 
 /// The URI of a template of the server's that gives lines of `uri`; empty: there is none.
 std::string uri_of_lines(const task& what, const std::string& uri, const std::string& lines) {
@@ -212,7 +212,7 @@ class destination {
 /// Servers answer with one code what they do not have and what they have and do not give; the latter is an error of theirs.
 failure meant(const std::string& uri, const failure& why) {
   auto told = blamed_on(uri, why);
-  if (told.code != errc::resource_not_found || !why.answer || why.answer->code != invalid_params) return told;
+  if (told.code != errc::resource_not_found || !why.answer || why.answer->code != code_of_what_is_not_given) return told;
   const auto said = letters::in_lower_case(why.answer->message);
   const auto has = [&said](std::string_view words) { return said.find(words) != std::string::npos; };
   if (!has("not found") && !has("unknown resource") && !has("does not exist")) told.code = errc::refused;

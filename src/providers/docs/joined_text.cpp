@@ -34,17 +34,33 @@ bool begins_tag_at(std::string_view text, std::size_t at) {
   return letters::is_letter(next) || next == '/' || next == '!' || next == '?';
 }
 
+/// Names of elements that stand within a word without an end of it.
+constexpr std::array<std::string_view, 32> within_words{"a",      "abbr", "acronym", "b",  "bdi",  "bdo",   "big",  "cite",
+                                                        "code",   "del",  "dfn",     "em", "font", "i",     "ins",  "kbd",
+                                                        "mark",   "nobr", "q",       "s",  "samp", "small", "span", "strike",
+                                                        "strong", "sub",  "sup",     "tt", "u",    "var",   "wbr",  "ruby"};
+
+/// What a tag, from its `<` to before its `>`, is in the text.
+std::string_view shown_as(std::string_view tag) {
+  tag.remove_prefix(tag.starts_with("</") ? 2 : 1);
+  const auto name = letters::in_lower_case(tag.substr(0, std::min(tag.find_first_of(" \t\r\n\f/"), std::size_t{16})));
+  const bool is_within = std::find(within_words.begin(), within_words.end(), name) != within_words.end();
+  return is_within ? "" : "\n";
+}
+
 std::string without_tags_of(std::string_view page) {
   std::string out;
   out.reserve(page.size());
   for (std::size_t at = 0; at < page.size();) {
     constexpr std::string_view comment = "<!--";
     if (page.substr(at).starts_with(comment)) {
+      out += '\n';
       at += comment.size();  // its text is looked at, too
       continue;
     }
     const auto end = begins_tag_at(page, at) ? page.find('>', at) : std::string_view::npos;
     if (end != std::string_view::npos) {
+      out += shown_as(page.substr(at, end - at));
       at = end + 1;
     } else if (begins_tag_at(page, at)) {
       return out.append(page.substr(at));  // no tag ends any more

@@ -41,8 +41,10 @@ void beside_events::begin(const element& what, const attributes&) {
 }
 
 void beside_events::end(const element& what) {
+  const bool is_heard = from_ == where::everywhere || depth_ > 0;
   constexpr std::array ends_line{std::string_view("p"), std::string_view("text"), std::string_view("si")};
-  if (is_one_of(ends_line, what.name) || (has_text_ && what.name != "t" && what.name != "span")) into_.add("\n");
+  const bool ends_here = is_one_of(ends_line, what.name) || (has_text_ && what.name != "t" && what.name != "span");
+  if (is_heard && ends_here) into_.add("\n");
   in_run_ = what.name == "span";
   has_text_ = false;
   if (depth_ > 0) --depth_;

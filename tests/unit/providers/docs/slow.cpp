@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <future>
 #include <mutex>
+#include <new>
 #include <stop_token>
 #include <string>
 #include <vector>
