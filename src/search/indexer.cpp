@@ -150,7 +150,7 @@ void indexer::run(const std::stop_token& stop) {
       if (!take_turn(stop)) continue;
       if (has_to_load_) {
         if (const auto loaded = load(); !loaded) {
-          troubles_.have(trouble::store, loaded.error());
+          begin_anew(loaded.error());
           wait_after_failure(stop);
           continue;
         }

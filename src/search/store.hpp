@@ -171,6 +171,12 @@ class state_of_index {
   /// Those whose documents were made in one of these ways, in the order given; what has gone may be among them.
   [[nodiscard]] virtual result<std::vector<passage_id>> made_so(std::span<const passage_id> which,
                                                                 std::span<const std::string> ways) = 0;
+  /// The nearest passages by cosine, where the store itself can tell (pgvector); nothing: it cannot.
+  [[nodiscard]] virtual std::optional<result<std::vector<match>>> nearest(std::span<const float> to, std::size_t count) {
+    static_cast<void>(to);
+    static_cast<void>(count);
+    return std::nullopt;
+  }
 };
 
 /// A text that has no vector yet.
@@ -249,12 +255,6 @@ class store {
   [[nodiscard]] virtual result<void> each_vector(const vector_hearer& each) const = 0;
   /// Every passage that has one of these texts, and a vector.
   [[nodiscard]] virtual result<void> vectors_of(std::span<const std::string> digests, const vector_hearer& each) const = 0;
-  /// The nearest passages by cosine, where the store itself can tell (pgvector); nothing: it cannot.
-  [[nodiscard]] virtual std::optional<result<std::vector<match>>> nearest(std::span<const float> to, std::size_t count) const {
-    static_cast<void>(to);
-    static_cast<void>(count);
-    return std::nullopt;
-  }
   [[nodiscard]] virtual result<store_counts> counts() const = 0;
   [[nodiscard]] virtual result<index_standing> stands() const = 0;
 };
