@@ -69,6 +69,7 @@ void indexer::look(const std::stop_token& stop) {
   tell_missing();
   {
     const std::lock_guard lock(mutex_);
+    ended_looks_ = this_look;
     if (is_look_whole_) complete_looks_ = this_look;
   }
   step();

@@ -23,7 +23,11 @@ bool indexer::take_turn(const std::stop_token& stop) {
     return false;
   }
   if (!given->is_ours) {
-    if (std::exchange(life_, std::nullopt)) begin_anew();
+    if (std::exchange(life_, std::nullopt)) {
+      begin_anew();
+      // What the other lacks it does not say.
+      on_->put_missing({});
+    }
     follow();
     wait_for(between_turns, stop);
     return false;
@@ -59,7 +63,8 @@ void indexer::follow() {
   }
   troubles_.end(trouble::store);
   const bool is_complete = now->how && now->how->is_complete;
-  on_->has_looked = is_complete;
+  const bool has_looked = is_complete || (now->how && now->how->has_looked);
+  on_->has_looked = has_looked;
   on_->change_state([&](search_state& state) {
     state.waiting = now->how ? now->how->waiting : 0;
     state.is_complete = is_complete;
@@ -77,6 +82,7 @@ void indexer::follow() {
     // What the other says is complete is as complete as it gets here.
     begun_looks_ = asked_looks_ = std::max(asked_looks_, begun_looks_ + 1);
     if (is_complete) complete_looks_ = begun_looks_;
+    if (has_looked) ended_looks_ = begun_looks_;
     changed_uris_.clear();
   }
   step();

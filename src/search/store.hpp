@@ -128,6 +128,7 @@ struct progress {
   bool is_complete = false;
   milliseconds at{};
   std::string problem{};
+  bool has_looked = false;  ///< Everything has been looked at once, whatever is missing nevertheless.
 };
 /// As it stands among a store's facts, and back; nothing: that is none.
 [[nodiscard]] std::string spelled(const progress& how);

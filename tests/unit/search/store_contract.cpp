@@ -332,7 +332,7 @@ TEST_P(store_contract, shows_from_outside_how_full_it_is_and_how_far_who_indexes
   EXPECT_EQ(there->counts.documents, 0u);
   EXPECT_FALSE(there->how);
   put(named_document("a"), {said("one"), said("two")});
-  const progress how{12, false, milliseconds(std::chrono::milliseconds(1'700'000'000'123)), "cannot list x: it is 遠い"};
+  const progress how{12, false, milliseconds(std::chrono::milliseconds(1'700'000'000'123)), "cannot list x: it is 遠い", true};
   ASSERT_TRUE(store_->put(named_document("b"), std::vector{said("three")}));
   ASSERT_TRUE(store_->note(how));
   // What is not committed is nobody else's.
@@ -348,6 +348,7 @@ TEST_P(store_contract, shows_from_outside_how_full_it_is_and_how_far_who_indexes
   EXPECT_GT(there->counts.bytes, 0u);
   EXPECT_EQ(there->how->waiting, 12u);
   EXPECT_FALSE(there->how->is_complete);
+  EXPECT_TRUE(there->how->has_looked);
   EXPECT_EQ(there->how->at, how.at);
   EXPECT_EQ(there->how->problem, how.problem);
   ASSERT_TRUE(store_->note({0, true, how.at, {}}));
@@ -355,6 +356,7 @@ TEST_P(store_contract, shows_from_outside_how_full_it_is_and_how_far_who_indexes
   there = data_->look();
   ASSERT_TRUE(there && there->how);
   EXPECT_TRUE(there->how->is_complete);
+  EXPECT_FALSE(there->how->has_looked);
   EXPECT_EQ(there->how->problem, "");
 }
 
