@@ -132,9 +132,12 @@ result<indexer::outcome> indexer::cannot_be_read(const resource& entry, const fa
 result<indexer::outcome> indexer::has_not_changed(const resource& entry) {
   auto& known = known_[entry.uri];
   auto what = document_of(entry);
-  what.version = known.version;
-  known.described = digest_of(what);
   known.seen = look_;
+  // What is kept may have the title of its contents, which no list says.
+  const auto described = digest_of(what);
+  if (described == known.described) return outcome::same;
+  what.version = known.version;
+  known.described = described;
   auto done = on_->kept->describe(what);
   if (!done && done.error().code != errc::invalid_argument) return tl::unexpected(std::move(done.error()));
   if (!done) say_of(entry.uri, "has a description that cannot be kept", done.error());
@@ -143,6 +146,7 @@ result<indexer::outcome> indexer::has_not_changed(const resource& entry) {
 
 result<indexer::outcome> indexer::put(cut_document made, const resource& entry) {
   const auto listed = digest_of(document_of(entry));
+  made.what.listed = listed;
   const auto passages = kept_of(made);
   const auto has_room = make_room(entry.uri, passages);
   if (!has_room) return tl::unexpected(has_room.error());

@@ -33,6 +33,8 @@ struct document {
   std::string language{};  ///< BCP 47; empty: unknown.
   std::string problem{};   ///< Why there are no passages of its contents, for people; empty: there are.
   std::string made{};      ///< How its texts were made, see making.hpp.
+  /// Digest of what a list says of it, where that is not what stands here: the title may be that of the contents.
+  std::optional<std::uint64_t> listed{};
   std::optional<double> priority{};
   std::vector<role> audience{};
   std::optional<milliseconds> modified{};
@@ -262,6 +264,8 @@ class store {
 
 /// Of everything but version, language, problem and how it was made; equal for equal ones on every machine.
 [[nodiscard]] std::uint64_t digest_of(const document& what);
+/// Of what a list says of it, as it is kept.
+[[nodiscard]] inline std::uint64_t described_of(const document& what) { return what.listed ? *what.listed : digest_of(what); }
 /// What a passage is embedded by.
 [[nodiscard]] std::string text_to_embed(const document& of, std::string_view heading, std::string_view text);
 /// 16 bytes.

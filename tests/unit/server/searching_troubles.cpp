@@ -155,24 +155,38 @@ TEST_F(searching_in_trouble, only_a_few_wait_at_once_and_waiting_ends_when_the_p
   EXPECT_FALSE(last);
 }
 
-TEST_F(searching_in_trouble, a_title_that_stands_in_the_contents_outlives_a_restart) {
+TEST_F(searching_in_trouble, a_title_that_stands_in_the_contents_outlives_restarts_and_looks_that_find_nothing_new) {
   const auto folder = std::filesystem::temp_directory_path() / ("search_titles_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   options_.path = (folder / "index.db").string();
   auto versioned = text_entry("memo:///a.md");
   versioned.version = "v1";
-  ASSERT_TRUE(shelf_->add(versioned, [](const read_request& request) -> result<reading> {
+  const auto reads = std::make_shared<std::atomic<int>>(0);
+  ASSERT_TRUE(shelf_->add(versioned, [reads](const read_request& request) -> result<reading> {
+    ++*reads;
     auto out = text_reading("# Pelicans\n\nThey fish.\n", "text/markdown");
     out.version = "v1";
     if (request.if_version == out.version) out.contents.clear();
     return out;
   }));
-  for (int start = 0; start < 3; ++start) {
-    serve();
+  const auto expect_title = [this](const char* when) {
     const auto got = find("pelicans");
     ASSERT_TRUE(got);
     ASSERT_EQ(got->all.size(), 1u);
-    EXPECT_THAT(got->all.front().why, HasSubstr("in the title")) << start;
+    EXPECT_THAT(got->all.front().why, HasSubstr("in the title")) << when;
+  };
+  for (int start = 0; start < 3; ++start) {
+    const int before = *reads;
+    serve();
+    if (start > 0) {
+      EXPECT_EQ(*reads, before) << "it has not changed";
+    }
+    expect_title("after a start");
+    const int read = *reads;
+    server_->resource_updated("memo:///a.md");
+    ASSERT_TRUE(comes_true([&] { return *reads > read; }));
+    wait();
+    expect_title("after it was looked at again");
     server_.reset();
     index_.reset();
   }
