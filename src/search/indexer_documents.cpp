@@ -229,6 +229,7 @@ result<void> indexer::forget(const std::string& uri) {
 }
 
 void indexer::shed() {
+  if (passages_ <= on_->options.most_passages) return;
   while (passages_ > on_->options.most_passages && !known_.empty()) {
     const auto uri = known_.begin()->first;
     auto out = left_out{known_.begin()->second.version, known_.begin()->second.described, look_, passages_};
@@ -236,6 +237,8 @@ void indexer::shed() {
     out.passages -= passages_;
     left_out_.insert_or_assign(uri, std::move(out));
   }
+  // Nobody waits for it while sources are asked.
+  if (auto done = commit(); !done) begin_anew(done.error());
 }
 
 void indexer::look_for_what_fits() {
@@ -244,7 +247,8 @@ void indexer::look_for_what_fits() {
                                     " passages at most (most_passages); what does not fit is not indexed, such as " +
                                     left_out_.begin()->first);
   const bool is_room_for_some = std::any_of(left_out_.begin(), left_out_.end(), [this](const auto& one) {
-    return passages_ + one.second.passages <= on_->options.most_passages;
+    // What cannot be read has its time already.
+    return !unread_.contains(one.first) && passages_ + one.second.passages <= on_->options.most_passages;
   });
   if (is_room_for_some) next_look_ = clock::now();
 }

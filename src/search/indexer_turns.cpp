@@ -35,6 +35,8 @@ bool indexer::take_turn(const std::stop_token& stop) {
   if (life_ == given->life) return true;
   life_ = given->life;
   begin_anew();
+  // The same numbers may name other passages now; what is near is read again with all else.
+  on_->put_neighbours(nullptr);
   next_look_ = clock::now();
   on_->has_looked = false;
   on_->change_state([this](search_state& state) {
@@ -71,6 +73,12 @@ void indexer::follow() {
     state.problem = now->how ? now->how->problem : std::string();
   });
   const bool has_other_vectors = on_->embedder && now->model == on_->embedder->id() && followed_ != now->commits;
+  if (followed_ && now->commits < *followed_) {
+    // It is another index than the one whose vectors these are.
+    on_->put_neighbours(nullptr);
+    followed_.reset();
+    next_vectors_ = clock::now();
+  }
   if (has_other_vectors && clock::now() >= next_vectors_) {
     next_vectors_ = clock::now() + between_readings_of_vectors;
     followed_ = now->commits;

@@ -1,8 +1,10 @@
 /// What goes wrong while a server indexes: it is said, keeps nothing else back, and ends.
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -116,6 +118,43 @@ TEST_F(searching_in_trouble, there_are_never_more_passages_than_may_be_and_what_
   EXPECT_EQ(state_of(*index_).passages, 3u);
   EXPECT_EQ(uris("stork").size(), 3u);
   EXPECT_TRUE(state_of(*index_).is_complete);
+}
+
+TEST_F(searching_in_trouble, what_would_fit_and_cannot_be_read_is_not_read_all_the_time) {
+  options_.most_passages = 2;
+  options_.interval = std::chrono::hours(1);
+  put("memo:///a.md", "a stork");
+  put("memo:///b.md", "a stork");
+  serve();
+  struct {
+    std::mutex mutex{};
+    std::condition_variable changed{};
+    int reads = 0;
+    bool is_broken = false;
+  } state;
+  ASSERT_TRUE(shelf_->add(text_entry("memo:///c.md"), [&state](const read_request&) -> result<reading> {
+    const std::lock_guard lock(state.mutex);
+    ++state.reads;
+    state.changed.notify_all();
+    if (state.is_broken) return fail(errc::source_unavailable, "down");
+    return text_reading("a stork", "text/markdown");
+  }));
+  wait();
+  ASSERT_FALSE(state_of(*index_).is_complete) << "there is no room for it";
+  {
+    std::unique_lock lock(state.mutex);
+    state.is_broken = true;
+    const int before = state.reads;
+    lock.unlock();
+    ASSERT_TRUE(shelf_->remove("memo:///a.md"));
+    lock.lock();
+    ASSERT_TRUE(state.changed.wait_for(lock, 60s, [&] { return state.reads > before; }));
+    EXPECT_FALSE(state.changed.wait_for(lock, 2s, [&] { return state.reads > before + 20; }));
+    state.is_broken = false;
+  }
+  EXPECT_TRUE(comes_true([&] { return uris("stork").size() == 2; }));
+  server_.reset();
+  index_.reset();
 }
 
 TEST_F(searching_in_trouble, only_a_few_wait_at_once_and_waiting_ends_when_the_peer_goes_or_the_server) {
