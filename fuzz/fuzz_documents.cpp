@@ -7,6 +7,8 @@
 
 #include "json/utf8.hpp"
 #include "providers/docs/address.hpp"
+#include "providers/docs/joined_text.hpp"
+#include "providers/docs/naming.hpp"
 #include "providers/docs/prose_text.hpp"
 #include "providers/docs/rules.hpp"
 #include "providers/docs/statements.hpp"
@@ -48,8 +50,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else {
     require(said.error().code == errc::invalid_argument && !said.error().public_text.empty());
   }
-  const auto what = address_of("book", "docs://book/" + std::string(bytes));
+  // No entity or tag means much more than it is long.
+  require(joined_text_of_html(bytes).size() <= 2 * size);
+  const auto uri = "docs://book/" + std::string(bytes);
+  const auto what = address_of("book", uri);
   if (what) {
+    require(!what->is_as_listed || what->path.empty() || uri.starts_with(uri_of("book", what->path)));
     require(what->path.find('\0') == std::string::npos);
     require(!what->pages || (what->pages->first >= 1 && what->pages->first <= what->pages->second));
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "access/one_form.hpp"
 #include "bytes/digest.hpp"
 
 namespace hondana::access {
@@ -49,14 +50,16 @@ decisions::decisions(std::shared_ptr<const rule_list> all, const std::vector<std
 grant decisions::most_of_one(std::string_view uri) const {
   auto most = grant::none;
   for (const auto* one : last_first_) {
-    if (!one->is_about_uri(uri)) continue;
+    if (!one->is_about_uri_in_one_form(uri)) continue;
     most = std::max(most, one->what().gives);
     if (!one->looks_at_entries()) return most;  // what stands before it decides nothing
   }
   return most;
 }
 
-grant decisions::looked_up(std::string_view uri) const {
+grant decisions::looked_up(std::string_view asked) const {
+  // Once, and not for each rule.
+  const auto uri = in_one_form(asked);
   const auto whole = whole_of(uri);
   const auto most = most_of_one(uri);
   // A resource is hidden with all of its parts.
@@ -78,15 +81,17 @@ grant decisions::most_of(std::string_view uri) const {
 }
 
 grant decisions::of_one(std::string_view uri, const resource& entry) const {
-  const auto decides = std::find_if(last_first_.begin(), last_first_.end(),
-                                    [&](const rule* one) { return one->is_about_uri(uri) && one->is_about_entry(entry); });
+  const auto decides = std::find_if(last_first_.begin(), last_first_.end(), [&](const rule* one) {
+    return one->is_about_uri_in_one_form(uri) && one->is_about_entry(entry);
+  });
   return decides == last_first_.end() ? grant::none : (*decides)->what().gives;
 }
 
 grant decisions::of(const resource& entry) const {
-  const auto whole = whole_of(entry.uri);
-  const auto all = of_one(entry.uri, entry);
-  return whole.size() == entry.uri.size() ? all : std::min(all, of_one(whole, entry));
+  const auto uri = in_one_form(entry.uri);
+  const auto whole = whole_of(uri);
+  const auto all = of_one(uri, entry);
+  return whole.size() == uri.size() ? all : std::min(all, of_one(whole, entry));
 }
 
 grant decisions::of_tool(std::string_view name, bool is_built_in) const {

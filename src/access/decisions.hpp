@@ -38,7 +38,8 @@ class decisions final : public view {
  private:
   /// The most that is granted of a URI, whatever its entry.
   [[nodiscard]] grant most_of(std::string_view uri) const;
-  [[nodiscard]] grant looked_up(std::string_view uri) const;
+  [[nodiscard]] grant looked_up(std::string_view asked) const;
+  /// Of a URI in one form, as the next.
   [[nodiscard]] grant most_of_one(std::string_view uri) const;
   [[nodiscard]] grant of_one(std::string_view uri, const resource& entry) const;
 

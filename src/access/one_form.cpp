@@ -28,21 +28,40 @@ unsigned char escaped_at(std::string_view text, std::size_t at) noexcept {
 
 bool is_ascii(char c) noexcept { return static_cast<unsigned char>(c) < 0x80; }
 
-void flush(std::string& run, std::string& into) {
-  for (const char c : run.size() < 2 ? run : language::composed(run)) {
+/// A mark follows the letter that it is composed with, which may be ASCII.
+struct letters_and_marks {
+  std::string text{};
+  std::string_view first{};  ///< How its first character is written, where that is ASCII.
+};
+
+/// The ASCII character at `at`, raw or escaped, that marks may be composed with; 0: none. The signs are those that have a form
+/// of their own when they are struck through.
+char begins_run(std::string_view text, std::size_t at) noexcept {
+  const auto escaped = text.substr(at, 3);
+  if (letters::is_letter(text[at]) || text[at] == '=') return text[at];
+  return escaped == "%3C" ? '<' : escaped == "%3D" ? '=' : escaped == "%3E" ? '>' : '\0';
+}
+
+void flush(letters_and_marks& run, std::string& into) {
+  const auto made = run.text.size() < 2 ? run.text : language::composed(run.text);
+  std::string_view rest = made;
+  if (!run.first.empty() && rest.front() == run.text.front()) {
+    into += run.first;
+    rest.remove_prefix(1);
+  }
+  for (const char c : rest) {
     if (is_ascii(c)) {
       into += c;
     } else {
       into += percent_encode({&c, 1});
     }
   }
-  run.clear();
+  run = {};
 }
 
 std::string composed_escapes(std::string_view text, bool has_sets) {
   std::string out;
-  // A mark follows the letter that it is composed with, which may be ASCII.
-  std::string run;
+  letters_and_marks run;
   bool in_set = false;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
@@ -53,21 +72,20 @@ std::string composed_escapes(std::string_view text, bool has_sets) {
       out += c;
       in_set = c != ']';
     } else if (byte != 0) {
-      run += static_cast<char>(byte);
+      run.text += static_cast<char>(byte);
       at += 2;
     } else if (!is_ascii(c)) {
-      run += c;
+      run.text += c;
     } else {
       flush(run, out);
       // Neither a separator nor a part of an escape takes part.
-      if (c == '%') {
-        out += text.substr(at, 3);
-        at += 2;
-      } else if (letters::is_letter(c)) {
-        run = c;
+      const auto written = text.substr(at, c == '%' ? 3 : 1);
+      if (const char first = begins_run(text, at); first != '\0') {
+        run = {std::string(1, first), written};
       } else {
-        out += c;
+        out += written;
       }
+      at += written.size() - 1;
     }
   }
   flush(run, out);

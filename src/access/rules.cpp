@@ -116,7 +116,9 @@ result<rule> rule::make(access_rule what, std::size_t number) {
     made.templates_.push_back(std::move(*compiled));
   }
   for (const auto& one : made.what_.patterns) {
-    made.patterns_.push_back(ignore::glob::for_path(pattern_in_one_form(one)));
+    const auto pattern = pattern_in_one_form(one);
+    made.patterns_.push_back(ignore::glob::for_path(pattern));
+    made.pattern_starts_.emplace_back(ignore::literal_start(pattern));
   }
   return made;
 }
@@ -129,9 +131,12 @@ bool rule::fits(std::string_view uri) const {
 }
 
 bool rule::is_about_uri(std::string_view uri) const {
+  return has_forms(uri) ? is_about_uri_in_one_form(in_one_form(uri)) : is_about_uri_in_one_form(uri);
+}
+
+bool rule::is_about_uri_in_one_form(std::string_view uri) const {
   if (!is_about_resources()) return false;
-  if (is_about_all_uris()) return true;
-  return has_forms(uri) ? fits_whole_or_part(in_one_form(uri)) : fits_whole_or_part(uri);
+  return is_about_all_uris() || fits_whole_or_part(uri);
 }
 
 bool rule::fits_whole_or_part(std::string_view uri) const {
@@ -159,18 +164,18 @@ bool rule::is_about_prompt(std::string_view name) const {
 rule::share rule::share_of(const uri_template& of) const {
   if (!is_about_resources()) return share::none;
   if (is_about_all_uris()) return share::all;
-  const auto beginning = of.literal_prefix();
+  const auto beginning = in_one_form(of.literal_prefix());
+  const auto text = in_one_form(of.text());
   const bool is_all =
       std::any_of(prefixes_.begin(), prefixes_.end(), [&](const auto& one) { return covers_all_from(one, beginning); }) ||
-      std::any_of(templates_.begin(), templates_.end(), [&](const auto& one) { return one.text() == of.text(); }) ||
+      std::any_of(templates_.begin(), templates_.end(), [&](const auto& one) { return one.text() == text; }) ||
       std::find(what_.patterns.begin(), what_.patterns.end(), "**") != what_.patterns.end();
   if (is_all) return share::all;
   const bool is_some =
       std::any_of(prefixes_.begin(), prefixes_.end(), [&](const auto& one) { return may_meet(one, beginning); }) ||
       std::any_of(templates_.begin(), templates_.end(),
                   [&](const auto& one) { return may_meet(one.literal_prefix(), beginning); }) ||
-      std::any_of(what_.patterns.begin(), what_.patterns.end(),
-                  [&](const auto& one) { return may_meet(ignore::literal_start(one), beginning); });
+      std::any_of(pattern_starts_.begin(), pattern_starts_.end(), [&](const auto& one) { return may_meet(one, beginning); });
   return is_some ? share::some : share::none;
 }
 

@@ -28,6 +28,8 @@ class rule {
 
   /// Whether it is about a resource of this canonical URI, its entry aside. NFC and NFD make no difference.
   [[nodiscard]] bool is_about_uri(std::string_view uri) const;
+  /// The same of a URI that `in_one_form` made, for who asks many rules.
+  [[nodiscard]] bool is_about_uri_in_one_form(std::string_view uri) const;
   /// Whether it is about what has this kind and these annotations, its URI aside.
   [[nodiscard]] bool is_about_entry(const resource& entry) const;
   [[nodiscard]] bool is_about_tool(std::string_view name) const;
@@ -50,6 +52,7 @@ class rule {
   std::vector<std::string> prefixes_;
   std::vector<uri_template> templates_;
   std::vector<ignore::glob> patterns_;
+  std::vector<std::string> pattern_starts_;  // what all that a pattern fits begins with
 };
 
 /// Errors: as `check` of all; without a number they do not say which rule it is.

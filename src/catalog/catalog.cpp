@@ -115,6 +115,7 @@ void catalog::read(const call& by, std::string uri, std::string asked_uri, read_
   // The view is asked where the source is: a hidden URI then differs in nothing from one the source does not have.
   auto asked = way->to->open(doing::read, by);
   auto job = [self = shared_from_this(), to = way->to, with_entry = how.with_entry, as_bytes = how.as_bytes,
+              is_once = how.is_once,
               request = read_request{std::move(asked.by),
                                      std::move(uri),
                                      std::move(asked_uri),
@@ -126,8 +127,8 @@ void catalog::read(const call& by, std::string uri, std::string asked_uri, read_
     if (!*granted) return not_found();
     request.match = self->match_of(*to, request.uri);
     // What never blocks is in memory already.
-    auto ready = self->cache_ && !to->never_blocks() ? read_through(*self->cache_, *to, request, as_bytes)
-                                                     : read_stable(*to->what(), request);
+    auto ready = self->cache_ && !to->never_blocks() && !is_once ? read_through(*self->cache_, *to, request, as_bytes)
+                                                                 : read_stable(*to->what(), request);
     if (!ready) {
       if (ready.error().code == errc::resource_not_found) return not_found(std::move(ready.error().private_text));
       return tl::unexpected(std::move(ready.error()));

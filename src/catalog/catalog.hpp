@@ -84,6 +84,7 @@ struct read_options {
   std::optional<std::string> if_version{};  ///< Contents are wanted only when this is not the version.
   bool with_entry = false;                  ///< The entry is wanted, too.
   bool as_bytes = false;                    ///< Contents are looked at: none may come as `bytes::encoded`.
+  bool is_once = false;                     ///< Nobody asks again with this view: they are not kept for that.
 };
 
 /// A reading and the lane where its streams may be pulled.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "access/one_form.hpp"
 #include "gate/request_names.hpp"
 #include "model/scope.hpp"
 #include "uri/spellings.hpp"
@@ -72,25 +73,26 @@ inclusions close_over(const std::map<std::string, std::vector<std::string>>& imp
   return out;
 }
 
-bool is_about(const scope_rule& rule, const std::vector<uri_template>& templates, std::string_view uri) {
+/// Of a URI in one form.
+bool is_about(const named_uris& named, std::string_view uri) {
   // A part of a resource is as protected as the whole.
   const auto whole = access::whole_of(uri);
-  return std::any_of(rule.uris.begin(), rule.uris.end(), [uri](const auto& one) { return access::is_about(one, uri); }) ||
-         std::any_of(templates.begin(), templates.end(),
+  return std::any_of(named.prefixes.begin(), named.prefixes.end(),
+                     [uri](const auto& one) { return access::is_about(one, uri); }) ||
+         std::any_of(named.templates.begin(), named.templates.end(),
                      [&](const auto& one) { return one.match(uri).has_value() || one.match(whole).has_value(); });
 }
 
 /// `is_comparable`: whether the URIs have few enough spellings to tell; a rule about URIs fits those that have more.
-bool fits(const scope_rule& rule, const std::vector<uri_template>& templates, const subject& about, bool is_comparable) {
+bool fits(const scope_rule& rule, const named_uris& named, const subject& about, bool is_comparable) {
   const auto is_any_of = [](const auto& wanted, std::string_view one) {
     return std::find(wanted.begin(), wanted.end(), one) != wanted.end();
   };
   const auto is_method_meant = [&](std::string_view one) { return is_any_of(rule.methods, one); };
   if (!rule.methods.empty() && std::none_of(about.methods.begin(), about.methods.end(), is_method_meant)) return false;
   if (!rule.names.empty() && (about.name.empty() || !is_any_of(rule.names, about.name))) return false;
-  return rule.uris.empty() || !is_comparable || std::any_of(about.uris.begin(), about.uris.end(), [&](std::string_view uri) {
-           return is_about(rule, templates, uri);
-         });
+  return rule.uris.empty() || !is_comparable ||
+         std::any_of(about.uris.begin(), about.uris.end(), [&](std::string_view uri) { return is_about(named, uri); });
 }
 
 bool has(const inclusions& included, const proof& given, const std::string& scope) {
@@ -111,12 +113,15 @@ result<std::shared_ptr<const gate>> gate::make(scope_rules rules, const access_r
   made->rules_ = std::move(rules);
   made->included_ = close_over(made->rules_.implied);
   for (const auto& rule : made->rules_.rules) {
-    auto& templates = made->templates_.emplace_back();
+    auto& named = made->named_.emplace_back();
     for (const auto& one : rule.uris) {
-      if (!is_template(one)) continue;
-      auto compiled = uri_template::compile(one);
+      if (!is_template(one)) {
+        named.prefixes.push_back(access::in_one_form(one));
+        continue;
+      }
+      auto compiled = uri_template::compile(access::in_one_form(one));
       if (!compiled) return tl::unexpected(std::move(compiled.error()));
-      templates.push_back(std::move(*compiled));
+      named.templates.push_back(std::move(*compiled));
     }
   }
   auto judge = access::judge::make(allowed, [included = made->included_](const proof& given, const std::string& scope) {
@@ -151,8 +156,14 @@ gate::scopes gate::needed_for(const model::operation& what) const {
     if (others) std::move(others->begin(), others->end(), std::back_inserter(written));
   }
   about.uris.insert(about.uris.end(), written.begin(), written.end());
+  // The same name in NFC and NFD needs the same scopes.
+  std::vector<std::string> in_form;
+  if (!rules_.rules.empty()) {
+    std::transform(about.uris.begin(), about.uris.end(), std::back_inserter(in_form), access::in_one_form);
+    about.uris.assign(in_form.begin(), in_form.end());
+  }
   for (std::size_t i = 0; !about.methods.empty() && i < rules_.rules.size(); ++i) {
-    if (!fits(rules_.rules[i], templates_[i], about, is_comparable)) continue;
+    if (!fits(rules_.rules[i], named_[i], about, is_comparable)) continue;
     for (const auto& one : rules_.rules[i].scopes) {
       if (std::find(needed.begin(), needed.end(), one) == needed.end()) needed.push_back(one);
     }
@@ -160,10 +171,11 @@ gate::scopes gate::needed_for(const model::operation& what) const {
   return needed;
 }
 
-std::vector<std::size_t> gate::rules_about(std::string_view uri) const {
+std::vector<std::size_t> gate::rules_about(std::string_view asked) const {
+  const auto uri = access::in_one_form(asked);
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < rules_.rules.size(); ++i) {
-    if (is_about(rules_.rules[i], templates_[i], uri)) out.push_back(i);
+    if (is_about(named_[i], uri)) out.push_back(i);
   }
   return out;
 }

@@ -22,6 +22,12 @@
 
 namespace hondana::gate {
 
+/// The `uris` of a scope rule, in one form and ready to be compared.
+struct named_uris {
+  std::vector<std::string> prefixes{};
+  std::vector<uri_template> templates{};
+};
+
 /// The place where access rules, rates and the audit record stand. Immutable. Threads: any.
 class gate {
  public:
@@ -42,7 +48,7 @@ class gate {
   /// All that the operation needs, each once.
   [[nodiscard]] std::vector<std::string> needed_for(const model::operation& what) const;
   /// Positions of the rules with URIs that are about a canonical one.
-  [[nodiscard]] std::vector<std::size_t> rules_about(std::string_view uri) const;
+  [[nodiscard]] std::vector<std::size_t> rules_about(std::string_view asked) const;
   /// What the caller may see, by the access rules and by the view it comes with. Null: everything.
   [[nodiscard]] std::shared_ptr<const view> view_of(const caller& who) const {
     return access_ ? access_->view_of(who) : who.view;
@@ -74,7 +80,7 @@ class gate {
   using scopes = std::vector<std::string>;
 
   scope_rules rules_;
-  std::vector<std::vector<uri_template>> templates_;       // by rule: those of its `uris` that are templates
+  std::vector<named_uris> named_;                          // by rule
   std::map<std::string, std::set<std::string>> included_;  // by scope, with what the included ones include
   std::shared_ptr<const access::judge> access_;            // null: no access rules
   std::vector<std::string> mounts_;

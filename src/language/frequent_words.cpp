@@ -106,7 +106,8 @@ std::vector<char32_t> sorted_characters(std::string_view list) {
 }  // namespace
 
 std::uint8_t where_frequent(std::string_view word) noexcept {
-  static const std::vector<entry> all = sorted_words();
+  // Never destroyed: threads that are left behind at the end of the program may still be in here.
+  static const auto& all = *new const std::vector<entry>(sorted_words());
   const auto at =
       std::lower_bound(all.begin(), all.end(), word, [](const entry& one, std::string_view what) { return one.word < what; });
   return at != all.end() && at->word == word ? at->where : 0;
@@ -120,8 +121,8 @@ std::uint8_t where_usual(char32_t letter) noexcept {
 }
 
 int japanese_or_chinese(char32_t han) noexcept {
-  static const std::vector<char32_t> of_japanese = sorted_characters(japanese);
-  static const std::vector<char32_t> of_chinese = sorted_characters(chinese);
+  static const auto& of_japanese = *new const std::vector<char32_t>(sorted_characters(japanese));
+  static const auto& of_chinese = *new const std::vector<char32_t>(sorted_characters(chinese));
   return static_cast<int>(std::binary_search(of_japanese.begin(), of_japanese.end(), han)) -
          static_cast<int>(std::binary_search(of_chinese.begin(), of_chinese.end(), han));
 }

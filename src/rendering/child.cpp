@@ -98,8 +98,12 @@ std::array<const char*, 9> words_for(bool is_facts, const char* program, const c
   here.output = most.output > longest_head ? most.output - longest_head : 0;
   auto made = as_sheets ? render_office_sheets(from, here, **libraries) : render_office(what, from, here, **libraries);
   if (!made) leave_with(made.error(), *lacks);
+  if (made->text.size() + made->beside.size() > here.output) {
+    made->beside.clear();
+    made->is_cut = true;
+  }
   child_head head{.facts = std::move(*made), .lacks = std::move(*lacks)};
-  leave(say(line_of(head)) && say(head.facts.text));
+  leave(say(line_of(head)) && say(head.facts.text) && say(head.facts.beside));
 }
 
 int explain() {

@@ -29,6 +29,7 @@ std::string line_of(const child_head& of) {
   json::writer to(line);
   to.begin_object().member_if("title", of.facts.title).member_if("author", of.facts.author);
   to.member_if("language", of.facts.language).key("pages").unsigned_integer(of.facts.pages);
+  to.key("beside").unsigned_integer(of.facts.beside.size());
   to.key("cut").boolean(of.facts.is_cut).member_if("lacks", of.lacks).end_object();
   return line + '\n';
 }
@@ -60,6 +61,8 @@ result<child_head> head_in(std::string_view line, std::string& lacks) {
   const auto* pages = read->find("pages");
   made.facts.pages =
       static_cast<std::size_t>(std::max<std::int64_t>(0, pages == nullptr ? 0 : pages->as_integer().value_or(0)));
+  const auto* beside = read->find("beside");
+  made.beside = static_cast<std::size_t>(std::max<std::int64_t>(0, beside == nullptr ? 0 : beside->as_integer().value_or(0)));
   const auto* cut = read->find("cut");
   made.facts.is_cut = cut != nullptr && cut->as_boolean().value_or(false);
   return made;

@@ -15,8 +15,9 @@ inline constexpr std::size_t longest_head = 64u << 10;
 
 /// What a child says before the text.
 struct child_head {
-  document facts{};   ///< Without its text.
-  std::string lacks;  ///< What of the confinement cannot be had; empty: nothing.
+  document facts{};        ///< Without its text.
+  std::size_t beside = 0;  ///< How many of the last bytes behind the head are `document::beside`; of who reads it.
+  std::string lacks;       ///< What of the confinement cannot be had; empty: nothing.
 };
 
 /// Each with its newline.

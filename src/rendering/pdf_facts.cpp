@@ -32,6 +32,8 @@ document pdf_facts_in(std::string_view text) {
     if (colon == std::string_view::npos) continue;
     const auto name = line.substr(0, colon);
     const auto said = trimmed(line.substr(colon + 1));
+    const bool is_text = name == "Title" || name == "Author" || name == "Subject" || name == "Keywords";
+    if (is_text) (made.beside += said) += '\n';
     if (name == "Title" && made.title.empty()) made.title = shown_fact(said);
     if (name == "Author" && made.author.empty()) made.author = shown_fact(said);
     if (name != "Pages") continue;

@@ -280,6 +280,11 @@ class process_renderer final : public renderer {
     if (!done->is_cut && done->how.exit_code != 0) return why_killed(done->how);
     auto made = std::move(done->head.facts);
     made.is_cut = made.is_cut || done->is_cut;
+    // Behind a text that was cut it did not come.
+    if (const auto beside = done->head.beside; beside > 0 && !done->is_cut && beside <= done->text.size()) {
+      made.beside = cleaned(done->text.substr(done->text.size() - beside));
+      done->text.resize(done->text.size() - beside);
+    }
     made.text = cleaned(std::move(done->text));
     return made;
   }

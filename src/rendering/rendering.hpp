@@ -31,6 +31,9 @@ struct document {
   std::string language{};  ///< BCP 47; empty: not said.
   std::size_t pages = 0;   ///< Of PDF and presentations; 0: it has none.
   bool is_cut = false;     ///< There was more than may be rendered.
+  /// Text that is not part of `text` and that readers of the file may see: headers, footers, charts, drawings, masters,
+  /// comments, and all that a file says of itself. For whoever looks for secrets.
+  std::string beside{};
 };
 
 /// One sheet of a workbook.

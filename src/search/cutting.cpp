@@ -83,6 +83,7 @@ result<cut_document> cut(const call& asked, const bridge::surroundings& in, cons
   catalog::read_options how;
   if (!known_version.empty()) how.if_version = known_version;
   how.as_bytes = true;
+  how.is_once = true;
   auto read = bridge::await<catalog::read_answer>(by, [&](catalog::completion<catalog::read_answer> done) {
     in.catalog->read(by, entry.uri, entry.uri, std::move(how), std::move(done));
   });

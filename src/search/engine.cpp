@@ -22,7 +22,7 @@ namespace {
 /// that it would come first, but for many passages of one resource.
 constexpr std::size_t times_as_many = 4;
 constexpr std::size_t most_rounds = 3;
-/// Looking up an entry as it is now; beyond it, what was indexed is shown.
+/// Looking up an entry as it is now; beyond it, what was indexed is shown, unless rules look at entries.
 constexpr std::chrono::milliseconds longest_look_up{500};
 
 bool is_without_answer(errc why) noexcept {
@@ -142,7 +142,7 @@ const resource* finding::entry_now(const document& indexed) {
         asked, [&](catalog::completion<resource> done) { in_.catalog->describe(asked, indexed.uri, std::move(done)); });
     if (found) {
       entry = std::move(*found);
-    } else if (is_without_answer(found.error().code)) {
+    } else if (is_without_answer(found.error().code) && !sight_.looks_at_entries()) {
       entry = entry_of(indexed);
     }
     if (entry && !sight_.may_have(*entry)) entry.reset();

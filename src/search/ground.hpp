@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,12 @@
 #include "tokens/tokens.hpp"
 
 namespace hondana::search {
+
+/// How a look has ended that somebody waits for.
+enum class look_end : std::uint8_t {
+  complete,  ///< With everything indexed that could be.
+  any,       ///< Or without some of it, which could not be listed or read.
+};
 
 /// Threads: any.
 struct ground {

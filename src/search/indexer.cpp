@@ -14,6 +14,8 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::chrono::hours between_tidyings{1};
 constexpr std::chrono::seconds longest_call{60};
+/// Who waits hears something, whatever there is to tell.
+constexpr std::chrono::seconds between_words{1};
 /// Whoever asks for one look after the other, be it a peer or a source whose list changes all the time, has half of the time.
 constexpr std::chrono::seconds longest_rest{10};
 /// Watches of single resources; the feed lets one listener have about twice as many.
@@ -99,9 +101,10 @@ void indexer::heard_of(std::string_view uri) {
   changed_.notify_all();
 }
 
-result<void> indexer::wait_for_look(std::uint64_t number, clock::time_point until, const std::stop_token& stop,
+result<void> indexer::wait_for_look(std::uint64_t number, look_end which, clock::time_point until, const std::stop_token& stop,
                                     const std::function<void()>& hears) const {
   std::unique_lock lock(mutex_);
+  const auto& looks = which == look_end::complete ? complete_looks_ : ended_looks_;
   for (;;) {
     const auto before = steps_;
     if (hears) {
@@ -109,11 +112,12 @@ result<void> indexer::wait_for_look(std::uint64_t number, clock::time_point unti
       hears();
       lock.lock();
     }
-    if (complete_looks_ >= number) return {};
+    if (looks >= number) return {};
     if (has_ended_) return fail(errc::source_unavailable, "search: the server ends, and indexes nothing any more");
     if (stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
     if (clock::now() >= until) return fail(errc::timed_out, "search: not everything was indexed in that time; ask again");
-    changed_.wait_until(lock, stop, until, [&] { return steps_ != before || complete_looks_ >= number || has_ended_; });
+    changed_.wait_until(lock, stop, std::min(until, clock::now() + between_words),
+                        [&] { return steps_ != before || looks >= number || has_ended_; });
   }
 }
 
@@ -150,7 +154,7 @@ void indexer::run(const std::stop_token& stop) {
       if (!take_turn(stop)) continue;
       if (has_to_load_) {
         if (const auto loaded = load(); !loaded) {
-          troubles_.have(trouble::store, loaded.error());
+          begin_anew(loaded.error());
           wait_after_failure(stop);
           continue;
         }

@@ -43,9 +43,9 @@ class indexer {
   /// Everything is to be looked at. Returns the number of the look that will have seen all that is there now.
   std::uint64_t ask_for_look();
   void heard_of(std::string_view uri);
-  /// Waits until a look of this number, or a later one, has ended with everything indexed that could be; `hears` (may be empty)
-  /// is told when there is something to tell. Errors: timed_out, cancelled; source_unavailable: there will be no look.
-  [[nodiscard]] result<void> wait_for_look(std::uint64_t number, std::chrono::steady_clock::time_point until,
+  /// Waits until a look of this number, or a later one, has ended so; `hears` (may be empty) is told when there is something to
+  /// tell, and each second. Errors: timed_out, cancelled; source_unavailable: there will be no look.
+  [[nodiscard]] result<void> wait_for_look(std::uint64_t number, look_end which, std::chrono::steady_clock::time_point until,
                                            const std::stop_token& stop, const std::function<void()>& hears) const;
 
  private:
@@ -181,7 +181,8 @@ class indexer {
   std::uint64_t asked_looks_ = 1;
   std::uint64_t begun_looks_ = 0;
   std::uint64_t complete_looks_ = 0;
-  std::uint64_t steps_ = 0;  // grows with everything that `wait_for_look` tells of
+  std::uint64_t ended_looks_ = 0;  // with everything or without
+  std::uint64_t steps_ = 0;        // grows with everything that `wait_for_look` tells of
   bool has_ended_ = false;
   std::set<std::string> changed_uris_;
   std::jthread thread_;

@@ -132,9 +132,12 @@ result<indexer::outcome> indexer::cannot_be_read(const resource& entry, const fa
 result<indexer::outcome> indexer::has_not_changed(const resource& entry) {
   auto& known = known_[entry.uri];
   auto what = document_of(entry);
-  what.version = known.version;
-  known.described = digest_of(what);
   known.seen = look_;
+  // What is kept may have the title of its contents, which no list says.
+  const auto described = digest_of(what);
+  if (described == known.described) return outcome::same;
+  what.version = known.version;
+  known.described = described;
   auto done = on_->kept->describe(what);
   if (!done && done.error().code != errc::invalid_argument) return tl::unexpected(std::move(done.error()));
   if (!done) say_of(entry.uri, "has a description that cannot be kept", done.error());
@@ -143,6 +146,7 @@ result<indexer::outcome> indexer::has_not_changed(const resource& entry) {
 
 result<indexer::outcome> indexer::put(cut_document made, const resource& entry) {
   const auto listed = digest_of(document_of(entry));
+  made.what.listed = listed;
   const auto passages = kept_of(made);
   const auto has_room = make_room(entry.uri, passages);
   if (!has_room) return tl::unexpected(has_room.error());
@@ -225,6 +229,7 @@ result<void> indexer::forget(const std::string& uri) {
 }
 
 void indexer::shed() {
+  if (passages_ <= on_->options.most_passages) return;
   while (passages_ > on_->options.most_passages && !known_.empty()) {
     const auto uri = known_.begin()->first;
     auto out = left_out{known_.begin()->second.version, known_.begin()->second.described, look_, passages_};
@@ -232,6 +237,8 @@ void indexer::shed() {
     out.passages -= passages_;
     left_out_.insert_or_assign(uri, std::move(out));
   }
+  // Nobody waits for it while sources are asked.
+  if (auto done = commit(); !done) begin_anew(done.error());
 }
 
 void indexer::look_for_what_fits() {
@@ -240,7 +247,8 @@ void indexer::look_for_what_fits() {
                                     " passages at most (most_passages); what does not fit is not indexed, such as " +
                                     left_out_.begin()->first);
   const bool is_room_for_some = std::any_of(left_out_.begin(), left_out_.end(), [this](const auto& one) {
-    return passages_ + one.second.passages <= on_->options.most_passages;
+    // What cannot be read has its time already.
+    return !unread_.contains(one.first) && passages_ + one.second.passages <= on_->options.most_passages;
   });
   if (is_room_for_some) next_look_ = clock::now();
 }

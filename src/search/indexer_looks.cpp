@@ -56,8 +56,9 @@ void indexer::look(const std::stop_token& stop) {
     this_look = begun_looks_;
   }
   next_look_ = clock::now() + on_->options.interval;
-  is_look_whole_ = true;
   shed();
+  if (has_to_load_) return;
+  is_look_whole_ = true;
   const auto all = claims();
   list_all(all, stop);
   if (stop.stop_requested() || has_to_load_) return;
@@ -69,6 +70,7 @@ void indexer::look(const std::stop_token& stop) {
   tell_missing();
   {
     const std::lock_guard lock(mutex_);
+    ended_looks_ = this_look;
     if (is_look_whole_) complete_looks_ = this_look;
   }
   step();
@@ -172,6 +174,7 @@ bool indexer::take_changed(const std::stop_token& stop) {
   }
   const auto where = on_->where();
   if (!where || changed.empty()) return false;
+  std::vector<std::string> gone;
   for (const auto& uri : changed) {
     if (stop.stop_requested() || has_to_load_) return false;
     const auto in = where->now();
@@ -182,10 +185,7 @@ bool indexer::take_changed(const std::stop_token& stop) {
       // What is new may be read and not be listed; the list decides, and changes with it.
       if (known_.contains(uri)) pending_.insert_or_assign(uri, listed{std::move(*entry), making_of(*in.catalog, uri)});
     } else if (entry.error().code == errc::resource_not_found) {
-      if (auto done = forget(uri); !done) {
-        begin_anew(done.error());
-        return false;
-      }
+      gone.push_back(uri);
     } else if (known_.contains(uri)) {
       // With the next look it is read, whatever version the list says it has.
       say_of(uri, "cannot be looked up", entry.error());
@@ -193,11 +193,14 @@ bool indexer::take_changed(const std::stop_token& stop) {
       next_look_ = std::min(next_look_, clock::now() + after_failure);
     }
   }
-  if (auto done = commit(); !done) {
-    begin_anew(done.error());
-    return false;
+  // From the first change to its commit others wait, as they must not for a source.
+  result<void> done{};
+  for (const auto& uri : gone) {
+    if (done) done = forget(uri);
   }
-  return true;
+  if (done) done = commit();
+  if (!done) begin_anew(done.error());
+  return done.has_value();
 }
 
 }  // namespace hondana::search

@@ -17,6 +17,7 @@ result<void> indexer::note_progress() {
   progress how;
   how.waiting = pending_.size();
   how.is_complete = pending_.empty() && is_look_whole_ && look_ > 0 && left_out_.empty();
+  how.has_looked = on_->has_looked;
   how.problem = troubles_.words();
   auto now = spelled(how);
   if (now == noted_ || is_in_memory()) return {};

@@ -23,7 +23,11 @@ bool indexer::take_turn(const std::stop_token& stop) {
     return false;
   }
   if (!given->is_ours) {
-    if (std::exchange(life_, std::nullopt)) begin_anew();
+    if (std::exchange(life_, std::nullopt)) {
+      begin_anew();
+      // What the other lacks it does not say.
+      on_->put_missing({});
+    }
     follow();
     wait_for(between_turns, stop);
     return false;
@@ -31,6 +35,8 @@ bool indexer::take_turn(const std::stop_token& stop) {
   if (life_ == given->life) return true;
   life_ = given->life;
   begin_anew();
+  // The same numbers may name other passages now; what is near is read again with all else.
+  on_->put_neighbours(nullptr);
   next_look_ = clock::now();
   on_->has_looked = false;
   on_->change_state([this](search_state& state) {
@@ -59,13 +65,20 @@ void indexer::follow() {
   }
   troubles_.end(trouble::store);
   const bool is_complete = now->how && now->how->is_complete;
-  on_->has_looked = is_complete;
+  const bool has_looked = is_complete || (now->how && now->how->has_looked);
+  on_->has_looked = has_looked;
   on_->change_state([&](search_state& state) {
     state.waiting = now->how ? now->how->waiting : 0;
     state.is_complete = is_complete;
     state.problem = now->how ? now->how->problem : std::string();
   });
   const bool has_other_vectors = on_->embedder && now->model == on_->embedder->id() && followed_ != now->commits;
+  if (followed_ && now->commits < *followed_) {
+    // It is another index than the one whose vectors these are.
+    on_->put_neighbours(nullptr);
+    followed_.reset();
+    next_vectors_ = clock::now();
+  }
   if (has_other_vectors && clock::now() >= next_vectors_) {
     next_vectors_ = clock::now() + between_readings_of_vectors;
     followed_ = now->commits;
@@ -77,6 +90,7 @@ void indexer::follow() {
     // What the other says is complete is as complete as it gets here.
     begun_looks_ = asked_looks_ = std::max(asked_looks_, begun_looks_ + 1);
     if (is_complete) complete_looks_ = begun_looks_;
+    if (has_looked) ended_looks_ = begun_looks_;
     changed_uris_.clear();
   }
   step();

@@ -59,7 +59,7 @@ void lists::embed(const call& by, const std::string& q) {
 
 result<std::vector<near_passage>> lists::nearest(std::size_t count) const {
   std::vector<near_passage> out;
-  if (auto asked = on_.kept->nearest(vector_, count)) {
+  if (auto asked = in_->nearest(vector_, count)) {
     if (!*asked) return tl::unexpected(unreadable(std::move(asked->error())));
     for (const auto& one : **asked) out.push_back({one.id, one.score});
   } else if (const auto near = on_.neighbours()) {

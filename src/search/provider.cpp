@@ -162,13 +162,25 @@ result<void> search_provider::wait_for(const read_request& request, bool tells_n
     return fail(errc::overloaded, "search: " + std::to_string(most_waiting) +
                                       " requests wait for the index already. Read search:/// to see how far it is.");
   std::uint64_t done = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto until = std::min(request.deadline, begin + longest_wait);
+  if (!tells_numbers) {
+    // Neither how much there is shows, nor whether something is missing that the caller may not see: `completeness_for` says
+    // what it may know. So seconds are told, and any look that has ended will do.
+    const auto hears = [&](const search_state&) {
+      const auto passed = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin).count();
+      if (!request.report || static_cast<std::uint64_t>(passed) <= done) return;
+      done = static_cast<std::uint64_t>(passed);
+      request.report({static_cast<double>(done), std::nullopt, "indexing, for " + std::to_string(done) + " s"});
+    };
+    return wait_(look_end::any, until, hears, request.stop);
+  }
   const auto hears = [&](const search_state& state) {
-    if (!request.report || (tells_numbers && state.resources <= done)) return;
-    if (!tells_numbers) return request.report({static_cast<double>(++done), std::nullopt, "indexing"});
+    if (!request.report || state.resources <= done) return;
     done = state.resources;
     request.report({static_cast<double>(done), static_cast<double>(done + state.waiting), words_for(state)});
   };
-  return wait_(std::min(request.deadline, std::chrono::steady_clock::now() + longest_wait), hears, request.stop);
+  return wait_(look_end::complete, until, hears, request.stop);
 }
 
 result<reading> search_provider::read_state(const read_request& request, bool waits) const {

@@ -26,12 +26,12 @@ class search_provider final : public provider {
   search_provider(std::shared_ptr<ground> on, std::shared_ptr<const engine> by) : on_(std::move(on)), by_(std::move(by)) {}
   /// Waits as `search_index::wait` does; set once, before the first read.
   using waiter =
-      std::function<result<void>(std::chrono::steady_clock::time_point until,
+      std::function<result<void>(look_end which, std::chrono::steady_clock::time_point until,
                                  const std::function<void(const search_state&)>& hears, const std::stop_token& stop)>;
   void wait_by(waiter with) { wait_ = std::move(with); }
   [[nodiscard]] result<void> wait(std::chrono::steady_clock::time_point until,
                                   const std::function<void(const search_state&)>& hears, const std::stop_token& stop) const {
-    return wait_(until, hears, stop);
+    return wait_(look_end::complete, until, hears, stop);
   }
 
   [[nodiscard]] std::string name() const override { return "search"; }

@@ -60,14 +60,15 @@ search_index::search_index(std::unique_ptr<state> made) : state_(std::move(made)
   state_->source = std::make_shared<search::search_provider>(state_->on, state_->by);
   state_->source_for_server = state_->source;
   state_->indexing = std::make_unique<search::indexer>(state_->on);
-  state_->source->wait_by([in = std::weak_ptr(state_)](auto until, const auto& hears, const auto& stop) -> result<void> {
-    const auto there = in.lock();
-    if (!there) return fail(errc::source_unavailable, "search: the index has gone");
-    const auto tell = [&] {
-      if (hears) hears(there->on->state());
-    };
-    return there->indexing->wait_for_look(there->indexing->ask_for_look(), until, stop, tell);
-  });
+  state_->source->wait_by(
+      [in = std::weak_ptr(state_)](search::look_end which, auto until, const auto& hears, const auto& stop) -> result<void> {
+        const auto there = in.lock();
+        if (!there) return fail(errc::source_unavailable, "search: the index has gone");
+        const auto tell = [&] {
+          if (hears) hears(there->on->state());
+        };
+        return there->indexing->wait_for_look(there->indexing->ask_for_look(), which, until, stop, tell);
+      });
 }
 
 search_index::~search_index() { leave(); }

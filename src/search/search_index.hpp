@@ -27,7 +27,8 @@ class search_index {
 
   /// Begins to index what the server at `where` serves, and to hear of its changes. Once.
   void serve(std::shared_ptr<const bridge::place> where, std::shared_ptr<catalog::feed> changes);
-  /// Stops; the server goes. Waits until the thread has ended, which takes no longer than the call of a source that it is in.
+  /// Stops; the server goes. Waits until the thread has ended: a call of a source or of the embedding service ends at once, one
+  /// of the store when it is done, such as the check of a large file, or a PostgreSQL that has two minutes to answer.
   void leave();
   /// The source of `search:///`. Always the same.
   [[nodiscard]] const std::shared_ptr<hondana::provider>& source() const noexcept;

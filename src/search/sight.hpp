@@ -42,6 +42,8 @@ class sight {
   sight(const call& by, const bridge::surroundings& in, ground& on, state_of_index& kept, const document_filter& which);
 
   [[nodiscard]] bool sees_all() const noexcept { return sees_all_; }
+  /// What may be had depends on entries as they are now.
+  [[nodiscard]] bool looks_at_entries() const noexcept { return through_ != nullptr && through_->looks_at_entries(); }
   /// As the entry is now, or was when it was indexed.
   [[nodiscard]] bool may_have(const resource& entry) const;
   /// The first `most` of `all` that may be had; the order stays. `is_filtered`: all of them pass already;

@@ -29,6 +29,9 @@ void append(std::string& to, std::uint64_t number) {
   for (int i = 0; i < 8; ++i) to += static_cast<char>(number >> (8 * i) & 0xFF);
 }
 
+constexpr int is_complete_bit = 1;
+constexpr int has_looked_bit = 2;
+
 std::string_view scheme_of(std::string_view uri) noexcept { return uri.substr(0, uri.find(':')); }
 
 /// The number up to the next space, which goes with it.
@@ -45,16 +48,18 @@ bool take(std::string_view& from, Number& into) {
 }  // namespace
 
 std::string spelled(const progress& how) {
-  return std::to_string(how.waiting) + (how.is_complete ? " 1 " : " 0 ") + std::to_string(how.at.time_since_epoch().count()) +
+  const int state = (how.is_complete ? is_complete_bit : 0) | (how.has_looked ? has_looked_bit : 0);
+  return std::to_string(how.waiting) + ' ' + std::to_string(state) + ' ' + std::to_string(how.at.time_since_epoch().count()) +
          ' ' + how.problem;
 }
 
 std::optional<progress> progress_from(std::string_view spelled) {
   progress out;
-  int is_complete = 0;
+  int state = 0;
   std::int64_t at = 0;
-  if (!take(spelled, out.waiting) || !take(spelled, is_complete) || !take(spelled, at)) return std::nullopt;
-  out.is_complete = is_complete != 0;
+  if (!take(spelled, out.waiting) || !take(spelled, state) || !take(spelled, at)) return std::nullopt;
+  out.is_complete = (state & is_complete_bit) != 0;
+  out.has_looked = (state & has_looked_bit) != 0;
   out.at = milliseconds(std::chrono::milliseconds(at));
   out.problem = spelled;
   return out;

@@ -33,6 +33,8 @@ struct document {
   std::string language{};  ///< BCP 47; empty: unknown.
   std::string problem{};   ///< Why there are no passages of its contents, for people; empty: there are.
   std::string made{};      ///< How its texts were made, see making.hpp.
+  /// Digest of what a list says of it, where that is not what stands here: the title may be that of the contents.
+  std::optional<std::uint64_t> listed{};
   std::optional<double> priority{};
   std::vector<role> audience{};
   std::optional<milliseconds> modified{};
@@ -128,6 +130,7 @@ struct progress {
   bool is_complete = false;
   milliseconds at{};
   std::string problem{};
+  bool has_looked = false;  ///< Everything has been looked at once, whatever is missing nevertheless.
 };
 /// As it stands among a store's facts, and back; nothing: that is none.
 [[nodiscard]] std::string spelled(const progress& how);
@@ -171,6 +174,12 @@ class state_of_index {
   /// Those whose documents were made in one of these ways, in the order given; what has gone may be among them.
   [[nodiscard]] virtual result<std::vector<passage_id>> made_so(std::span<const passage_id> which,
                                                                 std::span<const std::string> ways) = 0;
+  /// The nearest passages by cosine, where the store itself can tell (pgvector); nothing: it cannot.
+  [[nodiscard]] virtual std::optional<result<std::vector<match>>> nearest(std::span<const float> to, std::size_t count) {
+    static_cast<void>(to);
+    static_cast<void>(count);
+    return std::nullopt;
+  }
 };
 
 /// A text that has no vector yet.
@@ -249,18 +258,14 @@ class store {
   [[nodiscard]] virtual result<void> each_vector(const vector_hearer& each) const = 0;
   /// Every passage that has one of these texts, and a vector.
   [[nodiscard]] virtual result<void> vectors_of(std::span<const std::string> digests, const vector_hearer& each) const = 0;
-  /// The nearest passages by cosine, where the store itself can tell (pgvector); nothing: it cannot.
-  [[nodiscard]] virtual std::optional<result<std::vector<match>>> nearest(std::span<const float> to, std::size_t count) const {
-    static_cast<void>(to);
-    static_cast<void>(count);
-    return std::nullopt;
-  }
   [[nodiscard]] virtual result<store_counts> counts() const = 0;
   [[nodiscard]] virtual result<index_standing> stands() const = 0;
 };
 
 /// Of everything but version, language, problem and how it was made; equal for equal ones on every machine.
 [[nodiscard]] std::uint64_t digest_of(const document& what);
+/// Of what a list says of it, as it is kept.
+[[nodiscard]] inline std::uint64_t described_of(const document& what) { return what.listed ? *what.listed : digest_of(what); }
 /// What a passage is embedded by.
 [[nodiscard]] std::string text_to_embed(const document& of, std::string_view heading, std::string_view text);
 /// 16 bytes.

@@ -176,6 +176,13 @@ result<std::optional<disk::handle>> lock_owned(const std::string& path, const fi
   return cannot_have(path, kind, lock.error().public_text, lock.error().private_text);
 }
 
+bool is_lock_of(const std::string& path, const disk::handle& lock) noexcept {
+  struct stat held{};
+  struct stat named{};
+  return ::fstat(lock.get(), &held) == 0 && ::stat(beside(path, ".turns").c_str(), &named) == 0 &&
+         held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
 result<disk::handle> hold_names(const std::string& path, const file_kind& kind) {
   auto held = disk::lock_beside(path, "names", patience_for_names, {});
   if (held) return held;

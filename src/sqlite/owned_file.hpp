@@ -54,6 +54,8 @@ struct file_identity {
 /// `patience`. Errors: source_unavailable.
 [[nodiscard]] result<std::optional<disk::handle>> lock_owned(const std::string& path, const file_kind& kind,
                                                              std::chrono::milliseconds patience);
+/// Whether others who want it meet this lock; else its file was removed, and they make and lock another.
+[[nodiscard]] bool is_lock_of(const std::string& path, const disk::handle& lock) noexcept;
 /// Held while names are given other files, and by others who open one: else they had the old file with the new one's log.
 /// Short. Errors: source_unavailable.
 [[nodiscard]] result<disk::handle> hold_names(const std::string& path, const file_kind& kind);

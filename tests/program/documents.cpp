@@ -18,6 +18,7 @@
 
 namespace {
 
+using program_test::failed;
 using program_test::folder;
 using program_test::http_client;
 using program_test::message;
@@ -144,10 +145,61 @@ TEST(program_documents, with_secrets_in_their_text_are_given_as_masked_text_alon
     EXPECT_EQ(text.output.find("\"blob\""), std::string::npos) << text.output;
     EXPECT_NE(text.output.find("dev.hondana/originalWithheld"), std::string::npos) << text.output;
     const auto file = run(all.by_stdio({"read", uri, "--original"}));
-    EXPECT_NE(file.how, well);
+    EXPECT_EQ(file.how, failed) << file.errors;
+    EXPECT_EQ(file.errors.find("show what there is"), std::string::npos) << file.errors;
     EXPECT_EQ(file.output, "");
     EXPECT_NE(file.errors.find("not given, since it may hold secrets"), std::string::npos) << file.errors;
   }
+}
+
+TEST(program_documents, that_are_damaged_are_an_error_and_those_that_are_not_there_are_not_found) {
+  const document_shelf all;
+  all.what.put("docs/damaged.docx", "PK\x03\x04 and no more");
+  const auto damaged = run(all.by_stdio({"read", "docs://d/damaged.docx"}));
+  EXPECT_EQ(damaged.how, failed) << damaged.errors;
+  EXPECT_EQ(damaged.errors.find("show what there is"), std::string::npos) << damaged.errors;
+  EXPECT_EQ(run(all.by_stdio({"read", "docs://d/none.docx"})).how, program_test::not_found);
+}
+
+TEST(program_documents, with_a_secret_in_a_header_are_given_as_text_alone) {
+  const document_shelf all;
+  const std::string relations =
+      "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"><Relationship Id=\"r1\" "
+      "Type=\"x/header\" "
+      "Target=\"header1.xml\"/></Relationships>";
+  const auto with_header = [&](std::string_view words) {
+    return hondana_test::docx(
+        paragraph("Body"),
+        {{"word/_rels/footnotes.xml.rels", relations},
+         {"word/header1.xml",
+          "<w:hdr xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\">" + paragraph(words) + "</w:hdr>"}});
+  };
+  all.what.put("docs/secret.docx", with_header("Key " + token));
+  const auto good = with_header("Chapter one");
+  all.what.put("docs/good.docx", good);
+  EXPECT_EQ(run(all.by_stdio({"read", "docs://d/secret.docx"})).output, "Body\n");
+  const auto file = run(all.by_stdio({"read", "docs://d/secret.docx", "--original"}));
+  EXPECT_EQ(file.how, failed);
+  EXPECT_EQ(file.output, "");
+  EXPECT_NE(file.errors.find("headers"), std::string::npos) << file.errors;
+  EXPECT_EQ(run(all.by_stdio({"read", "docs://d/good.docx", "--original"})).output, good);
+}
+
+TEST(program_read, writes_all_contents_of_servers_that_give_several) {
+  const std::string script =
+      R"(while read -r line; do
+id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+[ -n "$id" ] || continue
+case $line in
+*'"initialize"'*) r='"result":{"protocolVersion":"2025-06-18","capabilities":{"resources":{}},"serverInfo":{"name":"x","version":"1"}}';;
+*'"resources/read"'*) r='"result":{"contents":[{"uri":"memo:///a","text":"caption"},{"uri":"memo:///a?format=original","blob":"cGljdHVyZQ=="}]}';;
+*) r='"error":{"code":-32601,"message":"no"}';;
+esac
+printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$r"
+done)";
+  const auto got = run({"read", "memo:///a", "--", "/bin/sh", "-c", script});
+  EXPECT_EQ(got.how, well) << got.errors;
+  EXPECT_EQ(got.output, "captionpicture") << got.errors;
 }
 
 TEST(program_search, is_refused_with_the_reason_for_what_cannot_be_searched_for) {

@@ -26,8 +26,9 @@
 namespace hondana::cli {
 namespace {
 
-/// Of contents behind the first.
+/// Of contents behind the first that may be left out.
 constexpr std::size_t most_kept = 64u << 20;
+constexpr std::int64_t code_of_what_is_not_given = -32602;
 
 /// The URI of a template of the server's that gives lines of `uri`; empty: there is none.
 std::string uri_of_lines(const task& what, const std::string& uri, const std::string& lines) {
@@ -100,32 +101,45 @@ void tell_masked(const task& what, const std::vector<read_item>& items) {
       "; `redact = false` in the server's [[source]] leaves them as they are");
 }
 
+bool is_whole_document(const std::string& uri) {
+  const auto parts = split_uri(uri);
+  return letters::is_same(parts.scheme, "docs") && !parts.query;
+}
+
 /// Where the bytes of one read go.
 class destination {
  public:
-  destination(const task& what, std::optional<line_range> lines)
+  destination(const task& what, const std::string& uri, std::optional<line_range> lines)
       : what_(what),
+        may_have_original_(is_whole_document(uri)),
         shown_(what.shown.shows_errors && !what.line.has(quiet_flag), progress_line::unit::bytes, what.shown.width) {
     lines_ = lines;
     if (lines) cutter_.emplace(*lines);
     if (const auto file = what.line.text(output_flag); !file.empty() && file != "-") file_.emplace(file);
   }
   result<void> open() { return file_ ? file_->open() : result<void>(); }
-  /// What comes behind the first content is kept until it is known what it is.
+  /// What comes behind the first content of a document is kept until it is known what it is. Beyond what is kept it can only be
+  /// the original, of which nothing is needed.
   result<void> take(std::size_t item, std::string_view bytes) {
-    if (item == 0) return pass(item, bytes);
-    if (kept_ + bytes.size() > most_kept)
-      return fail(errc::response_too_large, "There is more than one content, and they are large. --json prints all of them.");
-    kept_ += bytes.size();
+    if (item == 0 || !may_have_original_) return pass(item, bytes);
     if (later_.size() < item) later_.resize(item);
+    if (item == 1 && (is_dropped_ || kept_ + bytes.size() > most_kept)) {
+      is_dropped_ = true;
+      kept_ -= std::exchange(later_[0], {}).size();
+      return {};
+    }
+    if (kept_ + bytes.size() > most_kept) return too_much();
+    kept_ += bytes.size();
     later_[item - 1] += bytes;
     return {};
   }
-  /// The other contents, but for files that the first is the text of.
+  /// The other contents, but for the file that the first is the text of.
   result<void> take_later(const std::vector<read_item>& items) {
     for (std::size_t i = 1; i < items.size() && i <= later_.size(); ++i) {
       const auto& one = items[i];
-      if (items.front().is_text && !one.is_text) {
+      const bool is_original = items.front().is_text && !one.is_text && one.uri == items.front().uri + "?format=original";
+      if (i == 1 && is_dropped_ && !is_original) return too_much();
+      if (is_original) {
         if (!what_.line.has(quiet_flag))
           say("left out: the file itself (" + visible_in_line(one.mimeType) + ", " + human_size(one.size) +
               "); --original gives it");
@@ -178,7 +192,11 @@ class destination {
   }
 
  private:
+  static tl::unexpected<failure> too_much() {
+    return fail(errc::response_too_large, "There is more than one content, and they are large. --json prints all of them.");
+  }
   const task& what_;
+  const bool may_have_original_;
   progress_line shown_;
   std::optional<line_range> lines_;
   std::optional<line_cutter> cutter_;
@@ -188,7 +206,18 @@ class destination {
   bool is_first_ = true;
   std::vector<std::string> later_;
   std::size_t kept_ = 0;
+  bool is_dropped_ = false;  // what comes second, since it is too large to be kept
 };
+
+/// Servers answer with one code what they do not have and what they have and do not give; the latter is an error of theirs.
+failure meant(const std::string& uri, const failure& why) {
+  auto told = blamed_on(uri, why);
+  if (told.code != errc::resource_not_found || !why.answer || why.answer->code != code_of_what_is_not_given) return told;
+  const auto said = letters::in_lower_case(why.answer->message);
+  const auto has = [&said](std::string_view words) { return said.find(words) != std::string::npos; };
+  if (!has("not found") && !has("unknown resource") && !has("does not exist")) told.code = errc::refused;
+  return told;
+}
 
 /// The URI of the file that a document is the text of. Errors: invalid_argument.
 result<std::string> uri_of_original(const std::string& uri) {
@@ -220,7 +249,7 @@ int read_resource(const task& what) {
   }
   if (what.line.has(json_flag)) {
     auto got = what.with.server().read(*uri, what.with.how());
-    if (!got) return what.with.explain(blamed_on(*uri, got.error()));
+    if (!got) return what.with.explain(meant(*uri, got.error()));
     if (lines) {
       for (auto& one : got->items) one.bytes = line_cutter(*lines).pass(one.bytes);
     }
@@ -228,11 +257,11 @@ int read_resource(const task& what) {
     tell_masked(what, got->items);
     return exit_ok;
   }
-  destination into(what, lines);
+  destination into(what, *uri, lines);
   if (auto opened = into.open(); !opened) return what.with.explain(opened.error());
   auto got = what.with.read_to(*uri, [&into](std::size_t item, std::string_view bytes) { return into.take(item, bytes); });
   if (output_is_gone()) return exit_ok;  // finish_output says how it ended
-  if (!got && !into.has_enough()) return what.with.explain(blamed_on(*uri, got.error()));
+  if (!got && !into.has_enough()) return what.with.explain(meant(*uri, got.error()));
   if (got) {
     if (auto done = into.take_later(got->items); !done && !into.has_enough()) return what.with.explain(done.error());
   }

@@ -41,6 +41,8 @@ result<form> form_of(std::string_view text) {
 }
 
 result<void> read_parameters(std::string_view query, address& into) {
+  // Rules would know the same without it.
+  if (query.ends_with('&')) return fail(errc::invalid_argument, "The URI ends in \"&\". Leave it out, or name what follows.");
   while (!query.empty()) {
     const auto end = query.find('&');
     const auto one = query.substr(0, end);
@@ -86,6 +88,7 @@ result<address> address_of(std::string_view set, std::string_view uri) {
     auto path = percent_decode(written);
     if (!path) return tl::unexpected(std::move(path.error()));
     if (path->find('\0') != std::string::npos) return no_such_document();
+    made.is_as_listed = written == percent_encode(*path, true);
     made.path = std::move(*path);
   }
   if (auto read = read_parameters(parts.query.value_or(std::string_view()), made); !read) {

@@ -24,6 +24,8 @@ struct address {
   bool is_set = false;  ///< `docs://SET/`, the outline of the set.
   /// Decoded; empty with `is_set`, and for `docs://SET`, the set as a folder.
   std::string path{};
+  /// False: the path is written otherwise than lists write it, such as with "(" for "%28". Rules know the listed form alone.
+  bool is_as_listed = true;
   form how = form::usual;
   std::optional<std::string> section{};  ///< As written, decoded.
   /// From 1, both included; the second is the largest number for "3-".

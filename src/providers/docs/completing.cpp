@@ -30,13 +30,14 @@ std::string chosen(const complete_request& request, std::string_view variable) {
   return found == request.context.end() ? std::string() : found->second;
 }
 
-/// As a value of `{+path}`: what has a meaning in URIs, or is no UTF-8, is escaped.
+/// As a value of `{+path}`: what has a meaning in URIs, or is no UTF-8, is escaped, so that it expands to the listed URI.
 std::string written_in_template(std::string_view path) {
   if (!json::is_utf8(path)) return percent_encode(path, true);
   std::string value;
   for (const char c : path) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool is_special = byte < 0x20 || byte == 0x7F || std::string_view("%?#[]").find(c) != std::string_view::npos;
+    const bool is_special =
+        byte < 0x20 || byte == 0x7F || std::string_view("%?#[]!$&'()*+,;=:@").find(c) != std::string_view::npos;
     value += is_special ? percent_encode(std::string_view(&c, 1)) : std::string(1, c);
   }
   return value;

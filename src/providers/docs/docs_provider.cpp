@@ -74,7 +74,9 @@ result<std::shared_ptr<const scene>> docs_provider::current(const call& by) {
 }
 
 result<list_result> docs_provider::list(const list_request& request) {
-  return refreshed(request).map([&](const auto& now) { return now->entries().page(request); });
+  // What follows a page is of the folder as it was looked at for the first.
+  const auto now = request.after.empty() ? refreshed(request) : current(request);
+  return now.map([&](const auto& known) { return known->entries().page(request); });
 }
 
 result<list_result> docs_provider::children(const children_request& request) {
@@ -83,8 +85,12 @@ result<list_result> docs_provider::children(const children_request& request) {
   const auto what = address_of(library_->set(), request.uri);
   if (!what) return tl::unexpected(what.error());
   const bool is_whole = !what->is_part() && !what->is_set;
-  if (is_whole && (*now)->is_folder(what->path)) return (*now)->entries().children(request);
-  if (what->is_set || (*now)->find(what->path) != nullptr) {
+  if (is_whole && is_folder(**now, *what, request.who)) {
+    auto wanted = request;
+    if (!what->is_as_listed) wanted.uri = uri_of(library_->set(), what->path);
+    return (*now)->entries().children(wanted);
+  }
+  if (what->is_set || find(**now, *what, request.who)) {
     return fail(errc::invalid_argument, request.uri + " is not a folder. Read it with resources/read.");
   }
   return fail(errc::resource_not_found, "There is no folder of this name in the set.");
@@ -117,7 +123,7 @@ result<resource> docs_provider::describe(const describe_request& request) {
   if (!what) return tl::unexpected(what.error());
   const auto now = current(request);
   if (!now) return tl::unexpected(now.error());
-  if (!what->is_part() && !what->is_set && !(*now)->is_folder(what->path)) {
+  if (!what->is_part() && !what->is_set && !is_folder(**now, *what, request.who)) {
     const auto known = find(**now, *what, request.who);
     const auto state = known ? library_->state_of(**known) : result<disk::stamp>(tl::unexpected(known.error()));
     if (state && *state == (*known)->state && !(*known)->entry.version.empty()) return (*known)->entry;
@@ -130,7 +136,7 @@ result<resource> docs_provider::describe(const describe_request& request) {
   content.max_bytes = most_described;
   resource entry;
   const auto listed = (*newer)->entries().find(request.uri);
-  const bool is_document = !what->is_part() && !what->is_set && !(*newer)->is_folder(what->path);
+  const bool is_document = !what->is_part() && !what->is_set && !is_folder(**newer, *what, request.who);
   if (is_document) {
     const auto known = find(**newer, *what, request.who);
     if (!known) return tl::unexpected(known.error());

@@ -59,11 +59,13 @@ class docs_provider final : public provider {
   [[nodiscard]] result<std::shared_ptr<const scene>> current(const call& by);
   /// The document that an address names. Errors: resource_not_found.
   [[nodiscard]] result<const document*> find(const scene& in, const address& what, const caller& who) const;
+  /// Whether an address names a folder, or the set, so that the caller may be told.
+  [[nodiscard]] static bool is_folder(const scene& in, const address& what, const caller& who);
   [[nodiscard]] result<given> give(const scene& in, const address& what, const read_request& request);
   [[nodiscard]] result<given> give_document(const scene& in, const document& of, const address& what,
                                             const read_request& request);
   [[nodiscard]] result<given> give_original(const document& of, const read_request& request);
-  [[nodiscard]] result<given> give_folder(const scene& in, const read_request& request) const;
+  [[nodiscard]] result<given> give_folder(const scene& in, const address& what, const read_request& request) const;
   void add_original(given& to, const document& of, const std::shared_ptr<const prose>& text, const read_request& request);
   [[nodiscard]] result<complete_result> complete_paths(const scene& in, const complete_request& request) const;
   [[nodiscard]] result<complete_result> complete_sections(const scene& in, const complete_request& request);

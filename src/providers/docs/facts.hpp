@@ -34,6 +34,7 @@ struct facts {
   std::size_t masked = 0;                    ///< Secrets in its text.
   std::vector<std::string> targets{};        ///< Of its links to what is beside it, as written, each once; at most 1000.
   bool is_cut = false;                       ///< There is more than could be rendered.
+  bool has_secrets_beside = false;           ///< In what of its file is not part of the text.
   bool equals_original = false;  ///< Its text is the file, byte for byte, but for masked secrets and a byte order mark.
 
   std::optional<failure> problem{};  ///< Why it could not be read.

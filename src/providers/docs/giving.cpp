@@ -43,25 +43,30 @@ std::pair<content, std::string> versioned(std::string text, std::string_view typ
 }  // namespace
 
 result<const document*> docs_provider::find(const scene& in, const address& what, const caller& who) const {
-  if (const auto* known = in.find(what.path)) return known;
-  const auto* alike = what.path.empty() || what.is_set ? nullptr : in.find_alike(what.path);
+  const auto* known = in.find(what.path);
+  if (known != nullptr && what.is_as_listed) return known;
+  const auto* alike = known != nullptr ? known : what.path.empty() || what.is_set ? nullptr : in.find_alike(what.path);
   if (alike == nullptr || !is_readable(who, alike->entry)) {
     return fail(errc::resource_not_found,
                 "There is no such document in this set. Its list is " + uri_of_outline(library_->set()) + '.');
   }
   // Rules for callers name URIs as they are listed, and would not know this spelling: only who needs none is given it.
-  if (who.identity == "local" && !who.view) return alike;
+  if (needs_no_rules(who)) return alike;
   // Peers are told no words of what is not found.
   return fail(errc::invalid_argument, "There is no document of this spelling in the set. Read " + alike->entry.uri + '.');
 }
 
+bool docs_provider::is_folder(const scene& in, const address& what, const caller& who) {
+  return in.is_folder(what.path) && (what.is_as_listed || needs_no_rules(who));
+}
+
 result<docs_provider::given> docs_provider::give(const scene& in, const address& what, const read_request& request) {
-  if (what.section || what.pages || what.how == form::original || (!what.is_set && !in.is_folder(what.path))) {
+  if (what.section || what.pages || what.how == form::original || (!what.is_set && !is_folder(in, what, request.who))) {
     const auto found = find(in, what, request.who);
     if (!found) return tl::unexpected(found.error());
     return what.how == form::original ? give_original(**found, request) : give_document(in, **found, what, request);
   }
-  if (!what.is_set && what.how == form::usual) return give_folder(in, request);
+  if (!what.is_set && what.how == form::usual) return give_folder(in, what, request);
   const bool is_json = what.how == form::json;
   auto text = is_json ? outline_of_set_as_json(in, what.path, request.who) : outline_of_set(in, what.path, request.who);
   if (text.size() > request.max_bytes) {
@@ -77,10 +82,11 @@ result<docs_provider::given> docs_provider::give(const scene& in, const address&
   return made;
 }
 
-result<docs_provider::given> docs_provider::give_folder(const scene& in, const read_request& request) const {
+result<docs_provider::given> docs_provider::give_folder(const scene& in, const address& what,
+                                                        const read_request& request) const {
   children_request next;
   static_cast<call&>(next) = static_cast<const call&>(request);
-  next.uri = request.uri;
+  next.uri = what.is_as_listed ? request.uri : uri_of(library_->set(), what.path);
   std::string text;
   for (;;) {
     auto page = in.entries().children(next);

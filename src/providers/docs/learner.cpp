@@ -51,7 +51,7 @@ struct learner::state {
       if (!next) break;
       did_some = true;
       auto text = of->text_of(*next, new_call(), true);
-      // Too much is asked for just now. The next look wakes this again.
+      // Too much is asked for just now, or others had all turns; the next who asks for a list wakes this again.
       if (!text && text.error().code == errc::overloaded) return false;
       if (!text && text.error().code != errc::cancelled) of->note_problem(*next, std::move(text.error()));
     }

@@ -7,6 +7,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <stop_token>
 #include <system_error>
@@ -91,6 +92,15 @@ struct press::state {
     failures.insert_or_assign(key, failed{why, now + (is_slow ? within.slow_for : within.failed_for)});
   }
 
+  /// Where there is no memory to remember it, it is tried again the next time.
+  void try_to_note(const std::string& key, const failure& why) {
+    try {
+      note(key, why);
+    } catch (const std::bad_alloc&) {
+      failures.clear();
+    }
+  }
+
   /// It waits for the mutex, and finds what is put into its way meanwhile.
   result<void> have_worker(const std::shared_ptr<state>& self) {
     if (workers >= within.at_once) return {};
@@ -108,6 +118,8 @@ struct press::state {
   static text made_by(const job& of, const call& by) {
     try {
       return of.what.make(by);
+    } catch (const std::bad_alloc&) {
+      return fail(errc::internal, "No memory left.");  // short enough to need none
     } catch (const std::exception& problem) {
       return fail(errc::internal, "The document could not be rendered.", problem.what());
     }
@@ -125,7 +137,7 @@ struct press::state {
       auto outcome = made_by(*one, by);
       lock.lock();
       --begun;
-      if (!outcome) note(one->what.key, outcome.error());
+      if (!outcome) try_to_note(one->what.key, outcome.error());
       one->outcome = std::move(outcome);
       // What it was made of is not held longer than it is needed.
       one->what.make = nullptr;
@@ -173,8 +185,12 @@ press::text press::print(order what, const call& by) {
   if (mine->outcome) return *mine->outcome;
   if (!mine->has_begun && mine->waiting == 0) all.drop(mine);
   if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-  return fail(errc::timed_out, mine->has_begun ? "The document is still being rendered. Ask again: what is rendered is kept."
-                                               : "Other documents were being rendered until the deadline. Ask again later.");
+  if (mine->has_begun) {
+    return fail(errc::timed_out, "The document is still being rendered. Ask again: what is rendered is kept.");
+  }
+  // Of the document this says nothing: who renders for later comes again.
+  return !is_urgent ? too_many("others had all turns until the deadline")
+                    : fail(errc::timed_out, "Other documents were being rendered until the deadline. Ask again later.");
 }
 
 }  // namespace hondana::docs

@@ -12,6 +12,7 @@
 #include "language/language.hpp"
 #include "letters/lower_case.hpp"
 #include "markup/entities.hpp"
+#include "providers/docs/joined_text.hpp"
 #include "providers/docs/naming.hpp"
 #include "providers/docs/prose_text.hpp"
 #include "providers/docs/worth.hpp"
@@ -147,6 +148,7 @@ result<found_text> rendering_of(const opened_file& file, const assignment& what,
   // What the file says of itself is masked whole, before it is made shorter, and is as much of its text as the pages.
   const masker mask(what.path, with.redact);
   made.about.masked = mask(rendered->title) + mask(rendered->author);
+  made.about.has_secrets_beside = mask(rendered->beside) > 0;
   made.about.heading = one_line(rendered->title, longest_heading);
   if (is_language_tag(rendered->language)) made.about.lang = std::move(rendered->language);
   made.about.pages = rendered->pages;
@@ -212,13 +214,15 @@ void look_into(found_text& into, const assignment& what, const options& with) {
   about.targets = targets_of(into.outline);
 }
 
-/// Whether a file of HTML has secrets written with entities where its text does not show them: in scripts, comments and
-/// attributes.
+/// Whether a file of HTML has secrets written with entities, tags or what does not print between where its text does not show
+/// them: in what is hidden, scripts, comments and attributes.
 bool hides_some(std::string_view bytes, const assignment& what, const masker& mask) {
   if (what.type.marked != markup::format::html) return false;
   const auto text = charsets::decode(bytes, what.charset);
-  auto read = markup::decoded(text ? std::string_view(text->text) : bytes);
-  return mask(read) > 0;
+  const auto page = text ? std::string_view(text->text) : bytes;
+  auto read = markup::decoded(page);
+  auto joined = joined_text_of_html(page);
+  return mask(read) + mask(joined) > 0;
 }
 
 }  // namespace
@@ -306,7 +310,12 @@ result<original> read_original(const opened_file& file, const assignment& what, 
       return tl::unexpected(
           withheld("its text has some, which are masked there and cannot be in the file. Take them out of it."));
     }
-    if (about->is_cut) return tl::unexpected(withheld("there is more of its text than may be rendered."));
+    if (about->has_secrets_beside) {
+      return tl::unexpected(withheld(
+          "there are some in what is not part of its text, such as headers, charts or comments. Take them out of it."));
+    }
+    if (about->is_cut)
+      return tl::unexpected(withheld("not all that it holds is rendered: it is too long, or has files within."));
   }
   auto bytes = read_whole(file);
   if (!bytes) return tl::unexpected(std::move(bytes.error()));

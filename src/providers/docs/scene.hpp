@@ -99,6 +99,8 @@ class scene {
 
 /// Whether the caller may see an entry.
 [[nodiscard]] bool is_seen(const caller& who, const resource& entry);
+/// Whether no rule can be about the caller, however a URI is written.
+[[nodiscard]] inline bool needs_no_rules(const caller& who) { return who.identity == "local" && !who.view; }
 /// Whether he may read what it is of, too.
 [[nodiscard]] bool is_readable(const caller& who, const resource& entry);
 

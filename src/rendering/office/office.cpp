@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "json/utf8.hpp"
+#include "rendering/office/beside.hpp"
 #include "rendering/sheet_list.hpp"
 
 namespace hondana::rendering {
@@ -198,10 +199,13 @@ result<document> render_office(format what, byte_source& from, const limits& mos
   auto done = kind != ooxml_kinds.end() ? kind->render(file, main_part_of(*kind, file), out, found)
                                         : render_open_document(what, parts, out, found);
   if (!done) return tl::unexpected(std::move(done.error()));
+  // The text is whole without it.
+  if (!collect_beside(what, file, found)) found.is_cut = true;
   made->pages = found.pages;
-  made->is_cut = found.is_cut || out.is_cut();
+  made->is_cut = found.is_cut || out.is_cut() || found.beside.is_cut();
   made->text = std::move(out).take();
   if (!made->text.empty() && !made->text.ends_with('\n') && !made->text.ends_with('\f')) made->text += '\n';
+  made->beside = std::move(found.beside).take();
   if (made->language.empty()) {
     const bool is_eastern = !found.eastern_language.empty() && is_mostly_east_asian(made->text);
     made->language = is_eastern ? found.eastern_language : found.western_language;

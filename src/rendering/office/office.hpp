@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <hondana/error.hpp>
@@ -43,12 +44,32 @@ struct office_file {
   [[nodiscard]] std::string by_id(std::string_view of, std::string_view id) const;
 };
 
+/// Text that is looked at for secrets and never shown, up to a cap.
+class text_beside {
+ public:
+  void add(std::string_view text) {
+    constexpr std::size_t most = 4u << 20;
+    if (text_.size() + text.size() <= most) {
+      text_ += text;
+    } else {
+      is_cut_ = true;
+    }
+  }
+  [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
+  [[nodiscard]] std::string take() && { return std::move(text_); }
+
+ private:
+  std::string text_;
+  bool is_cut_ = false;
+};
+
 /// What is found beside the text.
 struct findings_of_office {
   std::string western_language{};
   std::string eastern_language{};
   std::size_t pages = 0;
   bool is_cut = false;  ///< Beside what the output says.
+  text_beside beside{};
 };
 
 /// Each of these: `main` is the part with the document, workbook or presentation. Errors: as `render_office`.

@@ -69,7 +69,10 @@ void open_content::text(std::string_view piece) {
   if (passed_over_ > 0 || open_.empty()) return;
   // White space counts once, as in HTML; what is kept stands in elements of its own.
   auto& into = open_.back().text;
-  if (into.size() > longest_text) return;
+  if (into.size() > longest_text) {
+    found_.is_cut = true;
+    return;
+  }
   for (const char c : piece) {
     if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
       into += c;
@@ -80,7 +83,12 @@ void open_content::text(std::string_view piece) {
 }
 
 void open_content::add(std::string_view text) {
-  if (!open_.empty() && open_.back().text.size() < longest_text) open_.back().text += text;
+  if (open_.empty()) return;
+  if (open_.back().text.size() < longest_text) {
+    open_.back().text += text;
+  } else {
+    found_.is_cut = true;
+  }
 }
 
 void open_content::begin_text(std::string_view name, const attributes& with) {

@@ -66,16 +66,23 @@ class shared_texts final : public events {
     if (what.is(space::sheet, "rPh")) in_reading_ = false;
   }
   void text(std::string_view piece) override {
-    if (!in_text_ || all.empty() || all.back().size() > longest_cell) return;
+    if (!in_text_ || all.empty()) return;
+    if (all.back().size() > longest_cell) {
+      is_cut_ = true;
+      return;
+    }
     all.back() += piece;
     size_ += piece.size();
   }
   [[nodiscard]] bool has_enough() const override { return size_ + all.size() * sizeof(std::string) > most_shared; }
 
+  [[nodiscard]] bool is_cut() const noexcept { return is_cut_ || has_enough(); }
+
   std::vector<std::string> all{};
 
  private:
   std::size_t size_ = 0;
+  bool is_cut_ = false;
   bool in_text_ = false;
   bool in_reading_ = false;  // furigana
 };
@@ -203,7 +210,7 @@ class csv_rows final : public row_taker {
 
 class sheet_events final : public events {
  public:
-  sheet_events(const cell_meanings& by, row_taker& to) : by_(by), to_(to) {}
+  sheet_events(const cell_meanings& by, row_taker& to, text_beside& beside) : by_(by), to_(to), beside_(beside) {}
 
   [[nodiscard]] bool is_cut() const noexcept { return is_cut_ || to_.is_full(); }
   [[nodiscard]] bool has_enough() const override { return to_.is_full(); }
@@ -223,11 +230,13 @@ class sheet_events final : public events {
       in_reading_ = true;
     } else {
       in_value_ = what.name == "v" || (what.name == "t" && !in_reading_);
+      in_margin_ = what.name.ends_with("Header") || what.name.ends_with("Footer");
     }
   }
 
   void end(const element& what) override {
     in_value_ = false;
+    if (std::exchange(in_margin_, false)) beside_.add("\n");
     if (what.in != space::sheet) return;
     if (what.name == "c") {
       end_cell();
@@ -239,7 +248,13 @@ class sheet_events final : public events {
   }
 
   void text(std::string_view piece) override {
-    if (in_value_ && value_.size() < longest_cell) value_ += piece;
+    if (in_margin_) beside_.add(piece);
+    if (!in_value_) return;
+    if (value_.size() >= longest_cell) {
+      is_cut_ = true;
+    } else {
+      value_ += piece;
+    }
   }
 
  private:
@@ -284,6 +299,7 @@ class sheet_events final : public events {
 
   const cell_meanings& by_;
   row_taker& to_;
+  text_beside& beside_;
   std::vector<std::string> cells_;
   std::string value_;
   std::string type_;
@@ -294,7 +310,8 @@ class sheet_events final : public events {
   std::size_t number_ = 0;
   bool in_value_ = false;
   bool in_reading_ = false;
-  bool is_cut_ = false;  // in breadth
+  bool in_margin_ = false;  // at the head or foot of printed pages
+  bool is_cut_ = false;     // in breadth, or a cell
 };
 
 struct read_sheet {
@@ -323,7 +340,7 @@ result<std::vector<read_sheet>> read_all(const office_file& from, const std::str
   std::map<std::string, sheet_events*, std::less<>> by_part;
   for (const auto& one : book.sheets) {
     auto rows = make();
-    auto reader = std::make_unique<sheet_events>(by, *rows);
+    auto reader = std::make_unique<sheet_events>(by, *rows, found.beside);
     by_part.emplace(from.by_id(main, one.id), reader.get());
     all.push_back({one.name, std::move(rows), std::move(reader)});
   }
@@ -332,7 +349,7 @@ result<std::vector<read_sheet>> read_all(const office_file& from, const std::str
     return one == by_part.end() || name.empty() ? nullptr : one->second;
   });
   if (!read) return tl::unexpected(std::move(read.error()));
-  found.is_cut = found.is_cut || book.is_cut || texts.has_enough();
+  found.is_cut = found.is_cut || book.is_cut || texts.is_cut();
   for (const auto& one : all) found.is_cut = found.is_cut || one.by->is_cut();
   return all;
 }

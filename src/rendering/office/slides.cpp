@@ -34,7 +34,7 @@ class presentation_events final : public events {
 /// A slide, or its page of notes, of which only the notes are taken.
 class slide_events final : public events {
  public:
-  slide_events(bool is_notes, std::size_t most) : is_notes_(is_notes), to_(most) {}
+  slide_events(bool is_notes, std::size_t most, text_beside& beside) : is_notes_(is_notes), to_(most), beside_(beside) {}
 
   std::string title{};
   bool is_hidden = false;
@@ -48,6 +48,8 @@ class slide_events final : public events {
       begin_shape(what.name, with);
     } else if (what.in == space::drawing) {
       begin_text(what.name, with);
+    } else if (what.name == "t") {
+      in_text_ = true;  // of an equation
     }
   }
 
@@ -57,11 +59,10 @@ class slide_events final : public events {
       return;
     }
     if (what.is(space::slide, "sp")) kind_ = shape::plain;
+    if (what.name == "t") in_text_ = false;
     if (what.in != space::drawing) return;
     if (what.name == "p") {
       end_paragraph();
-    } else if (what.name == "t") {
-      in_text_ = false;
     } else if (what.name == "tc") {
       tables_.end_cell();
     } else if (what.name == "tr") {
@@ -72,7 +73,9 @@ class slide_events final : public events {
   }
 
   void text(std::string_view piece) override {
-    if (in_text_ && passed_over_ == 0 && text_.size() < (1u << 20)) text_ += piece;
+    if (!in_text_ || passed_over_ > 0) return;
+    if (text_.size() >= (1u << 20)) return to_.leave_out();
+    text_ += piece;
   }
 
  private:
@@ -112,6 +115,11 @@ class slide_events final : public events {
   }
 
   void end_paragraph() {
+    // What is at the foot of slides and beside notes is seen, too.
+    if (kind_ == shape::left_out || is_notes_) {
+      beside_.add(text_);
+      beside_.add("\n");
+    }
     if (tables_.are_open()) {
       if (!is_notes_) tables_.add(text_);
     } else if (is_notes_) {
@@ -129,6 +137,7 @@ class slide_events final : public events {
 
   const bool is_notes_;
   text_output to_;
+  text_beside& beside_;
   tables tables_;
   shape kind_ = shape::plain;
   std::string text_;
@@ -161,8 +170,8 @@ result<void> render_slides(const office_file& from, const std::string& main, tex
   for (const auto& id : all.slides) {
     const auto slide = from.by_id(main, id);
     const auto notes = from.one_of(slide, "notesSlide");
-    if (!slide.empty()) parts.emplace(slide, std::make_unique<slide_events>(false, to.room()));
-    if (!notes.empty()) parts.emplace(notes, std::make_unique<slide_events>(true, to.room()));
+    if (!slide.empty()) parts.emplace(slide, std::make_unique<slide_events>(false, to.room(), found.beside));
+    if (!notes.empty()) parts.emplace(notes, std::make_unique<slide_events>(true, to.room(), found.beside));
   }
   read = from.parts.read([&](const std::string& name) -> events* {
     const auto one = parts.find(name);

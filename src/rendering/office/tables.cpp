@@ -30,7 +30,11 @@ void tables::add(std::string_view text) {
 void tables::end_cell(std::size_t span) {
   if (open_.empty()) return;
   auto& last = open_.back();
-  if (last.cells.size() < most_cells) last.cells.push_back(std::move(last.cell));
+  if (last.cells.size() < most_cells) {
+    last.cells.push_back(std::move(last.cell));
+  } else {
+    is_less_ = is_less_ || !last.cell.empty();
+  }
   last.cell.clear();
   const auto wanted = std::min(most_cells, last.cells.size() + std::max<std::size_t>(span, 1) - 1);
   if (last.cells.size() < wanted) last.cells.resize(wanted);
@@ -38,6 +42,7 @@ void tables::end_cell(std::size_t span) {
 
 void tables::end_row(text_output& to, bool is_shown) {
   if (open_.empty()) return;
+  if (is_less_) to.leave_out();
   auto& last = open_.back();
   auto cells = std::exchange(last.cells, {});
   const bool is_empty = std::all_of(cells.begin(), cells.end(), [](const auto& one) { return one.empty(); });

@@ -31,6 +31,7 @@ class tables {
     bool has_header = false;
   };
   std::vector<table> open_;
+  bool is_less_ = false;  // cells were left out
 };
 
 }  // namespace hondana::rendering

@@ -33,7 +33,9 @@ class text_output {
   [[nodiscard]] bool is_full() const noexcept { return is_cut_; }
   /// There was more.
   void cut() noexcept { is_cut_ = true; }
-  [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
+  /// Something was left out, and what follows still comes.
+  void leave_out() noexcept { is_less_ = true; }
+  [[nodiscard]] bool is_cut() const noexcept { return is_cut_ || is_less_; }
   [[nodiscard]] std::string take() && { return std::move(text_); }
   [[nodiscard]] const std::string& so_far() const noexcept { return text_; }
 
@@ -46,6 +48,7 @@ class text_output {
   std::string text_;
   block last_ = block::none;
   bool is_cut_ = false;
+  bool is_less_ = false;
 };
 
 /// Without white space at both ends, which also the ideographic space is.

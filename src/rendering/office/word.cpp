@@ -51,6 +51,8 @@ class word_events final : public events {
       passed_over_ = 1;
     } else if (what.in == space::word) {
       begin_block(what.name, with);
+    } else if (what.name == "t") {
+      in_text_ = true;  // of an equation or a drawing
     }
   }
 
@@ -59,6 +61,8 @@ class word_events final : public events {
       --passed_over_;
     } else if (what.in == space::word) {
       end_block(what.name);
+    } else if (what.name == "t") {
+      in_text_ = false;
     }
   }
 
@@ -165,7 +169,8 @@ class word_events final : public events {
 
   void add(std::string_view text) {
     constexpr std::size_t longest_paragraph = 16u << 20;
-    if (open_.empty() || is_hidden_ || open_.back().text.size() > longest_paragraph) return;
+    if (open_.empty() || is_hidden_) return;
+    if (open_.back().text.size() > longest_paragraph) return to_.leave_out();
     open_.back().text += text;
   }
 

@@ -166,6 +166,10 @@ void embedded_store::let_go() noexcept {
 
 result<writing_turn> embedded_store::take_turn() {
   if (is_in_memory_) return writing_turn{true, life_};
+  if (is_ours_ && !file_.writer.is_in_transaction() && !sqlite::is_lock_of(options_.path, file_.lock)) {
+    say("the lock beside the index " + options_.path + " was removed, so it is asked for again");
+    let_go();
+  }
   if (!is_ours_) {
     auto lock = sqlite::lock_owned(options_.path, kind_of_index, std::chrono::milliseconds(0));
     if (!lock) return tl::unexpected(std::move(lock.error()));

@@ -274,6 +274,8 @@ result<std::optional<kept_index>> look_at_embedded(const std::string& path) {
   const auto names = sqlite::hold_names(path, kind_of_index);
   auto on = sqlite::connection::open(path, std::string(what_an_index_is));
   if (!on) return tl::unexpected(std::move(on.error()));
+  // Whosever it is: the last one that closes it would else put its log into it, and remove that.
+  on->only_reads();
   const auto application = on->number("PRAGMA application_id");
   if (!application) return tl::unexpected(application.error());
   const auto version = on->number("PRAGMA user_version");
@@ -282,7 +284,6 @@ result<std::optional<kept_index>> look_at_embedded(const std::string& path) {
   if (*application == our_application && *version < schema_version) return std::nullopt;
   if (*application != our_application || *version != schema_version)
     return fail(errc::source_unavailable, path + " is no search index that this program knows");
-  on->only_reads();
   if (auto set = on->run("PRAGMA query_only=1"); !set) return tl::unexpected(std::move(set.error()));
   // All of one state, whatever is being written.
   const one_transaction once(*on);

@@ -132,7 +132,7 @@ result<std::vector<passage_id>> embedded_store::put(const document& what, std::s
   const auto checked = storable_of(what, of);
   if (!checked) return tl::unexpected(checked.error());
   if (auto begun = begin(); !begun) return tl::unexpected(std::move(begun.error()));
-  return noting_failure(put(*checked, static_cast<std::int64_t>(digest_of(what))));
+  return noting_failure(put(*checked, static_cast<std::int64_t>(described_of(what))));
 }
 
 result<std::int64_t> embedded_store::way_of(const std::string& made) {
@@ -178,7 +178,7 @@ result<void> embedded_store::describe(const document& what) {
   const auto checked = storable_of(what);
   if (!checked) return tl::unexpected(checked.error());
   if (auto begun = begin(); !begun) return begun;
-  return noting_failure(describe(*checked, static_cast<std::int64_t>(digest_of(what))));
+  return noting_failure(describe(*checked, static_cast<std::int64_t>(described_of(what))));
 }
 
 result<void> embedded_store::describe(const document& what, std::int64_t described) {

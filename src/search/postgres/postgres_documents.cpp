@@ -64,7 +64,7 @@ result<std::vector<passage_id>> postgres_store::put(const document& what, std::s
   const auto checked = storable_of(what, of);
   if (!checked) return tl::unexpected(checked.error());
   if (auto begun = begin(); !begun) return tl::unexpected(std::move(begun.error()));
-  return put(*checked, static_cast<std::int64_t>(digest_of(what)));
+  return put(*checked, static_cast<std::int64_t>(described_of(what)));
 }
 
 result<std::int64_t> postgres_store::way_of(const std::string& made) {
@@ -151,7 +151,7 @@ result<void> postgres_store::describe(const document& what) {
   if (before->count() == 0) return {};
   arguments row;
   row.bytes(digest);
-  add_described(row, *checked, static_cast<std::int64_t>(digest_of(what)));
+  add_described(row, *checked, static_cast<std::int64_t>(described_of(what)));
   const auto done = write(
       "UPDATE documents SET version=$2::text, name=$3::text, title=$4::text, description=$5::text, mime_type=$6::text, "
       "kind=$7::text, priority=$8::float8, audience=$9::bigint, modified=$10::bigint, size=$11::bigint, described=$12::bigint "

@@ -201,6 +201,19 @@ class postgres_state_of_index final : public state_of_index {
     return out;
   }
 
+  /// With the connection that this has already: whoever waited for a second one would keep others from theirs.
+  std::optional<result<std::vector<match>>> nearest(std::span<const float> to, std::size_t count) override {
+    if (!from_.has_pgvector_) return std::nullopt;
+    // What fails here leaves the rest of the search as it is.
+    if (auto begun = by_.run("SAVEPOINT before_nearest"); !begun) return tl::unexpected(std::move(begun.error()));
+    auto found = from_.nearest_by(by_, to, count);
+    if (found && !*found && by_.is_alive()) {
+      if (auto undone = by_.run("ROLLBACK TO SAVEPOINT before_nearest"); !undone)
+        return tl::unexpected(std::move(undone.error()));
+    }
+    return found;
+  }
+
  private:
   /// How often words of the query stand in how many passages.
   struct frequencies {

@@ -65,10 +65,23 @@ void postgres_store::drop_idle() const {
   idle_.clear();
 }
 
+/// Given back whatever happens; what an exception interrupted is not used again.
+struct postgres_store::lent_reader {
+  lent_reader(const postgres_store& of, postgres_connection one) : from(of), by(std::move(one)) {}
+  lent_reader(const lent_reader&) = delete;
+  lent_reader& operator=(const lent_reader&) = delete;
+  ~lent_reader() { from.give_back(is_whole ? std::move(by) : postgres_connection()); }
+
+  const postgres_store& from;
+  postgres_connection by;
+  bool is_whole = false;
+};
+
 result<void> postgres_store::reading(const asking& ask, const std::function<bool()>& may_repeat) const {
   auto taken = take_reader();
   if (!taken) return tl::unexpected(std::move(taken.error()));
-  auto by = std::move(*taken);
+  lent_reader lent(*this, std::move(*taken));
+  auto& by = lent.by;
   auto done = ask(by);
   if (!done && !by.is_alive()) {
     drop_idle();
@@ -82,7 +95,7 @@ result<void> postgres_store::reading(const asking& ask, const std::function<bool
       }
     }
   }
-  give_back(std::move(by));
+  lent.is_whole = true;
   return done;
 }
 

@@ -42,6 +42,17 @@ tl::unexpected<failure> not_ours(const postgres_place& where, const std::string&
                   " CASCADE), and it is made anew");
 }
 
+/// Asked without the lock, which whoever writes may hold for long.
+result<bool> is_made(postgres_connection& on, const postgres_place& where, const std::string& words) {
+  const auto there =
+      on.ask("SELECT count(*) FROM pg_tables WHERE schemaname=$1::text AND tablename='facts'", arguments().text(where.schema));
+  if (!there) return tl::unexpected(there.error());
+  if (there->number(0, 0) == 0) return false;
+  const auto known = on.ask(facts);
+  if (!known) return tl::unexpected(known.error());
+  return known->text(0, 0) == std::to_string(postgres_schema_version) && known->text(0, 1) == words;
+}
+
 result<void> make(postgres_connection& on, const postgres_place& where, const std::string& words) {
   if (auto locked = lock_index(on, where); !locked) return locked;
   const auto there = on.ask("SELECT count(*) FROM pg_namespace WHERE nspname=$1::text", arguments().text(where.schema));
@@ -90,6 +101,9 @@ result<bool> take_turn_by(postgres_connection& on, const postgres_place& where) 
 }
 
 result<void> make_tables(postgres_connection& on, const postgres_place& where, const std::string& words) {
+  const auto is_there = is_made(on, where, words);
+  if (!is_there) return tl::unexpected(is_there.error());
+  if (*is_there) return {};
   if (auto begun = on.run("BEGIN"); !begun) return begun;
   if (auto made = make(on, where, words); !made) {
     const auto undone = on.run("ROLLBACK");

@@ -42,7 +42,6 @@ class postgres_store final : public store {
   [[nodiscard]] result<std::unique_ptr<state_of_index>> at_once() const override;
   [[nodiscard]] result<void> each_vector(const vector_hearer& each) const override;
   [[nodiscard]] result<void> vectors_of(std::span<const std::string> digests, const vector_hearer& each) const override;
-  [[nodiscard]] std::optional<result<std::vector<match>>> nearest(std::span<const float> to, std::size_t count) const override;
   [[nodiscard]] result<store_counts> counts() const override;
   [[nodiscard]] result<index_standing> stands() const override;
 
@@ -53,6 +52,7 @@ class postgres_store final : public store {
     std::vector<tokens::token> name{};
   };
   friend class postgres_state_of_index;
+  struct lent_reader;
   using asking = std::function<result<void>(postgres_connection&)>;
 
   [[nodiscard]] result<postgres_connection> connect(const char* settings) const;
@@ -69,6 +69,10 @@ class postgres_store final : public store {
   [[nodiscard]] word_vector vector_of(const title_words& of, const passages::passage& one, std::int64_t& length) const;
   [[nodiscard]] result<void> rewrite(std::int64_t id, const document& what);
   [[nodiscard]] result<void> put_nearby(std::span<const made_vector> what);
+  [[nodiscard]] result<void> change_model(const std::string& id);
+  /// As `state_of_index::nearest`.
+  [[nodiscard]] std::optional<result<std::vector<match>>> nearest_by(postgres_connection& by, std::span<const float> to,
+                                                                     std::size_t count) const;
 
   /// Runs it with a connection of its own, and once more where that had gone and `may_repeat` still says so.
   [[nodiscard]] result<void> reading(const asking& ask, const std::function<bool()>& may_repeat = {}) const;

@@ -21,6 +21,11 @@ constexpr const char* texts_without_vector =
     "WHERE NOT EXISTS(SELECT 1 FROM vectors v WHERE v.digest=q.digest)) AS every GROUP BY digest) AS one "
     "JOIN passages p ON p.id=one.id JOIN documents d ON d.id=(p.id>>16) ORDER BY one.importance DESC, p.id LIMIT $1::bigint";
 
+/// Of pgvector's column; 0: there is none.
+constexpr const char* dimensions_of_near =
+    "SELECT coalesce((SELECT atttypmod::bigint FROM pg_attribute WHERE attrelid='vectors'::regclass AND attname='near' AND "
+    "NOT attisdropped), 0)";
+
 std::string bytes_of(std::span<const float> numbers) {
   std::string out(numbers.size_bytes(), '\0');
   if (!numbers.empty()) std::memcpy(out.data(), numbers.data(), out.size());
@@ -48,18 +53,34 @@ std::string written(std::span<const float> numbers) {
 
 result<void> postgres_store::use_model(const std::string& id) {
   if (auto begun = begin(); !begun) return begun;
+  if (auto changed = change_model(id); !changed) {
+    roll_back();
+    return changed;
+  }
+  return commit();
+}
+
+result<void> postgres_store::change_model(const std::string& id) {
   const auto before = write("SELECT value FROM facts WHERE name='model'");
   if (!before) return tl::unexpected(before.error());
-  if (before->count() > 0 ? before->bytes(0, 0) == id : id.empty()) return commit();
-  if (auto gone = write("DELETE FROM vectors"); !gone) return tl::unexpected(std::move(gone.error()));
-  // Another model may have other dimensions.
-  if (auto gone = write("ALTER TABLE vectors DROP COLUMN IF EXISTS near"); !gone)
-    return tl::unexpected(std::move(gone.error()));
-  if (auto set = write("INSERT INTO facts VALUES('model',$1::text) ON CONFLICT (name) DO UPDATE SET value=excluded.value",
-                       arguments().text(id));
-      !set)
-    return tl::unexpected(std::move(set.error()));
-  return commit();
+  if (before->count() > 0 ? before->bytes(0, 0) == id : id.empty()) return {};
+  // However many there are, no statement takes too long.
+  for (bool has_more = true; has_more;) {
+    const auto gone = write(
+        "WITH gone AS (DELETE FROM vectors WHERE digest IN (SELECT digest FROM vectors LIMIT 100000) RETURNING 1) "
+        "SELECT count(*) FROM gone");
+    if (!gone) return tl::unexpected(gone.error());
+    has_more = gone->number(0, 0) > 0;
+  }
+  // Another model may have other dimensions. Nobody can read the table meanwhile, so that it is left alone without need.
+  const auto there = write(dimensions_of_near);
+  if (!there) return tl::unexpected(there.error());
+  if (there->number(0, 0) != 0) {
+    if (auto gone = write("ALTER TABLE vectors DROP COLUMN near"); !gone) return tl::unexpected(std::move(gone.error()));
+  }
+  const auto set = write("INSERT INTO facts VALUES('model',$1::text) ON CONFLICT (name) DO UPDATE SET value=excluded.value",
+                         arguments().text(id));
+  return set ? result<void>() : tl::unexpected(set.error());
 }
 
 result<std::vector<wanted_vector>> postgres_store::without_vector(std::size_t count) {
@@ -117,10 +138,7 @@ result<void> postgres_store::put_vectors(std::span<const made_vector> what) {
 result<void> postgres_store::put_nearby(std::span<const made_vector> what) {
   const auto dimensions = what.front().numbers.size();
   if (dimensions == 0 || dimensions > most_dimensions) return {};
-  const auto there = write(
-      "SELECT coalesce((SELECT atttypmod::bigint FROM pg_attribute WHERE attrelid='vectors'::regclass AND attname='near' AND "
-      "NOT "
-      "attisdropped), 0)");
+  const auto there = write(dimensions_of_near);
   if (!there) return tl::unexpected(there.error());
   if (there->number(0, 0) == 0) {
     const auto sql = "ALTER TABLE vectors ADD COLUMN near vector(" + std::to_string(dimensions) + ')';
@@ -187,30 +205,21 @@ result<void> postgres_store::vectors_of(std::span<const std::string> digests, co
       [&] { return !has_heard; });
 }
 
-std::optional<result<std::vector<match>>> postgres_store::nearest(std::span<const float> to, std::size_t count) const {
+std::optional<result<std::vector<match>>> postgres_store::nearest_by(postgres_connection& by, std::span<const float> to,
+                                                                     std::size_t count) const {
   if (!has_pgvector_ || to.empty() || to.size() > most_dimensions) return std::nullopt;
-  std::optional<result<std::vector<match>>> out;
+  const auto there = by.ask(dimensions_of_near);
+  if (!there) return tl::unexpected(there.error());
+  if (there->number(0, 0) != static_cast<std::int64_t>(to.size())) return std::nullopt;
+  const auto rows = by.ask(
+      "SELECT p.id, (1-n.far)::float8 FROM (SELECT digest, near<=>($1::text)::vector AS far FROM vectors ORDER BY "
+      "near<=>($1::text)::vector LIMIT $2::bigint) AS n JOIN passages p ON p.digest=n.digest ORDER BY n.far LIMIT $2::bigint",
+      arguments().text(written(to)).number(static_cast<std::int64_t>(count)));
+  if (!rows) return tl::unexpected(rows.error());
   std::vector<match> all;
-  auto done = reading([&](postgres_connection& by) -> result<void> {
-    all.clear();
-    const auto there = by.ask(
-        "SELECT coalesce((SELECT atttypmod::bigint FROM pg_attribute WHERE attrelid='vectors'::regclass AND attname='near' AND "
-        "NOT attisdropped), 0)");
-    if (!there) return tl::unexpected(there.error());
-    if (there->number(0, 0) != static_cast<std::int64_t>(to.size())) return {};
-    const auto rows = by.ask(
-        "SELECT p.id, (1-n.far)::float8 FROM (SELECT digest, near<=>($1::text)::vector AS far FROM vectors ORDER BY "
-        "near<=>($1::text)::vector LIMIT $2::bigint) AS n JOIN passages p ON p.digest=n.digest ORDER BY n.far LIMIT $2::bigint",
-        arguments().text(written(to)).number(static_cast<std::int64_t>(count)));
-    if (!rows) return tl::unexpected(rows.error());
-    out.emplace();
-    all.reserve(static_cast<std::size_t>(rows->count()));
-    for (int i = 0; i < rows->count(); ++i) all.push_back({{rows->number(i, 0)}, rows->real(i, 1)});
-    return {};
-  });
-  if (!done) return result<std::vector<match>>(tl::unexpected(std::move(done.error())));
-  if (out) *out = std::move(all);
-  return out;
+  all.reserve(static_cast<std::size_t>(rows->count()));
+  for (int i = 0; i < rows->count(); ++i) all.push_back({{rows->number(i, 0)}, rows->real(i, 1)});
+  return all;
 }
 
 }  // namespace hondana::search

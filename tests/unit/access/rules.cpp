@@ -81,6 +81,35 @@ TEST(access_rules, know_letters_with_marks_and_leave_escapes_and_what_is_no_utf_
   EXPECT_TRUE(seen->may_see("docs://book/cafe.md"));
 }
 
+TEST(access_rules, know_signs_that_are_struck_through) {
+  // ≠ ≮ ≯, and = < > with their mark.
+  const auto seen =
+      view_of({about({"docs://book"}, grant::read), about({"docs://book/%E2%89%A0.md"}, grant::none),
+               about({"docs://book/%E2%89%AE.md"}, grant::none), about({"docs://book/%E2%89%AF.md"}, grant::none)});
+  for (const auto* sign : {"=", "%3D", "%3C", "%3E"}) {
+    EXPECT_FALSE(seen->may_see(std::string("docs://book/") + sign + "%CC%B8.md")) << sign;
+    EXPECT_TRUE(seen->may_see(std::string("docs://book/") + sign + ".md")) << sign;
+  }
+  EXPECT_FALSE(view_of({about({"docs://book/%3C%E3%81%82"}, grant::none)})->may_see("docs://book/%3C%E3%81%82"));
+  EXPECT_TRUE(view_of({about({"docs://book/%3C%E3%81%82"}, grant::read)})->may_see("docs://book/%3C%E3%81%82"));
+}
+
+TEST(access_rules, hide_and_show_templates_below_a_name_in_either_normal_form) {
+  const std::string composed = "file:///srv/%E3%81%8C/";
+  const std::string apart = "file:///srv/%E3%81%8B%E3%82%99/";
+  for (const auto& written : {composed, apart}) {
+    for (const auto& source : {composed, apart}) {
+      const auto of = uri_template::compile(source + "{+path}").value();
+      auto pattern = about({}, grant::read);
+      pattern.patterns = {written + "**"};
+      EXPECT_FALSE(view_of({about({"file:///"}, grant::read), about({written}, grant::none)})->may_see_some(of));
+      EXPECT_TRUE(view_of({about({written}, grant::read)})->may_see_some(of)) << written << source;
+      EXPECT_TRUE(view_of({about({written + "{+path}"}, grant::read)})->may_see_some(of)) << written << source;
+      EXPECT_TRUE(view_of({pattern})->may_see_some(of)) << written << source;
+    }
+  }
+}
+
 TEST(access_rules, once_there_is_one_hide_what_no_rule_is_about) {
   const auto seen = view_of({about({"memo:///open"}, grant::read)});
   EXPECT_TRUE(seen->may_read("memo:///open"));

@@ -94,6 +94,19 @@ TEST(gate, stops_comparing_what_one_message_makes_too_long_and_lets_rules_hold) 
   EXPECT_EQ(lacking_of(2000), list{"secrets"});
 }
 
+TEST(gate, needs_the_same_scopes_for_a_name_in_either_normal_form) {
+  const std::string composed = "file:///srv/%E3%81%8C/";
+  const std::string apart = "file:///srv/%E3%81%8B%E3%82%99/";
+  for (const auto& written : {composed, apart, composed + "{+rest}", apart + "{+rest}"}) {
+    scope_rules rules;
+    rules.rules = {{{}, {written}, {}, {"x"}}};
+    for (const auto& asked : {composed, apart}) {
+      EXPECT_EQ(made(rules)->needed_for(read(asked + "a.md")), list{"x"}) << written << " of " << asked;
+      EXPECT_EQ(made(rules)->rules_about(asked + "a.md"), std::vector<std::size_t>{0}) << written << " of " << asked;
+    }
+  }
+}
+
 TEST(gate, without_rules_everybody_passes) {
   EXPECT_TRUE(gate().admit(with_scopes({}), read("file:///a")));
   EXPECT_TRUE(made({})->admit(with_scopes({}), read("file:///a")));

@@ -3,8 +3,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include "sqlite/sqlite.hpp"
 #include "unit/search/embedded_file.hpp"
 
 namespace hondana::search {
@@ -154,6 +157,39 @@ TEST_F(shared_index, is_one_of_many_that_start_at_the_same_time) {
   EXPECT_EQ(writers, 1);
   for (const auto& one : all) EXPECT_EQ(having(*one, "common"), 2u);
   EXPECT_EQ(set_aside(), 0u);
+}
+
+TEST_F(shared_index, is_let_go_by_who_holds_a_lock_that_was_removed_when_another_has_the_new_one) {
+  const auto first = opened();
+  put(*first, "a", "common apple");
+  for (const auto* ending : {"", "-wal", "-shm", ".turns"}) std::filesystem::remove(path() + ending);
+  auto second = opened();
+  ASSERT_TRUE(second->take_turn()->is_ours);
+  put(*second, "b", "common pear");
+  const auto turn = first->take_turn();
+  ASSERT_TRUE(turn) << turn.error().private_text;
+  EXPECT_FALSE(turn->is_ours);
+  EXPECT_EQ(having(*first, "pear"), 2u);
+  EXPECT_EQ(having(*first, "apple"), 0u);
+  second.reset();
+  EXPECT_TRUE(first->take_turn()->is_ours);
+  put(*first, "c", "common plum");
+  EXPECT_EQ(having(*first, "common"), 4u);
+}
+
+TEST_F(shared_index, leaves_the_log_of_another_programs_file_where_it_is) {
+  std::ofstream(path()).flush();
+  {
+    auto theirs = sqlite::connection::open(path(), "file of others");
+    ASSERT_TRUE(theirs);
+    ASSERT_TRUE(theirs->run("PRAGMA journal_mode=WAL; PRAGMA application_id=7; CREATE TABLE t(x); INSERT INTO t VALUES(1)"));
+    theirs->only_reads();
+  }
+  const auto size = std::filesystem::file_size(path() + "-wal");
+  ASSERT_GT(size, 0u);
+  EXPECT_FALSE(look_at_embedded(path()));
+  ASSERT_TRUE(std::filesystem::exists(path() + "-wal"));
+  EXPECT_EQ(std::filesystem::file_size(path() + "-wal"), size);
 }
 
 }  // namespace

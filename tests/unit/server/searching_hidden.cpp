@@ -1,4 +1,8 @@
 /// What callers with rules are told by searches: nothing of what they may not see.
+#include <stdlib.h>
+
+#include <atomic>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,7 +25,45 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-class searching_behind_rules : public searching_server {};
+class searching_behind_rules : public searching_server {
+ protected:
+  /// One that nobody but the boss may see, and that cannot be read.
+  void put_hidden_and_broken() {
+    ASSERT_TRUE(shelf_->add(text_entry("memo:///hidden/broken.md"), [](const read_request&) -> result<reading> {
+      return fail(errc::source_unavailable, "the disk of memo:///hidden/broken.md at 10.0.0.7 is gone");
+    }));
+  }
+  void serve_without_waiting() {
+    auto made = open_search_index(options_);
+    ASSERT_TRUE(made) << made.error().public_text;
+    index_ = *made;
+    auto how = with_rules();
+    how.search = index_;
+    server_ = std::make_unique<server>(how);
+    ASSERT_TRUE(server_->add(shelf_));
+  }
+  /// Has everything looked at until `what`, or for a minute.
+  template <class What>
+  bool comes_true(const What& what) {
+    const auto until = std::chrono::steady_clock::now() + 60s;
+    while (!what()) {
+      if (std::chrono::steady_clock::now() > until) return false;
+      static_cast<void>(wait_until_complete(*index_, std::chrono::steady_clock::now() + 50ms));
+    }
+    return true;
+  }
+};
+
+/// A shelf that says no more what it has.
+class silent_shelf final : public memory_provider {
+ public:
+  silent_shelf() : memory_provider("shelf", "memo:///") {}
+  result<resource> describe(const describe_request& request) override {
+    if (is_silent) return fail(errc::source_unavailable, "not now");
+    return memory_provider::describe(request);
+  }
+  std::atomic<bool> is_silent = false;
+};
 
 TEST_F(searching_behind_rules, lists_of_other_resources_are_found_by_their_names_and_not_by_what_they_list) {
   put("memo:///open/a.md", "an open text");
@@ -110,17 +152,9 @@ TEST_F(searching_behind_rules, by_meaning_hidden_passages_take_nobodys_place) {
 TEST_F(searching_behind_rules, remarks_counts_and_problems_tell_nothing_of_what_is_hidden) {
   put("memo:///open/a.md", "a gazebo");
   put("memo:///hidden/b.md", "a gazebo");
-  ASSERT_TRUE(shelf_->add(text_entry("memo:///hidden/broken.md"), [](const read_request&) -> result<reading> {
-    return fail(errc::source_unavailable, "the disk of memo:///hidden/broken.md at 10.0.0.7 is gone");
-  }));
+  put_hidden_and_broken();
   options_.most_passages = 2;
-  auto how = with_rules();
-  auto made = open_search_index(options_);
-  ASSERT_TRUE(made);
-  index_ = *made;
-  how.search = index_;
-  server_ = std::make_unique<server>(how);
-  ASSERT_TRUE(server_->add(shelf_));
+  serve_without_waiting();
   const auto until = std::chrono::steady_clock::now() + 60s;
   while (state_of(*index_).problem.empty() && std::chrono::steady_clock::now() < until)
     EXPECT_FALSE(wait_until_complete(*index_, std::chrono::steady_clock::now() + 50ms));
@@ -141,6 +175,77 @@ TEST_F(searching_behind_rules, remarks_counts_and_problems_tell_nothing_of_what_
   ASSERT_TRUE(of_boss);
   EXPECT_FALSE(of_boss->is_complete);
   EXPECT_THAT(of_boss->remark, Not(HasSubstr("memo:")));
+}
+
+TEST_F(searching_behind_rules, waiting_tells_seconds_and_ends_whatever_is_hidden) {
+  put("memo:///open/a.md", "a gazebo");
+  for (int i = 0; i < 60; ++i) put("memo:///hidden/" + std::to_string(i) + ".md", "a gazebo");
+  put_hidden_and_broken();
+  serve_without_waiting();
+  std::vector<double> told;
+  read_request asked;
+  asked.who = named("guest");
+  asked.uri = asked.asked_uri = "search:///?wait=complete";
+  asked.report = [&](const hondana::progress& how) {
+    EXPECT_FALSE(how.total);
+    told.push_back(how.done);
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  asked.deadline = begin + 60s;
+  const auto got = index_->source()->read(asked);
+  ASSERT_TRUE(got) << got.error().public_text;
+  EXPECT_THAT(*std::get<shared_bytes>(got->contents.front().data), HasSubstr("\"isComplete\":true"));
+  const auto passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  for (const auto one : told) EXPECT_LE(one, passed);
+  EXPECT_LE(static_cast<double>(told.size()), passed);
+  // Who may see it waits for it.
+  asked.who = named("boss");
+  asked.report = nullptr;
+  asked.deadline = std::chrono::steady_clock::now() + 500ms;
+  const auto of_boss = index_->source()->read(asked);
+  EXPECT_TRUE(!of_boss ||
+              std::get<shared_bytes>(of_boss->contents.front().data)->find("\"isComplete\":false") != std::string::npos);
+}
+
+TEST_F(searching_behind_rules, a_server_that_only_searches_does_not_tell_of_it_either) {
+  std::string folder = "/tmp/search_XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  options_.path = folder + "/index.db";
+  put("memo:///open/a.md", "a gazebo");
+  put_hidden_and_broken();
+  serve_without_waiting();
+  ASSERT_TRUE(comes_true([&] { return !state_of(*index_).problem.empty(); }));
+  const auto first_index = std::move(index_);
+  auto first_server = std::move(server_);
+  serve_without_waiting();
+  ASSERT_TRUE(comes_true([&] { return !state_of(*index_).problem.empty(); }));
+  EXPECT_TRUE(comes_true([&] {
+    const auto got = find("gazebo", named("guest"));
+    return got && got->all.size() == 1 && got->is_complete;
+  }));
+  const auto waited = read("search:///?wait=complete", named("guest"));
+  ASSERT_TRUE(waited) << waited.error().public_text;
+  EXPECT_THAT(*waited, HasSubstr("\"isComplete\":true"));
+  EXPECT_FALSE(state_of(*index_).is_complete) << "for who sees everything";
+  server_.reset();
+  first_server.reset();
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(searching_behind_rules, what_a_silent_source_says_of_an_entry_is_not_guessed_where_rules_look_at_it) {
+  for (const bool looks_at_entries : {false, true}) {
+    const auto shelf = std::make_shared<silent_shelf>();
+    shelf_ = shelf;
+    put("memo:///open/a.md", "a gazebo");
+    auto how = with_rules();
+    if (looks_at_entries) how.access.rules.push_back({.identities = {"guest"}, .kinds = {"secret"}, .gives = grant::none});
+    serve(how);
+    ASSERT_EQ(uris("gazebo", named("guest")).size(), 1u);
+    shelf->is_silent = true;
+    EXPECT_EQ(uris("gazebo", named("guest")).size(), looks_at_entries ? 0u : 1u);
+    server_.reset();
+    index_.reset();
+  }
 }
 
 }  // namespace

@@ -343,4 +343,28 @@ TEST_F(searching_stores, two_servers_share_one_postgresql_of_which_one_indexes) 
   EXPECT_EQ(search::postgres_server::instance().run("SELECT count(*) FROM two_servers.documents"), "23");
 }
 
+TEST_F(searching_stores, an_index_in_postgresql_goes_on_once_its_model_can_be_changed) {
+  auto& there = search::postgres_server::instance();
+  options_.path.clear();
+  options_.postgres = there.url();
+  options_.postgres_schema = "other_model";
+  const auto shelf = shelf_of(3, "pelican");
+  {
+    const serving ours(options_, shelf);
+    ours.wait();
+  }
+  there.run("INSERT INTO other_model.facts VALUES('model','old')");
+  there.run("CREATE FUNCTION other_model.refuse() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'no'; END$$");
+  there.run(
+      "CREATE TRIGGER refuses BEFORE DELETE ON other_model.vectors FOR EACH STATEMENT EXECUTE FUNCTION other_model.refuse()");
+  const serving ours(options_, shelf);
+  ASSERT_TRUE(ours.comes_to([&] { return !ours.state().problem.empty(); }));
+  there.run("DROP TRIGGER refuses ON other_model.vectors");
+  resource entry;
+  entry.uri = "memo:///new.md";
+  entry.name = "new.md";
+  ASSERT_TRUE(shelf->add(entry, "a flamingo"));
+  EXPECT_TRUE(ours.comes_to([&] { return !ours.uris("flamingo").empty(); }));
+}
+
 }  // namespace

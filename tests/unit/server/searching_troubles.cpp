@@ -1,8 +1,10 @@
 /// What goes wrong while a server indexes: it is said, keeps nothing else back, and ends.
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -118,6 +120,43 @@ TEST_F(searching_in_trouble, there_are_never_more_passages_than_may_be_and_what_
   EXPECT_TRUE(state_of(*index_).is_complete);
 }
 
+TEST_F(searching_in_trouble, what_would_fit_and_cannot_be_read_is_not_read_all_the_time) {
+  options_.most_passages = 2;
+  options_.interval = std::chrono::hours(1);
+  put("memo:///a.md", "a stork");
+  put("memo:///b.md", "a stork");
+  serve();
+  struct {
+    std::mutex mutex{};
+    std::condition_variable changed{};
+    int reads = 0;
+    bool is_broken = false;
+  } state;
+  ASSERT_TRUE(shelf_->add(text_entry("memo:///c.md"), [&state](const read_request&) -> result<reading> {
+    const std::lock_guard lock(state.mutex);
+    ++state.reads;
+    state.changed.notify_all();
+    if (state.is_broken) return fail(errc::source_unavailable, "down");
+    return text_reading("a stork", "text/markdown");
+  }));
+  wait();
+  ASSERT_FALSE(state_of(*index_).is_complete) << "there is no room for it";
+  {
+    std::unique_lock lock(state.mutex);
+    state.is_broken = true;
+    const int before = state.reads;
+    lock.unlock();
+    ASSERT_TRUE(shelf_->remove("memo:///a.md"));
+    lock.lock();
+    ASSERT_TRUE(state.changed.wait_for(lock, 60s, [&] { return state.reads > before; }));
+    EXPECT_FALSE(state.changed.wait_for(lock, 2s, [&] { return state.reads > before + 20; }));
+    state.is_broken = false;
+  }
+  EXPECT_TRUE(comes_true([&] { return uris("stork").size() == 2; }));
+  server_.reset();
+  index_.reset();
+}
+
 TEST_F(searching_in_trouble, only_a_few_wait_at_once_and_waiting_ends_when_the_peer_goes_or_the_server) {
   put("memo:///a.md", "a stork");
   auto is_broken = std::make_shared<std::atomic<bool>>(true);
@@ -155,24 +194,38 @@ TEST_F(searching_in_trouble, only_a_few_wait_at_once_and_waiting_ends_when_the_p
   EXPECT_FALSE(last);
 }
 
-TEST_F(searching_in_trouble, a_title_that_stands_in_the_contents_outlives_a_restart) {
+TEST_F(searching_in_trouble, a_title_that_stands_in_the_contents_outlives_restarts_and_looks_that_find_nothing_new) {
   const auto folder = std::filesystem::temp_directory_path() / ("search_titles_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   options_.path = (folder / "index.db").string();
   auto versioned = text_entry("memo:///a.md");
   versioned.version = "v1";
-  ASSERT_TRUE(shelf_->add(versioned, [](const read_request& request) -> result<reading> {
+  const auto reads = std::make_shared<std::atomic<int>>(0);
+  ASSERT_TRUE(shelf_->add(versioned, [reads](const read_request& request) -> result<reading> {
+    ++*reads;
     auto out = text_reading("# Pelicans\n\nThey fish.\n", "text/markdown");
     out.version = "v1";
     if (request.if_version == out.version) out.contents.clear();
     return out;
   }));
-  for (int start = 0; start < 3; ++start) {
-    serve();
+  const auto expect_title = [this](const char* when) {
     const auto got = find("pelicans");
     ASSERT_TRUE(got);
     ASSERT_EQ(got->all.size(), 1u);
-    EXPECT_THAT(got->all.front().why, HasSubstr("in the title")) << start;
+    EXPECT_THAT(got->all.front().why, HasSubstr("in the title")) << when;
+  };
+  for (int start = 0; start < 3; ++start) {
+    const int before = *reads;
+    serve();
+    if (start > 0) {
+      EXPECT_EQ(*reads, before) << "it has not changed";
+    }
+    expect_title("after a start");
+    const int read = *reads;
+    server_->resource_updated("memo:///a.md");
+    ASSERT_TRUE(comes_true([&] { return *reads > read; }));
+    wait();
+    expect_title("after it was looked at again");
     server_.reset();
     index_.reset();
   }

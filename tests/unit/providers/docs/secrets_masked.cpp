@@ -58,6 +58,34 @@ TEST_F(secrets_of_documents, in_the_text_keep_the_file_back_also_where_as_many_a
   }
 }
 
+TEST_F(secrets_of_documents, put_together_in_hidden_text_keep_the_file_back) {
+  const auto front = token.substr(0, 12);
+  const auto back = token.substr(12);
+  const auto angles = std::string(100, '<');
+  write("tags.html", "<p>Shown</p><p hidden>" + angles + ' ' + front + "<b>" + back + "</b></p>");
+  write("comment.html", "<p>Shown</p><!-- " + front + "<b>" + back + "</b> -->");
+  write("unseen.html", "<p>Shown</p><p hidden>" + front + "\u200b" + back + "</p>");
+  write("entity.html", "<p>Shown</p><p hidden>" + front + "&shy;" + back + "</p>");
+  write("good.html", "<p>Shown</p><p hidden>a<b>b</b> 1 < 2</p>");
+  const auto from = serve();
+  for (const auto* name : {"tags.html", "comment.html", "unseen.html", "entity.html"}) {
+    EXPECT_EQ(error_at(*from, "docs://book/" + std::string(name) + "?format=original"), errc::unsupported) << name;
+  }
+  EXPECT_THAT(text_at(*from, "docs://book/good.html?format=original"), HasSubstr("1 < 2"));
+}
+
+TEST_F(secrets_of_documents, beside_the_text_of_a_file_keep_it_back_and_are_not_counted_in_the_text) {
+  write("a.docx", "PK\nbeside: " + token + "\nText\n");
+  write("b.docx", "PK\nbeside: a header\nText\n");
+  const auto from = serve_rendered();
+  EXPECT_EQ(text_at(*from, "docs://book/a.docx"), "Text\n");
+  const auto facts = read(*from, "docs://book/a.docx")->contents.front().metadata;
+  EXPECT_EQ(fact_of(facts, "redacted"), "");
+  EXPECT_THAT(fact_of(facts, "originalWithheld"), HasSubstr("headers"));
+  EXPECT_EQ(error_at(*from, "docs://book/a.docx?format=original"), errc::unsupported);
+  EXPECT_THAT(original_at(*from, "docs://book/b.docx"), HasSubstr("a header"));
+}
+
 TEST_F(secrets_of_documents, could_be_in_what_cannot_be_rendered_or_not_whole_which_is_not_given) {
   write("locked.pdf", "%PDF-1.7\nENCRYPTED\n");
   write("broken.docx", "PK\nBROKEN\n");

@@ -36,7 +36,7 @@ namespace hondana::docs {
 namespace fs = std::filesystem;
 
 /// Takes what follows the first line of a file for its text. A text with ENCRYPTED in it is refused, one with BROKEN is wrong,
-/// one with CUT is not whole; the line `title: …` is the title.
+/// one with CUT is not whole; the line `title: …` is the title, `beside: …` what stands beside the text.
 class paper_renderer final : public rendering::renderer {
  public:
   [[nodiscard]] result<rendering::document> render(rendering::format, int input, const rendering::limits&,
@@ -54,6 +54,10 @@ class paper_renderer final : public rendering::renderer {
       made.title = bytes.substr(7, bytes.find('\n') - 7);
     }
     made.text = bytes.substr(bytes.find('\n') + 1);
+    if (made.text.starts_with("beside: ")) {
+      made.beside = made.text.substr(0, made.text.find('\n'));
+      made.text.erase(0, made.beside.size() + 1);
+    }
     made.is_cut = made.text.find("CUT") != std::string::npos;
     made.pages = static_cast<std::size_t>(std::count(made.text.begin(), made.text.end(), '\f'));
     return made;

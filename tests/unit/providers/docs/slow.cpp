@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <future>
 #include <mutex>
+#include <new>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -170,10 +171,13 @@ TEST_F(slow_documents, leave_threads_to_what_needs_no_rendering) {
 TEST_F(slow_documents, are_not_waited_for_when_the_source_goes) {
   write("a.pdf", "%PDF SLOW a");
   auto from = serve_slowly();
-  EXPECT_EQ(error_before(*from, "docs://book/a.pdf", 50ms), errc::timed_out);
+  EXPECT_EQ(error_before(*from, "docs://book/a.pdf", 500ms), errc::timed_out);
+  ASSERT_TRUE(held->holds(1));
   const auto begun = clock::now();
   from.reset();
   EXPECT_LT(clock::now() - begun, patience);
+  // What is rendered is told to stop, too.
+  EXPECT_TRUE(held->holds(0));
 }
 
 /// What a press prints in these tests has a name for its text.
@@ -223,6 +227,41 @@ TEST(presses, turn_an_exception_into_an_error_and_go_on) {
   const auto good = one.print(named("good", [](const call&) { return made_of("x"); }), {});
   ASSERT_TRUE(good);
   EXPECT_EQ(*(*good)->text, "x");
+}
+
+TEST(presses, say_of_what_is_for_later_and_had_no_turn_that_there_is_too_much) {
+  press_bounds within;
+  within.at_once = 1;
+  press one(within);
+  std::promise<void> begun;
+  std::promise<void> free;
+  auto held = std::async(std::launch::async, [&] {
+    return one.print(named("first",
+                           [&](const call&) {
+                             begun.set_value();
+                             free.get_future().wait();
+                             return made_of("first");
+                           }),
+                     {});
+  });
+  begun.get_future().wait();
+  auto later = named("second", [](const call&) { return made_of("second"); });
+  later.is_for_later = true;
+  call brief;
+  brief.deadline = clock::now();
+  const auto got = one.print(later, brief);
+  free.set_value();
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::overloaded);
+  EXPECT_TRUE(held.get());
+}
+
+TEST(presses, without_memory_say_so_and_go_on) {
+  press one({});
+  const auto bad = one.print(named("bad", [](const call&) -> press::text { throw std::bad_alloc(); }), {});
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().code, errc::internal);
+  EXPECT_TRUE(one.print(named("good", [](const call&) { return made_of("x"); }), {}));
 }
 
 TEST(presses, try_again_what_failed_for_a_while) {
