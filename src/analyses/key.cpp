@@ -28,8 +28,8 @@ bool is_space(char32_t c) noexcept {
 
 /// JSON that is equal for equal values.
 void write_canonical(json::writer& to, const value& what) {
-  if (const auto whole = what.as_integer()) {
-    to.integer(*whole);
+  if (const auto integer = what.as_integer()) {
+    to.integer(*integer);
   } else if (const auto number = what.as_number()) {
     to.number(*number);
   } else if (const auto* const elements = what.as_array()) {
