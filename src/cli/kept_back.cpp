@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "cli/callers/ways.hpp"
+#include "providers/analyses/settings.hpp"
 
 namespace hondana::cli {
 namespace fs = std::filesystem;
@@ -35,6 +36,8 @@ void add_analyses(config::section from, const std::function<void(const std::stri
     const auto path = from.string(key);
     if (path && *path && !(*path)->empty() && **path != ":memory:") add(from.path_from(**path));
   }
+  if (from.string("store").value_or(std::nullopt) || from.string("redis").value_or(std::nullopt)) return;
+  if (const auto usual = wallbounce::usual_store()) add(*usual);
 }
 
 }  // namespace
