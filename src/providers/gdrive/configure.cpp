@@ -6,11 +6,31 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
+#include "bytes/digest.hpp"
 #include "config/section.hpp"
 #include "providers/gdrive/settings.hpp"
 
 namespace hondana::gdrive {
+
+namespace {
+
+/// Whom Drive would be asked as now: one digest for one key or log-in.
+std::string spelled_asker(const google::credential_places& in, const std::string& subject) {
+  const auto found = google::find_credentials(in);
+  if (!found) return {};
+  std::string all = subject + '\n';
+  if (const auto* machine = std::get_if<google::service_account>(&found->who)) {
+    all += machine->email;
+  } else {
+    const auto& person = std::get<google::authorized_user>(found->who);
+    all += person.client_id + '\n' + person.account + '\n' + person.refresh_token;
+  }
+  return bytes::to_hex(bytes::digest_of(all));
+}
+
+}  // namespace
 
 result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
   auto all = read_settings(from);
@@ -32,6 +52,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
       how.private_folders.push_back(std::move(folder));
   }
   how.places = google::places_of(who.tokens);
+  how.who = [in = who.tokens.in, subject = who.tokens.subject] { return spelled_asker(in, subject); };
   auto tokens = google::make_tokens(std::move(who.tokens));
   if (!tokens) return tl::unexpected(from.wrong("subject", tokens.error().public_text));
   auto client = drive::client::of(std::move(who.drive), std::move(*tokens));

@@ -75,7 +75,7 @@ fetched aged_original(const kept_content& what, const item& of) {
 
 drive::refusal not_kept(const item& of) {
   return refusal_with({errc::source_unavailable,
-                       '"' + shown(of.name) + "\" was not read before, and Drive cannot be reached now. Ask again later.",
+                       '"' + shown(of.name) + "\" is not kept here, and Drive cannot be reached now. Ask again later.",
                        {}},
                       drive::trouble::unavailable);
 }
@@ -95,6 +95,13 @@ bool says_unreachable(const drive::refusal& why) noexcept {
          why.what == trouble::rate_limited || why.what == trouble::daily_limit;
 }
 
+bool says_refused(const drive::refusal& why) noexcept {
+  using drive::trouble;
+  return why.what == trouble::not_found || why.what == trouble::forbidden || why.what == trouble::gone ||
+         why.what == trouble::abusive || why.what == trouble::scope_missing || why.what == trouble::unauthorized ||
+         why.what == trouble::not_enabled;
+}
+
 std::string fetcher::missing_for(rendering::format what) const {
   if (!with_.renderer) return "PDF and Office files are not rendered here (renders = false)";
   return with_.renderer->missing_for(what);
@@ -107,8 +114,9 @@ std::optional<kept_content> fetcher::kept_of(const wanted& which, std::string_vi
   return std::nullopt;
 }
 
-void fetcher::keep(const wanted& which, std::string_view which_part, std::string_view type, const shared_bytes& bytes) const {
-  const kept_content what{version_of(*which.what), std::string(type), bytes, std::chrono::system_clock::now()};
+void fetcher::keep(const wanted& which, std::string_view which_part, std::string_view type, const shared_bytes& bytes,
+                   bool is_by_link) const {
+  const kept_content what{version_of(*which.what), std::string(type), bytes, std::chrono::system_clock::now(), is_by_link};
   auto done = with_.where->put_content(which.what->id, which_part, what);
   if (!done && with_.log) with_.log(done.error().public_text + " (" + done.error().private_text + ')');
 }
@@ -147,13 +155,14 @@ drive::answer<fetcher::taken> fetcher::exported(const wanted& which, std::string
   return made;
 }
 
-drive::answer<fetched> fetcher::export_text(const wanted& which, const format& how, const call& by, std::uint64_t most) const {
+drive::answer<fetched> fetcher::export_text(const wanted& which, const format& how, const call& by, std::uint64_t most,
+                                            bool is_kept) const {
   auto got = exported(which, how.asked, by, most);
   if (!got) return tl::unexpected(std::move(got.error()));
   fetched made;
   made.is_by_link = got->is_by_link;
   auto bytes = std::make_shared<const std::string>(std::move(got->bytes));
-  keep(which, text_part, how.given, bytes);
+  if (is_kept) keep(which, text_part, how.given, bytes, made.is_by_link);
   auto one = text_of(std::move(bytes), how.given);
   if (!how.is_text) one.form = content_form::blob;
   made.parts.push_back(std::move(one));
@@ -164,7 +173,7 @@ drive::answer<fetched> fetcher::cut_workbook(const wanted& which, const format& 
   if (auto missing = missing_for(*how.rendered); !missing.empty()) {
     format first = how;
     first.asked = "text/csv";
-    auto made = export_text(which, first, by, with_.most_bytes);
+    auto made = export_text(which, first, by, with_.most_bytes, false);
     if (made) made->problem = "This is the first sheet alone: " + missing + '.';
     return made;
   }
@@ -178,7 +187,7 @@ drive::answer<fetched> fetcher::cut_workbook(const wanted& which, const format& 
   if (!sheets) return tl::unexpected(refusal_with(std::move(sheets.error())));
   std::string framed;
   for (const auto& one : *sheets) framed += rendering::line_of(one);
-  keep(which, sheets_part, how.given, std::make_shared<const std::string>(std::move(framed)));
+  keep(which, sheets_part, how.given, std::make_shared<const std::string>(std::move(framed)), got->is_by_link);
   fetched made;
   made.is_by_link = got->is_by_link;
   made.parts = parts_of(std::move(*sheets));
@@ -189,7 +198,8 @@ drive::answer<fetched> fetcher::render_export(const wanted& which, const format&
   if (auto missing = missing_for(*how.rendered); !missing.empty()) {
     format plain = how;
     plain.asked = plain.given = "text/plain";
-    auto made = export_text(which, plain, by, with_.most_bytes);
+    // What lacks something is not kept: it is asked for anew, and whole once it can be.
+    auto made = export_text(which, plain, by, with_.most_bytes, false);
     if (made) made->problem = "The speakers' notes are not in it: " + missing + '.';
     return made;
   }
@@ -203,7 +213,7 @@ drive::answer<fetched> fetcher::render_export(const wanted& which, const format&
   fetched made;
   made.is_by_link = got->is_by_link;
   auto bytes = std::make_shared<const std::string>(std::move(text->text));
-  if (!text->is_cut) keep(which, text_part, how.given, bytes);
+  if (!text->is_cut) keep(which, text_part, how.given, bytes, made.is_by_link);
   made.parts.push_back(text_of(std::move(bytes), how.given, text->is_cut));
   return made;
 }
@@ -214,7 +224,8 @@ drive::answer<fetched> fetcher::original_of(const wanted& which, const call& by,
   if (which.is_offline) return tl::unexpected(not_kept(*which.what));
   fetched made;
   if (known && known->version == version_of(*which.what)) {
-    if (known->bytes->size() > most) return tl::unexpected(refusal_with(too_large(*which.what, most)));
+    if (known->bytes->size() > most)
+      return tl::unexpected(refusal_with(too_large(*which.what, most), drive::trouble::too_large));
     made.parts.push_back(original_from(known->bytes, *which.what, false));
     return made;
   }
@@ -297,6 +308,7 @@ drive::answer<fetched> fetcher::content_of(const wanted& which, const call& by, 
   const auto from_known = [&]() -> drive::answer<fetched> {
     fetched made;
     made.version = known->version;
+    made.is_by_link = known->is_by_link;
     if (how.how == way::workbook) {
       auto sheets = rendering::sheets_in(*known->bytes);
       if (!sheets) return tl::unexpected(refusal_with(std::move(sheets.error())));
@@ -333,6 +345,7 @@ drive::answer<fetched> fetcher::content_of(const wanted& which, const call& by, 
         made = from_known();
         const auto used = made ? size_of(made->parts.front().data) : most;
         auto original = used < most ? original_of(asked, by, most - used) : made;
+        if (!original && says_refused(original.error())) return original;
         if (original && used < most && made) {
           original->parts.front().form = content_form::blob;
           made->parts.push_back(std::move(original->parts.front()));

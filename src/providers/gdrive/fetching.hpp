@@ -59,6 +59,8 @@ struct fetched {
 
 /// Whether an error says that Drive cannot be reached now, and not that something is not given.
 [[nodiscard]] bool says_unreachable(const drive::refusal& why) noexcept;
+/// Whether Google has answered, and does not give it to us.
+[[nodiscard]] bool says_refused(const drive::refusal& why) noexcept;
 
 /// Threads: any.
 class fetcher {
@@ -78,8 +80,8 @@ class fetcher {
   };
   [[nodiscard]] drive::answer<taken> exported(const wanted& which, std::string_view type, const call& by,
                                               std::uint64_t most) const;
-  [[nodiscard]] drive::answer<fetched> export_text(const wanted& which, const format& how, const call& by,
-                                                   std::uint64_t most) const;
+  [[nodiscard]] drive::answer<fetched> export_text(const wanted& which, const format& how, const call& by, std::uint64_t most,
+                                                   bool is_kept = true) const;
   [[nodiscard]] drive::answer<fetched> cut_workbook(const wanted& which, const format& how, const call& by) const;
   [[nodiscard]] drive::answer<fetched> render_export(const wanted& which, const format& how, const call& by) const;
   [[nodiscard]] drive::answer<fetched> render_bytes(const wanted& which, const format& how, const call& by,
@@ -87,7 +89,8 @@ class fetcher {
   /// Why nothing can be rendered; empty: it can.
   [[nodiscard]] std::string missing_for(rendering::format what) const;
   [[nodiscard]] std::optional<kept_content> kept_of(const wanted& which, std::string_view which_part) const;
-  void keep(const wanted& which, std::string_view which_part, std::string_view type, const shared_bytes& bytes) const;
+  void keep(const wanted& which, std::string_view which_part, std::string_view type, const shared_bytes& bytes,
+            bool is_by_link = false) const;
   [[nodiscard]] drive::errand errand_of(const wanted& which, const call& by) const;
 
   const fetch_options with_;

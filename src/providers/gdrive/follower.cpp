@@ -11,6 +11,12 @@ namespace hondana::gdrive {
 namespace {
 
 constexpr std::size_t most_heard = 1'000;
+/// Whether what is said of a file is of an older time than what is known. Drive's versions are digits, and grow.
+bool is_older(const std::string& said, const std::string& known) {
+  if (said.empty() || known.empty()) return false;
+  return said.size() != known.size() ? said.size() < known.size() : said < known;
+}
+
 constexpr int most_doublings = 10;
 /// However many notices come.
 constexpr std::chrono::seconds between_stirred_polls{1};
@@ -178,8 +184,22 @@ result<void> follower::load(const std::stop_token& stop) {
   auto all =
       options_.where->each([this](shared_item one, std::int64_t generation) { items_[one->id] = known{one, generation}; });
   if (!all) return all;
+  auto who = options_.where->who();
+  if (!who) return tl::unexpected(std::move(who.error()));
   for (auto& one : *positions) positions_[one.home] = std::move(one);
   drives_ = std::move(*drives);
+  who_ = std::move(*who);
+  is_ours_ = !options_.who || who_ == who_asks();
+  if (!options_.has_shared_drives && !drives_.empty()) {
+    // They were served before; nobody would tell of them any more.
+    for (const auto& one : drives_) {
+      if (auto done = options_.where->forget_home(one.id); !done) return done;
+      positions_.erase(one.id);
+      std::erase_if(items_, [&one](const auto& other) { return other.second.what->home == one.id; });
+    }
+    drives_.clear();
+    if (auto done = options_.where->put_drives(drives_); !done) return done;
+  }
   looks_ = std::move(*looks);
   root_ = std::move(*root);
   for (auto& [id, names] : *sheets) sheets_[id] = std::move(names);
@@ -222,7 +242,38 @@ drive::answer<void> follower::apply(batch what) {
   return {};
 }
 
+position& follower::position_of(const std::string& home) {
+  auto& at = positions_[home];
+  at.home = home;
+  return at;
+}
+
+bool follower::is_served(const std::string& home) const {
+  const auto all = homes();
+  return std::find(all.begin(), all.end(), home) != all.end();
+}
+
+bool follower::is_left_out(const drive::file& one) const noexcept {
+  return !options_.has_shared_drives && !one.drive_id.empty();
+}
+
+std::string follower::who_asks() const { return options_.who ? options_.who() : std::string(); }
+
+void follower::mind_refusal(const drive::refusal* why) {
+  using drive::trouble;
+  const bool is_so = why != nullptr && (why->what == trouble::unauthorized || why->what == trouble::scope_missing ||
+                                        why->what == trouble::not_enabled);
+  if (why != nullptr && !is_so) return;
+  if (is_so) {
+    const std::lock_guard lock(mutex_);
+    sure_at_.reset();
+  }
+  if (auto done = options_.where->set_refused(is_so); !done) say(done.error().public_text);
+}
+
 void follower::publish() {
+  // Another account's names are nobody's business.
+  if (!is_ours_) return;
   material from;
   from.scheme = options_.scheme;
   from.root = root_;
@@ -254,7 +305,7 @@ void follower::publish() {
   }
 }
 
-bool follower::take_heard() {
+bool follower::take_heard(const std::stop_token& stop) {
   std::vector<news> all;
   {
     const std::lock_guard lock(mutex_);
@@ -269,20 +320,35 @@ bool follower::take_heard() {
       is_dirty_ = true;
       continue;
     }
-    // Of what is not listed nothing is kept.
-    if (found == items_.end()) continue;
-    const auto home = found->second.what->home;
-    batch into;
-    into.at = positions_[home];
-    into.generation = into.at->generation;
-    if (one.now) {
-      take_file(home_of(*one.now), *one.now, into);
-    } else {
-      lose(home, one.id, into);
-    }
-    if (auto done = apply(std::move(into)); !done) say(done.error().why.public_text);
+    if (found != items_.end()) take_word(std::move(one), stop);
   }
   return !all.empty();
+}
+
+void follower::take_word(news one, const std::stop_token& stop) {
+  const auto before = items_.at(one.id).what;
+  if (one.now) {
+    // A poll has told of a newer state since then, and no later one would.
+    if (is_older(one.now->version, before->version)) return;
+  } else {
+    // A poll may have told since then that it is shared again.
+    auto how = errand_of(stop, drive::lane::polling);
+    if (const auto in = latest()) how.keys = in->keys_of(*before);
+    if (auto now = options_.from->file(one.id, how)) one.now = std::move(*now);
+  }
+  const auto to = one.now ? home_of(*one.now) : before->home;
+  const bool is_gone = !one.now || (one.now->is_trashed && !one.now->is_folder()) || is_left_out(*one.now) || !is_served(to);
+  batch into;
+  // A home that nothing is known of has no position to be written.
+  const auto at = positions_.find(is_gone ? before->home : to);
+  if (at != positions_.end()) into.generation = at->second.generation;
+  if (at != positions_.end() && at->second.home == at->first) into.at = at->second;
+  if (is_gone) {
+    lose(before->home, one.id, into);
+  } else {
+    take_file(to, *one.now, into);
+  }
+  if (auto done = apply(std::move(into)); !done) say(done.error().why.public_text);
 }
 
 void follower::run(const std::stop_token& stop) {
@@ -302,7 +368,7 @@ void follower::run(const std::stop_token& stop) {
     changed_.notify_all();
     return;
   }
-  if (!positions_.empty()) {
+  if (!positions_.empty() && is_ours_) {
     publish();
     const auto all = homes();
     const std::lock_guard lock(mutex_);
@@ -326,11 +392,12 @@ void follower::run(const std::stop_token& stop) {
     if (stop.stop_requested()) break;
     drive::answer<bool> done = false;
     try {
-      if (take_heard() && is_dirty_) publish();
+      if (take_heard(stop) && is_dirty_) publish();
       if (!is_due) continue;
       const auto begun = clock::now();
       done = round(stop);
       if (is_dirty_ || !latest()) publish();
+      mind_refusal(done ? nullptr : &done.error());
       if (done) {
         const std::lock_guard lock(mutex_);
         if (problems_.empty()) sure_at_ = begun;

@@ -41,6 +41,8 @@ struct follower_options {
   std::chrono::milliseconds shortest{10'000};  ///< Between two polls, after a change;
   std::chrono::milliseconds longest{60'000};   ///< twice as long after each that found nothing, up to this.
   std::size_t most_files = 100'000;
+  /// Spells who asks Drive now, and is another when that changes. Null: always the same. Threads: that of the follower.
+  std::function<std::string()> who{};
   std::string notices{};                        ///< The public address that notices are to come to; empty: none are asked for.
   std::function<void(std::string_view)> log{};  ///< May be empty. Threads: any.
 };
@@ -97,6 +99,8 @@ class follower {
   /// Whether something changed. Errors: those that concern everything.
   [[nodiscard]] drive::answer<bool> round(const std::stop_token& stop);
   [[nodiscard]] drive::answer<void> find_root(const std::stop_token& stop);
+  void forget_all();
+  [[nodiscard]] std::string who_asks() const;
   [[nodiscard]] drive::answer<void> find_drives(const std::stop_token& stop);
   [[nodiscard]] std::vector<std::string> homes() const;
   [[nodiscard]] drive::answer<void> crawl(const std::string& home, const std::stop_token& stop);
@@ -107,10 +111,18 @@ class follower {
   void take_change(const std::string& home, const drive::change& what, batch& into);
   void take_file(const std::string& home, const drive::file& now, batch& into);
   void lose(const std::string& home, const std::string& id, batch& into);
-  [[nodiscard]] bool take_heard();
+  [[nodiscard]] bool take_heard(const std::stop_token& stop);
+  void take_word(news one, const std::stop_token& stop);
   /// On disk, and then here.
   [[nodiscard]] drive::answer<void> apply(batch what);
   void publish();
+  [[nodiscard]] position& position_of(const std::string& home);
+  /// Whether a home is asked for.
+  [[nodiscard]] bool is_served(const std::string& home) const;
+  /// Whether it lies in a shared drive, and these are not wanted.
+  [[nodiscard]] bool is_left_out(const drive::file& one) const noexcept;
+  /// Google lets us in, or does not any more.
+  void mind_refusal(const drive::refusal* why);
   [[nodiscard]] std::string home_of(const drive::file& of) const;
   [[nodiscard]] std::string word_for_home(const std::string& home) const;
   [[nodiscard]] static drive::errand errand_of(const std::stop_token& stop, drive::lane of);
@@ -127,7 +139,8 @@ class follower {
   std::unordered_map<std::string, std::vector<std::string>> sheets_;
   std::vector<std::string> looks_;
   std::string root_;
-  bool is_root_sure_ = false;
+  std::string who_;       // asked when the root was seen last
+  bool is_ours_ = false;  // what is known is of who asks now
   bool is_dirty_ = false;
   bool are_drives_due_ = true;
   bool is_full_ = false;

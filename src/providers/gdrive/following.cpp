@@ -1,5 +1,6 @@
 /// What a round asks of Drive: the drives, everything of what is new, and changes of the rest.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -19,6 +20,13 @@ constexpr std::size_t most_pages = 100'000;
 bool concerns_all(const drive::refusal& why) noexcept {
   return why.what != drive::trouble::not_found && why.what != drive::trouble::forbidden && why.what != drive::trouble::gone &&
          why.what != drive::trouble::bad_request && why.what != drive::trouble::malformed;
+}
+
+/// Of those, what one drive alone may have: Google has answered, or begun to, and the next drive may do better.
+bool may_be_of_one(const drive::refusal& why) noexcept {
+  using drive::trouble;
+  const bool has_answered = why.what == trouble::unavailable && why.status != 0;
+  return has_answered || why.what == trouble::stalled || why.what == trouble::timed_out || why.what == trouble::too_large;
 }
 
 std::string time_since(std::chrono::steady_clock::time_point begun) {
@@ -43,27 +51,56 @@ drive::refusal cancelled() {
 }  // namespace
 
 drive::answer<void> follower::find_root(const std::stop_token& stop) {
-  if (is_root_sure_) return {};
-  auto found = options_.from->file("root", errand_of(stop, drive::lane::polling));
-  if (!found) return tl::unexpected(std::move(found.error()));
+  // Credentials are taken up while the server runs, and so each round looks whose Drive it is.
+  const auto asking = who_asks();
+  const auto found = options_.from->file("root", errand_of(stop, drive::lane::polling));
+  if (!found) {
+    if (asking != who_ && is_ours_) {
+      say("the credentials are others than before: what was known is not served before Drive has said that it is the same "
+          "account");
+      is_ours_ = false;
+      const std::lock_guard lock(mutex_);
+      latest_.reset();
+      sure_at_.reset();
+    }
+    return tl::unexpected(found.error());
+  }
+  result<void> put;
   const bool is_other = !root_.empty() && root_ != found->id;
-  if (auto put = options_.where->put_root(found->id); !put) {
+  if (root_ != found->id) put = options_.where->put_root(found->id);
+  // What changed meanwhile is of nobody known.
+  const auto who = who_asks() == asking ? asking : std::string();
+  if (put && who != who_) put = options_.where->put_who(who);
+  if (!put) {
     drive::refusal why;
     why.why = std::move(put.error());
     return tl::unexpected(std::move(why));
   }
-  if (is_other) {
-    say("the account is another one than before: what was known is forgotten, and everything is listed anew");
-    items_.clear();
-    positions_.clear();
-    drives_.clear();
-    looks_.clear();
-    sheets_.clear();
-  }
-  is_dirty_ = is_dirty_ || root_ != found->id;
+  who_ = who;
+  is_dirty_ = is_dirty_ || root_ != found->id || !is_ours_;
   root_ = found->id;
-  is_root_sure_ = true;
+  is_ours_ = true;
+  if (is_other) forget_all();
   return {};
+}
+
+void follower::forget_all() {
+  say("the account is another one than before: what was known is forgotten, and everything is listed anew");
+  for (const auto& [home, at] : positions_) channels_.forget(home);
+  items_.clear();
+  positions_.clear();
+  drives_.clear();
+  looks_.clear();
+  sheets_.clear();
+  are_drives_due_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    heard_.clear();
+    problems_.clear();
+    sure_at_.reset();
+    is_ready_ = false;
+  }
+  publish();
 }
 
 drive::answer<void> follower::find_drives(const std::stop_token& stop) {
@@ -88,6 +125,11 @@ drive::answer<void> follower::find_drives(const std::stop_token& stop) {
   drives_at_ = clock::now();
   if (all == drives_) return {};
   std::vector<std::string> gone;
+  std::vector<std::string> come;
+  for (const auto& now : all) {
+    const bool is_known = std::any_of(drives_.begin(), drives_.end(), [&now](const auto& one) { return one.id == now.id; });
+    if (!is_known) come.push_back(now.id);
+  }
   for (const auto& one : drives_) {
     const bool is_there = std::any_of(all.begin(), all.end(), [&one](const auto& now) { return now.id == one.id; });
     if (!is_there) gone.push_back(one.id);
@@ -110,6 +152,15 @@ drive::answer<void> follower::find_drives(const std::stop_token& stop) {
   }
   drives_ = std::move(all);
   is_dirty_ = true;
+  // What was taken for shared by itself may lie in one that is not served: it goes with a new crawl.
+  const bool has_unserved = std::any_of(come.begin(), come.end(), [this](const auto& id) { return !is_served(id); });
+  if (const auto at = positions_.find({}); has_unserved && at != positions_.end() && at->second.is_crawled) {
+    batch again;
+    again.at = at->second;
+    again.at->is_crawling = true;
+    again.at->crawl_start.clear();
+    return apply(std::move(again));
+  }
   return {};
 }
 
@@ -132,12 +183,22 @@ drive::answer<bool> follower::round(const std::stop_token& stop) {
   if (auto found = find_drives(stop); !found) return tl::unexpected(std::move(found.error()));
   const bool was_dirty = is_dirty_;
   bool is_changed = was_dirty;
+  std::optional<drive::refusal> first;
   for (const auto& home : homes()) {
     if (stop.stop_requested()) return tl::unexpected(cancelled());
-    const auto& at = positions_[home];
+    const auto& at = position_of(home);
     auto done = at.is_crawling || !at.is_crawled ? crawl(home, stop) : poll(home, stop);
     // What a folder that has gone may have left behind elsewhere.
-    if (done && positions_[home].is_crawling) done = crawl(home, stop);
+    if (done && position_of(home).is_crawling) done = crawl(home, stop);
+    if (!done && may_be_of_one(done.error())) {
+      // The others are followed all the same: what was deleted there goes.
+      if (!first) {
+        first = done.error();
+        first->why.public_text = word_for_home(home) + ": " + first->why.public_text;
+      }
+      if (is_dirty_) publish();
+      continue;
+    }
     if (!done && concerns_all(done.error())) return tl::unexpected(std::move(done.error()));
     mind(home, done ? nullptr : &done.error());
     if (!done) are_drives_due_ = true;
@@ -146,6 +207,7 @@ drive::answer<bool> follower::round(const std::stop_token& stop) {
   }
   if (auto done = look_into_folders(stop); !done) return tl::unexpected(std::move(done.error()));
   open_channels(stop);
+  if (first) return tl::unexpected(std::move(*first));
   return is_changed || is_dirty_;
 }
 
@@ -153,7 +215,7 @@ void follower::open_channels(const std::stop_token& stop) {
   if (options_.notices.empty()) return;
   for (const auto& home : homes()) {
     const auto now = channels::clock::now();
-    const auto& at = positions_[home];
+    const auto& at = position_of(home);
     if (stop.stop_requested() || !at.is_crawled || at.start.empty() || !channels_.needs_one(home, now)) continue;
     auto asked = channels::request_for(home, at.start, options_.notices);
     if (!asked) return say(asked.error().public_text);
@@ -176,8 +238,7 @@ void follower::open_channels(const std::stop_token& stop) {
 drive::answer<void> follower::crawl(const std::string& home, const std::stop_token& stop) {
   const auto begun = clock::now();
   const auto requests = options_.from->requests();
-  auto at = positions_[home];
-  at.home = home;
+  auto at = position_of(home);
   if (!at.is_crawling || at.crawl_start.empty()) {
     // Changes since then are told when it has ended; the other way round some would be missed.
     auto token = options_.from->start_token(home, errand_of(stop, drive::lane::crawling));
@@ -214,7 +275,7 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
     into.generation = at.generation;
     for (const auto& one : page->files) {
       // What lies in a shared drive comes with the crawl of that.
-      if (home_of(one) != home || one.id == root_) continue;
+      if (home_of(one) != home || one.id == root_ || is_left_out(one)) continue;
       into.put.push_back(item_of(one, home));
       ++files;
     }
@@ -249,9 +310,11 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
 drive::answer<void> follower::poll(const std::string& home, const std::stop_token& stop) {
   drive::changes_request what;
   what.drive_id = home;
+  std::size_t pages = 0;
   for (;;) {
     if (stop.stop_requested()) return tl::unexpected(cancelled());
-    what.page_token = positions_[home].start;
+    if (++pages > most_pages) return tl::unexpected(endless("changes"));
+    what.page_token = position_of(home).start;
     auto page = options_.from->changes(what, errand_of(stop, drive::lane::polling));
     if (!page && page.error().what == drive::trouble::page_token_gone) {
       say("the changes of " + word_for_home(home) +
@@ -260,7 +323,7 @@ drive::answer<void> follower::poll(const std::string& home, const std::stop_toke
     }
     if (!page) return tl::unexpected(std::move(page.error()));
     batch into;
-    into.at = positions_[home];
+    into.at = position_of(home);
     into.generation = into.at->generation;
     for (const auto& one : page->changes) take_change(home, one, into);
     const bool is_last = page->next.empty();
@@ -281,8 +344,15 @@ void follower::take_change(const std::string& home, const drive::change& what, b
 }
 
 void follower::take_file(const std::string& home, const drive::file& now, batch& into) {
-  // The log of its own drive tells of it.
-  if (home_of(now) != home || now.id == root_) return;
+  if (now.id == root_) return;
+  const auto at_home = home_of(now);
+  if (at_home != home || is_left_out(now)) {
+    // The log of its own drive tells of it, where that is asked.
+    const bool is_known = items_.contains(now.id) ||
+                          std::any_of(into.put.begin(), into.put.end(), [&](const auto& one) { return one->id == now.id; });
+    if (is_known && (is_left_out(now) || !is_served(at_home))) lose(home, now.id, into);
+    return;
+  }
   const auto found = items_.find(now.id);
   const bool is_known = found != items_.end();
   if (now.is_trashed && !now.is_folder()) {
@@ -345,11 +415,13 @@ drive::answer<void> follower::look_into(const std::string& folder, const std::st
   what.q = drive::query().in_folder(folder).trashed(false).text();
   what.in = home.empty() ? drive::list_request::corpus::user : drive::list_request::corpus::drive;
   what.drive_id = home;
+  std::size_t pages = 0;
   do {
+    if (++pages > most_pages) return tl::unexpected(endless("files of a folder"));
     auto page = options_.from->files(what, errand_of(stop, drive::lane::crawling));
     if (!page) return tl::unexpected(std::move(page.error()));
     batch into;
-    into.generation = positions_[home].generation;
+    into.generation = position_of(home).generation;
     for (const auto& one : page->files) take_file(home, one, into);
     what.page_token = std::move(page->next);
     if (auto done = apply(std::move(into)); !done) return done;

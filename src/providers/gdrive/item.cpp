@@ -28,6 +28,7 @@ shared_item item_of(const drive::file& from, std::string home) {
   made.created = from.created;
   made.is_trashed = from.is_trashed;
   made.is_starred = from.is_starred;
+  made.is_barred = from.may_be_downloaded == false;
   return std::make_shared<const item>(std::move(made));
 }
 
@@ -35,7 +36,8 @@ std::string version_of(const item& of) {
   constexpr std::string_view googles = "application/vnd.google-apps.";
   // What Google's editors hold has revisions without bytes; `version` is what grows with each change of these.
   const bool has_bytes = !of.mime_type.starts_with(googles);
-  return has_bytes && !of.content.empty() ? of.content : of.version;
+  // Who has read it before must notice that it is not to be had any more.
+  return (has_bytes && !of.content.empty() ? of.content : of.version) + (of.is_barred ? "-barred" : "");
 }
 
 }  // namespace hondana::gdrive

@@ -27,6 +27,7 @@ struct item {
   std::optional<drive::time> modified{}, created{};
   bool is_trashed = false;
   bool is_starred = false;
+  bool is_barred = false;  ///< Drive says that we may not download it.
 
   [[nodiscard]] bool is_folder() const noexcept { return mime_type == drive::folder_type; }
   [[nodiscard]] bool is_shortcut() const noexcept { return mime_type == drive::shortcut_type; }

@@ -1,8 +1,10 @@
 /// The tables, and what goes into them.
 #include "providers/gdrive/kept.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include <hondana/value.hpp>
 
@@ -12,13 +14,13 @@ namespace hondana::gdrive {
 namespace {
 
 constexpr const char* schema = R"(
-CREATE TABLE files(id TEXT PRIMARY KEY, name TEXT NOT NULL, mime TEXT NOT NULL, parent TEXT NOT NULL, home TEXT NOT NULL, version TEXT NOT NULL, content TEXT NOT NULL, owner TEXT NOT NULL, link TEXT NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL, target_type TEXT NOT NULL, target_key TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL, created INTEGER NOT NULL, trashed INTEGER NOT NULL, starred INTEGER NOT NULL, generation INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE files(id TEXT PRIMARY KEY, name TEXT NOT NULL, mime TEXT NOT NULL, parent TEXT NOT NULL, home TEXT NOT NULL, version TEXT NOT NULL, content TEXT NOT NULL, owner TEXT NOT NULL, link TEXT NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL, target_type TEXT NOT NULL, target_key TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL, created INTEGER NOT NULL, trashed INTEGER NOT NULL, starred INTEGER NOT NULL, generation INTEGER NOT NULL, barred INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE positions(home TEXT PRIMARY KEY, start TEXT NOT NULL, crawl_start TEXT NOT NULL, next_page TEXT NOT NULL, generation INTEGER NOT NULL, crawled INTEGER NOT NULL, crawling INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE drives(id TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE looks(id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE sheets(id TEXT PRIMARY KEY, names TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE contents(id TEXT NOT NULL, part TEXT NOT NULL, version TEXT NOT NULL, mime TEXT NOT NULL, read_at INTEGER NOT NULL, used INTEGER NOT NULL, size INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE(id, part));
+CREATE TABLE contents(id TEXT NOT NULL, part TEXT NOT NULL, version TEXT NOT NULL, mime TEXT NOT NULL, read_at INTEGER NOT NULL, used INTEGER NOT NULL, size INTEGER NOT NULL, bytes BLOB NOT NULL, by_link INTEGER NOT NULL, UNIQUE(id, part));
 CREATE INDEX contents_by_use ON contents(used);
 )";
 
@@ -30,12 +32,13 @@ constexpr sqlite::file_kind kind_of_kept{
     .purpose = "keep what is known of Drive",
     .user = "another process keeps its Drive there",
     .application = 0x68676472,  // "hgdr"
-    .version = 1,
+    .version = 2,
     .schema = schema,
     .before = "PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL",
     .settings =
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=16777216; "
         "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-4096",
+    .replaces_older = true,
 };
 
 std::string text(const sqlite::statement& from, int column) { return std::string(from.bytes(column)); }
@@ -65,6 +68,7 @@ shared_item item_in(const sqlite::statement& from) {
   made.created = time_in(from, 15);
   made.is_trashed = from.number(16) != 0;
   made.is_starred = from.number(17) != 0;
+  made.is_barred = from.number(19) != 0;
   return std::make_shared<const item>(std::move(made));
 }
 
@@ -96,7 +100,12 @@ result<void> kept::open(const std::string& path) {
   if (!file) return tl::unexpected(std::move(file.error()));
   const std::lock_guard lock(mutex_);
   file_ = std::move(*file);
-  return count_content();
+  auto refused = fact("refused");
+  if (!refused) return tl::unexpected(std::move(refused.error()));
+  is_refused_ = is_refused_ || !refused->empty();
+  if (auto counted = count_content(); !counted) return counted;
+  // It may be allowed less than before.
+  return content_bytes_ > most_content_ ? make_room() : result<void>();
 }
 
 result<void> kept::begin(const std::stop_token& stop) {
@@ -121,7 +130,7 @@ result<void> kept::each(const std::function<void(shared_item, std::int64_t)>& ta
   const std::lock_guard lock(mutex_);
   return each_row(file_.writer,
                   "SELECT id, name, mime, parent, home, version, content, owner, link, key, target, target_type, target_key, "
-                  "size, modified, created, trashed, starred, generation FROM files",
+                  "size, modified, created, trashed, starred, generation, barred FROM files",
                   [&take](const auto& row) { take(item_in(row), row.number(18)); });
 }
 
@@ -160,11 +169,37 @@ result<std::vector<drive::shared_drive>> kept::drives() {
 
 result<std::string> kept::root() {
   const std::lock_guard lock(mutex_);
-  std::string out;
-  auto done =
-      each_row(file_.writer, "SELECT value FROM facts WHERE name='root'", [&out](const auto& row) { out = text(row, 0); });
-  if (!done) return tl::unexpected(std::move(done.error()));
-  return out;
+  return fact("root");
+}
+
+result<std::string> kept::who() {
+  const std::lock_guard lock(mutex_);
+  return fact("who");
+}
+
+result<void> kept::put_who(const std::string& spelled) {
+  const std::lock_guard lock(mutex_);
+  return put_fact("who", spelled);
+}
+
+result<void> kept::set_refused(bool is_so) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(is_refused_, is_so) == is_so || !file_.writer.is_open()) return {};
+  return put_fact("refused", is_so ? "yes" : "");
+}
+
+result<std::string> kept::fact(const char* name) {
+  auto from = file_.writer.prepare("SELECT value FROM facts WHERE name=?");
+  if (!from) return tl::unexpected(std::move(from.error()));
+  const auto has_row = from->bind_text(1, name).step();
+  if (!has_row) return tl::unexpected(has_row.error());
+  return *has_row ? text(*from, 0) : std::string();
+}
+
+result<void> kept::put_fact(const char* name, const std::string& spelled) {
+  auto to = file_.writer.prepare("INSERT OR REPLACE INTO facts VALUES(?,?)");
+  if (!to) return tl::unexpected(std::move(to.error()));
+  return to->bind_text(1, name).bind_text(2, spelled).run();
 }
 
 result<std::vector<std::pair<std::string, std::vector<std::string>>>> kept::sheets() {
@@ -191,7 +226,7 @@ result<void> kept::run(const char* sql, std::string_view first) {
 }
 
 result<void> kept::put(const std::vector<shared_item>& all, std::int64_t generation) {
-  auto to = file_.writer.prepare("INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  auto to = file_.writer.prepare("INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   if (!to) return tl::unexpected(std::move(to.error()));
   const auto number_of = [](const std::optional<drive::time>& when) {
     return when ? std::int64_t{when->time_since_epoch().count()} : no_number;
@@ -205,7 +240,10 @@ result<void> kept::put(const std::vector<shared_item>& all, std::int64_t generat
     to->bind(14, what.size ? static_cast<std::int64_t>(*what.size) : no_number);
     to->bind(15, number_of(what.modified)).bind(16, number_of(what.created));
     to->bind(17, std::int64_t{what.is_trashed}).bind(18, std::int64_t{what.is_starred}).bind(19, generation);
+    to->bind(20, std::int64_t{what.is_barred});
     if (auto done = to->run(); !done) return done;
+    if (!what.is_barred) continue;
+    if (auto done = run("DELETE FROM contents WHERE id=?", what.id); !done) return done;
   }
   return {};
 }
@@ -241,7 +279,8 @@ result<void> kept::apply(const batch& what) {
     if (auto done = to->run(); !done) return done;
   }
   if (auto done = writing->commit(); !done) return done;
-  return what.gone.empty() ? result<void>() : count_content();
+  const bool has_barred = std::any_of(what.put.begin(), what.put.end(), [](const auto& one) { return one->is_barred; });
+  return what.gone.empty() && !has_barred ? result<void>() : count_content();
 }
 
 result<void> kept::put_drives(const std::vector<drive::shared_drive>& all) {
@@ -261,18 +300,16 @@ result<void> kept::put_root(const std::string& id) {
   const std::lock_guard lock(mutex_);
   auto writing = sqlite::transaction::begin(file_.writer);
   if (!writing) return tl::unexpected(std::move(writing.error()));
-  std::string before;
-  auto looked = each_row(file_.writer, "SELECT value FROM facts WHERE name='root'",
-                         [&before](const auto& row) { before = text(row, 0); });
-  if (!looked) return looked;
-  if (before == id) return {};
-  if (!before.empty()) {
+  const auto before = fact("root");
+  if (!before) return tl::unexpected(before.error());
+  if (*before == id) return {};
+  if (!before->empty()) {
     for (const auto* sql : {"DELETE FROM files", "DELETE FROM positions", "DELETE FROM drives", "DELETE FROM looks",
                             "DELETE FROM sheets", "DELETE FROM contents"}) {
       if (auto done = run(sql); !done) return done;
     }
   }
-  if (auto done = run("INSERT OR REPLACE INTO facts VALUES('root', ?)", id); !done) return done;
+  if (auto done = put_fact("root", id); !done) return done;
   if (auto done = writing->commit(); !done) return done;
   return count_content();
 }

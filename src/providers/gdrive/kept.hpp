@@ -52,6 +52,7 @@ struct kept_content {
   std::string mime_type{};
   shared_bytes bytes{};
   std::chrono::system_clock::time_point read_at{};
+  bool is_by_link = false;  ///< As `fetched::is_by_link`.
 };
 
 /// One file of SQLite, or memory. Calls take microseconds to milliseconds. Errors of all: source_unavailable. Threads: any.
@@ -71,6 +72,8 @@ class kept {
   [[nodiscard]] result<std::vector<drive::shared_drive>> drives();
   /// The id of the folder that is the user's own drive; empty: not known yet.
   [[nodiscard]] result<std::string> root();
+  /// Who asked Drive when the root was seen last, as `follower_options::who` spells it; empty: not known.
+  [[nodiscard]] result<std::string> who();
   /// Names of the sheets of workbooks, by their ids.
   [[nodiscard]] result<std::vector<std::pair<std::string, std::vector<std::string>>>> sheets();
 
@@ -78,10 +81,15 @@ class kept {
   [[nodiscard]] result<void> put_drives(const std::vector<drive::shared_drive>& all);
   /// Everything else is forgotten when it is another than before.
   [[nodiscard]] result<void> put_root(const std::string& id);
+  [[nodiscard]] result<void> put_who(const std::string& spelled);
   /// A drive that is not ours any more.
   [[nodiscard]] result<void> forget_home(const std::string& home);
   [[nodiscard]] result<void> put_sheets(const std::string& id, const std::vector<std::string>& names);
 
+  /// Google does not let us in, or does again: no contents are given meanwhile, whoever restarts what.
+  [[nodiscard]] result<void> set_refused(bool is_so);
+  /// Of a file that is not given to us any more.
+  [[nodiscard]] result<void> forget_contents(const std::string& id);
   /// `part`: what of the file. Nothing before `begin`.
   [[nodiscard]] result<std::optional<kept_content>> content(const std::string& id, std::string_view part);
   /// What is longer than an eighth of all is not kept.
@@ -94,6 +102,8 @@ class kept {
   [[nodiscard]] result<void> open(const std::string& path);
   [[nodiscard]] result<void> put(const std::vector<shared_item>& all, std::int64_t generation);
   [[nodiscard]] result<void> forget(const std::string& id);
+  [[nodiscard]] result<std::string> fact(const char* name);
+  [[nodiscard]] result<void> put_fact(const char* name, const std::string& spelled);
   [[nodiscard]] result<void> run(const char* sql, std::string_view first = {});
   [[nodiscard]] result<void> make_room();
   [[nodiscard]] result<void> count_content();
@@ -104,6 +114,7 @@ class kept {
   mutable std::mutex mutex_;
   sqlite::owned_file file_;
   std::uint64_t content_bytes_ = 0;
+  bool is_refused_ = false;
 };
 
 }  // namespace hondana::gdrive

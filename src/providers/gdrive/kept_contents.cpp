@@ -40,10 +40,17 @@ result<void> kept::put_sheets(const std::string& id, const std::vector<std::stri
   return to->bind_text(1, id).bind_text(2, spelled).run();
 }
 
+result<void> kept::forget_contents(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  if (!file_.writer.is_open()) return {};
+  if (auto done = run("DELETE FROM contents WHERE id=?", id); !done) return done;
+  return count_content();
+}
+
 result<std::optional<kept_content>> kept::content(const std::string& id, std::string_view part) {
   const std::lock_guard lock(mutex_);
-  if (!file_.writer.is_open()) return std::optional<kept_content>();
-  auto from = file_.writer.prepare("SELECT version, mime, read_at, bytes FROM contents WHERE id=? AND part=?");
+  if (!file_.writer.is_open() || is_refused_) return std::optional<kept_content>();
+  auto from = file_.writer.prepare("SELECT version, mime, read_at, bytes, by_link FROM contents WHERE id=? AND part=?");
   if (!from) return tl::unexpected(std::move(from.error()));
   const auto has_row = from->bind_text(1, id).bind_text(2, part).step();
   if (!has_row) return tl::unexpected(has_row.error());
@@ -53,6 +60,7 @@ result<std::optional<kept_content>> kept::content(const std::string& id, std::st
   made.mime_type = from->bytes(1);
   made.read_at = std::chrono::system_clock::time_point(std::chrono::milliseconds(from->number(2)));
   made.bytes = std::make_shared<const std::string>(from->bytes(3));
+  made.is_by_link = from->number(4) != 0;
   from->reset();
   auto used = file_.writer.prepare("UPDATE contents SET used=? WHERE id=? AND part=?");
   if (!used) return tl::unexpected(std::move(used.error()));
@@ -87,11 +95,12 @@ result<void> kept::put_content(const std::string& id, std::string_view part, con
   auto before = file_.writer.prepare("DELETE FROM contents WHERE id=? AND part=?");
   if (!before) return tl::unexpected(std::move(before.error()));
   if (auto done = before->bind_text(1, id).bind_text(2, part).run(); !done) return done;
-  auto to = file_.writer.prepare("INSERT INTO contents VALUES(?,?,?,?,?,?,?,?)");
+  auto to = file_.writer.prepare("INSERT INTO contents VALUES(?,?,?,?,?,?,?,?,?)");
   if (!to) return tl::unexpected(std::move(to.error()));
   to->bind_text(1, id).bind_text(2, part).bind_text(3, what.version).bind_text(4, what.mime_type);
   to->bind(5, milliseconds_of(what.read_at)).bind(6, milliseconds_of(std::chrono::system_clock::now()));
   to->bind(7, static_cast<std::int64_t>(what.bytes->size())).bind(8, std::string_view(*what.bytes));
+  to->bind(9, std::int64_t{what.is_by_link});
   if (auto done = to->run(); !done) return done;
   if (auto counted = count_content(); !counted) return counted;
   return make_room();

@@ -36,6 +36,7 @@ follower_options following_with(const options& how, std::shared_ptr<kept> where)
   made.shortest = how.shortest;
   made.longest = how.longest;
   made.most_files = how.most_files;
+  made.who = how.who;
   if (!how.notices.empty()) made.notices = how.notices + "/notify/" + how.name;
   made.log = how.log;
   return made;
@@ -70,6 +71,9 @@ resource entry_of_view(const std::string& scheme, std::string_view name, std::st
 
 }  // namespace
 
+// Whoever comes from elsewhere has an address, whatever the name.
+bool is_index(const caller& who) { return who.identity == index_identity && !who.view && who.address.empty(); }
+
 bool is_seen(const caller& who, const resource& entry) { return !who.view || who.view->may_see_entry(entry); }
 
 bool is_readable(const caller& who, const resource& entry) {
@@ -100,7 +104,10 @@ scheme_documentation gdrive_provider::documentation() const {
 
 result<gdrive_provider::shared_scene> gdrive_provider::ready(const call& by) {
   follower_.start();
-  return follower_.ready(by, how_.first_wait);
+  auto known = follower_.ready(by, how_.first_wait);
+  // Such as of a file with credentials that others can read: peers would be told "not found", and nothing of what to do.
+  if (!known && known.error().code == errc::access_denied) known.error().code = errc::source_unavailable;
+  return known;
 }
 
 result<list_result> gdrive_provider::list(const list_request& request) {
@@ -108,7 +115,7 @@ result<list_result> gdrive_provider::list(const list_request& request) {
   if (!now) {
     // Lists of other sources go on without this one, as without a mounted server; its health, its folders and reads say why.
     // The index must know, since what is not listed is forgotten there.
-    const bool goes_on = now.error().code != errc::cancelled && request.who.identity != index_identity;
+    const bool goes_on = now.error().code != errc::cancelled && !is_index(request.who);
     if (goes_on) return list_result{};
     return tl::unexpected(now.error());
   }

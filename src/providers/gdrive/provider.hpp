@@ -38,6 +38,7 @@ struct options {
   std::chrono::milliseconds first_wait{20'000};  ///< For a list while Drive is listed for the first time.
   std::chrono::milliseconds lately{2'000};       ///< So long after a poll a read does not ask whether a file has changed.
   bool redact = true;
+  std::function<std::string()> who{};  ///< As `follower_options::who`.
   /// Where this server is reached by https: from outside, without a path; empty: Drive is not asked for notices.
   std::string notices{};
   std::vector<std::string> private_folders{};  ///< With credentials, for `needs`.
@@ -91,6 +92,8 @@ class gdrive_provider final : public provider, public takes_notices {
   [[nodiscard]] result<found> followed(const scene& in, found from, const call& by) const;
   /// The same file as it is now. Errors: resource_not_found where it is not there any more.
   [[nodiscard]] result<found> now(const scene& in, found from, const call& by);
+  /// Notes that Drive does not give a file, or its content, so that nothing that is kept is given later.
+  void heed(const found& of, const drive::refusal& why, bool is_of_content);
   [[nodiscard]] result<reading> read_file(const scene& in, const address& what, const read_request& request);
   [[nodiscard]] result<reading> read_folder(const scene& in, const std::string& uri, const read_request& request);
   [[nodiscard]] result<reading> read_view(const scene& in, address::place which, const caller& who) const;
@@ -106,6 +109,8 @@ class gdrive_provider final : public provider, public takes_notices {
   follower follower_;
 };
 
+/// Whether it is the index that asks.
+[[nodiscard]] bool is_index(const caller& who);
 /// Whether the caller may see an entry, or read what it is of.
 [[nodiscard]] bool is_seen(const caller& who, const resource& entry);
 [[nodiscard]] bool is_readable(const caller& who, const resource& entry);

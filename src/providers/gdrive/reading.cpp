@@ -19,6 +19,32 @@ constexpr std::size_t most_starred = 1'000;
 
 tl::unexpected<failure> nothing_there() { return fail(errc::resource_not_found, "There is no such file in this Drive."); }
 
+/// What a caller is told who knows of the file, or may know of all: what is not there and what is not given would otherwise
+/// reach nobody with what to do, since peers are told "not found" of both. The index has to forget what it reads so.
+tl::unexpected<failure> told(drive::refusal why, bool is_for_index) {
+  using drive::trouble;
+  const bool is_lost = why.what == trouble::not_found || why.what == trouble::gone || why.what == trouble::forbidden ||
+                       why.what == trouble::abusive;
+  if (is_for_index && is_lost && why.is_of_one_file()) {
+    why.why.code = errc::resource_not_found;
+  } else if (why.why.code == errc::resource_not_found || why.why.code == errc::access_denied) {
+    why.why.code = errc::source_unavailable;
+  }
+  return tl::unexpected(std::move(why.why));
+}
+
+drive::refusal barred(const item& of) {
+  drive::refusal made;
+  made.what = drive::trouble::forbidden;
+  made.reason = "cannotDownloadFile";
+  made.why = {errc::access_denied,
+              "cannot read \"" + shown(of.name) +
+                  "\": its owner lets viewers neither download, print nor copy it; have the owner allow it in the file's "
+                  "sharing settings",
+              {}};
+  return made;
+}
+
 void add_facts(content& to, const fetched& from, const part& of) {
   if (!of.sheet.empty()) to.metadata.emplace_back(sheet_key, shown(of.sheet));
   if (of.is_cut) to.metadata.emplace_back(cut_key, true);
@@ -60,10 +86,8 @@ result<gdrive_provider::found> gdrive_provider::find_by_id(const scene& in, cons
   unknown.id = id;
   unknown.resource_key = key;
   const auto file = how_.from->file(id, errand_of(in, unknown, by));
-  if (!file && file.error().what == drive::trouble::not_found)
-    return fail(errc::resource_not_found, file.error().why.public_text, file.error().why.private_text);
-  if (!file) return tl::unexpected(file.error().why);
-  if (file->is_trashed) return nothing_there();
+  if (!file) return told(file.error(), is_index(by.who));
+  if (file->is_trashed || (!how_.has_shared_drives && !file->drive_id.empty())) return nothing_there();
   return found{item_of(*file, file->drive_id), {}, {}};
 }
 
@@ -98,9 +122,20 @@ result<gdrive_provider::found> gdrive_provider::followed(const scene& in, found 
   return from;
 }
 
+void gdrive_provider::heed(const found& of, const drive::refusal& why, bool is_of_content) {
+  using drive::trouble;
+  if (!says_refused(why)) return;
+  if (why.what == trouble::not_found && !of.uri.empty()) follower_.lost(of.what->id);
+  // Otherwise the next time that Google cannot be reached what is kept would be given.
+  const bool is_of_all = why.what == trouble::unauthorized || why.what == trouble::not_enabled ||
+                         (why.what == trouble::scope_missing && !is_of_content);
+  const auto done = is_of_all ? where_->set_refused(true) : where_->forget_contents(of.what->id);
+  if (!done && how_.log) how_.log(how_.name + ": " + done.error().public_text);
+}
+
 result<gdrive_provider::found> gdrive_provider::now(const scene& in, found from, const call& by) {
   // The index reads thousands one after the other, and again whatever the next poll tells of.
-  const bool is_for_index = by.who.identity == index_identity && !by.who.view;
+  const bool is_for_index = is_index(by.who);
   if (from.uri.empty() || follower_.is_sure(is_for_index ? 2 * how_.longest : how_.lately)) return from;
   auto how = errand_of(in, *from.what, by);
   // What is kept is there for when it does not answer.
@@ -110,16 +145,20 @@ result<gdrive_provider::found> gdrive_provider::now(const scene& in, found from,
   auto file = how_.from->file(from.what->id, how);
   if (!file) {
     const auto& why = file.error();
-    if (why.what == drive::trouble::not_found) {
-      follower_.lost(from.what->id);
-      return fail(errc::resource_not_found, why.why.public_text, why.why.private_text);
-    }
-    if (!says_unreachable(why)) return tl::unexpected(why.why);
+    heed(from, why, false);
+    if (!says_unreachable(why)) return told(why, is_for_index);
     from.is_offline = true;
     return from;
   }
   if (file->is_trashed) {
     follower_.lost(from.what->id);
+    return nothing_there();
+  }
+  if (auto done = where_->set_refused(false); !done && how_.log) how_.log(how_.name + ": " + done.error().public_text);
+  const bool is_elsewhere = !file->drive_id.empty() && file->drive_id != from.what->home;
+  if (is_elsewhere && (!how_.has_shared_drives || in.leaves_out(file->drive_id))) {
+    follower_.noted(*file);
+    if (auto done = where_->forget_contents(file->id); !done && how_.log) how_.log(how_.name + ": " + done.error().public_text);
     return nothing_there();
   }
   auto newer = item_of(*file, from.what->home);
@@ -205,6 +244,11 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
     return fail(errc::invalid_argument, "sheet: this is no spreadsheet of Google's. Leave the parameter out.");
   if (what.is_original && how.how != way::rendered && how.how != way::bytes)
     return fail(errc::invalid_argument, "format: this has no file of its own. Leave the parameter out.");
+  if (file->what->is_barred && how.how != way::none) {
+    const auto why = barred(*file->what);
+    heed(*file, why, true);
+    return told(why, is_index(request.who));
+  }
   reading answer;
   answer.version = version_of(*file->what);
   if (!file->is_offline && !answer.version.empty() && answer.version == request.if_version) return answer;
@@ -212,10 +256,11 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
   auto got = what.is_original ? fetcher_.original_of(which, request, request.max_bytes)
                               : fetcher_.content_of(which, request, request.max_bytes);
   if (!got) {
-    if (got.error().what == drive::trouble::not_found && !file->uri.empty()) follower_.lost(file->what->id);
-    return tl::unexpected(std::move(got.error().why));
+    heed(*file, got.error(), true);
+    return told(std::move(got.error()), is_index(request.who));
   }
-  if (got->age) answer.version = got->version;
+  // Without a version nobody keeps it, nor takes it for what was read while Drive could be reached.
+  if (got->age) answer.version.clear();
   if (how.how == way::workbook && got->problem.empty()) {
     std::vector<std::string> names;
     for (const auto& sheet : got->parts) names.push_back(sheet.sheet);

@@ -79,7 +79,10 @@ class scene_maker {
     };
     add(my_drive, "My Drive");
     for (const auto& one : from_.drives) {
-      if (const auto slug = slugs_.find(one.id); slug != slugs_.end()) add(slug->second, shown(one.name));
+      const auto slug = slugs_.find(one.id);
+      if (slug == slugs_.end()) continue;
+      add(slug->second, shown(one.name));
+      if (!is_wanted(slug->second)) made_->left_out_.insert(one.id);
     }
     add(shared_with_me, "Shared with me");
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -62,6 +63,8 @@ class scene {
   [[nodiscard]] bool leads_to_listed(const item& shortcut) const;
   /// Drives: slug and name, My Drive first.
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& drives() const noexcept { return drives_; }
+  /// Whether a shared drive is known, and not to be served.
+  [[nodiscard]] bool leaves_out(const std::string& drive_id) const { return left_out_.contains(drive_id); }
   /// Those that fit, the latest change first; at most so many.
   [[nodiscard]] std::vector<const placed*> latest(std::size_t most, const std::function<bool(const item&)>& fits) const;
   /// The ids and keys of a file and of the folders above it that need keys.
@@ -78,6 +81,7 @@ class scene {
   std::unordered_map<std::string, placed> placed_;     // by id
   std::unordered_map<std::string, std::string> keys_;  // resource keys by id
   std::vector<std::pair<std::string, std::string>> drives_;
+  std::set<std::string> left_out_;
   std::unique_ptr<const entry_snapshot> entries_;
   std::size_t unplaced_ = 0;
 };

@@ -188,6 +188,101 @@ TEST_F(gdrive_following, a_file_that_moves_to_a_shared_drive_is_there_and_nowher
   EXPECT_FALSE(lists(*drive, "gdrive://my-drive/Offer"));
 }
 
+TEST_F(gdrive_following, a_file_that_moves_to_a_drive_that_is_not_served_goes) {
+  drive::shared_drive sales;
+  sales.id = "0Sales";
+  sales.name = "Sales";
+  paper->shared = {sales};
+  for (const auto* id : {"1a", "1b", "1c"}) {
+    paper->hold(paper_file(id, id));
+    paper->put(id, "", "secret");
+  }
+  auto how = usual();
+  how.drives = {"my-drive"};
+  const auto drive = serve(how);
+  EXPECT_EQ(listed(*drive).size(), 4u);
+  EXPECT_TRUE(read(*drive, "gdrive:///1a"));
+  const auto moved = [](const char* id) {
+    auto one = paper_file(id, id, "text/plain", "0Sales");
+    one.drive_id = "0Sales";
+    one.version = "2";
+    return one;
+  };
+  // The log tells of one, and reads find out about another, several at once.
+  paper->change(moved("1b"));
+  paper->hold(moved("1a"));
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(read(*drive, "gdrive:///1a"));
+  EXPECT_TRUE(becomes([&] { return listed(*drive).size() == 2; }));
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/1c"));
+  EXPECT_EQ(paper->count_of("files"), 1u) << "My Drive is known as before";
+  EXPECT_FALSE(was_said("a shared drive"));
+}
+
+TEST_F(gdrive_following, what_a_read_has_found_out_gives_way_to_what_is_newer) {
+  auto plan = paper_file("1a", "Newer");
+  plan.version = "10";
+  paper->hold(plan);
+  paper->hold(paper_file("1b", "Other"));
+  follower_options how;
+  how.from = paper;
+  how.where = kept::make({}, 1u << 20, {}).value();
+  how.shortest = how.longest = std::chrono::hours(1);
+  follower follows(std::move(how));
+  follows.start();
+  call by;
+  by.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  ASSERT_TRUE(follows.ready(by, std::chrono::seconds(20)));
+  auto late = paper_file("1a", "Older");
+  late.version = "9";
+  follows.noted(late);
+  follows.lost("1a");
+  auto news = paper_file("1b", "Renamed");
+  news.version = "2";
+  follows.noted(news);
+  EXPECT_TRUE(becomes([&] { return follows.latest()->at("gdrive://my-drive/Renamed") != nullptr; }));
+  EXPECT_NE(follows.latest()->at("gdrive://my-drive/Newer"), nullptr) << "and it is still there, as Drive says";
+}
+
+TEST_F(gdrive_following, without_shared_drives_none_is_served_whatever_was_before) {
+  drive::shared_drive sales;
+  sales.id = "0Sales";
+  sales.name = "Sales";
+  paper->shared = {sales};
+  auto theirs = paper_file("1s", "Offer", "text/plain", "0Sales");
+  theirs.drive_id = "0Sales";
+  paper->hold(theirs);
+  paper->put("1s", "", "offer");
+  paper->seen_by_user.insert("1s");
+  paper->hold(paper_file("1a", "Mine"));
+  EXPECT_TRUE(lists(*serve(), "gdrive://sales/Offer"));
+  auto how = usual();
+  how.has_shared_drives = false;
+  const auto before = serve(how);
+  EXPECT_EQ(listed(*before).size(), 3u) << "my-drive, shared-with-me and what is mine";
+  how.store.clear();
+  const auto anew = serve(how);
+  EXPECT_EQ(listed(*anew).size(), 3u);
+  EXPECT_FALSE(read(*anew, "gdrive:///1s"));
+}
+
+TEST_F(gdrive_following, a_drive_with_a_problem_of_googles_does_not_keep_the_others_from_being_followed) {
+  drive::shared_drive sales;
+  sales.id = "0Sales";
+  sales.name = "Sales";
+  paper->shared = {sales};
+  auto theirs = paper_file("1s", "Offer", "text/plain", "0Sales");
+  theirs.drive_id = "0Sales";
+  paper->hold(theirs);
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://sales/Offer"));
+  auto why = refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive has a problem.");
+  why.status = 503;
+  paper->refuse("changes of ", why);
+  EXPECT_TRUE(becomes([&] { return detail_of(*drive).find("My Drive: Drive has a problem.") == 0; })) << detail_of(*drive);
+  paper->remove("1s", "0Sales");
+  EXPECT_TRUE(becomes([&] { return !lists(*drive, "gdrive://sales/Offer"); }));
+}
+
 TEST_F(gdrive_following, one_drive_that_refuses_leaves_the_others_as_they_are) {
   drive::shared_drive sales;
   sales.id = "0Sales";
@@ -221,6 +316,34 @@ TEST_F(gdrive_following, another_account_forgets_what_was_known) {
   paper->held.clear();
   const auto drive = serve();
   EXPECT_TRUE(becomes([&] { return !lists(*drive, "gdrive://my-drive/Private"); }));
+}
+
+TEST_F(gdrive_following, another_account_is_noticed_without_a_restart) {
+  paper->hold(paper_file("1a", "Private"));
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Private"));
+  paper->alter([](auto& all) {
+    all.root = "root1";
+    all.held.clear();
+    all.held["2a"] = paper_file("2a", "Theirs", "text/plain", "root1");
+  });
+  EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/Theirs"); }));
+  EXPECT_FALSE(lists(*drive, "gdrive://my-drive/Private"));
+  EXPECT_TRUE(was_said("another one than before"));
+}
+
+TEST_F(gdrive_following, with_other_credentials_nothing_that_is_kept_is_served_before_drive_has_said_whose_it_is) {
+  paper->hold(paper_file("1a", "Private"));
+  auto how = usual();
+  how.who = [] { return std::string("ann"); };
+  EXPECT_TRUE(lists(*serve(how), "gdrive://my-drive/Private"));
+  refuse_all(refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive does not answer."));
+  EXPECT_TRUE(lists(*serve(how), "gdrive://my-drive/Private")) << "the same as before";
+  how.who = [] { return std::string("bob"); };
+  EXPECT_TRUE(listed(*serve(how)).empty());
+  paper->alter([](auto& all) { all.refusals.clear(); });
+  const auto drive = serve(how);
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Private")) << "another key of the same account";
 }
 
 TEST_F(gdrive_following, nothing_known_and_nobody_logged_in_says_what_to_do) {

@@ -87,6 +87,29 @@ TEST_F(gdrive_kept, contents_stay_within_their_room_and_those_unused_longest_go)
   EXPECT_FALSE(in->content("big", "text").value()) << "it takes more than an eighth";
 }
 
+TEST_F(gdrive_kept, where_less_is_allowed_than_before_what_is_too_much_goes_at_once) {
+  const auto body = std::make_shared<const std::string>(std::string(100, 'x'));
+  EXPECT_TRUE(open()->put_content("1a", "text", {"1", "text/plain", body, {}, true}));
+  const auto kept_one = open()->content("1a", "text").value();
+  ASSERT_TRUE(kept_one);
+  EXPECT_TRUE(kept_one->is_by_link);
+  const auto none = open(0);
+  EXPECT_EQ(none->content_bytes(), 0u);
+  EXPECT_FALSE(none->content("1a", "text").value());
+}
+
+TEST_F(gdrive_kept, what_was_refused_gives_no_contents_until_google_lets_us_in_again) {
+  const auto body = std::make_shared<const std::string>("x");
+  EXPECT_TRUE(open()->put_content("1a", "text", {"1", "text/plain", body, {}}));
+  EXPECT_TRUE(open()->set_refused(true));
+  const auto again = open();
+  EXPECT_FALSE(again->content("1a", "text").value());
+  EXPECT_TRUE(again->set_refused(false));
+  EXPECT_TRUE(again->content("1a", "text").value());
+  EXPECT_TRUE(again->forget_contents("1a"));
+  EXPECT_FALSE(again->content("1a", "text").value());
+}
+
 TEST_F(gdrive_kept, what_goes_takes_its_contents_with_it) {
   const auto in = open();
   batch what;

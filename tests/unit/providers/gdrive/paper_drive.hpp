@@ -128,6 +128,7 @@ class paper_drive final : public remote {
     const std::lock_guard lock(mutex_);
     ++polls;
     if (auto no = refused("changes")) return tl::unexpected(*no);
+    if (auto no = refused("changes of " + what.drive_id)) return tl::unexpected(*no);
     const auto& all = log[what.drive_id];
     drive::change_page page;
     std::size_t at = std::stoul(what.page_token.substr(1));
@@ -385,6 +386,11 @@ struct served_drive : testing::Test {
   [[nodiscard]] static bool lists(gdrive_provider& of, const std::string& uri) {
     const auto all = listed(of);
     return std::find(all.begin(), all.end(), uri) != all.end();
+  }
+  /// So goes everything that is asked.
+  void refuse_all(const drive::refusal& why) {
+    for (const auto* what : {"root", "drives", "files", "changes", "file", "content", "export", "start"})
+      paper->refuse(what, why);
   }
   /// Looks until it is so, with each change that is told or poll that ends.
   [[nodiscard]] static bool becomes(const std::function<bool()>& is_so) {

@@ -209,7 +209,7 @@ TEST_F(gdrive_reads, an_id_that_is_not_listed_is_asked_for_and_only_where_all_is
   EXPECT_EQ(bytes_of(made->contents.front()), "hello");
   const auto none = read(*drive, "gdrive:///1nothing");
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().code, errc::resource_not_found);
+  EXPECT_EQ(none.error().code, errc::source_unavailable) << "or peers would be told nothing of what to do";
   EXPECT_NE(none.error().public_text.find("Share"), std::string::npos);
   auto how = usual();
   how.store.clear();
@@ -227,11 +227,23 @@ TEST_F(gdrive_reads, every_refusal_of_drive_reaches_the_reader_with_what_to_do) 
                           trouble::not_downloadable, trouble::abusive, trouble::rate_limited, trouble::daily_limit,
                           trouble::gone, trouble::unavailable, trouble::stalled, trouble::malformed}) {
     const auto words = "Do this: " + std::string(name_of(what));
-    paper->refuse("content", refusal(what, errc::source_unavailable, words));
+    const auto code = what == trouble::forbidden || what == trouble::abusive ? errc::access_denied
+                      : what == trouble::gone                                ? errc::resource_not_found
+                                                                             : errc::source_unavailable;
+    paper->refuse("content", refusal(what, code, words));
     const auto made = read(*drive, "gdrive:///1a");
     ASSERT_FALSE(made) << words;
     EXPECT_EQ(made.error().public_text, words);
+    EXPECT_EQ(made.error().code, errc::source_unavailable) << "whose text reaches peers";
   }
+  paper->refuse("content", refusal(trouble::forbidden, errc::access_denied, "No."));
+  read_request indexing;
+  indexing.uri = indexing.asked_uri = "gdrive:///1a";
+  indexing.max_bytes = 1u << 20;
+  indexing.who.identity = "search";
+  EXPECT_EQ(drive->read(indexing).error().code, errc::resource_not_found) << "or its old text would be found for ever";
+  indexing.who.address = "192.0.2.1";
+  EXPECT_EQ(drive->read(indexing).error().code, errc::source_unavailable) << "somebody who is called so";
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan")) << "nothing is lost by that";
 }
 
@@ -244,7 +256,7 @@ TEST_F(gdrive_reads, what_is_not_there_any_more_goes_from_the_list_at_once) {
   paper->drop("1a");
   const auto made = read(*drive, "gdrive:///1a");
   ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().code, errc::resource_not_found);
+  EXPECT_EQ(made.error().public_text, "Share the file.");
   EXPECT_TRUE(becomes([&] { return !lists(*drive, "gdrive://my-drive/Plan"); }));
 }
 
@@ -286,6 +298,12 @@ TEST_F(gdrive_reads, what_was_read_is_given_with_its_age_while_drive_cannot_be_r
   EXPECT_EQ(bytes_of(made->contents.front()), "kept");
   EXPECT_EQ(fact(made->contents.front().metadata, offline_key), "there");
   EXPECT_EQ(fact(made->contents.front().metadata, age_key), "there");
+  EXPECT_EQ(made->version, "") << "or it would be taken for what was read before, and kept with its age";
+  read_request known;
+  known.uri = known.asked_uri = "gdrive:///1d";
+  known.if_version = "1";
+  known.max_bytes = 1u << 20;
+  EXPECT_EQ(drive->read(known).value().contents.size(), 1u);
   const auto none = read(*drive, "gdrive:///1e");
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().public_text.find("cannot be reached"), std::string::npos);
