@@ -41,6 +41,14 @@ std::string text_in(const value& of, std::string_view name, std::size_t most = l
   return *member->as_string();
 }
 
+/// Whoever may share a file with us chooses its name: a long one must not stop the list or the log that it stands in.
+std::string cut_name(const std::string& whole) {
+  auto end = std::min(whole.size(), longest_name);
+  if (end == whole.size()) return whole;
+  while (end > 0 && (static_cast<unsigned char>(whole[end]) & 0xc0u) == 0x80u) --end;
+  return whole.substr(0, end);
+}
+
 bool flag_in(const value& of, std::string_view name) {
   const auto* member = given(of, name);
   return member != nullptr && member->as_boolean().value_or(false);
@@ -158,9 +166,8 @@ result<file> file_of(const value& from, const std::string& place) {
   if (!id) return tl::unexpected(std::move(id.error()));
   out.id = std::move(*id);
   const auto* name = given(from, "name");
-  if (name != nullptr && (name->as_string() == nullptr || name->as_string()->size() > longest_name))
-    return bad(below(place, "name"), "expected a string of at most 32 KiB");
-  out.name = text_in(from, "name", longest_name);
+  if (name != nullptr && name->as_string() == nullptr) return bad(below(place, "name"), "expected a string");
+  if (name != nullptr) out.name = cut_name(*name->as_string());
   const auto* type = given(from, "mimeType");
   if (type != nullptr && (type->as_string() == nullptr || type->as_string()->size() > 1'024))
     return bad(below(place, "mimeType"), "expected a short string");

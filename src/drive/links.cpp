@@ -42,7 +42,7 @@ link_place place_of_link(const std::string& url, const std::string& base) {
       std::none_of(domains.begin(), domains.end(), [&](std::string_view one) { return is_below(where->host, one); }))
     return {};
   return {.is_allowed = true,
-          .has_token = where->host == "docs.google.com" || is_below(where->host, "googleapis.com"),
+          .has_token = where->host == "docs.google.com" || where->host == "www.googleapis.com",
           .is_log_in = where->host == "accounts.google.com"};
 }
 

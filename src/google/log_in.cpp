@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <hondana/value.hpp>
+
 #include "disk/private_file.hpp"
 #include "endpoint/endpoint.hpp"
 #include "google/token_refusals.hpp"
@@ -151,7 +153,10 @@ result<void> revoke(const authorized_user& one, const log_in_settings& with, con
   const auto got = (*at)->ask(form_request({{"token", one.refresh_token}}), stop);
   if (!got) return tl::unexpected(got.error());
   // One that is not valid any more is what was wanted.
-  if (got->status == 200 || got->status == 400) return {};
+  const auto said = value::parse(got->bytes, {most_exchange_answer, 100});
+  const auto* error = said && got->status == 400 ? said->find("error") : nullptr;
+  const bool is_unknown = error != nullptr && error->as_string() != nullptr && *error->as_string() == "invalid_token";
+  if (got->status == 200 || is_unknown) return {};
   return fail(errc::source_unavailable,
               "Google did not take the log-in back (status " + std::to_string(got->status) +
                   "); take the application's access away at https://myaccount.google.com/permissions");

@@ -48,8 +48,11 @@ class kept_tokens final : public tokens {
     std::unique_lock lock(mutex_);
     for (;;) {
       const auto now = clock::now();
+      const auto stamp = stamp_of(from_.in);
+      // Of other credentials than those that are there now, perhaps of another account.
+      if (token_stamp_ != stamp) token_.clear();
       if (!token_.empty() && now < renew_at_) return token_;
-      if (refusal_ && now < refused_until_ && refused_stamp_ == stamp_of(from_.in)) return tl::unexpected(*refusal_);
+      if (refusal_ && now < refused_until_ && refused_stamp_ == stamp) return tl::unexpected(*refusal_);
       if (!is_asking_) break;
       // What is good for a moment yet is used while somebody gets the next.
       if (!token_.empty() && now < good_until_) return token_;
@@ -60,7 +63,18 @@ class kept_tokens final : public tokens {
     }
     is_asking_ = true;
     lock.unlock();
-    auto got = get(stop, until);
+    outcome got;
+    try {
+      got = get(stop, until);
+    } catch (...) {
+      // The others try by themselves, and do not wait for ever.
+      lock.lock();
+      is_asking_ = false;
+      ++flight_;
+      landed_failure_.reset();
+      landed_.notify_all();
+      throw;
+    }
     lock.lock();
     return land(std::move(got), stop, until);
   }
@@ -105,6 +119,7 @@ class kept_tokens final : public tokens {
       // A token of a short life is renewed a fifth of it before its end.
       const auto life = got.token->life;
       token_ = std::move(got.token->token);
+      token_stamp_ = std::move(got.stamp);
       good_until_ = got.asked + life;
       renew_at_ = good_until_ - std::min<clock::duration>(renewed_before, clock::duration(life) / 5);
       return token_;
@@ -205,6 +220,7 @@ class kept_tokens final : public tokens {
   bool is_asking_ = false;
   std::uint64_t flight_ = 0;  // how many have landed
   std::string token_;
+  std::string token_stamp_;  // of the credentials that it was got with
   clock::time_point renew_at_{}, good_until_{};
   std::optional<failure> landed_failure_;
   bool was_of_caller_ = false;

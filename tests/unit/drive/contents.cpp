@@ -286,7 +286,7 @@ TEST(drive_export_links, are_googles_or_the_bases) {
     EXPECT_TRUE(place_of_link(with_token, base).has_token) << with_token;
   }
   for (const auto* without : {"https://doc-0k-docstext.googleusercontent.com/export/x", "https://drive.google.com/x",
-                              "https://accounts.google.com/x"}) {
+                              "https://accounts.google.com/x", "https://storage.googleapis.com/x"}) {
     EXPECT_TRUE(place_of_link(without, base).is_allowed) << without;
     EXPECT_FALSE(place_of_link(without, base).has_token) << without;
   }

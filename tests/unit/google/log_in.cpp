@@ -195,7 +195,7 @@ TEST(google_log_in, is_kept_in_a_file_that_nobody_else_reads_and_taken_up_from_i
 }
 
 TEST(google_log_in, is_taken_back_at_google) {
-  token_place at({{200, "{}", {}}, error_of("invalid_token"), {500, "", {}}});
+  token_place at({{200, "{}", {}}, error_of("invalid_token"), {400, "", {}}, {500, "", {}}});
   const hondana::google::authorized_user one{"app", "s", "1//a", at.url(), {}};
   auto by_proxy = settings_for(at);
   by_proxy.proxy = "http://192.0.2.1:3128";
@@ -205,6 +205,7 @@ TEST(google_log_in, is_taken_back_at_google) {
   EXPECT_EQ(asked.target, "/revoke");
   EXPECT_EQ(posted(asked, "token"), "1//a");
   EXPECT_TRUE(revoke(one, settings_for(at), {}));
+  EXPECT_FALSE(revoke(one, settings_for(at), {})) << "something else has answered";
   const auto got = revoke(one, settings_for(at), {});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().public_text.find("1//a"), std::string::npos);

@@ -215,6 +215,15 @@ TEST_F(google_tokens, whose_times_are_never_believed_are_asked_for_twice_and_no_
   EXPECT_EQ(at.asked(), 2u);
 }
 
+TEST_F(google_tokens, of_credentials_that_have_changed_are_used_no_longer) {
+  token_place at({token_of("of-ann"), token_of("of-bob")});
+  const auto tokens = made(at, user_json({}));
+  EXPECT_EQ(tokens->token({}, soon()).value(), "of-ann");
+  EXPECT_EQ(tokens->token({}, soon()).value(), "of-ann");
+  static_cast<void>(folder.put("credentials.json", user_json({}) + "\n"));
+  EXPECT_EQ(tokens->token({}, soon()).value(), "of-bob");
+}
+
 TEST_F(google_tokens, that_are_refused_for_good_are_not_asked_for_again_until_the_file_changes) {
   token_place at({error_of("invalid_grant", "Token has been expired or revoked."), token_of("t-2")});
   const auto tokens = made(at, user_json());
