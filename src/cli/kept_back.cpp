@@ -8,7 +8,9 @@
 #include <system_error>
 
 #include "cli/callers/ways.hpp"
+#include "google/credentials.hpp"
 #include "providers/analyses/settings.hpp"
+#include "providers/gdrive/settings.hpp"
 
 namespace hondana::cli {
 namespace fs = std::filesystem;
@@ -40,6 +42,18 @@ void add_analyses(config::section from, const std::function<void(const std::stri
   if (const auto usual = wallbounce::usual_store()) add(*usual);
 }
 
+/// The same of a Drive, of which `from` is a copy: with the places that it takes where none are written.
+void add_drive(config::section from, const std::function<void(const std::string&)>& add) {
+  // First, since it stands there even where the table has errors, which whoever makes the source tells.
+  add_named(from, {"credentials", "log_in_file", "client", "store"}, add);
+  add(google::own_environment()(google::file_variable));
+  const auto all = gdrive::read_settings(from);
+  if (!all) return;
+  add(all->who.log_in_file);
+  if (all->how.store.empty()) return;
+  for (const auto* const ending : {"", "-wal", "-shm"}) add(all->how.store + ending);
+}
+
 }  // namespace
 
 std::vector<std::string> kept_back(const config::settings& settings, const std::string& config,
@@ -68,8 +82,7 @@ std::vector<std::string> kept_back(const config::settings& settings, const std::
   for (const auto& one : settings.sources) {
     if (one.type == "metrics") add_metrics(one.options, add);
     if (one.type == "analyses") add_analyses(one.options, add);
-    auto table = one.options;
-    if (one.type == "gdrive") add_named(table, {"credentials", "log_in_file", "client", "store"}, add);
+    if (one.type == "gdrive") add_drive(one.options, add);
   }
   for (const auto& one : more) add(one);
   return {all.begin(), all.end()};

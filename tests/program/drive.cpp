@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -173,6 +174,32 @@ TEST(program_drive, what_it_keeps_for_itself_is_served_by_no_other_source) {
   EXPECT_NE(all.find("seen.txt"), std::string::npos) << all;
   EXPECT_EQ(all.find("team.txt"), std::string::npos) << all;
   EXPECT_EQ(all.find("drive.db"), std::string::npos) << all;
+}
+
+TEST(program_drive, what_it_keeps_where_nothing_is_written_is_served_by_no_other_source_either) {
+  served_google drive("[[source]]\ntype = \"files\"\npath = \".\"\nhidden = true\n");
+  drive.put("hondana.toml", [&drive] {
+    std::ifstream from(drive.path("hondana.toml"));
+    std::string text((std::istreambuf_iterator<char>(from)), std::istreambuf_iterator<char>());
+    const std::string_view line = "store = \"state/drive.db\"\n";
+    return text.erase(text.find(line), line.size());
+  }());
+  drive.put("seen.txt", "x");
+  drive.put("data/hondana/google-team.json", "{}");
+  drive.google.add({.name = "Plan.txt", .type = "text/plain", .bytes = "x"});
+  ::setenv("XDG_DATA_HOME", drive.path("data").c_str(), 1);
+  ::setenv("XDG_STATE_HOME", drive.path("state").c_str(), 1);
+  served server(drive.options());
+  ::unsetenv("XDG_DATA_HOME");
+  ::unsetenv("XDG_STATE_HOME");
+  std::string all;
+  const auto deadline = within(patience);
+  do all = run({"ls", "--on", server.url()}).output;
+  while (all.find("Plan.txt") == std::string::npos && std::chrono::steady_clock::now() < deadline);
+  EXPECT_NE(all.find("seen.txt"), std::string::npos) << all;
+  EXPECT_EQ(all.find("google-team"), std::string::npos) << all;
+  EXPECT_EQ(all.find("drive.db"), std::string::npos) << all;
+  EXPECT_TRUE(std::filesystem::exists(drive.path("state/hondana/gdrive/team/drive.db")));
 }
 
 }  // namespace
