@@ -20,10 +20,18 @@ bool reaches(const summary& what, const thresholds& by) noexcept {
   return what.confidence + slack >= by.confidence && what.agreement + slack >= by.consensus && what.providers >= by.providers;
 }
 
+/// What one analysis adds to the sums: who put it may have written any number.
+std::uint64_t counted_time(milliseconds took) noexcept {
+  constexpr milliseconds longest_counted = std::chrono::hours(24 * 366 * 10);
+  return static_cast<std::uint64_t>(std::clamp(took, milliseconds(0), longest_counted).count());
+}
+
 void count(task_statistics& into, const answer& what) {
   const auto save = [&] {
-    into.cost_saved += what.found->about.cost;
-    into.milliseconds_saved += static_cast<std::uint64_t>(what.found->about.took.count());
+    task_statistics more;
+    more.cost_saved = what.found->about.cost;
+    more.milliseconds_saved = counted_time(what.found->about.took);
+    into += more;
   };
   switch (what.what) {
     case answer::kind::fresh:
@@ -41,11 +49,16 @@ void count(task_statistics& into, const answer& what) {
   }
 }
 
+/// What does not do is not there.
+void take_away(answer& from) {
+  from.found.reset();
+  from.what = from.claim ? answer::kind::computing : from.until != instant() ? answer::kind::failed : answer::kind::missing;
+}
+
 /// What is not good enough for this task is not there.
 bool take_away_below(answer& from, const thresholds& wanted) {
   if (!from.found || reaches(from.found->about, wanted)) return false;
-  from.found.reset();
-  from.what = from.claim ? answer::kind::computing : answer::kind::missing;
+  take_away(from);
   return true;
 }
 
@@ -62,7 +75,7 @@ result<answer> cache::look(const key& of, task_type task) {
 }
 
 result<claimed> cache::claim(const claim_request& what) {
-  wish wanted{what.asked, key_of(what.asked), what.task, what.session, what.tags, what.who, what.lease, what.is_forced};
+  wish wanted{what.asked, key_of(what.asked), what.task, what.session, what.tags, what.who, what.lease, what.is_forced, false};
   if (wanted.who.empty()) wanted.who = state_->options.who;
   wanted.who = kept_reason(wanted.who).substr(0, longest_who);
   if (wanted.lease == milliseconds(0)) wanted.lease = by().lease;
@@ -100,14 +113,17 @@ result<claimed> cache::claim(const claim_request& what) {
     if (got->by) {
       self.generation.fetch_add(1, std::memory_order_release);
       take_away_below(got->there, by().of(what.task).wanted);
+      if (got->there.found && what.is_hidden && what.is_hidden(got->there.found->about)) take_away(got->there);
       if (got->there.what != answer::kind::stale) {
         got->there.what = answer::kind::missing;
         got->there.found.reset();
       }
       return done_with(std::move(*got));
     }
-    if (take_away_below(got->there, by().of(what.task).wanted) && !got->there.claim) {
-      wanted.is_forced = true;
+    const bool is_hidden = got->there.found && what.is_hidden && what.is_hidden(got->there.found->about);
+    if (is_hidden) take_away(got->there);
+    if ((is_hidden || take_away_below(got->there, by().of(what.task).wanted)) && !got->there.claim && !wanted.is_anew) {
+      wanted.is_anew = true;
       continue;
     }
     if (got->there.what != answer::kind::computing) return done_with(std::move(*got));
@@ -138,6 +154,7 @@ result<claimed> cache::claim(const claim_request& what) {
     self.has_news.wait_until(held, what.stop, std::min(deadline, now_here + lease_left),
                              [&] { return self.crowds.find(mine.of)->second.news != known; });
     held.unlock();
+    wanted.is_anew = false;  // there may be one that does by now
   }
 }
 
@@ -172,14 +189,17 @@ result<cache::kept> cache::put(const ticket& by, const analysis& whole) {
     ++into.computed;
     into.below += judged.how == status::below ? 1 : 0;
     into.cost_spent += whole.total.cost;
-    into.milliseconds_spent += static_cast<std::uint64_t>(whole.total.took.count());
+    task_statistics more;
+    more.milliseconds_spent = counted_time(whole.total.took);
+    into += more;
     state_->bytes_put += what->body.size();
   });
   return kept{std::move(*done), std::move(judged.why)};
 }
 
 result<cache::kept> cache::put(const analysis& whole) {
-  wish wanted{whole.asked, key_of(whole.asked), whole.task, whole.session, whole.tags, state_->options.who, by().lease, true};
+  wish wanted{whole.asked,         key_of(whole.asked), whole.task, whole.session, whole.tags,
+              state_->options.who, by().lease,          true,       false};
   wanted.who = kept_reason(wanted.who).substr(0, longest_who);
   const auto got = state_->in->claim(wanted);
   if (!got) return tl::unexpected(got.error());

@@ -38,6 +38,8 @@ struct claim_request {
   milliseconds lease{0};   ///< 0: as the policy says; at most `longest_lease`.
   milliseconds wait{0};    ///< How long to wait for somebody else who computes it; 0: not at all.
   bool is_forced = false;  ///< Also where there is a fresh one.
+  /// Whether an analysis is as good as not there for this claimant; may be empty. Threads: that of the call.
+  std::function<bool(const summary&)> is_hidden{};
   std::stop_token stop{};
 };
 
@@ -59,8 +61,9 @@ class cache {
   [[nodiscard]] result<answer> look(const key& of, task_type task);
   /// A ticket to compute it, or what makes it unnecessary. Where somebody else computes it: what is stale is served at once,
   /// and otherwise, after waiting, what has come of it; or a ticket, when the lease has ended or computing has failed
-  /// without being remembered. `answer.what` is `computing` when the wait is over before. Counted as `look`.
-  /// Errors: overloaded: `most_waiting` wait already; cancelled; invalid_argument.
+  /// without being remembered. While a failure is remembered, what is stale is served, and nobody computes it. `answer.what` is
+  /// `computing` when the wait is over before. Counted as `look`. Errors: overloaded: `most_waiting` wait already; cancelled;
+  /// invalid_argument.
   [[nodiscard]] result<claimed> claim(const claim_request& what);
   [[nodiscard]] result<instant> renew(const ticket& by, milliseconds lease);
   /// A round: what there is of the analysis so far. Errors besides the store's: invalid_argument where it asks something else

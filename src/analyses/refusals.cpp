@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyses/analysis_json.hpp"
+#include "analyses/members.hpp"
 #include "json/utf8.hpp"
 
 namespace hondana::analyses {
@@ -12,6 +13,17 @@ namespace {
 
 constexpr std::size_t bytes_of_digest = 32;
 constexpr milliseconds longest_time = std::chrono::hours(24 * 366 * 10);
+
+/// As a decoded one has to be: whoever asks for a claim may have written it himself.
+void check_text(const std::string& what, const std::string& path, const text_rule& by, fault& to) {
+  static_cast<void>(text_of(value(what), path, by, to));
+}
+
+void check_tags(const std::vector<std::string>& all, fault& to) {
+  if (all.size() > most_tags) to.say("tags: " + std::to_string(most_tags) + " are the most");
+  for (std::size_t i = 0; i < all.size() && !to.is_there(); ++i)
+    check_text(all[i], "tags[" + std::to_string(i) + ']', {longest_provider, true}, to);
+}
 
 }  // namespace
 
@@ -23,12 +35,29 @@ result<void> check_lease(milliseconds lease) {
 result<void> check(const wish& what) {
   if (what.of.all.size() != bytes_of_digest || what.of.prompt.size() != bytes_of_digest)
     return fail(errc::invalid_argument, "a claim needs the key of its question");
+  fault wrong;
+  check_text(what.asked.prompt, "prompt", {most_prompt, false}, wrong);
+  if (what.asked.context.size() > most_bases) wrong.say("context: " + std::to_string(most_bases) + " are the most");
+  for (std::size_t i = 0; i < what.asked.context.size() && !wrong.is_there(); ++i) {
+    const auto& one = what.asked.context[i];
+    const auto place = "context[" + std::to_string(i) + ']';
+    check_text(one.uri, place + ".uri", {longest_basis, true}, wrong);
+    if (!one.version.empty()) check_text(one.version, place + ".version", {longest_basis, true}, wrong);
+  }
+  if (!what.session.empty()) check_text(what.session, "session", {longest_session, true}, wrong);
+  check_tags(what.tags, wrong);
+  if (wrong.is_there()) return wrong.error();
   return check_lease(what.lease);
 }
 
 result<void> check(const putting& what) {
   if (what.body.size() > most_bytes)
     return fail(errc::response_too_large, "an analysis may have " + std::to_string(most_bytes) + " bytes");
+  fault wrong;
+  if (!what.about.session.empty()) check_text(what.about.session, "session", {longest_session, true}, wrong);
+  check_tags(what.tags, wrong);
+  for (const auto& one : what.names) check_text(one, "votes: provider", {longest_provider, true}, wrong);
+  if (wrong.is_there()) return wrong.error();
   if (what.about.how == status::computing) return check_lease(what.lease);
   if (what.fresh > milliseconds(0) && what.fresh <= longest_time && what.stale >= milliseconds(0) && what.stale <= longest_time)
     return {};

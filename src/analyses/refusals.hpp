@@ -14,7 +14,8 @@ namespace hondana::analyses {
 inline constexpr std::size_t longest_who = 128;
 inline constexpr std::size_t longest_reason = 4096;
 
-/// Errors: invalid_argument.
+/// That nothing is written of what could not be read again, or would fall apart on the way to a store. Errors:
+/// invalid_argument.
 [[nodiscard]] result<void> check(const wish& what);
 [[nodiscard]] result<void> check(const putting& what);
 [[nodiscard]] result<void> check(const forgetting& what);

@@ -1,7 +1,17 @@
 /// Adding statistics up.
 #include "analyses/statistics.hpp"
 
+#include <algorithm>
+
 namespace hondana::analyses {
+namespace {
+
+void add_time(std::uint64_t& to, std::uint64_t more) noexcept {
+  const auto known = std::min(to, most_milliseconds);
+  to = known + std::min(more, most_milliseconds - known);
+}
+
+}  // namespace
 
 task_statistics& task_statistics::operator+=(const task_statistics& more) noexcept {
   hits += more.hits;
@@ -12,8 +22,8 @@ task_statistics& task_statistics::operator+=(const task_statistics& more) noexce
   below += more.below;
   cost_saved += more.cost_saved;
   cost_spent += more.cost_spent;
-  milliseconds_saved += more.milliseconds_saved;
-  milliseconds_spent += more.milliseconds_spent;
+  add_time(milliseconds_saved, more.milliseconds_saved);
+  add_time(milliseconds_spent, more.milliseconds_spent);
   return *this;
 }
 

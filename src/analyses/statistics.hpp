@@ -9,6 +9,9 @@
 
 namespace hondana::analyses {
 
+/// Sums of milliseconds stay here when they would be above.
+inline constexpr std::uint64_t most_milliseconds = 9'000'000'000'000'000'000u;
+
 /// Of one task type, since the store was made. Costs are what the analyses that were served had cost.
 struct task_statistics {
   std::uint64_t hits = 0;        ///< Served fresh.

@@ -73,6 +73,7 @@ struct answer {
   enum class kind : std::uint8_t {
     fresh,      ///< `found` is final and has not expired.
     stale,      ///< `found` is final and has expired, but may still be served, marked as stale. `claim` may be set, too.
+                ///< Without one, and where it is fresh, `until` is set when computing it anew has failed a short while ago.
     failed,     ///< Computing it has failed a short while ago: `why`, until `until`.
     computing,  ///< Nothing to serve, and somebody computes it: `claim`.
     missing,    ///< Nothing to serve, and nobody computes it.
@@ -100,12 +101,14 @@ struct wish {
   std::string who{};       ///< For people: who computes. At most 128 bytes.
   milliseconds lease{};    ///< Above 0.
   bool is_forced = false;  ///< Also where there is a fresh one, or a failure is remembered.
+  bool is_anew = false;    ///< Also where there is a fresh one, which does not do.
 };
-/// Either a ticket, or why there is none: a fresh answer, a remembered failure, or a live claim of somebody else.
+/// Either a ticket, or why there is none: a fresh answer, a remembered failure (beside what is stale, too), or a live claim of
+/// somebody else.
 struct claimed {
   std::optional<ticket> by{};
   instant until{};  ///< Of the lease.
-  answer there{};   ///< What there was for the key. With a ticket `stale` or `missing`, where it was not forced.
+  answer there{};   ///< What there was for the key. With a ticket `stale` or `missing`, where it was neither forced nor anew.
 };
 
 /// What is put under a claim.

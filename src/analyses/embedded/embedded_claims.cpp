@@ -103,7 +103,7 @@ result<claimed> embedded_store::claim(const wish& what) {
     if (!there) return tl::unexpected(std::move(there.error()));
     out.there = std::move(*there);
     if (out.there.claim) return out;
-    if (!what.is_forced && (out.there.what == answer::kind::fresh || out.there.what == answer::kind::failed)) return out;
+    if (!what.is_forced && !what.is_anew && out.there.what == answer::kind::fresh) return out;
     if (out.there.what == answer::kind::fresh) {
       // What is fresh hides a claim.
       auto asking = writer_.ask("SELECT id, who, until FROM claims WHERE key=?1 AND until>?2");
@@ -114,9 +114,12 @@ result<claimed> embedded_store::claim(const wish& what) {
       if (*more) {
         out.there.claim = answer::holder{id_of_raw((*asking)->bytes(0)), std::string((*asking)->bytes(1)),
                                          instant(milliseconds((*asking)->number(2)))};
+        out.there.why.clear();
+        out.there.until = {};
         return out;
       }
     }
+    if (!what.is_forced && out.there.until != instant()) return out;
     // Whoever had claimed it before is late.
     std::string late;
     {

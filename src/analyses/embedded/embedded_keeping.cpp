@@ -157,6 +157,9 @@ result<store::forgotten> embedded_store::sweep(const limits& within) {
         (*forgiving)->bind(1, in.now);
         if (auto done = (*forgiving)->run(); !done) return tl::unexpected(std::move(done.error()));
       }
+      const auto forgiven = writer_.on.number("SELECT changes()");
+      if (!forgiven) return tl::unexpected(forgiven.error());
+      in.is_changed = *forgiven > 0;
       auto over =
           numbers("SELECT seq FROM entries WHERE gone<=?1 AND (how<>0 OR gone<=?1-600000) ORDER BY gone LIMIT ?2", in.now);
       if (!over) return tl::unexpected(std::move(over.error()));
@@ -204,8 +207,10 @@ result<void> embedded_store::count(const statistics& more) {
       auto adding = writer_.ask(
           "INSERT INTO counts VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT(task) DO UPDATE SET "
           "hits=hits+?2, stale_hits=stale_hits+?3, misses=misses+?4, failures=failures+?5, computed=computed+?6, "
-          "below=below+?7, cost_saved=cost_saved+?8, cost_spent=cost_spent+?9, milliseconds_saved=milliseconds_saved+?10, "
-          "milliseconds_spent=milliseconds_spent+?11");
+          "below=below+?7, cost_saved=cost_saved+?8, cost_spent=cost_spent+?9, "
+          "milliseconds_saved=min(milliseconds_saved+?10, 9000000000000000000), "
+          "milliseconds_spent=min(milliseconds_spent+?11, 9000000000000000000)");
+      static_assert(most_milliseconds == 9'000'000'000'000'000'000u);
       if (!adding) return tl::unexpected(std::move(adding.error()));
       auto& to = *adding;
       const auto whole = [&](int at, std::uint64_t number) { to->bind(at, static_cast<std::int64_t>(number)); };

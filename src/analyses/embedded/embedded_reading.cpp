@@ -102,11 +102,8 @@ result<answer> embedded_store::answer_in(opened_file& by, std::string_view of, s
     if (!found) return tl::unexpected(std::move(found.error()));
     if (*found && (*found)->about.gone > at(now)) out.found = std::move(**found);
   }
-  if (out.found && !out.found->is_stale) {
-    out.what = answer::kind::fresh;
-    return out;
-  }
-  {
+  const bool is_fresh = out.found && !out.found->is_stale;
+  if (!is_fresh) {
     auto asking = by.ask("SELECT id, who, until FROM claims WHERE key=?1 AND until>?2");
     if (!asking) return tl::unexpected(std::move(asking.error()));
     (*asking)->bind(1, of).bind(2, now);
@@ -115,11 +112,10 @@ result<answer> embedded_store::answer_in(opened_file& by, std::string_view of, s
     if (*more)
       out.claim = answer::holder{id_of_raw((*asking)->bytes(0)), std::string((*asking)->bytes(1)), at((*asking)->number(2))};
   }
-  if (out.found) {
-    out.what = answer::kind::stale;
-    return out;
-  }
-  out.what = out.claim ? answer::kind::computing : answer::kind::missing;
+  out.what = is_fresh    ? answer::kind::fresh
+             : out.found ? answer::kind::stale
+             : out.claim ? answer::kind::computing
+                         : answer::kind::missing;
   if (out.claim) return out;
   auto asking = by.ask("SELECT until, why FROM failures WHERE key=?1 AND until>?2");
   if (!asking) return tl::unexpected(std::move(asking.error()));
@@ -127,7 +123,7 @@ result<answer> embedded_store::answer_in(opened_file& by, std::string_view of, s
   const auto more = (*asking)->step();
   if (!more) return tl::unexpected(more.error());
   if (!*more) return out;
-  out.what = answer::kind::failed;
+  if (!out.found) out.what = answer::kind::failed;
   out.until = at((*asking)->number(0));
   out.why = (*asking)->bytes(1);
   return out;

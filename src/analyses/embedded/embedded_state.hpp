@@ -44,7 +44,8 @@ class embedded_store final : public store {
                                               const std::stop_token& stop) const override;
 
  private:
-  /// A connection for one reader at a time, given back when this dies. In memory it is the writer's, which it locks.
+  /// A connection for one reader at a time, in a transaction of its own, given back when this dies. In memory it is the
+  /// writer's, which it locks.
   class reader;
   /// What a write begins with and leaves: a row of the file.
   struct ledger {
@@ -100,6 +101,7 @@ class embedded_store final : public store {
   mutable std::mutex writing_;
   sqlite::owned_file file_{};
   mutable opened_file writer_{};
+  mutable std::atomic<std::int64_t> seen_ = 0;  ///< The greatest time that anybody here was told.
   mutable std::mutex reading_;
   mutable std::vector<std::unique_ptr<opened_file>> idle_{};
   mutable std::mutex hearing_;
@@ -146,6 +148,7 @@ class embedded_store::reader {
 
  private:
   explicit reader(const embedded_store& from) noexcept : from_(&from) {}
+  [[nodiscard]] static result<std::unique_ptr<opened_file>> opened_to_read(const embedded_store& from);
   const embedded_store* from_;
   std::unique_ptr<opened_file> own_{};
   std::unique_lock<std::mutex> holds_{};

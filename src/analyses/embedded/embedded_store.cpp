@@ -54,8 +54,12 @@ result<std::int64_t> embedded_store::now_in(opened_file& by) const {
   const auto system = system_now();
   if (!*more) return system;
   const auto shown = (*asking)->number(0), before = (*asking)->number(1);
-  if (system >= shown) return system;
-  return system > before ? shown + (system - before) * slowed / whole : shown;
+  const auto here = system >= shown ? system : system > before ? shown + (system - before) * slowed / whole : shown;
+  // What readers here were shown stands in no file.
+  auto seen = seen_.load();
+  while (seen < here && !seen_.compare_exchange_weak(seen, here)) {
+  }
+  return std::max(seen, here);
 }
 
 result<void> embedded_store::begin(ledger& into) {
@@ -112,22 +116,34 @@ result<embedded_store::reader> embedded_store::reader::take(const embedded_store
     if (!from.idle_.empty()) {
       out.own_ = std::move(from.idle_.back());
       from.idle_.pop_back();
-      return out;
     }
   }
+  if (!out.own_) {
+    auto opened = opened_to_read(from);
+    if (!opened) return out.passed(std::move(opened.error()));
+    out.own_ = std::move(*opened);
+  }
+  // All that one reader asks is of one moment: rows are taken anew, by others, between two statements.
+  if (auto begun = out.own_->on.run("BEGIN"); !begun) return out.passed(std::move(begun.error()));
+  return out;
+}
+
+result<std::unique_ptr<opened_file>> embedded_store::reader::opened_to_read(const embedded_store& from) {
   auto made = sqlite::connection::open(from.options_.path, what_a_store_is);
   if (made) {
     if (auto set = made->run("PRAGMA query_only=1; PRAGMA cache_size=-4096; PRAGMA busy_timeout=5000"); !set)
       made = tl::unexpected(std::move(set.error()));
   }
-  if (!made) return out.passed(std::move(made.error()));
-  out.own_ = std::make_unique<opened_file>();
-  out.own_->on = std::move(*made);
+  if (!made) return tl::unexpected(std::move(made.error()));
+  auto out = std::make_unique<opened_file>();
+  out->on = std::move(*made);
   return out;
 }
 
 embedded_store::reader::~reader() {
   if (!own_) return;
+  // One that cannot end what it began is not used again.
+  if (own_->on.is_in_transaction() && !own_->on.run("ROLLBACK")) return;
   const std::lock_guard held(from_->reading_);
   if (from_->idle_.size() < most_idle) from_->idle_.push_back(std::move(own_));
 }

@@ -43,6 +43,9 @@ constexpr std::array known_errors{
     known_error{"MOVED", "it is a part of a cluster; give the address of a single server"},
     known_error{"ERR invalid password", "it refused the password"},
     known_error{"ERR AUTH", "it wants no password, but one is set; take it out of the configuration"},
+    known_error{
+        "ERR unknown command",
+        "it does not know a command that is needed here; see whether it is Redis, and which of its commands are renamed"},
     known_error{"ERR DB index", "it has no database of that number"},
     known_error{"ERR max number of clients", "it has too many clients; raise its maxclients, or end others"},
     known_error{"NOREPLICAS", "it has too few replicas to write"},
@@ -205,7 +208,14 @@ result<void> redis_connection::introduce(const redis_address& where, const redis
   if (!how.password.empty()) {
     const auto said = where.user.empty() ? ask({"AUTH", how.password}) : ask({"AUTH", where.user, how.password});
     if (!said) return tl::unexpected(said.error());
-    if (said->is_error()) return refused_by(where.name, *said);
+    if (said->is_error()) {
+      // Some servers say in their error what they were sent, so that only its code is told on.
+      auto refused = refused_by(where.name, *said);
+      const auto code = said->text.substr(0, std::min<std::size_t>(said->text.find(' '), 32));
+      const bool is_told = code.find(how.password) == std::string::npos && how.password.find(code) == std::string::npos;
+      refused.value().private_text = is_told ? "to AUTH it said " + code : "it refused AUTH";
+      return refused;
+    }
   }
   const auto number = std::to_string(where.database);
   const auto said = ask({"SELECT", number});

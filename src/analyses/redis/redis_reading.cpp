@@ -67,18 +67,16 @@ std::optional<entry> entry_in(const reply& what, std::int64_t now) {
 answer answer_in(const reply& what) {
   answer out;
   out.found = entry_in(what.at(1), what.at(0).as_number());
-  if (out.found && !out.found->is_stale) {
-    out.what = answer::kind::fresh;
-    return out;
-  }
-  if (const auto& claim = what.at(2); !claim.is_null())
+  const bool is_fresh = out.found && !out.found->is_stale;
+  if (const auto& claim = what.at(2); !is_fresh && !claim.is_null())
     out.claim = answer::holder{claim.at(0).text, claim.at(1).text, time_in(claim.at(2))};
   const auto& failed = what.at(3);
-  out.what = out.found           ? answer::kind::stale
+  out.what = is_fresh            ? answer::kind::fresh
+             : out.found         ? answer::kind::stale
              : out.claim         ? answer::kind::computing
              : !failed.is_null() ? answer::kind::failed
                                  : answer::kind::missing;
-  if (out.what == answer::kind::failed) {
+  if (!failed.is_null()) {
     out.why = failed.at(0).text;
     out.until = time_in(failed.at(1));
   }

@@ -79,11 +79,11 @@ result<claimed> redis_store::claim(const wish& what) {
   const auto task = std::to_string(static_cast<int>(what.task)), lease = std::to_string(what.lease.count());
   const auto tags = joined(what.tags), context = joined(what.asked.context);
   const auto who = std::string_view(what.who).substr(0, longest_who);
-  const auto at_most = std::to_string(most_claims);
+  const auto at_most = std::to_string(most_claims), anew = std::string(what.is_anew ? "1" : "0");
   // The same random digits again are the same claim again.
   const auto said = run(script::claim,
                         {what.of.all, what.of.prompt, task, begun->about.title, what.session, tags, context, who, lease,
-                         what.is_forced ? "1" : "0", *random, begun->body, at_most},
+                         what.is_forced ? "1" : "0", *random, begun->body, at_most, anew},
                         repeating::harmless);
   if (!said) return tl::unexpected(said.error());
   claimed out;
@@ -98,7 +98,7 @@ result<claimed> redis_store::claim(const wish& what) {
       out.there.claim.reset();
       if (out.there.what == answer::kind::computing) out.there.what = answer::kind::missing;
     }
-  } else if (const auto& claim = there.at(2); what.is_forced && !claim.is_null()) {
+  } else if (const auto& claim = there.at(2); (what.is_forced || what.is_anew) && !claim.is_null()) {
     out.there.claim = answer::holder{claim.at(0).text, claim.at(1).text, instant(milliseconds(claim.at(2).as_number()))};
   }
   return out;
@@ -171,8 +171,8 @@ result<store::forgotten> redis_store::forget(const forgetting& which) {
 
 result<store::forgotten> redis_store::sweep(const limits& within) {
   const auto bytes = std::to_string(within.bytes), entries = std::to_string(within.entries),
-             age = std::to_string(within.age.count());
-  const auto said = run(script::sweep, {bytes, entries, age, swept_at_once}, repeating::harmless);
+             age = std::to_string(within.age.count()), computed = std::to_string(most_claims);
+  const auto said = run(script::sweep, {bytes, entries, age, swept_at_once, computed}, repeating::harmless);
   if (!said) return tl::unexpected(said.error());
   return forgotten{static_cast<std::uint64_t>(said->at(0).as_number()), said->at(1).as_number() == 1};
 }

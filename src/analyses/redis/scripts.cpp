@@ -56,7 +56,7 @@ local function drop(id, what)
   for _, tag in ipairs(split(f[4], '\n')) do leave(R .. 't:' .. tag, id, 'tags', tag) end
   for _, one in ipairs(split(f[5], '\n')) do
     local uri, version = string.match(one, '^(.-)\31(.*)$')
-    leave(R .. 'u:' .. uri, version .. '\31' .. id, 'uris', uri)
+    if uri then leave(R .. 'u:' .. uri, version .. '\31' .. id, 'uris', uri) end
   end
   if f[7] == '0' and redis.call('HGET', R .. 'l:' .. f[1], 'id') == id then
     redis.call('DEL', R .. 'l:' .. f[1])
@@ -78,7 +78,7 @@ local function answer(key)
   end
   local l = redis.call('HMGET', R .. 'l:' .. key, 'id', 'who', 'until')
   if l[1] and tonumber(l[3]) > now then claim = l end
-  if not entry and not claim then
+  if not claim then
     local why = redis.call('GET', R .. 'n:' .. key)
     if why then failure = {why, n(now + redis.call('PTTL', R .. 'n:' .. key))} end
   end
@@ -175,15 +175,21 @@ return {last, first and first[1] or '0-0', ARGV[1] == '0' and {} or redis.call('
 )lua";
 
 // KEY, prompt, task, title, session, tags, what it is based on, who, lease, whether forced, 20 random digits, body, how many
-// claims
+// claims, whether also where there is a fresh one
 constexpr const char* claim_script = R"lua(
 local key, session, random, body = ARGV[1], ARGV[5], ARGV[11], ARGV[12]
 local there, fresh = answer(key)
 local l = redis.call('HMGET', R .. 'l:' .. key, 'id', 'token', 'until')
 if l[1] and string.sub(l[1], 13) == random then return {there, l} end
 if l[1] and tonumber(l[3]) > now then return {there, false} end
-if ARGV[10] ~= '1' and (fresh or there[4]) then return {there, false} end
+if ARGV[10] ~= '1' and ((fresh and ARGV[14] ~= '1') or there[4]) then return {there, false} end
 if not l[1] and redis.call('ZCARD', R .. 'claims') >= tonumber(ARGV[13]) then return {there, 'full'} end
+local context = {}
+for i, one in ipairs(split(ARGV[7], '\n')) do
+  local uri, version = string.match(one, '^(.-)\31(.*)$')
+  if not uri then return redis.error_reply('ERR what it is based on is malformed') end
+  context[i] = {uri, version}
+end
 local token = redis.call('HINCRBY', R .. 'state', 'token', 1)
 if l[1] then drop(l[1], '3') end
 local left = 281474976710655 - now
@@ -205,10 +211,9 @@ for _, tag in ipairs(split(ARGV[6], '\n')) do
   redis.call('ZADD', R .. 't:' .. tag, 0, id)
   redis.call('ZADD', R .. 'tags', 0, tag)
 end
-for _, one in ipairs(split(ARGV[7], '\n')) do
-  local uri, version = string.match(one, '^(.-)\31(.*)$')
-  redis.call('ZADD', R .. 'u:' .. uri, 0, version .. '\31' .. id)
-  redis.call('ZADD', R .. 'uris', 0, uri)
+for _, one in ipairs(context) do
+  redis.call('ZADD', R .. 'u:' .. one[1], 0, one[2] .. '\31' .. id)
+  redis.call('ZADD', R .. 'uris', 0, one[1])
 end
 redis.call('HSET', R .. 'l:' .. key, 'id', id, 'token', n(token), 'until', n(ending), 'who', ARGV[8])
 redis.call('ZADD', R .. 'claims', n(ending), key)
@@ -296,13 +301,15 @@ return {'ok'}
 // what by ('id', 't:', 's:', 'k:', 'u:', 'all'), which, versions that hold, how many at most
 constexpr const char* forget_script = R"lua(
 local by, which, most = ARGV[1], ARGV[2], tonumber(ARGV[4])
-local ids = {}
+local ids, is_all = {}, true
 if by == 'id' then
   ids = {which}
 elseif by == 'u:' then
   local holds = {}
   for _, version in ipairs(split(ARGV[3], '\n')) do holds[version] = true end
-  for _, version in ipairs(versions(which, 1000)) do
+  local known = versions(which, 1000)
+  is_all = #known < 1000
+  for _, version in ipairs(known) do
     if not holds[version] and #ids <= most then
       for _, one in ipairs(redis.call('ZRANGEBYLEX', R .. 'u:' .. which, '[' .. version .. '\31', '(' .. version .. '\32', 'LIMIT', 0, most + 1)) do
         ids[#ids + 1] = string.sub(one, #version + 2)
@@ -323,10 +330,10 @@ elseif by == 'all' then
   for _, key in ipairs(redis.call('ZRANGE', R .. 'failures', 0, -1)) do redis.call('DEL', R .. 'n:' .. key) end
   redis.call('DEL', R .. 'failures')
 end
-return {count, #ids <= most and 1 or 0}
+return {count, is_all and #ids <= most and 1 or 0}
 )lua";
 
-// bytes, entries, age, how many at most
+// bytes, entries, age, how many at most, how many may be computed at the same time
 constexpr const char* sweep_script = R"lua(
 local most, count = tonumber(ARGV[4]), 0
 redis.call('ZREMRANGEBYSCORE', R .. 'failures', '-inf', n(now))
@@ -335,23 +342,39 @@ for _, id in ipairs(over) do count = count + drop(id, '4') end
 if #over == most then return {count, 0} end
 local bytes = tonumber(redis.call('HGET', R .. 'state', 'bytes') or '0')
 local entries = redis.call('ZCARD', R .. 'all')
-for _, id in ipairs(redis.call('ZREVRANGE', R .. 'all', 0, most - #over - 1)) do
-  local f = redis.call('HMGET', R .. 'e:' .. id, 'c', 'b', 'h')
-  if f[1] and f[3] ~= '0' then
-    local is_old = tonumber(f[1]) + tonumber(ARGV[3]) <= now
-    if not is_old and bytes <= tonumber(ARGV[1]) and entries <= tonumber(ARGV[2]) then return {count, 1} end
-    bytes = bytes - tonumber(f[2])
-    entries = entries - 1
-    count = count + drop(id, '4')
+local from, left = '+', tonumber(ARGV[5]) + most
+while left > 0 do
+  -- What is being computed stays, and there may be more of that than a page has.
+  local page = redis.call('ZREVRANGEBYLEX', R .. 'all', from, '-', 'LIMIT', 0, most)
+  for _, id in ipairs(page) do
+    if count >= most then return {count, 0} end
+    local f = redis.call('HMGET', R .. 'e:' .. id, 'c', 'b', 'h')
+    if f[1] and f[3] ~= '0' then
+      local is_old = tonumber(f[1]) + tonumber(ARGV[3]) <= now
+      if not is_old and bytes <= tonumber(ARGV[1]) and entries <= tonumber(ARGV[2]) then return {count, 1} end
+      bytes = bytes - tonumber(f[2])
+      entries = entries - 1
+      count = count + drop(id, '4')
+    end
+    from = '(' .. id
   end
+  if #page < most then break end
+  left = left - #page
 end
 return {count, count >= most and 0 or 1}
 )lua";
 
-// field and amount again and again; whole numbers, or with a point
+// field and amount again and again; whole numbers, or with a point. Nothing of it may fail behind the first write.
 constexpr const char* count_script = R"lua(
+local full = {}
 for i = 1, #ARGV, 2 do
-  if string.find(ARGV[i], 'cost') then
+  local sum = (tonumber(redis.call('HGET', R .. 'counts', ARGV[i]) or '0') or 0) + tonumber(ARGV[i + 1])
+  full[i] = sum > 9000000000000000000 and not string.find(ARGV[i], 'cost')
+end
+for i = 1, #ARGV, 2 do
+  if full[i] then
+    redis.call('HSET', R .. 'counts', ARGV[i], '9000000000000000000')
+  elseif string.find(ARGV[i], 'cost') then
     redis.call('HINCRBYFLOAT', R .. 'counts', ARGV[i], ARGV[i + 1])
   else
     redis.call('HINCRBY', R .. 'counts', ARGV[i], ARGV[i + 1])

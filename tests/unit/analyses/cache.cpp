@@ -318,5 +318,37 @@ TEST(policies_of_a_cache, that_make_no_sense_are_refused) {
   EXPECT_NE(refused([](auto& how) { how.tidy_every = milliseconds(0); }), "made");
 }
 
+TEST_F(the_cache, does_not_ask_again_soon_where_what_is_there_is_too_weak) {
+  options_.by.of(task_type::critical).wanted = {0.95, 0.5, 2};
+  make();
+  auto what = small_analysis("x");
+  good(cache_->put(claim(what), what));
+  what.task = task_type::critical;
+  good(cache_->fail(claim(what), "all are down"));
+  const auto failed = good(cache_->claim(request(what)));
+  EXPECT_FALSE(failed.by);
+  EXPECT_EQ(failed.there.what, answer::kind::failed);
+  EXPECT_EQ(failed.there.why, "all are down");
+  EXPECT_FALSE(failed.there.found);
+  auto forced = request(what);
+  forced.is_forced = true;
+  EXPECT_TRUE(good(cache_->claim(forced)).by);
+}
+
+TEST_F(the_cache, has_nothing_of_what_is_hidden_from_a_claimant) {
+  const auto what = small_analysis("x");
+  good(cache_->put(claim(what), what));
+  auto wanted = request(what);
+  wanted.is_hidden = [](const summary&) { return true; };
+  const auto first = good(cache_->claim(wanted));
+  ASSERT_TRUE(first.by);
+  EXPECT_FALSE(first.there.found);
+  const auto second = good(cache_->claim(wanted));
+  EXPECT_EQ(second.there.what, answer::kind::computing);
+  EXPECT_FALSE(second.there.found);
+  EXPECT_TRUE(second.there.claim);
+  EXPECT_EQ(counted().hits, 0u);
+}
+
 }  // namespace
 }  // namespace hondana::analyses

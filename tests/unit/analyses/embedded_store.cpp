@@ -259,5 +259,53 @@ TEST_F(embedded_analyses, are_of_version_one_as_long_as_their_tables_are_these) 
   EXPECT_TRUE(kind_of_file().is_shared);
 }
 
+TEST_F(embedded_analyses, are_read_as_they_are_at_one_moment) {
+  const auto other = open();
+  const auto id = put(*other, small_analysis("first")).id;
+  std::function<void()> between;
+  options_.clock = [&] {
+    // What a reader asks is begun by then.
+    if (auto once = std::exchange(between, nullptr)) once();
+    return std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
+  };
+  const auto kept = open();
+  between = [&] {
+    good(other->forget({.id = id}));
+    put(*other, small_analysis("second"));
+  };
+  const auto found = good(kept->get(id));
+  ASSERT_TRUE(found) << "it was there when it was asked for";
+  EXPECT_EQ(good(analysis_of(*found)).asked.prompt, "first");
+  EXPECT_FALSE(good(kept->get(id)));
+}
+
+TEST_F(embedded_analyses, leave_no_failures_behind) {
+  auto ahead = std::make_shared<std::atomic<std::int64_t>>(0);
+  options_.clock = [ahead] {
+    return std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now()) + milliseconds(ahead->load());
+  };
+  const auto kept = open();
+  const auto got = good(kept->claim(wish_for(small_analysis("x"))));
+  good(kept->fail(*got.by, "no", std::chrono::seconds(1)));
+  auto beside = good(sqlite::connection::open(options_.path, "x"));
+  EXPECT_EQ(good(beside.number("SELECT count(*) FROM failures")), 1);
+  *ahead = 2'000;
+  good(kept->sweep({}));
+  EXPECT_EQ(good(beside.number("SELECT count(*) FROM failures")), 0);
+}
+
+TEST_F(embedded_analyses, are_not_younger_to_readers_when_the_clock_goes_back) {
+  auto at = std::make_shared<std::atomic<std::int64_t>>(1'764'000'000'000);
+  options_.clock = [at] { return instant(milliseconds(at->load())); };
+  const auto kept = open();
+  const auto what = small_analysis("x");
+  const auto got = good(kept->claim(wish_for(what)));
+  good(kept->put(*got.by, putting_of(what, status::complete, milliseconds(1000))));
+  *at += 1'000;
+  EXPECT_EQ(good(kept->look(key_of(what.asked))).what, answer::kind::stale);
+  *at -= 500;
+  EXPECT_EQ(good(kept->look(key_of(what.asked))).what, answer::kind::stale);
+}
+
 }  // namespace
 }  // namespace hondana::analyses

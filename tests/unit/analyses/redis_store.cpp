@@ -290,5 +290,16 @@ TEST(analyses_in_redis, of_a_newer_form_are_left_alone) {
   EXPECT_EQ(why_not_opened(server.options("elsewhere")), "opened");
 }
 
+TEST(analyses_in_redis, do_not_tell_on_what_a_server_says_of_a_password) {
+  redis_server renamed({"--requirepass", "", "--rename-command", "AUTH", ""});
+  auto how = renamed.options();
+  how.password = "hunter2";
+  const auto refused = open_redis(how);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ((refused.error().public_text + refused.error().private_text).find("hunter2"), std::string::npos);
+  EXPECT_NE(refused.error().public_text.find("does not know a command"), std::string::npos) << refused.error().public_text;
+  EXPECT_EQ(refused.error().private_text, "to AUTH it said ERR");
+}
+
 }  // namespace
 }  // namespace hondana::analyses

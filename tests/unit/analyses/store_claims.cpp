@@ -248,5 +248,48 @@ TEST_P(store_contract, spells_tickets) {
     EXPECT_FALSE(ticket_spelled(wrong)) << wrong;
 }
 
+TEST_P(store_contract, claims_nothing_that_would_fall_apart) {
+  const auto refused = [this](const std::function<void(wish&)>& spoil, std::string_view where) {
+    auto wanted = wish_for(small_analysis("x"));
+    spoil(wanted);
+    const auto got = store_->claim(wanted);
+    ASSERT_FALSE(got) << where;
+    EXPECT_EQ(got.error().code, errc::invalid_argument);
+    EXPECT_NE(got.error().public_text.find(where), std::string::npos) << got.error().public_text;
+  };
+  refused([](wish& it) { it.asked.context = {{"memo:///a", "one\ntwo"}}; }, "context[0].version");
+  refused([](wish& it) { it.asked.context = {{"memo:///a\x1f", "1"}}; }, "context[0].uri");
+  refused([](wish& it) { it.tags = {"good", "one\ntwo"}; }, "tags[1]");
+  refused([](wish& it) { it.tags = {std::string(129, 'x')}; }, "tags[0]");
+  refused([](wish& it) { it.session = std::string(257, 'x'); }, "session");
+  refused([](wish& it) { it.asked.prompt = "\xff\xfe"; }, "prompt");
+  EXPECT_EQ(good(store_->facts()).entries, 0u);
+}
+
+TEST_P(store_contract, asks_nobody_to_compute_anew_what_has_just_failed) {
+  const auto what = small_analysis("x");
+  put(what, status::complete, milliseconds(10));
+  ASSERT_TRUE(eventually([&] { return look(what).what == answer::kind::stale; }));
+  good(store_->fail(claim(what), "all are down", std::chrono::seconds(60)));
+  const auto stale = good(store_->claim(wish_for(what)));
+  EXPECT_FALSE(stale.by);
+  EXPECT_EQ(stale.there.what, answer::kind::stale);
+  EXPECT_EQ(stale.there.why, "all are down");
+  EXPECT_GT(stale.there.until, good(store_->now()));
+  put(what);
+  auto anew = wish_for(what);
+  anew.is_anew = true;
+  const auto better = good(store_->claim(anew));
+  ASSERT_TRUE(better.by) << "what was put ended that";
+  EXPECT_TRUE(good(store_->claim(anew)).there.claim);
+  good(store_->fail(*better.by, "down again", std::chrono::seconds(60)));
+  const auto failed = good(store_->claim(anew));
+  EXPECT_FALSE(failed.by);
+  EXPECT_EQ(failed.there.why, "down again");
+  EXPECT_EQ(good(store_->claim(wish_for(what))).there.what, answer::kind::fresh);
+  anew.is_forced = true;
+  EXPECT_TRUE(good(store_->claim(anew)).by);
+}
+
 }  // namespace
 }  // namespace hondana::analyses

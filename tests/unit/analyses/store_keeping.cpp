@@ -145,5 +145,38 @@ TEST_P(store_contract, forgets_old_changes_and_says_so) {
   EXPECT_EQ(good(store_->changes_since(heard.last - 10, milliseconds(0), {})).all.size(), 10u);
 }
 
+TEST_P(store_contract, counts_without_an_end_of_its_numbers) {
+  statistics more;
+  auto& one = more.of(task_type::basic);
+  one.hits = 5;
+  one.milliseconds_saved = most_milliseconds;
+  for (int i = 0; i < 3; ++i) good(store_->count(more));
+  const auto all = good(store_->counted()).of(task_type::basic);
+  EXPECT_EQ(all.hits, 15u);
+  EXPECT_EQ(all.milliseconds_saved, most_milliseconds);
+}
+
+TEST_P(store_contract, evicts_behind_many_that_are_being_computed) {
+  for (int i = 0; i < 510; ++i) static_cast<void>(claim(small_analysis("claimed" + std::to_string(i))));
+  for (int i = 0; i < 3; ++i) put(small_analysis("p" + std::to_string(i)));
+  limits few;
+  few.entries = 511;
+  EXPECT_EQ(good(store_->sweep(few)).count, 2u);
+  EXPECT_EQ(good(store_->facts()).entries, 511u);
+}
+
+TEST_P(store_contract, forgets_all_versions_of_a_resource_that_has_very_many) {
+  auto what = small_analysis("x");
+  for (int i = 0; i < 1010; ++i) {
+    what.asked.context = {{"memo:///changing", "v" + std::to_string(i)}};
+    static_cast<void>(claim(what));
+  }
+  forgetting which;
+  which.uri = "memo:///changing";
+  for (int i = 0; i < 10 && !good(store_->forget(which)).is_last; ++i) {
+  }
+  EXPECT_EQ(good(store_->facts()).entries, 0u);
+}
+
 }  // namespace
 }  // namespace hondana::analyses
