@@ -262,6 +262,8 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   context->pages = std::make_shared<session::kept_pages>(options.page_cache);
   context->traces = options.traces;
   context->known = known_;
+  // Before the first call of theirs: what a source does not know of the others it does not ask them.
+  neighbours_.settle_new(sources);
   std::unique_lock lock(mutex_);
   const bool is_first = context_.read() == nullptr;
   for (const auto& gone : sources_) {

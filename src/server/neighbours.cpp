@@ -180,6 +180,10 @@ void neighbours::settle(const source_list& now) {
     neighbour_in(source)->settle(nullptr);
     seat->leave();
   }
+  settle_new(now);
+}
+
+void neighbours::settle_new(const source_list& now) {
   for (const auto& one : now) {
     auto* found = neighbour_in(one);
     if (found == nullptr || seats_.contains(one.get())) continue;

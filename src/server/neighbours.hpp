@@ -36,6 +36,8 @@ class neighbours {
   /// Tells those that are new where they are, and those that have gone that they are nowhere; waits for what these are being
   /// told.
   void settle(const source_list& now);
+  /// The first half of that; does not block. The others must be to be asked already.
+  void settle_new(const source_list& now);
 
  private:
   class seat;

@@ -28,13 +28,15 @@ analyses::task_policy policy_of(const analysis_task_options& from) {
   return {from.fresh, from.stale, {from.confidence, from.consensus, from.providers}};
 }
 
-analyses::question question_of(const analysis_question& from) {
-  analyses::question out;
-  out.prompt = from.prompt;
-  out.options = from.options;
-  out.models = from.models;
-  for (const auto& one : from.context) out.context.push_back({one.uri, one.version});
-  return out;
+/// Checked as the tools check it. Errors: invalid_argument.
+result<analyses::question> question_of(const analysis_question& from) {
+  value::array models, context;
+  for (const auto& one : from.models) models.emplace_back(one);
+  for (const auto& one : from.context) context.emplace_back(value::object{{"uri", one.uri}, {"version", one.version}});
+  return analyses::decode_question(
+      value::object{
+          {"prompt", from.prompt}, {"options", from.options}, {"models", std::move(models)}, {"context", std::move(context)}},
+      {});
 }
 
 result<analyses::task_type> task_of(std::string_view name) {
@@ -64,8 +66,10 @@ analysis_answer::kind kind_of(analyses::answer::kind what) {
 result<analysis_answer> answer_of(const analyses::answer& from) {
   analysis_answer out;
   out.what = kind_of(from.what);
-  out.why = from.why;
-  out.until = from.until;
+  if (from.what == analyses::answer::kind::failed) {
+    out.why = from.why;
+    out.until = from.until;
+  }
   if (from.found) {
     out.id = from.found->about.id;
     auto whole = wallbounce::parsed(from.found->to_json());
@@ -128,8 +132,10 @@ result<std::shared_ptr<analysis_cache>> analysis_cache::open(const analysis_cach
 result<analysis_claim> analysis_cache::claim(const analysis_claim_request& what) {
   const auto task = task_of(what.task);
   if (!task) return tl::unexpected(task.error());
+  auto asked = question_of(what.asked);
+  if (!asked) return tl::unexpected(std::move(asked.error()));
   analyses::claim_request wanted;
-  wanted.asked = question_of(what.asked);
+  wanted.asked = std::move(*asked);
   wanted.task = *task;
   wanted.session = what.session;
   wanted.tags = what.tags;
@@ -187,7 +193,9 @@ result<void> analysis_cache::give_up(const std::string& ticket) {
 result<analysis_answer> analysis_cache::get(const analysis_question& asked, std::string_view task) {
   const auto type = task_of(task);
   if (!type) return tl::unexpected(type.error());
-  return state_->kept->look(question_of(asked), *type).and_then(answer_of);
+  return question_of(asked)
+      .and_then([&](const analyses::question& one) { return state_->kept->look(one, *type); })
+      .and_then(answer_of);
 }
 
 result<value> analysis_cache::get(const std::string& id) {

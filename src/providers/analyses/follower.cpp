@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "providers/analyses/address.hpp"
+#include "providers/analyses/contexts.hpp"
 #include "work/signals_blocked.hpp"
 
 namespace hondana::wallbounce {
@@ -18,12 +19,28 @@ constexpr std::size_t most_attached = 100'000;
 constexpr std::size_t bases_of_a_page = 500;
 constexpr std::chrono::seconds longest_ask{10};
 constexpr std::chrono::seconds until_opened_again{2};
+/// What could not be asked for is asked for again, so much at a time, and after longer and longer.
+constexpr std::size_t most_again = 32;
+constexpr std::chrono::milliseconds first_pause{1'000};
 
 call own_call(const std::stop_token& stop) {
   call out;
   out.who.identity = "analyses";
   out.deadline = follow_clock::now() + longest_ask;
   out.stop = stop;
+  return out;
+}
+
+/// A version that holds, and those that were made of it for callers.
+result<std::vector<std::string>> versions_still(const analyses::cache& in, const std::string& uri, const std::string& present) {
+  std::vector<std::string> out{present};
+  // What follows its neighbour is it: no URI is in between.
+  auto before = uri;
+  if (!before.empty()) --before.back(), before += '\x7f';
+  const auto known = in.in().bases(before, 1);
+  if (!known) return tl::unexpected(known.error());
+  for (const auto& one : *known)
+    if (one.uri == uri && one.version != present && is_still(one.version, present)) out.push_back(one.version);
   return out;
 }
 
@@ -135,7 +152,8 @@ void follower::hear(const analyses::change* what) {
 
 follower::work follower::wait(const std::stop_token& stop, bool is_opened) {
   std::unique_lock lock(mutex_);
-  const auto due = is_opened ? (is_looking_ ? follow_clock::now() : next_look_) : follow_clock::now() + until_opened_again;
+  auto due = is_opened ? (is_looking_ ? follow_clock::now() : next_look_) : follow_clock::now() + until_opened_again;
+  if (is_opened && !again_.empty()) due = std::min(due, again_at_);
   changed_.wait_until(lock, stop, due, [&] {
     return is_opened && (!events_.empty() || are_events_missing_ || !news_.empty() || is_look_wanted_);
   });
@@ -143,6 +161,12 @@ follower::work follower::wait(const std::stop_token& stop, bool is_opened) {
   out.events.swap(events_);
   out.are_events_missing = std::exchange(are_events_missing_, false);
   out.news.swap(news_);
+  if (!again_.empty() && follow_clock::now() >= again_at_) {
+    for (std::size_t i = 0; i < most_again && !again_.empty(); ++i) out.news.insert(again_.extract(again_.begin()));
+    // Doubled until one of them can be asked for.
+    again_at_ = follow_clock::now() + pause_;
+    pause_ = std::min(2 * pause_, std::max(first_pause, on_->how.check_every));
+  }
   out.has_to_look = std::exchange(is_look_wanted_, false) || follow_clock::now() >= next_look_;
   return out;
 }
@@ -153,6 +177,8 @@ void follower::run(const std::stop_token& stop) {
   is_looking_ = false;
   next_look_ = {};
   look_at_.clear();
+  again_.clear();
+  pause_ = first_pause;
   while (!stop.stop_requested()) {
     if (!in) {
       if (auto opened = on_->kept()) {
@@ -242,11 +268,23 @@ void follower::check(const std::string& uri, const std::string* known, by why, a
   auto version = there->version_for_itself(own_call(stop), uri);
   std::vector<std::string> holding;
   if (version) {
-    if (known != nullptr && *known == *version) return;
-    holding.push_back(std::move(*version));
-  } else if (why != by::news || version.error().code != errc::resource_not_found) {
+    if (known != nullptr && is_still(*known, *version)) return;
+    auto still = versions_still(in, uri, *version);
+    if (!still) return on_->say("cannot see what is based on " + uri + ": " + still.error().public_text);
+    holding = std::move(*still);
+  } else if (why != by::news) {
+    return;
+  } else if (version.error().code != errc::resource_not_found) {
+    if (again_.empty()) again_at_ = follow_clock::now() + pause_;
+    if (again_.size() < most_news) {
+      again_.insert(uri);
+    } else {
+      const std::lock_guard lock(mutex_);
+      is_look_wanted_ = true;
+    }
     return;
   }
+  pause_ = first_pause;
   const auto forgotten = in.changed(uri, std::move(holding));
   if (!forgotten) return on_->say("cannot forget what was based on " + uri + ": " + forgotten.error().public_text);
   if (*forgotten > 0) on_->say(std::to_string(*forgotten) + " forgotten, since " + uri + " has changed");

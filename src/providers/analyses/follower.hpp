@@ -81,6 +81,9 @@ class follower {
   bool is_looking_ = false;
   bool is_look_whole_ = false;  // it began at the beginning
   std::chrono::steady_clock::time_point next_look_{};
+  std::set<std::string, std::less<>> again_;  // of the news, what could not be asked for
+  std::chrono::steady_clock::time_point again_at_{};
+  std::chrono::milliseconds pause_{0};
 
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;

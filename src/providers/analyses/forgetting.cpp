@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,6 +32,12 @@ result<bool> is_based_on(const analyses::cache& in, const std::string& id, const
   });
 }
 
+tl::unexpected<failure> too_many_to_see(std::uint64_t forgotten) {
+  return fail(errc::timed_out, "There are too many analyses to look through in the time of one call; " +
+                                   std::to_string(forgotten) +
+                                   " are forgotten. Ask again with a session or a tag, or by uri, one by one.");
+}
+
 result<std::uint64_t> forget_one(analyses::cache& in, const std::string& id) {
   analyses::forgetting one;
   one.id = id;
@@ -42,12 +51,15 @@ result<std::uint64_t> forget_readable(const ground& on, const call& by, const an
   std::string behind;
   for (;;) {
     if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+    if (std::chrono::steady_clock::now() >= by.deadline) return too_many_to_see(count);
     const auto page = in.in().list(which, behind, forgotten_at_once);
     if (!page) return tl::unexpected(page.error());
     behind = page->next;
     for (const auto& one : page->all) {
       if (!on.may_read(by.who, entry_of(one, about_now()))) continue;
       if (!context.empty()) {
+        if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+        if (std::chrono::steady_clock::now() >= by.deadline) return too_many_to_see(count);
         const auto is_it = is_based_on(in, one.id, context);
         if (!is_it) return tl::unexpected(is_it.error());
         if (!*is_it) continue;

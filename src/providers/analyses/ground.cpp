@@ -44,6 +44,13 @@ std::shared_ptr<neighbourhood> ground::where() const {
 void ground::put_where(std::shared_ptr<neighbourhood> there) {
   const std::lock_guard lock(mutex_);
   where_.swap(there);
+  was_somewhere_ = was_somewhere_ || where_;
+}
+
+result<std::shared_ptr<neighbourhood>> ground::neighbours() const {
+  const std::lock_guard lock(mutex_);
+  if (where_ || !was_somewhere_) return where_;
+  return fail(errc::source_unavailable, "This source of analyses has left its server, for another configuration. Ask again.");
 }
 
 result<void> ground::may_read(const caller& who, const resource& entry) const {

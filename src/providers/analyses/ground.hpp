@@ -43,6 +43,9 @@ class ground {
 
   /// Null: the source is in no server.
   [[nodiscard]] std::shared_ptr<neighbourhood> where() const;
+  /// The same, but where it has left its server nothing can be said of what analyses rest on. Null: it never was in one.
+  /// Errors: source_unavailable.
+  [[nodiscard]] result<std::shared_ptr<neighbourhood>> neighbours() const;
   void put_where(std::shared_ptr<neighbourhood> there);
 
   /// Whether the caller may read an entry of ours. Errors: resource_not_found, scope_missing.
@@ -69,6 +72,7 @@ class ground {
   std::optional<failure> problem_;
   std::chrono::steady_clock::time_point asked_again_{};
   std::shared_ptr<neighbourhood> where_;
+  bool was_somewhere_ = false;
 };
 
 /// By the clock of this machine, for what need not be exact: ages, and what a list says of what is stale.

@@ -27,11 +27,13 @@ result<foundation> foundation_of(const ground& on, follower& with, const call& b
   std::vector<std::string> changed;
   // Before they are asked for, so that what changes from then on is heard of.
   const bool is_watched = with.watches(context);
-  if (hold(on, by, context, changed)) return foundation{true, is_watched};
+  const auto holds = hold(on, by, context, changed);
+  if (holds && *holds) return foundation{true, is_watched};
   for (const auto& uri : changed) {
     with.watch(uri);
     with.heard_of(uri);
   }
+  if (!holds) return tl::unexpected(holds.error());
   return foundation{false, false};
 }
 

@@ -86,7 +86,8 @@ tool claim_entry() {
       "Looks whether several models have been asked this already. outcome \"fresh\": there is a final answer, in analysis. "
       "\"claimed\": compute it and give it to analysis_put with this ticket before until (analysis may hold an old answer to "
       "use "
-      "meanwhile). \"stale\": an old answer, which somebody else computes anew. \"computing\": somebody else computes it; "
+      "meanwhile). \"stale\": an old answer, which somebody else computes anew, or that has just failed. \"computing\": "
+      "somebody else computes it; "
       "subscribe to uri, or ask again after retryAfterMs. \"failed\": computing it has just failed. Of all who ask the same at "
       "the same time, one is told to compute.",
       R"({"type":"object","properties":{)" + std::string(question_members) + "," + std::string(task_member) + R"(,

@@ -17,6 +17,7 @@
 #include "providers/analyses/documents.hpp"
 #include "providers/analyses/forgetting.hpp"
 #include "providers/analyses/lookup.hpp"
+#include "secrets/redactor.hpp"
 
 namespace hondana::wallbounce {
 namespace {
@@ -119,7 +120,7 @@ result<void> add_answer(value::object& to, const desk& at, const tool_call& call
     if (auto done = add_times(to, there.claim->until, in); !done) return done;
   }
   if (there.what != answer::kind::failed) return {};
-  to.emplace_back("why", there.why);
+  to.emplace_back("why", at.on->how.redact ? secrets::redact_text(there.why) : there.why);
   return add_times(to, there.until, in);
 }
 
@@ -146,15 +147,10 @@ result<tool_outcome> claim(const desk& at, const tool_call& call) {
   const auto* force = call.arguments.find("force");
   wanted.is_forced = force != nullptr && force->as_boolean().value_or(false);
   wanted.stop = call.stop;
+  // What it may not read is not there for this caller, who computes its own.
+  wanted.is_hidden = [&](const analyses::summary& of) { return !may_read(at, call.who, of); };
   auto got = (*kept)->claim(wanted);
   if (!got) return tl::unexpected(std::move(got.error()));
-  // What it may not read is not there for this caller, who computes its own.
-  const bool is_hidden = !got->by && got->there.found && !may_read(at, call.who, got->there.found->about);
-  if (is_hidden) {
-    wanted.is_forced = true;
-    got = (*kept)->claim(wanted);
-    if (!got) return tl::unexpected(std::move(got.error()));
-  }
   value::object out{{"outcome", got->by ? "claimed" : outcome_of(got->there)}};
   if (got->by) {
     out.emplace_back("ticket", analyses::spelled(*got->by));
@@ -320,7 +316,9 @@ std::vector<std::string> uris_in(const value& arguments) {
     if (context == nullptr) return;
     if (const auto* text = context->as_string()) add(*text);
     const auto* all = context->as_array();
-    for (const auto& one : all == nullptr ? value::array{} : *all) add(text_at(one, "uri"));
+    if (all == nullptr) return;
+    // Nothing of it has been checked yet; with more than may be it is refused.
+    for (std::size_t i = 0; i < std::min(all->size(), analyses::most_bases); ++i) add(text_at((*all)[i], "uri"));
   };
   add(text_at(arguments, "uri"));
   if (const auto digest = analyses::digest_spelled(text_at(arguments, "digest"))) out.push_back(by_prompt_uri(*digest));

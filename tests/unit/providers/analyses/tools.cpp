@@ -259,6 +259,13 @@ TEST_F(tools_of_analyses, refuse_bad_input_by_its_place) {
   EXPECT_THAT(answer_of("analysis_invalidate", R"({"tag":"a","session":"b"})"), HasSubstr("isError\":true"));
   EXPECT_THAT(answer_of("analysis_claim", R"({"prompt":""})"), HasSubstr("isError\":true"));
   EXPECT_THAT(answer_of("analysis_claim", R"({"prompt":"p","leaseMs":1})"), HasSubstr("leaseMs"));
+  // By their characters they would do.
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += "議";
+  EXPECT_THAT(answer_of("analysis_claim", R"({"prompt":"p","session":")" + many + "\"}"),
+              HasSubstr("session: it has 300 bytes"));
+  EXPECT_THAT(answer_of("analysis_claim", R"({"prompt":"p","tags":[")" + many + "\"]}"), HasSubstr("tags[0]"));
+  EXPECT_THAT(answer_of("analysis_claim", R"({"prompt":"p","tags":["a\nb"]})"), HasSubstr("tags[0]"));
   EXPECT_THAT(answer_of("analysis_claim", "{\"prompt\":\"\xff\xfe\"}"), HasSubstr("error")) << "ill-formed UTF-8";
   EXPECT_EQ(kept_->in().facts().value().entries, 0u) << "nothing half written";
 }
@@ -301,6 +308,10 @@ TEST_F(tools_of_analyses, mask_secrets_as_reads_do) {
   EXPECT_THAT(read(analysis_uri(id)), Not(HasSubstr("hunter2"))) << "before it is quoted";
   EXPECT_THAT(read(analysis_uri(id) + "?format=json"), Not(HasSubstr("hunter2")));
   EXPECT_THAT(read(flow_uri(id)), Not(HasSubstr("hunter2")));
+  const auto claimed = call("analysis_claim", question("失敗の理由"));
+  call("analysis_put",
+       value::object{{"ticket", at(claimed, "ticket")}, {"step", "fail"}, {"why", "401 for password = hunter2hunter2hunter2"}});
+  EXPECT_THAT(at(call("analysis_claim", question("失敗の理由")), "why"), AllOf(HasSubstr("401"), Not(HasSubstr("hunter2"))));
   // Drawn, so that it is nobody's.
   std::mt19937 drawn(7);
   std::string token = "ghp_";
@@ -347,6 +358,9 @@ TEST_F(restricted_tools, find_and_forget_nothing_that_rules_hide) {
   const auto claimed = call("analysis_claim", question("隠された"));
   EXPECT_EQ(at(claimed, "outcome"), "claimed") << "it computes its own: " << said(claimed);
   EXPECT_EQ(claimed.find("analysis"), nullptr);
+  const auto other = call("analysis_claim", question("隠された"));
+  EXPECT_EQ(at(other, "outcome"), "computing") << "and nothing else is told: " << said(other);
+  EXPECT_GE(other.integer_at("retryAfterMs").value_or(-1), 0);
   EXPECT_EQ(call("analysis_invalidate", value::object{{"session", "s"}}).integer_at("forgotten").value_or(-1), 0);
   EXPECT_THAT(said(call("analysis_invalidate", value::object{{"uri", analysis_uri(id)}})),
               HasSubstr("There is no such analysis"));

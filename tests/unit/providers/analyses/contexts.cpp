@@ -1,0 +1,201 @@
+/// What analyses rest on: resources that cannot be asked for, or are another thing for each caller.
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hondana/neighbourhood.hpp>
+#include <hondana/value.hpp>
+
+#include "providers/analyses/address.hpp"
+#include "unit/providers/analyses/made.hpp"
+
+namespace hondana::wallbounce {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* folder_uri = "memo:///folder";
+
+/// A server with one resource, whose version is another one for those with a view.
+class made_street final : public neighbourhood {
+ public:
+  void change(std::string whole) {
+    const std::lock_guard lock(mutex_);
+    whole_ = std::move(whole);
+  }
+  void give_view(std::string version) {
+    const std::lock_guard lock(mutex_);
+    in_view_ = std::move(version);
+  }
+  /// Nothing: it can be asked for.
+  void fail_with(std::optional<errc> what) {
+    const std::lock_guard lock(mutex_);
+    failing_ = what;
+  }
+  /// How often it has been asked for, by anybody.
+  int asked() {
+    const std::lock_guard lock(mutex_);
+    return asked_;
+  }
+  bool is_asked_since(int before) {
+    std::unique_lock lock(mutex_);
+    return has_asked_.wait_for(lock, 20s, [&] { return asked_ > before; });
+  }
+
+  result<std::string> version_of(const call& by, const std::string& uri) const override {
+    return answer(uri, by.who.view != nullptr);
+  }
+  result<std::string> version_for_itself(const call&, const std::string& uri) const override { return answer(uri, false); }
+  result<void> may_read(const caller&, const resource&) const override { return {}; }
+  bool watch(const std::string&) override { return true; }
+  void unwatch(const std::string&) override {}
+
+ private:
+  result<std::string> answer(const std::string& uri, bool has_view) const {
+    const std::lock_guard lock(mutex_);
+    ++asked_;
+    has_asked_.notify_all();
+    if (failing_) return fail(*failing_, "The shelf is out of reach.");
+    if (uri != folder_uri) return fail(errc::resource_not_found, "Resource not found");
+    return has_view ? in_view_ : whole_;
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable has_asked_;
+  mutable int asked_ = 0;
+  std::string whole_ = "whole-1";
+  std::string in_view_ = "part-1";
+  std::optional<errc> failing_;
+};
+
+class sees_all final : public view {
+ public:
+  std::uint64_t id() const noexcept override { return 9; }
+  bool may_see(std::string_view) const override { return true; }
+};
+
+class contexts_of_analyses : public testing::Test {
+ protected:
+  void SetUp() override { source_->settle(street_); }
+  void TearDown() override { source_->settle(nullptr); }
+
+  value call_tool(std::string_view name, value arguments, bool has_view = false) {
+    tool_call by;
+    by.arguments = std::move(arguments);
+    by.deadline = std::chrono::steady_clock::now() + 20s;
+    if (has_view) by.who.view = std::make_shared<const sees_all>();
+    for (const auto& one : source_->tools()) {
+      if (one.entry.name != name) continue;
+      auto done = one.handler(by);
+      if (!done) return done.error().public_text;
+      return std::get<tool_result>(*done).structuredContent.value_or(value());
+    }
+    return "no such tool";
+  }
+  static std::string member_of(const value& what, const std::string& name) {
+    const auto* text = what.as_string();
+    return text != nullptr ? *text : what.string_at(name).value_or("nothing");
+  }
+  static value asked(const std::string& prompt) {
+    return value::object{{"prompt", prompt},
+                         {"models", value::array{"a-large", "b-large", "c-large", "d-large"}},
+                         {"context", value::array{value::object{{"uri", folder_uri}}}}};
+  }
+  /// Claims and puts; what the put said.
+  value put(const std::string& prompt, bool has_view = false) {
+    const auto claimed = call_tool("analysis_claim", asked(prompt), has_view);
+    EXPECT_EQ(member_of(claimed, "outcome"), "claimed");
+    auto whole = *value::parse(analyses::encode(test::made_analysis(prompt))).value().as_object();
+    whole.emplace_back("context", claimed.at("context").value_or(value()));
+    return call_tool("analysis_put",
+                     value::object{{"ticket", member_of(claimed, "ticket")}, {"analysis", value(std::move(whole))}}, has_view);
+  }
+  std::string outcome_by_uri(const value& put) {
+    return member_of(call_tool("analysis_get", value::object{{"uri", member_of(put, "uri")}}), "outcome");
+  }
+
+  std::shared_ptr<analyses::cache> kept_ = test::cache_in_memory();
+  std::shared_ptr<analyses_provider> source_ = test::provider_of(kept_);
+  std::shared_ptr<made_street> street_ = std::make_shared<made_street>();
+};
+
+TEST_F(contexts_of_analyses, that_cannot_be_asked_for_are_not_served_as_fresh) {
+  const auto done = put("届かない");
+  ASSERT_EQ(member_of(done, "status"), "complete") << member_of(done, "status");
+  ASSERT_EQ(outcome_by_uri(done), "fresh");
+  street_->change("whole-2");
+  for (const auto why : {errc::source_unavailable, errc::overloaded, errc::timed_out}) {
+    street_->fail_with(why);
+    EXPECT_THAT(outcome_by_uri(done), AllOf(HasSubstr("cannot be seen"), HasSubstr("The shelf is out of reach.")));
+    const auto by_prompt = call_tool("analysis_get", value::object{{"uri", member_of(done, "byPrompt")}});
+    EXPECT_THAT(member_of(by_prompt, "outcome"), HasSubstr("cannot be seen"));
+  }
+  street_->fail_with({});
+  EXPECT_THAT(outcome_by_uri(done), HasSubstr("There is no such analysis"));
+}
+
+TEST_F(contexts_of_analyses, are_asked_for_again_where_a_change_was_heard_of_and_they_were_out_of_reach) {
+  const auto done = put("後で");
+  const auto id = member_of(done, "id");
+  street_->change("whole-2");
+  street_->fail_with(errc::source_unavailable);
+  const auto before = street_->asked();
+  source_->resource_changed(folder_uri);
+  ASSERT_TRUE(street_->is_asked_since(before));
+  EXPECT_TRUE(kept_->get(id).value()) << "nothing is known of it yet";
+  struct hearing {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool is_gone = false;
+  };
+  const auto heard = std::make_shared<hearing>();
+  const auto listening = kept_->listen([heard, id](const analyses::change* what) {
+    if (what == nullptr || what->what != analyses::change::kind::gone || what->id != id) return;
+    const std::lock_guard lock(heard->mutex);
+    heard->is_gone = true;
+    heard->changed.notify_all();
+  });
+  street_->fail_with({});
+  std::unique_lock lock(heard->mutex);
+  EXPECT_TRUE(heard->changed.wait_for(lock, 20s, [&] { return heard->is_gone; }));
+}
+
+TEST_F(contexts_of_analyses, that_are_another_thing_for_each_caller_hold_as_long_as_the_whole_does) {
+  const auto done = put("見え方", true);
+  ASSERT_EQ(member_of(done, "status"), "complete") << member_of(done, "status");
+  EXPECT_EQ(outcome_by_uri(done), "fresh");
+  EXPECT_EQ(member_of(call_tool("analysis_get", asked("見え方"), true), "outcome"), "fresh");
+  EXPECT_EQ(member_of(call_tool("analysis_get", asked("見え方")), "outcome"), "missing") << "who sees more asks something else";
+  EXPECT_THAT(kept_->get(member_of(done, "id")).value()->body, Not(HasSubstr("whole-1")));
+  // News that nothing comes of.
+  const auto before = street_->asked();
+  source_->resource_changed(folder_uri);
+  ASSERT_TRUE(street_->is_asked_since(before));
+  source_->settle(nullptr);
+  source_->settle(street_);
+  EXPECT_EQ(outcome_by_uri(done), "fresh");
+  street_->give_view("part-2");
+  EXPECT_EQ(member_of(call_tool("analysis_get", asked("見え方"), true), "outcome"), "missing");
+  street_->change("whole-2");
+  EXPECT_THAT(outcome_by_uri(done), HasSubstr("There is no such analysis"));
+}
+
+TEST_F(contexts_of_analyses, are_unknown_to_a_source_that_has_left_its_server) {
+  const auto done = put("去る");
+  source_->settle(nullptr);
+  EXPECT_THAT(outcome_by_uri(done), HasSubstr("has left its server"));
+  EXPECT_THAT(member_of(call_tool("analysis_claim", asked("去る")), "outcome"), HasSubstr("has left its server"));
+}
+
+}  // namespace
+}  // namespace hondana::wallbounce
