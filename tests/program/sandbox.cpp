@@ -53,7 +53,7 @@ bool is_held_here() {
 #define NEEDS_SANDBOX() \
   if (!is_held_here()) GTEST_SKIP() << "this kernel has no sandbox, or not all of it"
 
-std::string text_of(http_client& by, const std::string& uri) {
+std::string text_read_from(http_client& by, const std::string& uri) {
   const auto answer = message(by.post(read_request(1, uri), "resources/read", uri));
   if (!answer.contains("result")) return boost::json::serialize(answer);
   return std::string(answer.at("result").at("contents").at(0).at("text").as_string());
@@ -130,7 +130,7 @@ class careless {
     peer.emplace(port);
   }
   int tries(const std::string& what, const std::string& with, const std::string& scheme = "careless") {
-    return std::stoi(text_of(*peer, scheme + ":///" + what + '?' + with));
+    return std::stoi(text_read_from(*peer, scheme + ":///" + what + '?' + with));
   }
 
   std::optional<http_client> peer;
@@ -193,9 +193,9 @@ TEST(program_sandbox, no_thread_begins_that_could_open_a_file_outside) {
   careless with(what);
   // Threads of the loops, of pools, of timers, of watching, of a mount and of its channel.
   EXPECT_TRUE(comes_to_list(*with.peer, "other"));
-  EXPECT_EQ(text_of(*with.peer, what.uri("served/inside")), "inside");
+  EXPECT_EQ(text_read_from(*with.peer, what.uri("served/inside")), "inside");
   EXPECT_EQ(with.tries("open", what.path("outside/canary")), EACCES);
-  const auto told = text_of(*with.peer, "careless:///threads");
+  const auto told = text_read_from(*with.peer, "careless:///threads");
   EXPECT_TRUE(told.ends_with(" begun, 0 opened")) << told;
   EXPECT_GE(std::stoi(told), 7) << told;
 }
@@ -214,7 +214,7 @@ TEST(program_sandbox, holds_every_thread_of_a_server) {
   std::from_chars(program.errors().data() + begin, program.errors().data() + begin + 5, port);
   http_client peer(port);
   EXPECT_TRUE(comes_to_list(peer, "other"));
-  EXPECT_NE(text_of(peer, "skill://good/SKILL.md").find("Good."), std::string::npos);
+  EXPECT_NE(text_read_from(peer, "skill://good/SKILL.md").find("Good."), std::string::npos);
   const auto server = child_of(::getpid(), what.path("config/hondana.toml"));
   ASSERT_TRUE(server);
   expect_all_threads_held(*server, 7);
@@ -308,7 +308,7 @@ TEST(program_sandbox, folders_named_for_it_may_be_served_after_a_reload) {
   what.put("config/hondana.toml", files("../served") + also);
   reloading with(what);
   EXPECT_NE(with.reload(files("../served") + files("../outside") + also).find("reloaded"), std::string::npos);
-  EXPECT_EQ(text_of(with.peer, what.uri("outside/canary")), "canary");
+  EXPECT_EQ(text_read_from(with.peer, what.uri("outside/canary")), "canary");
   const auto line = with.reload(files("../served") + "[sandbox]\nmode = \"off\"\n");
   EXPECT_NE(line.find("what changed below [sandbox] holds from the next start on"), std::string::npos) << line;
 }
@@ -351,7 +351,7 @@ TEST(program_sandbox, lets_a_server_listen_on_unix_sockets_and_remove_them) {
       {"serve", "--socket", what.path("outside/mcp.sock"), "--admin", what.path("outside/admin.sock"), what.path("served")});
   ASSERT_TRUE(program.error_line_with("Stop with Ctrl-C", within(patience))) << program.errors();
   http_client peer(what.path("outside/mcp.sock"));
-  EXPECT_EQ(text_of(peer, what.uri("served/inside")), "inside");
+  EXPECT_EQ(text_read_from(peer, what.uri("served/inside")), "inside");
   program.signal(SIGTERM);
   EXPECT_EQ(program.leaves(within(patience)), well) << program.errors();
   EXPECT_FALSE(fs::exists(what.path("outside/mcp.sock")));
@@ -367,7 +367,7 @@ TEST(program_sandbox, lets_a_server_give_its_socket_to_a_group) {
   ASSERT_TRUE(program.error_line_with("Stop with Ctrl-C", within(patience))) << program.errors();
   EXPECT_EQ(fs::status(what.path("outside/mcp.sock")).permissions(), fs::perms(0660));
   http_client peer(what.path("outside/mcp.sock"));
-  EXPECT_EQ(text_of(peer, what.uri("served/inside")), "inside");
+  EXPECT_EQ(text_read_from(peer, what.uri("served/inside")), "inside");
 }
 
 TEST(program_sandbox, changes_are_told_of_under_it) {
@@ -377,7 +377,7 @@ TEST(program_sandbox, changes_are_told_of_under_it) {
   EXPECT_TRUE(listed_names(with.peer).contains("inside"));
   what.put("served/folder/new", "new");
   EXPECT_TRUE(comes_to_list(with.peer, "folder/new"));
-  EXPECT_EQ(text_of(with.peer, what.uri("served/folder/new")), "new");
+  EXPECT_EQ(text_read_from(with.peer, what.uri("served/folder/new")), "new");
 }
 
 TEST(program_sandbox, is_shown_with_what_each_source_needs) {
