@@ -33,9 +33,9 @@ shared_item item_of(const drive::file& from, std::string home) {
 }
 
 std::string version_of(const item& of) {
-  constexpr std::string_view googles = "application/vnd.google-apps.";
+  constexpr std::string_view editors = "application/vnd.google-apps.";
   // What Google's editors hold has revisions without bytes; `version` is what grows with each change of these.
-  const bool has_bytes = !of.mime_type.starts_with(googles);
+  const bool has_bytes = !of.mime_type.starts_with(editors);
   // Who has read it before must notice that it is not to be had any more.
   return (has_bytes && !of.content.empty() ? of.content : of.version) + (of.is_barred ? "-barred" : "");
 }
