@@ -127,12 +127,12 @@ TEST_F(listed_documents, that_link_to_nothing_are_shown_in_check) {
 }
 
 TEST_F(listed_documents, are_chosen_by_patterns_in_either_normal_form_and_in_any_encoding_of_names) {
-  const std::string composed = "\xE3\x81\x8C";           // が
-  const std::string apart = "\xE3\x81\x8B\xE3\x82\x99";  // か and its mark
-  const std::string in_shift_jis = "\x8E\x91\x97\xBF";   // 資料
+  const std::string composed = "\xE3\x81\x8C";               // が
+  const std::string apart = "\xE3\x81\x8B\xE3\x82\x99";      // か and its mark
+  const std::string name_in_shift_jis = "\x8E\x91\x97\xBF";  // 資料
   write("a/" + composed + ".md", "# A\n");
   write("b/" + apart + ".md", "# B\n");
-  write("c/" + in_shift_jis + ".md", "# C\n");
+  write("c/" + name_in_shift_jis + ".md", "# C\n");
   write("d/d.md", "# D\n");
   for (const auto& written : {composed, apart}) {
     auto how = plain_options();
