@@ -40,14 +40,19 @@ result<std::uint32_t> look_at_head(const std::string& path, const file_kind& kin
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0) return cannot_have(path, kind, std::strerror(errno));
   if (!S_ISREG(facts.st_mode)) return cannot_have(path, kind, "it is no file; give the path of one");
-  if (facts.st_uid == ::geteuid() && (facts.st_mode & 0077) != 0 && ::fchmod(file.get(), 0600) != 0)
-    return cannot_have(path, kind, std::strerror(errno));
   char head[100]{};
   const auto got = disk::read_at(file.get(), head, sizeof head, 0);
   if (!got) return cannot_have(path, kind, std::strerror(got.error()));
+  // Others' files keep their mode.
+  const auto make_private = [&facts, &file] {
+    return facts.st_uid != ::geteuid() || (facts.st_mode & 0077) == 0 || ::fchmod(file.get(), 0600) == 0;
+  };
   // Zeros, or fewer bytes than a head with a journal beside: it was being made when the power went.
   static constexpr char zeros[100]{};
-  if (std::memcmp(head, zeros, sizeof head) == 0) return 0u;
+  if (std::memcmp(head, zeros, sizeof head) == 0) {
+    if (!make_private()) return cannot_have(path, kind, std::strerror(errno));
+    return 0u;
+  }
   const std::string what_to_do = "; give another path, or move that file away";
   if (*got < sizeof head || std::memcmp(head, "SQLite format 3", 16) != 0)
     return cannot_have(path, kind, "it is a file of another kind" + what_to_do);
@@ -58,6 +63,7 @@ result<std::uint32_t> look_at_head(const std::string& path, const file_kind& kin
     return cannot_have(path, kind,
                        "it was written by a newer version of this program (form " + std::to_string(version) +
                            ", and this one knows " + std::to_string(kind.version) + ")" + what_to_do);
+  if (!make_private()) return cannot_have(path, kind, std::strerror(errno));
   return version;
 }
 
