@@ -88,7 +88,7 @@ tl::unexpected<failure> no_tokens(const oauth::small_answer& answer, const oauth
     return cannot_log_in(errc::unauthorized, "the OAuth client is not of type \"Desktop app\"; make one of that type",
                          std::move(said));
   return cannot_log_in(why.why.code, "no token was given; try again, and see the log for what Google says",
-                       said.empty() ? why.why.public_text : std::move(said));
+                       said.empty() ? why.why.public_text : said);
 }
 
 result<authorized_user> exchanged(const oauth::code_request& request, const std::string& code, const oauth_client& client,

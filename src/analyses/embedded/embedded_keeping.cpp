@@ -183,7 +183,7 @@ result<store::forgotten> embedded_store::sweep(const limits& within) {
         bytes -= static_cast<std::uint64_t>((*oldest)->number(2));
         --entries;
       }
-      const auto more = remove(in, too_many);
+      auto more = remove(in, too_many);
       if (!more) return more;
       return *removed + *more;
     });

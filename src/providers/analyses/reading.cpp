@@ -25,7 +25,7 @@ constexpr std::size_t most_looked_at = 20'000;
 constexpr std::chrono::seconds vouched_for{1};
 
 result<std::string> text_of(const address& at, const ground& on, const analyses::entry& from) {
-  const auto json = on.shown(from);
+  auto json = on.shown(from);
   const bool is_whole = at.of == place::analysis || at.of == place::by_prompt;
   if (at.as == format::json) {
     if (is_whole) return json;

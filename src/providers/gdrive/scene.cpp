@@ -109,7 +109,7 @@ class scene_maker {
   }
 
   std::string uri_in(const folder& in, const item& what, std::set<std::string, std::less<>>& taken) const {
-    const auto by_id = from_.scheme + ":///" + percent_encode(what.id);
+    auto by_id = from_.scheme + ":///" + percent_encode(what.id);
     if (in.uri.empty()) return by_id;
     auto segment = segment_of(what.name);
     if (segment.empty() || taken.contains(segment)) segment = segment_of(what.name, what.id);
