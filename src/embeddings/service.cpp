@@ -122,7 +122,8 @@ result<void> service::ask(std::span<std::string> texts, std::span<vector> into, 
   // A service that refuses everything is not asked for every text.
   if (!got->is_for_size || texts.size() == 1) {
     if (!how.leaves_out && !got->is_for_size) return tl::unexpected(std::move(got->why));
-    if (how.leaves_out && !does_answer && !(does_answer = answers(how))) return tl::unexpected(std::move(got->why));
+    if (how.leaves_out && !does_answer) does_answer = answers(how);
+    if (how.leaves_out && !does_answer) return tl::unexpected(std::move(got->why));
   }
   if (texts.size() > 1) {
     const auto half = texts.size() / 2;
