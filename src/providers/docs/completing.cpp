@@ -107,7 +107,7 @@ result<complete_result> docs_provider::complete_sections(const scene& in, const 
   const auto found = find(in, what, request.who);
   if (!found || !is_readable(request.who, (*found)->entry)) return complete_result();
   // People do not wait longer for what they type; it is rendered behind it, and there the next time.
-  call patient = request;
+  auto patient = static_cast<const call&>(request);
   if ((*found)->type.rendered)
     patient.deadline = std::min(patient.deadline, std::chrono::steady_clock::now() + longest_typing_wait);
   const auto text = library_->text_of(**found, patient);

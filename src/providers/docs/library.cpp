@@ -211,7 +211,7 @@ result<std::shared_ptr<const scene>> library::refreshed(const call& by) {
   if (latest_ && *found == seen_ && rules_ == rules_before && !is_news_) {
     begun_ = begun;
     looked_at_ = clock::now();
-    const auto same = latest_;
+    auto same = latest_;
     lock.unlock();
     if (wake_ && next_unknown()) wake_();
     return same;
