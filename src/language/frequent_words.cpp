@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <vector>
 
 #include "letters/utf8.hpp"
@@ -107,7 +108,7 @@ std::vector<char32_t> sorted_characters(std::string_view list) {
 
 std::uint8_t where_frequent(std::string_view word) noexcept {
   // Never destroyed: threads that are left behind at the end of the program may still be in here.
-  static const auto& all = *new const std::vector<entry>(sorted_words());
+  static const auto& all = *std::make_unique<const std::vector<entry>>(sorted_words()).release();
   const auto at =
       std::lower_bound(all.begin(), all.end(), word, [](const entry& one, std::string_view what) { return one.word < what; });
   return at != all.end() && at->word == word ? at->where : 0;
@@ -121,8 +122,8 @@ std::uint8_t where_usual(char32_t letter) noexcept {
 }
 
 int japanese_or_chinese(char32_t han) noexcept {
-  static const auto& of_japanese = *new const std::vector<char32_t>(sorted_characters(japanese));
-  static const auto& of_chinese = *new const std::vector<char32_t>(sorted_characters(chinese));
+  static const auto& of_japanese = *std::make_unique<const std::vector<char32_t>>(sorted_characters(japanese)).release();
+  static const auto& of_chinese = *std::make_unique<const std::vector<char32_t>>(sorted_characters(chinese)).release();
   return static_cast<int>(std::binary_search(of_japanese.begin(), of_japanese.end(), han)) -
          static_cast<int>(std::binary_search(of_chinese.begin(), of_chinese.end(), han));
 }

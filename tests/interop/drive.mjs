@@ -263,7 +263,7 @@ async function converse({ name, make }, google) {
     });
     await check(`${name}: is told why something is not given`, async () => {
       const cases = [
-        [by_id('secret'), /not found/],
+        [by_id('secret'), /share it with/],
         [by_id('survey'), /browser/],
         [by_id('circle-a'), /circle/],
         ['gdrive:///..%2F..%2Fadmin', /not found/],
@@ -350,7 +350,7 @@ await judge(170_000, async () => {
   const config_for = (whom) => {
     const config = join(folder, `${whom}.toml`);
     const source = `[[source]]\ntype = "gdrive"\nname = "drive"\ninterval = 1\nmax_interval = 1\nstore = "${join(folder, whom, 'drive.db')}"\n`;
-    writeFileSync(config, `${source}${google.config}\n[search]\npath = "${join(folder, whom, 'search.db')}"\n`);
+    writeFileSync(config, `${source}${google.config}\n[search]\npath = "${join(folder, whom, 'index', 'search.db')}"\n`);
     return config;
   };
   const over_http = ['--config', config_for('http')];
