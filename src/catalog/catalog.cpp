@@ -26,14 +26,16 @@ bool is_unmodified(const read_request& request, const reading& found) {
   return request.if_version && !found.version.empty() && found.version == *request.if_version;
 }
 
-read_answer unmodified(std::string version, std::chrono::milliseconds ttl, std::shared_ptr<const validity> valid) {
-  return {{{}, std::move(version), ttl, false, std::move(valid)}, {}, {}, true, {}};
+/// `Found`: a reading, prepared or not.
+template <class Found>
+read_answer unmodified(Found found) {
+  return {{{}, std::move(found.version), found.ttl, found.is_racy, std::move(found.valid)}, {}, {}, true, {}};
 }
 
 /// Reads and makes ready to send, unless the caller has it already; a change found before the first byte is retried once.
 result<read_answer> read_stable(provider& from, const read_request& request) {
   const auto ready = [&from, &request](reading found) -> result<read_answer> {
-    if (is_unmodified(request, found)) return unmodified(std::move(found.version), found.ttl, std::move(found.valid));
+    if (is_unmodified(request, found)) return unmodified(std::move(found));
     mask_secrets(from, found, request.uri);
     return bytes::prepare(std::move(found), request).map([](bytes::prepared_reading one) {
       return read_answer{std::move(one), {}, {}, false, {}};
@@ -61,17 +63,20 @@ result<read_answer> read_through(read_cache& cache, const source& from, read_req
     if (copy) answer->reading = *copy;
   } else if (kept && had != kept->version) {
     const auto ttl = answer->reading.ttl;
+    const bool is_racy = answer->reading.is_racy;
     cache.vouch(place, kept, ttl, std::move(answer->reading.valid));
     cache.confirmed();
     answer->reading = *kept;
     answer->reading.ttl = ttl;
+    answer->reading.is_racy = is_racy;
     answer->is_unmodified = false;
     return answer;
   } else if (kept) {
     cache.vouch(place, kept, answer->reading.ttl, std::move(answer->reading.valid));
   }
   if (had && !answer->reading.version.empty() && answer->reading.version == *had) {
-    return unmodified(std::move(answer->reading.version), answer->reading.ttl, nullptr);
+    answer->reading.valid = nullptr;
+    return unmodified(std::move(answer->reading));
   }
   return answer;
 }

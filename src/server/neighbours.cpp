@@ -108,15 +108,19 @@ class neighbours::seat final : public neighbourhood {
     auto entry = bridge::await<resource>(
         asked, [&](catalog::completion<resource> done) { in.catalog->describe(asked, uri, std::move(done)); });
     if (!entry && entry.error().code != errc::resource_not_found) return tl::unexpected(std::move(entry.error()));
+    std::string listed;
     if (entry) {
       entry->uri = uri;
       if (!in.gate->may_read(asked.who.view.get(), *entry)) return not_there();
-      if (!entry->version.empty()) return versioned{std::move(entry->version)};
+      listed = std::move(entry->version);
     }
-    // What is in no list may be there all the same.
+    // An entry does not say whether its version is one for the moment only, and what is in no list may be there all the same.
+    // A source that holds to the version it lists gives no contents here.
     auto found = bridge::await<catalog::read_answer>(asked, [&](catalog::completion<catalog::read_answer> done) {
-      in.catalog->read(asked, uri, uri, {{}, false, true}, std::move(done));
+      const auto if_version = listed.empty() ? std::optional<std::string>() : listed;
+      in.catalog->read(asked, uri, uri, {if_version, false, true}, std::move(done));
     });
+    if (!found && found.error().code == errc::response_too_large && !listed.empty()) return versioned{std::move(listed)};
     if (!found) return tl::unexpected(std::move(found.error()));
     auto& reading = found->reading;
     return versioned{reading.version.empty() ? version_by_content(reading) : std::move(reading.version), reading.is_racy};

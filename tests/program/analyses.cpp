@@ -218,8 +218,7 @@ TEST(program_analyses, based_on_a_file_are_missed_once_it_changes_and_the_subscr
   EXPECT_EQ(at(call_tool(server.port(), "analysis_claim", question), "outcome"), "claimed");
 }
 
-// Off until its cause is found: an analysis put on a file that was written a moment ago is not found by its prompt.
-TEST(program_analyses, DISABLED_based_on_a_file_that_changed_while_no_server_ran_are_not_served) {
+TEST(program_analyses, based_on_a_file_that_changed_while_no_server_ran_are_not_served) {
   const analyses_shelf what;
   what.files.put("design.md", "一つ目の設計\n");
   std::string uri, by_prompt;
