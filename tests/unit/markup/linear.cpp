@@ -47,8 +47,8 @@ void expect_linear(format how, const std::string& name, const std::string& small
                               << " s";
 }
 
-constexpr std::size_t little = 1u << 14;
-constexpr std::size_t much = 1u << 18;
+constexpr std::size_t little = 1u << 13;
+constexpr std::size_t much = 1u << 17;
 constexpr format formats[]{format::markdown, format::asciidoc, format::restructured_text, format::plain, format::html};
 
 TEST(markup_of_one_kind, takes_time_by_its_length_in_all_formats) {
