@@ -12,7 +12,7 @@
 namespace drive_test {
 namespace {
 
-const std::string head = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>";
+const std::string xml_head = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>";
 const std::string relations_space = "http://schemas.openxmlformats.org/package/2006/relationships";
 const std::string office_relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 const std::string office_types = "application/vnd.openxmlformats-officedocument.";
@@ -21,7 +21,7 @@ using parts = std::vector<std::pair<std::string, std::string>>;
 
 /// `all`: ids, kinds and targets.
 std::string relations(const std::vector<std::array<std::string, 3>>& all) {
-  auto out = head + "<Relationships xmlns=\"" + relations_space + "\">";
+  auto out = xml_head + "<Relationships xmlns=\"" + relations_space + "\">";
   for (const auto& [id, kind, target] : all)
     out += "<Relationship Id=\"" + id + "\" Type=\"" + office_relations + '/' + kind + "\" Target=\"" + target + "\"/>";
   return out + "</Relationships>";
@@ -29,7 +29,7 @@ std::string relations(const std::vector<std::array<std::string, 3>>& all) {
 
 /// `all`: names of parts and the ends of their types.
 std::string content_types(const std::vector<std::pair<std::string, std::string>>& all) {
-  auto out = head +
+  auto out = xml_head +
              "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"><Default Extension=\"rels\" "
              "ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Default Extension=\"xml\" "
              "ContentType=\"application/xml\"/>";
@@ -81,7 +81,7 @@ const std::string drawing_spaces = "xmlns:a=\"http://schemas.openxmlformats.org/
                                    "\" xmlns:p=\"http://schemas.openxmlformats.org/presentationml/2006/main\"";
 
 std::string slide_part(const std::string& element, const std::string& shapes) {
-  return head + "<p:" + element + ' ' + drawing_spaces +
+  return xml_head + "<p:" + element + ' ' + drawing_spaces +
          "><p:cSld><p:spTree><p:nvGrpSpPr><p:cNvPr id=\"1\" name=\"\"/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>" +
          shapes + "</p:spTree></p:cSld></p:" + element + '>';
 }
@@ -121,7 +121,7 @@ std::string docx_of(std::string_view markdown) {
     body += "<w:p>" + style + "<w:r><w:t xml:space=\"preserve\">" + xml_escaped(line) + "</w:t></w:r></w:p>";
   }
   const std::string space = "xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"";
-  std::string styles = head + "<w:styles " + space + '>';
+  std::string styles = xml_head + "<w:styles " + space + '>';
   for (int i = 1; i <= 6; ++i)
     styles += "<w:style w:type=\"paragraph\" w:styleId=\"Heading" + std::to_string(i) + "\"><w:name w:val=\"heading " +
               std::to_string(i) + "\"/><w:pPr><w:outlineLvl w:val=\"" + std::to_string(i - 1) + "\"/></w:pPr></w:style>";
@@ -130,14 +130,14 @@ std::string docx_of(std::string_view markdown) {
                  {"_rels/.rels", of_main("word/document.xml")},
                  {"word/_rels/document.xml.rels", relations({{"rId1", "styles", "styles.xml"}})},
                  {"word/styles.xml", styles + "</w:styles>"},
-                 {"word/document.xml", head + "<w:document " + space + "><w:body>" + body + "</w:body></w:document>"}});
+                 {"word/document.xml", xml_head + "<w:document " + space + "><w:body>" + body + "</w:body></w:document>"}});
 }
 
 std::string xlsx_of(const std::vector<sheet>& sheets) {
   const std::string space = "xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"";
   std::map<std::string, std::size_t> texts;
   std::string shared;
-  std::string book = head + "<workbook " + space + " xmlns:r=\"" + office_relations + "\"><sheets>";
+  std::string book = xml_head + "<workbook " + space + " xmlns:r=\"" + office_relations + "\"><sheets>";
   std::vector<std::array<std::string, 3>> leads;
   std::vector<std::pair<std::string, std::string>> types{{"xl/workbook.xml", "spreadsheetml.sheet.main"},
                                                          {"xl/sharedStrings.xml", "spreadsheetml.sharedStrings"}};
@@ -148,7 +148,7 @@ std::string xlsx_of(const std::vector<sheet>& sheets) {
     book += "<sheet name=\"" + xml_escaped(sheets[i].name) + "\" sheetId=\"" + number + "\" r:id=\"rId" + number + "\"/>";
     leads.push_back({"rId" + number, "worksheet", name});
     types.emplace_back("xl/" + name, "spreadsheetml.worksheet");
-    std::string data = head + "<worksheet " + space + "><sheetData>";
+    std::string data = xml_head + "<worksheet " + space + "><sheetData>";
     for (std::size_t row = 0; row < sheets[i].rows.size(); ++row) {
       data += "<row r=\"" + std::to_string(row + 1) + "\">";
       for (std::size_t column = 0; column < sheets[i].rows[row].size(); ++column) {
@@ -172,7 +172,7 @@ std::string xlsx_of(const std::vector<sheet>& sheets) {
             {"_rels/.rels", of_main("xl/workbook.xml")},
             {"xl/_rels/workbook.xml.rels", relations(leads)},
             {"xl/workbook.xml", book + "</sheets></workbook>"},
-            {"xl/sharedStrings.xml", head + "<sst " + space + '>' + shared + "</sst>"}};
+            {"xl/sharedStrings.xml", xml_head + "<sst " + space + '>' + shared + "</sst>"}};
   all.insert(all.end(), pages.begin(), pages.end());
   return zip_of(all);
 }
@@ -199,7 +199,7 @@ std::string pptx_of(const std::vector<slide>& slides) {
             {"_rels/.rels", of_main("ppt/presentation.xml")},
             {"ppt/_rels/presentation.xml.rels", relations(leads)},
             {"ppt/presentation.xml",
-             head + "<p:presentation " + drawing_spaces + "><p:sldIdLst>" + list + "</p:sldIdLst></p:presentation>"}};
+             xml_head + "<p:presentation " + drawing_spaces + "><p:sldIdLst>" + list + "</p:sldIdLst></p:presentation>"}};
   all.insert(all.end(), pages.begin(), pages.end());
   return zip_of(all);
 }
