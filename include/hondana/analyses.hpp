@@ -30,8 +30,9 @@ struct analysis_task_options {
 
 /// Where analyses are kept, and by which rules.
 struct analysis_cache_options {
-  std::string path{};               ///< An absolute path of a file, which several processes may share. Empty: in memory.
-  std::string redis{};              ///< Instead: `redis://host:port/0`, `rediss://…` for TLS, `unix:///path`; no password.
+  std::string path{};  ///< An absolute path of a file, which several processes may share. Empty: in memory.
+  /// Instead of a file: `redis://user@host:port/0`, `rediss://…` for TLS, `unix://user@/path`; no password.
+  std::string redis{};
   std::string redis_password{};     ///< Empty: none.
   std::string redis_authorities{};  ///< A PEM file to trust instead of the system's.
   std::string redis_certificate{};  ///< Of this client, a PEM file; empty: none.
@@ -122,7 +123,7 @@ class analysis_cache {
   /// else has the claim by now, or what it is based on has changed: nothing is written then.
   [[nodiscard]] result<analysis_kept> put(const std::string& ticket, const value& analysis);
   [[nodiscard]] result<analysis_kept> put(const value& analysis);
-  /// What there is after a round; the lease begins anew.
+  /// What there is after a round, which keeps the lease going.
   [[nodiscard]] result<void> put_part(const std::string& ticket, const value& so_far);
   /// Computing it has failed: for a while nobody tries again.
   [[nodiscard]] result<void> fail(const std::string& ticket, std::string_view why);

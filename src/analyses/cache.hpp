@@ -99,6 +99,11 @@ class cache {
   /// that anything may have changed. It must be quick, and not call back in its destructor.
   using listener = std::function<void(const change*)>;
   [[nodiscard]] std::shared_ptr<void> listen(listener hears);
+  /// Why what happens in the store is not heard just now, such as a server that has gone; nothing: it is heard. Listeners are
+  /// told `nullptr` when it is heard again. Does not block.
+  [[nodiscard]] std::optional<failure> trouble() const;
+  /// Somebody has met this trouble with the store, and left something out: it lasts until the store has answered the thread.
+  void notice(const failure& what);
   /// Sweeps and writes what was counted now, as the thread does every while.
   [[nodiscard]] result<void> tidy();
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -42,6 +43,9 @@ struct cache::state {
   std::recursive_mutex calling{};
   std::vector<std::weak_ptr<listener>> listeners{};
 
+  mutable std::mutex troubling{};
+  std::optional<failure> trouble{};  ///< As `cache::trouble`.
+
   std::mutex pausing{};
   std::condition_variable_any paused{};
   std::jthread follower{};
@@ -49,6 +53,8 @@ struct cache::state {
   void follow(const std::stop_token& stop, std::uint64_t last);
   void tell(const change* what);
   void hear(const changes& what);
+  /// Whether there was one before.
+  bool put_trouble(std::optional<failure> what);
   [[nodiscard]] result<void> tidy();
   [[nodiscard]] result<void> write_counts();
   void log(std::string_view line) const {

@@ -1,6 +1,7 @@
 /// What the cache's thread does: listening and tidying.
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "analyses/cache_state.hpp"
@@ -50,9 +51,14 @@ void cache::state::hear(const changes& what) {
   for (const auto& one : what.all) tell(&one);
 }
 
+bool cache::state::put_trouble(std::optional<failure> what) {
+  const std::lock_guard held(troubling);
+  trouble.swap(what);
+  return what.has_value();
+}
+
 void cache::state::follow(const std::stop_token& stop, std::uint64_t last) {
   auto next_tidying = steady::now() + options.tidy_every;
-  bool is_deaf = false;
   const auto is_getting_full = [this] {
     const std::lock_guard held(counting);
     return bytes_put > options.by.kept.bytes / 16;
@@ -61,21 +67,31 @@ void cache::state::follow(const std::stop_token& stop, std::uint64_t last) {
     const auto left = std::chrono::duration_cast<milliseconds>(next_tidying - steady::now());
     auto got = in->changes_since(last, std::clamp(left, milliseconds(0), between_tries), stop);
     if (got) {
-      if (std::exchange(is_deaf, false)) log("analyses are listened to again");
       last = got->last;
       hear(*got);
+      if (put_trouble(std::nullopt)) {
+        log("analyses are listened to again");
+        tell(nullptr);
+      }
     } else {
-      if (!std::exchange(is_deaf, true))
+      if (!put_trouble(got.error()))
         log("what happens to analyses is not heard: " + got.error().public_text + " | " + got.error().private_text);
       std::unique_lock held(pausing);
       paused.wait_for(held, stop, between_tries, [] { return false; });
     }
     if ((steady::now() < next_tidying && !is_getting_full()) || stop.stop_requested()) continue;
-    if (const auto done = tidy(); !done && !is_deaf)
+    if (const auto done = tidy(); !done && got)
       log("analyses cannot be tidied: " + done.error().public_text + " | " + done.error().private_text);
     next_tidying = steady::now() + options.tidy_every;
   }
 }
+
+std::optional<failure> cache::trouble() const {
+  const std::lock_guard held(state_->troubling);
+  return state_->trouble;
+}
+
+void cache::notice(const failure& what) { static_cast<void>(state_->put_trouble(what)); }
 
 result<void> cache::state::write_counts() {
   statistics some;

@@ -215,6 +215,20 @@ class store {
   enum class naming : std::uint8_t { id, session, provider, tag };
   [[nodiscard]] virtual result<std::vector<std::string>> names(naming which, std::string_view prefix,
                                                                std::size_t most) const = 0;
+  /// Where a list of those based on a resource goes on: behind a version of it, and an id. Both empty: at the beginning.
+  struct place_in_based {
+    std::string version{};
+    std::string id{};
+  };
+  struct based_page {
+    std::vector<summary> all{};  ///< By version, and the newest of each first.
+    bool is_last = true;
+    place_in_based next{};  ///< `all` may be short, or empty, before the last page.
+  };
+  /// Analyses based on any version of a resource, at most `most` (1000), also those that are over. It costs as much as there
+  /// are.
+  [[nodiscard]] virtual result<based_page> based_on(std::string_view uri, const place_in_based& after,
+                                                    std::size_t most) const = 0;
   /// Resources that analyses are based on, with the versions: those whose URI follows `after`, in order.
   [[nodiscard]] virtual result<std::vector<basis>> bases(std::string_view after, std::size_t most) const = 0;
 
@@ -224,7 +238,7 @@ class store {
 
   /// Errors besides: overloaded: `most_claims` are computed at the same time.
   [[nodiscard]] virtual result<claimed> claim(const wish& what) = 0;
-  /// The end of the new lease.
+  /// The lease ends no sooner than in so long, and no sooner than before. Its end.
   [[nodiscard]] virtual result<instant> renew(const ticket& by, milliseconds lease) = 0;
   /// A part, which renews the lease, or the whole, which ends the claim and takes the place of what was put for the key before,
   /// which is gone then; what is below its thresholds takes that of what was below only. What it is based on must be what was

@@ -96,6 +96,7 @@ finished help_of(const command_line& line) {
   for (const auto& word : line.words()) name += (name.empty() ? "" : " ") + word;
   if (name.empty()) return {exit_ok, program_help()};
   if (const auto* entry = find_command(name)) return {exit_ok, command_help(*entry)};
+  if (auto all = group_help(name); !all.empty()) return {exit_ok, std::move(all)};
   std::vector<std::string_view> known;
   for (const auto* one : commands()) known.push_back(one->name);
   return usage_error("there is no command \"" + name + '"' + did_you_mean(name, known), {});
@@ -134,8 +135,9 @@ command parse_arguments(int count, const char* const* arguments) {
   if (auto* line = std::get_if<command_line>(&outcome)) return command_of(std::move(*line));
   if (const auto* wrong = std::get_if<misuse>(&outcome)) return usage_error(wrong->what, wrong->command);
   if (std::holds_alternative<version_wanted>(outcome)) return finished{exit_ok, version_line};
-  const auto* of = std::get<help_wanted>(outcome).of;
-  return finished{exit_ok, of == nullptr ? program_help() : command_help(*of)};
+  const auto& [of, group] = std::get<help_wanted>(outcome);
+  if (of != nullptr) return finished{exit_ok, command_help(*of)};
+  return finished{exit_ok, group.empty() ? program_help() : group_help(group)};
 }
 
 }  // namespace hondana::cli

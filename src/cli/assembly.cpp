@@ -60,6 +60,20 @@ result<std::shared_ptr<provider>> make_links(const std::vector<resource>& config
   return std::shared_ptr<provider>(std::make_shared<links::links_provider>(std::move(checked)));
 }
 
+/// URIs of analyses name no source, so that a server has one. Errors: invalid_argument.
+result<void> check_analyses(const std::vector<config::source>& all) {
+  const config::source* first = nullptr;
+  for (const auto& one : all) {
+    if (one.type != "analyses") continue;
+    if (first != nullptr)
+      return tl::unexpected(one.options.wrong("type", "a server has one source of analyses, and there is one in line " +
+                                                          std::to_string(first->options.line()) +
+                                                          "; take one out, or have another server for it"));
+    first = &one;
+  }
+  return {};
+}
+
 server_options options_of(const config::settings& settings, const log_function& log) {
   server_options options;
   options.name = settings.name;
@@ -163,6 +177,7 @@ result<parts> assembly::assemble() {
   disk::raise_descriptor_limit();  // for connections, and for the packs of repositories
   auto settings = read_settings();
   if (!settings) return tl::unexpected(std::move(settings.error()));
+  if (auto alone = check_analyses(settings->sources); !alone) return tl::unexpected(std::move(alone.error()));
   auto repositories = make_repositories(*settings);
   add_files(*settings, repositories ? &*repositories : nullptr);
   std::vector<made> all;

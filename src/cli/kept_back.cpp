@@ -34,12 +34,13 @@ void add_metrics(config::section from, const std::function<void(const std::strin
 
 /// The same of analyses.
 void add_analyses(config::section from, const std::function<void(const std::string&)>& add) {
-  for (const char* const key : {"store", "redis_password_file", "redis_key"}) {
-    const auto path = from.string(key);
-    if (path && *path && !(*path)->empty() && **path != ":memory:") add(from.path_from(**path));
-  }
+  const auto add_store = [&add](const std::string& path) {
+    for (const auto* const ending : {"", "-wal", "-shm"}) add(path + ending);
+  };
+  add_named(from, {"redis_password_file", "redis_key"}, add);
+  add_named(from, {"store"}, add_store);
   if (from.string("store").value_or(std::nullopt) || from.string("redis").value_or(std::nullopt)) return;
-  if (const auto usual = wallbounce::usual_store()) add(*usual);
+  if (const auto usual = wallbounce::usual_store()) add_store(*usual);
 }
 
 /// The same of a Drive, of which `from` is a copy: with the places that it takes where none are written.

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -59,6 +61,38 @@ void print_item(const survey_item& item, const std::vector<std::string>& scopes,
   to.end_object();
   print_json(line);
 }
+
+/// What a log has said is not complained of, and the other way round. Threads: any.
+class told_once {
+ public:
+  explicit told_once(log_function to) : all_(std::make_shared<state>()) { all_->to = std::move(to); }
+  [[nodiscard]] log_function log() const {
+    return [all = all_](std::string_view line) {
+      const std::lock_guard lock(all->mutex);
+      const auto is_told = [line](const std::string& one) { return line.find(one) != std::string_view::npos; };
+      if (std::any_of(all->complained.begin(), all->complained.end(), is_told)) return;
+      if (all->said.size() < most_remembered) all->said.emplace_back(line);
+      all->to(line);
+    };
+  }
+  void complain(const failure& why) const {
+    const std::lock_guard lock(all_->mutex);
+    const auto tells = [&why](const std::string& line) { return line.find(why.public_text) != std::string::npos; };
+    if (std::any_of(all_->said.begin(), all_->said.end(), tells)) return;
+    all_->complained.push_back(why.public_text);
+    cli::complain(why);
+  }
+
+ private:
+  static constexpr std::size_t most_remembered = 1000;
+  struct state {
+    std::mutex mutex;
+    std::vector<std::string> said;
+    std::vector<std::string> complained;
+    log_function to;
+  };
+  std::shared_ptr<state> all_;
+};
 
 /// What rules want of callers who show a token or a certificate.
 void print_rules(const scope_rules& all, bool as_json) {
@@ -155,7 +189,8 @@ void write_schemes_text(bool as_markdown) {
 int run(const check_command& what) {
   auto sources = what.what;
   sources.kept_back = {what.tokens};
-  assembly assembly(sources, standard_log());
+  const told_once told(standard_log());
+  assembly assembly(sources, told.log());
   auto whole = assembly.assemble();
   if (!whole) {
     complain(whole.error());
@@ -227,7 +262,7 @@ int run(const check_command& what) {
       print_item(item, item.is_served ? use.of(item.uri) : std::vector<std::string>(), what.as_json);
     });
     if (!outcome) {
-      complain(outcome.error());
+      told.complain(outcome.error());
       code = exit_server;
     }
   }

@@ -32,27 +32,15 @@ std::uint32_t big_endian_at(const char* bytes) noexcept {
   return out;
 }
 
-/// Before SQLite has opened it: closing any descriptor of a file gives up the locks that SQLite holds of it. The version of its
-/// tables; 0: it is new.
-result<std::uint32_t> look_at_head(const std::string& path, const file_kind& kind) {
-  disk::handle file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600));
-  if (!file.is_open()) return cannot_have(path, kind, std::strerror(errno));
-  struct stat facts{};
-  if (::fstat(file.get(), &facts) != 0) return cannot_have(path, kind, std::strerror(errno));
+/// The version of the tables of a file that is open; 0: it is new. Errors: it is of another kind, another program's, or newer.
+result<std::uint32_t> version_in(int file, const struct stat& facts, const std::string& path, const file_kind& kind) {
   if (!S_ISREG(facts.st_mode)) return cannot_have(path, kind, "it is no file; give the path of one");
   char head[100]{};
-  const auto got = disk::read_at(file.get(), head, sizeof head, 0);
+  const auto got = disk::read_at(file, head, sizeof head, 0);
   if (!got) return cannot_have(path, kind, std::strerror(got.error()));
-  // Others' files keep their mode.
-  const auto make_private = [&facts, &file] {
-    return facts.st_uid != ::geteuid() || (facts.st_mode & 0077) == 0 || ::fchmod(file.get(), 0600) == 0;
-  };
   // Zeros, or fewer bytes than a head with a journal beside: it was being made when the power went.
   static constexpr char zeros[100]{};
-  if (std::memcmp(head, zeros, sizeof head) == 0) {
-    if (!make_private()) return cannot_have(path, kind, std::strerror(errno));
-    return 0u;
-  }
+  if (std::memcmp(head, zeros, sizeof head) == 0) return 0u;
   const std::string what_to_do = "; give another path, or move that file away";
   if (*got < sizeof head || std::memcmp(head, "SQLite format 3", 16) != 0)
     return cannot_have(path, kind, "it is a file of another kind" + what_to_do);
@@ -63,8 +51,39 @@ result<std::uint32_t> look_at_head(const std::string& path, const file_kind& kin
     return cannot_have(path, kind,
                        "it was written by a newer version of this program (form " + std::to_string(version) +
                            ", and this one knows " + std::to_string(kind.version) + ")" + what_to_do);
-  if (!make_private()) return cannot_have(path, kind, std::strerror(errno));
   return version;
+}
+
+/// Before SQLite has opened it: closing any descriptor of a file gives up the locks that SQLite holds of it. As `version_in`;
+/// it is made where there is none.
+result<std::uint32_t> look_at_head(const std::string& path, const file_kind& kind) {
+  const disk::handle file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600));
+  if (!file.is_open()) return cannot_have(path, kind, std::strerror(errno));
+  struct stat facts{};
+  if (::fstat(file.get(), &facts) != 0) return cannot_have(path, kind, std::strerror(errno));
+  auto version = version_in(file.get(), facts, path, kind);
+  // Others' files keep their mode.
+  const bool is_private = !version || facts.st_uid != ::geteuid() || (facts.st_mode & 0077) == 0;
+  if (!is_private && ::fchmod(file.get(), 0600) != 0) return cannot_have(path, kind, std::strerror(errno));
+  return version;
+}
+
+/// Before anything is made beside a shared file: one that is none of ours is left as it is, and alone. One that somebody has
+/// locked may be half made, and is looked at under the lock.
+result<void> refuse_others(const std::string& path, const file_kind& kind) {
+  result<void> out{};
+  while_not_open_here(path, [&] {
+    const disk::handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    struct stat facts{};
+    if (!file.is_open() || ::fstat(file.get(), &facts) != 0) {
+      if (errno != ENOENT) out = cannot_have(path, kind, std::strerror(errno));
+      return;
+    }
+    const auto version = version_in(file.get(), facts, path, kind);
+    const bool may_be_begun = ::access((path + ".turns").c_str(), F_OK) == 0;
+    if (!version && !may_be_begun) out = tl::unexpected(version.error());
+  });
+  return out;
 }
 
 /// The tables of a new file come at once or not at all; what is set before them cannot be set later.
@@ -253,6 +272,9 @@ result<owned_file> open_owned(const std::string& path, const file_kind& kind,
     return out;
   }
   if (path.front() != '/') return cannot_have(path, kind, "the path must be absolute");
+  if (kind.is_shared) {
+    if (auto refused = refuse_others(path, kind); !refused) return tl::unexpected(std::move(refused.error()));
+  }
   auto lock = lock_owned(path, kind, kind.is_shared ? patience_with_openers : usual_patience);
   if (!lock) return tl::unexpected(std::move(lock.error()));
   if (!*lock) return cannot_have(path, kind, std::string(kind.user) + "; end it, or give another path");

@@ -25,6 +25,10 @@ class files_open_here {
     const std::lock_guard held(mutex_);
     return open_.contains(which);
   }
+  void unless_open(const file& which, const std::function<void()>& work) {
+    const std::lock_guard held(mutex_);
+    if (!open_.contains(which)) work();
+  }
   [[nodiscard]] std::shared_ptr<const void> take(const file& which) {
     const std::lock_guard held(mutex_);
     open_.insert(which);
@@ -55,6 +59,11 @@ result<disk::handle> join_users(const std::string& path, const file_kind& kind, 
 bool has_open_here(const std::string& path) {
   const auto which = identity_of(path);
   return which && files_open_here::all().has({which->device, which->number});
+}
+
+void while_not_open_here(const std::string& path, const std::function<void()>& work) {
+  const auto which = identity_of(path);
+  if (which) files_open_here::all().unless_open({which->device, which->number}, work);
 }
 
 std::shared_ptr<const void> note_open_here(const std::string& path) {

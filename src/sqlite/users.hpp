@@ -1,6 +1,7 @@
 /// Who has a shared database file open.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,8 @@ namespace hondana::sqlite {
 
 /// This process has the file open: it is not opened past SQLite, since closing that descriptor would give up SQLite's locks.
 [[nodiscard]] bool has_open_here(const std::string& path);
+/// Does this while no connection of this process can begin to have the file open; not at all where one has.
+void while_not_open_here(const std::string& path, const std::function<void()>& work);
 /// It has, until what is returned dies, which is after its connections. Null: there is no such file.
 [[nodiscard]] std::shared_ptr<const void> note_open_here(const std::string& path);
 

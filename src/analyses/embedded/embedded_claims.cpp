@@ -173,7 +173,7 @@ result<instant> embedded_store::renew(const ticket& by, milliseconds lease) {
     const auto found = claimed_by(by, until);
     if (!found) return tl::unexpected(found.error());
     in.is_changed = true;
-    until = in.now + lease.count();
+    until = std::max(until, in.now + static_cast<std::int64_t>(lease.count()));
     {
       auto renewing = writer_.ask("UPDATE claims SET until=?2 WHERE key=?1");
       if (!renewing) return tl::unexpected(std::move(renewing.error()));

@@ -315,6 +315,37 @@ result<std::vector<basis>> embedded_store::bases(std::string_view after, std::si
   return out;
 }
 
+result<store::based_page> embedded_store::based_on(std::string_view uri, const place_in_based& after, std::size_t most) const {
+  most = std::min(most, most_listed);
+  based_page out;
+  auto by = reader::take(*this);
+  if (!by) return tl::unexpected(std::move(by.error()));
+  std::vector<place_in_based> places;
+  {
+    auto asking =
+        by->file().ask("SELECT version, id FROM bases WHERE uri=?1 AND (version, id)>(?2, ?3) ORDER BY version, id LIMIT ?4");
+    if (!asking) return by->passed(std::move(asking.error()));
+    const auto raw = raw_id(after.id);
+    (*asking)->bind_text(1, uri).bind_text(2, after.version).bind(3, std::string_view(raw));
+    (*asking)->bind(4, static_cast<std::int64_t>(most + 1));
+    for (;;) {
+      const auto more = (*asking)->step();
+      if (!more) return by->passed(more.error());
+      if (!*more) break;
+      places.push_back({std::string((*asking)->bytes(0)), id_of_raw((*asking)->bytes(1))});
+    }
+  }
+  out.is_last = places.size() <= most;
+  if (!out.is_last) places.pop_back();
+  for (const auto& one : places) {
+    auto found = row_of(by->file(), one.id);
+    if (!found) return by->passed(std::move(found.error()));
+    if (*found) out.all.push_back(std::move((*found)->about));
+  }
+  if (!places.empty()) out.next = std::move(places.back());
+  return out;
+}
+
 result<changes> embedded_store::changes_since(std::uint64_t after, milliseconds wait, const std::stop_token& stop) const {
   const auto until = std::chrono::steady_clock::now() + wait;
   for (;;) {

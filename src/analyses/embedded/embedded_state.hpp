@@ -31,6 +31,7 @@ class embedded_store final : public store {
   [[nodiscard]] result<page> list(const selection& which, std::string_view after, std::size_t most) const override;
   [[nodiscard]] result<std::vector<std::string>> names(naming which, std::string_view prefix, std::size_t most) const override;
   [[nodiscard]] result<std::vector<basis>> bases(std::string_view after, std::size_t most) const override;
+  [[nodiscard]] result<based_page> based_on(std::string_view uri, const place_in_based& after, std::size_t most) const override;
   [[nodiscard]] result<claimed> claim(const wish& what) override;
   [[nodiscard]] result<instant> renew(const ticket& by, milliseconds lease) override;
   [[nodiscard]] result<summary> put(const ticket& by, const putting& what) override;

@@ -21,7 +21,7 @@ constexpr std::size_t longest_prefix = 64;
 tl::unexpected<failure> malformed_url(const std::string& why) {
   return fail(errc::invalid_argument,
               "the URL of a Redis server is malformed: " + why +
-                  "; it is redis://user@host:6379/0, rediss://… for TLS, or unix:///path/of/socket?db=0");
+                  "; it is redis://user@host:6379/0, rediss://… for TLS, or unix://user@/path/of/socket?db=0");
 }
 
 std::optional<int> whole_number(std::string_view text, int most) {
@@ -35,8 +35,26 @@ bool has_control(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; });
 }
 
+/// What stands before the @ of a URL. Errors: invalid_argument.
+result<std::string> user_in(std::string_view who) {
+  if (who.find(':') != std::string_view::npos)
+    return fail(errc::invalid_argument,
+                "a password stands in the URL of a Redis server, where many can read it; take it out, change it, and put it "
+                "into a file of mode 0600 or an environment variable");
+  auto user = percent_decode(who);
+  if (!user || user->empty() || has_control(*user)) return malformed_url("the user name is none");
+  return std::move(*user);
+}
+
 result<redis_address> socket_address(std::string_view rest) {
   redis_address out;
+  const auto authority = rest.substr(0, rest.find('/'));
+  if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
+    auto user = user_in(authority.substr(0, at));
+    if (!user) return tl::unexpected(std::move(user.error()));
+    out.user = std::move(*user);
+    rest.remove_prefix(at + 1);
+  }
   const auto query = std::min(rest.find('?'), rest.size());
   auto path = percent_decode(rest.substr(0, query));
   if (!path || path->empty() || path->front() != '/' || path->find('\0') != std::string::npos)
@@ -67,13 +85,8 @@ result<redis_address> redis_address_of(const std::string& url) {
   auto authority = rest.substr(0, slash);
   rest.remove_prefix(slash);
   if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
-    const auto who = authority.substr(0, at);
-    if (who.find(':') != std::string_view::npos)
-      return fail(errc::invalid_argument,
-                  "a password stands in the URL of a Redis server, where many can read it; take it out, change it, and put it "
-                  "into a file of mode 0600 or an environment variable");
-    auto user = percent_decode(who);
-    if (!user || user->empty() || has_control(*user)) return malformed_url("the user name is none");
+    auto user = user_in(authority.substr(0, at));
+    if (!user) return tl::unexpected(std::move(user.error()));
     out.user = std::move(*user);
     authority.remove_prefix(at + 1);
   }

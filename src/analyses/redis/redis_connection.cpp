@@ -29,7 +29,9 @@ struct known_error {
   std::string_view advice;
 };
 constexpr std::array known_errors{
-    known_error{"OOM", "it has no memory left (maxmemory), so nothing was written; give it more, or keep less"},
+    known_error{"OOM",
+                "it has no memory left (maxmemory), so nothing was written; give it more, or keep less: a smaller max_size, or "
+                "'hondana analysis rm'"},
     known_error{"NOAUTH", "it asks for a password; name a file or an environment variable that holds it"},
     known_error{"WRONGPASS", "it refused the user or the password; look at the file or the environment variable that holds it"},
     known_error{"NOPERM",
@@ -205,14 +207,16 @@ result<void> redis_connection::shake_hands(const redis_address& where, SSL_CTX* 
 }
 
 result<void> redis_connection::introduce(const redis_address& where, const redis_options& how) {
-  if (!how.password.empty()) {
+  // A user without a password of its own is let in with any.
+  if (!how.password.empty() || !where.user.empty()) {
     const auto said = where.user.empty() ? ask({"AUTH", how.password}) : ask({"AUTH", where.user, how.password});
     if (!said) return tl::unexpected(said.error());
     if (said->is_error()) {
       // Some servers say in their error what they were sent, so that only its code is told on.
       auto refused = refused_by(where.name, *said);
       const auto code = said->text.substr(0, std::min<std::size_t>(said->text.find(' '), 32));
-      const bool is_told = code.find(how.password) == std::string::npos && how.password.find(code) == std::string::npos;
+      const bool is_told = how.password.empty() ||
+                           (code.find(how.password) == std::string::npos && how.password.find(code) == std::string::npos);
       refused.value().private_text = is_told ? "to AUTH it said " + code : "it refused AUTH";
       return refused;
     }

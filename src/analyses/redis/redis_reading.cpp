@@ -13,6 +13,8 @@ namespace {
 constexpr milliseconds longest_block{100};
 constexpr std::size_t most_in_page = 1000;
 constexpr std::size_t most_looked_at = 10'000;
+/// Between a version of a resource and the id of what is based on it.
+constexpr char version_end = '\x1f';
 
 instant time_in(const reply& what) { return instant(milliseconds(what.as_number())); }
 
@@ -181,6 +183,24 @@ result<std::vector<basis>> redis_store::bases(std::string_view after, std::size_
   for (const auto& one : said->all) {
     if (out.size() >= most) break;
     for (const auto& version : one.at(1).all) out.push_back({one.at(0).text, version.text});
+  }
+  return out;
+}
+
+result<store::based_page> redis_store::based_on(std::string_view uri, const place_in_based& after, std::size_t most) const {
+  most = std::min(most, most_in_page);
+  const auto at_once = std::to_string(most + 1);
+  const auto behind = after.id.empty() ? std::string() : after.version + version_end + after.id;
+  const auto said = run(script::based_on, {uri, behind, at_once}, repeating::harmless);
+  if (!said) return tl::unexpected(said.error());
+  based_page out;
+  const auto& rows = said->at(1).all;
+  out.is_last = rows.size() <= most;
+  for (std::size_t i = 0; i < std::min(rows.size(), most); ++i) {
+    const auto& row = rows[i];
+    const auto& member = row.at(0).text;
+    out.next = {member.substr(0, std::min(member.find(version_end), member.size())), row.at(1).text};
+    if (!row.at(2).is_null()) out.all.push_back(summary_in(row.at(1), row.at(2)));
   }
   return out;
 }

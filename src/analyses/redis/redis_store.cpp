@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::size_t most_connections = 16;
 constexpr std::size_t most_idle_connections = 8;
-constexpr std::string_view form_of_keys = "1";
 
 /// Whether "7.0.15" is 6.2 or newer.
 bool is_new_enough(std::string_view info) {
@@ -132,16 +131,12 @@ result<void> redis_store::look_at_server() {
     if (loaded->is_error()) return refused_by(where_.name, *loaded);
     digests_[i] = loaded->text;
   }
+  // Who claims writes it: a server without memory is opened as well, to read and to forget.
   const auto form_key = root_ + "form";
-  if (const auto set = ask({"SET", form_key, form_of_keys, "NX"}, repeating::harmless); !set) {
-    return tl::unexpected(set.error());
-  } else if (set->is_error()) {
-    return refused_by(where_.name, *set);
-  }
   const auto form = ask({"GET", form_key}, repeating::harmless);
   if (!form) return tl::unexpected(form.error());
   if (form->is_error()) return refused_by(where_.name, *form);
-  if (form->text != form_of_keys)
+  if (!form->is_null() && form->text != form_of_keys)
     return hondana::fail(errc::source_unavailable, "the analyses in " + where_.name + " under " + options_.prefix +
                                                        " were written by a newer version of this program; give another prefix");
   const auto appended = setting("appendonly"), synced = setting("appendfsync"), evicted = setting("maxmemory-policy");

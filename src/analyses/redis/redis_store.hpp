@@ -15,7 +15,7 @@ namespace hondana::analyses {
 
 struct redis_options {
   /// `redis://host:port/0`, `rediss://host:port/0` (TLS), or `unix:///path/of/socket`, with `?db=0`. Port 6379 and database 0
-  /// unless given. A user name may stand in it (`redis://user@host`), a password must not.
+  /// unless given. A user name may stand in it (`redis://user@host`, `unix://user@/path`), a password must not.
   std::string url{};
   std::string password{};          ///< Empty: none. Never logged, and in no error.
   std::string authorities{};       ///< For TLS: a PEM file; empty: the system's.

@@ -7,8 +7,8 @@ namespace {
 // Keys, behind the beginning R: `e:ID` an analysis; `k:KEY` ids of a key, with 1 for complete, 2 for below, 0 for computing;
 // `l:KEY` its claim; `n:KEY` its failure; `p:DIGEST`, `s:SESSION`, `t:TAG` ids of a prompt, a session, a tag; `u:URI` versions
 // and ids of those based on it; `all` every id; `gone` when each is over; `sessions`, `tags`, `providers`, `uris` the names
-// there are; `claims` and `failures` keys; `state` the last token and change, and the bytes of bodies; `news` the last changes;
-// `counts`.
+// there are; `claims` and `failures` keys; `form` that of the keys (`form_of_keys`); `state` the last token and change, and the
+// bytes of bodies; `news` the last changes; `counts`.
 //
 // An analysis: k key, p prompt, h how, y task, t title, s session, c created, m changed, x expires, g gone, f confidence,
 // a agreement, q cost, w took, r rounds, n providers, b bytes, v version; B body, G tags, U what it is based on, j the put it
@@ -160,6 +160,17 @@ end
 return out
 )lua";
 
+// URI, behind which of its versions and ids, how many
+constexpr const char* based_on_script = R"lua(
+local out = {}
+for i, one in ipairs(redis.call('ZRANGEBYLEX', R .. 'u:' .. ARGV[1], ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'LIMIT', 0, ARGV[3])) do
+  local id = string.sub(one, -32)
+  local f = summary(id)
+  out[i] = {one, id, f[1] and f or false}
+end
+return {n(now), out}
+)lua";
+
 constexpr const char* facts_script = R"lua(
 local first = redis.call('ZRANGE', R .. 'all', 0, 0)[1]
 local last = redis.call('ZRANGE', R .. 'all', -1, -1)[1]
@@ -190,6 +201,7 @@ for i, one in ipairs(split(ARGV[7], '\n')) do
   if not uri then return redis.error_reply('ERR what it is based on is malformed') end
   context[i] = {uri, version}
 end
+redis.call('SET', R .. 'form', '1', 'NX')
 local token = redis.call('HINCRBY', R .. 'state', 'token', 1)
 if l[1] then drop(l[1], '3') end
 local left = 281474976710655 - now
@@ -223,13 +235,14 @@ return {there, {id, n(token), n(ending)}}
 
 // ID, token, lease
 constexpr const char* renew_script = R"lua(
-local key, why = holder(ARGV[1], ARGV[2])
-if not key then return {why} end
-local ending = n(now + tonumber(ARGV[3]))
+local key, held = holder(ARGV[1], ARGV[2])
+if not key then return {held} end
+local last = math.max(held, now + tonumber(ARGV[3]))
+local ending = n(last)
 redis.call('HSET', R .. 'l:' .. key, 'until', ending)
 redis.call('ZADD', R .. 'claims', ending, key)
 redis.call('HSET', R .. 'e:' .. ARGV[1], 'x', ending, 'g', ending)
-redis.call('ZADD', R .. 'gone', n(now + tonumber(ARGV[3]) + 600000), ARGV[1])
+redis.call('ZADD', R .. 'gone', n(last + 600000), ARGV[1])
 return {'ok', ending}
 )lua";
 
@@ -384,8 +397,8 @@ return 1
 )lua";
 
 constexpr std::array<const char*, count_of_scripts> scripts{
-    look_script,  get_script,   list_script, ids_script,  bases_script,  facts_script, changes_script,
-    claim_script, renew_script, put_script,  fail_script, forget_script, sweep_script, count_script};
+    look_script,  get_script,   list_script, ids_script,  bases_script,  based_on_script, facts_script, changes_script,
+    claim_script, renew_script, put_script,  fail_script, forget_script, sweep_script,    count_script};
 
 }  // namespace
 

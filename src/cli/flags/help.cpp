@@ -127,6 +127,39 @@ std::string command_help(const command_entry& of) {
   return text;
 }
 
+std::string group_help(std::string_view word) {
+  std::vector<const command_entry*> all;
+  for (const auto* one : commands())
+    if (one->name.starts_with(std::string(word) + ' ')) all.push_back(one);
+  if (all.size() < 2) return {};
+  const auto has = [](const command_entry& of, const flag& which) {
+    bool found = false;
+    for_each_flag(of, [&](const flag& one) { found = found || &one == &which; });
+    return found;
+  };
+  const auto is_shared = [&](const flag& which) {
+    return std::all_of(all.begin(), all.end(), [&](const auto* one) { return has(*one, which); });
+  };
+  std::string text = "Usage: hondana " + std::string(word) + " COMMAND [OPTIONS]\n";
+  std::vector<const flag*> shared;
+  for_each_flag(*all.front(), [&](const flag& one) {
+    if (is_shared(one)) shared.push_back(&one);
+  });
+  for (const auto* one : all) {
+    text += '\n' + synopsis(*one) + "\n    " + in_lines(std::string(one->summary) + '.', 4) + '\n';
+    rows own;
+    for (const auto& each : one->arguments) own.emplace_back(each.name, each.help);
+    std::vector<const flag*> flags;
+    for_each_flag(*one, [&](const flag& each) {
+      if (!is_shared(each)) flags.push_back(&each);
+    });
+    for (auto& each : rows_of(flags)) own.push_back(std::move(each));
+    text += in_columns(own);
+  }
+  text += "\nOptions of each\n" + in_columns(rows_of(shared));
+  return text + "\n'hondana " + std::string(word) + " COMMAND --help' says more of one.\n";
+}
+
 std::string program_help() {
   std::string text = std::string(program_summary) + "\n\n" + in_columns(terms_of(first_commands()));
   text += "\nUsage: hondana COMMAND [OPTIONS] [ARGUMENTS]; 'hondana COMMAND --help' shows a command's.\n";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cli/flags/table.hpp"
 
@@ -10,6 +11,8 @@ namespace hondana::cli {
 /// The first screen: the three commands people use most, then all.
 [[nodiscard]] std::string program_help();
 [[nodiscard]] std::string command_help(const command_entry& of);
+/// Of several commands with one first word, such as "token"; empty: there are none.
+[[nodiscard]] std::string group_help(std::string_view word);
 
 /// `hondana ls [OPTIONS] [URI] [--on TARGET | -- COMMAND ARGS...]`.
 [[nodiscard]] std::string synopsis(const command_entry& of);

@@ -226,14 +226,15 @@ line_outcome read_line(int count, const char* const* arguments) {
     if (entry->name.starts_with(std::string(first) + ' ')) meanings.push_back(entry);
   }
   if (!meanings.empty()) {
+    const auto word = meanings.front()->name.substr(0, first.size());
     if (all.size() > 2 && (std::string_view(all[2]) == "-h" || std::string_view(all[2]) == "--help"))
-      return help_wanted{meanings.front()};
+      return meanings.size() == 1 ? help_wanted{meanings.front()} : help_wanted{nullptr, word};
     std::string text = meanings.size() == 1 ? "the command is " : "the commands are ";
     for (const auto* one : meanings) {
       if (one != meanings.front()) text += one == meanings.back() ? " and " : ", ";
       text += in_quotes("hondana " + std::string(one->name));
     }
-    return misuse{text, std::string(meanings.front()->name)};
+    return misuse{text, std::string(meanings.size() == 1 ? meanings.front()->name : word)};
   }
   const auto known = first_words();
   auto meant = did_you_mean(first, known);

@@ -42,7 +42,8 @@ class command_line {
 
 /// Help was asked for.
 struct help_wanted {
-  const command_entry* of = nullptr;  ///< Null: the program's.
+  const command_entry* of = nullptr;  ///< Null: that of `group`.
+  std::string_view group{};           ///< The first word of several commands; empty: the program's.
 };
 struct version_wanted {};
 /// What is wrong, and whose help shows what was meant.

@@ -62,6 +62,8 @@ int analysis_exit_code(const failure& why) {
       return exit_not_found;
     case errc::source_unavailable:
     case errc::timed_out:
+    case errc::broken_protocol:
+    case errc::overloaded:  // such as by who computes the same just now: later it may be another
       return exit_unreachable;
     default:
       return exit_server;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -19,11 +20,13 @@
 #include "cli/verbs/verbs.hpp"
 #include "cli/visible.hpp"
 #include "json/writer.hpp"
+#include "schema/schema.hpp"
 
 namespace hondana::cli {
 namespace {
 
 constexpr std::size_t most_input = 16u << 20;
+constexpr std::int64_t code_of_misfits = -32602;
 
 std::string shown(const task& what, const std::string& text) { return what.shown.shows_output ? visible_lines(text) : text; }
 
@@ -104,6 +107,15 @@ void print_block(const task& what, const content_block& one) {
   }
 }
 
+/// Where the arguments do not fit what the tool says it takes; empty: they do, or nobody can tell. Asked once a call has gone
+/// wrong: some tools take more than they say.
+std::string misfit_of(const tool& called, const value& arguments) {
+  const auto wanted = schema::schema::compile(called.inputSchema);
+  if (!wanted) return {};
+  const auto misfit = wanted->check(arguments);
+  return misfit ? misfit->text() : std::string();
+}
+
 }  // namespace
 
 int call_tool(const task& what) {
@@ -125,7 +137,12 @@ int call_tool(const task& what) {
   if (!arguments) return what.with.explain(arguments.error());
   if (auto whole = has_all_required(*arguments, *found); !whole) return what.with.explain(whole.error());
   const auto got = what.with.server().call_tool(name, *arguments, what.with.how());
-  if (!got) return what.with.explain(got.error());
+  if (!got) {
+    auto why = got.error();
+    const bool is_of_arguments = why.answer && why.answer->code == code_of_misfits && !misfit_of(*found, *arguments).empty();
+    if (is_of_arguments) why.code = errc::invalid_argument;
+    return what.with.explain(why);
+  }
   if (what.line.has(json_flag)) {
     print_json(got->raw.to_text());
   } else {
@@ -133,8 +150,10 @@ int call_tool(const task& what) {
     if (got->content.empty() && got->structuredContent) print(shown(what, got->structuredContent->to_text()) + '\n');
   }
   if (!got->isError) return exit_ok;
-  say("the tool says that the call went wrong");
-  return exit_server;
+  const auto misfit = misfit_of(*found, *arguments);
+  say("the tool says that the call went wrong" +
+      (misfit.empty() ? "" : ", and its arguments do not fit its schema: " + visible_in_line(misfit)));
+  return misfit.empty() ? exit_server : exit_usage;
 }
 
 }  // namespace hondana::cli

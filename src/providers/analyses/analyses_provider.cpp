@@ -7,6 +7,7 @@
 
 #include <hondana/uri.hpp>
 
+#include "model/index_caller.hpp"
 #include "providers/analyses/describe.hpp"
 #include "providers/analyses/lookup.hpp"
 #include "providers/analyses/tools.hpp"
@@ -32,16 +33,38 @@ scheme_documentation analyses_provider::documentation() const { return wallbounc
 std::vector<resource_template> analyses_provider::templates() const { return wallbounce::templates(); }
 
 result<list_result> analyses_provider::list(const list_request& request) {
+  auto page = page_of(request);
+  // Lists of other sources go on without a store that cannot be had; health, the log, `hondana check` and reads say why. When
+  // it is back, a change of the list is told.
+  if (page || page.error().code == errc::cancelled || model::is_index(request.who)) return page;
+  on_->left_out(page.error());
+  return list_result{};
+}
+
+result<void> analyses_provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {
+  list_request asked;
+  static_cast<call&>(asked) = request;
+  for (;;) {
+    const auto page = page_of(asked);
+    if (!page) return tl::unexpected(page.error());
+    for (const auto& one : page->entries) each({one.name, one.uri, true, {}});
+    if (!page->resume) return {};
+    asked.after = *page->resume;
+  }
+}
+
+result<list_result> analyses_provider::page_of(const list_request& request) const {
+  if (auto why = on_->watched_problem()) return tl::unexpected(std::move(*why));
   list_result out;
   const auto is_after = [&](std::string_view uri) {
     return request.after.empty() || std::is_gt(compare_by_segment(uri, request.after));
   };
   if (request.limit == 0) return out;
+  auto kept = on_->kept();
+  if (!kept) return tl::unexpected(std::move(kept.error()));
   if (is_after(index_uri)) out.entries.push_back(index_entry());
   auto behind = request.after.empty() ? std::optional(std::string()) : id_behind(request.after);
   if (behind) {
-    auto kept = on_->kept();
-    if (!kept) return tl::unexpected(std::move(kept.error()));
     const auto now = about_now();
     for (bool is_last = false; !is_last;) {
       if (out.entries.size() >= request.limit) {

@@ -1,6 +1,7 @@
 /// The source of analyses: resources, tools, and notice of what they are based on.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,7 @@ class analyses_provider final : public provider, public neighbour {
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
+  [[nodiscard]] result<void> survey(const call& request, const std::function<void(const survey_item&)>& each) override;
   void watch(std::shared_ptr<change_listener> to) override;
   void attach(const std::string& uri) override;
   void detach(const std::string& uri) override;
@@ -45,6 +47,8 @@ class analyses_provider final : public provider, public neighbour {
 
  private:
   using cache_there = std::shared_ptr<analyses::cache>;
+  /// Errors: also why analyses cannot be had.
+  [[nodiscard]] result<list_result> page_of(const list_request& request) const;
   /// `is_vouched`: nobody else decides what it says.
   [[nodiscard]] result<reading> read_analysis(const read_request& request, const address& at, const std::string& id,
                                               bool is_vouched, vouching::moment then, const cache_there& in) const;

@@ -26,6 +26,18 @@ std::string described(const summary& of, bool is_stale) {
   return out;
 }
 
+/// Of what is always there, by its kind.
+resource lasting_entry(std::string_view uri, std::string kind, std::string title, std::string description) {
+  resource out;
+  out.uri = uri;
+  out.name = kind;
+  out.title = std::move(title);
+  out.description = std::move(description);
+  out.mimeType = mime_of(format::markdown);
+  out.kind = std::move(kind);
+  return out;
+}
+
 resource_template make_template(std::string text, std::string name, std::string title, std::string description) {
   resource_template out;
   out.uriTemplate = std::move(text);
@@ -93,25 +105,13 @@ resource entry_of(const address& at, const summary& of, analyses::instant now) {
 }
 
 resource index_entry() {
-  resource out;
-  out.uri = index_uri;
-  out.name = "analyses";
-  out.title = "Wall-Bounce analyses";
-  out.description = "What several language models agreed on, the newest first.";
-  out.mimeType = mime_of(format::markdown);
-  out.kind = "analyses";
-  return out;
+  return lasting_entry(index_uri, "analyses", "Wall-Bounce analyses",
+                       "What several language models agreed on, the newest first.");
 }
 
 resource statistics_entry() {
-  resource out;
-  out.uri = statistics_uri;
-  out.name = "statistics";
-  out.title = "What cached analyses are good for";
-  out.description = "Hits, misses, cost and time saved, by task type.";
-  out.mimeType = mime_of(format::markdown);
-  out.kind = "statistics";
-  return out;
+  return lasting_entry(statistics_uri, "statistics", "What cached analyses are good for",
+                       "Hits, misses, cost and time saved, by task type.");
 }
 
 std::vector<resource_template> templates() {

@@ -179,6 +179,7 @@ void follower::run(const std::stop_token& stop) {
   look_at_.clear();
   again_.clear();
   pause_ = first_pause;
+  on_->put_watched(true);
   while (!stop.stop_requested()) {
     if (!in) {
       if (auto opened = on_->kept()) {
@@ -204,6 +205,7 @@ void follower::run(const std::stop_token& stop) {
     }
     if (is_looking_) look(*in, stop);
   }
+  on_->put_watched(false);
 }
 
 void follower::tell(const std::vector<analyses::change>& all, bool are_some_missing, analyses::cache& in) {

@@ -23,15 +23,6 @@ namespace {
 
 constexpr std::size_t forgotten_at_once = 500;
 
-result<bool> is_based_on(const analyses::cache& in, const std::string& id, const std::string& uri) {
-  const auto found = in.get(id);
-  if (!found) return tl::unexpected(found.error());
-  if (!*found) return false;
-  return analyses::analysis_of(**found).map([&](const analyses::analysis& one) {
-    return std::any_of(one.asked.context.begin(), one.asked.context.end(), [&](const auto& basis) { return basis.uri == uri; });
-  });
-}
-
 tl::unexpected<failure> too_many_to_see(std::uint64_t forgotten) {
   return fail(errc::timed_out, "There are too many analyses to look through in the time of one call; " +
                                    std::to_string(forgotten) +
@@ -44,31 +35,61 @@ result<std::uint64_t> forget_one(analyses::cache& in, const std::string& id) {
   return in.forget(one);
 }
 
+/// Forgets what a caller may read, as long as its call lasts.
+class forgetter {
+ public:
+  forgetter(const ground& on, const call& by, analyses::cache& in) : on_(on), by_(by), in_(in) {}
+
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  /// Errors: cancelled; timed_out, saying how many there were.
+  [[nodiscard]] result<void> may_go_on() const {
+    if (by_.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+    if (std::chrono::steady_clock::now() >= by_.deadline) return too_many_to_see(count_);
+    return {};
+  }
+  [[nodiscard]] result<void> forget(const std::vector<analyses::summary>& all) {
+    for (const auto& one : all) {
+      if (auto may = may_go_on(); !may) return may;
+      if (!on_.may_read(by_.who, entry_of(one, about_now()))) continue;
+      const auto gone = forget_one(in_, one.id);
+      if (!gone) return tl::unexpected(gone.error());
+      count_ += *gone;
+    }
+    return {};
+  }
+
+ private:
+  const ground& on_;
+  const call& by_;
+  analyses::cache& in_;
+  std::uint64_t count_ = 0;
+};
+
 /// All that the caller may read of a selection.
-result<std::uint64_t> forget_readable(const ground& on, const call& by, const analyses::selection& which,
-                                      const std::string& context, analyses::cache& in) {
-  std::uint64_t count = 0;
+result<std::uint64_t> forget_readable(const ground& on, const call& by, const analyses::selection& which, analyses::cache& in) {
+  forgetter with(on, by, in);
   std::string behind;
   for (;;) {
-    if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-    if (std::chrono::steady_clock::now() >= by.deadline) return too_many_to_see(count);
+    if (auto may = with.may_go_on(); !may) return tl::unexpected(std::move(may.error()));
     const auto page = in.in().list(which, behind, forgotten_at_once);
     if (!page) return tl::unexpected(page.error());
+    if (auto done = with.forget(page->all); !done) return tl::unexpected(std::move(done.error()));
+    if (page->is_last) return with.count();
     behind = page->next;
-    for (const auto& one : page->all) {
-      if (!on.may_read(by.who, entry_of(one, about_now()))) continue;
-      if (!context.empty()) {
-        if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-        if (std::chrono::steady_clock::now() >= by.deadline) return too_many_to_see(count);
-        const auto is_it = is_based_on(in, one.id, context);
-        if (!is_it) return tl::unexpected(is_it.error());
-        if (!*is_it) continue;
-      }
-      const auto gone = forget_one(in, one.id);
-      if (!gone) return gone;
-      count += *gone;
-    }
-    if (page->is_last) return count;
+  }
+}
+
+/// The same of what rests on a resource.
+result<std::uint64_t> forget_readable_on(const ground& on, const call& by, const std::string& context, analyses::cache& in) {
+  forgetter with(on, by, in);
+  analyses::store::place_in_based behind;
+  for (;;) {
+    if (auto may = with.may_go_on(); !may) return tl::unexpected(std::move(may.error()));
+    const auto page = in.in().based_on(context, behind, forgotten_at_once);
+    if (!page) return tl::unexpected(page.error());
+    if (auto done = with.forget(page->all); !done) return tl::unexpected(std::move(done.error()));
+    if (page->is_last) return with.count();
+    behind = page->next;
   }
 }
 
@@ -123,7 +144,8 @@ result<std::uint64_t> forget(const ground& on, const call& by, const named_analy
   chosen.tag = which.tag;
   chosen.prompt = which.prompt;
   // By the digest of a prompt the store forgets nothing at once: its keys are those of whole questions.
-  if (by.who.view || by.who.proof || !which.prompt.empty()) return forget_readable(on, by, chosen, which.context, in);
+  if (by.who.view || by.who.proof || !which.prompt.empty())
+    return which.context.empty() ? forget_readable(on, by, chosen, in) : forget_readable_on(on, by, which.context, in);
   analyses::forgetting all;
   all.session = which.session;
   all.tag = which.tag;

@@ -6,6 +6,11 @@
 #include "secrets/redactor.hpp"
 
 namespace hondana::wallbounce {
+namespace {
+
+bool is_passing(errc why) noexcept { return why == errc::timed_out || why == errc::overloaded || why == errc::cancelled; }
+
+}  // namespace
 
 result<std::shared_ptr<analyses::cache>> ground::kept() {
   const auto present = [this]() -> result<std::shared_ptr<analyses::cache>> {
@@ -19,21 +24,40 @@ result<std::shared_ptr<analyses::cache>> ground::kept() {
   there = present();
   if (!there || *there) return there;
   auto made = how.open();
-  if (!made) say(made.error().public_text + (made.error().private_text.empty() ? "" : " (" + made.error().private_text + ')'));
-  const std::lock_guard lock(mutex_);
+  // What is configured wrongly is no fault of a peer's, and nothing that it may not see.
+  if (!made && !is_passing(made.error().code)) made.error().code = errc::source_unavailable;
+  std::unique_lock lock(mutex_);
+  std::string said;
   if (made) {
     kept_ = *made;
     problem_.reset();
+    if (!std::exchange(said_, {}).empty()) said = "they can be had again";
   } else {
-    problem_ = made.error();
+    const auto& why = made.error();
+    problem_ = why;
     asked_again_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    auto words = why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')');
+    if (words != said_) said = said_ = std::move(words);
   }
+  lock.unlock();
+  if (!said.empty()) say(said);
   return made;
 }
 
 std::optional<failure> ground::problem() const {
   const std::lock_guard lock(mutex_);
-  return problem_;
+  return kept_ ? kept_->trouble() : problem_;
+}
+
+std::optional<failure> ground::watched_problem() const {
+  const std::lock_guard lock(mutex_);
+  if (kept_) return kept_->trouble();
+  return is_watched_ ? problem_ : std::nullopt;
+}
+
+void ground::left_out(const failure& why) const {
+  const std::lock_guard lock(mutex_);
+  if (kept_) kept_->notice(why);
 }
 
 std::shared_ptr<neighbourhood> ground::where() const {

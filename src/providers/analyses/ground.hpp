@@ -1,6 +1,7 @@
 /// What one source of analyses stands on; shared by all that it is made of.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -38,8 +39,14 @@ class ground {
 
   /// The cache, opened if need be. Errors: why it cannot be; asked again after a second.
   [[nodiscard]] result<std::shared_ptr<analyses::cache>> kept();
-  /// What it was when it was asked for last; nothing: nobody has asked, or all is well.
+  /// Why it cannot be had, or why it hears nothing of its store; nothing: nobody has asked, or all is well. Does not block.
   [[nodiscard]] std::optional<failure> problem() const;
+  /// The same where a thread sees when it is over, so that nobody else need ask until then.
+  [[nodiscard]] std::optional<failure> watched_problem() const;
+  /// Whether a thread asks for the cache again and again until there is one.
+  void put_watched(bool is_watched) { is_watched_ = is_watched; }
+  /// Somebody was given a list without analyses for this.
+  void left_out(const failure& why) const;
 
   /// Null: the source is in no server.
   [[nodiscard]] std::shared_ptr<neighbourhood> where() const;
@@ -70,6 +77,8 @@ class ground {
   mutable std::mutex mutex_;
   std::shared_ptr<analyses::cache> kept_;
   std::optional<failure> problem_;
+  std::string said_;  // of it, to the log
+  std::atomic<bool> is_watched_ = false;
   std::chrono::steady_clock::time_point asked_again_{};
   std::shared_ptr<neighbourhood> where_;
   bool was_somewhere_ = false;

@@ -176,8 +176,9 @@ std::string markdown_of_index(const std::vector<summary>& all, analyses::instant
 }
 
 std::string markdown_of(const analyses::statistics& what, const analyses::store_facts& facts) {
-  auto out = std::string("# What cached analyses are good for\n\nKept: ") + std::to_string(facts.entries) + " of " +
-             std::to_string(facts.bytes) + " bytes; claimed: " + std::to_string(facts.claims) + ".";
+  auto out = std::string("# What cached analyses are good for\n\nKept: ") + std::to_string(facts.entries) +
+             (facts.entries == 1 ? " analysis, " : " analyses, ") + counted(facts.bytes, "byte") +
+             " of JSON; claimed: " + std::to_string(facts.claims) + ".";
   if (facts.oldest) out += " Oldest: " + model::iso_8601(*facts.oldest) + '.';
   if (facts.newest) out += " Newest: " + model::iso_8601(*facts.newest) + '.';
   out +=

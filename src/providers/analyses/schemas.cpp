@@ -26,6 +26,20 @@ constexpr std::string_view question_members = R"(
 constexpr std::string_view task_member =
     R"("task":{"type":"string","enum":["basic","premium","critical"],"default":"basic","description":"How much depends on the answer: how long it is kept, and what it has to reach"})";
 
+// What several tools take: a schema without its braces.
+constexpr std::string_view session_text = R"("type":"string","minLength":1,"maxLength":256)";
+constexpr std::string_view tag_text = R"("type":"string","minLength":1,"maxLength":128)";
+constexpr std::string_view digest_text = R"("type":"string","pattern":"^[0-9a-f]{64}$")";
+constexpr std::string_view uri_text = R"("type":"string","minLength":1,"maxLength":8192)";
+constexpr std::string_view lease_span = R"("type":"integer","minimum":1000,"maximum":3600000)";
+
+/// `"NAME":{TYPE,"description":"…"}`; an empty description: none.
+std::string schema_member(std::string_view name, std::string_view type, std::string_view description) {
+  std::string out = '"' + std::string(name) + R"(":{)" + std::string(type);
+  if (!description.empty()) out += R"(,"description":")" + std::string(description) + '"';
+  return out + '}';
+}
+
 constexpr std::string_view definitions = R"("$defs":{
 "share":{"type":"number","minimum":0,"maximum":1},
 "name":{"type":"string","minLength":1,"maxLength":128},
@@ -92,8 +106,13 @@ tool claim_entry() {
       "the same time, one is told to compute.",
       R"({"type":"object","properties":{)" + std::string(question_members) + "," + std::string(task_member) + R"(,
 "session":{"type":"string","maxLength":256,"description":"To find and invalidate analyses by"},
-"tags":{"type":"array","maxItems":64,"items":{"type":"string","minLength":1,"maxLength":128},"description":"The same"},
-"leaseMs":{"type":"integer","minimum":1000,"maximum":3600000,"description":"For how long it is to be yours; each part that is put, and renew, begins it anew"},
+"tags":{"type":"array","maxItems":64,"items":{)" +
+          std::string(tag_text) + R"(},"description":"The same"},
+)" +
+          schema_member(
+              "leaseMs", lease_span,
+              "For how long it is to be yours; each part that is put, and renew, keeps it going and makes it no shorter") +
+          R"(,
 "force":{"type":"boolean","default":false,"description":"Compute it anew, whatever there is"}
 },"required":["prompt"],"additionalProperties":false})",
       R"({"type":"object","properties":{"outcome":{"type":"string","enum":["claimed","fresh","stale","computing","failed"]},
@@ -118,7 +137,8 @@ tool put_entry() {
 "step":{"type":"string","enum":["whole","part","renew","fail","give_up"],"default":"whole"},
 "analysis":)" +
           analysis_schema() + R"(,
-"leaseMs":{"type":"integer","minimum":1000,"maximum":3600000,"description":"Of renew"},
+)" + schema_member("leaseMs", lease_span, "Of renew: it ends no sooner than in so long, and no sooner than before") +
+          R"(,
 "why":{"type":"string","maxLength":4096,"description":"Of fail"}
 },"additionalProperties":false,)" +
           std::string(definitions) + "}",
@@ -145,9 +165,10 @@ tool get_entry() {
       "\"computing\": "
       "not finished; analysis is what there is of it. \"failed\": computing it has just failed. \"missing\": there is none.",
       R"({"type":"object","properties":{)" + std::string(question_members) + "," + std::string(task_member) + R"(,
-"uri":{"type":"string","minLength":1,"maxLength":8192,"description":"Instead of the rest: wallbounce://analyses/ID"},
-"digest":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"Instead of the rest: that of the prompt, as in wallbounce://by-prompt/DIGEST"}
-},"additionalProperties":false})",
+)" + schema_member("uri", uri_text, "Instead of the rest: wallbounce://analyses/ID") +
+          "," +
+          schema_member("digest", digest_text, "Instead of the rest: that of the prompt, as in wallbounce://by-prompt/DIGEST") +
+          R"(},"additionalProperties":false})",
       R"({"type":"object","properties":{"outcome":{"type":"string","enum":["fresh","stale","below","computing","failed","missing"]},)" +
           std::string(found_members) + R"(},"required":["outcome"],"additionalProperties":false})");
   out.annotations.readOnlyHint = true;
@@ -161,13 +182,10 @@ tool invalidate_entry() {
       "Forgets analyses, and takes the claims of those that are being computed: one by its uri, all of a session, with a tag, "
       "of "
       "a prompt (digest), or based on a resource (context). Give one of these.",
-      R"({"type":"object","properties":{
-"uri":{"type":"string","minLength":1,"maxLength":8192,"description":"wallbounce://analyses/ID"},
-"session":{"type":"string","minLength":1,"maxLength":256},
-"tag":{"type":"string","minLength":1,"maxLength":128},
-"digest":{"type":"string","pattern":"^[0-9a-f]{64}$"},
-"context":{"type":"string","minLength":1,"maxLength":8192,"description":"The URI of a resource"}
-},"additionalProperties":false,"minProperties":1,"maxProperties":1})",
+      R"({"type":"object","properties":{)" + schema_member("uri", uri_text, "wallbounce://analyses/ID") + "," +
+          schema_member("session", session_text, {}) + "," + schema_member("tag", tag_text, {}) + "," +
+          schema_member("digest", digest_text, {}) + "," + schema_member("context", uri_text, "The URI of a resource") +
+          R"(},"additionalProperties":false,"minProperties":1,"maxProperties":1})",
       R"({"type":"object","properties":{"forgotten":{"type":"integer","minimum":0}},"required":["forgotten"],"additionalProperties":false})");
   out.annotations.readOnlyHint = false;
   out.annotations.destructiveHint = true;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyses/embedded/embedded_store.hpp"
+#include "analyses/redis/redis_address.hpp"
 #include "config/table_reader.hpp"
 #include "series/aggregation.hpp"
 
@@ -66,16 +67,17 @@ result<redis_settings> read_redis(config::section& from, config::table_reader& r
   return out;
 }
 
+/// What is said of a Redis where there is none would be passed over.
+void refuse_redis_keys(config::table_reader& reader) {
+  for (const auto* const key :
+       {"redis_password_file", "redis_password_env", "redis_ca", "redis_cert", "redis_key", "redis_prefix", "redis_timeout"})
+    if (reader.text(key)) reader.wrong(key, "it is of a Redis server, and redis = names none; add that, or take this out");
+}
+
 /// What a Redis is reached by: host:port, or the path of a socket.
-std::string place_of(std::string_view url) {
-  const auto begin = url.find("://");
-  auto rest = begin == std::string_view::npos ? url : url.substr(begin + 3);
-  if (url.starts_with("unix:")) return std::string(rest.substr(0, rest.find('?')));
-  rest = rest.substr(0, rest.find_first_of("/?"));
-  if (const auto user = rest.rfind('@'); user != std::string_view::npos) rest.remove_prefix(user + 1);
-  const auto last = rest.rfind(':');
-  const bool has_port = last != std::string_view::npos && rest.find(']', last) == std::string_view::npos;
-  return std::string(rest) + (has_port ? "" : ":6379");
+std::string place_of(const analyses::redis_address& at) {
+  if (!at.socket.empty()) return at.socket;
+  return (at.host.find(':') == std::string::npos ? at.host : '[' + at.host + ']') + ':' + std::to_string(at.port);
 }
 
 }  // namespace
@@ -98,6 +100,7 @@ result<settings> read_settings(config::section& from) {
   settings out;
   const auto store = reader.text("store");
   auto url = reader.text("redis");
+  if (!url) refuse_redis_keys(reader);
   if (url && store) reader.wrong("store", "analyses are kept in a file or in Redis, not in both; remove store or redis");
   if (url) {
     auto redis = read_redis(from, reader, std::move(*url));
@@ -136,7 +139,9 @@ result<hondana::needs> needs_of(const settings& what) {
     if (!what.path.empty()) out.folders.push_back({std::filesystem::path(what.path).parent_path().string(), true});
     return out;
   }
-  out.sockets.push_back(place_of(what.redis->at.url));
+  const auto at = analyses::redis_address_of(what.redis->at.url);
+  if (!at) return tl::unexpected(at.error());
+  out.sockets.push_back(place_of(*at));
   // Whoever exchanges a file puts another in its place.
   for (const auto& one :
        {what.redis->password_file, what.redis->at.authorities, what.redis->at.certificate, what.redis->at.key})
@@ -149,7 +154,8 @@ result<std::shared_ptr<analyses::cache>> open_cache(const settings& what, std::f
   if (what.redis) {
     auto at = what.redis->at;
     auto password = analyses::redis_password(what.redis->password_file, what.redis->password_variable);
-    if (!password) return tl::unexpected(std::move(password.error()));
+    // Nobody asks for the file: what it lacks is a matter of the configuration.
+    if (!password) return fail(errc::invalid_argument, password.error().public_text, password.error().private_text);
     at.password = std::move(*password);
     at.log = log;
     opened = analyses::open_redis(std::move(at));

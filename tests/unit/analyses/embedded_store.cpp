@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -44,6 +45,13 @@ class embedded_analyses : public testing::Test {
     return refused ? "opened" : refused.error().public_text;
   }
 
+  std::vector<std::string> names_in_folder() const {
+    std::vector<std::string> out;
+    for (const auto& one : std::filesystem::directory_iterator(folder_)) out.push_back(one.path().filename().string());
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
   std::string folder_{};
   std::string log_{};
   embedded_options options_{};
@@ -61,9 +69,16 @@ TEST_F(embedded_analyses, are_not_kept_in_files_of_others) {
       << "some notes of mine, longer than the head of a file of SQLite would be, which has a hundred bytes ....";
   EXPECT_EQ(why_not(), "cannot keep analyses in " + options_.path +
                            ": it is a file of another kind; give another path, or move that file away");
+  EXPECT_EQ(names_in_folder(), std::vector<std::string>{"analyses.db"}) << "and nothing is made beside them";
+  std::filesystem::remove(options_.path);
+  std::ofstream(options_.path).close();
+  ASSERT_TRUE(good(sqlite::connection::open(options_.path, "x")).run("CREATE TABLE theirs(one)"));
+  EXPECT_NE(why_not().find("it is another program's SQLite file"), std::string::npos);
+  EXPECT_EQ(names_in_folder(), std::vector<std::string>{"analyses.db"});
   std::filesystem::remove(options_.path);
   std::filesystem::create_directory(options_.path);
   EXPECT_NE(why_not(), "opened");
+  EXPECT_EQ(names_in_folder(), std::vector<std::string>{"analyses.db"});
   options_.path = "relative.db";
   EXPECT_NE(why_not().find("the path must be absolute"), std::string::npos);
 }

@@ -13,6 +13,7 @@
 
 #include "analyses/redis/redis_address.hpp"
 #include "analyses/redis/resp.hpp"
+#include "analyses/redis/scripts.hpp"
 #include "disk/handle.hpp"
 #include "unit/analyses/redis_server.hpp"
 #include "unit/analyses/store_contract.hpp"
@@ -51,17 +52,41 @@ TEST(redis_addresses, are_read) {
   got = good(redis_address_of("unix:///run/redis/a%20b.sock?db=3"));
   EXPECT_EQ(got.socket, "/run/redis/a b.sock");
   EXPECT_EQ(got.database, 3);
+  EXPECT_EQ(got.user, "");
+  got = good(redis_address_of("unix://a%40b@/run/redis@home.sock?db=3"));
+  EXPECT_EQ(got.socket, "/run/redis@home.sock");
+  EXPECT_EQ(got.user, "a@b");
+  EXPECT_EQ(got.name, "Redis at /run/redis@home.sock");
 }
 
 TEST(redis_addresses, that_are_none_are_refused) {
-  for (const auto* wrong : {"", "http://h", "redis://", "redis://h:0", "redis://h:70000", "redis://h:x", "redis://h/x",
-                            "redis://h/-1", "redis://h?db=1", "unix://rel", "unix:///a?x=1", "redis://[::1", "redis://h /0",
-                            "redis://h%00", "unix:///a%00b", "redis://@h"})
+  for (const auto* wrong : {"",
+                            "http://h",
+                            "redis://",
+                            "redis://h:0",
+                            "redis://h:70000",
+                            "redis://h:x",
+                            "redis://h/x",
+                            "redis://h/-1",
+                            "redis://h?db=1",
+                            "unix://rel",
+                            "unix:///a?x=1",
+                            "redis://[::1",
+                            "redis://h /0",
+                            "redis://h%00",
+                            "unix:///a%00b",
+                            "redis://@h",
+                            "unix://@/a",
+                            "unix://user/a",
+                            "unix://user@a",
+                            "unix://a%20b@/a"})
     EXPECT_FALSE(redis_address_of(wrong)) << wrong;
-  const auto refused = redis_address_of("redis://user:hunter2@h");
-  ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().public_text.find("a password stands in the URL"), std::string::npos);
-  EXPECT_EQ(refused.error().public_text.find("hunter2"), std::string::npos);
+  for (const auto* wrong : {"redis://user:hunter2@h", "unix://user:hunter2@/a"}) {
+    const auto refused = redis_address_of(wrong);
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_NE(refused.error().public_text.find("a password stands in the URL"), std::string::npos);
+    EXPECT_EQ(refused.error().public_text.find("hunter2"), std::string::npos);
+  }
   redis_options how;
   how.url = "redis://h";
   good(check(how));
@@ -161,6 +186,31 @@ TEST(analyses_in_redis, want_the_right_password_and_never_say_it) {
   EXPECT_NE(why_not_opened(how).find("this user may not do it"), std::string::npos);
 }
 
+TEST(analyses_in_redis, are_of_the_user_that_the_url_names_over_a_socket_as_well) {
+  redis_server server;
+  server.ask({"ACL", "SETUSER", "writer", "on", ">words", "~{mine}:*", "+@all"});
+  server.ask({"ACL", "SETUSER", "anybody", "on", "nopass", "~{open}:*", "+@all"});
+  auto how = server.options("mine");
+  how.url = "unix://writer@" + server.folder() + "/socket";
+  how.password = "words";
+  const auto kept = good(open_redis(how));
+  ASSERT_NE(kept, nullptr);
+  put_into(*kept, small_analysis("x"));
+  how.prefix = "other";
+  EXPECT_NE(why_not_opened(how).find("this user may not do it"), std::string::npos);
+  how.prefix = "mine";
+  how.password = "other words";
+  EXPECT_NE(why_not_opened(how).find("it refused the user or the password"), std::string::npos);
+  how.password.clear();
+  EXPECT_NE(why_not_opened(how).find("it refused the user or the password"), std::string::npos) << "not as another user";
+  how = server.options("open");
+  how.url = "unix://anybody@" + server.folder() + "/socket";
+  how.password.clear();
+  EXPECT_EQ(why_not_opened(how), "opened");
+  how.prefix = "mine";
+  EXPECT_NE(why_not_opened(how).find("this user may not do it"), std::string::npos);
+}
+
 TEST(analyses_in_redis, over_tls_want_a_certificate_that_is_vouched_for) {
   redis_server server({}, true);
   auto how = server.tcp_options();
@@ -235,6 +285,18 @@ TEST(analyses_in_redis, in_a_server_without_memory_are_refused_and_what_is_there
     EXPECT_EQ(good(kept->get(open_claim->id))->about.how, status::computing) << "nothing of it is half there";
     good(kept->fail(*open_claim, "no memory", std::chrono::seconds(10)));
   }
+  // Who comes now reads and forgets as well, whether anything was there before or not.
+  server.ask({"CONFIG", "SET", "maxmemory", "1mb"});  // less than there is
+  const auto late = good(open_redis(server.options()));
+  ASSERT_NE(late, nullptr);
+  EXPECT_EQ(good(late->look(key_of(there.front().asked))).found->body, encode_body(there.front()));
+  EXPECT_FALSE(good(late->list({}, {}, 10)).all.empty());
+  const auto refused = late->claim(wish_for(small_analysis("late")));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().public_text.find("hondana analysis rm"), std::string::npos) << refused.error().public_text;
+  EXPECT_EQ(why_not_opened(server.options("elsewhere")), "opened");
+  EXPECT_EQ(good(late->forget({.of = key_of(there.front().asked).all})).count, 1u);
+  server.ask({"CONFIG", "SET", "maxmemory", "6mb"});
   // What takes away is not refused, and then there is room again.
   limits few;
   few.entries = 3;
@@ -287,7 +349,10 @@ TEST(analyses_in_redis, of_a_newer_form_are_left_alone) {
   redis_server server;
   server.ask({"SET", "{test}:analyses:form", "2"});
   EXPECT_NE(why_not_opened(server.options()).find("were written by a newer version"), std::string::npos);
-  EXPECT_EQ(why_not_opened(server.options("elsewhere")), "opened");
+  const auto elsewhere = good(open_redis(server.options("elsewhere")));
+  ASSERT_NE(elsewhere, nullptr);
+  put_into(*elsewhere, small_analysis("x"));
+  EXPECT_EQ(server.ask({"GET", "{elsewhere}:analyses:form"}), form_of_keys) << "for newer versions to see";
 }
 
 TEST(analyses_in_redis, do_not_tell_on_what_a_server_says_of_a_password) {

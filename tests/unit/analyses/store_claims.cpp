@@ -103,6 +103,9 @@ TEST_P(store_contract, renews_a_lease) {
   EXPECT_EQ(look(what).claim->until, until);
   EXPECT_EQ(good(store_->get(by.id))->about.gone, until);
   EXPECT_FALSE(store_->renew(by, milliseconds(0)));
+  EXPECT_EQ(good(store_->renew(by, std::chrono::seconds(1))), until) << "a shorter one takes nothing away";
+  EXPECT_EQ(look(what).claim->until, until);
+  EXPECT_EQ(good(store_->get(by.id))->about.gone, until);
 }
 
 TEST_P(store_contract, shows_parts_while_they_arrive_and_serves_them_as_nothing) {

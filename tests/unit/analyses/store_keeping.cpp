@@ -1,4 +1,6 @@
 /// Forgetting, sweeping and listening in every kind of store.
+#include <algorithm>
+#include <string_view>
 #include <thread>
 
 #include "unit/analyses/store_contract.hpp"
@@ -56,6 +58,49 @@ TEST_P(store_contract, forgets_what_rests_on_another_version_and_takes_such_clai
   EXPECT_EQ(heard.all.size(), 3u);
   for (const auto& one : heard.all) EXPECT_EQ(one.what, change::kind::gone);
   EXPECT_EQ(good(store_->forget({.uri = "file:///x"})).count, 1u) << "no version holds any more";
+}
+
+TEST_P(store_contract, finds_what_rests_on_a_resource_page_by_page) {
+  const auto based_on = [&](const std::string& uri, std::size_t at_once) {
+    std::vector<std::string> out;
+    store::place_in_based behind;
+    for (int pages = 0; pages < 20; ++pages) {
+      const auto page = good(store_->based_on(uri, behind, at_once));
+      EXPECT_LE(page.all.size(), at_once);
+      for (const auto& one : page.all) out.push_back(one.title);
+      if (page.is_last) return out;
+      behind = page.next;
+    }
+    return std::vector<std::string>{"no end"};
+  };
+  std::vector<std::string> expected;
+  for (int i = 0; i < 5; ++i) {
+    auto what = small_analysis("p" + std::to_string(i));
+    what.asked.context = {{"file:///x", i < 3 ? "1" : "2"}, {"file:///y", ""}};
+    if (i == 4) {
+      static_cast<void>(claim(what));
+    } else {
+      put(what);
+    }
+    expected.push_back("p" + std::to_string(i));
+  }
+  auto other = small_analysis("other");
+  other.asked.context = {{"file:///xy", "1"}};
+  put(other);
+  for (const std::size_t at_once : {1u, 2u, 5u, 100u}) {
+    for (const auto* uri : {"file:///x", "file:///y"}) {
+      auto found = based_on(uri, at_once);
+      if (uri == std::string_view("file:///x")) {
+        ASSERT_EQ(found.size(), expected.size());
+        EXPECT_TRUE(std::all_of(found.begin() + 3, found.end(), [](const auto& one) { return one >= "p3"; })) << "by version";
+      }
+      std::sort(found.begin(), found.end());
+      EXPECT_EQ(found, expected) << uri << at_once;
+    }
+  }
+  EXPECT_TRUE(based_on("file:///z", 10).empty());
+  EXPECT_EQ(good(store_->forget({.uri = "file:///y"})).count, 5u);
+  EXPECT_TRUE(based_on("file:///x", 10).empty());
 }
 
 TEST_P(store_contract, sweeps_what_is_over_and_the_oldest_beyond_its_limits) {

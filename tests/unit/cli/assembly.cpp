@@ -47,6 +47,50 @@ TEST(assembly, keeps_back_what_an_earlier_configuration_named) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(assembly, keeps_back_the_store_of_analyses_also_where_none_is_named) {
+  std::string folder = (std::filesystem::temp_directory_path() / "assembly-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  std::filesystem::create_directories(folder + "/hondana");
+  for (const char* one : {"analyses.db", "analyses.db-wal", "analyses.db-shm", "open.txt", "named.db", "named.db-wal"})
+    std::ofstream(folder + "/hondana/" + one) << "x";
+  const auto* const before = std::getenv("XDG_STATE_HOME");
+  const std::string state = before == nullptr ? "" : before;
+  ::setenv("XDG_STATE_HOME", folder.c_str(), 1);
+  const auto config = folder + "/h.toml";
+  const auto serve = [&](const std::string& store) {
+    std::ofstream(config) << "[[source]]\ntype = \"files\"\npath = \"hondana\"\nallow = [\"*\"]\n"
+                          << "[[source]]\ntype = \"analyses\"\n"
+                          << store;
+    return served_by(assembly({.paths = {}, .config = config, .allow = {}}, {}).assemble());
+  };
+  auto now = serve("");
+  for (const char* one : {"analyses.db", "analyses.db-wal", "analyses.db-shm"}) EXPECT_FALSE(now[one]) << one;
+  EXPECT_TRUE(now["open.txt"]);
+  EXPECT_TRUE(now["named.db"]);
+  now = serve("store = \"hondana/named.db\"\n");
+  for (const char* one : {"named.db", "named.db-wal"}) EXPECT_FALSE(now[one]) << one;
+  EXPECT_TRUE(now["analyses.db"]);
+  if (before == nullptr) {
+    ::unsetenv("XDG_STATE_HOME");
+  } else {
+    ::setenv("XDG_STATE_HOME", state.c_str(), 1);
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(assembly, has_one_source_of_analyses) {
+  std::string folder = (std::filesystem::temp_directory_path() / "assembly-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const auto config = folder + "/h.toml";
+  std::ofstream(config) << "[[source]]\ntype = \"analyses\"\nstore = \":memory:\"\n[[source]]\ntype = \"analyses\"\n"
+                           "store = \"b/b.db\"\n";
+  const auto refused = assembly({.paths = {}, .config = config, .allow = {}}, {}).assemble();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().public_text.find(config + ":5: "), 0u) << refused.error().public_text;
+  EXPECT_NE(refused.error().public_text.find("there is one in line 1"), std::string::npos) << refused.error().public_text;
+  std::filesystem::remove_all(folder);
+}
+
 TEST(assembly, keeps_back_the_secrets_and_stores_that_metrics_and_traces_name) {
   std::string folder = (std::filesystem::temp_directory_path() / "assembly-XXXXXX").string();
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);

@@ -101,6 +101,25 @@ TEST(flags, the_help_of_a_command_shows_its_flags_arguments_and_examples) {
   }
 }
 
+TEST(flags, the_help_of_several_commands_shows_each_with_its_flags_and_arguments) {
+  for (const auto* word : {"analysis", "token"}) {
+    const auto text = group_help(word);
+    std::size_t count = 0;
+    for (const auto* one : commands()) {
+      if (!one->name.starts_with(std::string(word) + ' ')) continue;
+      ++count;
+      EXPECT_TRUE(holds(text, '\n' + synopsis(*one) + "\n    " + std::string(one->summary) + ".\n")) << one->name;
+      for_each_flag(*one, [&](const flag& each) { EXPECT_TRUE(holds(text, "  " + spelling(each))) << each.name; });
+      for (const auto& each : one->arguments) EXPECT_TRUE(holds(text, "\n  " + std::string(each.name))) << one->name;
+    }
+    EXPECT_GT(count, 2u);
+  }
+  const auto text = group_help("analysis");
+  EXPECT_EQ(text.find("--json"), text.rfind("--json")) << "what all have is told once";
+  EXPECT_EQ(group_help("config"), "");
+  EXPECT_EQ(group_help("no such"), "");
+}
+
 TEST(flags, paragraphs_of_the_help_have_an_empty_line_between_them) {
   EXPECT_TRUE(holds(command_help(*find_command("read")), " is one, too.\n\nThe bytes come as they are, "));
 }

@@ -81,6 +81,10 @@ TEST(line, takes_a_command_of_two_words) {
   EXPECT_EQ(fault_of({"token", "revoke"}), "\"hondana token revoke\" needs an ID: As 'hondana token ls' shows it");
   EXPECT_EQ(fault_of({"config", "imprt"}), "the command is \"hondana config import\"");
   EXPECT_EQ(std::get<help_wanted>(taken_apart({"config", "--help"})).of, &import_entry);
+  const auto several = std::get<help_wanted>(taken_apart({"token", "--help"}));
+  EXPECT_EQ(several.of, nullptr);
+  EXPECT_EQ(several.group, "token");
+  EXPECT_EQ(std::get<misuse>(taken_apart({"token"})).command, "token");
 }
 
 TEST(line, wants_help_and_version_before_and_behind_a_command) {

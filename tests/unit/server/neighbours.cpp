@@ -1,6 +1,7 @@
 /// Sources that bring tools and hear of the others.
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,7 +23,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// Has one tool, which tells the version of what it is asked for.
-class curious final : public provider, public neighbour {
+class curious : public provider, public neighbour {
  public:
   explicit curious(std::string tool_name = "version_of") : tool_name_(std::move(tool_name)) {}
   std::string name() const override { return "curious " + tool_name_; }
@@ -71,6 +72,16 @@ class curious final : public provider, public neighbour {
   std::vector<std::string> heard_;
 };
 
+/// Asks as soon as it is listened to, which is before whoever added it goes on.
+class hasty final : public curious {
+ public:
+  void watch(std::shared_ptr<change_listener> to) override {
+    if (to && ask && said.empty()) said = ask();
+  }
+  std::function<std::string()> ask;
+  std::string said;
+};
+
 resource versioned_entry(const std::string& uri, std::string version = {}) {
   resource out;
   out.uri = uri;
@@ -101,6 +112,22 @@ TEST(neighbours, bring_tools_that_ask_for_versions_of_what_others_serve) {
   ASSERT_TRUE(shelf->add(versioned_entry("memo:///b"), "another content"));
   EXPECT_THAT(call_tool(of, "version_of", "memo:///b"), AllOf(HasSubstr("version content-"), testing::Ne(by_content)));
   EXPECT_THAT(call_tool(of, "version_of", "memo:///c"), AllOf(HasSubstr("isError\":true"), HasSubstr("not found")));
+}
+
+TEST(neighbours, know_the_others_before_their_first_call) {
+  server of(server_options{});
+  const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///");
+  ASSERT_TRUE(shelf->add(versioned_entry("memo:///a", "v7"), "text"));
+  ASSERT_TRUE(of.add(shelf));
+  const auto added = std::make_shared<hasty>();
+  added->ask = [&of] { return call_tool(of, "version_of", "memo:///a"); };
+  ASSERT_TRUE(of.add(added));
+  EXPECT_THAT(added->said, HasSubstr("version v7"));
+  // As at a reload that makes a source anew.
+  const auto anew = std::make_shared<hasty>();
+  anew->ask = added->ask;
+  ASSERT_TRUE(of.replace(server_options{}, {shelf, anew}));
+  EXPECT_THAT(anew->said, HasSubstr("version v7"));
 }
 
 TEST(neighbours, are_told_versions_only_of_what_their_caller_may_read) {

@@ -190,6 +190,15 @@ TEST_F(contexts_of_analyses, that_are_another_thing_for_each_caller_hold_as_long
   EXPECT_THAT(outcome_by_uri(done), HasSubstr("There is no such analysis"));
 }
 
+TEST_F(contexts_of_analyses, are_what_a_restricted_caller_forgets_by_and_nothing_else_is_looked_at) {
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(member_of(put("根拠 " + std::to_string(i), true), "status"), "complete");
+  const auto other = test::put_into(*kept_, test::made_analysis("根拠なし"));
+  const auto done = call_tool("analysis_invalidate", value::object{{"context", folder_uri}}, true);
+  EXPECT_EQ(done.integer_at("forgotten").value_or(-1), 3) << member_of(done, "forgotten");
+  EXPECT_TRUE(kept_->get(other).value());
+  EXPECT_EQ(kept_->in().facts().value().entries, 1u);
+}
+
 TEST_F(contexts_of_analyses, are_unknown_to_a_source_that_has_left_its_server) {
   const auto done = put("去る");
   source_->settle(nullptr);
