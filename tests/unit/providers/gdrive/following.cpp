@@ -1,4 +1,5 @@
 /// Crawls that go on, changes that are told, and errors in between.
+#include "model/index_caller.hpp"
 #include "unit/providers/gdrive/paper_drive.hpp"
 
 namespace hondana::gdrive {
@@ -354,7 +355,7 @@ TEST_F(gdrive_following, nothing_known_and_nobody_logged_in_says_what_to_do) {
   const auto page = drive->list(any);
   ASSERT_TRUE(page) << "lists of other sources go on";
   EXPECT_TRUE(page->entries.empty());
-  any.who.identity = "search";
+  any.who = model::index_caller();
   const auto indexed = drive->list(any);
   ASSERT_FALSE(indexed) << "or the index would forget what it has";
   EXPECT_EQ(indexed.error().code, errc::unauthorized);

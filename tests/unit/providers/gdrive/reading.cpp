@@ -236,14 +236,6 @@ TEST_F(gdrive_reads, every_refusal_of_drive_reaches_the_reader_with_what_to_do) 
     EXPECT_EQ(made.error().public_text, words);
     EXPECT_EQ(made.error().code, errc::source_unavailable) << "whose text reaches peers";
   }
-  paper->refuse("content", refusal(trouble::forbidden, errc::access_denied, "No."));
-  read_request indexing;
-  indexing.uri = indexing.asked_uri = "gdrive:///1a";
-  indexing.max_bytes = 1u << 20;
-  indexing.who.identity = "search";
-  EXPECT_EQ(drive->read(indexing).error().code, errc::resource_not_found) << "or its old text would be found for ever";
-  indexing.who.address = "192.0.2.1";
-  EXPECT_EQ(drive->read(indexing).error().code, errc::source_unavailable) << "somebody who is called so";
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan")) << "nothing is lost by that";
 }
 
