@@ -69,6 +69,7 @@ const seed = {
     { id: 'linked', name: 'linked.txt', text: 'by its link\n', permissions: [{ type: 'anyone' }], resourceKey: '0-key', needsKey: true },
     { id: 'leads', name: 'leads', mimeType: types.shortcut, target: 'linked' },
     { id: 'ours', name: 'ours.txt', drive: team, text: 'in the shared drive\n' },
+    { id: 'log', name: '点検の記録', mimeType: types.document, owner: 'taro@example.com', text: '# 点検の記録\n\n水門の扉に油を差した。\n' },
     { id: 'secret', name: 'secret.txt', text: 's', permissions: [{ role: 'owner', whom: 'hanako@example.com' }] },
   ],
 };
@@ -252,6 +253,18 @@ async function converse({ name, make }, google) {
   });
 
   if (!real_key) {
+    await check(`${name}: finds what one person owns, by the address that entries have`, async () => {
+      const owned = async (owner) =>
+        (await complete_answer(wait, () => json(`search:///?q=${encodeURIComponent('水門')}&limit=50&owner=${encodeURIComponent(owner)}`))).results.map(({ uri }) => uri);
+      const of = (id) => listed.get(id)._meta['dev.hondana/owner'];
+      assert.equal(of('log'), 'taro@example.com');
+      assert.deepEqual([...new Set(await owned('Taro@Example.com'))], [listed.get('log').uri]);
+      const hers = await owned(of('manual'));
+      assert.ok(hers.includes(listed.get('manual').uri) && !hers.includes(listed.get('log').uri), hers.join());
+      assert.deepEqual(await owned('taro'), []);
+      const { message } = await peer.refused(json(`search:///?q=x&owner=`));
+      assert.match(message, /owner/);
+    });
     await check(`${name}: reads one sheet by its name, a link by its key, and what is too large by its export link`, async () => {
       const [sheet] = (await peer.read(`${listed.get('table').uri}?sheet=${encodeURIComponent(tables[1].name)}`)).contents;
       assert.deepEqual(rows_in(sheet.text), rows_in(csv_of(tables[1].rows).join('\n')));

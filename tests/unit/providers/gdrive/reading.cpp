@@ -399,6 +399,7 @@ TEST_F(gdrive_reads, entries_say_who_owns_a_file_and_where_it_is_on_the_web) {
   paper->hold(one);
   auto odd = paper_file("1b", "Odd");
   odd.web_link = "javascript:alert(1)";
+  odd.owners = {{"Ann", "ann@example.com"}, {"", ""}, {"花子", ""}};
   paper->hold(odd);
   const auto drive = serve();
   ASSERT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
@@ -407,11 +408,12 @@ TEST_F(gdrive_reads, entries_say_who_owns_a_file_and_where_it_is_on_the_web) {
   const auto entry = drive->describe(request);
   ASSERT_TRUE(entry);
   EXPECT_EQ(entry->size, 12u);
-  EXPECT_EQ(fact(entry->metadata, owner_key), "ann@example.com");
+  EXPECT_EQ(fact(entry->metadata, "dev.hondana/owner"), "ann@example.com");
   EXPECT_EQ(fact(entry->metadata, link_key), "https://drive.google.com/file/d/1a/view");
   EXPECT_EQ(entry->annotations.priority, 0.7 - 0.1);
   request.uri = "gdrive:///1b";
   EXPECT_EQ(fact(drive->describe(request).value().metadata, link_key), "");
+  EXPECT_EQ(fact(drive->describe(request).value().metadata, "dev.hondana/owner"), "ann@example.com, 花子");
 }
 
 }  // namespace
