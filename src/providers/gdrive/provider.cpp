@@ -207,6 +207,9 @@ hondana::needs gdrive_provider::needs() const {
   for (const auto& path : how_.private_folders) all.folders.push_back({path, false});
   all.sockets = how_.from->places();
   all.sockets.insert(all.sockets.end(), how_.places.begin(), how_.places.end());
+  std::sort(all.sockets.begin(), all.sockets.end());
+  all.sockets.erase(std::unique(all.sockets.begin(), all.sockets.end()), all.sockets.end());
+  if (!all.sockets.empty() && all.sockets.front() == "*:*") all.sockets.resize(1);
   if (!how_.renderer) return all;
   for (const auto& command : how_.renderer->commands()) {
     if (command.empty() || !command.front().starts_with('/')) continue;
