@@ -39,7 +39,7 @@ struct icon {
   bool operator==(const icon&) const = default;
 };
 
-/// A scalar of `resource::metadata`. "dev.hondana/owner": whose it is, e-mail addresses or else names, ", " between several.
+/// A scalar in `resource::metadata`.
 using metadata_value = std::variant<bool, std::int64_t, double, std::string>;
 using metadata = std::vector<std::pair<std::string, metadata_value>>;
 

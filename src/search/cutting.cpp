@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/facts.hpp>
+
 #include "bridge/pulling.hpp"
 #include "charsets/charsets.hpp"
 #include "language/language.hpp"
-#include "model/owner.hpp"
 #include "search/alone.hpp"
 
 namespace hondana::search {
@@ -23,7 +24,7 @@ bool may_pass(errc why) noexcept {
 
 std::string owners_said_by(const resource& entry) {
   for (const auto& [key, value] : entry.metadata) {
-    if (key != model::owner_fact) continue;
+    if (key != owner_fact) continue;
     if (const auto* text = std::get_if<std::string>(&value)) return comparable_owner(*text);
   }
   return {};

@@ -9,9 +9,10 @@
 
 #include <nettle/sha2.h>
 
+#include <hondana/facts.hpp>
+
 #include "json/utf8.hpp"
 #include "language/language.hpp"
-#include "model/owner.hpp"
 
 namespace hondana::search {
 namespace {
@@ -42,9 +43,9 @@ std::string_view scheme_of(std::string_view uri) noexcept { return uri.substr(0,
 /// Whether it is one of those that `all` has, or some that follow each other there.
 bool is_among(std::string_view one, std::string_view all) noexcept {
   for (auto at = all.find(one); at != std::string_view::npos; at = all.find(one, at + 1)) {
-    const bool begins_there = at == 0 || all.substr(0, at).ends_with(model::between_owners);
+    const bool begins_there = at == 0 || all.substr(0, at).ends_with(between_owners);
     const auto behind = all.substr(at + one.size());
-    if (begins_there && (behind.empty() || behind.starts_with(model::between_owners))) return true;
+    if (begins_there && (behind.empty() || behind.starts_with(between_owners))) return true;
   }
   return false;
 }

@@ -33,7 +33,8 @@ struct document {
   std::string language{};  ///< BCP 47; empty: unknown.
   std::string problem{};   ///< Why there are no passages of its contents, for people; empty: there are.
   std::string made{};      ///< How its texts were made, see making.hpp.
-  std::string owners{};    ///< As `model::owner_fact` has them, but as `comparable_owner` spells it; empty: not stated.
+  std::string
+      owners{};  ///< As `owner_fact` (hondana/facts.hpp) has them, but as `comparable_owner` spells it; empty: not stated.
   /// Digest of what a list says of it, where that is not what stands here: the title may be that of the contents.
   std::optional<std::uint64_t> listed{};
   std::optional<double> priority{};

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "model/owner.hpp"
+#include <hondana/facts.hpp>
 
 namespace hondana::gdrive {
 
@@ -19,7 +19,7 @@ std::string owners_of(const drive::file& from) {
   for (std::size_t i = 0; i < std::min(most_owners, from.owners.size()); ++i) {
     const auto& one = from.owners[i].email.empty() ? from.owners[i].name : from.owners[i].email;
     if (one.empty()) continue;
-    if (!out.empty()) out += model::between_owners;
+    if (!out.empty()) out += between_owners;
     out += one;
   }
   return out;
