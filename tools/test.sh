@@ -1,14 +1,22 @@
 # `./dev test`: every check of the house except lint. Sourced by ./dev.
 # shellcheck shell=bash
 
+# What has failed, after all else, where it is seen: tests by name, and what they expected.
+print_failures() { # FILE
+  printf '\n== what failed\n'
+  grep -E -A 8 '^\[  FAILED  \] [^ ]+ \(|: Failure$|: error:|SUMMARY: .*Sanitizer' "$1" | grep -vE '^\[ (RUN|      OK) ' | head -120 || true
+}
+
 run_ctest() { # PRESET [ctest arguments]
-  local preset=$1 said=$root/build/$1/ctest.txt name why
+  local preset=$1 said=$root/build/$1/ctest.txt name why status=0
   shift
-  (cd "$root" && ctest --preset "$preset" --parallel "$jobs" "$@") </dev/null | tee "$said"
+  (cd "$root" && ctest --preset "$preset" --parallel "$jobs" "$@") </dev/null | tee "$said" || status=$?
+  ((status == 0)) || print_failures "$said"
   while read -r name; do
     why=$(sed -n "/^\"$name\" start time/,/<end of output>/s/^skipped: //p" "$root/build/$preset/Testing/Temporary/LastTest.log")
     skip "$name" "${why:-it says no more}"
   done < <(sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) \.*\*\*\*Skipped.*$/\1/p' "$said")
+  return "$status"
 }
 
 # without_warnings COMMAND...: one that builds, and must not be warned by the compiler.

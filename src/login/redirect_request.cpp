@@ -7,6 +7,7 @@
 
 #include "letters/lower_case.hpp"
 #include "transport/http_calls/response_head.hpp"
+#include "uri/query.hpp"
 
 namespace hondana::login {
 namespace {
@@ -38,11 +39,9 @@ struct field {
 
 std::optional<std::string> parameter_in(std::string_view query, std::string_view name) {
   while (!query.empty()) {
-    const auto one = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(one.size() + 1, query.size()));
-    const auto equals = one.find('=');
-    if (one.substr(0, equals) != name) continue;
-    auto value = percent_decode(equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1));
+    const auto one = uri::take_parameter(query);
+    if (one.name != name) continue;
+    auto value = percent_decode(one.value);
     return value ? std::optional(std::move(*value)) : std::nullopt;
   }
   return std::nullopt;

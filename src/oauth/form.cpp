@@ -1,5 +1,6 @@
 /// Writes and reads forms.
 #include "oauth/form.hpp"
+#include "uri/query.hpp"
 
 #include <algorithm>
 #include <hondana/uri.hpp>
@@ -32,14 +33,11 @@ result<fields> read_query(std::string_view query) {
     return fail(errc::broken_protocol, "the query is longer than " + std::to_string(longest_query) + " bytes");
   fields out;
   while (!query.empty()) {
-    const auto end = query.find('&');
-    const auto one = query.substr(0, end);
-    query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
-    if (one.empty()) continue;
-    const auto equals = one.find('=');
-    auto name = decoded(std::string(one.substr(0, equals)));
-    auto text =
-        equals == std::string_view::npos ? result<std::string>(std::string()) : decoded(std::string(one.substr(equals + 1)));
+    const bool is_empty = query.front() == '&';
+    const auto written = uri::take_parameter(query);
+    if (is_empty) continue;
+    auto name = decoded(std::string(written.name));
+    auto text = decoded(std::string(written.value));
     if (!name || !text) return tl::unexpected(std::move(name ? text.error() : name.error()));
     if (find(out, *name) != nullptr) return fail(errc::broken_protocol, "the query has a parameter twice");
     if (out.size() == most_query_fields) return fail(errc::broken_protocol, "the query has too many parameters");

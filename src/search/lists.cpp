@@ -10,8 +10,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Passages with a word that are looked at, at most: weighing one takes about a microsecond.
-constexpr std::size_t most_looked_at = 8'000;
+/// Passages with a word that are looked at, at most: finding and weighing one takes two to four microseconds.
+constexpr std::size_t most_looked_at = 5'000;
 /// Neighbours asked for: some are of what does not pass, or what the caller may not have. Then for more, up to the last.
 constexpr std::size_t first_near = 400;
 constexpr std::size_t most_near = 3'200;

@@ -1,5 +1,6 @@
 /// Taking URIs apart, and making them.
 #include "providers/configuration/address.hpp"
+#include "uri/query.hpp"
 
 #include <utility>
 
@@ -21,12 +22,8 @@ tl::unexpected<failure> no_such_resource() {
 result<void> read_parameters(std::string_view query, bool has_key, bool has_format, address& into) {
   bool is_format_given = false;
   while (!query.empty()) {
-    const auto end = query.find('&');
-    const auto one = query.substr(0, end);
-    query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
-    const auto equals = one.find('=');
-    const auto name = one.substr(0, equals);
-    auto value = percent_decode(equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1));
+    const auto [name, written] = uri::take_parameter(query);
+    auto value = percent_decode(written);
     if (!value) return tl::unexpected(std::move(value.error()));
     if (name == "key" && has_key && !into.key) {
       into.key = std::move(*value);

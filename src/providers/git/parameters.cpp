@@ -17,6 +17,7 @@
 #include "model/times.hpp"
 #include "providers/git/quotation.hpp"
 #include "providers/git/revision.hpp"
+#include "uri/query.hpp"
 
 namespace hondana::git {
 namespace {
@@ -152,9 +153,7 @@ std::string names_for(topic what) {
 result<void> read_parameters(address& into, std::string_view query) {
   std::vector<std::string_view> seen;
   while (!query.empty()) {
-    const auto written = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(query.size(), written.size() + 1));
-    const auto name = written.substr(0, written.find('='));
+    const auto [name, written] = uri::take_parameter(query);
     const auto& all = parameters();
     const auto known = std::find_if(all.begin(), all.end(), [&](const parameter& one) {
       return one.name == name && std::find(one.of.begin(), one.of.end(), into.what) != one.of.end();
@@ -165,7 +164,7 @@ result<void> read_parameters(address& into, std::string_view query) {
     if (std::find(seen.begin(), seen.end(), name) != seen.end())
       return fail(errc::invalid_argument, std::string(name) + ": it is given twice. Give it once.");
     seen.push_back(name);
-    const auto value = percent_decode(written.substr(std::min(written.size(), name.size() + 1)));
+    const auto value = percent_decode(written);
     if (!value || value->size() > longest_value)
       return fail(errc::invalid_argument, std::string(name) + ": its value is malformed or too long.");
     // As a template leaves out what is not set, so an empty value is none.

@@ -13,6 +13,7 @@
 #include "letters/lower_case.hpp"
 #include "letters/slug.hpp"
 #include "providers/logs/moment.hpp"
+#include "uri/query.hpp"
 
 namespace hondana::logs {
 namespace {
@@ -130,9 +131,7 @@ result<void> read_query(address& into, std::string_view query, records::instant 
   reading_of_query by{into, now};
   std::vector<std::string_view> seen;
   while (!query.empty()) {
-    const auto written = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(query.size(), written.size() + 1));
-    const auto name = written.substr(0, written.find('='));
+    const auto [name, value] = uri::take_parameter(query);
     const auto& all = query_parameters();
     const auto* const known = std::find_if(
         all.begin(), all.end(), [&](const auto& one) { return one.name == name && (one.has_summary || !into.is_summary); });
@@ -140,7 +139,6 @@ result<void> read_query(address& into, std::string_view query, records::instant 
       return fail(errc::invalid_argument,
                   std::string(into.is_summary ? "A summary" : "A log") +
                       " has no such parameter. Its parameters: " + names_of_parameters(into.is_summary) + '.');
-    const auto value = written.substr(std::min(written.size(), name.size() + 1));
     if (known->read == nullptr) {
       if (auto read = read_fields(into, value); !read) return read;
       continue;

@@ -13,6 +13,7 @@
 #include "exposition/writer.hpp"
 #include "json/utf8.hpp"
 #include "letters/slug.hpp"
+#include "uri/query.hpp"
 
 namespace hondana::metrics {
 namespace {
@@ -173,9 +174,7 @@ result<void> read_query(address& into, std::string_view query, series::instant n
   const auto where = bit_of(into.of);
   std::vector<std::string_view> seen;
   while (!query.empty()) {
-    const auto written = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(query.size(), written.size() + 1));
-    const auto name = written.substr(0, written.find('='));
+    const auto [name, written] = uri::take_parameter(query);
     const auto& all = query_parameters();
     const auto* const known =
         std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name && (one.where & where) != 0; });
@@ -185,7 +184,7 @@ result<void> read_query(address& into, std::string_view query, series::instant n
     if (std::find(seen.begin(), seen.end(), known->name) != seen.end())
       return wrong_value(known->name, "it is given twice. Give it once.");
     seen.push_back(known->name);
-    const auto text = percent_decode(written.substr(std::min(written.size(), name.size() + 1)));
+    const auto text = percent_decode(written);
     if (!text || text->size() > longest_value) return wrong_value(known->name, "its value is malformed or too long.");
     if (!json::is_utf8(*text) || json::has_nul(*text)) return wrong_value(known->name, "its value is no UTF-8 text.");
     // As a template leaves out what is not set, so an empty value is none.

@@ -11,6 +11,7 @@
 #include "letters/lower_case.hpp"
 #include "session/refusal.hpp"
 #include "transport/http/field_values.hpp"
+#include "uri/query.hpp"
 
 namespace hondana::transport::http {
 namespace {
@@ -242,11 +243,8 @@ std::string_view methods_of(std::string_view path) {
 
 /// Whether a query has a token in it. Spec: basic/authorization#token-requirements (2), RFC 6750 section 2.3.
 bool names_a_token(std::string_view query) {
-  for (auto rest = query; !rest.empty();) {
-    const auto end = rest.find('&');
-    const auto one = rest.substr(0, end);
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-    const auto name = percent_decode(one.substr(0, one.find('=')));
+  while (!query.empty()) {
+    const auto name = percent_decode(uri::take_parameter(query).name);
     if (name && *name == "access_token") return true;
   }
   return false;
