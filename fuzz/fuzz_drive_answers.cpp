@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "drive/answers.hpp"
 #include "drive/content_taker.hpp"
@@ -44,6 +45,13 @@ void check(const drive::file& one) {
     demand(drive::time_of(drive::spelled(*one.modified)) == one.modified);
 }
 
+void check(const std::vector<drive::oddity>& all) {
+  demand(all.size() <= 20);
+  for (const auto& one : all)
+    demand((one.id.empty() || drive::is_id(one.id)) && !one.what.empty() &&
+           std::all_of(one.what.begin(), one.what.end(), [](char c) { return c >= ' ' && c < 0x7f; }));
+}
+
 template <class T>
 void check_error(const result<T>& got) {
   demand(got || (got.error().code == errc::broken_protocol && !got.error().public_text.empty()));
@@ -61,6 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (!got) break;
       demand(got->files.size() <= drive::most_page && is_page_token(got->next));
       for (const auto& one : got->files) check(one);
+      check(got->odd);
       break;
     }
     case 1: {
@@ -72,6 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         demand(drive::is_id(one.id));
         if (one.now) check(*one.now);
       }
+      check(got->odd);
       break;
     }
     case 2: {

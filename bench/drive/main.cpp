@@ -147,18 +147,23 @@ class bench_of_drive {
 
   /// Once more from nothing, and killed between two pages of the list.
   void be_killed_listing() {
+    const auto at = std::min<std::size_t>(4, pages());
+    if (at < 2) {
+      std::printf("| killed while it asked for a page of the list | not tried: %zu files are one page |\n", files_);
+      return;
+    }
     google_.forget();
     drive_test::fault slow;
     slow.path = "/drive/v3/files";
     slow.containing = "pageToken";
-    slow.skip = 2;
+    slow.skip = at - 2;
     slow.times = SIZE_MAX;
     slow.delay = 3600s;
     google_.fail(slow);
     std::size_t before = 0;
     {
       const auto server = start("two");
-      for (std::size_t some = 4; counted(google_).lists < 4; ++some) {
+      for (auto some = at; counted(google_).lists < at; ++some) {
         if (!google_.wait_for_requests("/drive/v3/files", some)) throw std::runtime_error("it does not list");
       }
       before = counted(google_).lists;
@@ -198,14 +203,16 @@ class bench_of_drive {
   }
 
  private:
+  /// Of the list, with the folders that the stand-in makes.
+  [[nodiscard]] std::size_t pages() const { return (files_ + files_ / 50 + 1 + 999) / 1'000; }
+
   std::unique_ptr<asked_program> start(const std::string& name) {
     folder_.put(name + ".toml", "[[source]]\ntype = \"gdrive\"\nname = \"team\"\ncredentials = \"" +
                                     folder_.path("keys/key.json") + "\"\ntoken_url = \"" + google_.url("/token") +
                                     "\"\napi = \"" + google_.url() +
                                     "\"\nrequests_per_minute = 100000\ninterval = 1\nmax_interval = 1\nstore = \"" +
                                     folder_.path(name + "/drive.db") + "\"\n\n[search]\npath = \"" +
-                                    folder_.path(name + "/search.db") + "\"\n");
-    std::filesystem::create_directories(folder_.path(name));
+                                    folder_.path(name + "/index/search.db") + "\"\n");
     return std::make_unique<asked_program>(program_, folder_.path(name + ".toml"), folder_.path(name + ".log"));
   }
 

@@ -19,6 +19,8 @@ constexpr std::size_t most_parents = 100;
 constexpr std::size_t most_links = 100;
 constexpr std::size_t longest_text = 64u << 10;
 constexpr std::size_t longest_url = 8u << 10;
+/// Of one page.
+constexpr std::size_t most_oddities = 20;
 
 tl::unexpected<failure> bad(const std::string& place, std::string_view what) {
   return fail(errc::broken_protocol, place + ": " + std::string(what));
@@ -26,6 +28,10 @@ tl::unexpected<failure> bad(const std::string& place, std::string_view what) {
 
 std::string below(const std::string& place, std::string_view name) {
   return place.empty() ? std::string(name) : place + '/' + std::string(name);
+}
+
+void note(std::vector<oddity>& odd, std::string id, std::string what) {
+  if (odd.size() < most_oddities) odd.push_back({std::move(id), std::move(what)});
 }
 
 /// Null for a member that is absent or null.
@@ -159,48 +165,65 @@ void read_details(const value& from, file& into) {
     if (const auto* download = given(*may, "canDownload")) into.may_be_downloaded = download->as_boolean();
 }
 
-result<file> file_of(const value& from, const std::string& place) {
+void read_name_and_type(const value& from, const std::string& place, file& into, std::vector<oddity>& odd) {
+  if (const auto* name = given(from, "name")) {
+    if (name->as_string() != nullptr) into.name = cut_name(*name->as_string());
+    if (name->as_string() == nullptr) note(odd, into.id, below(place, "name: expected a string"));
+  }
+  into.mime_type = text_in(from, "mimeType", 1'024);
+  const auto* type = given(from, "mimeType");
+  if (type != nullptr && (type->as_string() == nullptr || type->as_string()->size() > 1'024))
+    note(odd, into.id, below(place, "mimeType: expected a short string"));
+}
+
+void read_parents(const value& from, const std::string& place, file& into, std::vector<oddity>& odd) {
+  const auto* parents = given(from, "parents");
+  if (parents == nullptr) return;
+  if (parents->as_array() == nullptr || parents->as_array()->size() > most_parents)
+    return note(odd, into.id, below(place, "parents: expected an array of at most 100 identifiers"));
+  std::size_t number = 0;
+  for (const auto& one : *parents->as_array()) {
+    const auto* id = one.as_string();
+    if (id != nullptr && is_id(*id)) into.parents.push_back(*id);
+    if (id == nullptr || !is_id(*id))
+      note(odd, into.id, below(place, "parents/" + std::to_string(number) + ": expected an identifier"));
+    ++number;
+  }
+}
+
+void read_shortcut(const value& from, const std::string& place, file& into, std::vector<oddity>& odd) {
+  const auto* leads = given(from, "shortcutDetails");
+  if (leads == nullptr) return;
+  const auto inside = below(place, "shortcutDetails");
+  if (leads->as_object() == nullptr) return note(odd, into.id, inside + ": expected an object");
+  auto target = id_in(*leads, "targetId", inside);
+  if (!target) return note(odd, into.id, std::move(target.error().public_text));
+  into.leads_to =
+      shortcut{std::move(*target), text_in(*leads, "targetMimeType", 1'024), text_in(*leads, "targetResourceKey", longest_id)};
+  if (!is_id(into.leads_to->target_key)) into.leads_to->target_key.clear();
+}
+
+/// Errors where nothing of it can be used: it has no identifier, or it is not known in which drive it lies.
+result<file> file_of(const value& from, const std::string& place, std::vector<oddity>& odd) {
   if (from.as_object() == nullptr) return bad(place.empty() ? "the answer" : place, "expected an object");
   file out;
   auto id = id_in(from, "id", place);
   if (!id) return tl::unexpected(std::move(id.error()));
   out.id = std::move(*id);
-  const auto* name = given(from, "name");
-  if (name != nullptr && name->as_string() == nullptr) return bad(below(place, "name"), "expected a string");
-  if (name != nullptr) out.name = cut_name(*name->as_string());
-  const auto* type = given(from, "mimeType");
-  if (type != nullptr && (type->as_string() == nullptr || type->as_string()->size() > 1'024))
-    return bad(below(place, "mimeType"), "expected a short string");
-  out.mime_type = text_in(from, "mimeType", 1'024);
-  if (const auto* parents = given(from, "parents")) {
-    if (parents->as_array() == nullptr || parents->as_array()->size() > most_parents)
-      return bad(below(place, "parents"), "expected an array of at most 100 identifiers");
-    for (const auto& one : *parents->as_array()) {
-      if (one.as_string() == nullptr || !is_id(*one.as_string()))
-        return bad(below(place, "parents/" + std::to_string(out.parents.size())), "expected an identifier");
-      out.parents.push_back(*one.as_string());
-    }
-  }
   if (given(from, "driveId") != nullptr) {
     auto drive = id_in(from, "driveId", place);
     if (!drive) return tl::unexpected(std::move(drive.error()));
     out.drive_id = std::move(*drive);
   }
-  if (const auto* leads = given(from, "shortcutDetails")) {
-    const auto inside = below(place, "shortcutDetails");
-    if (leads->as_object() == nullptr) return bad(inside, "expected an object");
-    auto target = id_in(*leads, "targetId", inside);
-    if (!target) return tl::unexpected(std::move(target.error()));
-    out.leads_to = shortcut{std::move(*target), text_in(*leads, "targetMimeType", 1'024),
-                            text_in(*leads, "targetResourceKey", longest_id)};
-    if (!is_id(out.leads_to->target_key)) out.leads_to->target_key.clear();
-  }
+  read_name_and_type(from, place, out, odd);
+  read_parents(from, place, out, odd);
+  read_shortcut(from, place, out, odd);
   read_people(from, out);
   read_details(from, out);
   return out;
 }
 
-result<shared_drive> drive_of(const value& from, const std::string& place) {
+result<shared_drive> drive_of(const value& from, const std::string& place, std::vector<oddity>&) {
   if (from.as_object() == nullptr) return bad(place.empty() ? "the answer" : place, "expected an object");
   shared_drive out;
   auto id = id_in(from, "id", place);
@@ -212,7 +235,8 @@ result<shared_drive> drive_of(const value& from, const std::string& place) {
   return out;
 }
 
-result<change> change_of(const value& from, const std::string& place) {
+/// Errors where it is not known what has changed.
+result<change> change_of(const value& from, const std::string& place, std::vector<oddity>& odd) {
   if (from.as_object() == nullptr) return bad(place, "expected an object");
   change out;
   // Older servers say `type`, today's `changeType`; one of the ids is there in any case.
@@ -224,35 +248,52 @@ result<change> change_of(const value& from, const std::string& place) {
   if (!id) return tl::unexpected(std::move(id.error()));
   out.id = std::move(*id);
   const auto* removed = given(from, "removed");
-  if (removed != nullptr && !removed->as_boolean()) return bad(below(place, "removed"), "expected true or false");
+  if (removed != nullptr && !removed->as_boolean()) note(odd, out.id, below(place, "removed: expected true or false"));
   out.is_removed = flag_in(from, "removed");
   out.when = time_in(from, "time");
   if (const auto* now = given(from, "file"); now != nullptr && !is_of_drive) {
-    auto read = file_of(*now, below(place, "file"));
-    if (!read) return tl::unexpected(std::move(read.error()));
-    if (read->id != out.id) return bad(below(place, "file/id"), "is another than fileId");
-    out.now = std::move(*read);
+    auto read = file_of(*now, below(place, "file"), odd);
+    if (!read) {
+      note(odd, out.id, std::move(read.error().public_text));
+    } else if (read->id != out.id) {
+      note(odd, out.id, below(place, "file/id: is another than fileId"));
+    } else {
+      out.now = std::move(*read);
+    }
   }
   if (const auto* now = given(from, "drive"); now != nullptr && is_of_drive) {
-    auto read = drive_of(*now, below(place, "drive"));
-    if (!read) return tl::unexpected(std::move(read.error()));
-    if (read->id != out.id) return bad(below(place, "drive/id"), "is another than driveId");
-    out.drive_now = std::move(*read);
+    auto read = drive_of(*now, below(place, "drive"), odd);
+    if (!read) {
+      note(odd, out.id, std::move(read.error().public_text));
+    } else if (read->id != out.id) {
+      note(odd, out.id, below(place, "drive/id: is another than driveId"));
+    } else {
+      out.drive_now = std::move(*read);
+    }
   }
   return out;
 }
 
-/// Reads each element of `name` with `read`.
+/// What names an entry that cannot be used.
+std::string known_id(const value& of) {
+  for (const auto* name : {"id", "fileId", "driveId"}) {
+    if (auto id = text_in(of, name, longest_id); is_id(id)) return id;
+  }
+  return {};
+}
+
+/// Reads each element of `name` with `read`, which calls it `called`; those that cannot be used are left out.
 template <class One, class Read>
-result<std::vector<One>> each_in(const value& of, const std::string& name, const Read& read) {
+result<std::vector<One>> each_in(const value& of, const std::string& name, const std::string& called, std::vector<oddity>& odd,
+                                 const Read& read) {
   const auto elements = elements_in(of, name);
   if (!elements) return tl::unexpected(elements.error());
   std::vector<One> out;
   out.reserve((*elements)->size());
   for (const auto& one : **elements) {
-    auto made = read(one, below(name, std::to_string(out.size())));
-    if (!made) return tl::unexpected(std::move(made.error()));
-    out.push_back(std::move(*made));
+    auto made = read(one, called, odd);
+    if (made) out.push_back(std::move(*made));
+    if (!made) note(odd, known_id(one), std::move(made.error().public_text));
   }
   return out;
 }
@@ -262,14 +303,16 @@ result<std::vector<One>> each_in(const value& of, const std::string& name, const
 result<file> file_in(std::string_view json) {
   const auto from = object_of(json);
   if (!from) return tl::unexpected(from.error());
-  return file_of(*from, {});
+  // The page that it is listed on tells what is odd.
+  std::vector<oddity> odd;
+  return file_of(*from, {}, odd);
 }
 
 result<file_page> files_in(std::string_view json) {
   const auto from = object_of(json);
   if (!from) return tl::unexpected(from.error());
   file_page out;
-  auto files = each_in<file>(*from, "files", file_of);
+  auto files = each_in<file>(*from, "files", "file", out.odd, file_of);
   if (!files) return tl::unexpected(std::move(files.error()));
   auto next = page_token_in(*from, "nextPageToken");
   if (!next) return tl::unexpected(std::move(next.error()));
@@ -282,23 +325,28 @@ result<file_page> files_in(std::string_view json) {
 result<shared_drive> drive_in(std::string_view json) {
   const auto from = object_of(json);
   if (!from) return tl::unexpected(from.error());
-  return drive_of(*from, {});
+  std::vector<oddity> odd;
+  return drive_of(*from, {}, odd);
 }
 
 result<drive_page> drives_in(std::string_view json) {
   const auto from = object_of(json);
   if (!from) return tl::unexpected(from.error());
-  auto drives = each_in<shared_drive>(*from, "drives", drive_of);
+  drive_page out;
+  auto drives = each_in<shared_drive>(*from, "drives", "drive", out.odd, drive_of);
   if (!drives) return tl::unexpected(std::move(drives.error()));
   auto next = page_token_in(*from, "nextPageToken");
   if (!next) return tl::unexpected(std::move(next.error()));
-  return drive_page{std::move(*drives), std::move(*next)};
+  out.drives = std::move(*drives);
+  out.next = std::move(*next);
+  return out;
 }
 
 result<change_page> changes_in(std::string_view json) {
   const auto from = object_of(json);
   if (!from) return tl::unexpected(from.error());
-  auto changes = each_in<change>(*from, "changes", change_of);
+  change_page out;
+  auto changes = each_in<change>(*from, "changes", "change", out.odd, change_of);
   if (!changes) return tl::unexpected(std::move(changes.error()));
   auto next = page_token_in(*from, "nextPageToken");
   if (!next) return tl::unexpected(std::move(next.error()));
@@ -306,7 +354,10 @@ result<change_page> changes_in(std::string_view json) {
   if (!start) return tl::unexpected(std::move(start.error()));
   // Without either nobody could go on, and changes would be lost.
   if (next->empty() && start->empty()) return bad("nextPageToken", "missing, and so is newStartPageToken");
-  return change_page{std::move(*changes), std::move(*next), std::move(*start)};
+  out.changes = std::move(*changes);
+  out.next = std::move(*next);
+  out.start = std::move(*start);
+  return out;
 }
 
 result<about> about_in(std::string_view json) {

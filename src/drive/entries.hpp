@@ -78,9 +78,17 @@ struct shared_drive {
   bool operator==(const shared_drive&) const = default;
 };
 
+/// Something of an entry that is none of Drive's: the entry was taken without it, or left out, and all others are there.
+struct oddity {
+  std::string id{};    ///< Of the entry; empty: it has no proper one.
+  std::string what{};  ///< "file/parents/0: expected an identifier"; never its value.
+  bool operator==(const oddity&) const = default;
+};
+
 struct file_page {
   std::vector<file> files{};
-  std::string next{};  ///< A page token; empty: this was the last.
+  std::string next{};         ///< A page token; empty: this was the last.
+  std::vector<oddity> odd{};  ///< The first of them.
   /// `incompleteSearch`: not all drives were searched, as may be with `corpora=allDrives`. Ask drive by drive.
   bool is_incomplete = false;
 };
@@ -88,6 +96,7 @@ struct file_page {
 struct drive_page {
   std::vector<shared_drive> drives{};
   std::string next{};
+  std::vector<oddity> odd{};
 };
 
 struct change {
@@ -96,7 +105,7 @@ struct change {
   std::string id{};         ///< Of the file or the drive.
   bool is_removed = false;  ///< Deleted, or out of our sight.
   std::optional<time> when{};
-  std::optional<drive::file> now{};         ///< Of a file that is there.
+  std::optional<drive::file> now{};         ///< Of a file that is there; nothing where what was said of it is odd.
   std::optional<shared_drive> drive_now{};  ///< Of a drive that is there.
 };
 
@@ -104,6 +113,7 @@ struct change_page {
   std::vector<change> changes{};
   std::string next{};   ///< The token of the next page; empty: this was the last.
   std::string start{};  ///< Of the last page: the token to ask with the next time.
+  std::vector<oddity> odd{};
 };
 
 struct about {

@@ -1,4 +1,4 @@
-/// Who lists and reads for the search index.
+/// The index of a server, as its sources see it ask.
 #pragma once
 
 #include <string_view>
@@ -7,12 +7,17 @@
 
 namespace hondana::model {
 
-inline constexpr std::string_view index_identity = "search";
+/// Stands where peers have an address of a network, "unix" or nothing: whoever is called like the index is not taken for it.
+inline constexpr std::string_view index_address = "index";
 
-/// What is not listed is forgotten in the index, so that it is told why a list cannot be made where others get one without. Who
-/// comes from elsewhere has an address, whatever the name.
-[[nodiscard]] inline bool is_index(const caller& who) {
-  return who.identity == index_identity && !who.view && who.address.empty();
+[[nodiscard]] inline caller index_caller() {
+  caller out;
+  out.identity = "search";
+  out.address = index_address;
+  return out;
 }
+
+/// Whether the index asks, be it with a view: it reads each resource as who sees that one alone.
+[[nodiscard]] inline bool is_index(const caller& who) noexcept { return who.address == index_address; }
 
 }  // namespace hondana::model

@@ -102,6 +102,13 @@ result<void> read_time(address& into, const std::string& value) {
   return {};
 }
 
+result<void> read_owner(address& into, const std::string& value) {
+  into.what.which.owner = comparable_owner(value);
+  if (into.what.which.owner.empty())
+    return wrong_value("owner", "expected an e-mail address or a name, as entries have it in dev.hondana/owner.");
+  return {};
+}
+
 result<void> read_waiting(address& into, const std::string& value) {
   if (value != "complete") return wrong_value("wait", "expected complete: until everything is indexed that is there now.");
   into.waits = true;
@@ -112,15 +119,16 @@ struct parameter {
   std::string_view name;
   reader read;
 };
-constexpr std::array<parameter, 9> parameters{{{"q", read_words},
-                                               {"limit", read_limit},
-                                               {"lang", read_language},
-                                               {"scheme", read_scheme},
-                                               {"uriPrefix", read_prefix},
-                                               {"minPriority", read_priority},
-                                               {"audience", read_audience},
-                                               {"modifiedSince", read_time},
-                                               {"wait", read_waiting}}};
+constexpr std::array<parameter, 10> parameters{{{"q", read_words},
+                                                {"limit", read_limit},
+                                                {"lang", read_language},
+                                                {"scheme", read_scheme},
+                                                {"uriPrefix", read_prefix},
+                                                {"minPriority", read_priority},
+                                                {"audience", read_audience},
+                                                {"modifiedSince", read_time},
+                                                {"owner", read_owner},
+                                                {"wait", read_waiting}}};
 
 result<void> read_parameter(address& into, std::string_view written, std::set<std::string_view>& seen) {
   const auto equals = std::min(written.find('='), written.size());
@@ -130,7 +138,7 @@ result<void> read_parameter(address& into, std::string_view written, std::set<st
   if (found == parameters.end())
     return wrong_value(name.substr(0, 64),
                        "there is no such parameter. There are q, limit, lang, scheme, uriPrefix, minPriority, "
-                       "audience, modifiedSince and wait.");
+                       "audience, modifiedSince, owner and wait.");
   if (!seen.insert(found->name).second) return wrong_value(name, "it is there twice.");
   auto value = percent_decode(equals < written.size() ? written.substr(equals + 1) : std::string_view());
   if (!value || value->size() > longest_value) return wrong_value(name, "its value is malformed or too long.");

@@ -12,7 +12,7 @@ namespace hondana::search {
 
 inline constexpr std::string_view search_uri = "search:///";
 inline constexpr std::string_view search_template =
-    "search:///{?q,limit,lang,scheme,uriPrefix,minPriority,audience,modifiedSince}";
+    "search:///{?q,limit,lang,scheme,uriPrefix,minPriority,audience,modifiedSince,owner}";
 inline constexpr std::string_view waiting_template = "search:///{?wait}";
 
 /// What a URI asks.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/facts.hpp>
+
 #include "bridge/pulling.hpp"
 #include "charsets/charsets.hpp"
 #include "language/language.hpp"
@@ -18,6 +20,14 @@ constexpr std::size_t longest_look = 4096;
 bool may_pass(errc why) noexcept {
   return why == errc::timed_out || why == errc::cancelled || why == errc::overloaded || why == errc::source_unavailable ||
          why == errc::content_changed || why == errc::too_many_requests || why == errc::resource_not_found;
+}
+
+std::string owners_said_by(const resource& entry) {
+  for (const auto& [key, value] : entry.metadata) {
+    if (key != owner_fact) continue;
+    if (const auto* text = std::get_if<std::string>(&value)) return comparable_owner(*text);
+  }
+  return {};
 }
 
 std::string language_said_by(const resource& entry) {
@@ -66,6 +76,7 @@ document document_of(const resource& entry) {
   out.modified = entry.annotations.lastModified;
   out.size = entry.size;
   out.language = language_said_by(entry);
+  out.owners = owners_said_by(entry);
   return out;
 }
 

@@ -124,7 +124,7 @@ result<void> indexer::wait_for_look(std::uint64_t number, look_end which, clock:
 
 call indexer::own_call(const std::stop_token& stop) const {
   call out;
-  out.who.identity = model::index_identity;
+  out.who = model::index_caller();
   out.deadline = clock::now() + longest_call;
   out.stop = stop;
   return out;

@@ -107,7 +107,8 @@ std::vector<resource_template> search_provider::templates() const {
   searching.description =
       "Finds passages of all resources by words, in Japanese too, the best first. q: words; limit: 1 to 50; lang: ja, en, …; "
       "scheme: file, "
-      "docs, …; uriPrefix; minPriority: 0 to 1; audience: user or assistant; modifiedSince: 2025-01-12.";
+      "docs, …; uriPrefix; minPriority: 0 to 1; audience: user or assistant; modifiedSince: 2025-01-12; owner: an "
+      "e-mail address or a name, as in dev.hondana/owner of _meta.";
   searching.mimeType = json_type;
   resource_template waiting;
   waiting.uriTemplate = waiting_template;

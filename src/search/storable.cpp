@@ -30,7 +30,7 @@ result<document> storable_of(const document& what) {
     return fail(errc::invalid_argument, "a document without a proper URI cannot be indexed");
   auto out = what;
   for (auto* text : {&out.uri, &out.version, &out.name, &out.title, &out.description, &out.mime_type, &out.kind, &out.language,
-                     &out.problem, &out.made}) {
+                     &out.problem, &out.made, &out.owners}) {
     if (!clean(*text)) return malformed("a text that describes a document");
   }
   return out;

@@ -9,6 +9,9 @@
 
 #include <nettle/sha2.h>
 
+#include <hondana/facts.hpp>
+
+#include "json/utf8.hpp"
 #include "language/language.hpp"
 
 namespace hondana::search {
@@ -29,10 +32,23 @@ void append(std::string& to, std::uint64_t number) {
   for (int i = 0; i < 8; ++i) to += static_cast<char>(number >> (8 * i) & 0xFF);
 }
 
+/// Many people, and no book.
+constexpr std::size_t longest_owner = 4096;
+
 constexpr int is_complete_bit = 1;
 constexpr int has_looked_bit = 2;
 
 std::string_view scheme_of(std::string_view uri) noexcept { return uri.substr(0, uri.find(':')); }
+
+/// Whether it is one of those that `all` has, or some that follow each other there.
+bool is_among(std::string_view one, std::string_view all) noexcept {
+  for (auto at = all.find(one); at != std::string_view::npos; at = all.find(one, at + 1)) {
+    const bool begins_there = at == 0 || all.substr(0, at).ends_with(between_owners);
+    const auto behind = all.substr(at + one.size());
+    if (begins_there && (behind.empty() || behind.starts_with(between_owners))) return true;
+  }
+  return false;
+}
 
 /// The number up to the next space, which goes with it.
 template <class Number>
@@ -104,13 +120,19 @@ bool passes(const document_filter& which, const document& what) noexcept {
   if (which.audience && std::find(what.audience.begin(), what.audience.end(), *which.audience) == what.audience.end())
     return false;
   if (which.min_priority && !(what.priority && *what.priority >= *which.min_priority)) return false;
+  if (!which.owner.empty() && !is_among(which.owner, what.owners)) return false;
   if (which.made && std::find(which.made->begin(), which.made->end(), what.made) == which.made->end()) return false;
   return !which.modified_since || (what.modified && *what.modified >= *which.modified_since);
 }
 
+std::string comparable_owner(std::string_view said) {
+  if (said.size() > longest_owner || !json::is_utf8(said) || json::has_nul(said)) return {};
+  return language::folded(said);
+}
+
 std::uint64_t digest_of(const document& what) {
   std::string all;
-  for (const auto* text : {&what.uri, &what.name, &what.title, &what.description, &what.mime_type, &what.kind}) {
+  for (const auto* text : {&what.uri, &what.name, &what.title, &what.description, &what.mime_type, &what.kind, &what.owners}) {
     append(all, text->size());
     all += *text;
   }

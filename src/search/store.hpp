@@ -33,6 +33,8 @@ struct document {
   std::string language{};  ///< BCP 47; empty: unknown.
   std::string problem{};   ///< Why there are no passages of its contents, for people; empty: there are.
   std::string made{};      ///< How its texts were made, see making.hpp.
+  std::string
+      owners{};  ///< As `owner_fact` (hondana/facts.hpp) has them, but as `comparable_owner` spells it; empty: not stated.
   /// Digest of what a list says of it, where that is not what stands here: the title may be that of the contents.
   std::optional<std::uint64_t> listed{};
   std::optional<double> priority{};
@@ -76,6 +78,7 @@ struct document_filter {
   std::optional<role> audience{};
   std::optional<double> min_priority{};
   std::optional<milliseconds> modified_since{};
+  std::string owner{};  ///< One of its owners, as `comparable_owner` spells it.
   /// How its texts were made: in one of these ways; nothing: in any.
   std::optional<std::vector<std::string>> made{};
 
@@ -85,6 +88,9 @@ struct document_filter {
 
 /// Whether a document passes. Stores may ask in their own language, and must agree with this.
 [[nodiscard]] bool passes(const document_filter& which, const document& what) noexcept;
+
+/// An owner as it is compared: letters of one case, and of one width. Empty for what is too long, or no text.
+[[nodiscard]] std::string comparable_owner(std::string_view said);
 
 /// A word of a query, as `tokens::tokenizer` makes it.
 struct wanted_word {

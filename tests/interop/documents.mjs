@@ -18,7 +18,7 @@ const set = 'mizukuchi';
 const uri_of = (path) => uri_in(set, path);
 const all_in_one = `docs://${set}/`;
 const template = (parameter) => `docs://${set}/{+path}{?${parameter}}`;
-const searching = 'search:///{?q,limit,lang,scheme,uriPrefix,minPriority,audience,modifiedSince}';
+const searching = 'search:///{?q,limit,lang,scheme,uriPrefix,minPriority,audience,modifiedSince,owner}';
 const waiting = 'search:///?wait=complete';
 const without_blanks = (text) => text.replace(/\s+/g, '');
 

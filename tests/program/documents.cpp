@@ -221,6 +221,9 @@ TEST(program_search, that_finds_nothing_says_so_to_people_and_gives_an_empty_lis
   EXPECT_EQ(none.how, well) << none.errors;
   EXPECT_NE(none.output.find("\"results\":[]"), std::string::npos) << none.output;
   EXPECT_NE(none.output.find("\"isComplete\":true"), std::string::npos) << none.output;
+  const auto of_nobody = run(all.by_stdio({"search", "backup", "--owner", "ann@example.com", "--json"}));
+  EXPECT_EQ(of_nobody.how, well) << of_nobody.errors;
+  EXPECT_NE(of_nobody.output.find("\"results\":[]"), std::string::npos) << "no list says whose the manual is";
   const auto shown = run(all.by_stdio({"search", "zyzzyva"}), output_to::terminal);
   EXPECT_NE(shown.errors.find("nothing was found"), std::string::npos) << shown.errors;
 }

@@ -142,6 +142,8 @@ constexpr flag scheme_flag{.name = "scheme", .value = "SCHEME", .help = "Only re
 constexpr flag under_flag{.name = "under", .value = "URI", .help = "Only resources whose URI begins with this"};
 constexpr flag since_flag{
     .name = "since", .value = "TIME", .help = "Only what has changed since: 2025-01-12 or 2025-01-12T15:00:58Z"};
+constexpr flag owner_flag{
+    .name = "owner", .value = "WHO", .help = "Only what this person owns: an e-mail address, or a name where there is none"};
 constexpr flag wait_flag{
     .name = "wait",
     .value = "SECONDS",
@@ -189,8 +191,8 @@ constexpr std::array what_to_call{argument{.name = "TOOL", .help = "The tool to 
 constexpr std::array call_flags{&arguments_flag};
 constexpr std::array what_to_search{
     argument{.name = "WORDS", .help = "What to search for", .is_required = true, .is_repeatable = true}};
-constexpr std::array search_flags{&limit_flag,        &lang_flag,     &scheme_flag, &under_flag,
-                                  &min_priority_flag, &audience_flag, &since_flag,  &wait_flag};
+constexpr std::array search_flags{&limit_flag,    &lang_flag,  &scheme_flag, &under_flag, &min_priority_flag,
+                                  &audience_flag, &since_flag, &owner_flag,  &wait_flag};
 
 constexpr std::array ls_examples{
     example{"hondana ls", "what a server of the current folder would list"},

@@ -37,6 +37,7 @@ extern const flag lang_flag;
 extern const flag scheme_flag;
 extern const flag under_flag;
 extern const flag since_flag;
+extern const flag owner_flag;
 extern const flag wait_flag;
 extern const flag original_flag;
 extern const flag write_flag;

@@ -45,7 +45,8 @@ const asked_for conditions[]{{&limit_flag, "limit", false},
                              {&under_flag, "uriPrefix", false},
                              {&min_priority_flag, "minPriority", false},
                              {&audience_flag, "audience", true},
-                             {&since_flag, "modifiedSince", false}};
+                             {&since_flag, "modifiedSince", false},
+                             {&owner_flag, "owner", true}};
 
 /// For a program that was started for this one question.
 constexpr std::chrono::seconds usual_wait{60};

@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -141,6 +143,8 @@ result<void> log_in_to_source(const command_line& line, const std::stop_token& s
   const auto page = page_for(line);
   auto user = google::log_in(settings_for(*of, std::move(*client)), *page, stop);
   if (!user) return tl::unexpected(std::move(user.error()));
+  std::error_code problem;
+  const bool is_folder_new = !std::filesystem::exists(std::filesystem::path(*file).parent_path(), problem);
   if (auto kept = google::keep(*user, *file); !kept) return kept;
   const auto who = who_is(*of, *file, stop);
   if (who) {
@@ -150,6 +154,8 @@ result<void> log_in_to_source(const command_line& line, const std::stop_token& s
   if (!line.has(quiet_flag))
     say("logged in to Google Drive" + (who ? " as " + *who : std::string()) + ", for " + google::spelled(of->tokens.asked) +
         "; kept in " + *file);
+  if (is_folder_new && !line.has(quiet_flag))
+    say("its folder was not there before: restart a server that runs already, whose sandbox does not know it");
   if (!who) say("the log-in is kept, but Drive cannot be asked with it yet: " + who.error().public_text);
   return {};
 }

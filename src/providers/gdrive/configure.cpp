@@ -10,6 +10,7 @@
 
 #include "bytes/digest.hpp"
 #include "config/section.hpp"
+#include "disk/private_file.hpp"
 #include "providers/gdrive/settings.hpp"
 
 namespace hondana::gdrive {
@@ -30,6 +31,13 @@ std::string spelled_asker(const google::credential_places& in, const std::string
   return bytes::to_hex(bytes::digest_of(all));
 }
 
+/// Nobody has logged in yet: the folder that the log-in will come into, which the sandbox can open only where it is there.
+void make_place_for_log_in(const account& who, const std::function<void(std::string_view)>& log) {
+  if (!who.tokens.in.file.empty() || who.log_in_file.empty() || google::find_credentials(who.tokens.in)) return;
+  const auto made = disk::make_private_folder(std::filesystem::path(who.log_in_file).parent_path().string());
+  if (!made && log) log("after the first hondana login a restart is needed: " + made.error().public_text);
+}
+
 }  // namespace
 
 result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
@@ -42,6 +50,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
     who.drive.log = who.tokens.log;
   }
   how.log = log;
+  make_place_for_log_in(who, log);
   // A file that is replaced whole is another one: its folder is what the sandbox opens.
   for (const auto& file : google::files_of(who.tokens)) {
     auto folder = std::filesystem::path(file).parent_path().string();

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <hondana/facts.hpp>
 #include <hondana/uri.hpp>
 
 #include "providers/gdrive/formats.hpp"
@@ -26,7 +27,7 @@ metadata facts_about(const item& of) {
   metadata all;
   all.emplace_back(id_key, of.id);
   if (of.web_link.starts_with("https://")) all.emplace_back(link_key, of.web_link);
-  if (!of.owner.empty()) all.emplace_back(owner_key, shown(of.owner));
+  if (!of.owner.empty()) all.emplace_back(owner_fact, shown(of.owner));
   if (of.is_starred) all.emplace_back(starred_key, true);
   if (!of.is_folder() && format_of(of).given != of.mime_type) all.emplace_back(original_type_key, of.mime_type);
   return all;

@@ -15,7 +15,6 @@ namespace hondana::gdrive {
 /// Facts among the metadata, and in `_meta`.
 inline constexpr std::string_view id_key = "dev.hondana/id";
 inline constexpr std::string_view link_key = "dev.hondana/webLink";
-inline constexpr std::string_view owner_key = "dev.hondana/owner";
 inline constexpr std::string_view starred_key = "dev.hondana/starred";
 inline constexpr std::string_view target_key = "dev.hondana/target";
 inline constexpr std::string_view original_type_key = "dev.hondana/originalType";

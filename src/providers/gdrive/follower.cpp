@@ -53,10 +53,6 @@ void follower::tell_to(std::shared_ptr<change_listener> to) {
   to_.swap(to);
 }
 
-void follower::say(const std::string& line) const {
-  if (options_.log) options_.log(options_.name + ": " + line);
-}
-
 std::shared_ptr<const scene> follower::latest() const {
   const std::lock_guard lock(mutex_);
   return latest_;
@@ -111,22 +107,6 @@ bool follower::take_notice(const notice& what) {
   return how != channels::verdict::foreign;
 }
 
-hondana::health follower::health() const {
-  const std::lock_guard lock(mutex_);
-  if (trouble_) {
-    const auto stays = latest_ && latest_->files() > 0 ? " What was known before is served." : "";
-    return {false, trouble_->public_text + stays};
-  }
-  std::string said = !latest_ ? "not asked yet" : std::to_string(latest_->files()) + " files";
-  if (latest_ && latest_->unplaced() > 0)
-    said += ", " + std::to_string(latest_->unplaced()) + " more in drives or folders that are not served";
-  said += "; " + std::to_string(options_.from->requests()) + " requests so far";
-  if (const auto open = channels_.open(); open > 0) said += "; changes are told by " + std::to_string(open) + " channels";
-  if (!state_.empty()) (said += "; ") += state_;
-  for (const auto& [home, why] : problems_) (said += "; ") += why;
-  return {problems_.empty(), said};
-}
-
 drive::errand follower::errand_of(const std::stop_token& stop, drive::lane of) {
   constexpr std::chrono::minutes longest_call{5};
   drive::errand how;
@@ -136,36 +116,9 @@ drive::errand follower::errand_of(const std::stop_token& stop, drive::lane of) {
   return how;
 }
 
-std::string follower::word_for_home(const std::string& home) const {
-  if (home.empty()) return "My Drive";
-  if (home == list_of_drives) return "the list of shared drives";
-  for (const auto& one : drives_) {
-    if (one.id == home) return "the shared drive \"" + shown(one.name) + '"';
-  }
-  return "a shared drive";
-}
-
 std::string follower::home_of(const drive::file& of) const {
   const bool is_known = std::any_of(drives_.begin(), drives_.end(), [&of](const auto& one) { return one.id == of.drive_id; });
   return is_known ? of.drive_id : std::string();
-}
-
-void follower::mind(const std::string& home, const drive::refusal* why) {
-  std::string line;
-  if (why != nullptr) line = word_for_home(home) + ": " + why->why.public_text;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto before = problems_.find(home);
-    if (why == nullptr) {
-      if (before == problems_.end()) return;
-      problems_.erase(before);
-      line = word_for_home(home) + " can be read again";
-    } else {
-      if (before != problems_.end() && before->second == line) return;
-      problems_[home] = line;
-    }
-  }
-  say(line + (why != nullptr && !why->why.private_text.empty() ? " (" + why->why.private_text + ')' : std::string()));
 }
 
 result<void> follower::load(const std::stop_token& stop) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -128,6 +129,8 @@ class follower {
   [[nodiscard]] static drive::errand errand_of(const std::stop_token& stop, drive::lane of);
   void say(const std::string& line) const;
   void mind(const std::string& home, const drive::refusal* why);
+  /// Once.
+  void tell_odd(const std::string& home, const std::vector<drive::oddity>& all);
 
   const follower_options options_;
   channels channels_;
@@ -138,6 +141,7 @@ class follower {
   std::vector<drive::shared_drive> drives_;
   std::unordered_map<std::string, std::vector<std::string>> sheets_;
   std::vector<std::string> looks_;
+  std::set<std::string> told_;  // of what is odd
   std::string root_;
   std::string who_;       // asked when the root was seen last
   bool is_ours_ = false;  // what is known is of who asks now

@@ -117,6 +117,7 @@ drive::answer<void> follower::find_drives(const std::stop_token& stop) {
       return {};
     }
     if (!page) return tl::unexpected(std::move(page.error()));
+    tell_odd(std::string(list_of_drives), page->odd);
     for (auto& one : page->drives) all.push_back(std::move(one));
     token = std::move(page->next);
   } while (!token.empty() && all.size() < most_drives);
@@ -271,6 +272,7 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
       continue;
     }
     if (!page) return tl::unexpected(std::move(page.error()));
+    tell_odd(home, page->odd);
     batch into;
     into.generation = at.generation;
     for (const auto& one : page->files) {
@@ -322,6 +324,7 @@ drive::answer<void> follower::poll(const std::string& home, const std::stop_toke
       return crawl(home, stop);
     }
     if (!page) return tl::unexpected(std::move(page.error()));
+    tell_odd(home, page->odd);
     batch into;
     into.at = position_of(home);
     into.generation = into.at->generation;
@@ -420,6 +423,7 @@ drive::answer<void> follower::look_into(const std::string& folder, const std::st
     if (++pages > most_pages) return tl::unexpected(endless("files of a folder"));
     auto page = options_.from->files(what, errand_of(stop, drive::lane::crawling));
     if (!page) return tl::unexpected(std::move(page.error()));
+    tell_odd(home, page->odd);
     batch into;
     into.generation = position_of(home).generation;
     for (const auto& one : page->files) take_file(home, one, into);

@@ -1,9 +1,31 @@
 /// Taking over what Drive says.
 #include "providers/gdrive/item.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
+#include <hondana/facts.hpp>
+
 namespace hondana::gdrive {
+
+namespace {
+
+/// All but old files have one.
+constexpr std::size_t most_owners = 10;
+
+std::string owners_of(const drive::file& from) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(most_owners, from.owners.size()); ++i) {
+    const auto& one = from.owners[i].email.empty() ? from.owners[i].name : from.owners[i].email;
+    if (one.empty()) continue;
+    if (!out.empty()) out += between_owners;
+    out += one;
+  }
+  return out;
+}
+
+}  // namespace
 
 shared_item item_of(const drive::file& from, std::string home) {
   item made;
@@ -14,8 +36,7 @@ shared_item item_of(const drive::file& from, std::string home) {
   made.home = std::move(home);
   made.version = from.version;
   made.content = !from.md5.empty() ? from.md5 : from.head_revision;
-  if (!from.owners.empty())
-    made.owner = from.owners.front().email.empty() ? from.owners.front().name : from.owners.front().email;
+  made.owner = owners_of(from);
   made.web_link = from.web_link;
   made.resource_key = from.resource_key;
   if (from.leads_to) {

@@ -19,7 +19,7 @@ struct item {
   std::string home{};    ///< The shared drive whose log tells of it; empty: the user's.
   std::string version{};
   std::string content{};  ///< Changes with its bytes; empty where only `version` does.
-  std::string owner{};    ///< The address, or else the name; empty: not said.
+  std::string owner{};    ///< As `owner_fact` (hondana/facts.hpp); empty: not said.
   std::string web_link{};
   std::string resource_key{};
   std::string target{}, target_type{}, target_key{};  ///< Of a shortcut.

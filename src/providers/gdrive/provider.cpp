@@ -7,6 +7,7 @@
 #include <hondana/uri.hpp>
 
 #include "disk/spool.hpp"
+#include "model/index_caller.hpp"
 #include "providers/gdrive/describe.hpp"
 #include "providers/gdrive/naming.hpp"
 #include "providers/gdrive/weighing.hpp"
@@ -71,9 +72,6 @@ resource entry_of_view(const std::string& scheme, std::string_view name, std::st
 
 }  // namespace
 
-// Whoever comes from elsewhere has an address, whatever the name.
-bool is_index(const caller& who) { return who.identity == index_identity && !who.view && who.address.empty(); }
-
 bool is_seen(const caller& who, const resource& entry) { return !who.view || who.view->may_see_entry(entry); }
 
 bool is_readable(const caller& who, const resource& entry) {
@@ -115,7 +113,7 @@ result<list_result> gdrive_provider::list(const list_request& request) {
   if (!now) {
     // Lists of other sources go on without this one, as without a mounted server; its health, its folders and reads say why.
     // The index must know, since what is not listed is forgotten there.
-    const bool goes_on = now.error().code != errc::cancelled && !is_index(request.who);
+    const bool goes_on = now.error().code != errc::cancelled && !model::is_index(request.who);
     if (goes_on) return list_result{};
     return tl::unexpected(now.error());
   }
@@ -209,6 +207,9 @@ hondana::needs gdrive_provider::needs() const {
   for (const auto& path : how_.private_folders) all.folders.push_back({path, false});
   all.sockets = how_.from->places();
   all.sockets.insert(all.sockets.end(), how_.places.begin(), how_.places.end());
+  std::sort(all.sockets.begin(), all.sockets.end());
+  all.sockets.erase(std::unique(all.sockets.begin(), all.sockets.end()), all.sockets.end());
+  if (!all.sockets.empty() && all.sockets.front() == "*:*") all.sockets.resize(1);
   if (!how_.renderer) return all;
   for (const auto& command : how_.renderer->commands()) {
     if (command.empty() || !command.front().starts_with('/')) continue;

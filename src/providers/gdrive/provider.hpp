@@ -19,9 +19,6 @@
 
 namespace hondana::gdrive {
 
-/// Who asks for the index (search/indexer.cpp).
-inline constexpr std::string_view index_identity = "search";
-
 struct options {
   std::string name = "gdrive";
   std::string scheme = "gdrive";
@@ -109,8 +106,6 @@ class gdrive_provider final : public provider, public takes_notices {
   follower follower_;
 };
 
-/// Whether it is the index that asks.
-[[nodiscard]] bool is_index(const caller& who);
 /// Whether the caller may see an entry, or read what it is of.
 [[nodiscard]] bool is_seen(const caller& who, const resource& entry);
 [[nodiscard]] bool is_readable(const caller& who, const resource& entry);

@@ -6,6 +6,7 @@
 
 #include "bytes/digest.hpp"
 #include "bytes/prepare.hpp"
+#include "model/index_caller.hpp"
 #include "providers/gdrive/describe.hpp"
 #include "providers/gdrive/naming.hpp"
 #include "providers/gdrive/provider.hpp"
@@ -20,16 +21,13 @@ constexpr std::size_t most_starred = 1'000;
 tl::unexpected<failure> nothing_there() { return fail(errc::resource_not_found, "There is no such file in this Drive."); }
 
 /// What a caller is told who knows of the file, or may know of all: what is not there and what is not given would otherwise
-/// reach nobody with what to do, since peers are told "not found" of both. The index has to forget what it reads so.
+/// reach nobody with what to do, since peers are told "not found" of both. The index has to let go of what it reads so, and not
+/// to ask for it again and again; where Google does not let us in, it has to.
 tl::unexpected<failure> told(drive::refusal why, bool is_for_index) {
-  using drive::trouble;
-  const bool is_lost = why.what == trouble::not_found || why.what == trouble::gone || why.what == trouble::forbidden ||
-                       why.what == trouble::abusive;
-  if (is_for_index && is_lost && why.is_of_one_file()) {
-    why.why.code = errc::resource_not_found;
-  } else if (why.why.code == errc::resource_not_found || why.why.code == errc::access_denied) {
+  const bool is_as_said = is_for_index && why.is_of_one_file();
+  const bool is_of_all = is_for_index && why.what == drive::trouble::unauthorized;
+  if (is_of_all || (!is_as_said && (why.why.code == errc::resource_not_found || why.why.code == errc::access_denied)))
     why.why.code = errc::source_unavailable;
-  }
   return tl::unexpected(std::move(why.why));
 }
 
@@ -86,7 +84,7 @@ result<gdrive_provider::found> gdrive_provider::find_by_id(const scene& in, cons
   unknown.id = id;
   unknown.resource_key = key;
   const auto file = how_.from->file(id, errand_of(in, unknown, by));
-  if (!file) return told(file.error(), is_index(by.who));
+  if (!file) return told(file.error(), model::is_index(by.who));
   if (file->is_trashed || (!how_.has_shared_drives && !file->drive_id.empty())) return nothing_there();
   return found{item_of(*file, file->drive_id), {}, {}};
 }
@@ -135,7 +133,7 @@ void gdrive_provider::heed(const found& of, const drive::refusal& why, bool is_o
 
 result<gdrive_provider::found> gdrive_provider::now(const scene& in, found from, const call& by) {
   // The index reads thousands one after the other, and again whatever the next poll tells of.
-  const bool is_for_index = is_index(by.who);
+  const bool is_for_index = model::is_index(by.who);
   if (from.uri.empty() || follower_.is_sure(is_for_index ? 2 * how_.longest : how_.lately)) return from;
   auto how = errand_of(in, *from.what, by);
   // What is kept is there for when it does not answer.
@@ -247,7 +245,7 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
   if (file->what->is_barred && how.how != way::none) {
     const auto why = barred(*file->what);
     heed(*file, why, true);
-    return told(why, is_index(request.who));
+    return told(why, model::is_index(request.who));
   }
   reading answer;
   answer.version = version_of(*file->what);
@@ -257,7 +255,7 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
                               : fetcher_.content_of(which, request, request.max_bytes);
   if (!got) {
     heed(*file, got.error(), true);
-    return told(std::move(got.error()), is_index(request.who));
+    return told(std::move(got.error()), model::is_index(request.who));
   }
   // Without a version nobody keeps it, nor takes it for what was read while Drive could be reached.
   if (got->age) answer.version.clear();

@@ -2,12 +2,11 @@
 #include "providers/gdrive/settings.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <utility>
 
 #include <hondana/uri.hpp>
 
+#include "config/state_folder.hpp"
 #include "letters/slug.hpp"
 
 namespace hondana::gdrive {
@@ -45,19 +44,8 @@ void read_store(config::table_reader& reader, options& into) {
 }  // namespace
 
 std::string usual_store(std::string_view name) {
-  // Both are read before threads that would change them exist.
-  const char* const state = std::getenv("XDG_STATE_HOME");
-  const char* const home = std::getenv("HOME");
-  std::filesystem::path folder;
-  // Spec: XDG Base Directory, relative paths are invalid.
-  if (state != nullptr && *state == '/') {
-    folder = state;
-  } else if (home != nullptr && *home == '/') {
-    folder = std::filesystem::path(home) / ".local" / "state";
-  } else {
-    return {};
-  }
-  return (folder / "hondana" / "gdrive" / std::string(name) / "drive.db").string();
+  auto folder = config::state_folder();
+  return folder.empty() ? folder : std::move(folder) + "/gdrive/" + std::string(name) + "/drive.db";
 }
 
 account read_account(config::table_reader& reader, config::section& from, const std::string& name) {

@@ -2,12 +2,12 @@
 #include "providers/metrics/settings.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <system_error>
 #include <utility>
 
+#include "config/state_folder.hpp"
 #include "letters/slug.hpp"
 #include "providers/metrics/address.hpp"
 #include "providers/metrics/moment.hpp"
@@ -181,19 +181,8 @@ result<void> read_rest(config::section& from, settings& into) {
 }  // namespace
 
 std::string usual_store(std::string_view name) {
-  // Both are read before threads that would change them exist.
-  const char* const state = std::getenv("XDG_STATE_HOME");
-  const char* const home = std::getenv("HOME");
-  std::filesystem::path folder;
-  // Spec: XDG Base Directory, relative paths are invalid.
-  if (state != nullptr && *state == '/') {
-    folder = state;
-  } else if (home != nullptr && *home == '/') {
-    folder = std::filesystem::path(home) / ".local" / "state";
-  } else {
-    return {};
-  }
-  return (folder / "hondana" / "metrics" / (std::string(name) + ".db")).string();
+  auto folder = config::state_folder();
+  return folder.empty() ? folder : std::move(folder) + "/metrics/" + std::string(name) + ".db";
 }
 
 result<std::optional<series::duration>> read_span(config::section& from, std::string_view key, series::duration least,

@@ -31,6 +31,8 @@ std::string condition_of(const document_filter& which) {
   if (which.audience) add("(audience&?8)!=0");
   if (which.min_priority) add("priority>=?9");
   if (which.modified_since) add("modified>=?10");
+  // Behind the words and the limit of the whole statement.
+  if (!which.owner.empty()) add("instr(', '||owners||', ', ', '||?13||', ')>0");
   return out;
 }
 
@@ -43,6 +45,7 @@ void bind_filter(sqlite::statement& to, const document_filter& which, const std:
   if (which.audience) to.bind(8, bit_of(*which.audience));
   if (which.min_priority) to.bind_real(9, *which.min_priority);
   if (which.modified_since) to.bind(10, which.modified_since->time_since_epoch().count());
+  if (!which.owner.empty()) to.bind_text(13, which.owner);
 }
 
 document document_at(const sqlite::statement& row, int first) {
@@ -64,6 +67,7 @@ document document_at(const sqlite::statement& row, int first) {
   if (!row.is_null(first + 11)) out.modified = milliseconds(std::chrono::milliseconds(row.number(first + 11)));
   if (!row.is_null(first + 12)) out.size = static_cast<std::uint64_t>(row.number(first + 12));
   out.made = text(13);
+  out.owners = text(14);
   return out;
 }
 

@@ -122,10 +122,10 @@ result<void> embedded_store::prepare() {
       {{&find_document_, "SELECT id, title, name, description FROM documents WHERE uri=?1"},
        {&insert_document_,
         "INSERT INTO documents(uri, version, name, title, description, mime_type, kind, language, problem, priority, "
-        "audience, modified, size, described, way) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)"},
+        "audience, modified, size, described, way, owners) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)"},
        {&update_document_,
         "UPDATE documents SET version=?2, name=?3, title=?4, description=?5, mime_type=?6, kind=?7, priority=?10, "
-        "audience=?11, modified=?12, size=?13, described=?14 WHERE uri=?1"},
+        "audience=?11, modified=?12, size=?13, described=?14, owners=?16 WHERE uri=?1"},
        {&delete_document_, "DELETE FROM documents WHERE id=?1"},
        {&passages_of_, "SELECT id, heading, text, first_line FROM passages WHERE id>=?1 AND id<?2"},
        {&delete_passages_, "DELETE FROM passages WHERE id>=?1 AND id<?2"},

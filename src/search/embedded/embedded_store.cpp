@@ -125,7 +125,7 @@ void embedded_store::bind_document(sqlite::statement& to, const document& what, 
   to.bind(11, audience);
   if (what.modified) to.bind(12, what.modified->time_since_epoch().count());
   if (what.size) to.bind(13, static_cast<std::int64_t>(*what.size));
-  to.bind(14, described);
+  to.bind(14, described).bind_text(16, what.owners);
 }
 
 result<std::vector<passage_id>> embedded_store::put(const document& what, std::span<const passages::passage> of) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t most_at_once = 500;
 
-/// Of the columns that `describe` changes: $2 to $12.
+/// Of the columns that `describe` changes: $2 to $13.
 void add_described(arguments& to, const document& what, std::int64_t described) {
   std::int64_t audience = 0;
   for (const auto one : what.audience) audience |= bit_of(one);
@@ -20,7 +20,7 @@ void add_described(arguments& to, const document& what, std::int64_t described) 
   to.number(audience);
   what.modified ? to.number(what.modified->time_since_epoch().count()) : to.null();
   what.size ? to.number(static_cast<std::int64_t>(*what.size)) : to.null();
-  to.number(described);
+  to.number(described).text(what.owners);
 }
 
 arguments range_of(std::int64_t document) {
@@ -86,8 +86,10 @@ result<std::vector<passage_id>> postgres_store::put(const storable& what, std::i
   row.bytes(digest_of_text(what.of.uri)).text(what.of.language).text(what.of.problem).number(*way);
   const auto made = write(
       "INSERT INTO documents(uri, version, name, title, description, mime_type, kind, priority, audience, modified, size, "
-      "described, uri_digest, language, problem, way) VALUES($1::text,$2::text,$3::text,$4::text,$5::text,$6::text,$7::text,"
-      "$8::float8,$9::bigint,$10::bigint,$11::bigint,$12::bigint,$13::bytea,$14::text,$15::text,$16::bigint) RETURNING id",
+      "described, owners, uri_digest, language, problem, way) VALUES($1::text,$2::text,$3::text,$4::text,$5::text,$6::text,"
+      "$7::text,$8::float8,$9::bigint,$10::bigint,$11::bigint,$12::bigint,$13::text,$14::bytea,$15::text,$16::text,$17::bigint)"
+      " "
+      "RETURNING id",
       row);
   if (!made) return tl::unexpected(made.error());
   const auto id = made->number(0, 0);
@@ -154,8 +156,8 @@ result<void> postgres_store::describe(const document& what) {
   add_described(row, *checked, static_cast<std::int64_t>(described_of(what)));
   const auto done = write(
       "UPDATE documents SET version=$2::text, name=$3::text, title=$4::text, description=$5::text, mime_type=$6::text, "
-      "kind=$7::text, priority=$8::float8, audience=$9::bigint, modified=$10::bigint, size=$11::bigint, described=$12::bigint "
-      "WHERE uri_digest=$1::bytea",
+      "kind=$7::text, priority=$8::float8, audience=$9::bigint, modified=$10::bigint, size=$11::bigint, "
+      "described=$12::bigint, owners=$13::text WHERE uri_digest=$1::bytea",
       row);
   if (!done) return tl::unexpected(done.error());
   const bool is_called_the_same = before->bytes(0, 1) == checked->title && before->bytes(0, 2) == checked->name &&

@@ -36,6 +36,7 @@ class condition {
       with_.number(which.modified_since->time_since_epoch().count());
       add("d.modified>=", "::bigint");
     }
+    if (!which.owner.empty()) add("strpos(', '||d.owners||', ', ', '||", "::text||', ')>0", which.owner);
     if (!stale.empty()) sql_ += " AND d.way NOT IN (" + stale + ')';
   }
   [[nodiscard]] const std::string& sql() const noexcept { return sql_; }
@@ -80,6 +81,7 @@ document document_in(const postgres_rows& rows, int row, int first) {
   if (!rows.is_null(row, first + 11)) out.modified = milliseconds(std::chrono::milliseconds(rows.number(row, first + 11)));
   if (!rows.is_null(row, first + 12)) out.size = static_cast<std::uint64_t>(rows.number(row, first + 12));
   out.made = text(13);
+  out.owners = text(14);
   return out;
 }
 
@@ -163,7 +165,7 @@ class postgres_state_of_index final : public state_of_index {
     const auto rows = by_.ask(
         "SELECT p.id, p.heading, p.text, p.first_line, p.last_line, p.page, d.uri, d.version, d.name, d.title, d.description, "
         "d.mime_type, d.kind, d.language, d.problem, d.priority, d.audience, d.modified, d.size, (SELECT way FROM ways WHERE "
-        "id=d.way) "
+        "id=d.way), d.owners "
         "FROM unnest($1::bigint[]) WITH ORDINALITY AS w(id, place) JOIN passages p ON p.id=w.id JOIN documents d ON "
         "d.id=(p.id>>16) ORDER BY w.place",
         arguments().numbers(ids));

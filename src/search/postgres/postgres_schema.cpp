@@ -14,7 +14,8 @@ CREATE TABLE IF NOT EXISTS documents(
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, uri_digest bytea NOT NULL UNIQUE, uri text NOT NULL,
   version text NOT NULL, name text NOT NULL, title text NOT NULL, description text NOT NULL, mime_type text NOT NULL,
   kind text NOT NULL, language text NOT NULL, problem text NOT NULL, priority float8, audience bigint NOT NULL,
-  modified bigint, size bigint, described bigint NOT NULL, way bigint NOT NULL);
+  modified bigint, size bigint, described bigint NOT NULL, way bigint NOT NULL,
+  owners text NOT NULL);
 CREATE INDEX IF NOT EXISTS documents_by_way ON documents(way);
 CREATE TABLE IF NOT EXISTS passages(
   id bigint PRIMARY KEY, heading text NOT NULL, text text NOT NULL, first_line bigint NOT NULL, last_line bigint NOT NULL,

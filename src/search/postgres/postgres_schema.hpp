@@ -11,7 +11,7 @@
 namespace hondana::search {
 
 /// Of the tables below and of what stands in them.
-inline constexpr std::int64_t postgres_schema_version = 2;
+inline constexpr std::int64_t postgres_schema_version = 3;
 
 /// Makes schema and tables where they are missing, and looks whether what is there is of this version and of these words
 /// (`tokens::tokenizer::id`). An index of others that has no document becomes ours; one that has is left alone, since other

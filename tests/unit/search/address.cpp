@@ -23,7 +23,7 @@ TEST(search_address, takes_every_parameter) {
   const auto got = parse_address(
       "search:///"
       "?q=%E5%BE%A9%E6%97%A7+%22x%22&limit=3&lang=ja&scheme=Docs%3A%2F%2F&uriPrefix=docs%3A%2F%2Fm%2F&minPriority=0.5&"
-      "audience=user&modifiedSince=2025-01-12");
+      "audience=user&modifiedSince=2025-01-12&owner=Hanako%40Example.com");
   ASSERT_TRUE(got) << got.error().public_text;
   EXPECT_EQ(got->what.q, "復旧+\"x\"") << "a plus is a plus in a URI template";
   EXPECT_EQ(got->what.limit, 3u);
@@ -33,6 +33,7 @@ TEST(search_address, takes_every_parameter) {
   EXPECT_EQ(got->what.which.min_priority, 0.5);
   EXPECT_EQ(got->what.which.audience, role::user);
   EXPECT_TRUE(got->what.which.modified_since);
+  EXPECT_EQ(got->what.which.owner, "hanako@example.com");
 }
 
 TEST(search_address, refusals_name_the_parameter_and_what_is_expected) {
@@ -46,6 +47,9 @@ TEST(search_address, refusals_name_the_parameter_and_what_is_expected) {
   EXPECT_EQ(refusal("q=a&minPriority=nan"), "minPriority: expected a number from 0 to 1.");
   EXPECT_EQ(refusal("q=a&audience=me"), "audience: there is no such audience. There are user and assistant.");
   EXPECT_EQ(refusal("q=a&modifiedSince=soon"), "modifiedSince: expected a time such as 2025-01-12 or 2025-01-12T15:00:58Z.");
+  for (const auto& owner : {std::string(), std::string(5000, 'a')})
+    EXPECT_EQ(refusal("q=a&owner=" + owner),
+              "owner: expected an e-mail address or a name, as entries have it in dev.hondana/owner.");
   EXPECT_EQ(refusal("q=a&q=b"), "q: it is there twice.");
   EXPECT_EQ(refusal("q=%FF"), "q: its value is no UTF-8 text.");
   EXPECT_EQ(refusal("q=a%00b"), "q: its value is no UTF-8 text.");

@@ -109,6 +109,11 @@ TEST_P(store_contract, finds_whatever_marks_a_word_has_and_no_other) {
   EXPECT_TRUE(find("日", which).all.empty());
   which.kind = "\xFF";
   EXPECT_TRUE(find("日", which).all.empty());
+  for (const auto* owner : {"', ')>0 OR 1=1 --", "\xFF", ", ", "%"}) {
+    which = {};
+    which.owner = owner;
+    EXPECT_TRUE(find("日", which).all.empty()) << owner;
+  }
   EXPECT_FALSE(store_->find(std::vector<wanted_word>(65, {"a"}), {}, 10));
 }
 

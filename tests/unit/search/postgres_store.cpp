@@ -177,7 +177,7 @@ TEST_F(postgres_index, of_other_words_or_another_version_is_left_alone_unless_it
   ASSERT_FALSE(late);
   EXPECT_NE(late.error().public_text.find("is now one of other words"), std::string::npos);
   server_.run("UPDATE " + schema_ + ".facts SET value='7' WHERE name='version'");
-  EXPECT_NE(refusal(options()).public_text.find("of another version of this program (form 7, and this one knows 2)"),
+  EXPECT_NE(refusal(options()).public_text.find("of another version of this program (form 7, and this one knows 3)"),
             std::string::npos);
 }
 

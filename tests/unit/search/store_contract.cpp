@@ -228,6 +228,7 @@ TEST_P(store_contract, shows_all_that_was_put_in_the_order_asked_for_without_wha
   a.kind = "docs";
   a.language = "ja-JP";
   a.problem = "cut off";
+  a.owners = "ann@example.com, 花子";
   a.priority = 0.25;
   a.audience = {role::user, role::assistant};
   a.modified = milliseconds(std::chrono::milliseconds(-1500));
@@ -258,12 +259,13 @@ TEST_P(store_contract, shows_all_that_was_put_in_the_order_asked_for_without_wha
   EXPECT_EQ(got.of.kind, a.kind);
   EXPECT_EQ(got.of.language, a.language);
   EXPECT_EQ(got.of.problem, a.problem);
+  EXPECT_EQ(got.of.owners, a.owners);
   EXPECT_EQ(got.of.priority, a.priority);
   EXPECT_EQ(got.of.audience, a.audience);
   EXPECT_EQ(got.of.modified, a.modified);
   EXPECT_EQ(got.of.size, a.size);
   const auto other = shown->at(0).of;
-  EXPECT_FALSE(other.priority || other.modified || other.size || !other.audience.empty());
+  EXPECT_FALSE(other.priority || other.modified || other.size || !other.audience.empty() || !other.owners.empty());
   ASSERT_TRUE(store_->remove(a.uri));
   ASSERT_TRUE(store_->commit());
   const auto after = store_->show(which);
@@ -302,6 +304,7 @@ TEST_P(store_contract, describes_a_document_anew_without_other_numbers_for_its_p
   with.title = "New title";
   with.version = "v2";
   with.priority = 1;
+  with.owners = "bob@example.com";
   without.description = "new words";
   ASSERT_TRUE(store_->describe(with));
   ASSERT_TRUE(store_->describe(without));
@@ -315,6 +318,7 @@ TEST_P(store_contract, describes_a_document_anew_without_other_numbers_for_its_p
   ASSERT_TRUE(shown);
   EXPECT_EQ(shown->at(0).of.title, "New title");
   EXPECT_EQ(shown->at(0).of.priority, 1);
+  EXPECT_EQ(shown->at(0).of.owners, "bob@example.com");
   ASSERT_TRUE(store_->each_document([&](const store::known& one) {
     EXPECT_EQ(one.described, digest_of(one.uri == with.uri ? with : without));
     EXPECT_EQ(one.version, one.uri == with.uri ? "v2" : "");

@@ -267,6 +267,7 @@ TEST_P(store_contract, filters_as_passes_says) {
     if (draw() % 2 == 0) what.modified = milliseconds(std::chrono::milliseconds(static_cast<int>(draw() % 5) - 2));
     if (draw() % 2 == 0) what.audience.push_back(role::user);
     if (draw() % 2 == 0) what.audience.push_back(role::assistant);
+    what.owners = one_of({"", "ann@x", "ann@x, 花子", "joann@x", "花子, ann@x.org, bob", "yamada, taro, bob"});
     ASSERT_TRUE(store_->put(what, std::vector{said("word")}));
     all[what.uri] = what;
   }
@@ -283,6 +284,8 @@ TEST_P(store_contract, filters_as_passes_says) {
     if (draw() % 4 == 0) which.audience = draw() % 2 == 0 ? role::user : role::assistant;
     if (draw() % 4 == 0) which.min_priority = static_cast<double>(draw() % 5) / 4;
     if (draw() % 4 == 0) which.modified_since = milliseconds(std::chrono::milliseconds(static_cast<int>(draw() % 5) - 2));
+    if (draw() % 3 == 0)
+      which.owner = one_of({"ann@x", "花子", "bob", "yamada, taro", "ann", "x", ", ", ",", "%", "taro, yamada"});
     std::set<std::string> expected;
     for (const auto& [uri, what] : all) {
       if (passes(which, what)) expected.insert(uri);
@@ -294,8 +297,34 @@ TEST_P(store_contract, filters_as_passes_says) {
     std::set<std::string> got;
     for (const auto& one : *shown) got.insert(one.of.uri);
     EXPECT_EQ(got, expected) << which.uri_prefix << '|' << which.scheme << '|' << which.language << '|' << which.mime_type
-                             << '|' << which.kind;
+                             << '|' << which.kind << '|' << which.owner;
   }
+}
+
+TEST_P(store_contract, finds_what_one_of_several_owners_has) {
+  const std::pair<const char*, const char*> all[]{
+      {"a", "ann@x.org"}, {"b", "joann@x.org"}, {"c", "bob@x.org, ann@x.org"}, {"d", "ann@x.org.uk"}, {"e", ""}};
+  for (const auto& [name, owners] : all) {
+    auto what = named_document(name);
+    what.owners = owners;
+    put(what, {said("word")});
+  }
+  const auto of = [&](const std::string& owner) {
+    document_filter which;
+    which.owner = comparable_owner(owner);
+    std::vector<passage_id> ids;
+    for (const auto& one : find("word", which).all) ids.push_back(one.id);
+    std::string out;
+    const auto shown = store_->show(ids);
+    EXPECT_TRUE(shown);
+    for (const auto& one : *shown) out += one.of.name;
+    std::sort(out.begin(), out.end());
+    return out;
+  };
+  EXPECT_EQ(of("Ann@X.org"), "ac") << "in any case, and whole";
+  EXPECT_EQ(of("ＢＯＢ@x.org"), "c") << "in any width";
+  EXPECT_EQ(of("ann"), "");
+  EXPECT_EQ(of(""), "abcde") << "no condition";
 }
 
 }  // namespace hondana::search

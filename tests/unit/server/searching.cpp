@@ -148,6 +148,28 @@ TEST_F(searching_server, one_resource_that_cannot_be_read_keeps_nothing_else_bac
   EXPECT_THAT(uris("broken"), ElementsAre("memo:///broken.md")) << "its name is found";
 }
 
+TEST_F(searching_server, finds_what_somebody_owns_as_the_list_says_it_now) {
+  auto mine = text_entry("memo:///a.md");
+  mine.version = "1";
+  mine.metadata.emplace_back("dev.hondana/owner", std::string("Ann@Example.com, 花子"));
+  put("memo:///b.md", "a stork of nobody's");
+  ASSERT_TRUE(shelf_->add(mine, "a stork"));
+  serve();
+  const auto owned = [this](const std::string& who) {
+    const auto got = read("search:///?q=stork&owner=" + percent_encode(who));
+    EXPECT_TRUE(got) << got.error().public_text;
+    return got && got->find("memo:///a.md") != std::string::npos && got->find("memo:///b.md") == std::string::npos;
+  };
+  EXPECT_TRUE(owned("ann@example.COM"));
+  EXPECT_TRUE(owned("花子"));
+  EXPECT_FALSE(owned("ann"));
+  mine.metadata.front().second = std::string("bob@example.com");
+  ASSERT_TRUE(shelf_->add(mine, "a stork"));
+  wait();
+  EXPECT_TRUE(owned("bob@example.com"));
+  EXPECT_FALSE(owned("ann@example.com"));
+}
+
 TEST_F(searching_server, too_large_a_resource_is_found_by_its_name_alone) {
   options_.largest = 1024;
   put("memo:///huge.md", "walrus " + std::string(4096, 'z'));

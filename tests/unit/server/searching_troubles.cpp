@@ -15,6 +15,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/index_caller.hpp"
 #include "unit/server/searched_server.hpp"
 
 namespace {
@@ -72,6 +73,29 @@ TEST_F(searching_in_trouble, a_source_that_throws_for_one_resource_keeps_nothing
   EXPECT_EQ(times_in_log("memo:///throws.md"), 1u) << log();
   EXPECT_THAT(log(), HasSubstr("/secret/path broke"));
   EXPECT_THAT(state_of(*index_).problem, Not(HasSubstr("path")));
+}
+
+TEST_F(searching_in_trouble, sources_know_the_index_by_what_no_peer_has_and_what_they_refuse_it_ends_the_look) {
+  struct {
+    std::atomic<int> reads = 0;
+    std::atomic<int> by_index = 0;
+    std::atomic<bool> had_view = false;
+  } seen;
+  put("memo:///a.md", "a stork");
+  ASSERT_TRUE(shelf_->add(text_entry("memo:///refused.md"), [&seen](const read_request& asked) -> result<reading> {
+    ++seen.reads;
+    seen.by_index += model::is_index(asked.who) ? 1 : 0;
+    seen.had_view = asked.who.view != nullptr;
+    return fail(errc::access_denied, "Have the owner allow it.");
+  }));
+  serve();
+  EXPECT_TRUE(state_of(*index_).is_complete) << "else whoever waits for the index would wait for ever";
+  EXPECT_GT(seen.reads, 0);
+  EXPECT_EQ(seen.reads, seen.by_index);
+  EXPECT_TRUE(seen.had_view) << "of this one alone";
+  EXPECT_FALSE(model::is_index(named("search")));
+  EXPECT_EQ(times_in_log("Have the owner allow it."), 1u) << log();
+  server_.reset();
 }
 
 TEST_F(searching_in_trouble, a_problem_ends_when_it_ends) {

@@ -1,12 +1,21 @@
 /// What a `[[source]]` may say.
+#include <algorithm>
+#include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "config/toml.hpp"
 #include "providers/gdrive/settings.hpp"
+#include "unit/providers/gdrive/paper_drive.hpp"
 
 namespace hondana::gdrive {
+
+result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log);
+
 namespace {
 
 result<settings> settings_in(const std::string& table) {
@@ -51,6 +60,33 @@ TEST(gdrive_settings, wrong_keys_name_the_line) {
     EXPECT_EQ(made.error().code, errc::invalid_argument) << table;
     EXPECT_NE(made.error().public_text.find("hondana.toml:"), std::string::npos) << made.error().public_text;
   }
+}
+
+struct gdrive_configured : served_drive {
+  [[nodiscard]] hondana::needs needs_of(const std::string& table) const {
+    auto section = config::parse_toml("store = \":memory:\"\nrenders = false\n" + table, (root / "hondana.toml").string());
+    EXPECT_TRUE(section);
+    const auto made = configure(*section, {});
+    EXPECT_TRUE(made) << made.error().public_text;
+    return made ? (*made)->needs() : hondana::needs();
+  }
+  [[nodiscard]] static bool has(const hondana::needs& all, const fs::path& folder) {
+    return std::any_of(all.folders.begin(), all.folders.end(), [&](const auto& one) { return one.path == folder.string(); });
+  }
+};
+
+TEST_F(gdrive_configured, the_folder_of_a_first_log_in_is_made_so_that_the_sandbox_knows_it) {
+  EXPECT_TRUE(has(needs_of("log_in_file = \"new/folder/log-in.json\"\n"), root / "new" / "folder"));
+  EXPECT_EQ(fs::status(root / "new" / "folder").permissions(), fs::perms::owner_all);
+  EXPECT_FALSE(has(needs_of("credentials = \"other/key.json\"\n"), root / "other")) << "a key is somebody else's to put there";
+  EXPECT_FALSE(fs::exists(root / "other"));
+}
+
+TEST_F(gdrive_configured, a_place_that_is_connected_to_is_named_once) {
+  const std::string log_in = "log_in_file = \"log-in.json\"\n";
+  EXPECT_EQ(needs_of(log_in + "api = \"http://127.0.0.1:9\"\ntoken_url = \"http://127.0.0.1:9/token\"\n").sockets,
+            std::vector<std::string>{"127.0.0.1:9"});
+  EXPECT_EQ(needs_of(log_in).sockets, std::vector<std::string>{"*:*"}) << "export links lead to hosts that only Google knows";
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 /// Crawls that go on, changes that are told, and errors in between.
+#include "model/index_caller.hpp"
 #include "unit/providers/gdrive/paper_drive.hpp"
 
 namespace hondana::gdrive {
@@ -346,6 +347,18 @@ TEST_F(gdrive_following, with_other_credentials_nothing_that_is_kept_is_served_b
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Private")) << "another key of the same account";
 }
 
+TEST_F(gdrive_following, what_is_odd_of_one_file_is_said_once_and_the_others_are_listed) {
+  paper->hold(paper_file("1a", "Plan"));
+  paper->odd = {{"1b", "file/parents/0: expected an identifier"}, {"", "file/id: missing"}};
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
+  const auto polls = paper->count_of("changes");
+  EXPECT_TRUE(becomes([&] { return paper->count_of("changes") > polls + 2; }));
+  EXPECT_EQ(times_said("what Drive says of 1b is passed over where it cannot be used (file/parents/0"), 1);
+  EXPECT_EQ(times_said("something without an identifier"), 1);
+  EXPECT_TRUE(drive->health().ok);
+}
+
 TEST_F(gdrive_following, nothing_known_and_nobody_logged_in_says_what_to_do) {
   paper->refuse("root", refusal(drive::trouble::unauthorized, errc::unauthorized, "Nobody is logged in. Run hondana login."));
   const auto drive = serve();
@@ -354,7 +367,7 @@ TEST_F(gdrive_following, nothing_known_and_nobody_logged_in_says_what_to_do) {
   const auto page = drive->list(any);
   ASSERT_TRUE(page) << "lists of other sources go on";
   EXPECT_TRUE(page->entries.empty());
-  any.who.identity = "search";
+  any.who = model::index_caller();
   const auto indexed = drive->list(any);
   ASSERT_FALSE(indexed) << "or the index would forget what it has";
   EXPECT_EQ(indexed.error().code, errc::unauthorized);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -60,7 +61,7 @@ class paper_drive final : public remote {
   drive::answer<drive::drive_page> drives(const std::string&, const drive::errand&) override {
     const std::lock_guard lock(mutex_);
     if (auto no = refused("drives")) return tl::unexpected(*no);
-    return drive::drive_page{shared, {}};
+    return drive::drive_page{shared, {}, odd};
   }
 
   drive::answer<drive::file_page> files(const drive::list_request& what, const drive::errand& how) override {
@@ -88,6 +89,7 @@ class paper_drive final : public remote {
     }
     tokens_asked.push_back(what.page_token);
     drive::file_page page;
+    page.odd = odd;
     for (; at < all.size() && page.files.size() < page_size; ++at) page.files.push_back(all[at]);
     if (at < all.size()) page.next = "p" + std::to_string(at);
     return page;
@@ -131,6 +133,7 @@ class paper_drive final : public remote {
     if (auto no = refused("changes of " + what.drive_id)) return tl::unexpected(*no);
     const auto& all = log[what.drive_id];
     drive::change_page page;
+    page.odd = odd;
     std::size_t at = std::stoul(what.page_token.substr(1));
     for (; at < all.size() && page.changes.size() < page_size; ++at) page.changes.push_back(all[at]);
     (at < all.size() ? page.next : page.start) = "c" + std::to_string(at);
@@ -218,6 +221,7 @@ class paper_drive final : public remote {
   std::map<std::string, drive::refusal> refusals{};
   std::map<std::string, std::size_t> counts{};
   std::vector<std::string> queries{}, tokens_asked{};
+  std::vector<drive::oddity> odd{};  // of each page
   std::vector<drive::resource_key> keys{};
   std::vector<drive::watch_request> watches{};
   std::vector<std::string> stopped{};
@@ -367,10 +371,11 @@ struct served_drive : testing::Test {
   }
   [[nodiscard]] std::shared_ptr<gdrive_provider> serve() { return serve(usual()); }
 
-  [[nodiscard]] bool was_said(std::string_view words) {
+  [[nodiscard]] bool was_said(std::string_view words) { return times_said(words) > 0; }
+  [[nodiscard]] std::ptrdiff_t times_said(std::string_view words) {
     const std::lock_guard lock(log_mutex_);
-    return std::any_of(lines_.begin(), lines_.end(),
-                       [words](const auto& line) { return line.find(words) != std::string::npos; });
+    return std::count_if(lines_.begin(), lines_.end(),
+                         [words](const auto& line) { return line.find(words) != std::string::npos; });
   }
   [[nodiscard]] static std::vector<std::string> listed(gdrive_provider& of) {
     list_request request;

@@ -1,0 +1,70 @@
+/// What the thread tells of what it meets: the log, and health.
+#include <utility>
+
+#include "providers/gdrive/follower.hpp"
+#include "providers/gdrive/naming.hpp"
+
+namespace hondana::gdrive {
+namespace {
+
+/// Odd things that are said once; what is beyond is more of the same.
+constexpr std::size_t most_told = 1'000;
+
+}  // namespace
+
+void follower::say(const std::string& line) const {
+  if (options_.log) options_.log(options_.name + ": " + line);
+}
+
+std::string follower::word_for_home(const std::string& home) const {
+  if (home.empty()) return "My Drive";
+  if (home == list_of_drives) return "the list of shared drives";
+  for (const auto& one : drives_) {
+    if (one.id == home) return "the shared drive \"" + shown(one.name) + '"';
+  }
+  return "a shared drive";
+}
+
+void follower::mind(const std::string& home, const drive::refusal* why) {
+  std::string line;
+  if (why != nullptr) line = word_for_home(home) + ": " + why->why.public_text;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto before = problems_.find(home);
+    if (why == nullptr) {
+      if (before == problems_.end()) return;
+      problems_.erase(before);
+      line = word_for_home(home) + " can be read again";
+    } else {
+      if (before != problems_.end() && before->second == line) return;
+      problems_[home] = line;
+    }
+  }
+  say(line + (why != nullptr && !why->why.private_text.empty() ? " (" + why->why.private_text + ')' : std::string()));
+}
+
+void follower::tell_odd(const std::string& home, const std::vector<drive::oddity>& all) {
+  for (const auto& one : all) {
+    const auto of = one.id.empty() ? "something without an identifier" : one.id;
+    if (told_.size() >= most_told || !told_.insert(of + ' ' + one.what).second) continue;
+    say(word_for_home(home) + ": what Drive says of " + of + " is passed over where it cannot be used (" + one.what + ')');
+  }
+}
+
+hondana::health follower::health() const {
+  const std::lock_guard lock(mutex_);
+  if (trouble_) {
+    const auto stays = latest_ && latest_->files() > 0 ? " What was known before is served." : "";
+    return {false, trouble_->public_text + stays};
+  }
+  std::string said = !latest_ ? "not asked yet" : std::to_string(latest_->files()) + " files";
+  if (latest_ && latest_->unplaced() > 0)
+    said += ", " + std::to_string(latest_->unplaced()) + " more in drives or folders that are not served";
+  said += "; " + std::to_string(options_.from->requests()) + " requests so far";
+  if (const auto open = channels_.open(); open > 0) said += "; changes are told by " + std::to_string(open) + " channels";
+  if (!state_.empty()) (said += "; ") += state_;
+  for (const auto& [home, why] : problems_) (said += "; ") += why;
+  return {problems_.empty(), said};
+}
+
+}  // namespace hondana::gdrive
