@@ -23,7 +23,7 @@ bool opens_search(const access_rule& rule) {
   const auto is_of_search = [](const std::string& kind) { return kind == "state" || kind == "results"; };
   if (rule.gives < grant::read || rule.audience) return false;
   if (!rule.kinds.empty() && std::none_of(rule.kinds.begin(), rule.kinds.end(), is_of_search)) return false;
-  const auto compiled = access::rule::make(rule, 1);
+  const auto compiled = hondana::access::rule::make(rule, 1);
   if (!compiled || !compiled->is_about_uri(search::search_uri)) return false;
   const auto is_local = [](const std::string& one) { return one == "local"; };
   const bool is_for_local_alone =

@@ -44,8 +44,8 @@ result<void> check_all(std::string_view key, const std::vector<std::string>& wri
 }
 
 /// The rule about one of its URIs or patterns alone.
-access::rule compiled(access_rule alone) {
-  auto made = access::rule::make(std::move(alone), 1);
+hondana::access::rule compiled(access_rule alone) {
+  auto made = hondana::access::rule::make(std::move(alone), 1);
   if (!made) throw std::logic_error("a rule that was found good is not: " + made.error().public_text);
   return std::move(*made);
 }
@@ -66,13 +66,13 @@ std::string whole_of_written(std::string_view written) {
 /// Without its query, where that leaves what a rule may have.
 std::string whole_of_uri(const std::string& uri) {
   auto whole = whole_of_written(uri);
-  return access::check_rule({.uris = {whole}}) ? whole : uri;
+  return hondana::access::check_rule({.uris = {whole}}) ? whole : uri;
 }
 
 /// The rule about what a pattern with a query is about the parts of. In others `?` is any character.
-std::optional<access::rule> compiled_of_whole(const std::string& pattern) {
+std::optional<hondana::access::rule> compiled_of_whole(const std::string& pattern) {
   auto whole = whole_of_written(pattern);
-  if (whole == pattern || !access::check_rule({.patterns = {whole}})) return std::nullopt;
+  if (whole == pattern || !hondana::access::check_rule({.patterns = {whole}})) return std::nullopt;
   return compiled({.patterns = {std::move(whole)}});
 }
 
