@@ -12,6 +12,7 @@
 #include "bytes/active.hpp"
 #include "bytes/form.hpp"
 #include "bytes/media_type.hpp"
+#include "letters/lower_case.hpp"
 
 namespace hondana::bytes {
 namespace {
@@ -45,12 +46,22 @@ tl::unexpected<failure> changed_size(const read_request& request) {
               "a reader of " + request.uri + " gave more or fewer bytes than its size");
 }
 
+/// Bytes of a text whose encoding is named: they need not be UTF-8 to be of that type.
+bool names_encoding(const content& item) {
+  if (item.form != content_form::blob) return false;
+  const auto type = letters::in_lower_case(item.mimeType);
+  return type.starts_with("text/") && type.find("charset=") != std::string::npos;
+}
+
 /// Lets a declared type give way that the content belies, and says as what a browser would run the content.
 void settle_type(content& item, std::string_view front, bool is_text) {
   const auto declared = active_by_type(item.mimeType);
   // A part that ranges cut out does not begin as the whole does; another query names something of its own.
   const bool is_part = item.uri.find("?lines=") != std::string::npos || item.uri.find("?bytes=") != std::string::npos;
-  const auto told = is_part ? agreeing_type_of_part(item.mimeType, is_text) : agreeing_type(item.mimeType, front, is_text);
+  const bool is_encoded_text = names_encoding(item) && type_of_signature(front).empty();
+  const auto told = is_encoded_text ? std::string_view(item.mimeType)
+                    : is_part       ? agreeing_type_of_part(item.mimeType, is_text)
+                                    : agreeing_type(item.mimeType, front, is_text);
   const bool gave_way = told != item.mimeType;
   if (gave_way) item.mimeType = std::string(told);
   const auto found = declared != active::no ? declared : gave_way ? active_as(item.mimeType, front) : active_by_front(front);

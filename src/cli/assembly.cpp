@@ -96,6 +96,11 @@ server_options options_of(const config::settings& settings, const log_function& 
   return options;
 }
 
+/// FILE:LINE of a table; "" where it stands in no file.
+std::string place_of(const config::section& table) {
+  return table.line() == 0 ? std::string() : table.file() + ':' + std::to_string(table.line());
+}
+
 }  // namespace
 
 assembly::assembly(what_to_serve what, log_function log) : what_(std::move(what)), log_(std::move(log)) {}
@@ -165,9 +170,8 @@ result<assembly::made> assembly::make(const config::source& from) const {
   auto provider = type->configure(options, log_);
   if (!provider) {
     auto why = std::move(provider.error());
-    if (!what_.config.empty() && from.options.line() != 0 && why.public_text.rfind(from.options.file(), 0) != 0) {
-      why.public_text = from.options.file() + ':' + std::to_string(from.options.line()) + ": " + why.public_text;
-    }
+    const auto at = place_of(from.options);
+    if (!at.empty() && why.public_text.rfind(from.options.file(), 0) != 0) why.public_text = at + ": " + why.public_text;
     return tl::unexpected(std::move(why));
   }
   return made{from.type, from.options, std::move(*provider), *limits};
@@ -187,6 +191,7 @@ result<parts> assembly::assemble() {
     auto one = make(source);
     if (!one) return tl::unexpected(std::move(one.error()));
     whole.providers.push_back(one->provider);
+    if (auto at = place_of(source.options); !at.empty()) whole.places.insert_or_assign(one->provider.get(), std::move(at));
     if (!(one->limits == source_limits())) by_source.insert_or_assign(one->provider.get(), one->limits);
     all.push_back(std::move(*one));
   }

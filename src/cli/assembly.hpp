@@ -1,6 +1,7 @@
 /// From arguments and configuration to options and providers; again on every reload.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -22,7 +23,8 @@ struct parts {
   config::settings settings;
   server_options options;
   std::vector<std::shared_ptr<provider>> providers;
-  std::vector<std::string> own;  ///< What the server keeps for itself (see `kept_back`), but for its record.
+  std::map<const provider*, std::string> places;  ///< FILE:LINE of those that stand in a configuration.
+  std::vector<std::string> own;                   ///< What the server keeps for itself (see `kept_back`), but for its record.
 };
 
 /// Assembles parts, and reassembles them keeping the providers whose configuration is unchanged. Threads: one at a time.

@@ -26,6 +26,7 @@
 #include "cli/sandbox/told.hpp"
 #include "cli/sandbox/written_folders.hpp"
 #include "cli/search_checked.hpp"
+#include "cli/search_reach.hpp"
 #include "cli/visible.hpp"
 #include "json/writer.hpp"
 #include "model/scope.hpp"
@@ -262,13 +263,17 @@ int run(const check_command& what) {
       print_item(item, item.is_served ? use.of(item.uri) : std::vector<std::string>(), what.as_json);
     });
     if (!outcome) {
-      told.complain(outcome.error());
+      auto why = outcome.error();
+      if (const auto at = whole->places.find(provider.get()); at != whole->places.end())
+        why.public_text = at->second + ": " + why.public_text;
+      told.complain(why);
       code = exit_server;
     }
   }
   for (const auto& one : use.idle()) say(one);
   for (const auto& one : unknown_callers(whole->settings, what.tokens, true)) say(one);
   for (const auto& one : unknown_kinds(whole->settings, whole->providers)) say(one);
+  for (const auto& one : warnings_of_search(whole->settings, whole->providers)) say(one);
   if (!what.as_json) print(std::to_string(served) + " served, " + std::to_string(left_out) + " left out\n");
   return finish_output(code);
 }

@@ -11,6 +11,7 @@
 #include "cli/output.hpp"
 #include "cli/visible.hpp"
 #include "json/writer.hpp"
+#include "search/kept.hpp"
 #include "search/needs.hpp"
 #include "tokens/tokens.hpp"
 
@@ -33,7 +34,8 @@ std::string nearest_folder(const std::string& file) {
   return {};
 }
 
-result<void> check_place(const config::settings& in, const std::string& path) {
+result<void> check_place(const config::settings& in) {
+  const auto& path = in.search->path;
   if (path.empty()) return {};
   std::error_code problem;
   if (fs::is_directory(path, problem))
@@ -45,6 +47,7 @@ result<void> check_place(const config::settings& in, const std::string& path) {
     return wrong_key(in, "path", "the index cannot be kept there: this user may not write in " + folder);
   if (fs::exists(path, problem) && ::access(path.c_str(), R_OK | W_OK) != 0)
     return wrong_key(in, "path", "\"" + path + "\" is there, and this user may not read and write it");
+  if (const auto ours = search::refuse_foreign(*in.search); !ours) return wrong_key(in, "path", ours.error().public_text);
   return {};
 }
 
@@ -72,7 +75,7 @@ result<void> check_readable(const config::settings& in, const std::string& key, 
 result<void> check_search(const config::settings& of) {
   if (!of.search) return {};
   const auto& how = *of.search;
-  if (auto sound = check_place(of, how.path); !sound) return sound;
+  if (auto sound = check_place(of); !sound) return sound;
   if (auto sound = check_words(of, how); !sound) return sound;
   if (how.embeddings) {
     if (auto sound = check_readable(of, "bearer_file", how.embeddings->bearer_file); !sound) return sound;

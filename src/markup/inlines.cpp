@@ -5,6 +5,7 @@
 #include <array>
 
 #include "letters/lower_case.hpp"
+#include "letters/stars.hpp"
 #include "markup/characters.hpp"
 #include "markup/entities.hpp"
 #include "markup/lines.hpp"
@@ -300,6 +301,12 @@ class inline_reader {
 
   static bool is_white(char32_t point) noexcept { return point <= ' ' || point == 0xA0 || point == 0x3000; }
 
+  /// `**one****two**`, as some programs write it.
+  [[nodiscard]] bool joins_bold_words(char32_t before, char32_t after, std::size_t count) const noexcept {
+    const auto is_of_word = [](char32_t point) { return !is_white(point) && !is_punctuation(point); };
+    return !open_[0].empty() && 2 * open_[0].back().count == count && is_of_word(before) && is_of_word(after);
+  }
+
   void emphasis() {
     const char mark = text_[at_];
     const auto end = std::min(text_.find_first_not_of(mark, at_), text_.size());
@@ -313,6 +320,7 @@ class inline_reader {
     const bool can_close = closes_right && (mark != '_' || !opens_left || is_punctuation(after));
     copy(count);
     if (mark == '~' && count > 2) return;
+    if (mark == '*' && letters::is_mask(count) && !joins_bold_words(before, after, count)) return;
     auto& open = open_[mark == '*' ? 0 : mark == '_' ? 1 : 2];
     auto next = out;
     while (can_close && count > 0 && !open.empty()) {

@@ -81,10 +81,17 @@ class hearing {
   }
 
   [[nodiscard]] std::string problems() {
-    for (char& one : problems_) {
-      if (one != '\n' && (static_cast<unsigned char>(one) < 0x20 || one == 0x7f)) one = '?';
+    std::string line;
+    bool ends_line = false;
+    for (const char one : problems_) {
+      if (one == '\n' || one == '\r') {
+        ends_line = !line.empty();
+        continue;
+      }
+      if (std::exchange(ends_line, false)) line += "; ";
+      line += static_cast<unsigned char>(one) < 0x20 || one == 0x7f ? '?' : one;
     }
-    return std::move(problems_);
+    return line;
   }
 
  private:

@@ -27,7 +27,7 @@ struct limits {
 struct ended {
   int exit_code = 0;  ///< -1: by a signal.
   int signal = 0;
-  std::string problems{};  ///< The first 4 KiB of its standard error, printable. For our log.
+  std::string problems{};  ///< The first 4 KiB of its standard error, printable and in one line. For our log.
 };
 
 /// Runs `command` (of those that `needs::programs` names, absolute) with the open file `input` as its standard input, and hands

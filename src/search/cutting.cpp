@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include <hondana/facts.hpp>
 
@@ -61,6 +62,13 @@ bool is_there(const call& by, const bridge::surroundings& in, const std::string&
 
 }  // namespace
 
+bool is_provisional(const resource& entry) noexcept {
+  return std::any_of(entry.metadata.begin(), entry.metadata.end(), [](const auto& one) {
+    const auto* is = std::get_if<bool>(&one.second);
+    return one.first == "dev.hondana/provisional" && is != nullptr && *is;
+  });
+}
+
 document document_of(const resource& entry) {
   document out;
   out.uri = entry.uri;
@@ -117,6 +125,7 @@ result<cut_document> cut(const call& asked, const bridge::surroundings& in, cons
   const auto& contents = read->reading.contents;
   const auto text = std::find_if(contents.begin(), contents.end(), [](const auto& one) { return one.is_text; });
   if (contents.empty()) return without_text(std::move(made), "it has no contents");
+  if (is_provisional(entry) && !contents.front().title.empty()) made.what.title = contents.front().title;
   if (is_list_by_type(contents.front().mimeType)) return without_own_text(std::move(made));
   const auto& chosen = text != contents.end() ? *text : contents.front();
   if (text == contents.end()) {

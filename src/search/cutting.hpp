@@ -29,6 +29,8 @@ inline constexpr std::string_view version_of_lists = "list";
 
 /// What a list says of a resource.
 [[nodiscard]] document document_of(const resource& entry);
+/// Whether its source has not looked into it yet, so that it has a name for a title and no description.
+[[nodiscard]] bool is_provisional(const resource& entry) noexcept;
 
 /// Reads what `entry` stands for as the server gives it to who may see it and nothing else (see alone.hpp), with its secrets
 /// masked, and cuts it. What is no text, gives other resources, or has more than `largest` bytes, is a document with a

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "catalog/filter.hpp"
+#include "search/cutting.hpp"
 #include "search/lists.hpp"
 #include "search/making.hpp"
 #include "search/query.hpp"
@@ -153,6 +154,11 @@ const resource* finding::entry_now(const document& indexed) {
 hit finding::hit_of(weighed from, const resource& entry) const {
   hit made;
   made.entry = entry;
+  // Its contents have said more than its source does, or knows by now.
+  const auto& indexed = from.shown.of;
+  const bool has_a_name_alone = is_provisional(entry);
+  if ((has_a_name_alone || entry.title.empty()) && !indexed.title.empty()) made.entry.title = indexed.title;
+  if (has_a_name_alone && !indexed.description.empty()) made.entry.description = indexed.description;
   made.language = from.shown.of.language;
   made.score = std::clamp(from.score / (1 + weight_of_priority + weight_of_recency), 0.0, 1.0);
   made.why = reason_for(from.what, words_, from.shown.of);

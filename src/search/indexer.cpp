@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/index_caller.hpp"
+#include "search/pauses.hpp"
 #include "work/signals_blocked.hpp"
 
 namespace hondana::search {
@@ -193,6 +194,7 @@ void indexer::work(bool has_to_look, const std::stop_token& stop) {
     const auto begun = clock::now();
     look(stop);
     not_before_ = clock::now() + std::min<clock::duration>(clock::now() - begun, longest_rest);
+    if (store_failures_ > 1) not_before_ = std::max(not_before_, next_look_);
   }
   if (take_changed(stop)) index_pending(stop);
   bool are_vectors_new = false;
@@ -219,6 +221,7 @@ result<void> indexer::load() {
     there.version = std::move(one.version);
     there.described = one.described;
     there.made = std::move(one.made);
+    there.has_text = !one.has_problem;
   });
   if (!done) return done;
   const auto counts = on_->kept->counts();
@@ -248,6 +251,8 @@ result<void> indexer::load() {
 void indexer::begin_anew(const failure& why) {
   troubles_.have(trouble::store, why);
   begin_anew();
+  // What a store refuses each time is not read all the time.
+  next_look_ = clock::now() + pause_after(++store_failures_);
 }
 
 void indexer::begin_anew() noexcept {

@@ -57,6 +57,7 @@ class indexer {
     std::uint64_t seen = 0;  // the last look that saw it
     bool is_watched = false;
     std::string made{};  // how its text was, see making.hpp
+    bool has_text = false;
   };
   /// What is to be read, as it was listed.
   struct listed {
@@ -98,6 +99,8 @@ class indexer {
   void list_all(const std::vector<std::string>& all, const std::stop_token& stop);
   void forget_unseen(const std::vector<std::string>& all);
   [[nodiscard]] bool is_to_be_read(const resource& entry, const std::string& made);
+  /// Whether the store says as much of it as a list that says this, or more.
+  [[nodiscard]] static bool is_described(const entry_known& known, const resource& entry, std::uint64_t described);
   [[nodiscard]] bool is_in_memory() const noexcept { return on_->options.path.empty() && on_->options.postgres.empty(); }
   [[nodiscard]] bool is_wanted(std::string_view uri) const;
   [[nodiscard]] std::vector<std::string> claims() const;
@@ -161,7 +164,8 @@ class indexer {
   std::uint64_t passages_ = 0;               // in the store
   std::uint64_t look_ = 0;
   std::size_t watched_ = 0;
-  std::string noted_;  // progress without its time
+  std::size_t store_failures_ = 0;  // since the last look that ended
+  std::string noted_;               // progress without its time
   std::chrono::steady_clock::time_point next_look_{};
   std::chrono::steady_clock::time_point not_before_{};  // looks that are asked for
   std::chrono::steady_clock::time_point next_vectors_{};

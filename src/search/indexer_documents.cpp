@@ -135,7 +135,7 @@ result<indexer::outcome> indexer::has_not_changed(const resource& entry) {
   known.seen = look_;
   // What is kept may have the title of its contents, which no list says.
   const auto described = digest_of(what);
-  if (described == known.described) return outcome::same;
+  if (is_described(known, entry, described)) return outcome::same;
   what.version = known.version;
   known.described = described;
   auto done = on_->kept->describe(what);
@@ -165,6 +165,7 @@ result<indexer::outcome> indexer::put(cut_document made, const resource& entry) 
   known.version = std::move(made.what.version);
   known.made = std::move(made.what.made);
   known.described = listed;
+  known.has_text = made.what.problem.empty();
   known.seen = look_;
   watch(entry.uri, known);
   return outcome::indexed;

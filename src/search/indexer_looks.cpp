@@ -67,6 +67,7 @@ void indexer::look(const std::stop_token& stop) {
   index_pending(stop);
   if (stop.stop_requested() || has_to_load_) return;
   on_->has_looked = true;
+  store_failures_ = 0;
   tell_missing();
   {
     const std::lock_guard lock(mutex_);
@@ -146,6 +147,11 @@ result<void> indexer::look_at(const std::string& claim, const std::stop_token& s
   return {};
 }
 
+bool indexer::is_described(const entry_known& known, const resource& entry, std::uint64_t described) {
+  // What was read of it said more than its source knows by now.
+  return described == known.described || (known.has_text && is_provisional(entry));
+}
+
 bool indexer::is_to_be_read(const resource& entry, const std::string& made) {
   const auto described = digest_of(document_of(entry));
   if (const auto out = left_out_.find(entry.uri); out != left_out_.end()) {
@@ -163,7 +169,7 @@ bool indexer::is_to_be_read(const resource& entry, const std::string& made) {
   if (unread_.contains(entry.uri) || known.made != made) return true;
   const bool is_same_version =
       is_list_of_others(entry) ? known.version == version_of_lists : !entry.version.empty() && entry.version == known.version;
-  return !is_same_version || described != known.described;
+  return !is_same_version || !is_described(known, entry, described);
 }
 
 bool indexer::take_changed(const std::stop_token& stop) {

@@ -13,4 +13,8 @@ namespace hondana::search {
 /// source_unavailable.
 [[nodiscard]] result<std::optional<kept_index>> look_at_kept(const search_options& options);
 
+/// Where nothing of an index lies there yet: whether what is there is another's file. Makes nothing. Errors:
+/// source_unavailable, in the words of who would open it.
+[[nodiscard]] result<void> refuse_foreign(const search_options& options);
+
 }  // namespace hondana::search

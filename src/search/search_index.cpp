@@ -2,7 +2,6 @@
 #include "search/search_index.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "search/embedded/embedded_store.hpp"
@@ -87,17 +86,6 @@ void search_index::leave() {
 const std::shared_ptr<provider>& search_index::source() const noexcept { return state_->source_for_server; }
 
 std::shared_ptr<const bridge::search_engine> search_index::engine() const noexcept { return state_->by; }
-
-hondana::needs search_index::needs() const {
-  hondana::needs out;
-  const auto& how = state_->on->options;
-  if (!how.path.empty()) out.folders.push_back({std::filesystem::path(how.path).parent_path().string(), true});
-  if (state_->on->embedder) {
-    out.sockets.push_back(state_->on->embedder->place());
-    for (const auto& one : state_->on->embedder->files()) out.folders.push_back({one, false});
-  }
-  return out;
-}
 
 search_state search_index::now() const { return state_->on->state(); }
 

@@ -34,8 +34,6 @@ class search_index {
   [[nodiscard]] const std::shared_ptr<hondana::provider>& source() const noexcept;
   /// What `search_resources` asks.
   [[nodiscard]] std::shared_ptr<const bridge::search_engine> engine() const noexcept;
-  /// What the sandbox has to allow.
-  [[nodiscard]] hondana::needs needs() const;
 
   [[nodiscard]] search_state now() const;
   void refresh();

@@ -5,10 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "disk/private_file.hpp"
 #include "disk/read_at.hpp"
@@ -26,14 +32,18 @@ constexpr std::chrono::milliseconds patience_with_openers{15'000};
 /// Whoever begins a new file checks it meanwhile.
 constexpr std::chrono::milliseconds patience_for_names{20'000};
 
+constexpr int flags_for_looking = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+
 std::uint32_t big_endian_at(const char* bytes) noexcept {
   std::uint32_t out = 0;
   for (int i = 0; i < 4; ++i) out = out << 8 | static_cast<unsigned char>(bytes[i]);
   return out;
 }
 
-/// The version of the tables of a file that is open; 0: it is new. Errors: it is of another kind, another program's, or newer.
-result<std::uint32_t> version_in(int file, const struct stat& facts, const std::string& path, const file_kind& kind) {
+/// The version of the tables in a file, by its first bytes; 0: it is new.
+result<std::uint32_t> version_in(int file, const std::string& path, const file_kind& kind) {
+  struct stat facts{};
+  if (::fstat(file, &facts) != 0) return cannot_have(path, kind, std::strerror(errno));
   if (!S_ISREG(facts.st_mode)) return cannot_have(path, kind, "it is no file; give the path of one");
   char head[100]{};
   const auto got = disk::read_at(file, head, sizeof head, 0);
@@ -54,36 +64,18 @@ result<std::uint32_t> version_in(int file, const struct stat& facts, const std::
   return version;
 }
 
-/// Before SQLite has opened it: closing any descriptor of a file gives up the locks that SQLite holds of it. As `version_in`;
-/// it is made where there is none.
+/// The same, and makes it where there is none. Before SQLite has opened it: closing any descriptor of a file gives up the locks
+/// that SQLite holds of it.
 result<std::uint32_t> look_at_head(const std::string& path, const file_kind& kind) {
   const disk::handle file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600));
   if (!file.is_open()) return cannot_have(path, kind, std::strerror(errno));
+  auto version = version_in(file.get(), path, kind);
+  if (!version) return version;  // others' files keep their mode
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0) return cannot_have(path, kind, std::strerror(errno));
-  auto version = version_in(file.get(), facts, path, kind);
-  // Others' files keep their mode.
-  const bool is_private = !version || facts.st_uid != ::geteuid() || (facts.st_mode & 0077) == 0;
-  if (!is_private && ::fchmod(file.get(), 0600) != 0) return cannot_have(path, kind, std::strerror(errno));
+  const bool is_to_be_private = facts.st_uid == ::geteuid() && (facts.st_mode & 0077) != 0;
+  if (is_to_be_private && ::fchmod(file.get(), 0600) != 0) return cannot_have(path, kind, std::strerror(errno));
   return version;
-}
-
-/// Before anything is made beside a shared file: one that is none of ours is left as it is, and alone. One that somebody has
-/// locked may be half made, and is looked at under the lock.
-result<void> refuse_others(const std::string& path, const file_kind& kind) {
-  result<void> out{};
-  while_not_open_here(path, [&] {
-    const disk::handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-    struct stat facts{};
-    if (!file.is_open() || ::fstat(file.get(), &facts) != 0) {
-      if (errno != ENOENT) out = cannot_have(path, kind, std::strerror(errno));
-      return;
-    }
-    const auto version = version_in(file.get(), facts, path, kind);
-    const bool may_be_begun = ::access((path + ".turns").c_str(), F_OK) == 0;
-    if (!version && !may_be_begun) out = tl::unexpected(version.error());
-  });
-  return out;
 }
 
 /// The tables of a new file come at once or not at all; what is set before them cannot be set later.
@@ -130,7 +122,66 @@ result<void> check_pages(connection& on, const file_kind& kind) {
   return {};
 }
 
+/// Files that were moved aside, the newest first; each with the endings of what lies beside it.
+std::vector<std::filesystem::path> moved_aside(const std::string& path, std::string& problem) {
+  const std::filesystem::path of(path);
+  const auto begin = of.filename().string() + ".damaged-";
+  std::error_code why;
+  std::vector<std::pair<std::pair<std::uint64_t, std::uint64_t>, std::filesystem::path>> found;
+  for (std::filesystem::directory_iterator at(of.parent_path(), why), end; !why && at != end; at.increment(why)) {
+    const auto name = at->path().filename().string();
+    if (!name.starts_with(begin)) continue;
+    // SECONDS or SECONDS-COUNT, and nothing else.
+    std::pair<std::uint64_t, std::uint64_t> when;
+    const char* const last = name.data() + name.size();
+    auto read = std::from_chars(name.data() + begin.size(), last, when.first);
+    if (read.ec == std::errc() && read.ptr != last && *read.ptr == '-') read = std::from_chars(read.ptr + 1, last, when.second);
+    if (read.ec == std::errc() && read.ptr == last) found.emplace_back(when, at->path());
+  }
+  if (why) problem = why.message();
+  std::sort(found.rbegin(), found.rend());
+  std::vector<std::filesystem::path> out;
+  for (auto& one : found) out.push_back(std::move(one.second));
+  return out;
+}
+
+/// Takes away what was moved aside before, but for what may still be looked at. Why that fails; empty: it does not.
+std::string forget_moved_aside(const std::string& path) {
+  constexpr std::size_t most_kept = 2;
+  std::string problem;
+  const auto all = moved_aside(path, problem);
+  for (std::size_t i = most_kept; i < all.size(); ++i) {
+    for (const auto* ending : {"", "-wal", "-journal"}) {
+      if (::unlink(beside(all[i].string(), ending).c_str()) != 0 && errno != ENOENT) problem = std::strerror(errno);
+    }
+  }
+  return problem;
+}
+
 }  // namespace
+
+result<void> refuse_foreign(const std::string& path, const file_kind& kind) {
+  if (::access(beside(path, ".turns").c_str(), F_OK) == 0) return {};
+  result<void> out{};
+  // Closing a descriptor of a file gives up the locks that SQLite holds of it.
+  while_not_open_here(path, [&] {
+    const disk::handle file(::open(path.c_str(), flags_for_looking));
+    struct stat facts{};
+    // What cannot be looked at, whoever opens it is told.
+    if (!file.is_open() || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
+    if (const auto version = version_in(file.get(), path, kind); !version) out = tl::unexpected(version.error());
+  });
+  return out;
+}
+
+result<std::optional<std::uint32_t>> version_at(const std::string& path, const file_kind& kind) {
+  const disk::handle file(::open(path.c_str(), flags_for_looking));
+  if (!file.is_open()) {
+    if (errno == ENOENT) return std::optional<std::uint32_t>();
+    return cannot_have(path, kind, std::strerror(errno));
+  }
+  return version_in(file.get(), path, kind).map([](std::uint32_t version) { return std::optional(version); });
+}
 
 result<void> check_whole(connection& on, const file_kind& kind) {
   auto checked = check_pages(on, kind);
@@ -181,6 +232,8 @@ result<void> move_aside(const std::string& path, const file_kind& kind, std::str
   if (log)
     log("the " + std::string(kind.what) + ' ' + path + " is damaged (" + std::string(why) + "): it is now " + aside +
         ", and a new one is begun");
+  if (const auto problem = forget_moved_aside(path); !problem.empty() && log)
+    log("older ones that were moved aside cannot be removed (" + problem + "): " + path + ".damaged-*");
   return {};
 }
 
@@ -272,9 +325,7 @@ result<owned_file> open_owned(const std::string& path, const file_kind& kind,
     return out;
   }
   if (path.front() != '/') return cannot_have(path, kind, "the path must be absolute");
-  if (kind.is_shared) {
-    if (auto refused = refuse_others(path, kind); !refused) return tl::unexpected(std::move(refused.error()));
-  }
+  if (auto ours = refuse_foreign(path, kind); !ours) return tl::unexpected(std::move(ours.error()));
   auto lock = lock_owned(path, kind, kind.is_shared ? patience_with_openers : usual_patience);
   if (!lock) return tl::unexpected(std::move(lock.error()));
   if (!*lock) return cannot_have(path, kind, std::string(kind.user) + "; end it, or give another path");

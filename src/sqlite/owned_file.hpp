@@ -50,6 +50,13 @@ struct file_identity {
 };
 [[nodiscard]] std::optional<file_identity> identity_of(const std::string& path) noexcept;
 
+/// Where nothing of ours lies beside a file yet, looks whether it is another's, so that nothing of ours comes to lie there.
+/// Makes nothing. Errors: as `open_owned`.
+[[nodiscard]] result<void> refuse_foreign(const std::string& path, const file_kind& kind);
+/// The version of the tables in a file, by its first bytes; 0: it is new. Nothing: there is none. Makes nothing. This process
+/// does not have it open. Errors: as `open_owned` for what is another's.
+[[nodiscard]] result<std::optional<std::uint32_t>> version_at(const std::string& path, const file_kind& kind);
+
 /// Makes a file one's own as long as the handle lives; it goes with its process. Nothing: another has it for longer than
 /// `patience`. Errors: source_unavailable.
 [[nodiscard]] result<std::optional<disk::handle>> lock_owned(const std::string& path, const file_kind& kind,
@@ -76,8 +83,8 @@ inline constexpr std::uint64_t checked_by_kind = 8u << 20;
 /// damaged one that others have open is not moved aside. Errors: source_unavailable, "cannot PURPOSE in PATH: WHY".
 [[nodiscard]] result<owned_file> open_owned(const std::string& path, const file_kind& kind,
                                             const std::function<void(std::string_view)>& log);
-/// Moves it aside, with its log; the next `open_owned` begins a new one. The caller holds the lock, and nothing has it open but
-/// those that read, who go on with the old one.
+/// Moves it aside, with its log; the next `open_owned` begins a new one. Of those moved aside the newest two are kept. The
+/// caller holds the lock, and nothing has it open but those that read, who go on with the old one.
 [[nodiscard]] result<void> move_aside(const std::string& path, const file_kind& kind, std::string_view why,
                                       const std::function<void(std::string_view)>& log);
 /// Reading has met damage: the file is checked whole when it is opened next, until `trust` is said of it.

@@ -1,4 +1,6 @@
 /// A PDF and Office files served by the real program: rendered under the sandbox, read as text and as files, and found.
+#include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -159,6 +161,13 @@ TEST(program_documents, that_are_damaged_are_an_error_and_those_that_are_not_the
   EXPECT_EQ(damaged.how, failed) << damaged.errors;
   EXPECT_EQ(damaged.errors.find("show what there is"), std::string::npos) << damaged.errors;
   EXPECT_EQ(run(all.by_stdio({"read", "docs://d/none.docx"})).how, program_test::not_found);
+  // What is wrong with the file, whatever part of it is asked for, and what is wrong with the line.
+  EXPECT_EQ(run(all.by_stdio({"read", "docs://d/damaged.docx?section=Valves"})).how, failed);
+  for (const auto* query : {"?format=picture", "?pages=x", "?pages=7", "?section=a&format=json"}) {
+    const auto wrong = run(all.by_stdio({"read", "docs://d/word.docx" + std::string(query)}));
+    EXPECT_EQ(wrong.how, misused) << query << ": " << wrong.errors;
+  }
+  EXPECT_EQ(run(all.by_stdio({"read", "docs://d/word.docx?section=Nowhere"})).how, misused) << "it has no headings";
 }
 
 TEST(program_documents, with_a_secret_in_a_header_are_given_as_text_alone) {
@@ -212,6 +221,26 @@ TEST(program_search, is_refused_with_the_reason_for_what_cannot_be_searched_for)
   EXPECT_EQ(wrong.output, "");
   EXPECT_NE(wrong.errors.find("modifiedSince"), std::string::npos) << wrong.errors;
   EXPECT_EQ(wrong.errors.find("hondana ls"), std::string::npos) << wrong.errors;
+  for (const auto* query : {"?q=x&limit=99", "?q=", "?wait=now", "?limit=3", "?q=x&colour=red"}) {
+    const auto read = run(all.by_stdio({"read", "search:///" + std::string(query)}));
+    EXPECT_EQ(read.how, misused) << query << ": " << read.errors;
+  }
+  const auto of_index = run({"search", "valve", "--lang", "ja", "--on", all.what.path("docs")});
+  EXPECT_EQ(of_index.how, misused) << of_index.errors;
+  EXPECT_NE(of_index.errors.find("--lang needs an index"), std::string::npos) << of_index.errors;
+  const auto without = run({"search", "valve", "--", HONDANA_PROGRAM, "stdio", "--no-tools", all.what.path("docs")});
+  EXPECT_EQ(without.how, program_test::not_found) << without.errors;
+  EXPECT_NE(without.errors.find("neither an index nor the tool"), std::string::npos) << without.errors;
+}
+
+TEST(program_search, shows_the_title_that_a_pdf_has_also_before_a_new_server_has_rendered_it) {
+  NEEDS_POPPLER();
+  const document_shelf all;
+  for (int start = 0; start < 2; ++start) {
+    const auto got = run(all.by_stdio({"search", "impeller", "-n", "1", "--json"}));
+    EXPECT_EQ(got.how, well) << got.errors;
+    EXPECT_NE(got.output.find("\"title\":\"Manual of pumps\""), std::string::npos) << start << ": " << got.output << got.errors;
+  }
 }
 
 TEST(program_search, that_finds_nothing_says_so_to_people_and_gives_an_empty_list) {
@@ -256,6 +285,49 @@ TEST(program_check, names_the_line_of_what_of_search_cannot_work_here) {
                                                                              << got.errors;
     }
   }
+}
+
+TEST(program_check, names_the_line_of_a_source_that_cannot_be_listed) {
+  const folder what;
+  what.put("docs/.hondana-docs.toml", "[[rule]]\nmatch = 7\n");
+  what.put("shelf.toml", "# line 1\n[[source]]\ntype = \"docs\"\nname = \"d\"\npath = \"docs\"\n");
+  const auto got = run({"check", "--config", what.path("shelf.toml")});
+  EXPECT_EQ(got.how, failed) << got.errors;
+  EXPECT_NE(got.errors.find("shelf.toml:2: The rules file of the documents is wrong"), std::string::npos) << got.errors;
+}
+
+TEST(program_check, says_of_another_programs_file_what_a_server_says_and_neither_leaves_anything_beside_it) {
+  const folder what;
+  what.put("docs/a.md", "# A\n");
+  what.put("theirs/diary.txt", "Dear diary, nothing happened today.");
+  what.put("shelf.toml", "[search]\npath = \"theirs/diary.txt\"\n[[source]]\ntype = \"docs\"\npath = \"docs\"\n");
+  const auto checked = run({"check", "--config", what.path("shelf.toml")});
+  const auto served = run({"stdio", "--config", what.path("shelf.toml")});
+  EXPECT_EQ(checked.how, misused) << checked.errors;
+  EXPECT_EQ(served.how, misused) << served.errors;
+  EXPECT_NE(checked.errors.find("shelf.toml:2: search.path: cannot keep the search index in " + what.path("theirs/diary.txt") +
+                                ": it is a file of another kind; give another path, or move that file away\n"),
+            std::string::npos)
+      << checked.errors;
+  EXPECT_EQ(served.errors, checked.errors);
+  const std::filesystem::directory_iterator all(what.path("theirs"));
+  EXPECT_EQ(std::distance(begin(all), end(all)), 1);
+}
+
+TEST(program_check, warns_of_prefixes_and_rules_that_keep_the_index_from_being_any_good) {
+  const folder what;
+  what.put("docs/a.md", "# A\n");
+  what.put("shelf.toml",
+           "[search]\ninclude = [\"docs://e/\"]\n[[source]]\ntype = \"docs\"\nname = \"d\"\npath = \"docs\"\n"
+           "[[access.rule]]\nuris = [\"docs://d\"]\nallow = [\"list\", \"read\"]\n[[access.rule]]\npatterns = "
+           "[\"docs://**?format=original\"]\ndeny = true\n");
+  const auto got = run({"check", "--config", what.path("shelf.toml")});
+  EXPECT_EQ(got.how, well) << got.errors;
+  EXPECT_NE(got.errors.find("shelf.toml:2: search.include: docs://e/ is below no source"), std::string::npos) << got.errors;
+  EXPECT_NE(got.errors.find("shelf.toml:1: search: no access rule lets anybody but \"local\" read search:///"),
+            std::string::npos)
+      << got.errors;
+  EXPECT_EQ(got.errors.find("is about nothing"), std::string::npos) << got.errors;
 }
 
 TEST(program_check, says_how_words_are_cut_and_why_a_file_has_no_text) {

@@ -44,10 +44,36 @@ result<void> check_all(std::string_view key, const std::vector<std::string>& wri
 }
 
 /// The rule about one of its URIs or patterns alone.
-access::rule compiled(access_rule alone) {
-  auto made = access::rule::make(std::move(alone), 1);
+hondana::access::rule compiled(access_rule alone) {
+  auto made = hondana::access::rule::make(std::move(alone), 1);
   if (!made) throw std::logic_error("a rule that was found good is not: " + made.error().public_text);
   return std::move(*made);
+}
+
+/// What a URI, template or pattern is a part of; itself where it has no query. Variables and classes of characters may have a
+/// `?`.
+std::string whole_of_written(std::string_view written) {
+  int depth = 0;
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const char c = written[i];
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (depth <= 0 && (c == '?' || c == '#')) return std::string(written.substr(0, i));
+  }
+  return std::string(written);
+}
+
+/// Without its query, where that leaves what a rule may have.
+std::string whole_of_uri(const std::string& uri) {
+  auto whole = whole_of_written(uri);
+  return hondana::access::check_rule({.uris = {whole}}) ? whole : uri;
+}
+
+/// The rule about what a pattern with a query is about the parts of. In others `?` is any character.
+std::optional<hondana::access::rule> compiled_of_whole(const std::string& pattern) {
+  auto whole = whole_of_written(pattern);
+  if (whole == pattern || !hondana::access::check_rule({.patterns = {whole}})) return std::nullopt;
+  return compiled({.patterns = {std::move(whole)}});
 }
 
 std::shared_ptr<const gate::gate> made_of(scope_rules rules) {
@@ -83,23 +109,25 @@ rule_use::rule_use(const config::settings& settings) : settings_(settings), rule
   for (std::size_t i = 0; i < settings.scopes.rules.size(); ++i) {
     const auto& rule = settings.scopes.rules[i];
     for (const auto& uri : rule.uris) {
-      apart.rules.push_back({{}, {uri}, {}, rule.scopes});
+      apart.rules.push_back({{}, {whole_of_uri(uri)}, {}, rule.scopes});
       mentions_.push_back({i});
     }
   }
   by_uri_ = made_of(std::move(apart));
   for (std::size_t i = 0; i < settings.access.rules.size(); ++i) {
     const auto& rule = settings.access.rules[i];
-    for (const auto& uri : rule.uris) access_mentions_.push_back({i, "uris", uri, compiled({.uris = {uri}}), false});
+    for (const auto& uri : rule.uris)
+      access_mentions_.push_back({i, "uris", uri, compiled({.uris = {whole_of_uri(uri)}}), {}, false});
     for (const auto& one : rule.patterns)
-      access_mentions_.push_back({i, "patterns", one, compiled({.patterns = {one}}), false});
+      access_mentions_.push_back({i, "patterns", one, compiled({.patterns = {one}}), compiled_of_whole(one), false});
   }
   if (settings.search) static_cast<void>(of(search::search_uri));
 }
 
 std::vector<std::string> rule_use::of(std::string_view uri) {
   for (const auto index : by_uri_->rules_about(uri)) mentions_[index].is_used = true;
-  for (auto& one : access_mentions_) one.is_used = one.is_used || one.alone.is_about_uri(uri);
+  for (auto& one : access_mentions_)
+    one.is_used = one.is_used || one.alone.is_about_uri(uri) || (one.of_whole && one.of_whole->is_about_uri(uri));
   return rules_->needed_for(model::read_resource{std::string(uri), {}});
 }
 

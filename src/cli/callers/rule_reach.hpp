@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,7 @@ class rule_use {
   explicit rule_use(const config::settings& settings);
   /// The scopes that reading a canonical URI needs.
   [[nodiscard]] std::vector<std::string> of(std::string_view uri);
-  /// A warning for each URI of a rule that nothing so far was about.
+  /// A warning for each URI of a rule that was about nothing so far. Parts are not listed: it is about what these are of.
   [[nodiscard]] std::vector<std::string> idle() const;
 
  private:
@@ -45,11 +46,12 @@ class rule_use {
     std::string_view key;
     std::string written;
     hondana::access::rule alone;
+    std::optional<hondana::access::rule> of_whole;  ///< About what its parts are of that it is about.
     bool is_used;
   };
   const config::settings& settings_;
   std::shared_ptr<const gate::gate> rules_;
-  std::shared_ptr<const gate::gate> by_uri_;  // a rule for each URI of a rule
+  std::shared_ptr<const gate::gate> by_uri_;  // a rule for each URI of a rule, without its query
   std::vector<mention> mentions_;             // those
   std::vector<access_mention> access_mentions_;
 };

@@ -18,7 +18,7 @@ namespace hondana::cli {
 namespace {
 
 constexpr std::size_t most_token_bytes = 16u << 10;
-constexpr std::string_view standard_input = "-";
+constexpr std::string_view place_of_standard_input = "-";
 
 result<std::string> read_input() {
   std::string out;
@@ -35,7 +35,7 @@ result<std::string> read_input() {
 
 /// What it holds is never repeated, whatever it is.
 result<std::string> read_token(const std::string& path) {
-  const bool is_input = path == standard_input;
+  const bool is_input = path == place_of_standard_input;
   auto text = is_input ? read_input() : [&path]() -> result<std::string> {
     auto read = disk::read_private(path, most_token_bytes);
     if (!read) return tl::unexpected(std::move(read.error()));
@@ -61,7 +61,7 @@ class file_tokens final : public token_source {
   }
 
   result<void> obtain(const refused_token& why, const std::stop_token&) override {
-    const bool is_input = path_ == standard_input;
+    const bool is_input = path_ == place_of_standard_input;
     if (!is_input) {
       auto fresh = read_token(path_);
       if (!fresh) return tl::unexpected(std::move(fresh.error()));

@@ -16,7 +16,7 @@ int complete_variable(const task& what) {
   if (!asked) return what.with.explain(asked.error());
   const auto typed = what.line.word(2);
   const auto got = what.with.server().complete(*asked, what.line.word(1), typed, *chosen, what.with.how());
-  if (!got) return what.with.explain(got.error());
+  if (!got) return what.with.explain(why_not_completed(got.error()));
   if (what.line.has(json_flag)) {
     std::string text;
     json::writer to(text);

@@ -233,8 +233,8 @@ std::string connection::advice(const failure& why) const {
       return (why.scopes ? asking_again(line_, login_again(why)) + " logs in. " : std::string()) +
              "If you have a token, put it into a file and name that with --token-file FILE.";
     case errc::resource_not_found:
-      // Of tools and skills the message says where they are listed.
-      if (&line_.entry() == &call_entry || &line_.entry() == &skills_entry) return {};
+      // Of tools and skills the message says where they are listed; what cannot be searched is named.
+      if (&line_.entry() == &call_entry || &line_.entry() == &skills_entry || &line_.entry() == &search_entry) return {};
       return asking_again(line_, "ls") + " and " + asking_again(line_, "templates") + " show what there is.";
     case errc::timed_out:
       return "--timeout SECONDS waits longer.";

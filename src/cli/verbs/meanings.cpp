@@ -2,6 +2,8 @@
 #include "cli/verbs/meanings.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <set>
 
 #include <hondana/uri.hpp>
@@ -14,6 +16,11 @@ namespace {
 
 constexpr std::size_t most_told = 5;
 constexpr std::size_t most_looked_at = 100;
+
+constexpr std::array<std::string_view, 3> words_for_what_is_not_there{"not found", "unknown resource", "does not exist"};
+/// Of a resource that is no parameter's fault, in the words of our own sources.
+constexpr std::array<std::string_view, 6> words_for_what_is_not_given{"not given", "cannot be rendered", "encrypted",
+                                                                      "damaged",   "no text in any",     "renders no"};
 
 /// The only one there is; nothing when there is none. Errors: invalid_argument for several.
 result<std::string> only_one(const std::set<std::string>& found, std::string_view word, std::string_view what) {
@@ -101,6 +108,30 @@ failure blamed_on(const std::string& uri, const failure& why) {
   const auto canonical = canonical_uri(uri);
   if (canonical) return why;
   return {errc::invalid_argument, '"' + uri + "\" is malformed: " + canonical.error().public_text, {}};
+}
+
+failure why_not_completed(failure why) {
+  const bool is_of_template = why.answer && why.answer->message.find("no template") != std::string::npos;
+  if (why.code == errc::invalid_argument && is_of_template) why.code = errc::resource_not_found;
+  return why;
+}
+
+failure why_not_read(const std::string& uri, const failure& why) {
+  constexpr std::int64_t invalid_params = -32602;
+  auto told = blamed_on(uri, why);
+  if (told.code != errc::resource_not_found || !why.answer || why.answer->code != invalid_params) return told;
+  const auto said = letters::in_lower_case(why.answer->message);
+  const auto says_one_of = [&said](const auto& all) {
+    return std::any_of(all.begin(), all.end(),
+                       [&said](std::string_view words) { return said.find(words) != std::string::npos; });
+  };
+  // "There is no such section" is of what is named, "there is no parameter" of how.
+  const bool is_missing = said.starts_with("there is no ") && !said.starts_with("there is no parameter");
+  if (is_missing || says_one_of(words_for_what_is_not_there)) return told;
+  const auto query = split_uri(uri).query;
+  const bool has_parameters = query && !query->empty();
+  told.code = has_parameters && !says_one_of(words_for_what_is_not_given) ? errc::invalid_argument : errc::refused;
+  return told;
 }
 
 }  // namespace hondana::cli

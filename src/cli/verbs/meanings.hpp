@@ -27,4 +27,13 @@ namespace hondana::cli {
 /// Why a URI leads nowhere: a malformed one because it is (invalid_argument), any other because of what the server said.
 [[nodiscard]] failure blamed_on(const std::string& uri, const failure& why);
 
+/// Why a variable cannot be completed: a server of ours says with one code that it has no such template (resource_not_found)
+/// and that an argument is wrong.
+[[nodiscard]] failure why_not_completed(failure why);
+
+/// Why a URI cannot be read. Servers answer with one code that there is no such resource (resource_not_found), that a parameter
+/// in its query is wrong (invalid_argument), and that what is there is not given (refused): which of them it is their words
+/// say.
+[[nodiscard]] failure why_not_read(const std::string& uri, const failure& why);
+
 }  // namespace hondana::cli

@@ -28,7 +28,6 @@ namespace {
 
 /// Of contents behind the first that may be left out.
 constexpr std::size_t most_kept = 64u << 20;
-constexpr std::int64_t code_of_what_is_not_given = -32602;
 
 /// The URI of a template of the server's that gives lines of `uri`; empty: there is none.
 std::string uri_of_lines(const task& what, const std::string& uri, const std::string& lines) {
@@ -209,16 +208,6 @@ class destination {
   bool is_dropped_ = false;  // what comes second, since it is too large to be kept
 };
 
-/// Servers answer with one code what they do not have and what they have and do not give; the latter is an error of theirs.
-failure meant(const std::string& uri, const failure& why) {
-  auto told = blamed_on(uri, why);
-  if (told.code != errc::resource_not_found || !why.answer || why.answer->code != code_of_what_is_not_given) return told;
-  const auto said = letters::in_lower_case(why.answer->message);
-  const auto has = [&said](std::string_view words) { return said.find(words) != std::string::npos; };
-  if (!has("not found") && !has("unknown resource") && !has("does not exist")) told.code = errc::refused;
-  return told;
-}
-
 /// The URI of the file that a document is the text of. Errors: invalid_argument.
 result<std::string> uri_of_original(const std::string& uri) {
   const auto parts = split_uri(uri);
@@ -249,7 +238,7 @@ int read_resource(const task& what) {
   }
   if (what.line.has(json_flag)) {
     auto got = what.with.server().read(*uri, what.with.how());
-    if (!got) return what.with.explain(meant(*uri, got.error()));
+    if (!got) return what.with.explain(why_not_read(*uri, got.error()));
     if (lines) {
       for (auto& one : got->items) one.bytes = line_cutter(*lines).pass(one.bytes);
     }
@@ -261,7 +250,7 @@ int read_resource(const task& what) {
   if (auto opened = into.open(); !opened) return what.with.explain(opened.error());
   auto got = what.with.read_to(*uri, [&into](std::size_t item, std::string_view bytes) { return into.take(item, bytes); });
   if (output_is_gone()) return exit_ok;  // finish_output says how it ended
-  if (!got && !into.has_enough()) return what.with.explain(meant(*uri, got.error()));
+  if (!got && !into.has_enough()) return what.with.explain(why_not_read(*uri, got.error()));
   if (got) {
     if (auto done = into.take_later(got->items); !done && !into.has_enough()) return what.with.explain(done.error());
   }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -106,14 +107,22 @@ result<value> ask_index(const task& what, const std::string& words) {
   return value::parse(got->items.front().bytes);
 }
 
+/// Whether the call failed since there is nothing to call.
+bool is_without_tool(const task& what, const failure& why) {
+  if (why.code == errc::unsupported) return true;
+  if (!why.answer) return false;
+  const auto all = what.with.server().tools(what.with.how()).all();
+  return all && std::none_of(all->begin(), all->end(), [](const tool& one) { return one.name == tool_name; });
+}
+
 result<value> ask_tool(const task& what, const std::string& words) {
   value::object arguments{{"q", words}};
   for (const auto& one : conditions) {
     if (!what.line.has(*one.which)) continue;
     if (one.needs_index)
-      return fail(errc::unsupported, "--" + std::string(one.which->name) +
-                                         " needs an index, and this server has none; [search] in its "
-                                         "configuration makes one (docs/search.md).");
+      return fail(errc::invalid_argument, "--" + std::string(one.which->name) +
+                                              " needs an index, and this server has none; [search] in its "
+                                              "configuration makes one (docs/search.md).");
     const auto number = what.line.number(*one.which);
     if (one.which == &limit_flag) {
       arguments.emplace_back(one.name, static_cast<std::int64_t>(*number));
@@ -124,13 +133,20 @@ result<value> ask_tool(const task& what, const std::string& words) {
     }
   }
   auto got = what.with.server().call_tool(tool_name, arguments, what.with.how());
+  if (!got && is_without_tool(what, got.error()))
+    return fail(errc::resource_not_found,
+                "The server cannot be searched: it has neither an index nor the tool " + std::string(tool_name) + '.');
   if (!got) return tl::unexpected(about_what_was_typed(std::move(got.error())));
   if (!got->isError && got->structuredContent) return *got->structuredContent;
   std::string why = "the server cannot be searched";
   for (const auto& one : got->content) {
     if (const auto* text = std::get_if<text_block>(&one)) why = text->text;
   }
-  return fail(errc::refused, why);
+  const auto is_about = [&why](std::string_view name) { return why.starts_with(std::string(name) + ':'); };
+  const bool is_about_what_was_typed =
+      is_about("q") || std::any_of(std::begin(conditions), std::end(conditions),
+                                   [&is_about](const asked_for& one) { return is_about(one.name); });
+  return fail(is_about_what_was_typed ? errc::invalid_argument : errc::refused, why);
 }
 
 std::string text_of(const value& of, std::string_view name) {

@@ -57,28 +57,31 @@ metadata facts_about(const document& of, const facts& about) {
   return all;
 }
 
+std::string title_of(const document& of, const facts& about) {
+  if (!about.says.title.empty()) return about.says.title;
+  if (!of.rule.title.empty()) return of.rule.title;
+  if (!about.heading.empty()) return about.heading;
+  return std::string(stem_of(readable(last_name(of.path))));
+}
+
 resource entry_of(const std::string& set, const document& of) {
   resource entry;
   entry.uri = uri_of(set, of.path);
   entry.name = readable(last_name(of.path));
   entry.kind = "document";
   entry.mimeType = of.type.text;
-  entry.title = !of.rule.title.empty() ? of.rule.title : std::string(stem_of(entry.name));
+  entry.title = title_of(of, of.known ? *of.known : facts());
   entry.annotations.priority = of.worth.priority;
   entry.annotations.audience = of.rule.audience;
   entry.annotations.lastModified = modified_of(of.state);
   if (!of.known) {
     if (!of.rule.lang.empty()) entry.metadata.emplace_back(language_key, of.rule.lang);
     entry.metadata.emplace_back(original_type_key, std::string(of.type.original));
+    entry.metadata.emplace_back(provisional_key, true);
     entry.version = version_of(of.state, of.rule.charset);
     return entry;
   }
   const auto& about = *of.known;
-  if (!about.says.title.empty()) {
-    entry.title = about.says.title;
-  } else if (of.rule.title.empty() && !about.heading.empty()) {
-    entry.title = about.heading;
-  }
   entry.description = about.says.description.empty() ? about.description : about.says.description;
   entry.size = about.text_size;
   if (!about.says.audience.empty()) entry.annotations.audience = about.says.audience;

@@ -23,9 +23,13 @@ inline constexpr std::string_view original_key = "dev.hondana/original";
 inline constexpr std::string_view withheld_key = "dev.hondana/originalWithheld";
 inline constexpr std::string_view problem_key = "dev.hondana/problem";
 inline constexpr std::string_view cut_key = "dev.hondana/cut";
+/// True: it has not been looked into yet, and its title is its name.
+inline constexpr std::string_view provisional_key = "dev.hondana/provisional";
 
 /// Of a document, as far as it is known.
 [[nodiscard]] resource entry_of(const std::string& set, const document& of);
+/// Its title, by what is known of it.
+[[nodiscard]] std::string title_of(const document& of, const facts& about);
 /// For `hondana check`: why it has its priority, and what is wrong with it.
 [[nodiscard]] std::string remark_on(const document& of);
 /// What is told with its text, and in its entry.

@@ -34,6 +34,13 @@ content text_content(std::string text, std::string_view type) {
   return item;
 }
 
+/// Of a text with its encoding, without which nobody could read the bytes.
+std::string type_of_original(const document& of) {
+  std::string type(of.type.original);
+  if (of.known && !of.known->charset.empty() && type.starts_with("text/")) type += "; charset=" + of.known->charset;
+  return type;
+}
+
 /// Of a text whose version is its own.
 std::pair<content, std::string> versioned(std::string text, std::string_view type) {
   auto version = digest_of(text);
@@ -110,6 +117,8 @@ result<docs_provider::given> docs_provider::give_document(const scene& in, const
   const auto text = library_->text_of(of, request);
   if (!text) return tl::unexpected(text.error());
   const auto& about = *(*text)->about;
+  // What is listed may be older than the text.
+  const auto title = title_of(of, about);
   given made;
   made.is_racy = about.is_racy;
   made.version = about.is_racy ? (*text)->digest : version_of(about.state, about.charset_rule);
@@ -120,7 +129,7 @@ result<docs_provider::given> docs_provider::give_document(const scene& in, const
     auto outline =
         what.how == form::json ? outline_of_document_as_json(in, of, **text, request.who) : outline_of_document(of, **text);
     std::tie(item, made.version) = versioned(std::move(outline), what.how == form::json ? "application/json" : "text/markdown");
-    item.title = of.entry.title;
+    item.title = title;
   } else if (what.section) {
     const auto section = section_called(**text, *what.section);
     if (!section) return tl::unexpected(section.error());
@@ -132,12 +141,12 @@ result<docs_provider::given> docs_provider::give_document(const scene& in, const
     auto pages = pages_of(**text, *what.pages);
     if (!pages) return tl::unexpected(std::move(pages.error()));
     item = text_content(std::move(*pages), of.type.text);
-    item.title = of.entry.title;
+    item.title = title;
   } else {
     item.mimeType = of.type.text;
     item.form = content_form::text;
     item.data = (*text)->text;
-    item.title = of.entry.title;
+    item.title = title;
   }
   item.name = of.entry.name;
   const auto size = std::get<shared_bytes>(item.data)->size();
@@ -177,7 +186,7 @@ void docs_provider::add_original(given& to, const document& of, const std::share
   item.uri = std::move(uri);
   item.name = of.entry.name;
   item.title = of.entry.title;
-  item.mimeType = of.type.original;
+  item.mimeType = type_of_original(of);
   item.form = content_form::blob;
   item.data = std::move(original->bytes);
   if (original->masked > 0) item.metadata = secrets::facts_of(original->masked);
@@ -197,7 +206,7 @@ result<docs_provider::given> docs_provider::give_original(const document& of, co
   content item;
   item.name = of.entry.name;
   item.title = of.entry.title;
-  item.mimeType = of.type.original;
+  item.mimeType = type_of_original(of);
   item.form = content_form::blob;
   item.data = std::move(original->bytes);
   if (original->masked > 0) item.metadata = secrets::facts_of(original->masked);

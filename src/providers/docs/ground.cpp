@@ -92,6 +92,8 @@ result<walked> ground::walk(const call& by, const std::function<void(const std::
   if (found) return found;
   auto why = std::move(found.error());
   // Whatever it is for a file, for the whole it is that the source does not work.
+  if (why.code == errc::access_denied)
+    why.public_text = "The operating system does not let this server read a folder of the documents.";
   if (why.code == errc::resource_not_found || why.code == errc::access_denied) why.code = errc::source_unavailable;
   return tl::unexpected(std::move(why));
 }

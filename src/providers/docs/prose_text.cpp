@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "letters/lower_case.hpp"
+#include "letters/stars.hpp"
 
 namespace hondana::docs {
 namespace {
@@ -33,7 +34,13 @@ std::string without_marks(std::string_view text) {
   plain.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (c == '*' || c == '`') continue;
+    if (c == '*') {
+      const auto stars = letters::stars_at(text, i);
+      if (letters::is_mask(stars)) plain.append(stars, c);
+      i += stars - 1;
+      continue;
+    }
+    if (c == '`') continue;
     if (c == '[') {
       // [TEXT](TARGET) and [TEXT][NAME] are TEXT; other brackets stay.
       const auto end = text.find(']', i);

@@ -37,12 +37,17 @@ struct found_text {
   facts about{};
 };
 
-std::string in_mebibytes(std::uint64_t size) { return std::to_string(size >> 20) + " MiB"; }
+/// In the largest unit that needs no fraction.
+std::string in_units(std::uint64_t size) {
+  constexpr std::uint64_t kibi = 1024;
+  if (size == 0 || size % kibi != 0) return std::to_string(size) + " bytes";
+  return size % (kibi * kibi) != 0 ? std::to_string(size / kibi) + " KiB" : std::to_string(size / (kibi * kibi)) + " MiB";
+}
 
 result<void> check_size(const opened_file& file, const options& with) {
   if (file.state.size <= with.max_bytes) return {};
   return fail(errc::response_too_large,
-              "The document has " + in_mebibytes(file.state.size) + ", more than the " + in_mebibytes(with.max_bytes) +
+              "The document has " + in_units(file.state.size) + ", more than the " + in_units(with.max_bytes) +
                   " that this set reads of one. Split it, raise max_bytes of the set, or read parts of it through a source of "
                   "files (?bytes=, ?lines=).");
 }

@@ -93,14 +93,14 @@ result<walked> walker::walk(int root) {
 
 result<void> walker::enter(disk::handle folder, const std::string& prefix, const ignore::stack& ignored, std::size_t depth) {
   const auto names = disk::stream_of(std::move(folder));
-  if (!names) return refused(errno, prefix);
+  if (!names) return refused(errno, prefix.empty() ? "." : prefix);
   const int at = ::dirfd(names.get());
   if (entering_) entering_(prefix.substr(0, prefix.size() - (prefix.empty() ? 0 : 1)), at);
   for (;;) {
     if (auto wanted = still_wanted(by_); !wanted) return wanted;
     errno = 0;
     const auto* one = ::readdir(names.get());
-    if (one == nullptr && errno != 0) return refused(errno, prefix);
+    if (one == nullptr && errno != 0) return refused(errno, prefix.empty() ? "." : prefix);
     if (one == nullptr || is_full_) return {};
     if (one->d_name[0] == '.') continue;
     if (auto looked = look(at, prefix, one->d_name, ignored, depth); !looked) return looked;

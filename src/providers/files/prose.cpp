@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "letters/stars.hpp"
 #include "providers/files/describe.hpp"
 
 namespace hondana::files {
@@ -82,6 +83,11 @@ std::string without_marks(std::string_view text) {
         i = end;
         continue;
       }
+    }
+    if (const auto stars = letters::stars_at(text, i); letters::is_mask(stars)) {
+      plain.append(stars, '*');
+      i += stars;
+      continue;
     }
     if (text[i] == '`' || text.substr(i, 2) == "**" || text.substr(i, 2) == "__") {
       i += text[i] == '`' ? 1 : 2;

@@ -31,7 +31,7 @@ class beside_events final : public events {
   bool has_text_ = false;  // since an element began or ended
 };
 
-/// Reads it of a file. Errors: as `package::read`.
+/// Reads it of a file, and of the workbooks within it. Errors: as `package::read`.
 [[nodiscard]] result<void> collect_beside(format what, const office_file& from, findings_of_office& found);
 
 }  // namespace hondana::rendering

@@ -53,6 +53,15 @@ tl::unexpected<failure> no_package(const std::string& private_text) {
   return fail(errc::invalid_argument, "the file is damaged, or no Office file: its zip archive cannot be read", private_text);
 }
 
+tl::unexpected<failure> cannot_be_unpacked(const std::string& name, const char* said) {
+  return fail(errc::invalid_argument, "the file is damaged: its part " + name + " cannot be unpacked",
+              said == nullptr ? "" : said);
+}
+
+tl::unexpected<failure> encrypted() {
+  return fail(errc::access_denied, "the file is encrypted; store it without a password to have it read");
+}
+
 }  // namespace
 
 std::string part_name(std::string_view name) {
@@ -102,11 +111,7 @@ result<void> package::read_part(archive* from, events& into, const std::string& 
   for (;;) {
     const auto got = by_.archive.read_data(from, piece.data(), piece.size());
     if (got == 0) break;
-    if (got < 0) {
-      const auto* said = by_.archive.error_string(from);
-      return fail(errc::invalid_argument, "the file is damaged: its part " + name + " cannot be unpacked",
-                  said == nullptr ? "" : said);
-    }
+    if (got < 0) return cannot_be_unpacked(name, by_.archive.error_string(from));
     const auto size = static_cast<std::size_t>(got);
     if (auto counted = count(size); !counted) return counted;
     auto more = parser.feed({piece.data(), size});
@@ -117,7 +122,7 @@ result<void> package::read_part(archive* from, events& into, const std::string& 
   return {};
 }
 
-result<void> package::read(const std::function<events*(const std::string& name)>& choose) {
+result<void> package::walk(const std::function<result<bool>(archive* from, const std::string& name, bool is_encrypted)>& each) {
   const auto& by = by_.archive;
   const std::unique_ptr<archive, decltype(by.read_free)> from(by.read_new(), by.read_free);
   if (!from) return fail(errc::response_too_large, "no memory to read an Office file");
@@ -142,13 +147,49 @@ result<void> package::read(const std::function<events*(const std::string& name)>
       return fail(errc::response_too_large, "the file has more than " + std::to_string(most_.members) + " members");
     const auto* raw = by.entry_pathname(entry);
     if (raw == nullptr) continue;
-    const auto name = part_name(raw);
-    auto* hearer = choose(name);
-    if (hearer == nullptr || !seen.insert(name).second) continue;
-    if (by.entry_is_data_encrypted(entry) != 0)
-      return fail(errc::access_denied, "the file is encrypted; store it without a password to have it read");
-    if (auto done = read_part(from.get(), *hearer, name); !done) return done;
+    auto name = part_name(raw);
+    if (seen.contains(name)) continue;
+    const auto was_read = each(from.get(), name, by.entry_is_data_encrypted(entry) != 0);
+    if (!was_read) return tl::unexpected(was_read.error());
+    if (*was_read) seen.insert(std::move(name));
   }
+}
+
+result<void> package::read(const std::function<events*(const std::string& name)>& choose) {
+  return walk([&](archive* from, const std::string& name, bool is_encrypted) -> result<bool> {
+    auto* hearer = choose(name);
+    if (hearer == nullptr) return false;
+    if (is_encrypted) return encrypted();
+    return read_part(from, *hearer, name).map([] { return true; });
+  });
+}
+
+result<void> package::unpack(const std::function<bool(const std::string& name)>& is_wanted, std::size_t most,
+                             const std::function<result<void>(std::optional<std::string> bytes)>& take) {
+  std::vector<char> piece(archive_block);
+  return walk([&](archive* from, const std::string& name, bool is_encrypted) -> result<bool> {
+    if (!is_wanted(name)) return false;
+    if (is_encrypted) return encrypted();
+    std::string bytes;
+    for (;;) {
+      const auto got = by_.archive.read_data(from, piece.data(), piece.size());
+      if (got == 0) break;
+      if (got < 0) return cannot_be_unpacked(name, by_.archive.error_string(from));
+      if (auto counted = count(static_cast<std::size_t>(got)); !counted) return tl::unexpected(std::move(counted.error()));
+      if (bytes.size() + static_cast<std::size_t>(got) > most) return take(std::nullopt).map([] { return true; });
+      bytes.append(piece.data(), static_cast<std::size_t>(got));
+    }
+    return take(std::move(bytes)).map([] { return true; });
+  });
+}
+
+result<void> package::read_within(byte_source& inner, const std::function<events*(const std::string& name)>& choose) {
+  auto most = most_;
+  most.unpacked -= std::min(unpacked_, most.unpacked);
+  package one(by_, inner, most);
+  auto done = one.read(choose);
+  unpacked_ += one.unpacked_;
+  return done;
 }
 
 }  // namespace hondana::rendering

@@ -1,8 +1,10 @@
 /// The zip file that an Office file is.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,19 @@ class byte_source {
   /// Fills `into` from `offset`: how many bytes there were, 0 at the end, -1 for an error.
   [[nodiscard]] virtual std::int64_t read_at(std::uint64_t offset, char* into, std::size_t size) = 0;
   [[nodiscard]] virtual std::uint64_t size() const = 0;
+};
+
+/// Those of a package within another.
+class bytes_in_hand final : public byte_source {
+ public:
+  explicit bytes_in_hand(std::string_view bytes) noexcept : bytes_(bytes) {}
+  [[nodiscard]] std::int64_t read_at(std::uint64_t offset, char* into, std::size_t size) override {
+    return offset < bytes_.size() ? static_cast<std::int64_t>(bytes_.copy(into, size, static_cast<std::size_t>(offset))) : 0;
+  }
+  [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
+
+ private:
+  const std::string_view bytes_;
 };
 
 /// What a package may be.
@@ -43,8 +58,16 @@ class package {
   /// Errors: invalid_argument: it is no zip file, or a part is damaged or no XML; access_denied: a part is encrypted;
   /// response_too_large: a bomb.
   [[nodiscard]] result<void> read(const std::function<events*(const std::string& name)>& choose);
+  /// Unpacks parts as they are, one after the other, in the order they lie in. `take`: one with its bytes; nothing: there are
+  /// more than `most`. Errors: as `read`, and those of `take`.
+  [[nodiscard]] result<void> unpack(const std::function<bool(const std::string& name)>& is_wanted, std::size_t most,
+                                    const std::function<result<void>(std::optional<std::string> bytes)>& take);
+  /// Reads a package that lies in this one as `read` does; what it unpacks counts here, too.
+  [[nodiscard]] result<void> read_within(byte_source& inner, const std::function<events*(const std::string& name)>& choose);
 
  private:
+  /// Has `each` read what members have, by their names. Of those it says true of, the next of that name is passed over.
+  result<void> walk(const std::function<result<bool>(archive* from, const std::string& name, bool is_encrypted)>& each);
   result<void> read_part(archive* from, events& into, const std::string& name);
   result<void> count(std::size_t bytes);
 

@@ -54,6 +54,7 @@ void embedded_store::say(const std::string& line) const {
 result<void> embedded_store::open() {
   if (is_in_memory_) return own({});
   if (options_.path.front() != '/') return sqlite::cannot_have(options_.path, kind_of_index, "the path must be absolute");
+  if (auto ours = sqlite::refuse_foreign(options_.path, kind_of_index); !ours) return ours;
   auto lock = sqlite::lock_owned(options_.path, kind_of_index, std::chrono::milliseconds(0));
   if (!lock) return tl::unexpected(std::move(lock.error()));
   if (*lock) return own(std::move(**lock));

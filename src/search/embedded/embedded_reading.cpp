@@ -1,8 +1,6 @@
 /// The store in SQLite: readers, and what is known of all.
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "search/embedded/columns.hpp"
@@ -268,8 +266,10 @@ result<index_standing> embedded_store::stands() const {
 }
 
 result<std::optional<kept_index>> look_at_embedded(const std::string& path) {
-  std::error_code problem;
-  if (!std::filesystem::exists(path, problem)) return std::nullopt;
+  // In the words of who would write it.
+  const auto looked = sqlite::version_at(path, kind_of_index);
+  if (!looked) return tl::unexpected(looked.error());
+  if (!*looked) return std::nullopt;
   // Who may not write there looks without.
   const auto names = sqlite::hold_names(path, kind_of_index);
   auto on = sqlite::connection::open(path, std::string(what_an_index_is));
@@ -280,7 +280,8 @@ result<std::optional<kept_index>> look_at_embedded(const std::string& path) {
   if (!application) return tl::unexpected(application.error());
   const auto version = on->number("PRAGMA user_version");
   if (!version) return tl::unexpected(version.error());
-  // It is made anew when it is opened next.
+  // It is made, or made anew, when it is opened next.
+  if (*application == 0 && *version == 0) return std::nullopt;
   if (*application == our_application && *version < schema_version) return std::nullopt;
   if (*application != our_application || *version != schema_version)
     return fail(errc::source_unavailable, path + " is no search index that this program knows");

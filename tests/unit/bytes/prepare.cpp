@@ -65,6 +65,21 @@ bool is_text(content one) {
 
 std::shared_ptr<scripted_reader> reader(std::string bytes) { return std::make_shared<scripted_reader>(std::move(bytes)); }
 
+TEST(prepare, believes_bytes_to_be_text_of_an_encoding_that_is_named_unless_they_are_something_else) {
+  const auto told = [](std::string type, std::string bytes, content_form form = content_form::blob) {
+    auto one = held(std::move(bytes), form);
+    one.mimeType = std::move(type);
+    const auto ready = prepare(of({std::move(one)}), request_of());
+    EXPECT_TRUE(ready);
+    return ready ? ready->contents.at(0).mimeType : std::string();
+  };
+  EXPECT_EQ(told("text/plain; charset=Shift_JIS", "\x96\x7b"), "text/plain; charset=Shift_JIS");
+  EXPECT_EQ(told("Text/HTML;CHARSET=EUC-JP", "<p>\xcb\xdc"), "Text/HTML;CHARSET=EUC-JP");
+  EXPECT_EQ(told("text/plain", "\x96\x7b"), "application/octet-stream");
+  EXPECT_EQ(told("text/plain; charset=Shift_JIS", "\x96\x7b", content_form::detect), "application/octet-stream");
+  EXPECT_EQ(told("text/plain; charset=Shift_JIS", "\x89PNG\r\n\x1a\n"), "image/png");
+}
+
 TEST(prepare, decides_text_or_blob_over_the_whole_content) {
   std::string late_break(500'000, 'x');
   late_break.push_back('\xFF');

@@ -86,6 +86,22 @@ TEST(rule_use, tells_access_rules_that_nothing_was_about) {
   EXPECT_TRUE(idle[1].starts_with("t.toml:6: access.rule.patterns: **/*.kye is about nothing")) << idle[1];
 }
 
+TEST(rule_use, counts_rules_about_parts_where_that_is_listed_which_they_are_parts_of) {
+  const auto settings = with_access(
+      "uris = [\"memo:///a/x.pdf?format=original\", \"memo:///typo?format=original\", \"memo:///{+path}{?format}\"]\n"
+      "patterns = [\"memo://**?format=original\", \"memo:///b/**?format=original\", \"memo:///a/?.pdf\"]");
+  rule_use use(settings);
+  EXPECT_EQ(use.of("memo:///a/x.pdf"), std::vector<std::string>());
+  const auto idle = use.idle();
+  ASSERT_EQ(idle.size(), 2u);
+  EXPECT_NE(idle[0].find("memo:///typo?format=original is about nothing"), std::string::npos) << idle[0];
+  EXPECT_NE(idle[1].find("memo:///b/**?format=original is about nothing"), std::string::npos) << idle[1];
+  const auto scopes = with_rule("memo:///a/x.pdf?format=original");
+  rule_use of_scopes(scopes);
+  static_cast<void>(of_scopes.of("memo:///a/x.pdf"));
+  EXPECT_TRUE(of_scopes.idle().empty());
+}
+
 TEST(unknown_kinds, are_those_that_no_source_gives) {
   const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///shelf/");
   resource note;

@@ -71,6 +71,12 @@ TEST(markdown, headings_are_read_without_their_marks) {
   EXPECT_EQ(headings_of(of("#\n# #\n## x #y\n")), "1  #section\n1  #section-1\n2 x #y #x-y\n");
 }
 
+TEST(markdown, masks_of_secrets_are_read_and_not_taken_for_emphasis) {
+  EXPECT_EQ(headings_of(of("# Use ghp_************ **now**\n## \"****\" and \"****\"\n### **key: **********\n")),
+            "1 Use ghp_************ now #use-ghp_-now\n2 \"****\" and \"****\" #-and-\n3 **key: ********** #key-\n");
+  EXPECT_EQ(headings_of(of("# **one****two**\n# ***all***\n")), "1 onetwo #onetwo\n1 all #all\n");
+}
+
 TEST(markdown, links_of_all_kinds_are_found_with_their_lines) {
   EXPECT_EQ(
       links_of(of("[a](b.md#c \"t\") and ![p](<my pic.png>)\nsee <https://e.x/y> or https://e.x/z(1), www.e.x.\n<m@e.x>\n")),

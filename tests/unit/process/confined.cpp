@@ -78,7 +78,7 @@ TEST(run_confined, says_how_a_child_ended_and_what_it_complained_of) {
   const auto complaining = run("complains");
   ASSERT_TRUE(complaining.how);
   EXPECT_EQ(complaining.how->exit_code, 3);
-  EXPECT_EQ(complaining.how->problems, std::string(4096, '?'));
+  EXPECT_EQ(complaining.how->problems, "first; second; " + std::string(4096 - 15, '?')) << "in one line";
   const auto dying = run("dies");
   ASSERT_TRUE(dying.how);
   EXPECT_EQ(dying.how->exit_code, -1);

@@ -58,7 +58,28 @@ TEST(text_beside, is_unknown_where_a_file_lies_within) {
   const auto made =
       office_file_with(format::docx, docx("<w:p><w:r><w:t>Body</w:t></w:r></w:p>",
                                           {{"word/_rels/footnotes.xml.rels", relations_to("package", "embeddings/a.xlsx")}}));
-  EXPECT_TRUE(made.is_cut);
+  EXPECT_TRUE(made.is_cut) << "it is named, and is not there";
+}
+
+TEST(text_beside, has_what_stands_in_the_workbook_behind_a_chart) {
+  const auto with = [](const std::string& workbook, const std::string& name = "a.xlsx") {
+    return office_file_with(format::docx,
+                            docx("<w:p><w:r><w:t>Body</w:t></w:r></w:p>",
+                                 {{"word/charts/_rels/c1.xml.rels", relations_to("package", "../embeddings/" + name)},
+                                  {"word/embeddings/" + name, workbook}}));
+  };
+  const std::string rows =
+      "<row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><r><t>gh</t></r><r><t>p_1</t></r></is></c><c r=\"B1\"><v>42</v></c></row>";
+  const auto made = with(xlsx(rows));
+  EXPECT_EQ(made.text, "Body\n");
+  EXPECT_THAT(made.beside, HasSubstr("ghp_1\n42\n"));
+  EXPECT_FALSE(made.is_cut);
+  EXPECT_TRUE(with("PK and no more").is_cut) << "damaged";
+  EXPECT_TRUE(with(xlsx(rows), "a.bin").is_cut) << "of another kind";
+  EXPECT_TRUE(with(xlsx(rows, {{"xl/embeddings/b.xlsx", xlsx(rows)}})).is_cut) << "with another one within";
+  EXPECT_TRUE(with(xlsx(rows, {{"xl/vbaProject.bin", "code"}})).is_cut);
+  EXPECT_FALSE(with(xlsx(rows, {{"xl/media/image1.PNG", "picture"}})).is_cut);
+  EXPECT_TRUE(with(xlsx("<row r=\"1\"><c r=\"A1\"><v>" + std::string(5u << 20, 'x') + "</v></c></row>")).is_cut) << "too much";
 }
 
 TEST(text_beside, has_feet_of_slides_and_margins_of_printed_sheets) {

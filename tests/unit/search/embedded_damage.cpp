@@ -48,6 +48,7 @@ TEST_F(damaged_index, is_made_anew_while_it_is_open_wherever_the_damage_is) {
   std::size_t anew = 0;
   std::size_t noticed_by_searches = 0;
   for (std::uint64_t page = 0; page < count; ++page) {
+    forget_set_aside();
     for (const auto* ending : {"", "-wal", "-shm"}) std::filesystem::remove(path() + ending);
     std::filesystem::copy_file(whole, path());
     const auto before = set_aside();
@@ -95,6 +96,7 @@ TEST_F(damaged_index, is_made_anew_at_the_start_wherever_the_damage_is) {
   const auto count = pages();
   std::size_t anew = 0;
   for (std::uint64_t page = 0; page < count; ++page) {
+    forget_set_aside();
     for (const auto* ending : {"", "-wal", "-shm"}) std::filesystem::remove(path() + ending);
     std::filesystem::copy_file(whole, path());
     damage(page * page_bytes + (page == 0 ? 100 : 3), 300);
@@ -109,6 +111,23 @@ TEST_F(damaged_index, is_made_anew_at_the_start_wherever_the_damage_is) {
     EXPECT_EQ(having(*ours, "common"), 2u);
   }
   EXPECT_GE(anew, count - 2) << "pages that nothing uses may be";
+}
+
+TEST_F(damaged_index, of_those_that_were_moved_aside_the_newest_two_are_kept) {
+  const auto aside = path() + ".damaged-";
+  for (const auto* name : {"99", "1000", "1000-wal", "2000", "2000-2", "3000.bak", "of-mine"})
+    std::ofstream(aside + name) << "x";
+  {
+    const auto first = opened();
+    fill(*first);
+  }
+  damage(8192, 8192);
+  const auto ours = opened();
+  ASSERT_NE(ours, nullptr);
+  EXPECT_TRUE(std::filesystem::exists(aside + "2000-2")) << "the second newest";
+  for (const auto* name : {"99", "1000", "1000-wal", "2000"}) EXPECT_FALSE(std::filesystem::exists(aside + name)) << name;
+  for (const auto* name : {"3000.bak", "of-mine"}) EXPECT_TRUE(std::filesystem::exists(aside + name)) << name;
+  EXPECT_EQ(set_aside(), 4u) << "the one just now, and what is none of them";
 }
 
 TEST_F(damaged_index, that_another_process_reads_is_looked_at_by_who_writes_it) {

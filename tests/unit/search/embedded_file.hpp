@@ -63,6 +63,12 @@ class embedded_file : public testing::Test {
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_EQ(status, 0);
   }
+  void forget_set_aside() const {
+    const std::filesystem::directory_iterator all(folder_);
+    for (const auto& one : all) {
+      if (one.path().filename().string().starts_with("index.db.damaged-")) std::filesystem::remove(one.path());
+    }
+  }
   std::size_t set_aside() const {
     const std::filesystem::directory_iterator all(folder_);
     return static_cast<std::size_t>(std::count_if(begin(all), end(all), [](const auto& one) {

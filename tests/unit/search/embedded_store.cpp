@@ -72,12 +72,15 @@ TEST_F(embedded_index, is_looked_at_from_outside_only_where_it_is_one) {
   EXPECT_FALSE(*none);
   EXPECT_FALSE(std::filesystem::exists(options_.path)) << "looking makes nothing";
   std::filesystem::create_directories(folder_ + "/below");
-  for (const std::string text : {"", "no database at all, but long enough that it could have been the head of one"}) {
-    std::ofstream(options_.path, std::ios::trunc) << text;
-    const auto other = look_at_embedded(options_.path);
-    ASSERT_FALSE(other) << text;
-    EXPECT_EQ(other.error().code, errc::source_unavailable);
-  }
+  std::ofstream(options_.path).flush();
+  const auto empty = look_at_embedded(options_.path);
+  ASSERT_TRUE(empty) << "an index would be made in it";
+  EXPECT_FALSE(*empty);
+  std::ofstream(options_.path) << "no database at all, but long enough that it could have been the head of one";
+  const auto other = look_at_embedded(options_.path);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, errc::source_unavailable);
+  EXPECT_EQ(other.error().public_text, refusal()) << "who would open it says the same";
 }
 
 TEST_F(embedded_index, has_all_when_it_is_opened_again) {
@@ -143,6 +146,9 @@ TEST_F(embedded_index, is_not_touched_when_it_is_somebody_elses_file) {
   EXPECT_EQ(refusal(), "cannot keep the search index in " + options_.path +
                            ": it is a file of another kind; give another path, or move that file away");
   EXPECT_EQ(std::filesystem::file_size(options_.path), 512u);
+  EXPECT_FALSE(look_at_embedded(options_.path));
+  const std::filesystem::directory_iterator all(folder_ + "/below");
+  EXPECT_EQ(std::distance(begin(all), end(all)), 1) << "nothing of ours is left beside it";
 }
 
 /// No file of this process grows beyond a size while it lives.

@@ -256,6 +256,51 @@ TEST_F(searching_in_trouble, a_title_that_stands_in_the_contents_outlives_restar
   std::filesystem::remove_all(folder);
 }
 
+TEST_F(searching_in_trouble, a_title_that_only_the_contents_say_is_told_also_while_the_source_has_not_looked_into_them) {
+  const auto folder = std::filesystem::temp_directory_path() / ("search_provisional_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  options_.path = (folder / "index.db").string();
+  const auto put_entry = [this](const std::string& title, bool is_provisional) {
+    auto entry = text_entry("memo:///handbook.pdf");
+    entry.mimeType = "text/plain";
+    entry.version = "v1";
+    entry.title = title;
+    if (is_provisional) entry.metadata = {{"dev.hondana/provisional", true}};
+    return shelf_->add(entry, [](const read_request& request) -> result<reading> {
+      auto out = text_reading("Wear a helmet.\n", "text/plain");
+      out.contents.front().title = "Safety Handbook";
+      out.version = "v1";
+      if (request.if_version == out.version) out.contents.clear();
+      return out;
+    });
+  };
+  const auto title = [this] {
+    const auto got = find("helmet");
+    return got && got->all.size() == 1 ? got->all.front().entry.title : std::string("?");
+  };
+  const auto is_found_by_title = [this] { return uris("safety").size() == 1; };
+  ASSERT_TRUE(put_entry("handbook", true));
+  serve();
+  EXPECT_EQ(title(), "Safety Handbook") << "before the source has said so";
+  ASSERT_TRUE(put_entry("Safety Handbook", false));
+  wait();
+  EXPECT_EQ(title(), "Safety Handbook");
+  // The next server has not looked into it yet.
+  server_.reset();
+  index_.reset();
+  ASSERT_TRUE(put_entry("handbook", true));
+  serve();
+  EXPECT_EQ(title(), "Safety Handbook") << "after a restart";
+  EXPECT_TRUE(is_found_by_title());
+  ASSERT_TRUE(put_entry("Rules", false));
+  wait();
+  EXPECT_EQ(title(), "Rules") << "what a source says that knows counts";
+  EXPECT_FALSE(is_found_by_title());
+  server_.reset();
+  index_.reset();
+  std::filesystem::remove_all(folder);
+}
+
 TEST_F(searching_in_trouble, what_is_watched_is_watched_after_a_restart_and_after_a_reload_that_keeps_its_source) {
   const auto folder = std::filesystem::temp_directory_path() / ("search_watched_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);

@@ -127,7 +127,7 @@ int main(int count, char** arguments) {
     wait_for_ever();
   }
   if (what == "complains") {
-    const std::string words(10'000, '\a');
+    const auto words = "first\r\n\nsecond\n" + std::string(10'000, '\a');
     if (::write(STDERR_FILENO, words.data(), words.size()) < 0) return 9;
     return 3;
   }

@@ -43,9 +43,9 @@ class analyses_out_of_reach : public testing::Test {
     };
     return std::make_shared<analyses_provider>(std::move(how));
   }
-  static result<list_result> list(analyses_provider& of, const std::string& identity = "somebody") {
+  static result<list_result> list(analyses_provider& of, const caller& who = {}) {
     list_request request;
-    request.who.identity = identity;
+    request.who = who;
     return of.list(request);
   }
   /// How many entries; -1: the list failed.
@@ -84,7 +84,7 @@ TEST_F(analyses_out_of_reach, are_left_out_of_lists_and_come_back_with_their_sto
   ASSERT_TRUE(is_seen_to_be_unwell(*of));
   EXPECT_THAT(of->health().detail, HasSubstr("Redis at"));
   EXPECT_EQ(listed(*of), 0);
-  const auto for_index = list(*of, std::string(model::index_identity));
+  const auto for_index = list(*of, model::index_caller());
   ASSERT_FALSE(for_index) << "it would forget what is not listed";
   EXPECT_EQ(for_index.error().code, errc::source_unavailable);
   const auto surveyed = of->survey({}, [](const survey_item&) {});

@@ -104,6 +104,17 @@ TEST_F(confined_documents, larger_than_the_set_reads_are_refused_unread) {
   EXPECT_EQ(text_at(*from, "docs://book/a.md"), "# A\n");
 }
 
+TEST_F(confined_documents, that_are_larger_than_a_small_limit_are_told_in_sizes_that_say_so) {
+  write("set/long.txt", std::string(300, 'x'));
+  auto how = plain_options();
+  how.path = (root / "set").string();
+  how.max_bytes = 128;
+  EXPECT_THAT(text_at(*serve(how), "docs://book/long.txt"), HasSubstr("The document has 300 bytes, more than the 128 bytes"));
+  write("set/long.txt", std::string(3072, 'x'));
+  how.max_bytes = 2048;
+  EXPECT_THAT(text_at(*serve(how), "docs://book/long.txt"), HasSubstr("The document has 3 KiB, more than the 2 KiB"));
+}
+
 TEST_F(confined_documents, of_one_line_are_served_up_to_the_limit) {
   write("set/line.txt", std::string(9u << 20, 'x'));
   const auto from = serve_set();

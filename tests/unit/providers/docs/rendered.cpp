@@ -9,8 +9,11 @@
 namespace hondana::docs {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
+using testing::Key;
 using testing::Not;
+using testing::Pair;
 
 struct rendered_documents : served_documents {};
 
@@ -30,7 +33,9 @@ TEST_F(rendered_documents, of_html_never_have_the_script) {
   EXPECT_EQ(fact_of(entry.metadata, "originalType"), "text/html");
   // The original is what it is, as a blob under a URI of its own.
   EXPECT_EQ(original_at(*from, "docs://book/page.html"), page);
-  EXPECT_EQ(read(*from, "docs://book/page.html")->contents[1].uri, "docs://book/page.html?format=original");
+  const auto file = read(*from, "docs://book/page.html")->contents[1];
+  EXPECT_EQ(file.uri, "docs://book/page.html?format=original");
+  EXPECT_EQ(file.mimeType, "text/html; charset=UTF-8");
   EXPECT_THAT(text_at(*from, "docs://book/page.html?format=json"), Not(HasSubstr("evil")));
 }
 
@@ -59,6 +64,21 @@ TEST_F(rendered_documents, are_rendered_once_and_not_for_lists) {
   EXPECT_EQ(paper->renders, 1);
   write("spec.pdf", "%PDF-1.7\nother\n\f");
   EXPECT_EQ(text_at(*from, "docs://book/spec.pdf"), "other\n\f");
+}
+
+TEST_F(rendered_documents, have_their_name_for_a_title_and_say_so_until_they_are_and_their_own_with_the_first_read) {
+  write("spec.pdf", "%PDF-1.7\ntitle: Known\none\n\f");
+  settle("spec.pdf");
+  const auto from = serve_rendered();
+  const auto before = entry_at(*from, "docs://book/spec.pdf");
+  EXPECT_EQ(before.title, "spec");
+  EXPECT_THAT(before.metadata, Contains(Pair("dev.hondana/provisional", metadata_value(true))));
+  const auto got = read(*from, "docs://book/spec.pdf");
+  ASSERT_TRUE(got) << got.error().public_text;
+  EXPECT_EQ(got->contents.front().title, "Known");
+  const auto after = entry_at(*from, "docs://book/spec.pdf");
+  EXPECT_EQ(after.title, "Known");
+  EXPECT_THAT(after.metadata, Not(Contains(Key("dev.hondana/provisional"))));
 }
 
 TEST_F(rendered_documents, that_are_encrypted_or_broken_are_clear_errors_and_the_rest_works) {

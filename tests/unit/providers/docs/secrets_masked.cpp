@@ -10,6 +10,7 @@ namespace hondana::docs {
 namespace {
 
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::Not;
 
 // Put together, so that this file has none.
@@ -30,6 +31,17 @@ TEST_F(secrets_of_documents, are_masked_before_sections_titles_and_outlines_are_
   EXPECT_EQ(from->masking(), masking::by_source);
   // A document that is UTF-8 text is still one content.
   EXPECT_EQ(original_at(*from, "docs://book/a.md"), "none");
+}
+
+TEST_F(secrets_of_documents, leave_masks_that_people_see_in_titles_descriptions_and_outlines) {
+  write("a.md", "# Use " + token + "\n\nWith **" + token + "** it works, *really*.\n");
+  const auto from = serve();
+  const auto entry = entry_at(*from, "docs://book/a.md");
+  EXPECT_THAT(entry.title, MatchesRegex("Use .*[*]{20,}"));
+  EXPECT_THAT(entry.description, MatchesRegex("With .*[*]{20,} it works, really\\."));
+  for (const auto* query : {"docs://book/", "docs://book/a.md?format=outline", "docs://book/a.md?format=json"}) {
+    EXPECT_THAT(text_at(*from, query), HasSubstr(std::string(20, '*'))) << query;
+  }
 }
 
 TEST_F(secrets_of_documents, that_tags_split_are_masked_in_the_text_and_the_file_is_not_given) {

@@ -49,6 +49,11 @@ TEST(describe_markdown, drops_marks) {
   EXPECT_EQ(markdown("> A quoted tagline\n").summary, "A quoted tagline");
 }
 
+TEST(describe_markdown, shows_masks_of_secrets) {
+  EXPECT_EQ(markdown("# Use ghp_**********\n\nWith **ghp_****************, or ****.\n"),
+            (description{"Use ghp_**********", "With ghp_****************, or ****."}));
+}
+
 TEST(describe_python, takes_the_docstring) {
   EXPECT_EQ(
       summary("text/x-python",
