@@ -262,8 +262,7 @@ TEST(drive_calls, without_a_token_are_not_sent) {
 }
 
 TEST(drive_calls, that_bring_what_is_none_of_drives_say_so) {
-  for (const auto& body :
-       {std::string("<html>log in</html>"), std::string("{}"), std::string(R"({"files":"../x"})")}) {
+  for (const auto& body : {std::string("<html>log in</html>"), std::string("{}"), std::string(R"({"files":"../x"})")}) {
     played_drive google({{200, body}});
     const auto got = google.client()->list_files({}, within());
     ASSERT_FALSE(got);
