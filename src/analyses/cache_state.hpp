@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -45,6 +46,8 @@ struct cache::state {
 
   mutable std::mutex troubling{};
   std::optional<failure> trouble{};  ///< As `cache::trouble`.
+  bool is_of_lists = false;          ///< Only who lists has met it: the thread hears of changes.
+  std::chrono::steady_clock::time_point came_back{};
 
   std::mutex pausing{};
   std::condition_variable_any paused{};
@@ -53,8 +56,12 @@ struct cache::state {
   void follow(const std::stop_token& stop, std::uint64_t last);
   void tell(const change* what);
   void hear(const changes& what);
-  /// Whether there was one before.
+  /// The thread's. Whether there was one before.
   bool put_trouble(std::optional<failure> what);
+  void notice(const failure& what);
+  void say_lost(const failure& why) const;
+  /// Changes are heard: whether a trouble is over now.
+  [[nodiscard]] bool has_come_back();
   [[nodiscard]] result<void> tidy();
   [[nodiscard]] result<void> write_counts();
   void log(std::string_view line) const {

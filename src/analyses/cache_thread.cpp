@@ -13,6 +13,7 @@ namespace {
 using steady = std::chrono::steady_clock;
 
 constexpr milliseconds between_tries{1000};
+constexpr std::chrono::seconds between_returns{30};
 constexpr int most_sweeps = 20;
 
 }  // namespace
@@ -53,6 +54,7 @@ void cache::state::hear(const changes& what) {
 
 bool cache::state::put_trouble(std::optional<failure> what) {
   const std::lock_guard held(troubling);
+  is_of_lists = false;
   trouble.swap(what);
   return what.has_value();
 }
@@ -68,14 +70,14 @@ void cache::state::follow(const std::stop_token& stop, std::uint64_t last) {
     auto got = in->changes_since(last, std::clamp(left, milliseconds(0), between_tries), stop);
     if (got) {
       last = got->last;
+      const bool is_back = has_come_back();
       hear(*got);
-      if (put_trouble(std::nullopt)) {
+      if (is_back) {
         log("analyses are listened to again");
         tell(nullptr);
       }
     } else {
-      if (!put_trouble(got.error()))
-        log("what happens to analyses is not heard: " + got.error().public_text + " | " + got.error().private_text);
+      if (!put_trouble(got.error())) say_lost(got.error());
       std::unique_lock held(pausing);
       paused.wait_for(held, stop, between_tries, [] { return false; });
     }
@@ -91,7 +93,31 @@ std::optional<failure> cache::trouble() const {
   return state_->trouble;
 }
 
-void cache::notice(const failure& what) { static_cast<void>(state_->put_trouble(what)); }
+void cache::notice(const failure& what) { state_->notice(what); }
+
+void cache::state::notice(const failure& what) {
+  {
+    const std::lock_guard held(troubling);
+    if (trouble) return;
+    trouble = what;
+    is_of_lists = true;
+  }
+  say_lost(what);
+}
+
+void cache::state::say_lost(const failure& why) const {
+  log("analyses are out of reach: " + why.public_text + " | " + why.private_text);
+}
+
+bool cache::state::has_come_back() {
+  const auto now = steady::now();
+  const std::lock_guard held(troubling);
+  // Where changes can be heard and lists cannot be made, each end of it has clients ask for one that fails again.
+  if (!trouble || (is_of_lists && now < came_back + between_returns)) return false;
+  trouble.reset();
+  came_back = now;
+  return true;
+}
 
 result<void> cache::state::write_counts() {
   statistics some;

@@ -139,6 +139,11 @@ result<void> redis_store::look_at_server() {
   if (!form->is_null() && form->text != form_of_keys)
     return hondana::fail(errc::source_unavailable, "the analyses in " + where_.name + " under " + options_.prefix +
                                                        " were written by a newer version of this program; give another prefix");
+  // Frees, or does nothing, so that a full server lets it through.
+  const auto written = ask({"DEL", root_ + "none"}, repeating::harmless);
+  if (!written) return tl::unexpected(written.error());
+  if (written->is_error())
+    log(where_.name + " takes no writes of this user, so that analyses can only be read: " + written->text);
   const auto appended = setting("appendonly"), synced = setting("appendfsync"), evicted = setting("maxmemory-policy");
   if (!appended || !synced || !evicted) return tl::unexpected((!appended ? appended : !synced ? synced : evicted).error());
   if (appended->empty()) {

@@ -201,7 +201,9 @@ for i, one in ipairs(split(ARGV[7], '\n')) do
   if not uri then return redis.error_reply('ERR what it is based on is malformed') end
   context[i] = {uri, version}
 end
-redis.call('SET', R .. 'form', '1', 'NX')
+local form = redis.call('GET', R .. 'form')
+if form and form ~= '1' then return redis.error_reply('ERR a newer version of this program writes under this prefix') end
+if not form then redis.call('SET', R .. 'form', '1') end
 local token = redis.call('HINCRBY', R .. 'state', 'token', 1)
 if l[1] then drop(l[1], '3') end
 local left = 281474976710655 - now

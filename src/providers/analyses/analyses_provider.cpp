@@ -36,7 +36,8 @@ result<list_result> analyses_provider::list(const list_request& request) {
   auto page = page_of(request);
   // Lists of other sources go on without a store that cannot be had; health, the log, `hondana check` and reads say why. When
   // it is back, a change of the list is told.
-  if (page || page.error().code == errc::cancelled || model::is_index(request.who)) return page;
+  const bool is_out_of_reach = !page && (page.error().code == errc::source_unavailable || page.error().code == errc::timed_out);
+  if (!is_out_of_reach || model::is_index(request.who)) return page;
   on_->left_out(page.error());
   return list_result{};
 }

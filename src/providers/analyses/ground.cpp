@@ -25,7 +25,12 @@ result<std::shared_ptr<analyses::cache>> ground::kept() {
   if (!there || *there) return there;
   auto made = how.open();
   // What is configured wrongly is no fault of a peer's, and nothing that it may not see.
-  if (!made && !is_passing(made.error().code)) made.error().code = errc::source_unavailable;
+  if (!made && !is_passing(made.error().code) && made.error().code != errc::source_unavailable) {
+    auto& why = made.error();
+    why.private_text = why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')');
+    why.public_text = "Analyses cannot be had: their store is configured wrongly; the server's log says how.";
+    why.code = errc::source_unavailable;
+  }
   std::unique_lock lock(mutex_);
   std::string said;
   if (made) {

@@ -1,13 +1,13 @@
 /// Key by key, and opening what they name.
 #include "providers/analyses/settings.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "analyses/embedded/embedded_store.hpp"
 #include "analyses/redis/redis_address.hpp"
+#include "config/state_folder.hpp"
 #include "config/table_reader.hpp"
 #include "series/aggregation.hpp"
 
@@ -83,16 +83,9 @@ std::string place_of(const analyses::redis_address& at) {
 }  // namespace
 
 std::optional<std::string> usual_store() {
-  namespace fs = std::filesystem;
-  const auto variable = [](const char* name) {
-    const char* const text = std::getenv(name);
-    return std::string(text == nullptr ? "" : text);
-  };
-  const auto state = variable("XDG_STATE_HOME");
-  if (state.starts_with('/')) return (fs::path(state) / "hondana" / "analyses.db").string();
-  const auto home = variable("HOME");
-  if (!home.starts_with('/')) return std::nullopt;
-  return (fs::path(home) / ".local" / "state" / "hondana" / "analyses.db").string();
+  const auto folder = config::state_folder();
+  if (folder.empty()) return std::nullopt;
+  return (std::filesystem::path(folder) / "analyses.db").string();
 }
 
 result<settings> read_settings(config::section& from) {

@@ -353,6 +353,11 @@ TEST(analyses_in_redis, of_a_newer_form_are_left_alone) {
   ASSERT_NE(elsewhere, nullptr);
   put_into(*elsewhere, small_analysis("x"));
   EXPECT_EQ(server.ask({"GET", "{elsewhere}:analyses:form"}), form_of_keys) << "for newer versions to see";
+  server.ask({"SET", "{elsewhere}:analyses:form", "2"});
+  const auto refused = elsewhere->claim(wish_for(small_analysis("y")));
+  ASSERT_FALSE(refused) << "a newer version has begun to write beside this one";
+  EXPECT_NE((refused.error().public_text + refused.error().private_text).find("newer version"), std::string::npos)
+      << refused.error().public_text << " | " << refused.error().private_text;
 }
 
 TEST(analyses_in_redis, do_not_tell_on_what_a_server_says_of_a_password) {

@@ -190,7 +190,7 @@ TEST_F(contexts_of_analyses, that_are_another_thing_for_each_caller_hold_as_long
   EXPECT_THAT(outcome_by_uri(done), HasSubstr("There is no such analysis"));
 }
 
-TEST_F(contexts_of_analyses, are_what_a_restricted_caller_forgets_by_and_nothing_else_is_looked_at) {
+TEST_F(contexts_of_analyses, are_what_a_restricted_caller_forgets_by_and_nothing_else_goes) {
   for (int i = 0; i < 3; ++i) ASSERT_EQ(member_of(put("根拠 " + std::to_string(i), true), "status"), "complete");
   const auto other = test::put_into(*kept_, test::made_analysis("根拠なし"));
   const auto done = call_tool("analysis_invalidate", value::object{{"context", folder_uri}}, true);

@@ -135,7 +135,8 @@ TEST_F(analyses_out_of_reach, by_a_fault_of_the_configuration_are_no_fault_of_wh
   const auto refused = of.read(request);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::source_unavailable);
-  EXPECT_THAT(refused.error().public_text, HasSubstr("chmod 600"));
+  EXPECT_THAT(refused.error().public_text, HasSubstr("the server's log says how"));
+  EXPECT_THAT(refused.error().private_text, HasSubstr("chmod 600")) << "no peer is told how the server's files stand";
   EXPECT_EQ(listed(of), 0);
 }
 
