@@ -50,7 +50,11 @@ tl::unexpected<failure> changed_size(const read_request& request) {
 bool names_encoding(const content& item) {
   if (item.form != content_form::blob) return false;
   const auto type = letters::in_lower_case(item.mimeType);
-  return type.starts_with("text/") && type.find("charset=") != std::string::npos;
+  const auto named = type.find("charset=");
+  if (!type.starts_with("text/") || named == std::string::npos) return false;
+  // What is no UTF-8 is no text of these.
+  const auto name = std::string_view(type).substr(named + (type.compare(named + 8, 1, "\"") == 0 ? 9 : 8));
+  return !name.starts_with("utf-8") && !name.starts_with("us-ascii");
 }
 
 /// Lets a declared type give way that the content belies, and says as what a browser would run the content.

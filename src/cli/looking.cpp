@@ -76,11 +76,15 @@ class told_once {
       all->to(line);
     };
   }
-  void complain(const failure& why) const {
+  /// `where`: "FILE:LINE: ", which no log says, or empty.
+  void complain(failure why, const std::string& where) const {
     const std::lock_guard lock(all_->mutex);
     const auto tells = [&why](const std::string& line) { return line.find(why.public_text) != std::string::npos; };
-    if (std::any_of(all_->said.begin(), all_->said.end(), tells)) return;
-    all_->complained.push_back(why.public_text);
+    if (!why.public_text.empty()) {
+      if (std::any_of(all_->said.begin(), all_->said.end(), tells)) return;
+      all_->complained.push_back(why.public_text);
+    }
+    why.public_text.insert(0, where);
     cli::complain(why);
   }
 
@@ -263,10 +267,8 @@ int run(const check_command& what) {
       print_item(item, item.is_served ? use.of(item.uri) : std::vector<std::string>(), what.as_json);
     });
     if (!outcome) {
-      auto why = outcome.error();
-      if (const auto at = whole->places.find(provider.get()); at != whole->places.end())
-        why.public_text = at->second + ": " + why.public_text;
-      told.complain(why);
+      const auto at = whole->places.find(provider.get());
+      told.complain(outcome.error(), at == whole->places.end() ? std::string() : at->second + ": ");
       code = exit_server;
     }
   }

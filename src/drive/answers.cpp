@@ -274,13 +274,17 @@ result<change> change_of(const value& from, const std::string& place, std::vecto
   return out;
 }
 
-/// What names an entry that cannot be used.
-std::string known_id(const value& of) {
+/// What names an entry that cannot be used: a file or a drive itself, a change what it is of.
+std::string known_id(const value& of, std::string_view called) {
   for (const auto* name : {"id", "fileId", "driveId"}) {
+    if ((called == "change") == (std::string_view(name) == "id")) continue;
     if (auto id = text_in(of, name, longest_id); is_id(id)) return id;
   }
   return {};
 }
+
+/// Of a page with more than so many entries some can be used: who took it for empty would forget what there is.
+constexpr std::size_t most_odd_alone = 9;
 
 /// Reads each element of `name` with `read`, which calls it `called`; those that cannot be used are left out.
 template <class One, class Read>
@@ -293,8 +297,10 @@ result<std::vector<One>> each_in(const value& of, const std::string& name, const
   for (const auto& one : **elements) {
     auto made = read(one, called, odd);
     if (made) out.push_back(std::move(*made));
-    if (!made) note(odd, known_id(one), std::move(made.error().public_text));
+    if (!made) note(odd, known_id(one, called), std::move(made.error().public_text));
   }
+  if (out.empty() && (*elements)->size() > most_odd_alone)
+    return bad(name, "of " + std::to_string((*elements)->size()) + " entries none can be used");
   return out;
 }
 

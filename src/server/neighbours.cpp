@@ -23,6 +23,13 @@ neighbour* neighbour_in(const std::shared_ptr<catalog::source>& one) { return dy
 
 tl::unexpected<failure> not_there() { return fail(errc::resource_not_found, "Resource not found"); }
 
+/// Then what is listed of it may have a version for the moment only. File systems may keep times in steps of two seconds.
+bool has_changed_lately(const resource& entry) {
+  constexpr std::chrono::seconds lately{3};
+  const auto& changed = entry.annotations.lastModified;
+  return changed && *changed > std::chrono::system_clock::now() - lately;
+}
+
 /// Of contents whose source knows no version: what changes when they do.
 std::string version_by_content(const bytes::prepared_reading& from) {
   std::string all;
@@ -109,21 +116,31 @@ class neighbours::seat final : public neighbourhood {
         asked, [&](catalog::completion<resource> done) { in.catalog->describe(asked, uri, std::move(done)); });
     if (!entry && entry.error().code != errc::resource_not_found) return tl::unexpected(std::move(entry.error()));
     std::string listed;
+    bool has_settled = false;
     if (entry) {
       entry->uri = uri;
       if (!in.gate->may_read(asked.who.view.get(), *entry)) return not_there();
       listed = std::move(entry->version);
+      has_settled = !listed.empty() && !has_changed_lately(*entry);
     }
+    if (has_settled) return versioned{std::move(listed)};
     // An entry does not say whether its version is one for the moment only, and what is in no list may be there all the same.
     // A source that holds to the version it lists gives no contents here.
     auto found = bridge::await<catalog::read_answer>(asked, [&](catalog::completion<catalog::read_answer> done) {
       const auto if_version = listed.empty() ? std::optional<std::string>() : listed;
       in.catalog->read(asked, uri, uri, {if_version, false, true}, std::move(done));
     });
-    if (!found && found.error().code == errc::response_too_large && !listed.empty()) return versioned{std::move(listed)};
-    if (!found) return tl::unexpected(std::move(found.error()));
+    if (!found) {
+      const auto why = found.error().code;
+      const bool is_told = listed.empty() || why == errc::resource_not_found || why == errc::cancelled;
+      if (is_told) return tl::unexpected(std::move(found.error()));
+      // Such as one that is too large to be read, or that its owner lets nobody read.
+      return versioned{std::move(listed), true};
+    }
     auto& reading = found->reading;
-    return versioned{reading.version.empty() ? version_by_content(reading) : std::move(reading.version), reading.is_racy};
+    if (!reading.version.empty()) return versioned{std::move(reading.version), reading.is_racy};
+    if (!listed.empty()) return versioned{std::move(listed), reading.is_racy};
+    return versioned{version_by_content(reading), reading.is_racy};
   }
 
   static result<std::string> lasting_version(const bridge::surroundings& in, const call& asked, const std::string& uri) {

@@ -145,12 +145,13 @@ std::vector<std::filesystem::path> moved_aside(const std::string& path, std::str
   return out;
 }
 
-/// Takes away what was moved aside before, but for what may still be looked at. Why that fails; empty: it does not.
-std::string forget_moved_aside(const std::string& path) {
-  constexpr std::size_t most_kept = 2;
+/// Takes away what was moved aside before, but for `newest`, by whatever clock it is named, and one more to be looked at. Why
+/// that fails; empty: it does not.
+std::string forget_moved_aside(const std::string& path, const std::string& newest) {
   std::string problem;
-  const auto all = moved_aside(path, problem);
-  for (std::size_t i = most_kept; i < all.size(); ++i) {
+  auto all = moved_aside(path, problem);
+  std::erase(all, std::filesystem::path(newest));
+  for (std::size_t i = 1; i < all.size(); ++i) {
     for (const auto* ending : {"", "-wal", "-journal"}) {
       if (::unlink(beside(all[i].string(), ending).c_str()) != 0 && errno != ENOENT) problem = std::strerror(errno);
     }
@@ -232,7 +233,7 @@ result<void> move_aside(const std::string& path, const file_kind& kind, std::str
   if (log)
     log("the " + std::string(kind.what) + ' ' + path + " is damaged (" + std::string(why) + "): it is now " + aside +
         ", and a new one is begun");
-  if (const auto problem = forget_moved_aside(path); !problem.empty() && log)
+  if (const auto problem = forget_moved_aside(path, aside); !problem.empty() && log)
     log("older ones that were moved aside cannot be removed (" + problem + "): " + path + ".damaged-*");
   return {};
 }

@@ -23,7 +23,7 @@ inline constexpr std::string_view original_key = "dev.hondana/original";
 inline constexpr std::string_view withheld_key = "dev.hondana/originalWithheld";
 inline constexpr std::string_view problem_key = "dev.hondana/problem";
 inline constexpr std::string_view cut_key = "dev.hondana/cut";
-/// True: it has not been looked into yet, and its title is its name.
+/// True: it has not been looked into yet, and its title is that of a rule, or its name.
 inline constexpr std::string_view provisional_key = "dev.hondana/provisional";
 
 /// Of a document, as far as it is known.

@@ -35,9 +35,10 @@ content text_content(std::string text, std::string_view type) {
 }
 
 /// Of a text with its encoding, without which nobody could read the bytes.
-std::string type_of_original(const document& of) {
+/// `about`: of these bytes; null: what is known is of others.
+std::string type_of_original(const document& of, const facts* about) {
   std::string type(of.type.original);
-  if (of.known && !of.known->charset.empty() && type.starts_with("text/")) type += "; charset=" + of.known->charset;
+  if (about != nullptr && !about->charset.empty() && type.starts_with("text/")) type += "; charset=" + about->charset;
   return type;
 }
 
@@ -186,7 +187,7 @@ void docs_provider::add_original(given& to, const document& of, const std::share
   item.uri = std::move(uri);
   item.name = of.entry.name;
   item.title = of.entry.title;
-  item.mimeType = type_of_original(of);
+  item.mimeType = type_of_original(of, text->about.get());
   item.form = content_form::blob;
   item.data = std::move(original->bytes);
   if (original->masked > 0) item.metadata = secrets::facts_of(original->masked);
@@ -206,7 +207,7 @@ result<docs_provider::given> docs_provider::give_original(const document& of, co
   content item;
   item.name = of.entry.name;
   item.title = of.entry.title;
-  item.mimeType = type_of_original(of);
+  item.mimeType = type_of_original(of, of.known && of.known->state == *state ? of.known.get() : nullptr);
   item.form = content_form::blob;
   item.data = std::move(original->bytes);
   if (original->masked > 0) item.metadata = secrets::facts_of(original->masked);

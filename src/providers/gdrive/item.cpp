@@ -7,6 +7,8 @@
 
 #include <hondana/facts.hpp>
 
+#include "language/language.hpp"
+
 namespace hondana::gdrive {
 
 namespace {
@@ -14,10 +16,18 @@ namespace {
 /// All but old files have one.
 constexpr std::size_t most_owners = 10;
 
+/// Whoever shares a file chooses their name: it is neither an address nor several names.
+std::string as_a_name(std::string name) {
+  const auto folded = language::folded(name);
+  if (folded.find('@') != std::string::npos) return {};
+  std::replace(name.begin(), name.end(), ',', ' ');
+  return folded.find(',') == std::string::npos || language::folded(name).find(',') == std::string::npos ? name : std::string();
+}
+
 std::string owners_of(const drive::file& from) {
   std::string out;
   for (std::size_t i = 0; i < std::min(most_owners, from.owners.size()); ++i) {
-    const auto& one = from.owners[i].email.empty() ? from.owners[i].name : from.owners[i].email;
+    const auto one = from.owners[i].email.empty() ? as_a_name(from.owners[i].name) : from.owners[i].email;
     if (one.empty()) continue;
     if (!out.empty()) out += between_owners;
     out += one;

@@ -20,13 +20,26 @@ constexpr std::size_t most_starred = 1'000;
 
 tl::unexpected<failure> nothing_there() { return fail(errc::resource_not_found, "There is no such file in this Drive."); }
 
+/// It ends with another log-in, or by itself, and no file has another version then.
+bool is_of_all_files(const drive::refusal& why) {
+  switch (why.what) {
+    case drive::trouble::unauthorized:
+    case drive::trouble::scope_missing:
+      return true;
+    case drive::trouble::forbidden:
+      return why.reason.empty() || why.reason == "appNotAuthorizedToFile";
+    default:
+      return false;
+  }
+}
+
 /// What a caller is told who knows of the file, or may know of all: what is not there and what is not given would otherwise
 /// reach nobody with what to do, since peers are told "not found" of both. The index has to let go of what it reads so, and not
 /// to ask for it again and again; where Google does not let us in, it has to.
 tl::unexpected<failure> told(drive::refusal why, bool is_for_index) {
-  const bool is_as_said = is_for_index && why.is_of_one_file();
-  const bool is_of_all = is_for_index && why.what == drive::trouble::unauthorized;
-  if (is_of_all || (!is_as_said && (why.why.code == errc::resource_not_found || why.why.code == errc::access_denied)))
+  const bool is_as_said = is_for_index && why.is_of_one_file() && !is_of_all_files(why);
+  if ((is_for_index && is_of_all_files(why)) ||
+      (!is_as_said && (why.why.code == errc::resource_not_found || why.why.code == errc::access_denied)))
     why.why.code = errc::source_unavailable;
   return tl::unexpected(std::move(why.why));
 }

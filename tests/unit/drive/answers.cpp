@@ -139,6 +139,18 @@ TEST(drive_answers, one_odd_file_is_left_out_or_taken_without_what_is_odd_and_th
   EXPECT_EQ(drive::files_in(many + "]}")->odd.size(), 20u) << "there is an end to what is told";
 }
 
+TEST(drive_answers, a_page_of_which_nothing_can_be_used_is_an_error) {
+  const auto page_of = [](int count) {
+    std::string out;
+    for (int i = 0; i < count; ++i) out += (i == 0 ? "" : ",") + std::string(R"({"id":1,"name":"a"})");
+    return R"({"files":[)" + out + "]}";
+  };
+  EXPECT_TRUE(drive::files_in(page_of(9)));
+  const auto refused = drive::files_in(page_of(10));
+  ASSERT_FALSE(refused) << "who takes it for empty forgets a whole drive";
+  EXPECT_NE(refused.error().public_text.find("none can be used"), std::string::npos) << refused.error().public_text;
+}
+
 TEST(drive_answers, one_odd_change_loses_no_other) {
   const auto got = drive::changes_in(
       R"({"newStartPageToken":"9","changes":[7,{},{"changeType":"file"},{"changeType":"comment","fileId":"a"},)"

@@ -114,6 +114,43 @@ TEST(neighbours, bring_tools_that_ask_for_versions_of_what_others_serve) {
   EXPECT_THAT(call_tool(of, "version_of", "memo:///c"), AllOf(HasSubstr("isError\":true"), HasSubstr("not found")));
 }
 
+/// One entry; what its reads give is set.
+class dated final : public provider {
+ public:
+  std::string name() const override { return "dated"; }
+  std::vector<std::string> claims() const override { return {"dated:///"}; }
+  scheme_documentation documentation() const override { return {}; }
+  result<list_result> list(const list_request&) override {
+    list_result out;
+    out.entries.push_back(entry);
+    return out;
+  }
+  result<reading> read(const read_request&) override {
+    ++reads;
+    return gives;
+  }
+  resource entry = versioned_entry("dated:///a", "listed");
+  result<reading> gives = text_reading("text");
+  int reads = 0;
+};
+
+TEST(neighbours, are_told_the_listed_version_of_what_reads_have_none_of_or_refuse) {
+  server of(server_options{});
+  const auto source = std::make_shared<dated>();
+  ASSERT_TRUE(of.add(source));
+  ASSERT_TRUE(of.add(std::make_shared<curious>()));
+  EXPECT_THAT(call_tool(of, "version_of", "dated:///a"), HasSubstr("version listed"));
+  EXPECT_EQ(source->reads, 0) << "what has not changed lately has the version that is listed";
+  source->entry.annotations.lastModified = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now() + 1h);
+  EXPECT_THAT(call_tool(of, "version_of", "dated:///a"), HasSubstr("version listed"));
+  EXPECT_EQ(source->reads, 1) << "a reading without a version";
+  source->gives = fail(errc::access_denied, "nobody may read it");
+  EXPECT_THAT(call_tool(of, "version_of", "dated:///a"), HasSubstr("version listed"));
+  source->gives = text_reading("text");
+  source->gives->version = "read";
+  EXPECT_THAT(call_tool(of, "version_of", "dated:///a"), HasSubstr("version read"));
+}
+
 TEST(neighbours, know_the_others_before_their_first_call) {
   server of(server_options{});
   const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///");

@@ -43,8 +43,8 @@ TEST_F(gdrive_following, what_is_removed_or_put_into_the_bin_goes) {
   binned.is_trashed = true;
   paper->change(binned);
   EXPECT_TRUE(becomes([&] { return listed(*drive).size() == 2; }));
-  EXPECT_TRUE(ears->has_heard("gdrive://my-drive/Gone"));
-  EXPECT_TRUE(ears->has_heard("gdrive://my-drive/Binned"));
+  EXPECT_TRUE(ears->hears("gdrive://my-drive/Gone"));
+  EXPECT_TRUE(ears->hears("gdrive://my-drive/Binned"));
 }
 
 TEST_F(gdrive_following, a_folder_in_the_bin_comes_out_with_its_files) {

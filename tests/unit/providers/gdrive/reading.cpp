@@ -399,7 +399,7 @@ TEST_F(gdrive_reads, entries_say_who_owns_a_file_and_where_it_is_on_the_web) {
   paper->hold(one);
   auto odd = paper_file("1b", "Odd");
   odd.web_link = "javascript:alert(1)";
-  odd.owners = {{"Ann", "ann@example.com"}, {"", ""}, {"花子", ""}};
+  odd.owners = {{"Ann", "ann@example.com"}, {"", ""}, {"花子", ""}, {"ceo＠example.com", ""}, {"x, ceo@example.com", ""}};
   paper->hold(odd);
   const auto drive = serve();
   ASSERT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
