@@ -167,9 +167,8 @@ result<void> refuse_foreign(const std::string& path, const file_kind& kind) {
   // Closing a descriptor of a file gives up the locks that SQLite holds of it.
   while_not_open_here(path, [&] {
     const disk::handle file(::open(path.c_str(), flags_for_looking));
-    struct stat facts{};
     // What cannot be looked at, whoever opens it is told.
-    if (!file.is_open() || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
+    if (!file.is_open()) return;
     if (const auto version = version_in(file.get(), path, kind); !version) out = tl::unexpected(version.error());
   });
   return out;
