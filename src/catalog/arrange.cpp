@@ -101,9 +101,12 @@ result<void> catalog::take_claims(const std::shared_ptr<source>& from) {
 
 result<void> catalog::check_overlaps() const {
   const auto refuse_both = [](const route& outer, const route& inner) {
+    const bool is_of_scheme = outer.prefix == inner.prefix && inner.prefix.ends_with("://");
     return refuse("The sources " + name_of(*outer.to) + " and " + name_of(*inner.to) + " overlap: " + name_of(*outer.to) +
                   " claims " + outer.prefix + " and " + name_of(*inner.to) + " claims " + inner.prefix +
-                  ". Give one of them another name, or a prefix outside of the other's, or leave one of them out.");
+                  (is_of_scheme ? ". Give one of them another scheme where its type has that key, or leave one of them out."
+                                : ". Give one of them another name, or a prefix outside of the other's, or leave one of them "
+                                  "out."));
   };
   for (std::size_t index = 0; index < routes_.size(); ++index) {
     const auto& one = routes_[index];

@@ -177,6 +177,19 @@ result<assembly::made> assembly::make(const config::source& from) const {
   return made{from.type, from.options, std::move(*provider), *limits};
 }
 
+/// Logs, log-ins, stores and addresses of notices of a Drive go by its name.
+result<void> assembly::check_name(const config::source& from, const made& one, const std::vector<made>& before) {
+  if (from.type != "gdrive") return {};
+  const auto name = one.provider->name();
+  const bool is_taken = std::any_of(before.begin(), before.end(), [&name](const made& other) {
+    return other.type == "gdrive" && other.provider->name() == name;
+  });
+  if (!is_taken) return {};
+  return tl::unexpected(from.options.wrong("name", "another source of type gdrive is called \"" + name +
+                                                       "\" already, and the log-in and the store go by the name; give each "
+                                                       "its own"));
+}
+
 result<parts> assembly::assemble() {
   disk::raise_descriptor_limit();  // for connections, and for the packs of repositories
   auto settings = read_settings();
@@ -190,6 +203,7 @@ result<parts> assembly::assemble() {
   for (const auto& source : settings->sources) {
     auto one = make(source);
     if (!one) return tl::unexpected(std::move(one.error()));
+    if (auto apart = check_name(source, *one, all); !apart) return tl::unexpected(std::move(apart.error()));
     whole.providers.push_back(one->provider);
     if (auto at = place_of(source.options); !at.empty()) whole.places.insert_or_assign(one->provider.get(), std::move(at));
     if (!(one->limits == source_limits())) by_source.insert_or_assign(one->provider.get(), one->limits);

@@ -50,6 +50,8 @@ class assembly {
   /// null.
   void add_files(config::settings& to, const made* repositories) const;
   [[nodiscard]] result<made> make(const config::source& from) const;
+  /// Whether a source of its type may have this name besides those of `before`.
+  [[nodiscard]] static result<void> check_name(const config::source& from, const made& one, const std::vector<made>& before);
   /// Of PATH arguments that are git repositories; nothing where there are none, none can be served (the log says why), or the
   /// configuration says itself which are.
   [[nodiscard]] std::optional<made> make_repositories(const config::settings& settings) const;

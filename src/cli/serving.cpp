@@ -29,6 +29,7 @@
 #include "cli/signals.hpp"
 #include "config/search_settings.hpp"
 #include "config/tracing_settings.hpp"
+#include "model/told_of_listening.hpp"
 #include "search/needs.hpp"
 #include "server/core.hpp"
 
@@ -126,6 +127,13 @@ class reloadable {
     return where.empty() ? where : "; what changed below " + where + " holds from the next start on";
   }
 
+  /// Somebody listens over HTTP: sources, also those of later reloads, can have others call.
+  void listens(const parts& whole) {
+    const std::lock_guard lock(mutex_);
+    is_listening_ = true;
+    tell_of_listening(whole);
+  }
+
   hondana::server& server() noexcept { return server_; }
   const log_function& log() const noexcept { return log_; }
 
@@ -213,7 +221,15 @@ class reloadable {
     whole.options.audit = std::move(*record);
     whole.options.traces = traces_;
     whole.options.search = index_;
-    return server_.replace(whole.options, whole.providers);
+    auto done = server_.replace(whole.options, whole.providers);
+    if (done && is_listening_) tell_of_listening(whole);
+    return done;
+  }
+
+  static void tell_of_listening(const parts& whole) {
+    for (const auto& one : whole.providers) {
+      if (auto* const told = dynamic_cast<model::told_of_listening*>(one.get())) told->server_listens();
+    }
   }
 
   /// Once: the collector of the start is asked until the end.
@@ -268,6 +284,7 @@ class reloadable {
   audit_records records_;
   hondana::server server_;
   http_service* secured_ = nullptr;
+  bool is_listening_ = false;  // over HTTP
 };
 
 /// Set once, from the signal thread.
@@ -363,6 +380,7 @@ int run(const serve_command& what) {
     complain(service.error());
     return exit_server;
   }
+  serving.listens(*whole);
   if (!http.tls.certificate.empty()) serving.reload_certificates_of(&*service);
   if (shows_tokens(http))
     serving.log()(

@@ -76,10 +76,16 @@ result<void> budget::take(lane of, clock::time_point until, const std::stop_toke
       return {};
     }
     if (next > until || at >= until) {
-      auto why = fail(errc::timed_out, "Google Drive is asked as often as the quota lets it already, and the turn of " +
-                                           std::string(lane_names[static_cast<std::size_t>(of)]) +
-                                           " does not come in time; try again later");
-      why.value().retry = std::chrono::ceil<std::chrono::milliseconds>(std::max(next - at, clock::duration(0)));
+      const auto wait = std::max(next - at, clock::duration(0));
+      const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
+      const auto in_time = seconds > 1 ? " in " + std::to_string(seconds) + " seconds" : std::string(" later");
+      const auto turn = "the turn of " + std::string(lane_names[static_cast<std::size_t>(of)]) + " does not come in time";
+      auto why =
+          paused_until_ > at
+              ? fail(errc::timed_out, "Google has said that it is asked too much, so that " + turn + "; try again" + in_time)
+              : fail(errc::timed_out,
+                     "Google Drive is asked as often as the quota lets it already, and " + turn + "; try again" + in_time);
+      why.value().retry = std::chrono::ceil<std::chrono::milliseconds>(wait);
       return leave(std::move(why));
     }
     // Whoever takes a turn, leaves or pauses wakes all.

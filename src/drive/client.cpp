@@ -178,7 +178,7 @@ answer<file_page> client::list_files(const list_request& what, const errand& how
 answer<file> client::get_file(const std::string& id, const errand& how) const {
   wanted what{.doing = "look at the file"};
   if (const auto fine = check_id(id, "the file"); !fine) return bad_request(what.doing, fine.error().public_text);
-  what.doing += ' ' + id;
+  what.doing = id == "root" ? "look at My Drive" : what.doing + ' ' + id;
   what.path = path_of_file(id);
   what.query = {{"fields", std::string(file_fields()) + ",exportLinks"}, {"supportsAllDrives", "true"}};
   return state_->get(what, how, file_in);

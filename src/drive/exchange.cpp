@@ -250,7 +250,13 @@ bool exchanges::pauses(attempt& of, refusal& why) {
   const auto asked_for = why.why.retry.value_or(milliseconds(0));
   const auto pause = asked_for + of.pauses.next();
   // All that this source asks is too much together, and so all of it waits.
-  if (why.what == trouble::rate_limited) budget_.pause(std::min(pause, from_.longest_retry_after));
+  if (why.what == trouble::rate_limited) {
+    budget_.pause(std::min(pause, from_.longest_retry_after));
+    if (asked_for > from_.longest_retry_after)
+      tell("cannot " + of.what.doing + " now (status " + std::to_string(why.status) + "): Google wants us to wait " +
+           std::to_string(std::chrono::ceil<std::chrono::seconds>(asked_for).count()) + " seconds; nothing is asked for " +
+           std::to_string(std::chrono::ceil<std::chrono::seconds>(from_.longest_retry_after).count()) + " seconds");
+  }
   if (!why.why.retry) why.why.retry = std::max(pause, milliseconds(1'000));
   if (of.number >= from_.attempts || asked_for > from_.longest_retry_after || clock::now() + pause >= of.until) {
     if (of.number > 1) why.why.public_text += " (asked " + std::to_string(of.number) + " times)";

@@ -70,6 +70,8 @@ constexpr std::array known_reasons{named_trouble{"userRateLimitExceeded", troubl
                                    named_trouble{"notFound", trouble::not_found},
                                    named_trouble{"fileNotFound", trouble::not_found},
                                    named_trouble{"authError", trouble::unauthorized},
+                                   named_trouble{"push.webhookUrlUnauthorized", trouble::bad_request},
+                                   named_trouble{"push.webhookUrlNotHttps", trouble::bad_request},
                                    named_trouble{"requestedRangeNotSatisfiable", trouble::bad_range}};
 
 struct drive_words {
@@ -240,6 +242,9 @@ std::string text_for(trouble what, const std::string& reason, const circumstance
     case trouble::bad_range:
       return "the range begins behind its end; ask for less";
     case trouble::bad_request:
+      if (reason.starts_with("push.webhookUrl"))
+        return "Google sends no notices to this address; notices has to name a public one with https: and a certificate that "
+               "browsers take, whose domain the project in the Google Cloud console may have to own";
       return "Drive does not understand the request; check the source's own terms of the query, if it has any (the log has "
              "Drive's words)";
     case trouble::gone:

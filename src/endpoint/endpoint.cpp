@@ -135,7 +135,8 @@ class body_taker {
   bool keep(const http::response_head& head, std::string_view piece) {
     size_ += piece.size();
     if (!head.is_success()) {
-      const auto most = std::min(what_.most_bytes, http::max_error_body_bytes);
+      // Why a content is not given may be longer than what is wanted of it.
+      const auto most = into_ ? http::max_error_body_bytes : std::min(what_.most_bytes, http::max_error_body_bytes);
       bytes += piece.substr(0, most - std::min(most, bytes.size()));
       is_cut_ = size_ > most;
       return !is_cut_;

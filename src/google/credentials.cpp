@@ -117,7 +117,7 @@ result<credentials> parse_credentials(std::string_view json, const std::string& 
   const auto of = object_in(json);
   if (!of) return tl::unexpected(of.error());
   if (of->find("installed") != nullptr || of->find("web") != nullptr)
-    return unfit("it is an OAuth client and no log-in; name it as client_file, and log in with hondana login");
+    return unfit("it is an OAuth client and no log-in; name it as client, and log in with hondana login");
   auto type = needed_line_in(*of, "type");
   if (!type) return tl::unexpected(std::move(type.error()));
   if (*type == "service_account") return account_in(*of, token_url);

@@ -32,7 +32,7 @@ result<oauth_client> checked_client(oauth_client client) {
     return fail(
         errc::invalid_argument,
         "there is no OAuth client to log in with; make one of type \"Desktop app\" in the Google Cloud console, download "
-        "its JSON, and name it as client_file");
+        "its JSON, and name it as client");
   client.auth_url = or_usual(client.auth_url, std::string(usual_auth_url));
   client.token_url = or_usual(client.token_url, std::string(usual_token_url));
   for (const auto* url : {&client.auth_url, &client.token_url}) {

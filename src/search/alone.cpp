@@ -19,11 +19,16 @@ constexpr std::uint64_t first_id = 1ull << 63;
 /// As sources call what gives others' names or texts: folders and outlines of documents, trees of git.
 constexpr std::array<std::string_view, 3> kinds_of_lists{"folder", "outline", "tree"};
 
+/// Without query and fragment.
+std::string_view whole_of(std::string_view uri) noexcept { return uri.substr(0, uri.find_first_of("?#")); }
+
 class view_of_one final : public view {
  public:
   explicit view_of_one(std::string uri) : uri_(std::move(uri)) {}
   [[nodiscard]] std::uint64_t id() const noexcept override { return id_; }
   [[nodiscard]] bool may_see(std::string_view uri) const override {
+    // Rules hide a resource with all of its parts, so that sources ask for the whole before they give a part.
+    if (uri == whole_of(uri_)) return true;
     return uri.starts_with(uri_) && (uri.size() == uri_.size() || uri[uri_.size()] == '?' || uri[uri_.size()] == '#');
   }
 

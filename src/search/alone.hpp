@@ -10,7 +10,8 @@
 
 namespace hondana::search {
 
-/// A view that shows and gives the resource at `uri` (canonical) with its parts, and nothing else. What is indexed is read
+/// A view that shows and gives the resource at `uri` (canonical) with its parts, and the whole that it is a part of, and
+/// nothing else: who may not have the whole may not have the part either, be it listed by itself. What is indexed is read
 /// through it, so that a source which makes a text out of others, such as a list of them, leaves these out, and no passage
 /// tells of what whoever finds it may not see.
 [[nodiscard]] std::shared_ptr<const view> alone_with(std::string uri);

@@ -41,7 +41,7 @@ const question = process.env.HONDANA_REAL_DRIVE_QUESTION ?? '停電で発電機�
 const answer = process.env.HONDANA_REAL_DRIVE_ANSWER ?? '手回しハンドルを使って水門を閉める';
 const tables = [
   { name: '数値', rows: [['項目', '値'], ['水位', '12.5'], ['流量', '300']] },
-  { name: '備考, その他', rows: [['a', 'x,y', '"q"'], ['', '二行\n目', '']] },
+  { name: '備考, その他', rows: [['a', 'x,y', '"q"'], ['', '二行\n目', ''], ['逆流防止弁', '点検済み', '']] },
 ];
 const slides = [
   { title: '計画', text: '一つ目\n二つ目', notes: '最初に挨拶する' },
@@ -264,6 +264,16 @@ async function converse({ name, make }, google) {
       assert.deepEqual(await owned('taro'), []);
       const { message } = await peer.refused(json(`search:///?q=x&owner=`));
       assert.match(message, /owner/);
+    });
+    await check(`${name}: finds what stands in a spreadsheet's second sheet alone`, async () => {
+      const sheet = `${listed.get('table').uri}?sheet=${encodeURIComponent(tables[1].name)}`;
+      await within(60_000, 'the passage of the second sheet', (async () => {
+        for (;;) {
+          const { results } = await complete_answer(wait, () => json(`search:///?q=${encodeURIComponent('逆流防止弁')}`));
+          // The sheets are listed once the spreadsheet was read, by whomever.
+          if (results.some(({ uri, passage }) => decodeURIComponent(uri) === decodeURIComponent(sheet) && passage.includes('逆流防止弁'))) return;
+        }
+      })());
     });
     await check(`${name}: reads one sheet by its name, a link by its key, and what is too large by its export link`, async () => {
       const [sheet] = (await peer.read(`${listed.get('table').uri}?sheet=${encodeURIComponent(tables[1].name)}`)).contents;

@@ -202,4 +202,49 @@ TEST(program_drive, what_it_keeps_where_nothing_is_written_is_served_by_no_other
   EXPECT_TRUE(std::filesystem::exists(drive.path("state/hondana/gdrive/team/drive.db")));
 }
 
+TEST(program_drive, a_check_asks_for_no_notices_and_a_server_that_ends_takes_them_back) {
+  served_google drive("notices = \"https://hondana.example\"\n[http]\nhosts = [\"hondana.example\"]\n");
+  drive.google.add({.name = "Plan.txt", .type = "text/plain", .bytes = "x"});
+  const auto checked = run({"check", "--config", drive.path("hondana.toml")});
+  EXPECT_EQ(checked.how, program_test::well) << checked.output << checked.errors;
+  EXPECT_NE(checked.output.find("+ my-drive/Plan.txt  (priority"), std::string::npos) << checked.output;
+  EXPECT_EQ(drive.google.channels(), 0u);
+  {
+    served server(drive.options());
+    static_cast<void>(run({"ls", "--on", server.url()}));
+    EXPECT_TRUE(drive.google.wait_for_requests("/drive/v3/changes/watch", 1));
+    const auto deadline = within(patience);
+    while (drive.google.channels() == 0 && std::chrono::steady_clock::now() < deadline)
+      static_cast<void>(run({"ls", "--on", server.url()}));
+    EXPECT_EQ(drive.google.channels(), 1u);
+    EXPECT_EQ(server.stop(SIGTERM), program_test::well);
+  }
+  EXPECT_EQ(drive.google.channels(), 0u);
+}
+
+TEST(program_drive, an_index_may_lie_beside_the_key_and_sources_have_names_and_drives_of_their_own) {
+  served_google drive("[search]\npath = \"search/index.db\"\n");
+  drive.put("team.json", drive.google.service_account());
+  std::filesystem::permissions(drive.path("team.json"),
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  const std::string at = "api = \"" + drive.google.url() + "\"\ntoken_url = \"" + drive.google.url("/token") +
+                         "\"\nstore = \":memory:\"\ncredentials = \"team.json\"\n";
+  const std::string one = "[[source]]\ntype = \"gdrive\"\nname = \"team\"\n" + at;
+  const auto check = [&drive](const std::string& text) {
+    drive.put("hondana.toml", text);
+    auto done = run({"check", "--config", drive.path("hondana.toml")});
+    return std::pair(done.how == program_test::well, done.output + done.errors);
+  };
+  const auto [fine, said] = check(one + "[search]\npath = \"search/index.db\"\n");
+  EXPECT_TRUE(fine) << said;
+  const auto [beside, why] = check(one + "[search]\npath = \"index.db\"\n");
+  EXPECT_FALSE(beside) << "whoever may write there could change the key: " << why;
+  const auto [twice, name] = check(one + "[[source]]\ntype = \"gdrive\"\nname = \"team\"\nscheme = \"gdrive-b\"\n" + at);
+  EXPECT_FALSE(twice);
+  EXPECT_NE(name.find("name: another source of type gdrive is called \"team\""), std::string::npos) << name;
+  const auto [none, drives] = check(one + "drives = [\"nonesuch\"]\n");
+  EXPECT_FALSE(none);
+  EXPECT_NE(drives.find("no drive is called \"nonesuch\""), std::string::npos) << drives;
+}
+
 }  // namespace

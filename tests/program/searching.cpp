@@ -77,4 +77,15 @@ TEST(program_search, a_second_server_follows_the_first_and_takes_over_when_that_
   EXPECT_NE(checked.output.find("has 5 resources, 5 passages"), std::string::npos) << checked.output << checked.errors;
 }
 
+TEST(program_search, below_a_folder_takes_its_name_as_people_write_it) {
+  indexed shelf;
+  shelf.put("shelf/設備 1/d.md", "# Gates\n\nThe pelican sits on the gate.\n");
+  const served server(shelf.arguments());
+  ASSERT_TRUE(comes(server, "gate", "d.md"));
+  const auto got = run({"search", "pelican", "--on", server.url(), "--under", "file://" + shelf.path("shelf/設備 1/")});
+  EXPECT_EQ(got.how, well) << got.errors;
+  EXPECT_NE(got.output.find("d.md"), std::string::npos) << got.output << got.errors;
+  EXPECT_EQ(got.output.find("a.md"), std::string::npos) << got.output;
+}
+
 }  // namespace

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "model/private_folders.hpp"
+
 namespace hondana::cli {
 namespace {
 
@@ -71,10 +73,14 @@ std::vector<written_file> written_files(const config::settings& of) {
 std::string what_stands_in(const std::string& folder, const written_file& of, const std::vector<written_file>& others,
                            const parts& whole) {
   for (const auto& one : whole.providers) {
+    const auto* const keeper = dynamic_cast<const model::has_private_folders*>(one.get());
+    const auto apart = keeper == nullptr ? std::vector<std::string>() : keeper->private_folders();
     for (const auto& needed : one->needs().folders) {
       const auto real = behind_links(needed.path);
       if (needed.writable) continue;  // of the program's own making
       if (holds(folder, real)) return "its folder " + folder + " holds " + needed.path + ", which is served or used";
+      // Of a folder with a key nothing else counts, and what is written below does not reach the key.
+      if (std::find(apart.begin(), apart.end(), needed.path) != apart.end()) continue;
       if (holds(real, folder)) return "its folder " + folder + " lies in " + needed.path + ", which is served";
     }
   }

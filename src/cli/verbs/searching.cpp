@@ -49,6 +49,15 @@ const asked_for conditions[]{{&limit_flag, "limit", false},
                              {&since_flag, "modifiedSince", false},
                              {&owner_flag, "owner", true}};
 
+/// What a flag says; the beginning of a URI as URIs are spelled, where people type letters of any language and blanks.
+std::string said_by(const task& what, const flag& which) {
+  const auto typed = what.line.text(which);
+  if (&which != &under_flag) return typed;
+  std::string out;
+  for (const char c : typed) out += c > ' ' && c < 0x7f ? std::string(1, c) : percent_encode(std::string(1, c));
+  return out;
+}
+
 /// For a program that was started for this one question.
 constexpr std::chrono::seconds usual_wait{60};
 constexpr std::chrono::seconds between_news{5};
@@ -98,7 +107,7 @@ failure about_what_was_typed(failure why) {
 result<value> ask_index(const task& what, const std::string& words) {
   auto uri = "search:///?q=" + percent_encode(words);
   for (const auto& one : conditions) {
-    if (what.line.has(*one.which)) uri += std::string("&") + one.name + '=' + percent_encode(what.line.text(*one.which));
+    if (what.line.has(*one.which)) uri += std::string("&") + one.name + '=' + percent_encode(said_by(what, *one.which));
   }
   if (auto waited = wait_for_index(what); !waited) return tl::unexpected(std::move(waited.error()));
   auto got = what.with.server().read(uri, what.with.how());
@@ -129,7 +138,7 @@ result<value> ask_tool(const task& what, const std::string& words) {
     } else if (number) {
       arguments.emplace_back(one.name, *number);
     } else {
-      arguments.emplace_back(one.name, what.line.text(*one.which));
+      arguments.emplace_back(one.name, said_by(what, *one.which));
     }
   }
   auto got = what.with.server().call_tool(tool_name, arguments, what.with.how());

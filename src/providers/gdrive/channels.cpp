@@ -91,6 +91,20 @@ void channels::forget(const std::string& home) {
   all_.erase(home);
 }
 
+std::vector<drive::channel> channels::close_all() {
+  const std::lock_guard lock(mutex_);
+  std::vector<drive::channel> open;
+  for (const auto& [home, of] : all_) {
+    if (!of.now) continue;
+    drive::channel one;
+    one.id = of.now->id;
+    one.resource_id = of.now->resource_id;
+    open.push_back(std::move(one));
+  }
+  all_.clear();
+  return open;
+}
+
 channels::verdict channels::judge(const notice& what) const {
   const auto id = what.field("x-goog-channel-id");
   const auto secret = what.field("x-goog-channel-token");

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <hondana/notice.hpp>
 
@@ -36,6 +37,8 @@ class channels {
   void refused(const std::string& home, clock::time_point now);
   /// No notice of these is good any more.
   void forget(const std::string& home);
+  /// The same of all; those that are open, to be stopped.
+  [[nodiscard]] std::vector<drive::channel> close_all();
 
   enum class verdict { foreign, greeting, news };
   /// Whether a notice is one of ours; secrets are compared in constant time.

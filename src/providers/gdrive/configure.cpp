@@ -1,5 +1,6 @@
 /// Makes a Drive from its `[[source]]` table.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -38,6 +39,33 @@ void make_place_for_log_in(const account& who, const std::function<void(std::str
   if (!made && log) log("after the first hondana login a restart is needed: " + made.error().public_text);
 }
 
+/// A key of the table, and the same settings as if it were not there.
+template <class Settings>
+using key_without = std::pair<const char*, void (*)(Settings&)>;
+
+/// The key whose value is why nothing can be made: without it something could. What none alone is the reason of is the first's.
+template <class Settings, class Keys, class Made>
+const char* key_at_fault(const Settings& from, const Keys& keys, const Made& can_be_made) {
+  for (const auto& [key, leave_out] : keys) {
+    auto without = from;
+    leave_out(without);
+    if (can_be_made(std::move(without))) return key;
+  }
+  return keys.front().first;
+}
+
+constexpr std::array<key_without<google::token_settings>, 4> keys_of_tokens{{
+    {"subject", [](google::token_settings& of) { of.subject.clear(); }},
+    {"ca", [](google::token_settings& of) { of.authorities.clear(); }},
+    {"proxy", [](google::token_settings& of) { of.proxy.clear(); }},
+    {"token_url", [](google::token_settings& of) { of.in.token_url.clear(); }},
+}};
+constexpr std::array<key_without<drive::settings>, 3> keys_of_drive{{
+    {"api", [](drive::settings& of) { of.base = drive::usual_base; }},
+    {"ca", [](drive::settings& of) { of.authorities.clear(); }},
+    {"proxy", [](drive::settings& of) { of.proxy.clear(); }},
+}};
+
 }  // namespace
 
 result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
@@ -62,14 +90,27 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   }
   how.places = google::places_of(who.tokens);
   how.who = [in = who.tokens.in, subject = who.tokens.subject] { return spelled_asker(in, subject); };
-  auto tokens = google::make_tokens(std::move(who.tokens));
-  if (!tokens) return tl::unexpected(from.wrong("subject", tokens.error().public_text));
-  auto client = drive::client::of(std::move(who.drive), std::move(*tokens));
-  if (!client) return tl::unexpected(from.wrong("api", client.error().public_text));
+  auto tokens = google::make_tokens(who.tokens);
+  if (!tokens) {
+    const auto* const key = key_at_fault(who.tokens, keys_of_tokens,
+                                         [](google::token_settings one) { return bool(google::make_tokens(std::move(one))); });
+    return tl::unexpected(from.wrong(key, tokens.error().public_text));
+  }
+  auto client = drive::client::of(who.drive, *tokens);
+  if (!client) {
+    const auto* const key = key_at_fault(who.drive, keys_of_drive,
+                                         [&](drive::settings one) { return bool(drive::client::of(std::move(one), *tokens)); });
+    return tl::unexpected(from.wrong(key, client.error().public_text));
+  }
   how.from = remote_of(std::move(*client));
   if (all->renders) how.renderer = rendering::renderer::make();
   auto opened = gdrive_provider::open(std::move(how));
-  if (!opened) return tl::unexpected(std::move(opened.error()));
+  if (!opened) {
+    auto why = from.wrong("store", opened.error().public_text);
+    why.code = opened.error().code;
+    why.private_text = std::move(opened.error().private_text);
+    return tl::unexpected(std::move(why));
+  }
   return std::shared_ptr<provider>(std::move(*opened));
 }
 

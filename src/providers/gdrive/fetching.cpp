@@ -60,24 +60,33 @@ std::uint64_t size_of(const std::variant<shared_bytes, std::shared_ptr<byte_read
   return std::get<std::shared_ptr<byte_reader>>(data)->size();
 }
 
-std::chrono::seconds age_of(const kept_content& what) {
-  const auto age = std::chrono::system_clock::now() - what.read_at;
+/// Since it was last known to be what Drive has.
+std::chrono::seconds age_of(const kept_content& what, const wanted& which) {
+  const bool is_known_later = which.sure_at && what.version == version_of(*which.what);
+  const auto last = is_known_later ? std::max(what.read_at, *which.sure_at) : what.read_at;
+  const auto age = std::chrono::system_clock::now() - last;
   return std::max(std::chrono::seconds(0), std::chrono::duration_cast<std::chrono::seconds>(age));
 }
 
-fetched aged_original(const kept_content& what, const item& of) {
+fetched aged_original(const kept_content& what, const wanted& which) {
   fetched made;
   made.version = what.version;
-  made.age = age_of(what);
-  made.parts.push_back(original_from(what.bytes, of, false));
+  made.age = age_of(what, which);
+  made.parts.push_back(original_from(what.bytes, *which.what, false));
   return made;
 }
 
-drive::refusal not_kept(const item& of) {
-  return refusal_with({errc::source_unavailable,
-                       '"' + shown(of.name) + "\" is not kept here, and Drive cannot be reached now. Ask again later.",
-                       {}},
-                      drive::trouble::unavailable);
+drive::refusal not_kept(const wanted& which) {
+  failure why{errc::source_unavailable,
+              '"' + shown(which.what->name) + "\" is not kept here, and Drive cannot be reached now: " + which.why.public_text +
+                  ". Ask again later.",
+              which.why.private_text};
+  why.retry = which.why.retry;
+  return refusal_with(std::move(why), drive::trouble::unavailable);
+}
+
+std::string_view part_kept_of(way how) noexcept {
+  return how == way::workbook ? sheets_part : how == way::bytes ? original_part : text_part;
 }
 
 failure too_large(const item& of, std::uint64_t limit) {
@@ -95,6 +104,12 @@ bool says_unreachable(const drive::refusal& why) noexcept {
          why.what == trouble::rate_limited || why.what == trouble::daily_limit;
 }
 
+bool says_cut_off(const drive::refusal& why) noexcept {
+  using drive::trouble;
+  return why.status == 0 &&
+         (why.what == trouble::unavailable || why.what == trouble::stalled || why.what == trouble::timed_out);
+}
+
 bool says_refused(const drive::refusal& why) noexcept {
   using drive::trouble;
   return why.what == trouble::not_found || why.what == trouble::forbidden || why.what == trouble::gone ||
@@ -107,12 +122,14 @@ std::string fetcher::missing_for(rendering::format what) const {
   return with_.renderer->missing_for(what);
 }
 
-std::optional<kept_content> fetcher::kept_of(const wanted& which, std::string_view which_part) const {
-  auto found = with_.where->content(which.what->id, which_part);
+std::optional<kept_content> fetcher::kept_of(const item& of, std::string_view which_part) const {
+  auto found = with_.where->content(of.id, which_part);
   if (found) return std::move(*found);
   if (with_.log) with_.log(found.error().public_text);
   return std::nullopt;
 }
+
+bool fetcher::has_kept(const item& of) const { return kept_of(of, part_kept_of(format_of(of).how)).has_value(); }
 
 void fetcher::keep(const wanted& which, std::string_view which_part, std::string_view type, const shared_bytes& bytes,
                    bool is_by_link) const {
@@ -219,9 +236,9 @@ drive::answer<fetched> fetcher::render_export(const wanted& which, const format&
 }
 
 drive::answer<fetched> fetcher::original_of(const wanted& which, const call& by, std::uint64_t most) const {
-  const auto known = kept_of(which, original_part);
-  if (which.is_offline && known) return aged_original(*known, *which.what);
-  if (which.is_offline) return tl::unexpected(not_kept(*which.what));
+  const auto known = kept_of(*which.what, original_part);
+  if (which.is_offline && known) return aged_original(*known, which);
+  if (which.is_offline) return tl::unexpected(not_kept(which));
   fetched made;
   if (known && known->version == version_of(*which.what)) {
     if (known->bytes->size() > most)
@@ -239,7 +256,7 @@ drive::answer<fetched> fetcher::original_of(const wanted& which, const call& by,
   auto asked = which;
   asked.has_other = asked.has_other || known;
   auto got = with_.from->content(which.what->id, sink, errand_of(asked, by));
-  if (!got && known && says_unreachable(got.error())) return aged_original(*known, *which.what);
+  if (!got && known && says_unreachable(got.error())) return aged_original(*known, which);
   if (!got && got.error().what == drive::trouble::too_large) got.error().why = too_large(*which.what, limit);
   if (!got) return tl::unexpected(std::move(got.error()));
   auto data = into.take();
@@ -303,8 +320,7 @@ drive::answer<fetched> fetcher::content_of(const wanted& which, const call& by, 
                                         {}},
                                        drive::trouble::not_exportable));
   }
-  const auto which_part = how.how == way::workbook ? sheets_part : how.how == way::bytes ? original_part : text_part;
-  const auto known = kept_of(which, which_part);
+  const auto known = kept_of(*which.what, part_kept_of(how.how));
   const auto from_known = [&]() -> drive::answer<fetched> {
     fetched made;
     made.version = known->version;
@@ -358,10 +374,10 @@ drive::answer<fetched> fetcher::content_of(const wanted& which, const call& by, 
     }
     if (made || !says_unreachable(made.error())) return made;
   }
-  if (!known && which.is_offline) return tl::unexpected(not_kept(*which.what));
+  if (!known && which.is_offline) return tl::unexpected(not_kept(which));
   if (!known) return made;
   made = from_known();
-  if (made) made->age = age_of(*known);
+  if (made) made->age = age_of(*known, which);
   return made;
 }
 

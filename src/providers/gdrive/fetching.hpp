@@ -36,7 +36,10 @@ struct wanted {
   shared_item what{};
   std::vector<drive::resource_key> keys{};
   bool is_offline = false;  ///< Drive could not be reached a moment ago: only what is kept.
-  bool has_other = false;   ///< Something is kept that can be given instead, so that Drive is not waited for for long.
+  failure why{};            ///< That it is offline.
+  /// When it was last known to be as it is; nothing: since it was read.
+  std::optional<std::chrono::system_clock::time_point> sure_at{};
+  bool has_other = false;  ///< Something is kept that can be given instead, so that Drive is not waited for for long.
 };
 
 /// One content: the whole text, one sheet, or the bytes of the file.
@@ -59,6 +62,8 @@ struct fetched {
 
 /// Whether an error says that Drive cannot be reached now, and not that something is not given.
 [[nodiscard]] bool says_unreachable(const drive::refusal& why) noexcept;
+/// Of these, whether nothing came back at all.
+[[nodiscard]] bool says_cut_off(const drive::refusal& why) noexcept;
 /// Whether Google has answered, and does not give it to us.
 [[nodiscard]] bool says_refused(const drive::refusal& why) noexcept;
 
@@ -70,6 +75,8 @@ class fetcher {
   /// What reads of a file give: its text, its sheets, or its bytes; of one that is rendered, both, if `most` bytes allow it.
   /// Errors: of Drive, with `trouble`; unsupported for what Drive gives to nobody.
   [[nodiscard]] drive::answer<fetched> content_of(const wanted& which, const call& by, std::uint64_t most) const;
+  /// Whether something is kept that can be given where Drive cannot be reached.
+  [[nodiscard]] bool has_kept(const item& of) const;
   /// The bytes of a file that has some.
   [[nodiscard]] drive::answer<fetched> original_of(const wanted& which, const call& by, std::uint64_t most) const;
 
@@ -88,7 +95,7 @@ class fetcher {
                                                     std::uint64_t most) const;
   /// Why nothing can be rendered; empty: it can.
   [[nodiscard]] std::string missing_for(rendering::format what) const;
-  [[nodiscard]] std::optional<kept_content> kept_of(const wanted& which, std::string_view which_part) const;
+  [[nodiscard]] std::optional<kept_content> kept_of(const item& of, std::string_view which_part) const;
   void keep(const wanted& which, std::string_view which_part, std::string_view type, const shared_bytes& bytes,
             bool is_by_link = false) const;
   [[nodiscard]] drive::errand errand_of(const wanted& which, const call& by) const;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "providers/gdrive/fetching.hpp"
 #include "providers/gdrive/naming.hpp"
 #include "work/signals_blocked.hpp"
 
@@ -46,6 +47,15 @@ void follower::end() {
   if (!ending.joinable()) return;
   ending.request_stop();
   ending.join();
+  close_channels();
+}
+
+void follower::listens() {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(is_listening_, true) || options_.notices.empty()) return;
+  // Channels are opened at the end of a poll.
+  is_stirred_ = true;
+  changed_.notify_all();
 }
 
 void follower::tell_to(std::shared_ptr<change_listener> to) {
@@ -72,6 +82,31 @@ result<std::shared_ptr<const scene>> follower::ready(const call& by, std::chrono
 bool follower::is_sure(std::chrono::milliseconds within) const {
   const std::lock_guard lock(mutex_);
   return sure_at_ && clock::now() - *sure_at_ < within;
+}
+
+std::optional<std::chrono::system_clock::time_point> follower::sure_at() const {
+  const std::lock_guard lock(mutex_);
+  if (!sure_at_) return std::nullopt;
+  const auto ago = std::chrono::duration_cast<std::chrono::system_clock::duration>(clock::now() - *sure_at_);
+  return std::chrono::system_clock::now() - ago;
+}
+
+bool follower::is_cut_off() const {
+  const std::lock_guard lock(mutex_);
+  return is_cut_off_;
+}
+
+void follower::heard_nothing() {
+  const std::lock_guard lock(mutex_);
+  is_cut_off_ = is_stirred_ = true;
+  changed_.notify_all();
+}
+
+void follower::heard_something() {
+  const std::lock_guard lock(mutex_);
+  if (!std::exchange(is_cut_off_, false)) return;
+  is_stirred_ = true;
+  changed_.notify_all();
 }
 
 void follower::noted(const drive::file& now) {
@@ -164,9 +199,8 @@ drive::answer<void> follower::apply(batch what) {
   std::erase_if(what.put, [&](const shared_item& one) {
     if (items_.contains(one->id)) return false;
     if (room == 0) {
-      if (!std::exchange(is_full_, true))
-        say("there are more than " + std::to_string(options_.most_files) +
-            " files, and the others are left out; raise max_files, or name fewer drives");
+      is_page_full_ = true;
+      tell_full(one->home);
       return true;
     }
     --room;
@@ -351,9 +385,10 @@ void follower::run(const std::stop_token& stop) {
       done = round(stop);
       if (is_dirty_ || !latest()) publish();
       mind_refusal(done ? nullptr : &done.error());
-      if (done) {
+      {
         const std::lock_guard lock(mutex_);
-        if (problems_.empty()) sure_at_ = begun;
+        if (done && problems_.empty()) sure_at_ = begun;
+        is_cut_off_ = !done && says_cut_off(done.error());
       }
     } catch (const std::exception& error) {
       drive::refusal why;
@@ -376,7 +411,7 @@ void follower::run(const std::stop_token& stop) {
       const auto before = trouble_ ? trouble_->public_text : std::string();
       trouble_ = done ? std::nullopt : std::optional(done.error().why);
       const auto now = trouble_ ? trouble_->public_text : std::string();
-      if (now != before) line = now.empty() ? "Drive can be read again" : now + " (" + trouble_->private_text + ')';
+      if (now != before) line = now.empty() ? "Drive can be read again" : words_for_log(*trouble_);
       is_ready_ = true;
       state_.clear();
       changed_.notify_all();

@@ -61,8 +61,11 @@ class follower {
 
   /// Starts the thread, once.
   void start();
-  /// Waits until the thread has ended; nothing is told any more.
+  /// Waits until the thread has ended; nothing is told any more, and Drive is asked to send no more notices, for two seconds at
+  /// most.
   void end();
+  /// Somebody listens for notices: they are asked for from now on.
+  void listens();
   void tell_to(std::shared_ptr<change_listener> to);
 
   /// The newest scene; null before the first.
@@ -72,6 +75,17 @@ class follower {
   [[nodiscard]] result<std::shared_ptr<const scene>> ready(const call& by, std::chrono::milliseconds most) const;
   /// Whether everything was as it is known less than so long ago.
   [[nodiscard]] bool is_sure(std::chrono::milliseconds within) const;
+  /// When everything was known to be as it is known; nothing: not since the start.
+  [[nodiscard]] std::optional<std::chrono::system_clock::time_point> sure_at() const;
+  /// Whether Drive could not be reached the last time, by whoever asked.
+  [[nodiscard]] bool is_cut_off() const;
+  /// A read could not reach it, or could again: whether that is so of everything the next poll finds out, now.
+  void heard_nothing();
+  void heard_something();
+  /// What is wrong with how it is set up, such as drives that there are not; empty: nothing.
+  [[nodiscard]] std::string misfit() const;
+  /// Whether there are more files than are kept.
+  [[nodiscard]] bool is_full() const;
 
   /// What a read has found out: a file as it is now, one that is not there any more, the sheets of a workbook.
   void noted(const drive::file& now);
@@ -109,6 +123,9 @@ class follower {
   [[nodiscard]] drive::answer<void> look_into_folders(const std::stop_token& stop);
   [[nodiscard]] drive::answer<void> look_into(const std::string& folder, const std::stop_token& stop);
   void open_channels(const std::stop_token& stop);
+  void close_channels();
+  /// Whether the drives that are wanted are there.
+  void look_for_wanted();
   void take_change(const std::string& home, const drive::change& what, batch& into);
   void take_file(const std::string& home, const drive::file& now, batch& into);
   void lose(const std::string& home, const std::string& id, batch& into);
@@ -128,6 +145,9 @@ class follower {
   [[nodiscard]] std::string word_for_home(const std::string& home) const;
   [[nodiscard]] static drive::errand errand_of(const std::stop_token& stop, drive::lane of);
   void say(const std::string& line) const;
+  void tell_full(const std::string& home);
+  /// What people are told, and behind it what only the log is.
+  [[nodiscard]] static std::string words_for_log(const failure& why);
   void mind(const std::string& home, const drive::refusal* why);
   /// Once.
   void tell_odd(const std::string& home, const std::vector<drive::oddity>& all);
@@ -147,7 +167,7 @@ class follower {
   bool is_ours_ = false;  // what is known is of who asks now
   bool is_dirty_ = false;
   bool are_drives_due_ = true;
-  bool is_full_ = false;
+  bool is_page_full_ = false;  // of the crawl under way: there is no room for more
   clock::time_point drives_at_{};
 
   mutable std::mutex mutex_;
@@ -158,6 +178,10 @@ class follower {
   bool is_stirred_ = false;
   bool is_ready_ = false;
   bool is_ended_ = false;
+  bool is_listening_ = false;  // over HTTP
+  bool is_cut_off_ = false;
+  std::set<std::string> full_{};  // homes with more files than are kept
+  std::string misfit_{};
   std::optional<clock::time_point> sure_at_{};
   std::optional<failure> trouble_{};             // of everything
   std::map<std::string, std::string> problems_;  // of homes

@@ -97,6 +97,7 @@ void follower::forget_all() {
     const std::lock_guard lock(mutex_);
     heard_.clear();
     problems_.clear();
+    full_.clear();
     sure_at_.reset();
     is_ready_ = false;
   }
@@ -146,6 +147,10 @@ drive::answer<void> follower::find_drives(const std::stop_token& stop) {
   }
   for (const auto& id : gone) {
     mind(id, nullptr);
+    {
+      const std::lock_guard lock(mutex_);
+      full_.erase(id);
+    }
     channels_.forget(id);
     say(word_for_home(id) + " is not there any more");
     positions_.erase(id);
@@ -182,6 +187,7 @@ std::vector<std::string> follower::homes() const {
 drive::answer<bool> follower::round(const std::stop_token& stop) {
   if (auto found = find_root(stop); !found) return tl::unexpected(std::move(found.error()));
   if (auto found = find_drives(stop); !found) return tl::unexpected(std::move(found.error()));
+  look_for_wanted();
   const bool was_dirty = is_dirty_;
   bool is_changed = was_dirty;
   std::optional<drive::refusal> first;
@@ -212,30 +218,6 @@ drive::answer<bool> follower::round(const std::stop_token& stop) {
   return is_changed || is_dirty_;
 }
 
-void follower::open_channels(const std::stop_token& stop) {
-  if (options_.notices.empty()) return;
-  for (const auto& home : homes()) {
-    const auto now = channels::clock::now();
-    const auto& at = position_of(home);
-    if (stop.stop_requested() || !at.is_crawled || at.start.empty() || !channels_.needs_one(home, now)) continue;
-    auto asked = channels::request_for(home, at.start, options_.notices);
-    if (!asked) return say(asked.error().public_text);
-    channels_.expect(home, *asked, now);
-    const auto answer = options_.from->watch(*asked, errand_of(stop, drive::lane::polling));
-    if (!answer) {
-      // Polling goes on, and finds everything all the same.
-      channels_.refused(home, now);
-      say(word_for_home(home) + ": Drive sends no notices: " + answer.error().why.public_text + " (" +
-          answer.error().why.private_text + ')');
-      continue;
-    }
-    if (const auto before = channels_.opened(home, *answer, now)) {
-      const auto stopped = options_.from->stop(*before, errand_of(stop, drive::lane::polling));
-      if (!stopped) say("a channel could not be closed, and ends by itself: " + stopped.error().why.public_text);
-    }
-  }
-}
-
 drive::answer<void> follower::crawl(const std::string& home, const std::stop_token& stop) {
   const auto begun = clock::now();
   const auto requests = options_.from->requests();
@@ -248,6 +230,10 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
     at.next_page.clear();
     at.is_crawling = true;
     ++at.generation;
+    {
+      const std::lock_guard lock(mutex_);
+      full_.erase(home);
+    }
     batch beginning;
     beginning.at = at;
     if (auto done = apply(std::move(beginning)); !done) return done;
@@ -256,7 +242,7 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
   }
   std::size_t files = 0;
   std::size_t pages = 0;
-  is_full_ = false;
+  is_page_full_ = false;
   drive::list_request what;
   what.q = drive::query().trashed(false).text();
   what.in = home.empty() ? drive::list_request::corpus::user : drive::list_request::corpus::drive;
@@ -281,7 +267,7 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
       into.put.push_back(item_of(one, home));
       ++files;
     }
-    at.next_page = is_full_ ? std::string() : std::move(page->next);
+    at.next_page = is_page_full_ ? std::string() : std::move(page->next);
     const bool is_last = at.next_page.empty();
     if (is_last) {
       at.is_crawling = false;
@@ -293,7 +279,7 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
       for (const auto& [id, one] : items_) {
         const bool is_unseen = one.what->home == home && one.generation != at.generation && !now.contains(id);
         // Where there is no room for more nothing is looked at, and so nothing is known to be gone.
-        if (is_unseen && !is_full_) into.gone.push_back(id);
+        if (is_unseen && !is_page_full_) into.gone.push_back(id);
       }
     }
     into.at = at;

@@ -70,6 +70,14 @@ resource entry_of_view(const std::string& scheme, std::string_view name, std::st
   return entry;
 }
 
+/// A path as people write it, with the drive in front; of what has none, its name and id.
+std::string path_shown(std::string_view uri, const std::string& name) {
+  const auto path = uri.substr(uri.find("://") + 3);
+  if (path.starts_with('/')) return shown(name) + " (" + std::string(path.substr(1)) + ')';
+  const auto decoded = percent_decode(path);
+  return decoded ? shown(*decoded) : std::string(path);
+}
+
 }  // namespace
 
 bool is_seen(const caller& who, const resource& entry) { return !who.view || who.view->may_see_entry(entry); }
@@ -183,14 +191,22 @@ result<void> gdrive_provider::survey(const call& request, const std::function<vo
   const auto now = ready(request);
   if (!now) return tl::unexpected(now.error());
   const auto time = std::chrono::system_clock::now();
+  // Rules may be about these, too, though they are not listed.
+  for (const auto* list : {"starred", "recent"}) each({list, how_.scheme + ":///" + list, true, "a list of files"});
   for (const auto* one : (*now)->latest((*now)->files(), [](const item&) { return true; })) {
     const auto worth = weight_of(*one->what, one->links, time);
     auto priority = std::to_string(worth.priority);
     priority.resize(std::min(priority.size(), std::size_t{4}));
-    each({shown(one->what->name), one->uri, true, "priority " + priority + ": " + worth.reason});
+    each({path_shown(one->uri, one->what->name), one->uri, true, "priority " + priority + ": " + worth.reason});
   }
   if (const auto count = (*now)->unplaced(); count > 0)
     each({std::to_string(count) + " files", {}, false, "they lie in drives or folders that are not served"});
+  if (follower_.is_full())
+    each({"all further files",
+          {},
+          false,
+          "there are more than max_files = " + std::to_string(how_.most_files) + "; raise it, or name fewer drives"});
+  if (auto wrong = follower_.misfit(); !wrong.empty()) return fail(errc::invalid_argument, how_.name + ": " + std::move(wrong));
   return {};
 }
 

@@ -13,6 +13,8 @@
 #include <hondana/notice.hpp>
 #include <hondana/provider.hpp>
 
+#include "model/private_folders.hpp"
+#include "model/told_of_listening.hpp"
 #include "providers/gdrive/address.hpp"
 #include "providers/gdrive/fetching.hpp"
 #include "providers/gdrive/follower.hpp"
@@ -44,7 +46,10 @@ struct options {
 };
 
 /// Lists from what is known of Drive, which a thread of its own keeps like Drive; reads by asking it. Threads: any.
-class gdrive_provider final : public provider, public takes_notices {
+class gdrive_provider final : public provider,
+                              public takes_notices,
+                              public model::told_of_listening,
+                              public model::has_private_folders {
  public:
   /// Errors: source_unavailable where its store cannot be had.
   [[nodiscard]] static result<std::shared_ptr<gdrive_provider>> open(options how);
@@ -70,6 +75,8 @@ class gdrive_provider final : public provider, public takes_notices {
   [[nodiscard]] hondana::health health() const override { return follower_.health(); }
   [[nodiscard]] bool expects_notices() const noexcept override { return !how_.notices.empty(); }
   [[nodiscard]] bool take_notice(const notice& what) override { return follower_.take_notice(what); }
+  void server_listens() override { follower_.listens(); }
+  [[nodiscard]] std::vector<std::string> private_folders() const override { return how_.private_folders; }
 
  private:
   using shared_scene = std::shared_ptr<const scene>;
@@ -79,12 +86,15 @@ class gdrive_provider final : public provider, public takes_notices {
     std::string uri{};        ///< As listed; empty: it is not.
     std::string through{};    ///< The listed URI of the target where it was a shortcut.
     bool is_offline = false;  ///< Drive could not be reached.
+    failure why{};            ///< That it could not.
   };
   gdrive_provider(options how, std::shared_ptr<kept> where);
   [[nodiscard]] result<shared_scene> ready(const call& by);
   /// Errors: resource_not_found, and those of Drive for what is not listed.
   [[nodiscard]] result<found> find(const scene& in, const address& what, const call& by) const;
   [[nodiscard]] result<found> find_by_id(const scene& in, const std::string& id, const std::string& key, const call& by) const;
+  /// Whether a caller may have what is not listed: by its id, and where it would be listed.
+  [[nodiscard]] bool may_have_unlisted(const scene& in, const item& what, const caller& who) const;
   /// The file itself where it is a shortcut. Errors: resource_not_found, invalid_argument for one that leads in a circle.
   [[nodiscard]] result<found> followed(const scene& in, found from, const call& by) const;
   /// The same file as it is now. Errors: resource_not_found where it is not there any more.

@@ -91,15 +91,28 @@ result<gdrive_provider::found> gdrive_provider::find_by_id(const scene& in, cons
     if (!entry || !is_readable(by.who, *entry)) return nothing_there();
     return found{one->what, one->uri, {}};
   }
-  // Which drive it lies in is not known, and so not whether it is to be served; nor to whom.
-  if (!how_.drives.empty() || by.who.view) return nothing_there();
+  // Which drive it lies in is not known, and so not whether it is to be served.
+  if (!how_.drives.empty()) return nothing_there();
+  const auto uri = how_.scheme + ":///" + id;
+  if (by.who.view && !by.who.view->may_read(uri)) return nothing_there();
   item unknown;
   unknown.id = id;
   unknown.resource_key = key;
-  const auto file = how_.from->file(id, errand_of(in, unknown, by));
+  auto file = how_.from->file(id, errand_of(in, unknown, by));
+  // Whoever has rules is not told what there is that he may not have.
+  if (!file && by.who.view && !says_unreachable(file.error())) return nothing_there();
   if (!file) return told(file.error(), model::is_index(by.who));
   if (file->is_trashed || (!how_.has_shared_drives && !file->drive_id.empty())) return nothing_there();
-  return found{item_of(*file, file->drive_id), {}, {}};
+  auto what = item_of(*file, file->drive_id);
+  if (by.who.view && !may_have_unlisted(in, *what, by.who)) return nothing_there();
+  return found{std::move(what), {}, {}};
+}
+
+bool gdrive_provider::may_have_unlisted(const scene& in, const item& what, const caller& who) const {
+  // It may have come a moment ago to where rules keep it from this caller, and the next poll would list it there.
+  const auto place = in.would_be_at(what);
+  return !place.empty() && is_readable(who, entry_of(what, how_.scheme + ":///" + what.id, {})) &&
+         is_readable(who, entry_of(what, place, {}));
 }
 
 result<gdrive_provider::found> gdrive_provider::find(const scene& in, const address& what, const call& by) const {
@@ -149,18 +162,26 @@ result<gdrive_provider::found> gdrive_provider::now(const scene& in, found from,
   const bool is_for_index = model::is_index(by.who);
   if (from.uri.empty() || follower_.is_sure(is_for_index ? 2 * how_.longest : how_.lately)) return from;
   auto how = errand_of(in, *from.what, by);
-  // What is kept is there for when it does not answer.
+  // What is kept is there for when it does not answer; where it did not answer the last time, that is not waited for again.
   constexpr std::chrono::seconds most_patience{15};
-  const auto soon = std::chrono::steady_clock::now() + most_patience;
+  constexpr std::chrono::seconds little_patience{5};
+  constexpr std::chrono::seconds least_patience{1};
+  const auto patience = !follower_.is_cut_off()         ? most_patience
+                        : fetcher_.has_kept(*from.what) ? least_patience
+                                                        : little_patience;
+  const auto soon = std::chrono::steady_clock::now() + patience;
   how.until = how.until ? std::min(*how.until, soon) : soon;
   auto file = how_.from->file(from.what->id, how);
   if (!file) {
     const auto& why = file.error();
     heed(from, why, false);
     if (!says_unreachable(why)) return told(why, is_for_index);
+    if (says_cut_off(why)) follower_.heard_nothing();
     from.is_offline = true;
+    from.why = why.why;
     return from;
   }
+  follower_.heard_something();
   if (file->is_trashed) {
     follower_.lost(from.what->id);
     return nothing_there();
@@ -190,7 +211,7 @@ result<reading> gdrive_provider::read_view(const scene& in, address::place which
     const auto entry = in.entries().find(one->uri);
     if (!entry || !is_seen(who, *entry)) continue;
     ++count;
-    auto name = shown(one->what->name);
+    auto name = entry->name;
     for (auto at = name.find_first_of("[]\\"); at != std::string::npos; at = name.find_first_of("[]\\", at + 2))
       name.insert(at, "\\");
     text += "- [" + name + "](" + one->uri + ')';
@@ -263,7 +284,9 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
   reading answer;
   answer.version = version_of(*file->what);
   if (!file->is_offline && !answer.version.empty() && answer.version == request.if_version) return answer;
-  const wanted which{file->what, in.keys_of(*file->what), file->is_offline};
+  wanted which{file->what, in.keys_of(*file->what), file->is_offline};
+  which.why = file->why;
+  which.sure_at = follower_.sure_at();
   auto got = what.is_original ? fetcher_.original_of(which, request, request.max_bytes)
                               : fetcher_.content_of(which, request, request.max_bytes);
   if (!got) {

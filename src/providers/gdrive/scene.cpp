@@ -5,6 +5,8 @@
 #include <deque>
 #include <set>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <hondana/uri.hpp>
 
@@ -78,11 +80,13 @@ class scene_maker {
       if (is_wanted(slug)) made_->drives_.emplace_back(std::string(slug), std::move(name));
     };
     add(my_drive, "My Drive");
+    if (!from_.root.empty()) made_->roots_.emplace(from_.root, from_.scheme + "://" + std::string(my_drive));
     for (const auto& one : from_.drives) {
       const auto slug = slugs_.find(one.id);
       if (slug == slugs_.end()) continue;
       add(slug->second, shown(one.name));
       if (!is_wanted(slug->second)) made_->left_out_.insert(one.id);
+      made_->roots_.emplace(one.id, from_.scheme + "://" + slug->second);
     }
     add(shared_with_me, "Shared with me");
   }
@@ -192,6 +196,22 @@ const placed* scene::at(std::string_view uri) const {
   return nullptr;
 }
 
+std::string scene::would_be_at(const item& what) const {
+  std::string folder;
+  if (what.parent.empty() && !roots_.contains(what.home)) {
+    folder = scheme_ + "://" + std::string(shared_with_me);
+  } else if (const auto root = roots_.find(what.parent); root != roots_.end()) {
+    folder = root->second;
+  } else if (const auto* above = find(what.parent); above != nullptr && above->what->is_folder()) {
+    folder = above->uri;
+  } else {
+    return {};
+  }
+  if (folder.starts_with(scheme_ + ":///")) return scheme_ + ":///" + percent_encode(what.id);
+  const auto segment = segment_of(what.name);
+  return folder + '/' + (segment.empty() ? segment_of(what.name, what.id) : segment);
+}
+
 bool scene::leads_to_listed(const item& shortcut) const {
   const auto* target = find(shortcut.target);
   return target != nullptr && !target->what->is_shortcut();
@@ -232,15 +252,26 @@ std::vector<drive::resource_key> scene::keys_of(const item& what) const {
 
 void scene::tell_changes_since(const scene& before, change_listener& to) const {
   bool is_list_changed = before.drives_ != drives_ || before.entries_->size() != entries_->size();
-  const auto tell = [this, &to](const placed& one) {
+  std::unordered_set<std::string> told;
+  std::vector<std::string> heads;  // whose shortcuts are to be told, too
+  bool are_starred_changed = false;
+  bool are_recent_changed = false;
+  const auto tell = [&](const placed& one) {
     const auto title = shown(one.what->name);
     to.content_changed(one.uri, title);
     if (const auto by_id = scheme_ + ":///" + one.what->id; by_id != one.uri) to.content_changed(by_id, title);
+    if (told.insert(one.what->id).second) heads.push_back(one.what->id);
+  };
+  const auto note_views = [&](const placed& one) {
+    if (one.what->is_folder() || one.what->is_shortcut()) return;
+    are_recent_changed = true;
+    are_starred_changed = are_starred_changed || one.what->is_starred;
   };
   for (const auto& [id, old] : before.placed_) {
     if (const auto* now = find(id); now == nullptr || now->uri != old.uri) {
       is_list_changed = true;
       tell(old);
+      note_views(old);
     }
   }
   for (const auto& [id, now] : placed_) {
@@ -249,7 +280,33 @@ void scene::tell_changes_since(const scene& before, change_listener& to) const {
     if (is_same_place && old->version == now.version && (old->what == now.what || *old->what == *now.what)) continue;
     if (!is_same_place || old->version != now.version) tell(now);
     is_list_changed = true;
+    note_views(now);
+    if (old != nullptr) note_views(*old);
   }
+  // A shortcut gives what it leads to, and its version is its own.
+  if (!heads.empty()) {
+    std::unordered_multimap<std::string, const placed*> leading;
+    for (const auto& [id, one] : placed_) {
+      if (one.what->is_shortcut()) leading.emplace(one.what->target, &one);
+    }
+    while (!heads.empty() && !leading.empty()) {
+      const auto id = std::move(heads.back());
+      heads.pop_back();
+      const auto [begin, end] = leading.equal_range(id);
+      for (auto at = begin; at != end; ++at) {
+        if (!told.contains(at->second->what->id)) tell(*at->second);
+      }
+    }
+  }
+  for (const auto& [slug, name] : drives_) {
+    const auto uri = scheme_ + "://" + slug;
+    const auto entry = entries_->find(uri);
+    const auto old = before.entries_->find(uri);
+    if (entry && (!old || old->version != entry->version)) to.content_changed(uri, name);
+  }
+  if (before.drives_ != drives_) to.content_changed(scheme_ + ":///", {});
+  if (are_starred_changed) to.content_changed(scheme_ + ":///starred", {});
+  if (are_recent_changed) to.content_changed(scheme_ + ":///recent", {});
   if (is_list_changed) to.list_changed();
 }
 

@@ -59,6 +59,8 @@ class scene {
   [[nodiscard]] const placed* find(std::string_view id) const;
   /// By the URI that is listed, without parameters; null for drives and what there is not.
   [[nodiscard]] const placed* at(std::string_view uri) const;
+  /// Where a file that is not known would be listed; empty: that depends on folders that are not known.
+  [[nodiscard]] std::string would_be_at(const item& what) const;
   /// Whether a shortcut's target has a place of its own.
   [[nodiscard]] bool leads_to_listed(const item& shortcut) const;
   /// Drives: slug and name, My Drive first.
@@ -82,6 +84,7 @@ class scene {
   std::unordered_map<std::string, std::string> keys_;  // resource keys by id
   std::vector<std::pair<std::string, std::string>> drives_;
   std::set<std::string> left_out_;
+  std::unordered_map<std::string, std::string> roots_;  // URIs of drives, by their ids
   std::unique_ptr<const entry_snapshot> entries_;
   std::size_t unplaced_ = 0;
 };

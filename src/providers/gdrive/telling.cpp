@@ -1,4 +1,5 @@
 /// What the thread tells of what it meets: the log, and health.
+#include <algorithm>
 #include <utility>
 
 #include "providers/gdrive/follower.hpp"
@@ -14,6 +15,54 @@ constexpr std::size_t most_told = 1'000;
 
 void follower::say(const std::string& line) const {
   if (options_.log) options_.log(options_.name + ": " + line);
+}
+
+std::string follower::words_for_log(const failure& why) {
+  return why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')');
+}
+
+void follower::tell_full(const std::string& home) {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool is_known = !full_.empty();
+    if (!full_.insert(home).second || is_known) return;
+  }
+  say("there are more than " + std::to_string(options_.most_files) +
+      " files, and the others are left out; raise max_files, or name fewer drives");
+}
+
+bool follower::is_full() const {
+  const std::lock_guard lock(mutex_);
+  return !full_.empty();
+}
+
+std::string follower::misfit() const {
+  const std::lock_guard lock(mutex_);
+  return misfit_;
+}
+
+void follower::look_for_wanted() {
+  std::vector<std::string> there{std::string(my_drive), std::string(shared_with_me)};
+  if (options_.has_shared_drives) {
+    for (const auto& [id, slug] : slugs_of(drives_)) there.push_back(slug);
+  }
+  std::string missing;
+  for (const auto& one : options_.wanted) {
+    if (std::find(there.begin(), there.end(), one) == there.end()) missing += (missing.empty() ? "\"" : ", \"") + one + '"';
+  }
+  std::string words;
+  if (!missing.empty()) {
+    constexpr std::size_t most_named = 50;
+    words = "no drive is called " + missing + ", which drives names; there are: ";
+    for (std::size_t i = 0; i < std::min(there.size(), most_named); ++i) words += (i == 0 ? "" : ", ") + there[i];
+    if (there.size() > most_named) words += ", …";
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (misfit_ == words) return;
+    misfit_ = words;
+  }
+  if (!words.empty()) say(words);
 }
 
 std::string follower::word_for_home(const std::string& home) const {
@@ -63,8 +112,12 @@ hondana::health follower::health() const {
   said += "; " + std::to_string(options_.from->requests()) + " requests so far";
   if (const auto open = channels_.open(); open > 0) said += "; changes are told by " + std::to_string(open) + " channels";
   if (!state_.empty()) (said += "; ") += state_;
+  if (!full_.empty())
+    said += "; there are more than " + std::to_string(options_.most_files) + ", and the others are left out: raise max_files";
+  if (!misfit_.empty()) (said += "; ") += misfit_;
   for (const auto& [home, why] : problems_) (said += "; ") += why;
-  return {problems_.empty(), said};
+  const bool serves_nothing = latest_ && latest_->drives().empty();
+  return {problems_.empty() && !serves_nothing, said};
 }
 
 }  // namespace hondana::gdrive

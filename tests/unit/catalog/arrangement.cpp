@@ -43,6 +43,13 @@ TEST(arrangement, refuses_a_claim_inside_of_another_sources_claim_in_any_order) 
   }
 }
 
+TEST(arrangement, has_two_sources_with_one_scheme_be_given_schemes_of_their_own) {
+  const auto made = arrange({named("sales", {"gdrive://"}), named("team", {"gdrive://"})});
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().public_text.find("Give one of them another scheme where its type has that key"), std::string::npos)
+      << made.error().public_text;
+}
+
 TEST(arrangement, sees_an_overlap_beyond_a_nested_claim_of_the_same_source) {
   EXPECT_FALSE(arrange({named("one", {"file:///a", "file:///a/b"}), named("two", {"file:///a/b/c"})}));
   EXPECT_FALSE(arrange({named("one", {"file:///a"}), named("two", {"file:///a?part=1"})}));

@@ -136,6 +136,17 @@ TEST(drive_contents, that_are_too_large_or_not_wanted_end_at_once) {
   EXPECT_EQ(it->now().requests, 3u);
 }
 
+TEST(drive_contents, that_are_not_given_say_why_however_little_was_wanted) {
+  played_drive google({drive_error(403, "exportSizeLimitExceeded", "This file is too large to be exported.")});
+  kept_content got;
+  auto sink = got.sink();
+  sink.most_bytes = 10;
+  const auto refused = google.client()->export_content("abc", "text/markdown", sink, within());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().what, trouble::export_too_large) << refused.error().why.public_text;
+  EXPECT_EQ(got.bytes, "");
+}
+
 TEST(drive_contents, are_asked_for_again_only_while_nothing_has_been_passed_on) {
   played_drive early({{503, ""}, bytes("whole")});
   kept_content got;

@@ -35,6 +35,8 @@ TEST(drive_refusals, say_for_each_reason_what_to_do) {
       {401, "authError", trouble::unauthorized, errc::unauthorized, "log in again"},
       {401, "required", trouble::unauthorized, errc::unauthorized, "log in again"},
       {401, "expired", trouble::unauthorized, errc::unauthorized, "log in again"},
+      {401, "push.webhookUrlUnauthorized", trouble::bad_request, errc::invalid_argument, "sends no notices to this address"},
+      {400, "push.webhookUrlNotHttps", trouble::bad_request, errc::invalid_argument, "sends no notices to this address"},
       {403, "userRateLimitExceeded", trouble::rate_limited, errc::overloaded, "wait a minute"},
       {403, "rateLimitExceeded", trouble::rate_limited, errc::overloaded, "lower the source's rate"},
       {403, "sharingRateLimitExceeded", trouble::rate_limited, errc::overloaded, "wait a minute"},

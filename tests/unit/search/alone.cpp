@@ -23,6 +23,17 @@ TEST(seeing_one_resource_alone, shows_it_with_its_parts_and_nothing_else) {
   EXPECT_NE(through->id(), alone_with("docs://manual/a.md")->id());
 }
 
+TEST(seeing_one_resource_alone, shows_the_whole_of_a_part_but_none_of_its_other_parts) {
+  const auto through = alone_with("gdrive://my-drive/Book?sheet=Q2");
+  for (const auto* uri : {"gdrive://my-drive/Book?sheet=Q2", "gdrive://my-drive/Book"}) {
+    EXPECT_TRUE(through->may_see(uri)) << uri;
+    EXPECT_TRUE(through->may_read(uri)) << uri;
+  }
+  for (const auto* uri : {"gdrive://my-drive/Book?sheet=Q1", "gdrive://my-drive/Book?sheet=Q23", "gdrive://my-drive/Booking",
+                          "gdrive://my-drive", "gdrive://my-drive/Book/Q2", ""})
+    EXPECT_FALSE(through->may_see(uri)) << uri;
+}
+
 TEST(seeing_one_resource_alone, is_not_tried_with_lists_of_others) {
   const auto with = [](const char* type, const char* kind) {
     resource out;

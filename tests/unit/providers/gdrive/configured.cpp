@@ -1,5 +1,6 @@
 /// What a `[[source]]` may say.
 #include <algorithm>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -87,6 +88,67 @@ TEST_F(gdrive_configured, a_place_that_is_connected_to_is_named_once) {
   EXPECT_EQ(needs_of(log_in + "api = \"http://127.0.0.1:9\"\ntoken_url = \"http://127.0.0.1:9/token\"\n").sockets,
             std::vector<std::string>{"127.0.0.1:9"});
   EXPECT_EQ(needs_of(log_in).sockets, std::vector<std::string>{"*:*"}) << "export links lead to hosts that only Google knows";
+}
+
+TEST_F(gdrive_configured, what_cannot_be_used_names_its_own_key_and_line) {
+  const auto said = [this](const std::string& table) {
+    auto section =
+        config::parse_toml("renders = false\nlog_in_file = \"log-in.json\"\n" + table, (root / "hondana.toml").string());
+    EXPECT_TRUE(section);
+    const auto made = configure(*section, {});
+    return made ? std::string() : made.error().public_text;
+  };
+  const std::string file = (root / "hondana.toml").string();
+  const std::string in_memory = "store = \":memory:\"\n";
+  EXPECT_TRUE(said(in_memory + "subject = \"ann\"\n").starts_with(file + ":4: subject: "))
+      << said(in_memory + "subject = \"ann\"\n");
+  EXPECT_TRUE(said(in_memory + "proxy = \"nonsense://x y\"\n").starts_with(file + ":4: proxy: "))
+      << said(in_memory + "proxy = \"nonsense://x y\"\n");
+  EXPECT_TRUE(said(in_memory + "api = \"http://example.com\"\n").starts_with(file + ":4: api: "))
+      << said(in_memory + "api = \"http://example.com\"\n");
+  EXPECT_TRUE(said(in_memory + "auth_url = \"http://example.com\"\n").starts_with(file + ":4: auth_url: "))
+      << said(in_memory + "auth_url = \"http://example.com\"\n");
+  std::ofstream(root / "taken") << "x";
+  EXPECT_TRUE(said("store = \"taken/drive.db\"\n").starts_with(file + ":3: store: ")) << said("store = \"taken/drive.db\"\n");
+}
+
+TEST_F(gdrive_configured, a_drive_that_there_is_not_is_told_with_those_that_there_are) {
+  paper->shared = {{"0A", "Sales", {}, {}}};
+  auto how = usual();
+  how.drives = {"my-drive", "slaes"};
+  const auto drive = serve(std::move(how));
+  EXPECT_EQ(listed(*drive).size(), 1u);
+  const std::string words = "no drive is called \"slaes\", which drives names; there are: my-drive, shared-with-me, sales";
+  EXPECT_TRUE(was_said(words));
+  EXPECT_TRUE(drive->health().ok) << "the others are served";
+  EXPECT_NE(drive->health().detail.find(words), std::string::npos) << drive->health().detail;
+  const auto surveyed = drive->survey({}, [](const survey_item&) {});
+  ASSERT_FALSE(surveyed);
+  EXPECT_NE(surveyed.error().public_text.find(words), std::string::npos);
+  auto none = usual();
+  none.store.clear();
+  none.drives = {"slaes"};
+  const auto empty = serve(std::move(none));
+  EXPECT_TRUE(listed(*empty).empty());
+  EXPECT_FALSE(empty->health().ok);
+  EXPECT_EQ(times_said(words), 2) << "once by each";
+}
+
+TEST_F(gdrive_configured, a_survey_has_paths_and_says_that_there_are_more_files_than_are_kept) {
+  paper->hold(paper_folder("f1", "報告"));
+  paper->hold(paper_file("1a", "a b", "text/plain", "f1"));
+  for (int i = 0; i < 5; ++i) paper->hold(paper_file("2" + std::to_string(i), "More" + std::to_string(i)));
+  auto how = usual();
+  how.most_files = 2;
+  const auto drive = serve(std::move(how));
+  std::vector<survey_item> all;
+  ASSERT_TRUE(drive->survey({}, [&all](const survey_item& one) { all.push_back(one); }));
+  const auto left_out = std::find_if(all.begin(), all.end(), [](const auto& one) { return !one.is_served; });
+  ASSERT_NE(left_out, all.end());
+  EXPECT_NE(left_out->reason.find("max_files"), std::string::npos);
+  EXPECT_TRUE(std::any_of(all.begin(), all.end(), [](const auto& one) { return one.name.starts_with("my-drive/"); }));
+  EXPECT_NE(drive->health().detail.find("max_files"), std::string::npos);
+  EXPECT_EQ(times_said("raise max_files"), 1);
 }
 
 }  // namespace

@@ -71,5 +71,21 @@ TEST_F(gdrive_indexed, the_index_asks_nothing_that_the_last_poll_has_said) {
   EXPECT_EQ(paper->count_of("file"), 1u) << "as others do";
 }
 
+TEST_F(gdrive_indexed, a_sheet_that_is_listed_by_itself_is_read_by_who_sees_it_and_its_whole) {
+  hold("1s", "Book", drive::spreadsheet_type);
+  paper->put("1s", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "Q1=a\nQ2=b\n");
+  const auto drive = serve();
+  ASSERT_TRUE(drive->read(indexing("gdrive://my-drive/Book")));
+  const std::string sheet = "gdrive://my-drive/Book?sheet=Q2";
+  EXPECT_TRUE(becomes([&] { return lists(*drive, sheet); }));
+  auto asked = indexing(sheet);
+  // As search/alone.hpp shows it.
+  asked.who.view = std::make_shared<const only_these>(std::vector<std::string>{sheet, "gdrive://my-drive/Book"});
+  const auto made = drive->read(asked);
+  ASSERT_TRUE(made) << made.error().public_text;
+  ASSERT_EQ(made->contents.size(), 1u);
+  EXPECT_EQ(bytes_of(made->contents.front()), "b\n");
+}
+
 }  // namespace
 }  // namespace hondana::gdrive

@@ -72,6 +72,7 @@ TEST_F(gdrive_notices, a_notice_makes_the_next_poll_now) {
   how.shortest = how.longest = std::chrono::hours(1);
   const auto drive = serve(std::move(how));
   EXPECT_TRUE(drive->expects_notices());
+  drive->server_listens();
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
   EXPECT_TRUE(becomes([&] { return drive->health().detail.find("1 channels") != std::string::npos; }));
   drive::watch_request asked;
@@ -83,6 +84,39 @@ TEST_F(gdrive_notices, a_notice_makes_the_next_poll_now) {
   ears->forget();
   EXPECT_TRUE(drive->take_notice(of(asked.id, asked.token)));
   EXPECT_TRUE(ears->hears("gdrive://my-drive/New"));
+}
+
+TEST_F(gdrive_notices, are_asked_for_only_once_somebody_listens_and_are_ended_with_the_source) {
+  auto how = usual();
+  how.notices = "https://hondana.example";
+  auto drive = serve(std::move(how));
+  EXPECT_EQ(listed(*drive).size(), 2u);
+  const auto polls = [&] {
+    std::size_t count = 0;
+    paper->alter([&count](auto& all) { count = all.polls; });
+    return count;
+  };
+  EXPECT_TRUE(becomes([&] { return polls() > 2; }));
+  EXPECT_EQ(paper->count_of("watch"), 0u) << "as with a check, or over stdio";
+  drive->server_listens();
+  EXPECT_TRUE(becomes([&] { return drive->health().detail.find("1 channels") != std::string::npos; }));
+  drive.reset();
+  paper->alter([](auto& all) {
+    ASSERT_EQ(all.stopped.size(), 1u);
+    EXPECT_EQ(all.stopped.front(), all.watches.front().id + " resource1");
+  });
+}
+
+TEST_F(gdrive_notices, that_cannot_be_ended_are_left_to_end_by_themselves) {
+  auto how = usual();
+  how.notices = "https://hondana.example";
+  auto drive = serve(std::move(how));
+  drive->server_listens();
+  EXPECT_EQ(listed(*drive).size(), 2u);
+  EXPECT_TRUE(becomes([&] { return drive->health().detail.find("1 channels") != std::string::npos; }));
+  paper->refuse("stop", refusal(drive::trouble::unavailable));
+  drive.reset();
+  EXPECT_TRUE(was_said("ends by itself"));
 }
 
 TEST_F(gdrive_notices, without_an_address_none_are_asked_for_or_taken) {
@@ -97,8 +131,10 @@ TEST_F(gdrive_notices, where_drive_refuses_channels_polling_goes_on) {
   auto how = usual();
   how.notices = "https://hondana.example";
   const auto drive = serve(std::move(how));
+  drive->server_listens();
   EXPECT_EQ(listed(*drive).size(), 2u);
-  EXPECT_TRUE(becomes([&] { return was_said("Drive sends no notices"); }));
+  EXPECT_TRUE(becomes([&] { return was_said("Drive does not take the address."); }));
+  EXPECT_FALSE(was_said("()")) << "there is nothing more to say";
   paper->change(paper_file("1b", "New"));
   EXPECT_TRUE(ears->hears("gdrive://my-drive/New"));
   EXPECT_EQ(paper->count_of("watch"), 1u);

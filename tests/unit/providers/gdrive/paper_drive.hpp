@@ -101,6 +101,8 @@ class paper_drive final : public remote {
       if (auto no = refused("root")) return tl::unexpected(*no);
       return paper_folder(root, "My Drive", {});
     }
+    asked_until = how.until;
+    asked_at = std::chrono::steady_clock::now();
     if (auto no = refused("file")) return tl::unexpected(*no);
     keys = how.keys;
     const auto found = held.find(id);
@@ -223,6 +225,7 @@ class paper_drive final : public remote {
   std::vector<std::string> queries{}, tokens_asked{};
   std::vector<drive::oddity> odd{};  // of each page
   std::vector<drive::resource_key> keys{};
+  std::optional<std::chrono::steady_clock::time_point> asked_until{}, asked_at{};  // of who asked for a file last
   std::vector<drive::watch_request> watches{};
   std::vector<std::string> stopped{};
   std::optional<drive::time> channel_ends{};
@@ -336,6 +339,20 @@ class without_word final : public view {
   std::string word_;
 };
 
+/// Lets only these be seen, with what lies below them.
+class only_these final : public view {
+ public:
+  explicit only_these(std::vector<std::string> uris) : uris_(std::move(uris)) {}
+  [[nodiscard]] std::uint64_t id() const noexcept override { return 8; }
+  [[nodiscard]] bool may_see(std::string_view uri) const override {
+    return std::any_of(uris_.begin(), uris_.end(),
+                       [uri](const auto& one) { return uri == one || (one.ends_with('/') && uri.starts_with(one)); });
+  }
+
+ private:
+  std::vector<std::string> uris_;
+};
+
 struct served_drive : testing::Test {
   fs::path root;
   std::shared_ptr<paper_drive> paper = std::make_shared<paper_drive>();
@@ -400,10 +417,8 @@ struct served_drive : testing::Test {
   /// Looks until it is so, with each change that is told or poll that ends.
   [[nodiscard]] static bool becomes(const std::function<bool()>& is_so) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (std::chrono::steady_clock::now() < deadline) {
+    for (; std::chrono::steady_clock::now() < deadline; std::this_thread::yield())
       if (is_so()) return true;
-      std::this_thread::yield();
-    }
     return false;
   }
   [[nodiscard]] static result<reading> read(gdrive_provider& of, const std::string& uri, std::uint64_t most = 64u << 20) {

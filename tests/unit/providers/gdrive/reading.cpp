@@ -321,6 +321,15 @@ TEST_F(gdrive_reads, starred_and_recent_files_are_lists) {
   EXPECT_LT(bytes_of(recent->contents.front()).find("Late"), bytes_of(recent->contents.front()).find("star"));
 }
 
+TEST_F(gdrive_reads, a_file_without_a_name_is_called_by_its_id_in_lists) {
+  paper->hold(paper_file("1a", ""));
+  const auto drive = serve();
+  const auto recent = read(*drive, "gdrive:///recent");
+  ASSERT_TRUE(recent);
+  EXPECT_NE(bytes_of(recent->contents.front()).find("- [1a](gdrive://my-drive/~1a)"), std::string::npos)
+      << bytes_of(recent->contents.front());
+}
+
 TEST_F(gdrive_reads, folders_list_their_children_by_path_and_by_id) {
   paper->hold(paper_folder("f1", "Box"));
   paper->hold(paper_file("1a", "a", "text/plain", "f1"));

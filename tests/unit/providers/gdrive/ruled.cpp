@@ -1,0 +1,79 @@
+/// What callers with rules have of files, listed and not.
+#include "unit/providers/gdrive/paper_drive.hpp"
+
+namespace hondana::gdrive {
+namespace {
+
+struct gdrive_ruled : served_drive {
+  /// Read as who sees these alone.
+  [[nodiscard]] static result<reading> read_as(gdrive_provider& of, const std::string& uri, std::vector<std::string> seen) {
+    read_request request;
+    request.uri = request.asked_uri = uri;
+    request.max_bytes = 1u << 20;
+    request.who.view = std::make_shared<const only_these>(std::move(seen));
+    return of.read(request);
+  }
+  void put_text(const drive::file& one, const std::string& text) {
+    paper->hold(one);
+    paper->put(one.id, "", text);
+  }
+};
+
+TEST_F(gdrive_ruled, what_is_listed_goes_by_its_path_also_where_it_is_asked_for_by_its_id) {
+  put_text(paper_file("1a", "Plan"), "plan");
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
+  EXPECT_FALSE(read_as(*drive, "gdrive:///1a", {"gdrive:///1a"}));
+  EXPECT_TRUE(read_as(*drive, "gdrive:///1a", {"gdrive:///1a", "gdrive://my-drive/Plan"}));
+}
+
+TEST_F(gdrive_ruled, what_is_not_listed_goes_by_its_id_and_by_where_it_would_be_listed) {
+  const auto drive = serve();
+  EXPECT_EQ(listed(*drive).size(), 2u);
+  paper->alter([](auto& all) { all.log[""].clear(); });
+  put_text(paper_file("1z", "By link", "text/plain", ""), "hello");
+  const auto made = read_as(*drive, "gdrive:///1z", {"gdrive:///", "gdrive://shared-with-me/"});
+  ASSERT_TRUE(made) << made.error().public_text;
+  EXPECT_EQ(bytes_of(made->contents.front()), "hello");
+  EXPECT_TRUE(read_as(*drive, "gdrive:///1z", {"gdrive:///1z", "gdrive://shared-with-me/By%20link"}));
+  EXPECT_FALSE(read_as(*drive, "gdrive:///1z", {"gdrive:///1z"}));
+  EXPECT_FALSE(read_as(*drive, "gdrive:///1z", {"gdrive://shared-with-me/"}));
+  describe_request asked;
+  asked.uri = "gdrive:///1z";
+  asked.who.view = std::make_shared<const only_these>(std::vector<std::string>{"gdrive:///", "gdrive://shared-with-me/"});
+  EXPECT_TRUE(drive->describe(asked));
+}
+
+TEST_F(gdrive_ruled, what_has_come_into_a_hidden_folder_has_no_way_round_before_the_next_poll) {
+  paper->hold(paper_folder("f1", "Open"));
+  paper->hold(paper_folder("f2", "Hidden"));
+  auto how = usual();
+  how.shortest = how.longest = std::chrono::hours(1);
+  const auto drive = serve(std::move(how));
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Hidden"));
+  put_text(paper_file("1x", "New", "text/plain", "f1"), "open");
+  put_text(paper_file("1y", "New", "text/plain", "f2"), "hidden");
+  put_text(paper_file("1z", "New", "text/plain", "f9"), "who knows");
+  put_text(paper_file("1r", "New"), "at the top");
+  const std::vector<std::string> seen{"gdrive:///", "gdrive://shared-with-me/", "gdrive://my-drive/Open/"};
+  EXPECT_TRUE(read_as(*drive, "gdrive:///1x", seen));
+  for (const auto* uri : {"gdrive:///1y", "gdrive:///1z", "gdrive:///1r"}) {
+    const auto made = read_as(*drive, uri, seen);
+    ASSERT_FALSE(made) << uri;
+    EXPECT_EQ(made.error().code, errc::resource_not_found) << uri;
+    EXPECT_TRUE(read(*drive, uri)) << "without rules: " << uri;
+  }
+}
+
+TEST_F(gdrive_ruled, who_has_rules_is_not_told_what_there_is) {
+  const auto drive = serve();
+  EXPECT_EQ(listed(*drive).size(), 2u);
+  const auto asked = paper->count_of("file");
+  EXPECT_EQ(read_as(*drive, "gdrive:///1z", {"gdrive:///1a"}).error().code, errc::resource_not_found);
+  EXPECT_EQ(paper->count_of("file"), asked) << "Drive is not even asked";
+  EXPECT_EQ(read_as(*drive, "gdrive:///1z", {"gdrive:///"}).error().code, errc::resource_not_found);
+  EXPECT_EQ(paper->count_of("file"), asked + 1);
+}
+
+}  // namespace
+}  // namespace hondana::gdrive

@@ -1,0 +1,69 @@
+/// Which URIs are told of when something changes.
+#include "unit/providers/gdrive/paper_drive.hpp"
+
+namespace hondana::gdrive {
+namespace {
+
+struct gdrive_told : served_drive {
+  static drive::file shortcut_to(const std::string& target, const std::string& id, const std::string& name) {
+    auto link = paper_file(id, name, std::string(drive::shortcut_type));
+    link.leads_to = drive::shortcut{target, "text/plain", {}};
+    return link;
+  }
+};
+
+TEST_F(gdrive_told, an_edit_is_told_by_path_by_id_and_of_every_shortcut_that_leads_there) {
+  paper->hold(paper_file("1a", "Plan"));
+  paper->hold(shortcut_to("1a", "1s", "Link"));
+  paper->hold(shortcut_to("1s", "1t", "Link to a link"));
+  paper->hold(paper_file("1b", "Other"));
+  paper->hold(shortcut_to("1b", "1u", "Another link"));
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
+  ears->forget();
+  auto now = paper_file("1a", "Plan");
+  now.version = "2";
+  paper->change(now);
+  for (const auto* uri : {"gdrive://my-drive/Plan", "gdrive:///1a", "gdrive://my-drive/Link", "gdrive:///1s",
+                          "gdrive://my-drive/Link%20to%20a%20link", "gdrive:///1t"})
+    EXPECT_TRUE(ears->hears(uri)) << uri;
+  EXPECT_TRUE(ears->hears("list"));
+  for (const auto* uri : {"gdrive://my-drive/Other", "gdrive:///1u", "gdrive://my-drive/Another%20link"})
+    EXPECT_FALSE(ears->has_heard(uri)) << uri;
+}
+
+TEST_F(gdrive_told, the_lists_of_starred_and_recent_files_are_told_of_when_they_change) {
+  paper->hold(paper_file("1a", "Plan"));
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
+  ears->forget();
+  auto now = paper_file("1a", "Plan");
+  now.version = "2";
+  paper->change(now);
+  EXPECT_TRUE(ears->hears("list"));
+  EXPECT_TRUE(ears->has_heard("gdrive:///recent"));
+  EXPECT_FALSE(ears->has_heard("gdrive:///starred"));
+  ears->forget();
+  now.version = "3";
+  now.is_starred = true;
+  paper->change(now);
+  EXPECT_TRUE(ears->hears("gdrive:///starred"));
+  EXPECT_TRUE(ears->hears("list"));
+  ears->forget();
+  now.version = "4";
+  now.is_starred = false;
+  paper->change(now);
+  EXPECT_TRUE(ears->hears("gdrive:///starred"));
+}
+
+TEST_F(gdrive_told, a_drive_is_told_of_when_something_comes_into_it) {
+  const auto drive = serve();
+  EXPECT_EQ(listed(*drive).size(), 2u);
+  ears->forget();
+  paper->change(paper_file("1a", "Plan"));
+  EXPECT_TRUE(ears->hears("gdrive://my-drive"));
+  EXPECT_FALSE(ears->has_heard("gdrive://shared-with-me"));
+}
+
+}  // namespace
+}  // namespace hondana::gdrive
