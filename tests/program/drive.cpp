@@ -207,10 +207,11 @@ TEST(program_drive, a_check_asks_for_no_notices_and_a_server_that_ends_takes_the
   drive.google.add({.name = "Plan.txt", .type = "text/plain", .bytes = "x"});
   const auto checked = run({"check", "--config", drive.path("hondana.toml")});
   EXPECT_EQ(checked.how, program_test::well) << checked.output << checked.errors;
-  EXPECT_NE(checked.output.find("+ my-drive/Plan.txt  (priority"), std::string::npos) << checked.output;
-  EXPECT_EQ(drive.google.channels(), 0u);
+  EXPECT_NE(checked.output.find("+ shared-with-me/Plan.txt  (priority"), std::string::npos) << checked.output;
+  EXPECT_TRUE(drive.google.requests("/drive/v3/changes/watch").empty());
   {
     served server(drive.options());
+    drive.google.configure([&server](drive_test::setup& how) { how.notices_to = server.port(); });
     static_cast<void>(run({"ls", "--on", server.url()}));
     EXPECT_TRUE(drive.google.wait_for_requests("/drive/v3/changes/watch", 1));
     const auto deadline = within(patience);
