@@ -218,7 +218,6 @@ TEST(program_client, leaves_with_the_exit_codes_of_its_help) {
       {{"read", all.what.uri("shown/a.txt") + "?lines=9-2", "--on", all.shown()}, misused, "is malformed"},
       {{"read", all.what.uri("shown/a.txt") + "?bytes=999-", "--on", all.shown()}, misused, "begins beyond the end"},
       {{"complete", "file:///{nothing}", "nothing", "--on", all.shown()}, not_found, "no template is written like this"},
-      {{"search", "x", "--on", all.shown(), "--under", "a b"}, misused, "uriPrefix: expected"},
       {{"search", "x", "--on", all.shown(), "--since", "nonsense"}, misused, "modifiedSince: expected"},
       {{"ls", "missing", "--on", all.shown()}, not_found, "lists nothing at or below"},
       {{"call", "read_resourc", "--on", all.shown()}, not_found, "did you mean \"read_resource\"?\n"},

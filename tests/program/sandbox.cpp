@@ -288,7 +288,7 @@ TEST(program_sandbox, a_reload_that_needs_more_is_refused_and_the_old_configurat
            {"[[source]]\ntype = \"skills\"\npath = \"../outside\"\n",
             "\"skills\" needs to read " + what.path("config/../outside")},
            {mounted("team", what.path("outside")), "\"team\" starts a program, " + std::string(HONDANA_PROGRAM)},
-           {"[[source]]\ntype = \"mcp\"\nname = \"far\"\nurl = \"http://127.0.0.1:1/mcp\"\n", "\"far\" needs to connect to"}}) {
+           {"[[source]]\ntype = \"mcp\"\nname = \"far\"\nurl = \"http://127.0.0.1:1/mcp\"\n", "\"far\" needs to "}}) {
     const auto line = with.reload(first + more);
     EXPECT_NE(line.find("kept the old configuration: a restart is needed"), std::string::npos) << line;
     EXPECT_NE(line.find(wanted), std::string::npos) << line;

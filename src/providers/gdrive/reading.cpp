@@ -15,6 +15,9 @@ namespace hondana::gdrive {
 namespace {
 
 constexpr std::size_t most_hops = 10;
+constexpr std::chrono::seconds most_patience{15};
+constexpr std::chrono::seconds little_patience{5};
+constexpr std::chrono::seconds least_patience{1};
 constexpr std::size_t most_recent = 50;
 constexpr std::size_t most_starred = 1'000;
 
@@ -42,6 +45,11 @@ tl::unexpected<failure> told(drive::refusal why, bool is_for_index) {
       (!is_as_said && (why.why.code == errc::resource_not_found || why.why.code == errc::access_denied)))
     why.why.code = errc::source_unavailable;
   return tl::unexpected(std::move(why.why));
+}
+
+void wait_at_most(drive::errand& how, std::chrono::seconds patience) {
+  const auto soon = std::chrono::steady_clock::now() + patience;
+  how.until = how.until ? std::min(*how.until, soon) : soon;
 }
 
 drive::refusal barred(const item& of) {
@@ -98,7 +106,9 @@ result<gdrive_provider::found> gdrive_provider::find_by_id(const scene& in, cons
   item unknown;
   unknown.id = id;
   unknown.resource_key = key;
-  auto file = how_.from->file(id, errand_of(in, unknown, by));
+  auto how = errand_of(in, unknown, by);
+  wait_at_most(how, follower_.is_cut_off() ? little_patience : most_patience);
+  auto file = how_.from->file(id, how);
   // Whoever has rules is not told what there is that he may not have.
   if (!file && by.who.view && !says_unreachable(file.error())) return nothing_there();
   if (!file) return told(file.error(), model::is_index(by.who));
@@ -163,14 +173,7 @@ result<gdrive_provider::found> gdrive_provider::now(const scene& in, found from,
   if (from.uri.empty() || follower_.is_sure(is_for_index ? 2 * how_.longest : how_.lately)) return from;
   auto how = errand_of(in, *from.what, by);
   // What is kept is there for when it does not answer; where it did not answer the last time, that is not waited for again.
-  constexpr std::chrono::seconds most_patience{15};
-  constexpr std::chrono::seconds little_patience{5};
-  constexpr std::chrono::seconds least_patience{1};
-  const auto patience = !follower_.is_cut_off()         ? most_patience
-                        : fetcher_.has_kept(*from.what) ? least_patience
-                                                        : little_patience;
-  const auto soon = std::chrono::steady_clock::now() + patience;
-  how.until = how.until ? std::min(*how.until, soon) : soon;
+  wait_at_most(how, !follower_.is_cut_off() ? most_patience : fetcher_.has_kept(*from.what) ? least_patience : little_patience);
   auto file = how_.from->file(from.what->id, how);
   if (!file) {
     const auto& why = file.error();
@@ -195,6 +198,13 @@ result<gdrive_provider::found> gdrive_provider::now(const scene& in, found from,
   }
   auto newer = item_of(*file, from.what->home);
   if (*newer != *from.what) follower_.noted(*file);
+  // Rules go by where the next poll will list it.
+  const bool has_moved = is_elsewhere || newer->parent != from.what->parent || newer->name != from.what->name;
+  if (has_moved && by.who.view && !is_for_index) {
+    const auto there = item_of(*file, file->drive_id);
+    const auto place = in.would_be_at(*there);
+    if (place.empty() || !is_readable(by.who, entry_of(*there, place, {}))) return nothing_there();
+  }
   from.what = std::move(newer);
   return from;
 }

@@ -209,7 +209,10 @@ std::string scene::would_be_at(const item& what) const {
   }
   if (folder.starts_with(scheme_ + ":///")) return scheme_ + ":///" + percent_encode(what.id);
   const auto segment = segment_of(what.name);
-  return folder + '/' + (segment.empty() ? segment_of(what.name, what.id) : segment);
+  const auto place = folder + '/' + segment;
+  const auto* const now = find(what.id);
+  const bool is_taken = entries_->find(place) && (now == nullptr || now->uri != place);
+  return segment.empty() || is_taken ? folder + '/' + segment_of(what.name, what.id) : place;
 }
 
 bool scene::leads_to_listed(const item& shortcut) const {
@@ -259,7 +262,8 @@ void scene::tell_changes_since(const scene& before, change_listener& to) const {
   const auto tell = [&](const placed& one) {
     const auto title = shown(one.what->name);
     to.content_changed(one.uri, title);
-    if (const auto by_id = scheme_ + ":///" + one.what->id; by_id != one.uri) to.content_changed(by_id, title);
+    // Who may ask for it by its id need not know where it lies, and so not its name.
+    if (const auto by_id = scheme_ + ":///" + one.what->id; by_id != one.uri) to.content_changed(by_id, {});
     if (told.insert(one.what->id).second) heads.push_back(one.what->id);
   };
   const auto note_views = [&](const placed& one) {

@@ -134,7 +134,7 @@ TEST(drive_answers, one_odd_file_is_left_out_or_taken_without_what_is_odd_and_th
   EXPECT_EQ(part->files[0].name, "n");
   EXPECT_EQ(part->files[0].parents, std::vector<std::string>{"d"});
   EXPECT_FALSE(part->files[0].leads_to);
-  std::string many = R"({"files":[{})";
+  std::string many = R"({"files":[{"id":"a","name":"n"},{})";
   for (int i = 0; i < 500; ++i) many += ",{}";
   EXPECT_EQ(drive::files_in(many + "]}")->odd.size(), 20u) << "there is an end to what is told";
 }

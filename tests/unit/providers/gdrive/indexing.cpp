@@ -26,9 +26,19 @@ TEST_F(gdrive_indexed, what_is_refused_of_one_file_the_index_does_not_ask_for_ag
   hold("1b", "Locked", "text/plain");
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
-  paper->refuse("content", refusal(drive::trouble::forbidden, errc::access_denied, "No."));
+  auto barred = refusal(drive::trouble::forbidden, errc::access_denied, "No.");
+  barred.reason = "cannotDownloadFile";
+  paper->refuse("content", barred);
   auto asked = indexing("gdrive://my-drive/Plan");
   EXPECT_EQ(drive->read(asked).error().code, errc::access_denied) << "it is believed until there is another version";
+  for (const auto* reason : {"", "appNotAuthorizedToFile"}) {
+    auto unsaid = refusal(drive::trouble::forbidden, errc::access_denied, "No.");
+    unsaid.reason = reason;
+    paper->refuse("content", unsaid);
+    EXPECT_EQ(drive->read(asked).error().code, errc::source_unavailable) << "no file has another version when it ends";
+  }
+  paper->refuse("content", refusal(drive::trouble::scope_missing, errc::unauthorized, "Widen the scopes."));
+  EXPECT_EQ(drive->read(asked).error().code, errc::source_unavailable);
   auto domain = refusal(drive::trouble::forbidden, errc::access_denied, "Ask the administrator.");
   domain.reason = "domainPolicy";
   paper->refuse("content", domain);

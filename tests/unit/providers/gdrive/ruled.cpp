@@ -65,6 +65,27 @@ TEST_F(gdrive_ruled, what_has_come_into_a_hidden_folder_has_no_way_round_before_
   }
 }
 
+TEST_F(gdrive_ruled, what_has_just_moved_into_a_hidden_folder_is_not_read_any_more) {
+  paper->hold(paper_folder("f1", "Open"));
+  paper->hold(paper_folder("f2", "Hidden"));
+  put_text(paper_file("1a", "Plan", "text/plain", "f1"), "open");
+  put_text(paper_file("1b", "Note", "text/plain", "f1"), "open");
+  auto how = usual();
+  how.shortest = how.longest = std::chrono::hours(1);
+  how.lately = std::chrono::milliseconds(0);
+  const auto drive = serve(std::move(how));
+  const std::vector<std::string> seen{"gdrive:///", "gdrive://my-drive/Open/"};
+  ASSERT_TRUE(becomes([&] { return read_as(*drive, "gdrive://my-drive/Open/Plan", seen).has_value(); }));
+  put_text(paper_file("1a", "Plan", "text/plain", "f2"), "salaries");
+  for (const auto* uri : {"gdrive://my-drive/Open/Plan", "gdrive:///1a"}) {
+    const auto made = read_as(*drive, uri, seen);
+    ASSERT_FALSE(made) << uri << ": " << bytes_of(made->contents.front());
+    EXPECT_EQ(made.error().code, errc::resource_not_found) << uri;
+  }
+  put_text(paper_file("1b", "Renamed", "text/plain", "f1"), "still open");
+  EXPECT_TRUE(read_as(*drive, "gdrive:///1b", seen)) << "it may be had where it will be listed";
+}
+
 TEST_F(gdrive_ruled, who_has_rules_is_not_told_what_there_is) {
   const auto drive = serve();
   EXPECT_EQ(listed(*drive).size(), 2u);
