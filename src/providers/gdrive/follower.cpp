@@ -29,10 +29,20 @@ follower::follower(follower_options from) : options_(std::move(from)) {}
 follower::~follower() { end(); }
 
 void follower::start() {
-  const std::lock_guard lock(mutex_);
-  if (thread_.joinable() || is_ended_) return;
+  std::unique_lock lock(mutex_);
+  if (has_left_ && to_) {
+    auto before = std::move(thread_);
+    has_left_ = false;
+    lock.unlock();
+    if (before.joinable()) before.join();
+    lock.lock();
+  }
+  if (thread_.joinable() || is_ended_ || has_left_) return;
   const work::signals_blocked quiet;
-  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  thread_ = std::jthread([this](const std::stop_token& stop) {
+    run(stop);
+    leave();
+  });
 }
 
 void follower::end() {
@@ -61,6 +71,19 @@ void follower::listens() {
 void follower::tell_to(std::shared_ptr<change_listener> to) {
   const std::lock_guard lock(mutex_);
   to_.swap(to);
+  if (to_ || !to) return;
+  has_left_ = true;
+  thread_.request_stop();
+  changed_.notify_all();
+}
+
+void follower::leave() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!has_left_) return;
+  }
+  close_channels();
+  if (const auto done = options_.where->let_go(); !done) say(done.error().public_text);
 }
 
 std::shared_ptr<const scene> follower::latest() const {
@@ -72,7 +95,7 @@ result<std::shared_ptr<const scene>> follower::ready(const call& by, std::chrono
   // Not beyond a day, which is more than what the system's clock can wait for.
   const auto until = std::min(by.deadline, clock::now() + std::min<std::chrono::milliseconds>(most, std::chrono::hours(24)));
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, by.stop, until, [this] { return is_ready_ || is_ended_; });
+  changed_.wait_until(lock, by.stop, until, [this] { return is_ready_ || is_ended_ || has_left_; });
   if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
   if (trouble_ && (!latest_ || latest_->files() == 0)) return tl::unexpected(*trouble_);
   if (latest_) return latest_;

@@ -110,6 +110,8 @@ class follower {
   };
 
   void run(const std::stop_token& stop);
+  /// The end of the thread: gives up what another source could not have beside it.
+  void leave();
   [[nodiscard]] result<void> load(const std::stop_token& stop);
   /// Whether something changed. Errors: those that concern everything.
   [[nodiscard]] drive::answer<bool> round(const std::stop_token& stop);
@@ -178,6 +180,7 @@ class follower {
   bool is_stirred_ = false;
   bool is_ready_ = false;
   bool is_ended_ = false;
+  bool has_left_ = false;  ///< Its server has let go of it: another source may want its store.
   bool is_listening_ = false;  // over HTTP
   bool is_cut_off_ = false;
   std::set<std::string> full_{};  // homes with more files than are kept

@@ -126,6 +126,8 @@ result<void> kept::begin(const std::stop_token& stop) {
   return open({});
 }
 
+result<void> kept::let_go() { return open({}); }
+
 result<void> kept::each(const std::function<void(shared_item, std::int64_t)>& take) {
   const std::lock_guard lock(mutex_);
   return each_row(file_.writer,

@@ -65,6 +65,8 @@ class kept {
   /// Opens it, before anything else is asked but contents. Waits a few seconds for another that has it; when that does not let
   /// it go, or it cannot be had at all, what is kept is in memory this time, which the log says. Errors: cancelled.
   [[nodiscard]] result<void> begin(const std::stop_token& stop);
+  /// Another may open it; until it is begun again there is nothing kept.
+  [[nodiscard]] result<void> let_go();
 
   [[nodiscard]] result<void> each(const std::function<void(shared_item, std::int64_t generation)>& take);
   [[nodiscard]] result<std::vector<position>> positions();

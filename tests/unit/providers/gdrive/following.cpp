@@ -47,6 +47,27 @@ TEST_F(gdrive_following, what_is_removed_or_put_into_the_bin_goes) {
   EXPECT_TRUE(ears->hears("gdrive://my-drive/Binned"));
 }
 
+TEST_F(gdrive_following, a_source_that_its_server_lets_go_of_gives_its_store_to_the_next) {
+  paper->hold(paper_file("1a", "Plan"));
+  const auto before = serve();
+  EXPECT_TRUE(lists(*before, "gdrive://my-drive/Plan"));
+  const auto crawls = paper->count_of("files");
+  before->watch(nullptr);
+  const auto after = serve();
+  EXPECT_TRUE(lists(*after, "gdrive://my-drive/Plan"));
+  EXPECT_EQ(paper->count_of("files"), crawls) << "nothing is crawled again";
+  EXPECT_TRUE(lists(*before, "gdrive://my-drive/Plan")) << "calls under way have it still";
+  // And back again.
+  after->watch(nullptr);
+  before->watch(ears);
+  EXPECT_TRUE(lists(*before, "gdrive://my-drive/Plan"));
+  auto newer = paper_file("1a", "Plan");
+  newer.version = "2";
+  paper->change(newer);
+  EXPECT_TRUE(ears->hears("gdrive://my-drive/Plan"));
+  EXPECT_FALSE(was_said("kept in memory"));
+}
+
 TEST_F(gdrive_following, a_folder_in_the_bin_comes_out_with_its_files) {
   paper->hold(paper_folder("f1", "Box"));
   paper->hold(paper_file("1a", "a", "text/plain", "f1"));
