@@ -45,11 +45,13 @@ class talk {
   }
 
   kept_words heard;
-  std::unique_ptr<hondana::channel::channel> channel;
 
  private:
   std::mutex mutex_;
   std::vector<std::string> lines_;
+
+ public:
+  std::unique_ptr<hondana::channel::channel> channel;  ///< Goes first: until then it tells what stands above.
 };
 
 /// The most memory this process has ever had.
