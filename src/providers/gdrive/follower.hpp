@@ -180,7 +180,7 @@ class follower {
   bool is_stirred_ = false;
   bool is_ready_ = false;
   bool is_ended_ = false;
-  bool has_left_ = false;  ///< Its server has let go of it: another source may want its store.
+  bool has_left_ = false;      ///< Its server has let go of it: another source may want its store.
   bool is_listening_ = false;  // over HTTP
   bool is_cut_off_ = false;
   std::set<std::string> full_{};  // homes with more files than are kept
