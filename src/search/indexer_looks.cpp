@@ -25,7 +25,8 @@ std::vector<std::string> indexer::claims() const {
   std::vector<std::string> out;
   const auto where = on_->where();
   if (!where) return out;
-  for (const auto& source : where->now().catalog->sources()) {
+  const auto in = where->now();
+  for (const auto& source : in.catalog->sources()) {
     for (auto& claim : source->what()->claims()) {
       const auto& include = on_->options.include;
       const bool is_named = std::any_of(include.begin(), include.end(), [&](const std::string& prefix) {
