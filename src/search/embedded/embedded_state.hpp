@@ -156,6 +156,7 @@ class embedded_store final : public store {
   [[nodiscard]] result<std::unique_ptr<reader>> open_reader() const;
   [[nodiscard]] result<void> prepare_reader(reader& one) const;
   void give_back(std::unique_ptr<reader> one) const;
+  [[nodiscard]] bool is_writing() const noexcept;
 
   const embedded_options options_;
   const bool is_in_memory_;

@@ -25,12 +25,17 @@ result<void> embedded_store::begin() {
   return begun ? begun : tl::unexpected(told(std::move(begun.error())));
 }
 
+bool embedded_store::is_writing() const noexcept {
+  // In memory a transaction may be that of who searches.
+  return (!is_in_memory_ || writing_.owns_lock()) && file_.writer.is_in_transaction();
+}
+
 result<void> embedded_store::commit() {
   result<void> done{};
   if (has_failed_) {
     done =
         fail(errc::source_unavailable, "what was written to the search index could not all be written, so none of it is kept");
-  } else if (file_.writer.is_in_transaction()) {
+  } else if (is_writing()) {
     count_commit_.bind(1, changing_).bind(2, rewriting_);
     done = count_commit_.run();
     if (done) done = file_.writer.run("COMMIT");
@@ -47,7 +52,7 @@ result<void> embedded_store::commit() {
 void embedded_store::roll_back() noexcept {
   has_failed_ = false;
   changing_ = rewriting_ = 0;
-  if (file_.writer.is_in_transaction()) {
+  if (is_writing()) {
     const auto undone = file_.writer.run("ROLLBACK");
     static_cast<void>(undone);  // what cannot be rolled back now is so when the file is opened
   }
