@@ -136,6 +136,9 @@ struct complete_request : call {
   std::string argument;
   std::string value;                                         ///< Typed so far.
   std::vector<std::pair<std::string, std::string>> context;  ///< Variables already chosen.
+
+  /// What has been chosen for `variable`; empty: nothing.
+  [[nodiscard]] std::string chosen(std::string_view variable) const;
 };
 
 struct complete_result {
@@ -214,6 +217,10 @@ class change_listener {
   /// What a read of `uri` (canonical) gives has changed, or it has come or gone. Without a query it stands for all parts of
   /// that resource. `title` may be empty. Said too often it costs a client a read, said too seldom a change.
   virtual void content_changed(std::string_view uri, std::string_view title) = 0;
+  /// The same of a name for what has another one, too, such as a link or an id: rules may show `uri` and hide what it leads to.
+  /// Whoever has a view is told only once `describe` has found it through that view, and so not that it has gone.
+  /// Default: `content_changed`.
+  virtual void alias_changed(std::string_view uri, std::string_view title);
 };
 
 /// One line of a survey: something a source has, and whether it is served.

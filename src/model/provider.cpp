@@ -1,6 +1,7 @@
 /// What a provider does when it does not say otherwise.
 #include <hondana/provider.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <hondana/uri.hpp>
@@ -57,6 +58,14 @@ result<void> provider::survey(const call& request, const std::function<void(cons
     page.after = *listed->resume;
   }
 }
+
+std::string complete_request::chosen(std::string_view variable) const {
+  const auto is_meant = [variable](const auto& one) { return one.first == variable; };
+  const auto found = std::find_if(context.begin(), context.end(), is_meant);
+  return found == context.end() ? std::string() : found->second;
+}
+
+void change_listener::alias_changed(std::string_view uri, std::string_view title) { content_changed(uri, title); }
 
 void provider::watch(std::shared_ptr<change_listener>) {}
 
