@@ -52,8 +52,10 @@ void coalescer::take_content(const model::change& what) {
       if (is_another) count(what.kind, fate::coalesced);
       // Whoever the one before it concerned hears of it, too.
       const bool is_exact = what.is_exact && (!is_another || one.latest.is_exact);
+      const bool is_alias = what.is_alias && (!is_another || one.latest.is_alias);
       one.latest = what;
       one.latest.is_exact = is_exact;
+      one.latest.is_alias = is_alias;
       return;
     }
     by_time_.push_back({clock::now() + within_.resource, what.uri});

@@ -26,6 +26,8 @@ struct change {
   std::shared_ptr<const resource> now{};  ///< Of `entry` only: as it is now; null when it is not there any more.
   /// Of `content` only: parts of the resource are told of by themselves, and this is of what `uri` names alone.
   bool is_exact = false;
+  /// Of `content` only: `uri` is another name of what changed, which rules may hide from who may see `uri`.
+  bool is_alias = false;
 };
 
 /// A message to whoever listens, about no request.

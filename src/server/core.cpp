@@ -56,14 +56,8 @@ class core::hearer final : public change_listener {
     const std::shared_lock telling(telling_);
     if (!is_silent_) to_->take({model::change::what::resources});
   }
-  void content_changed(std::string_view uri, std::string_view title) override {
-    const std::shared_lock telling(telling_);
-    if (is_silent_) return;
-    model::change what{model::change::what::content, std::string(uri), std::string(title)};
-    what.is_exact = is_exact_;
-    catalog::mask_secrets(by_, what.title);
-    to_->take(what);
-  }
+  void content_changed(std::string_view uri, std::string_view title) override { tell(uri, title, false); }
+  void alias_changed(std::string_view uri, std::string_view title) override { tell(uri, title, true); }
   /// From now on nothing is told, and nobody is telling any more: what is told of may hold the last of the server, and with it
   /// the source, which must not let go of itself on a thread of its own.
   void silence() {
@@ -72,6 +66,16 @@ class core::hearer final : public change_listener {
   }
 
  private:
+  void tell(std::string_view uri, std::string_view title, bool is_alias) {
+    const std::shared_lock telling(telling_);
+    if (is_silent_) return;
+    model::change what{model::change::what::content, std::string(uri), std::string(title)};
+    what.is_exact = is_exact_;
+    what.is_alias = is_alias;
+    catalog::mask_secrets(by_, what.title);
+    to_->take(what);
+  }
+
   std::shared_mutex telling_;
   bool is_silent_ = false;
   const std::shared_ptr<catalog::coalescer> to_;

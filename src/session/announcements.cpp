@@ -87,6 +87,13 @@ bool announcements::unwatch(const std::string& uri) {
 void announcements::owe(const std::string& uri) {
   std::shared_ptr<rpc::follower> woken;
   std::optional<way> by;
+  std::optional<model::change> unsure;
+  {
+    const std::lock_guard lock(mutex_);
+    // What was owed in the other way may not have been made sure of yet.
+    if (present_view() != nullptr) unsure = only_of(uri, true);
+  }
+  if (unsure) return heard(*unsure);
   {
     const std::lock_guard lock(mutex_);
     if (auto* one = find(uri)) {
@@ -154,7 +161,7 @@ std::shared_ptr<work::turns> announcements::place() const {
 void announcements::heard(const model::change& what) {
   std::shared_ptr<rpc::follower> woken;
   std::vector<std::string> asked_for;
-  std::vector<std::string> unsure;
+  std::vector<model::change> unsure;
   way by;
   {
     const std::lock_guard lock(mutex_);
@@ -166,7 +173,7 @@ void announcements::heard(const model::change& what) {
   }
   if (woken) woken->wake();
   for (const auto& uri : asked_for) look_up(uri, by);
-  for (const auto& uri : unsure) make_sure_of(uri, by);
+  for (auto& one : unsure) make_sure_of(std::move(one), by);
 }
 
 void announcements::told(const model::log_message& what) {
@@ -209,7 +216,7 @@ bool announcements::note(const model::change& what) {
     case kind::entry:
       break;
   }
-  return note_content(what.uri, what.title, what.is_exact, false);
+  return note_content(what, false);
 }
 
 std::optional<std::string> announcements::next() {

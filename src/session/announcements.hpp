@@ -97,6 +97,7 @@ class announcements final : public rpc::message_source,
     std::string asked;                   // empty: as canonical
     std::unique_ptr<std::string> title;  // null: none
     bool is_pending = false;
+    bool is_alias = false;  // what is pending is of another name only
   };
   using notes = std::vector<watch_note>;  // of one resource: itself and its parts
   using notes_by_resource = std::map<std::string, notes, std::less<>>;
@@ -108,6 +109,7 @@ class announcements final : public rpc::message_source,
     bool is_pending = false;
     bool is_asked_for = false;  // a lookup is under way,
     bool is_stale = false;      // and will be too old
+    bool is_alias = false;      // what is looked up, or pending, is of another name only
   };
   struct entry_notes {
     std::map<std::string, std::vector<entry_note>, std::less<>> by_resource;
@@ -138,13 +140,17 @@ class announcements final : public rpc::message_source,
   }
   /// Sees anew: nothing when that is the same as before. Otherwise what was noted and may be told no more is forgotten, and
   /// what has to be asked about again is returned.
-  [[nodiscard]] std::optional<std::vector<std::string>> look_anew();
-  void forget_unseen(std::vector<std::string>& asked_again);
+  [[nodiscard]] std::optional<std::vector<model::change>> look_anew();
+  void forget_unseen(std::vector<model::change>& asked_again);
   void settle_sight(std::unique_lock<std::mutex> lock);
   /// Under the lock: of which URIs to ask for the entry.
   [[nodiscard]] std::vector<std::string> note_entries(const model::change& what);
+  /// A change of what `uri` names and nothing beside it.
+  [[nodiscard]] static model::change only_of(std::string uri, bool is_alias);
+  /// Under the lock: whether URIs alone do not say that a change may be told.
+  [[nodiscard]] bool is_unsure(const model::change& what) const;
   /// Under the lock: which watched URIs are told of only once their entry has been found.
-  [[nodiscard]] std::vector<std::string> unsure_of(const model::change& what) const;
+  [[nodiscard]] std::vector<model::change> unsure_of(const model::change& what) const;
   /// What a lookup needs, taken under the lock.
   struct way {
     std::shared_ptr<catalog::lookups> from;
@@ -153,9 +159,9 @@ class announcements final : public rpc::message_source,
   [[nodiscard]] way way_now() const { return sight_ ? way{sight_->from, sight_->through} : way{}; }
   void look_up(const std::string& uri, const way& by);
   void looked_up(const std::string& uri, const std::shared_ptr<const view>& through, std::shared_ptr<const resource> entry);
-  void make_sure_of(const std::string& uri, const way& by);
-  void made_sure_of(const std::string& uri, const std::shared_ptr<const view>& through, const resource& entry);
-  [[nodiscard]] bool note_content(std::string_view uri, std::string_view title, bool is_exact, bool is_sure);
+  void make_sure_of(model::change what, const way& by);
+  void made_sure_of(const model::change& what, const std::shared_ptr<const view>& through);
+  [[nodiscard]] bool note_content(const model::change& what, bool is_sure);
   [[nodiscard]] bool note(const model::change& what);
   [[nodiscard]] std::optional<std::string> make_next();
   [[nodiscard]] std::optional<model::change> take();

@@ -60,6 +60,7 @@ std::vector<std::string> announcements::note_entries(const model::change& what) 
   for (auto& one : place->second) {
     if ((!is_whole && one.uri != what.uri) || !is_seen(one.uri)) continue;
     one.title = is_readable(one.uri) ? what.title : std::string();
+    one.is_alias = what.is_alias && ((!one.is_asked_for && !one.is_pending) || one.is_alias);
     one.is_stale = one.is_asked_for;
     if (!std::exchange(one.is_asked_for, true)) asked_for.push_back(one.uri);
   }
@@ -83,7 +84,7 @@ void announcements::looked_up(const std::string& uri, const std::shared_ptr<cons
     auto& one = *found;
     const auto now = way_now();
     const bool is_told = is_seen(uri);
-    const bool is_hidden_or_gone = !entry && now.through && now.through->looks_at_entries();
+    const bool is_hidden_or_gone = !entry && now.through && (now.through->looks_at_entries() || one.is_alias);
     // Told even when another lookup follows: else a resource that never rests would never be told of.
     if (is_told && now.through == through && !is_hidden_or_gone) {
       one.now = std::move(entry);

@@ -19,17 +19,18 @@ bool is_one_proof(const proof* one, const proof* other) {
          one->claims == other->claims;
 }
 
-model::change only_of(const std::string& uri) {
-  model::change out{model::change::what::content, uri, {}};
-  out.is_exact = true;
-  return out;
-}
-
 }  // namespace
 
 bool sees_alike(const caller& one, const caller& other) {
   return one.identity == other.identity && is_one_view(one.view.get(), other.view.get()) &&
          is_one_proof(one.proof.get(), other.proof.get());
+}
+
+model::change announcements::only_of(std::string uri, bool is_alias) {
+  model::change out{model::change::what::content, std::move(uri), {}};
+  out.is_exact = true;
+  out.is_alias = is_alias;
+  return out;
 }
 
 std::uint64_t announcements::sight_changes() const {
@@ -68,10 +69,10 @@ void announcements::settle_sight(std::unique_lock<std::mutex> lock) {
   lock.unlock();
   if (!again) return;
   feed_->reconsider(*this);
-  for (const auto& uri : *again) heard(only_of(uri));
+  for (const auto& what : *again) heard(what);
 }
 
-std::optional<std::vector<std::string>> announcements::look_anew() {
+std::optional<std::vector<model::change>> announcements::look_anew() {
   std::shared_ptr<const view> now;
   for (const auto& one : sight_->who) {
     auto shown = one ? sight_->by->view_of(*one) : nullptr;
@@ -81,21 +82,22 @@ std::optional<std::vector<std::string>> announcements::look_anew() {
   if (is_one_view(now.get(), sight_->through.get())) return std::nullopt;
   sight_->through = std::move(now);
   ++sight_->changes;
-  std::vector<std::string> again;
+  std::vector<model::change> again;
   if (sight_->through) forget_unseen(again);
   return again;
 }
 
-void announcements::forget_unseen(std::vector<std::string>& asked_again) {
-  const auto& seen = *sight_->through;
-  const auto is_told = [&](const std::string& uri) {
+void announcements::forget_unseen(std::vector<model::change>& asked_again) {
+  const auto is_told = [&](const std::string& uri, bool is_alias) {
     if (!is_seen(uri)) return false;
-    if (seen.looks_at_entries()) asked_again.push_back(uri);
-    return !seen.looks_at_entries();
+    auto what = only_of(uri, is_alias);
+    if (!is_unsure(what)) return true;
+    asked_again.push_back(std::move(what));
+    return false;
   };
   for (auto* place : pending_) {
     for (auto& one : place->second) {
-      if (one.is_pending && !is_told(place->first + one.part)) one.is_pending = false;
+      if (one.is_pending && !is_told(place->first + one.part, one.is_alias)) one.is_pending = false;
       if (one.title && !is_readable(place->first + one.part)) one.title = nullptr;
     }
   }
@@ -108,64 +110,75 @@ void announcements::forget_unseen(std::vector<std::string>& asked_again) {
     auto& one = *find_entry(uri);
     one.is_pending = false;
     one.now = nullptr;
-    if (is_seen(uri)) asked_again.push_back(uri);
+    if (is_seen(uri)) asked_again.push_back(only_of(uri, one.is_alias));
   }
 }
 
-/// `is_exact`: of its parts nothing is told. `is_sure`: that it may be told, where the URI alone does not say so.
-bool announcements::note_content(std::string_view uri, std::string_view title, bool is_exact, bool is_sure) {
+bool announcements::is_unsure(const model::change& what) const {
   const auto* seen = present_view();
-  if (seen != nullptr && seen->looks_at_entries() && !is_sure) return false;
-  const auto place = watched_.find(catalog::resource_in(uri));
+  return seen != nullptr && (seen->looks_at_entries() || what.is_alias);
+}
+
+/// `is_sure`: that it may be told, where the URI alone does not say so.
+bool announcements::note_content(const model::change& what, bool is_sure) {
+  if (!is_sure && is_unsure(what)) return false;
+  const auto place = watched_.find(catalog::resource_in(what.uri));
   if (place == watched_.end()) return false;
-  const auto part = catalog::part_in(uri);
+  const bool has_view = present_view() != nullptr;
+  const auto part = catalog::part_in(what.uri);
   bool was_pending = false;
   bool is_new = false;
   for (auto& one : place->second) {
     was_pending = was_pending || one.is_pending;
-    if ((is_exact || !part.empty()) && one.part != part) continue;
-    const auto whole = seen != nullptr ? place->first + one.part : std::string();
+    if ((what.is_exact || !part.empty()) && one.part != part) continue;
+    const auto whole = has_view ? place->first + one.part : std::string();
     if (!is_seen(whole)) continue;
     // A title may stand in the content.
-    const bool has_title = !title.empty() && is_readable(whole);
-    one.title = has_title ? std::make_unique<std::string>(title) : nullptr;
+    const bool has_title = !what.title.empty() && is_readable(whole);
+    one.title = has_title ? std::make_unique<std::string>(what.title) : nullptr;
+    one.is_alias = what.is_alias && (!one.is_pending || one.is_alias);
     if (!std::exchange(one.is_pending, true)) is_new = true;
   }
   if (is_new && !was_pending) pending_.push_back(&*place);
   return is_new;
 }
 
-std::vector<std::string> announcements::unsure_of(const model::change& what) const {
-  std::vector<std::string> all;
-  const auto* seen = present_view();
-  if (seen == nullptr || !seen->looks_at_entries() || what.kind != model::change::what::content) return all;
+std::vector<model::change> announcements::unsure_of(const model::change& what) const {
+  std::vector<model::change> all;
+  if (what.kind != model::change::what::content || !is_unsure(what)) return all;
   const auto place = watched_.find(catalog::resource_in(what.uri));
   if (place == watched_.end()) return all;
   const auto part = catalog::part_in(what.uri);
   for (const auto& one : place->second) {
     if ((what.is_exact || !part.empty()) && one.part != part) continue;
-    if (auto uri = place->first + one.part; is_seen(uri)) all.push_back(std::move(uri));
+    if (auto uri = place->first + one.part; is_seen(uri)) all.push_back(only_of(std::move(uri), what.is_alias));
   }
   return all;
 }
 
-void announcements::make_sure_of(const std::string& uri, const way& by) {
-  by.from->ask(uri, by.through, [to = weak_from_this(), uri, through = by.through](std::shared_ptr<const resource> entry) {
-    if (const auto there = to.lock(); there && entry) there->made_sure_of(uri, through, *entry);
-  });
+void announcements::make_sure_of(model::change what, const way& by) {
+  const auto uri = what.uri;
+  by.from->ask(uri, by.through,
+               [to = weak_from_this(), what = std::move(what),
+                through = by.through](const std::shared_ptr<const resource>& entry) mutable {
+                 const auto there = to.lock();
+                 if (!there || !entry) return;
+                 what.title = entry->title;
+                 there->made_sure_of(what, through);
+               });
 }
 
-void announcements::made_sure_of(const std::string& uri, const std::shared_ptr<const view>& through, const resource& entry) {
+void announcements::made_sure_of(const model::change& what, const std::shared_ptr<const view>& through) {
   std::shared_ptr<rpc::follower> woken;
   bool is_too_old = false;
   {
     const std::lock_guard lock(mutex_);
     if (has_ended_) return;
     is_too_old = way_now().through != through;
-    if (!is_too_old && note_content(uri, entry.title, true, true)) woken = due_wake();
+    if (!is_too_old && note_content(what, true)) woken = due_wake();
   }
   if (woken) woken->wake();
-  if (is_too_old) heard(only_of(uri));
+  if (is_too_old) heard(only_of(what.uri, what.is_alias));
 }
 
 }  // namespace hondana::session

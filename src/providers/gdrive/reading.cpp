@@ -374,13 +374,30 @@ result<reading> gdrive_provider::read(const read_request& request) {
   return made;
 }
 
+bool gdrive_provider::may_follow(const scene& in, const item& from, const caller& who) {
+  const auto* now = &from;
+  for (std::size_t hops = 0; who.view && now->is_shortcut() && hops < most_hops; ++hops) {
+    const auto* next = in.find(now->target);
+    // Of what is not listed no change is told.
+    if (next == nullptr) return true;
+    const auto entry = in.entries().find(next->uri);
+    if (!entry || !is_readable(who, *entry)) return false;
+    now = next->what.get();
+  }
+  return true;
+}
+
 result<resource> gdrive_provider::describe(const describe_request& request) {
   const auto what = address_of(how_.scheme, request.uri);
   if (!what) return tl::unexpected(what.error());
   const auto known = ready(request);
   if (!known) return tl::unexpected(known.error());
   const auto& in = **known;
-  if (auto entry = in.entries().find(request.uri)) return std::move(*entry);
+  if (auto entry = in.entries().find(request.uri)) {
+    const auto* listed = request.who.view ? in.at(request.uri) : nullptr;
+    if (listed != nullptr && !may_follow(in, *listed->what, request.who)) return nothing_there();
+    return std::move(*entry);
+  }
   const bool is_file = what->what == address::place::id || what->what == address::place::path;
   if (!is_file) {
     auto content = what->what == address::place::top ? [&] {
@@ -400,6 +417,7 @@ result<resource> gdrive_provider::describe(const describe_request& request) {
   }
   const auto one = find(in, *what, request);
   if (!one) return tl::unexpected(one.error());
+  if (!may_follow(in, *one->what, request.who)) return nothing_there();
   auto entry = entry_of(*one->what, request.uri, {});
   if (const auto listed = one->uri.empty() ? std::nullopt : in.entries().find(one->uri)) {
     entry = *listed;

@@ -259,11 +259,16 @@ void scene::tell_changes_since(const scene& before, change_listener& to) const {
   std::vector<std::string> heads;  // whose shortcuts are to be told, too
   bool are_starred_changed = false;
   bool are_recent_changed = false;
-  const auto tell = [&](const placed& one) {
+  // `is_own`: of itself, and not because of what it leads to.
+  const auto tell = [&](const placed& one, bool is_own) {
     const auto title = shown(one.what->name);
-    to.content_changed(one.uri, title);
+    if (is_own) {
+      to.content_changed(one.uri, title);
+    } else {
+      to.alias_changed(one.uri, title);
+    }
     // Who may ask for it by its id need not know where it lies, and so not its name.
-    if (const auto by_id = scheme_ + ":///" + one.what->id; by_id != one.uri) to.content_changed(by_id, {});
+    if (const auto by_id = scheme_ + ":///" + one.what->id; by_id != one.uri) to.alias_changed(by_id, {});
     if (told.insert(one.what->id).second) heads.push_back(one.what->id);
   };
   const auto note_views = [&](const placed& one) {
@@ -274,7 +279,7 @@ void scene::tell_changes_since(const scene& before, change_listener& to) const {
   for (const auto& [id, old] : before.placed_) {
     if (const auto* now = find(id); now == nullptr || now->uri != old.uri) {
       is_list_changed = true;
-      tell(old);
+      tell(old, true);
       note_views(old);
     }
   }
@@ -282,7 +287,7 @@ void scene::tell_changes_since(const scene& before, change_listener& to) const {
     const auto* old = before.find(id);
     const bool is_same_place = old != nullptr && old->uri == now.uri;
     if (is_same_place && old->version == now.version && (old->what == now.what || *old->what == *now.what)) continue;
-    if (!is_same_place || old->version != now.version) tell(now);
+    if (!is_same_place || old->version != now.version) tell(now, true);
     is_list_changed = true;
     note_views(now);
     if (old != nullptr) note_views(*old);
@@ -298,7 +303,7 @@ void scene::tell_changes_since(const scene& before, change_listener& to) const {
       heads.pop_back();
       const auto [begin, end] = leading.equal_range(id);
       for (auto at = begin; at != end; ++at) {
-        if (!told.contains(at->second->what->id)) tell(*at->second);
+        if (!told.contains(at->second->what->id)) tell(*at->second, false);
       }
     }
   }
@@ -307,6 +312,10 @@ void scene::tell_changes_since(const scene& before, change_listener& to) const {
     const auto entry = entries_->find(uri);
     const auto old = before.entries_->find(uri);
     if (entry && (!old || old->version != entry->version)) to.content_changed(uri, name);
+  }
+  for (const auto& [slug, name] : before.drives_) {
+    const auto uri = scheme_ + "://" + slug;
+    if (!entries_->find(uri)) to.content_changed(uri, name);
   }
   if (before.drives_ != drives_) to.content_changed(scheme_ + ":///", {});
   if (are_starred_changed) to.content_changed(scheme_ + ":///starred", {});

@@ -72,6 +72,19 @@ TEST(coalescer, an_exact_change_takes_nothing_away_from_one_of_all_parts) {
   EXPECT_FALSE(with.who->all().back().is_exact);
 }
 
+TEST(coalescer, a_change_of_another_name_takes_nothing_away_from_one_of_its_own) {
+  fixture with;
+  ASSERT_TRUE(with.all->watch(with.who, "memo:///a"));
+  model::change other{kind::content, "memo:///a", {}};
+  other.is_alias = true;
+  with.through->take(other);
+  with.through->take({kind::content, "memo:///a", {}});
+  with.through->take(other);
+  ASSERT_TRUE(with.who->has_heard(2));
+  EXPECT_TRUE(with.who->all().front().is_alias);
+  EXPECT_FALSE(with.who->all().back().is_alias);
+}
+
 TEST(coalescer, keeps_nothing_of_what_nobody_watches) {
   fixture with;
   ASSERT_TRUE(with.all->watch(with.who, "memo:///1?above=1"));

@@ -125,6 +125,84 @@ class entries : public testing::Test {
   std::shared_ptr<follower> woken = std::make_shared<follower>();
 };
 
+/// Shows everything.
+class open_view final : public view {
+ public:
+  std::uint64_t id() const noexcept override { return 1; }
+  bool may_see(std::string_view) const override { return true; }
+};
+
+class other_names : public entries {
+ protected:
+  std::shared_ptr<announcements> watch_content(std::shared_ptr<const view> through) {
+    auto made = std::make_shared<announcements>(feed, &manners(), std::nullopt);
+    made->see_as(announcements::side::asks, {"local", {}, std::move(through)}, gate, lookups);
+    EXPECT_TRUE(made->watch("memo:///a", "memo:///a", 100));
+    EXPECT_TRUE(feed->watch(made, "memo:///a"));
+    return made;
+  }
+  void change_alias() {
+    model::change what{kind::content, "memo:///a", {}};
+    what.is_alias = true;
+    feed->publish(what);
+  }
+  /// Two changes of what is not found, of which the first has been looked up when this returns.
+  void change_hidden() {
+    source->put({});
+    change_alias();
+    ASSERT_TRUE(source->wait_until_begun(1));
+    source->hold(true);
+    change_alias();
+    ASSERT_TRUE(source->wait_until_begun(2));
+  }
+};
+
+TEST_F(other_names, are_told_of_to_whoever_has_a_view_once_they_have_been_found_through_it) {
+  const auto by_view = watch_content(std::make_shared<open_view>());
+  const auto by_nobody = watch_content({});
+  ASSERT_NO_FATAL_FAILURE(change_hidden());
+  EXPECT_TRUE(all(*by_view).empty());
+  EXPECT_EQ(all(*by_nobody).size(), 1u) << "who has no view sees everything";
+  by_view->follow(woken);
+  source->put("v2");
+  source->hold(false);
+  ASSERT_TRUE(wait_for_wakes(1));
+  EXPECT_EQ(all(*by_view).size(), 1u);
+}
+
+TEST_F(other_names, change_also_by_themselves_and_that_is_told_at_once) {
+  const auto stream = watch_content(std::make_shared<open_view>());
+  source->hold(true);
+  change();
+  EXPECT_EQ(all(*stream).size(), 1u);
+  EXPECT_EQ(source->begun(), 0);
+}
+
+TEST_F(other_names, that_are_not_found_are_not_told_as_entries_either) {
+  const auto stream = watch(std::make_shared<open_view>());
+  ASSERT_NO_FATAL_FAILURE(change_hidden());
+  EXPECT_TRUE(all(*stream).empty());
+  change();
+  source->hold(false);
+  ASSERT_TRUE(wait_for_wakes(1));
+  EXPECT_FALSE(all(*stream).empty()) << "that it has gone is told of what it is the name of";
+}
+
+TEST_F(other_names, that_are_still_to_be_told_are_looked_for_again_through_another_view) {
+  const auto stream = watch_content({});
+  change_alias();
+  source->put({});
+  source->hold(true);
+  stream->see_as(announcements::side::asks, {"local", {}, std::make_shared<open_view>()}, gate, lookups);
+  ASSERT_TRUE(source->wait_until_begun(1));
+  EXPECT_TRUE(all(*stream).empty());
+  source->put("v2");
+  stream->follow(woken);
+  source->hold(false);
+  ASSERT_TRUE(wait_for_wakes(1));
+  EXPECT_EQ(all(*stream).size(), 1u);
+}
+
 TEST_F(entries, are_told_once_they_have_been_looked_up) {
   const auto stream = watch();
   source->hold(true);

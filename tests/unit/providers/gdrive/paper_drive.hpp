@@ -303,6 +303,10 @@ class attentive final : public change_listener {
  public:
   void list_changed() override { note("list"); }
   void content_changed(std::string_view uri, std::string_view) override { note(std::string(uri)); }
+  void alias_changed(std::string_view uri, std::string_view title) override {
+    note("alias " + std::string(uri));
+    content_changed(uri, title);
+  }
   [[nodiscard]] bool hears(const std::string& what) {
     constexpr std::chrono::seconds patience{20};
     std::unique_lock lock(mutex_);

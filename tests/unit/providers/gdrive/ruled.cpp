@@ -27,6 +27,26 @@ TEST_F(gdrive_ruled, what_is_listed_goes_by_its_path_also_where_it_is_asked_for_
   EXPECT_TRUE(read_as(*drive, "gdrive:///1a", {"gdrive:///1a", "gdrive://my-drive/Plan"}));
 }
 
+TEST_F(gdrive_ruled, a_shortcut_to_what_is_hidden_is_not_described) {
+  paper->hold(paper_file("1a", "Plan"));
+  auto link = paper_file("1s", "Link", std::string(drive::shortcut_type));
+  link.leads_to = drive::shortcut{"1a", "text/plain", {}};
+  paper->hold(link);
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
+  const auto is_described = [&drive](const std::string& uri, std::vector<std::string> seen) {
+    describe_request asked;
+    asked.uri = uri;
+    if (!seen.empty()) asked.who.view = std::make_shared<const only_these>(std::move(seen));
+    return drive->describe(asked).has_value();
+  };
+  for (const auto* uri : {"gdrive://my-drive/Link", "gdrive:///1s"}) {
+    EXPECT_TRUE(is_described(uri, {})) << uri;
+    EXPECT_FALSE(is_described(uri, {uri, "gdrive://my-drive/Link"})) << uri;
+    EXPECT_TRUE(is_described(uri, {uri, "gdrive://my-drive/Link", "gdrive://my-drive/Plan"})) << uri;
+  }
+}
+
 TEST_F(gdrive_ruled, what_is_not_listed_goes_by_its_id_and_by_where_it_would_be_listed) {
   const auto drive = serve();
   EXPECT_EQ(listed(*drive).size(), 2u);

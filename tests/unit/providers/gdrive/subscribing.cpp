@@ -28,6 +28,9 @@ TEST_F(gdrive_told, an_edit_is_told_by_path_by_id_and_of_every_shortcut_that_lea
                           "gdrive://my-drive/Link%20to%20a%20link", "gdrive:///1t"})
     EXPECT_TRUE(ears->hears(uri)) << uri;
   EXPECT_TRUE(ears->hears("list"));
+  EXPECT_FALSE(ears->has_heard("alias gdrive://my-drive/Plan"));
+  for (const auto* uri : {"gdrive:///1a", "gdrive://my-drive/Link", "gdrive:///1s", "gdrive:///1t"})
+    EXPECT_TRUE(ears->has_heard("alias " + std::string(uri))) << "rules may hide the plan: " << uri;
   for (const auto* uri : {"gdrive://my-drive/Other", "gdrive:///1u", "gdrive://my-drive/Another%20link"})
     EXPECT_FALSE(ears->has_heard(uri)) << uri;
 }
@@ -54,6 +57,21 @@ TEST_F(gdrive_told, the_lists_of_starred_and_recent_files_are_told_of_when_they_
   now.is_starred = false;
   paper->change(now);
   EXPECT_TRUE(ears->hears("gdrive:///starred"));
+}
+
+TEST_F(gdrive_told, a_shortcut_that_changes_itself_is_told_of_as_it_is) {
+  paper->hold(paper_file("1a", "Plan"));
+  paper->hold(shortcut_to("1a", "1s", "Link"));
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
+  ears->forget();
+  auto now = shortcut_to("1a", "1s", "Link");
+  now.version = "2";
+  paper->change(now);
+  EXPECT_TRUE(ears->hears("gdrive://my-drive/Link"));
+  EXPECT_TRUE(ears->hears("list"));
+  EXPECT_FALSE(ears->has_heard("alias gdrive://my-drive/Link"));
+  EXPECT_FALSE(ears->has_heard("gdrive://my-drive/Plan"));
 }
 
 TEST_F(gdrive_told, a_drive_is_told_of_when_something_comes_into_it) {
