@@ -101,8 +101,8 @@ result<cut_document> indexer::cut_one(const listed& one, const std::stop_token& 
   // What was made otherwise is read whole, whatever its version.
   auto version = found != known_.end() && found->second.made == one.made ? found->second.version : std::string();
   // Its title may be that of its contents, which a new description alone would lose.
-  const bool is_described_anew = found != known_.end() && digest_of(document_of(entry)) != found->second.described;
-  if (is_described_anew && entry.title.empty()) version.clear();
+  const bool is_described_anew = found != known_.end() && !is_described(found->second, entry, digest_of(document_of(entry)));
+  if (is_described_anew && (entry.title.empty() || is_provisional(entry))) version.clear();
   try {
     auto made = cut(own_call(stop), in, entry, version, on_->options.largest);
     if (made) made->what.made = one.made;

@@ -59,7 +59,6 @@ void indexer::look(const std::stop_token& stop) {
   next_look_ = clock::now() + on_->options.interval;
   shed();
   if (has_to_load_) return;
-  is_look_whole_ = true;
   const auto all = claims();
   list_all(all, stop);
   if (stop.stop_requested() || has_to_load_) return;
@@ -85,7 +84,6 @@ void indexer::list_all(const std::vector<std::string>& all, const std::stop_toke
     const auto looked = look_at(claim, stop);
     if (stop.stop_requested()) return;
     if (looked) continue;
-    is_look_whole_ = false;
     unlisted_.push_back(claim);
     why += (why.empty() ? "cannot list " : "; and ") + claim + ": " + looked.error().public_text;
     if (!looked.error().private_text.empty()) why += " (" + looked.error().private_text + ')';
@@ -96,6 +94,8 @@ void indexer::list_all(const std::vector<std::string>& all, const std::stop_toke
       if (covers(claim, uri)) known.seen = look_;
     }
   }
+  // Until here what is told is how the look before this one ended: what has been listed so far is not all.
+  is_look_whole_ = unlisted_.empty();
   if (why.empty()) return troubles_.end(trouble::lists);
   troubles_.have(trouble::lists, why);
 }
@@ -150,7 +150,8 @@ result<void> indexer::look_at(const std::string& claim, const std::stop_token& s
 
 bool indexer::is_described(const entry_known& known, const resource& entry, std::uint64_t described) {
   // What was read of it said more than its source knows by now.
-  return described == known.described || (known.has_text && is_provisional(entry));
+  return described == known.described ||
+         (known.has_text && is_provisional(entry) && are_alike_outside(described, known.described));
 }
 
 bool indexer::is_to_be_read(const resource& entry, const std::string& made) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <initializer_list>
 #include <system_error>
 
 #include <nettle/sha2.h>
@@ -131,21 +132,30 @@ std::string comparable_owner(std::string_view said) {
 }
 
 std::uint64_t digest_of(const document& what) {
-  std::string all;
-  for (const auto* text : {&what.uri, &what.name, &what.title, &what.description, &what.mime_type, &what.kind, &what.owners}) {
-    append(all, text->size());
-    all += *text;
-  }
+  const auto add = [](std::string& to, std::initializer_list<const std::string*> texts) {
+    for (const auto* text : texts) {
+      append(to, text->size());
+      to += *text;
+    }
+  };
+  std::string inside;
+  add(inside, {&what.title, &what.description});
+  append(inside, what.size.value_or(UINT64_MAX));
+  std::string outside;
+  add(outside, {&what.uri, &what.name, &what.mime_type, &what.kind, &what.owners});
   std::uint64_t audience = 0;
   for (const auto one : what.audience) audience |= one == role::user ? 1u : 2u;
-  append(all, audience);
-  append(all, what.priority ? std::bit_cast<std::uint64_t>(*what.priority) : UINT64_MAX);
-  append(all, what.modified ? static_cast<std::uint64_t>(what.modified->time_since_epoch().count()) : UINT64_MAX);
-  append(all, what.size.value_or(UINT64_MAX));
+  append(outside, audience);
+  append(outside, what.priority ? std::bit_cast<std::uint64_t>(*what.priority) : UINT64_MAX);
+  append(outside, what.modified ? static_cast<std::uint64_t>(what.modified->time_since_epoch().count()) : UINT64_MAX);
   std::uint64_t out = 0;
-  for (const auto byte : digest_of_bytes<8>(all)) out = out << 8 | byte;
+  for (const auto* half : {&inside, &outside}) {
+    for (const auto byte : digest_of_bytes<4>(*half)) out = out << 8 | byte;
+  }
   return out;
 }
+
+bool are_alike_outside(std::uint64_t one, std::uint64_t other) noexcept { return ((one ^ other) & UINT32_MAX) == 0; }
 
 std::string text_to_embed(const document& of, std::string_view heading, std::string_view text) {
   std::string out = of.title.empty() ? of.name : of.title;

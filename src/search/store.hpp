@@ -270,6 +270,8 @@ class store {
 
 /// Of everything but version, language, problem and how it was made; equal for equal ones on every machine.
 [[nodiscard]] std::uint64_t digest_of(const document& what);
+/// Whether two such are of what says the same of itself before anybody looks into it: all but title, description and size.
+[[nodiscard]] bool are_alike_outside(std::uint64_t one, std::uint64_t other) noexcept;
 /// Of what a list says of it, as it is kept.
 [[nodiscard]] inline std::uint64_t described_of(const document& what) { return what.listed ? *what.listed : digest_of(what); }
 /// What a passage is embedded by.
