@@ -2,7 +2,9 @@
 /// store.
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "unit/search/store_contract.hpp"
@@ -89,6 +91,21 @@ TEST_P(store_contract, shows_one_state_for_a_whole_search_whatever_is_committed_
   EXPECT_EQ(again->all[0].score, before->all[0].score);
   EXPECT_EQ(found("common").size(), 2u);
   EXPECT_EQ(found("second third").size(), 2u);
+}
+
+TEST_P(store_contract, commits_of_nothing_leave_those_who_search_alone) {
+  put(named_document("a"), {said("common first")});
+  std::jthread writer([this](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const auto done = store_->commit();
+      if (!done) return ADD_FAILURE() << done.error().private_text;
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    const auto got = store_->find(words_of("common"), {}, 10);
+    ASSERT_TRUE(got) << i << ": " << got.error().public_text << ' ' << got.error().private_text;
+    ASSERT_EQ(got->all.size(), 1u) << i;
+  }
 }
 
 TEST_P(store_contract, tells_by_a_number_whether_anything_was_committed) {
