@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include <hondana/search.hpp>
 #include <hondana/server.hpp>
@@ -128,10 +130,10 @@ class reloadable {
   }
 
   /// Somebody listens over HTTP: sources, also those of later reloads, can have others call.
-  void listens(const parts& whole) {
+  void listens() {
     const std::lock_guard lock(mutex_);
     is_listening_ = true;
-    tell_of_listening(whole);
+    tell_of_listening();
   }
 
   hondana::server& server() noexcept { return server_; }
@@ -222,13 +224,16 @@ class reloadable {
     whole.options.traces = traces_;
     whole.options.search = index_;
     auto done = server_.replace(whole.options, whole.providers);
-    if (done && is_listening_) tell_of_listening(whole);
+    if (!done) return done;
+    served_.assign(whole.providers.begin(), whole.providers.end());
+    if (is_listening_) tell_of_listening();
     return done;
   }
 
-  static void tell_of_listening(const parts& whole) {
-    for (const auto& one : whole.providers) {
-      if (auto* const told = dynamic_cast<model::told_of_listening*>(one.get())) told->server_listens();
+  void tell_of_listening() const {
+    for (const auto& one : served_) {
+      const auto there = one.lock();
+      if (auto* const told = dynamic_cast<model::told_of_listening*>(there.get())) told->server_listens();
     }
   }
 
@@ -278,6 +283,7 @@ class reloadable {
   std::optional<tracing_options> tracing_;
   std::optional<search_options> search_;
   std::shared_ptr<search_index> index_;
+  std::vector<std::weak_ptr<provider>> served_;  // by the configuration that holds now
   bool traces_by_environment_ = false;
   std::shared_ptr<tracer> traces_;  // null: nothing is traced
   server_sandbox sandbox_;
@@ -380,7 +386,7 @@ int run(const serve_command& what) {
     complain(service.error());
     return exit_server;
   }
-  serving.listens(*whole);
+  serving.listens();
   if (!http.tls.certificate.empty()) serving.reload_certificates_of(&*service);
   if (shows_tokens(http))
     serving.log()(

@@ -45,6 +45,9 @@ void describe_handlers(session::context& of) {
   of.self.has_completions = of.catalog->has_variables() || of.handlers->has_completions();
 }
 
+/// Of a source that is let go.
+constexpr std::chrono::minutes longest_end{1};
+
 }  // namespace
 
 /// Outlives the core: a source may still be telling when the server has gone.
@@ -273,8 +276,12 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   for (const auto& gone : sources_) {
     if (std::find(sources.begin(), sources.end(), gone) != sources.end()) continue;
     // Calls under way on it have until their deadline; what then still waits behind stuck threads is dropped.
-    timers_->at(std::chrono::steady_clock::now() + options.call_deadline,
-                [gone] { gone->close(std::chrono::steady_clock::now()); });
+    timers_->at(std::chrono::steady_clock::now() + options.call_deadline, [last = gone, to = bridge_pool_]() mutable {
+      const auto now = std::chrono::steady_clock::now();
+      last->close(now);
+      // It may take its time to end, which no timer has; where nobody takes it, it ends here.
+      static_cast<void>(to->submit([ends = std::move(last)] {}, now + longest_end));
+    });
   }
   const auto before = std::exchange(sources_, std::move(sources));
   const auto now = sources_;
