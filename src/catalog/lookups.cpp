@@ -1,6 +1,8 @@
 /// Asking once for many.
 #include "catalog/lookups.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
 
@@ -9,6 +11,13 @@ namespace {
 
 constexpr std::chrono::seconds patience{5};
 constexpr int most_tries = 3;
+constexpr int most_patient_tries = 8;
+
+/// After so many that failed.
+std::chrono::seconds pause_after(int failures) {
+  constexpr int longest = 5;  // as a power of two
+  return std::chrono::seconds(1LL << std::min(failures - 1, longest));
+}
 
 result<resource> not_there() { return fail(errc::resource_not_found, "Resource not found"); }
 
@@ -20,13 +29,21 @@ void lookups::use(std::shared_ptr<const catalog> from) {
 }
 
 void lookups::ask(const std::string& uri, std::shared_ptr<const view> through, taker done) {
+  ask({uri, std::move(through), false}, std::move(done));
+}
+
+void lookups::ask_patiently(const std::string& uri, std::shared_ptr<const view> through, taker done) {
+  ask({uri, std::move(through), true}, std::move(done));
+}
+
+void lookups::ask(key what, taker done) {
   std::uint64_t source = 0;
   {
     const std::lock_guard lock(mutex_);
-    const auto [place, is_new] = jobs_.try_emplace(key{uri, std::move(through)});
+    const auto [place, is_new] = jobs_.try_emplace(std::move(what));
     auto& one = place->second;
     if (is_new) {
-      const auto asked = from_ ? from_->source_of(uri) : nullptr;
+      const auto asked = from_ ? from_->source_of(place->first.uri) : nullptr;
       one.source = asked ? asked->id() : 0;
       lines_[one.source].next.push_back(place);
     }
@@ -38,6 +55,18 @@ void lookups::ask(const std::string& uri, std::shared_ptr<const view> through, t
   }
   if (!timers_) return go_on(source);
   timers_->at(work::clock::now(), [self = shared_from_this(), source] { self->go_on(source); });
+}
+
+void lookups::wake(const key& which) {
+  std::uint64_t source = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    // It is there: nobody else ends it.
+    const auto place = jobs_.find(which);
+    source = place->second.source;
+    lines_[source].next.push_back(place);
+  }
+  go_on(source);
 }
 
 void lookups::go_on(std::uint64_t source) {
@@ -68,11 +97,13 @@ void lookups::go_on(std::uint64_t source) {
 }
 
 void lookups::finish(jobs::iterator which, const std::vector<taker>& takers, const result<resource>& found) {
-  const bool is_answer = found || found.error().code == errc::resource_not_found || found.error().code == errc::timed_out;
+  const bool is_patient = which->first.is_patient;
+  const bool is_answer =
+      found || found.error().code == errc::resource_not_found || (!is_patient && found.error().code == errc::timed_out);
   std::unique_lock lock(mutex_);
   auto& one = which->second;
   // A source that is busy or unwell says nothing about whether the resource is there.
-  const bool is_tried_again = !is_answer && ++one.failures < most_tries;
+  const bool is_tried_again = !is_answer && ++one.failures < (is_patient ? most_patient_tries : most_tries);
   if (is_tried_again) one.asked.insert(one.asked.end(), takers.begin(), takers.end());
   lock.unlock();
   if (!is_tried_again) {
@@ -90,7 +121,13 @@ void lookups::finish(jobs::iterator which, const std::vector<taker>& takers, con
     if (of_source.next.empty() && of_source.begun == 0 && !of_source.is_going_on) lines_.erase(source);
   } else {
     if (!is_tried_again) one.failures = 0;
-    of_source.next.push_back(which);
+    if (is_tried_again && is_patient && timers_) {
+      timers_->at(work::clock::now() + pause_after(one.failures),
+                  [self = shared_from_this(), key = which->first] { self->wake(key); });
+    } else {
+      of_source.next.push_back(which);
+    }
+    if (of_source.next.empty() && of_source.begun == 0 && !of_source.is_going_on) lines_.erase(source);
   }
   lock.unlock();
   go_on(source);

@@ -40,6 +40,9 @@ class lookups : public std::enable_shared_from_this<lookups> {
   /// Has `done` called once, on any thread, maybe before this returns. `uri` is canonical; the entry is as `through` (may be
   /// null) shows it.
   void ask(const std::string& uri, std::shared_ptr<const view> through, taker done);
+  /// The same for who is to be told only of what was found: a source that is busy or unwell is asked again after a pause which
+  /// grows, for about a minute and a half.
+  void ask_patiently(const std::string& uri, std::shared_ptr<const view> through, taker done);
 
   /// URIs waiting or under way, for tests and figures.
   [[nodiscard]] std::size_t under_way() const;
@@ -48,6 +51,7 @@ class lookups : public std::enable_shared_from_this<lookups> {
   struct key {
     std::string uri;
     std::shared_ptr<const view> through;
+    bool is_patient = false;
     friend auto operator<=>(const key&, const key&) = default;
   };
   struct job {
@@ -64,6 +68,9 @@ class lookups : public std::enable_shared_from_this<lookups> {
     bool is_going_on = false;  // so that sources that answer at once do not nest
   };
 
+  void ask(key what, taker done);
+  /// One whose pause is over.
+  void wake(const key& which);
   /// Begins what may begin of a source.
   void go_on(std::uint64_t source);
   void finish(jobs::iterator which, const std::vector<taker>& takers, const result<resource>& found);

@@ -172,6 +172,50 @@ TEST(lookups, of_one_source_do_not_wait_for_those_of_another) {
   never.wait_for(10);
 }
 
+TEST(lookups, that_are_patient_find_what_a_busy_source_gives_later_than_others_wait_for) {
+  const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
+  std::atomic<int> asked = 0;
+  source->on_list = [&](const list_request&) -> result<list_result> {
+    if (++asked < 6) return fail(asked % 2 == 0 ? errc::overloaded : errc::timed_out, "busy");
+    resource entry;
+    entry.uri = entry.name = "memo:///a";
+    entry.version = "v1";
+    return list_result{{entry}, {}};
+  };
+  const auto made = arrange({source});
+  ASSERT_TRUE(made);
+  const auto all = std::make_shared<lookups>();
+  all->use(*made);
+  outcomes found;
+  all->ask_patiently("memo:///a", nullptr, found.taker());
+  EXPECT_EQ(found.wait_for(1).front(), "v1");
+  EXPECT_EQ(asked, 6);
+  source->on_list = [&](const list_request&) { return list_result{}; };
+  all->ask_patiently("memo:///b", nullptr, found.taker());
+  EXPECT_EQ(found.wait_for(2).back(), "none") << "what is not there is no reason to wait";
+  EXPECT_TRUE(is_over(*all));
+}
+
+TEST(lookups, that_are_patient_pause_where_there_are_timers) {
+  const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
+  std::atomic<int> asked = 0;
+  source->on_list = [&](const list_request&) -> result<list_result> {
+    if (++asked == 1) return fail(errc::overloaded, "busy");
+    return list_result{};
+  };
+  const auto made = arrange({source});
+  ASSERT_TRUE(made);
+  const auto all = std::make_shared<lookups>(16, std::make_shared<work::timers>());
+  all->use(*made);
+  outcomes found;
+  const auto begun = std::chrono::steady_clock::now();
+  all->ask_patiently("memo:///a", nullptr, found.taker());
+  EXPECT_EQ(found.wait_for(1).front(), "none");
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 1s);
+  EXPECT_EQ(asked, 2);
+  EXPECT_TRUE(is_over(*all));
+}
+
 TEST(lookups, that_fail_are_tried_again_and_a_source_that_is_unwell_is_not_taken_for_gone) {
   const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   std::atomic<int> asked = 0;
