@@ -70,46 +70,24 @@ announcements::watch_note* announcements::find(const std::string& uri) {
   return one == place->second.end() ? nullptr : &*one;
 }
 
-bool announcements::unwatch(const std::string& uri) {
+owed announcements::unwatch(const std::string& uri) {
   const std::lock_guard lock(mutex_);
   const auto place = watched_.find(catalog::resource_in(uri));
-  if (place == watched_.end()) return false;
+  if (place == watched_.end()) return owed::nothing;
   const auto* known = find(uri);
-  const bool is_owed = known != nullptr && known->is_pending;
+  const auto left = known == nullptr || !known->is_pending ? owed::nothing
+                    : known->is_alias                      ? owed::change_of_alias
+                                                           : owed::change;
   watched_count_ -=
       std::erase_if(place->second, [part = catalog::part_in(uri)](const auto& note) { return note.part == part; });
   const auto is_pending = [](const auto& note) { return note.is_pending; };
   if (std::none_of(place->second.begin(), place->second.end(), is_pending)) pending_.remove(&*place);
   if (place->second.empty()) watched_.erase(place);
-  return is_owed;
+  return left;
 }
 
-void announcements::owe(const std::string& uri) {
-  std::shared_ptr<rpc::follower> woken;
-  std::optional<way> by;
-  std::optional<model::change> unsure;
-  {
-    const std::lock_guard lock(mutex_);
-    // What was owed in the other way may not have been made sure of yet.
-    if (present_view() != nullptr) unsure = only_of(uri, true);
-  }
-  if (unsure) return heard(*unsure);
-  {
-    const std::lock_guard lock(mutex_);
-    if (auto* one = find(uri)) {
-      const auto place = watched_.find(catalog::resource_in(uri));
-      const auto is_pending = [](const auto& note) { return note.is_pending; };
-      if (std::none_of(place->second.begin(), place->second.end(), is_pending)) pending_.push_back(&*place);
-      one->is_pending = true;
-      woken = due_wake();
-    }
-    if (auto* entry = find_entry(uri)) {
-      entry->is_stale = entry->is_asked_for;
-      if (!std::exchange(entry->is_asked_for, true)) by = way_now();
-    }
-  }
-  if (woken) woken->wake();
-  if (by) look_up(uri, *by);
+void announcements::owe(const std::string& uri, owed what) {
+  if (what != owed::nothing) heard(only_of(uri, what == owed::change_of_alias));
 }
 
 bool announcements::watches(const std::string& uri) {

@@ -27,6 +27,9 @@ namespace hondana::session {
 /// A peer asks for what is told, and reads it. Over HTTP both may come with different tokens.
 enum class announcements_side : std::uint8_t { asks, reads };
 
+/// What was still to be told of a URI.
+enum class owed : std::uint8_t { nothing, change, change_of_alias };
+
 /// Whether two callers see the same by any rules: identity, what was proved, and the view they came with.
 [[nodiscard]] bool sees_alike(const caller& one, const caller& other);
 
@@ -58,13 +61,13 @@ class announcements final : public rpc::message_source,
   void want_lists(bool resources, bool tools, bool prompts);
   /// Adds a watched URI: canonical, and as the peer spells it. False when there would be more than `limit`.
   [[nodiscard]] bool watch(const std::string& uri, const std::string& asked, std::size_t limit);
-  /// True when a change of it was still to be told.
-  bool unwatch(const std::string& uri);
+  /// Returns what was still to be told of it.
+  owed unwatch(const std::string& uri);
   /// The same with changes told as entries. Somebody asks here already.
   [[nodiscard]] bool watch_entry(const std::string& uri, const std::string& asked, std::size_t limit);
-  bool unwatch_entry(const std::string& uri);
+  owed unwatch_entry(const std::string& uri);
   /// A change that was to be told of a URI which was watched in the other way is told in this one.
-  void owe(const std::string& uri);
+  void owe(const std::string& uri, owed what);
   /// Whether a URI is watched in either way.
   [[nodiscard]] bool watches(const std::string& uri);
   /// Whether all of `uris` can be watched together with what is.
@@ -107,9 +110,10 @@ class announcements final : public rpc::message_source,
     std::string title;
     std::shared_ptr<const resource> now;
     bool is_pending = false;
-    bool is_asked_for = false;  // a lookup is under way,
-    bool is_stale = false;      // and will be too old
-    bool is_alias = false;      // what is looked up, or pending, is of another name only
+    bool is_asked_for = false;   // a lookup is under way,
+    bool is_stale = false;       // and will be too old
+    bool is_alias = false;       // all changes that the lookup answers are of another name,
+    bool is_next_alias = false;  // and all since
   };
   struct entry_notes {
     std::map<std::string, std::vector<entry_note>, std::less<>> by_resource;

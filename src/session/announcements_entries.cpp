@@ -37,18 +37,20 @@ announcements::entry_note* announcements::find_entry(const std::string& uri) {
   return one == place->second.end() ? nullptr : &*one;
 }
 
-bool announcements::unwatch_entry(const std::string& uri) {
+owed announcements::unwatch_entry(const std::string& uri) {
   const std::lock_guard lock(mutex_);
-  if (!entries_) return false;
+  if (!entries_) return owed::nothing;
   const auto place = entries_->by_resource.find(catalog::resource_in(uri));
-  if (place == entries_->by_resource.end()) return false;
+  if (place == entries_->by_resource.end()) return owed::nothing;
   const auto* known = find_entry(uri);
-  const bool is_owed = known != nullptr && (known->is_pending || known->is_asked_for);
+  auto left = owed::nothing;
+  if (known != nullptr && (known->is_pending || known->is_asked_for))
+    left = known->is_alias && (!known->is_stale || known->is_next_alias) ? owed::change_of_alias : owed::change;
   const auto gone = std::erase_if(place->second, [&uri](const auto& note) { return note.uri == uri; });
   entries_->count -= gone;
   if (gone != 0) std::erase(entries_->found, uri);
   if (place->second.empty()) entries_->by_resource.erase(place);
-  return is_owed;
+  return left;
 }
 
 std::vector<std::string> announcements::note_entries(const model::change& what) {
@@ -60,9 +62,14 @@ std::vector<std::string> announcements::note_entries(const model::change& what) 
   for (auto& one : place->second) {
     if ((!is_whole && one.uri != what.uri) || !is_seen(one.uri)) continue;
     one.title = is_readable(one.uri) ? what.title : std::string();
-    one.is_alias = what.is_alias && ((!one.is_asked_for && !one.is_pending) || one.is_alias);
-    one.is_stale = one.is_asked_for;
-    if (!std::exchange(one.is_asked_for, true)) asked_for.push_back(one.uri);
+    if (one.is_asked_for) {
+      one.is_next_alias = what.is_alias && (!one.is_stale || one.is_next_alias);
+      one.is_stale = true;
+    } else {
+      one.is_alias = what.is_alias;
+      one.is_asked_for = true;
+      asked_for.push_back(one.uri);
+    }
   }
   return asked_for;
 }
@@ -91,7 +98,10 @@ void announcements::looked_up(const std::string& uri, const std::shared_ptr<cons
       if (!std::exchange(one.is_pending, true)) entries_->found.push_back(uri);
       woken = due_wake();
     }
-    one.is_asked_for = is_told && (std::exchange(one.is_stale, false) || now.through != through);
+    const bool is_stale = std::exchange(one.is_stale, false);
+    const bool is_same_again = now.through != through;
+    one.is_asked_for = is_told && (is_stale || is_same_again);
+    if (is_stale) one.is_alias = one.is_next_alias && (!is_same_again || one.is_alias);
     if (one.is_asked_for) again = now;
   }
   if (woken) woken->wake();

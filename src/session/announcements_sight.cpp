@@ -158,14 +158,14 @@ std::vector<model::change> announcements::unsure_of(const model::change& what) c
 
 void announcements::make_sure_of(model::change what, const way& by) {
   const auto uri = what.uri;
-  by.from->ask(uri, by.through,
-               [to = weak_from_this(), what = std::move(what),
-                through = by.through](const std::shared_ptr<const resource>& entry) mutable {
-                 const auto there = to.lock();
-                 if (!there || !entry) return;
-                 what.title = entry->title;
-                 there->made_sure_of(what, through);
-               });
+  by.from->ask_patiently(uri, by.through,
+                         [to = weak_from_this(), what = std::move(what),
+                          through = by.through](const std::shared_ptr<const resource>& entry) mutable {
+                           const auto there = to.lock();
+                           if (!there || !entry) return;
+                           what.title = entry->title;
+                           there->made_sure_of(what, through);
+                         });
 }
 
 void announcements::made_sure_of(const model::change& what, const std::shared_ptr<const view>& through) {

@@ -56,7 +56,7 @@ result<void> session::subscribe(const model::subscribe& what, const caller& who,
   }
   const auto notes = own_notes();
   let_see(*notes, announcements::side::asks, who);
-  const bool is_owed = notes->unwatch_entry(what.uri);  // from now on it is told in this way
+  const auto left = notes->unwatch_entry(what.uri);  // from now on it is told in this way
   if (!notes->watch(what.uri, what.asked_uri, with.subscriptions)) {
     return fail(errc::overloaded, "This peer watches " + std::to_string(with.subscriptions) +
                                       " resources already. Unsubscribe from some before subscribing to more.");
@@ -68,7 +68,7 @@ result<void> session::subscribe(const model::subscribe& what, const caller& who,
                 "This peer, or all peers of this server together, watch as many resources as there is room for. Subscribe to "
                 "fewer, or try again later.");
   }
-  if (is_owed) notes->owe(what.uri);
+  notes->owe(what.uri, left);
   return {};
 }
 
@@ -157,11 +157,11 @@ result<void> session::subscribe(const model::subscribe_entries& what, const call
                 "list was subscribed to: subscribe to fewer, or try again later.");
   }
   for (std::size_t i = 0; i < what.uris.size(); ++i) {
-    const bool is_owed = notes->unwatch(what.uris[i]);
+    const auto left = notes->unwatch(what.uris[i]);
     if (!notes->watch_entry(what.uris[i], what.asked_uris[i], with.subscriptions)) {
       return fail(errc::internal, "Internal error", "there was room for URIs, and then there was none");
     }
-    if (is_owed) notes->owe(what.uris[i]);
+    notes->owe(what.uris[i], left);
   }
   return {};
 }
