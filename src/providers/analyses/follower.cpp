@@ -248,7 +248,14 @@ void follower::tell(const std::vector<analyses::change>& all, bool are_some_miss
     if (attached.contains(statistics_uri)) changed.insert(std::string(statistics_uri));
     to->list_changed();
   }
-  for (const auto& one : changed) to->content_changed(one, {});
+  for (const auto& one : changed) {
+    // Who sees a prompt's URI need not see the analysis behind it.
+    if (one.starts_with(by_prompt_prefix)) {
+      to->alias_changed(one, {});
+    } else {
+      to->content_changed(one, {});
+    }
+  }
 }
 
 void follower::take_bases(const std::vector<analyses::change>& all, analyses::cache& in) {

@@ -61,6 +61,7 @@ void attached::look(const std::string& uri, entry& one) {
   } else {
     one.state.reset();
   }
+  one.is_alias = ways.size() > 1 || one.ways.size() > 1;
   if (ways == one.ways) return;
   forget_ways(uri, one);
   one.ways = std::move(ways);
@@ -102,6 +103,11 @@ bool attached::has_changed(const std::string& uri) {
   look(uri, one);
   if (one.state != before) return true;
   return one.state && is_racy(*one.state, disk::wall_clock());
+}
+
+bool attached::is_alias(const std::string& uri) const {
+  const auto place = by_uri_.find(uri);
+  return place != by_uri_.end() && place->second.is_alias;
 }
 
 bool attached::shows(const std::string& uri, const root& of, const std::string& path) const {

@@ -32,6 +32,8 @@ class attached {
   [[nodiscard]] std::vector<std::string> of(const root& which) const;
   /// Looks again: whether a peer has to be told. Where the stamp cannot tell, it has.
   [[nodiscard]] bool has_changed(const std::string& uri);
+  /// Whether it is, or was before the last look, reached by a link, and so another name of what may have changed.
+  [[nodiscard]] bool is_alias(const std::string& uri) const;
   /// Whether it is, or was, a folder whose reading shows what is at `path`.
   [[nodiscard]] bool shows(const std::string& uri, const root& of, const std::string& path) const;
 
@@ -44,6 +46,7 @@ class attached {
     std::string path;
     std::optional<disk::stamp> state;  // absent: there was nothing
     bool is_folder = false;
+    bool is_alias = false;
     std::vector<std::string> ways;  // its path, the links on it, and where it really is
   };
 

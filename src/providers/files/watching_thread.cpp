@@ -213,7 +213,13 @@ void watching::state::tell_content(const std::string& uri) {
     const std::lock_guard lock(mutex);
     who = listener;
   }
-  if (who) who->content_changed(uri, to.title_of ? to.title_of(uri) : std::string());
+  if (!who) return;
+  const auto title = to.title_of ? to.title_of(uri) : std::string();
+  if (watched.is_alias(uri)) {
+    who->alias_changed(uri, title);
+  } else {
+    who->content_changed(uri, title);
+  }
 }
 
 }  // namespace hondana::files

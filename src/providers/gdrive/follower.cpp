@@ -297,6 +297,7 @@ void follower::publish() {
   };
   from.sheets = sheets_;
   from.now = std::chrono::system_clock::now();
+  from.before = latest();
   const auto made = scene::make(std::move(from));
   std::shared_ptr<const scene> before;
   std::shared_ptr<change_listener> to;

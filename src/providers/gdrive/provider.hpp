@@ -97,7 +97,7 @@ class gdrive_provider final : public provider,
   [[nodiscard]] bool may_have_unlisted(const scene& in, const item& what, const caller& who) const;
   /// The file itself where it is a shortcut. Errors: resource_not_found, invalid_argument for one that leads in a circle.
   [[nodiscard]] result<found> followed(const scene& in, found from, const call& by) const;
-  /// Whether all that a shortcut leads to, as far as it is listed, may be read by `who`.
+  /// Whether all that a shortcut leads to, as far as it is or was listed, may be read by `who`.
   [[nodiscard]] static bool may_follow(const scene& in, const item& from, const caller& who);
   /// The same file as it is now. Errors: resource_not_found where it is not there any more.
   [[nodiscard]] result<found> now(const scene& in, found from, const call& by);

@@ -375,16 +375,18 @@ result<reading> gdrive_provider::read(const read_request& request) {
 }
 
 bool gdrive_provider::may_follow(const scene& in, const item& from, const caller& who) {
+  if (!who.view) return true;
   const auto* now = &from;
-  for (std::size_t hops = 0; who.view && now->is_shortcut() && hops < most_hops; ++hops) {
+  for (std::size_t hops = 0; now->is_shortcut() && hops < most_hops; ++hops) {
     const auto* next = in.find(now->target);
-    // Of what is not listed no change is told.
+    // Of what never was listed no change is told.
+    if (const auto* last = next == nullptr ? in.ended(now->target) : nullptr) return is_readable(who, *last);
     if (next == nullptr) return true;
     const auto entry = in.entries().find(next->uri);
     if (!entry || !is_readable(who, *entry)) return false;
     now = next->what.get();
   }
-  return true;
+  return !now->is_shortcut();
 }
 
 result<resource> gdrive_provider::describe(const describe_request& request) {

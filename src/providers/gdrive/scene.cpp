@@ -45,6 +45,7 @@ class scene_maker {
     gather();
     place_all();
     list();
+    keep_ended();
     return made_;
   }
 
@@ -169,6 +170,19 @@ class scene_maker {
     made_->entries_ = std::make_unique<const entry_snapshot>(std::move(entries));
   }
 
+  /// Rules about what a shortcut leads to hold for the end of that, too.
+  void keep_ended() {
+    if (!from_.before) return;
+    for (const auto& one : from_.items) {
+      if (!one->is_shortcut() || made_->placed_.contains(one->target)) continue;
+      if (const auto* old = from_.before->find(one->target)) {
+        if (auto entry = from_.before->entries().find(old->uri)) made_->ended_.emplace(one->target, std::move(*entry));
+      } else if (const auto* last = from_.before->ended(one->target)) {
+        made_->ended_.emplace(one->target, *last);
+      }
+    }
+  }
+
   const material from_;
   const std::map<std::string, std::string, std::less<>> slugs_;
   const std::shared_ptr<scene> made_{new scene()};
@@ -194,6 +208,11 @@ const placed* scene::at(std::string_view uri) const {
     return id == nullptr ? nullptr : find(*id);
   }
   return nullptr;
+}
+
+const resource* scene::ended(const std::string& id) const {
+  const auto found = ended_.find(id);
+  return found == ended_.end() ? nullptr : &found->second;
 }
 
 std::string scene::would_be_at(const item& what) const {

@@ -22,6 +22,8 @@
 
 namespace hondana::gdrive {
 
+class scene;
+
 /// What a scene is made of.
 struct material {
   std::string scheme = "gdrive";
@@ -32,6 +34,7 @@ struct material {
   std::function<bool(const std::string& home)> is_whole{};             ///< Whether a home is known whole; empty: all are.
   std::unordered_map<std::string, std::vector<std::string>> sheets{};  ///< Of workbooks, by id.
   std::chrono::system_clock::time_point now{};
+  std::shared_ptr<const scene> before{};  ///< What was served until now; null: nothing.
 };
 
 /// One that is served.
@@ -61,6 +64,8 @@ class scene {
   [[nodiscard]] const placed* at(std::string_view uri) const;
   /// Where a file that is not known would be listed; empty: that depends on folders that are not known.
   [[nodiscard]] std::string would_be_at(const item& what) const;
+  /// The last entry of what is not served any more and shortcuts lead to; null: it was not served before.
+  [[nodiscard]] const resource* ended(const std::string& id) const;
   /// Whether a shortcut's target has a place of its own.
   [[nodiscard]] bool leads_to_listed(const item& shortcut) const;
   /// Drives: slug and name, My Drive first.
@@ -83,6 +88,7 @@ class scene {
   std::unordered_map<std::string, placed> placed_;     // by id
   std::unordered_map<std::string, std::string> keys_;  // resource keys by id
   std::vector<std::pair<std::string, std::string>> drives_;
+  std::unordered_map<std::string, resource> ended_;  // by id
   std::set<std::string> left_out_;
   std::unordered_map<std::string, std::string> roots_;  // URIs of drives, by their ids
   std::unique_ptr<const entry_snapshot> entries_;

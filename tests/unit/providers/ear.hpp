@@ -29,6 +29,18 @@ class ear final : public change_listener {
     told_.emplace_back(uri);
     changed_.notify_all();
   }
+  void alias_changed(std::string_view uri, std::string_view title) override {
+    {
+      const std::lock_guard lock(mutex_);
+      aliases_.emplace_back(uri);
+    }
+    content_changed(uri, title);
+  }
+  /// Whether it was told of `uri` as another name, ever.
+  bool is_alias(const std::string& uri) {
+    const std::lock_guard lock(mutex_);
+    return std::find(aliases_.begin(), aliases_.end(), uri) != aliases_.end();
+  }
   bool hears(const std::string& uri) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, patience, [&] { return std::find(told_.begin(), told_.end(), uri) != told_.end(); });
@@ -59,6 +71,7 @@ class ear final : public change_listener {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::string> told_;
+  std::vector<std::string> aliases_;
   int lists_ = 0;
 };
 

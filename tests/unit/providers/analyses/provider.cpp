@@ -284,6 +284,8 @@ TEST_F(source_of_analyses, tells_of_what_comes_changes_and_goes) {
   const auto id = put("知らせ");
   EXPECT_TRUE(hears->hears(analysis_uri(id)));
   EXPECT_TRUE(hears->hears(by_prompt_of("知らせ")));
+  EXPECT_TRUE(hears->is_alias(by_prompt_of("知らせ"))) << "rules may hide the analysis";
+  EXPECT_FALSE(hears->is_alias(analysis_uri(id)));
   EXPECT_TRUE(hears->hears("wallbounce://statistics"));
   EXPECT_TRUE(hears->hears_lists(2));
   analyses::claim_request wanted;

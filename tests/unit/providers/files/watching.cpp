@@ -198,6 +198,22 @@ TEST_F(watched_files, reached_by_a_link_change_with_what_it_leads_to) {
   flush();
   root_.write("real/a", "2");
   expect_told({"link"});
+  EXPECT_TRUE(ear_->is_alias(root_.uri("link"))) << "rules may show it and hide the file";
+}
+
+TEST_F(watched_files, that_were_reached_by_a_link_are_told_as_another_name_when_what_it_leads_to_has_gone) {
+  root_.write("real/a", "1");
+  root_.write("b", "1");
+  root_.link("link", "real/a");
+  open();
+  attach("link");
+  attach("b");
+  flush();
+  fs::remove(root_.path("real/a"));
+  root_.write("b", "2");
+  expect_told({"link", "b"});
+  EXPECT_TRUE(ear_->is_alias(root_.uri("link")));
+  EXPECT_FALSE(ear_->is_alias(root_.uri("b")));
 }
 
 TEST_F(watched_files, replaced_by_a_link_to_outside_are_told_as_gone) {

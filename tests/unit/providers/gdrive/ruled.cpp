@@ -47,6 +47,33 @@ TEST_F(gdrive_ruled, a_shortcut_to_what_is_hidden_is_not_described) {
   }
 }
 
+TEST_F(gdrive_ruled, the_end_of_what_is_hidden_does_not_have_its_shortcut_described) {
+  paper->hold(paper_file("1a", "Plan"));
+  for (const auto& [id, target] : {std::pair("1s", "1a"), std::pair("1t", "1x")}) {
+    auto link = paper_file(id, std::string("Link ") + id, std::string(drive::shortcut_type));
+    link.leads_to = drive::shortcut{target, "text/plain", {}};
+    paper->hold(link);
+  }
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
+  ears->forget();
+  paper->remove("1a");
+  EXPECT_TRUE(ears->hears("alias gdrive://my-drive/Link%201s"));
+  ears->forget();
+  // Also after the next change.
+  paper->change(paper_file("1b", "Other"));
+  EXPECT_TRUE(ears->hears("gdrive://my-drive/Other"));
+  const auto is_described = [&drive](const std::string& uri, std::vector<std::string> seen) {
+    describe_request asked;
+    asked.uri = uri;
+    asked.who.view = std::make_shared<const only_these>(std::move(seen));
+    return drive->describe(asked).has_value();
+  };
+  EXPECT_FALSE(is_described("gdrive://my-drive/Link%201s", {"gdrive://my-drive/Link%20"}));
+  EXPECT_TRUE(is_described("gdrive://my-drive/Link%201s", {"gdrive://my-drive/"}));
+  EXPECT_TRUE(is_described("gdrive://my-drive/Link%201t", {"gdrive://my-drive/Link%20"})) << "it never led to what is listed";
+}
+
 TEST_F(gdrive_ruled, what_is_not_listed_goes_by_its_id_and_by_where_it_would_be_listed) {
   const auto drive = serve();
   EXPECT_EQ(listed(*drive).size(), 2u);
