@@ -337,6 +337,8 @@ int run(const stdio_command& what) {
   if (isatty(STDIN_FILENO) != 0) {
     std::fputs(greeting({running_program(), stdio_arguments(what.what), whole->providers}).c_str(), stderr);
   }
+  // What goes with a reload is held by the server alone.
+  whole->providers.clear();
   const int code = serve_stdio(serving.server()) == 0 ? exit_ok : exit_server;
   serving.close(code);
   return code;
@@ -392,15 +394,17 @@ int run(const serve_command& what) {
     serving.log()(
         "tokens come in the clear here, for anybody on the way to use; --tls-certificate FILE and --tls-key FILE, or a proxy "
         "that speaks TLS (trusted_proxies below [http]), keep them");
+  // What goes with a reload is held by the server alone.
   auto facts = place_of(http, service->port());
   facts.program = running_program();
   facts.arguments = stdio_arguments(what.what);
-  facts.providers = whole->providers;
+  facts.providers = std::exchange(whole->providers, {});
   facts.callers = callers->told;
   facts.takes_tokens = callers->authenticator && callers->authenticator->takes_tokens();
   facts.has_log_in = callers->authenticator && callers->authenticator->metadata() != nullptr;
   facts.shows_certificate = http.tls.needs_client_certificate || (whole->settings.auth.certificates && !facts.takes_tokens);
   std::fputs(greeting(facts).c_str(), stderr);
+  facts.providers.clear();
   stop.wait();
   const auto patience = whole->settings.http.drain_time;
   serving.log()("stopping; requests under way have at most " + std::to_string(patience.count()) +

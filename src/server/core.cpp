@@ -276,7 +276,7 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   for (const auto& gone : sources_) {
     if (std::find(sources.begin(), sources.end(), gone) != sources.end()) continue;
     // Calls under way on it have until their deadline; what then still waits behind stuck threads is dropped.
-    timers_->at(std::chrono::steady_clock::now() + options.call_deadline, [last = gone, to = bridge_pool_]() mutable {
+    timers_->at(std::chrono::steady_clock::now() + options.call_deadline, [last = gone, to = ending_pool_]() mutable {
       const auto now = std::chrono::steady_clock::now();
       last->close(now);
       // It may take its time to end, which no timer has; where nobody takes it, it ends here.
@@ -382,6 +382,7 @@ bool core::close(std::chrono::steady_clock::time_point until) {
   bool all_left = true;
   for (const auto& one : sources) all_left = one->close(until) && all_left;
   all_left = bridge_pool_->close(until) && all_left;
+  all_left = ending_pool_->close(until) && all_left;
   all_left = handler_pool_->close(until) && all_left;
   return all_left;
 }

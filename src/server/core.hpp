@@ -111,6 +111,7 @@ class core final : public session::context_source, public std::enable_shared_fro
   work::posted<session::context> context_;                             // changed under `mutex_`
   std::shared_ptr<work::pool> handler_pool_;
   std::shared_ptr<work::pool> bridge_pool_;
+  const std::shared_ptr<work::pool> ending_pool_ = std::make_shared<work::pool>("sources that end", 1);
   const std::shared_ptr<bridge::place> bridge_place_ = std::make_shared<bridge::place>();
   neighbours neighbours_;                  // changed under `arranging_`, and at the end
   handler_table handlers_;                 // changed under `arranging_`
