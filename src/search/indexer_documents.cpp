@@ -56,7 +56,8 @@ void indexer::index_pending(const std::stop_token& stop) {
     if (is_in_memory() || now >= next_commit || pending_.empty()) {
       next_commit = now + between_commits;
       if (auto committed = commit(); !committed) return begin_anew(committed.error());
-      tell_state(now >= next_count_);
+      // Of the last one it is told below, with what troubles there are.
+      if (!pending_.empty()) tell_state(now >= next_count_);
     }
     if (now >= next_report) {
       next_report = now + between_reports;
