@@ -187,6 +187,39 @@ TEST_F(other_names, that_are_not_found_are_not_told_as_entries_either) {
   EXPECT_FALSE(all(*stream).empty()) << "that it has gone is told of what it is the name of";
 }
 
+TEST_F(other_names, that_are_owed_after_a_switch_are_looked_for_in_the_other_way_too) {
+  const auto stream = watch_content({});
+  change_alias();
+  const auto left = stream->unwatch("memo:///a");
+  EXPECT_EQ(left, owed::change_of_alias);
+  stream->see_as(announcements::side::asks, {"local", {}, std::make_shared<open_view>()}, gate, lookups);
+  ASSERT_TRUE(stream->watch_entry("memo:///a", "MEMO:///a", 100));
+  source->put({});
+  stream->owe("memo:///a", left);
+  ASSERT_TRUE(source->wait_until_begun(1));
+  source->hold(true);
+  change_alias();
+  ASSERT_TRUE(source->wait_until_begun(2));
+  EXPECT_TRUE(all(*stream).empty());
+}
+
+TEST_F(other_names, that_come_while_their_own_change_is_looked_up_are_not_taken_for_that) {
+  const auto stream = watch(std::make_shared<open_view>());
+  source->put({});
+  source->hold(true);
+  change();
+  ASSERT_TRUE(source->wait_until_begun(1));
+  change_alias();
+  source->hold(false);
+  ASSERT_TRUE(wait_for_wakes(1));
+  EXPECT_EQ(all(*stream).size(), 1u) << "it has gone";
+  ASSERT_TRUE(source->wait_until_begun(2));
+  source->hold(true);
+  change_alias();
+  ASSERT_TRUE(source->wait_until_begun(3));
+  EXPECT_TRUE(all(*stream).empty());
+}
+
 TEST_F(other_names, that_are_still_to_be_told_are_looked_for_again_through_another_view) {
   const auto stream = watch_content({});
   change_alias();
@@ -307,18 +340,20 @@ TEST_F(entries, that_were_still_to_be_told_are_told_in_the_other_way_after_a_swi
   const auto stream = watch();
   change();
   ASSERT_TRUE(wait_for_wakes(1));
-  EXPECT_TRUE(stream->unwatch_entry("memo:///a"));
+  EXPECT_EQ(stream->unwatch_entry("memo:///a"), owed::change);
   ASSERT_TRUE(stream->watch("memo:///a", "memo:///a", 100));
-  stream->owe("memo:///a");
+  stream->owe("memo:///a", owed::nothing);
+  EXPECT_TRUE(all(*stream).empty());
+  stream->owe("memo:///a", owed::change);
   const auto updates = all(*stream);
   ASSERT_EQ(updates.size(), 1u);
   EXPECT_NE(updates.front().find("notifications/resources/updated"), std::string::npos);
   change();
-  EXPECT_TRUE(stream->unwatch("memo:///a"));
-  EXPECT_FALSE(stream->unwatch("memo:///a"));
+  EXPECT_EQ(stream->unwatch("memo:///a"), owed::change);
+  EXPECT_EQ(stream->unwatch("memo:///a"), owed::nothing);
   EXPECT_TRUE(all(*stream).empty());
   ASSERT_TRUE(stream->watch_entry("memo:///a", "MEMO:///a", 100));
-  stream->owe("memo:///a");
+  stream->owe("memo:///a", owed::change);
   ASSERT_TRUE(wait_for_wakes(3));
   EXPECT_EQ(all(*stream), std::vector<std::string>{told(R"("name":"a","version":"v1")")});
 }
