@@ -235,6 +235,22 @@ result<shared_drive> drive_of(const value& from, const std::string& place, std::
   return out;
 }
 
+template <class One>
+using entry_reader = result<One> (*)(const value&, const std::string&, std::vector<oddity>&);
+
+/// What the member `name` of a change says of the file or drive `id`; nothing where it says nothing, or nothing of use.
+template <class One>
+std::optional<One> now_in(const value& from, const std::string& name, const std::string& id, const std::string& place,
+                          std::vector<oddity>& odd, entry_reader<One> read) {
+  const auto* now = given(from, name);
+  if (now == nullptr) return {};
+  const auto inside = below(place, name);
+  auto made = read(*now, inside, odd);
+  if (made && made->id == id) return std::move(*made);
+  note(odd, id, made ? below(inside, "id: is another than " + name + "Id") : std::move(made.error().public_text));
+  return {};
+}
+
 /// Errors where it is not known what has changed.
 result<change> change_of(const value& from, const std::string& place, std::vector<oddity>& odd) {
   if (from.as_object() == nullptr) return bad(place, "expected an object");
@@ -251,26 +267,8 @@ result<change> change_of(const value& from, const std::string& place, std::vecto
   if (removed != nullptr && !removed->as_boolean()) note(odd, out.id, below(place, "removed: expected true or false"));
   out.is_removed = flag_in(from, "removed");
   out.when = time_in(from, "time");
-  if (const auto* now = given(from, "file"); now != nullptr && !is_of_drive) {
-    auto read = file_of(*now, below(place, "file"), odd);
-    if (!read) {
-      note(odd, out.id, std::move(read.error().public_text));
-    } else if (read->id != out.id) {
-      note(odd, out.id, below(place, "file/id: is another than fileId"));
-    } else {
-      out.now = std::move(*read);
-    }
-  }
-  if (const auto* now = given(from, "drive"); now != nullptr && is_of_drive) {
-    auto read = drive_of(*now, below(place, "drive"), odd);
-    if (!read) {
-      note(odd, out.id, std::move(read.error().public_text));
-    } else if (read->id != out.id) {
-      note(odd, out.id, below(place, "drive/id: is another than driveId"));
-    } else {
-      out.drive_now = std::move(*read);
-    }
-  }
+  if (is_of_drive) out.drive_now = now_in(from, "drive", out.id, place, odd, drive_of);
+  if (!is_of_drive) out.now = now_in(from, "file", out.id, place, odd, file_of);
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include "json/utf8.hpp"
 #include "letters/lower_case.hpp"
 #include "model/times.hpp"
+#include "uri/query.hpp"
 
 namespace hondana::search {
 namespace {
@@ -130,17 +131,16 @@ constexpr std::array<parameter, 10> parameters{{{"q", read_words},
                                                 {"owner", read_owner},
                                                 {"wait", read_waiting}}};
 
-result<void> read_parameter(address& into, std::string_view written, std::set<std::string_view>& seen) {
-  const auto equals = std::min(written.find('='), written.size());
-  const auto name = written.substr(0, equals);
+result<void> read_parameter(address& into, const uri::written_parameter& one, std::set<std::string_view>& seen) {
+  const auto name = one.name;
   const auto found =
-      std::find_if(parameters.begin(), parameters.end(), [name](const parameter& one) { return one.name == name; });
+      std::find_if(parameters.begin(), parameters.end(), [name](const parameter& each) { return each.name == name; });
   if (found == parameters.end())
     return wrong_value(name.substr(0, 64),
                        "there is no such parameter. There are q, limit, lang, scheme, uriPrefix, minPriority, "
                        "audience, modifiedSince, owner and wait.");
   if (!seen.insert(found->name).second) return wrong_value(name, "it is there twice.");
-  auto value = percent_decode(equals < written.size() ? written.substr(equals + 1) : std::string_view());
+  auto value = percent_decode(one.value);
   if (!value || value->size() > longest_value) return wrong_value(name, "its value is malformed or too long.");
   if (!json::is_utf8(*value) || json::has_nul(*value)) return wrong_value(name, "its value is no UTF-8 text.");
   return found->read(into, *value);
@@ -157,9 +157,7 @@ result<address> parse_address(std::string_view uri) {
   rest.remove_prefix(1);
   std::set<std::string_view> seen;
   while (!rest.empty()) {
-    const auto end = std::min(rest.find('&'), rest.size());
-    if (auto read = read_parameter(out, rest.substr(0, end), seen); !read) return tl::unexpected(std::move(read.error()));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (auto read = read_parameter(out, uri::take_parameter(rest), seen); !read) return tl::unexpected(std::move(read.error()));
   }
   if (out.waits && seen.size() > 1) return wrong_value("wait", "it goes with no other parameter.");
   if (out.what.q.empty() && !out.waits && !seen.empty())

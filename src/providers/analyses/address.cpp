@@ -10,6 +10,7 @@
 #include <hondana/uri.hpp>
 
 #include "analyses/key.hpp"
+#include "uri/query.hpp"
 
 namespace hondana::wallbounce {
 namespace {
@@ -56,15 +57,12 @@ result<void> take(address& into, std::string_view name, std::string_view text) {
 result<void> read_query(address& into, std::string_view query) {
   std::vector<std::string_view> seen;
   while (!query.empty()) {
-    const auto end = std::min(query.find('&'), query.size());
-    const auto one = query.substr(0, end);
-    query.remove_prefix(std::min(end + 1, query.size()));
-    if (one.empty()) continue;
-    const auto equals = std::min(one.find('='), one.size());
-    const auto name = one.substr(0, equals);
+    const bool is_empty = query.front() == '&';
+    const auto [name, written] = uri::take_parameter(query);
+    if (is_empty) continue;
     if (std::find(seen.begin(), seen.end(), name) != seen.end()) return wrong(name.substr(0, 64), "given twice");
     seen.push_back(name);
-    const auto text = percent_decode(one.substr(std::min(equals + 1, one.size())));
+    const auto text = percent_decode(written);
     if (!text) return wrong(name.substr(0, 64), text.error().public_text);
     if (text->size() > longest_value) return wrong(name.substr(0, 64), "too long");
     if (auto taken = take(into, name, *text); !taken) return taken;

@@ -1,11 +1,9 @@
 /// Values by variable.
 #include "providers/analyses/completing.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,12 +23,6 @@ constexpr std::size_t most_named = 100;
 constexpr std::size_t most_seen = 2'000;
 /// The same when their contents have to be read, too.
 constexpr std::size_t most_opened = 50;
-
-std::string chosen_before(const complete_request& request, std::string_view name) {
-  const auto found =
-      std::find_if(request.context.begin(), request.context.end(), [name](const auto& one) { return one.first == name; });
-  return found == request.context.end() ? std::string() : found->second;
-}
 
 /// Goes through the newest that the caller may see, until `each` says that it is enough.
 result<void> each_seen(const complete_request& request, const analyses::cache& in,
@@ -76,7 +68,7 @@ result<void> add_providers(const analyses::cache& in, const std::string& id, std
 
 result<std::vector<std::string>> providers_for(const complete_request& request, const analyses::cache& in) {
   std::set<std::string, std::less<>> names;
-  const auto id = chosen_before(request, "id");
+  const auto id = request.chosen("id");
   result<void> done;
   if (is_id(id)) {
     const auto about = in.in().about(id);
@@ -108,7 +100,7 @@ result<std::vector<std::string>> values_for(const complete_request& request, con
     return texts_of(request, in, [](const analyses::summary& one) { return one.session; });
   }
   if (name == "provider") {
-    if (sees_all && !is_id(chosen_before(request, "id"))) return in.in().names(naming::provider, request.value, most_named);
+    if (sees_all && !is_id(request.chosen("id"))) return in.in().names(naming::provider, request.value, most_named);
     return providers_for(request, in);
   }
   // Which analyses have a tag is not told with them, so that nobody who may not see all of them is told tags.

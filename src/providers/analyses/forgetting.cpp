@@ -40,8 +40,20 @@ class forgetter {
  public:
   forgetter(const ground& on, const call& by, analyses::cache& in) : on_(on), by_(by), in_(in) {}
 
-  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  /// Errors: cancelled; timed_out, saying how many there were.
+  /// Page by page; `page_behind` reads the one that follows a place. Errors: cancelled; timed_out, saying how many there were.
+  template <class Place, class Reading>
+  [[nodiscard]] result<std::uint64_t> forget_pages(const Reading& page_behind) {
+    for (Place behind;;) {
+      if (auto may = may_go_on(); !may) return tl::unexpected(std::move(may.error()));
+      const auto page = page_behind(behind);
+      if (!page) return tl::unexpected(page.error());
+      if (auto done = forget(page->all); !done) return tl::unexpected(std::move(done.error()));
+      if (page->is_last) return count_;
+      behind = page->next;
+    }
+  }
+
+ private:
   [[nodiscard]] result<void> may_go_on() const {
     if (by_.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
     if (std::chrono::steady_clock::now() >= by_.deadline) return too_many_to_see(count_);
@@ -58,7 +70,6 @@ class forgetter {
     return {};
   }
 
- private:
   const ground& on_;
   const call& by_;
   analyses::cache& in_;
@@ -67,30 +78,16 @@ class forgetter {
 
 /// All that the caller may read of a selection.
 result<std::uint64_t> forget_readable(const ground& on, const call& by, const analyses::selection& which, analyses::cache& in) {
-  forgetter with(on, by, in);
-  std::string behind;
-  for (;;) {
-    if (auto may = with.may_go_on(); !may) return tl::unexpected(std::move(may.error()));
-    const auto page = in.in().list(which, behind, forgotten_at_once);
-    if (!page) return tl::unexpected(page.error());
-    if (auto done = with.forget(page->all); !done) return tl::unexpected(std::move(done.error()));
-    if (page->is_last) return with.count();
-    behind = page->next;
-  }
+  return forgetter(on, by, in).forget_pages<std::string>([&](const auto& behind) {
+    return in.in().list(which, behind, forgotten_at_once);
+  });
 }
 
 /// The same of what rests on a resource.
 result<std::uint64_t> forget_readable_on(const ground& on, const call& by, const std::string& context, analyses::cache& in) {
-  forgetter with(on, by, in);
-  analyses::store::place_in_based behind;
-  for (;;) {
-    if (auto may = with.may_go_on(); !may) return tl::unexpected(std::move(may.error()));
-    const auto page = in.in().based_on(context, behind, forgotten_at_once);
-    if (!page) return tl::unexpected(page.error());
-    if (auto done = with.forget(page->all); !done) return tl::unexpected(std::move(done.error()));
-    if (page->is_last) return with.count();
-    behind = page->next;
-  }
+  return forgetter(on, by, in).forget_pages<analyses::store::place_in_based>([&](const auto& behind) {
+    return in.in().based_on(context, behind, forgotten_at_once);
+  });
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 /// Completing paths, keys and layers, without what the caller may not see.
-#include <algorithm>
 #include <utility>
 
 #include <hondana/completion.hpp>
@@ -17,12 +16,6 @@ namespace {
 /// Of all keys of a file or of merged layers, so many are offered.
 constexpr std::size_t most_keys = 20'000;
 constexpr std::size_t most_key_bytes = 4u << 20;
-
-std::string chosen(const complete_request& request, std::string_view variable) {
-  const auto found =
-      std::find_if(request.context.begin(), request.context.end(), [&](const auto& one) { return one.first == variable; });
-  return found == request.context.end() ? std::string() : found->second;
-}
 
 /// Keys, level by level, so that of more than are offered those near the top are.
 class key_list {
@@ -115,7 +108,7 @@ result<std::vector<std::string>> set_provider::values_of(const complete_request&
     values = layer_names(request.who);
   } else if (request.argument == "from" || request.argument == "to") {
     values = layer_names(request.who);
-    const auto other = chosen(request, request.argument == "from" ? "to" : "from");
+    const auto other = request.chosen(request.argument == "from" ? "to" : "from");
     values.emplace_back(merged_name);
     std::erase(values, other);
   } else if (request.argument == "key" && is_merged) {
@@ -130,7 +123,7 @@ result<std::vector<std::string>> set_provider::values_of(const complete_request&
     keys.add_below(all);
     return keys.take();
   } else if (request.argument == "key") {
-    const auto path = percent_decode(chosen(request, "path"));
+    const auto path = percent_decode(request.chosen("path"));
     if (!path || path->empty()) return values;
     const auto uri = uri_of_file(set_->name(), *path);
     if (view && (!view->may_see(uri) || !view->may_read(uri))) return values;

@@ -6,6 +6,8 @@
 
 #include <hondana/uri.hpp>
 
+#include "uri/query.hpp"
+
 namespace hondana::docs {
 namespace {
 
@@ -44,12 +46,8 @@ result<void> read_parameters(std::string_view query, address& into) {
   // Rules would know the same without it.
   if (query.ends_with('&')) return fail(errc::invalid_argument, "The URI ends in \"&\". Leave it out, or name what follows.");
   while (!query.empty()) {
-    const auto end = query.find('&');
-    const auto one = query.substr(0, end);
-    query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
-    const auto equals = one.find('=');
-    const auto name = one.substr(0, equals);
-    auto said = percent_decode(equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1));
+    const auto [name, written] = uri::take_parameter(query);
+    auto said = percent_decode(written);
     if (!said) return tl::unexpected(std::move(said.error()));
     if (name == "section" && !into.section && !into.is_set) {
       if (said->empty() || said->size() > longest_section) return fail(errc::invalid_argument, "section: expected a heading.");

@@ -24,12 +24,6 @@ constexpr std::size_t longest_typed = 1000;
 constexpr std::chrono::seconds longest_typing_wait{2};
 constexpr std::size_t looks_between_checks = 256;
 
-std::string chosen(const complete_request& request, std::string_view variable) {
-  const auto found =
-      std::find_if(request.context.begin(), request.context.end(), [&](const auto& one) { return one.first == variable; });
-  return found == request.context.end() ? std::string() : found->second;
-}
-
 /// As a value of `{+path}`: what has a meaning in URIs, or is no UTF-8, is escaped, so that it expands to the listed URI.
 std::string written_in_template(std::string_view path) {
   if (!json::is_utf8(path)) return percent_encode(path, true);
@@ -103,7 +97,7 @@ result<complete_result> docs_provider::complete_paths(const scene& in, const com
 
 result<complete_result> docs_provider::complete_sections(const scene& in, const complete_request& request) {
   address what;
-  what.path = decoded_or_same(chosen(request, "path"));
+  what.path = decoded_or_same(request.chosen("path"));
   const auto found = find(in, what, request.who);
   if (!found || !is_readable(request.who, (*found)->entry)) return complete_result();
   // People do not wait longer for what they type; it is rendered behind it, and there the next time.

@@ -363,10 +363,9 @@ result<complete_result> files_provider::complete(const complete_request& request
     if (is_late) return tl::unexpected(listed.error());
     return complete_path(**of, listed ? listed->get() : nullptr, request.value, request);  // without a list, the folder itself
   }
-  const auto path =
-      std::find_if(request.context.begin(), request.context.end(), [](const auto& one) { return one.first == "path"; });
-  if (path == request.context.end()) return complete_result{{}, 0, false};
-  return complete_range(**of, path->second, request.argument == "lines", request.value, request);
+  const auto path = request.chosen("path");
+  if (path.empty()) return complete_result{{}, 0, false};
+  return complete_range(**of, path, request.argument == "lines", request.value, request);
 }
 
 result<void> files_provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {

@@ -10,6 +10,7 @@
 #include <hondana/uri.hpp>
 
 #include "providers/files/window.hpp"
+#include "uri/query.hpp"
 
 namespace hondana::files {
 namespace {
@@ -43,13 +44,6 @@ std::optional<range> parse_value(range_unit unit, std::string_view value) {
   const auto last = number(value.substr(dash + 1));
   if (!last || *last < *first) return std::nullopt;
   return range{unit, *first, last};
-}
-
-/// Takes what stands before `mark` off the front, and the mark with it.
-std::string_view take_until(std::string_view& rest, char mark) noexcept {
-  const auto front = rest.substr(0, rest.find(mark));
-  rest.remove_prefix(front.size() < rest.size() ? front.size() + 1 : front.size());
-  return front;
 }
 
 std::string plural(std::uint64_t count, std::string_view noun) {
@@ -142,15 +136,13 @@ result<extent> locate_lines(const open_file& file, std::uint64_t size, const ran
 result<std::optional<range>> parse_range(std::string_view query) {
   std::optional<range> found;
   while (!query.empty()) {
-    const auto parameter = take_until(query, '&');
-    auto value_text = parameter;
-    const auto name = take_until(value_text, '=');
+    const auto [name, written] = uri::take_parameter(query);
     if (name != "lines" && name != "bytes") {
       return fail(errc::resource_not_found,
                   "Files have no parameter of that name. Ask for parts with ?lines=10-40 or ?bytes=0-4095.");
     }
     if (found) return fail(errc::invalid_argument, "Give either \"lines\" or \"bytes\", and that once.");
-    const auto value = percent_decode(value_text);
+    const auto value = percent_decode(written);
     if (value) found = parse_value(name == "lines" ? range_unit::lines : range_unit::bytes, *value);
     if (!found) return malformed(name);
   }

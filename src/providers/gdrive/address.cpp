@@ -7,6 +7,7 @@
 
 #include "drive/ids.hpp"
 #include "letters/slug.hpp"
+#include "uri/query.hpp"
 
 namespace hondana::gdrive {
 namespace {
@@ -19,12 +20,8 @@ tl::unexpected<failure> no_such_file(std::string what) {
 
 result<void> read_parameters(std::string_view query, address& into) {
   while (!query.empty()) {
-    const auto end = query.find('&');
-    const auto one = query.substr(0, end);
-    query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
-    const auto equals = one.find('=');
-    const auto name = one.substr(0, equals);
-    auto said = percent_decode(equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1));
+    const auto [name, written] = uri::take_parameter(query);
+    auto said = percent_decode(written);
     if (!said) return tl::unexpected(std::move(said.error()));
     if (name == "sheet" && !into.sheet) {
       if (said->empty() || said->size() > longest_sheet_name)

@@ -1,5 +1,4 @@
 /// Completing drives, paths, ids and sheets, without what the caller may not see.
-#include <algorithm>
 #include <utility>
 
 #include <hondana/completion.hpp>
@@ -15,12 +14,6 @@ namespace {
 
 constexpr std::size_t most_values = 100;
 constexpr std::size_t longest_typed = 1000;
-
-std::string chosen_for(const complete_request& request, std::string_view variable) {
-  const auto found =
-      std::find_if(request.context.begin(), request.context.end(), [&](const auto& one) { return one.first == variable; });
-  return found == request.context.end() ? std::string() : found->second;
-}
 
 /// A path of a URI as a value of `{+path}`: people's letters, and escapes where a character has a meaning in URIs.
 std::string as_value(std::string_view path) {
@@ -59,7 +52,7 @@ complete_result answer_from(match::best<candidate_value> best) {
 }  // namespace
 
 complete_result gdrive_provider::complete_paths(const scene& in, const complete_request& request) const {
-  const auto drive = chosen_for(request, "drive");
+  const auto drive = request.chosen("drive");
   const auto prefix = how_.scheme + "://" + (drive.empty() ? std::string(my_drive) : drive) + '/';
   const bool wants_sheets = request.uriTemplate.ends_with("{?sheet}");
   match::matcher fits(language::folded(percent_decode(request.value).value_or(request.value).substr(0, longest_typed)));
@@ -112,7 +105,7 @@ result<complete_result> gdrive_provider::complete(const complete_request& reques
   if (request.argument == "path") return complete_paths(in, request);
   if (request.argument == "id") return complete_ids(in, request);
   if (request.argument != "sheet") return complete_result();
-  const auto uri = canonical_uri(how_.scheme + "://" + chosen_for(request, "drive") + '/' + chosen_for(request, "path"));
+  const auto uri = canonical_uri(how_.scheme + "://" + request.chosen("drive") + '/' + request.chosen("path"));
   // As it is listed: everything else is escaped.
   const auto* one = uri ? in.at(listed_spelling(*uri)) : nullptr;
   if (one == nullptr) return complete_result();

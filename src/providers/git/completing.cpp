@@ -104,12 +104,6 @@ std::string path_value(std::string_view path) {
 
 }  // namespace
 
-std::string completing::chosen(std::string_view variable) const {
-  const auto found =
-      std::find_if(request_.context.begin(), request_.context.end(), [&](const auto& one) { return one.first == variable; });
-  return found == request_.context.end() ? std::string() : found->second;
-}
-
 complete_result completing::without_repository() const {
   if (is_about("format")) return complete_from(request_.value, {"markdown", "json"});
   return {{}, 0, false};
@@ -148,8 +142,8 @@ result<complete_result> completing::revisions(git_repository* in, const std::fun
   if (!request_.who.view || is_about("ref")) return complete_from(request_.value, names);
   // Rules of a view are dear: only what could be sent is held against them.
   const auto best = best_fitting(request_.value, std::move(names), most_asked + 1);
-  const auto front = prefix_of(chosen("repo")) + std::string(name_of(what())) + '/' +
-                     (is_about("to") ? percent_encode(chosen("from")) + ".." : std::string());
+  const auto front = prefix_of(request_.chosen("repo")) + std::string(name_of(what())) + '/' +
+                     (is_about("to") ? percent_encode(request_.chosen("from")) + ".." : std::string());
   std::vector<std::string> seen;
   for (std::size_t i = 0; i < std::min(best.size(), most_asked); ++i) {
     if (auto go = when.ask(); !go) return tl::unexpected(std::move(go.error()));
@@ -167,9 +161,9 @@ result<complete_result> completing::paths(git_repository* in, const concealment&
                                           const std::function<bool()>& is_stopped) const {
   const auto about = what();
   const bool is_parameter = about == topic::log || about == topic::diff || about == topic::changes;
-  address at{.repo = chosen("repo"), .what = topic::tree};
+  address at{.repo = request_.chosen("repo"), .what = topic::tree};
   for (const auto* variable : {"rev", "ref", "to"})
-    if (at.rev.empty()) at.rev = chosen(variable);
+    if (at.rev.empty()) at.rev = request_.chosen(variable);
   if (at.rev.empty()) at.rev = "HEAD";
   const auto decoded = is_parameter ? result<std::string>(request_.value) : percent_decode(request_.value);
   const auto typed = decoded ? *decoded : request_.value;
@@ -203,7 +197,7 @@ result<complete_result> completing::paths(git_repository* in, const concealment&
 
 result<complete_result> completing::authors(git_repository* in, const concealment& hides,
                                             const std::function<bool()>& is_stopped) const {
-  const auto ref = chosen("ref");
+  const auto ref = request_.chosen("ref");
   const auto from = resolve(in, ref.empty() ? "HEAD" : ref, "ref");
   if (!from) return complete_result{{}, 0, false};
   std::map<std::string, std::size_t> counts;

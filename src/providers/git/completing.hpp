@@ -20,8 +20,6 @@ class completing {
   explicit completing(const complete_request& request) noexcept : request_(request) {}
 
   [[nodiscard]] bool is_about(std::string_view variable) const noexcept { return request_.argument == variable; }
-  /// The value of a variable that has been chosen already; empty: none.
-  [[nodiscard]] std::string chosen(std::string_view variable) const;
 
   /// Without a repository only formats can be told.
   [[nodiscard]] complete_result without_repository() const;

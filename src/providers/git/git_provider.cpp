@@ -391,7 +391,7 @@ result<complete_result> git_provider::complete(const complete_request& request) 
     }
     return complete_from(request.value, names);
   }
-  const auto found = repositories_.find(asked.chosen("repo"));
+  const auto found = repositories_.find(request.chosen("repo"));
   if (found == repositories_.end()) return asked.without_repository();
   return answered(
       options_, request, [&] { return target_in(found->second, address{.repo = found->first}); },

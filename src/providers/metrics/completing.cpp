@@ -16,15 +16,9 @@ namespace {
 
 constexpr std::size_t longest_offered = 200;
 
-std::string chosen(const complete_request& request, std::string_view name) {
-  for (const auto& [variable, value] : request.context)
-    if (variable == name) return value;
-  return {};
-}
-
 /// The metric that was chosen, if the caller may see it.
 std::string chosen_metric(const complete_request& request, const completing_source& from) {
-  auto name = chosen(request, "name");
+  auto name = request.chosen("name");
   if (!series::is_metric_name(name) || (from.may_see && !from.may_see(name))) return {};
   return name;
 }

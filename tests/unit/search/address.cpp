@@ -55,7 +55,10 @@ TEST(search_address, refusals_name_the_parameter_and_what_is_expected) {
   EXPECT_EQ(refusal("q=a%00b"), "q: its value is no UTF-8 text.");
   EXPECT_EQ(refusal("wait=now"), "wait: expected complete: until everything is indexed that is there now.");
   EXPECT_EQ(refusal("wait=complete&q=a"), "wait: it goes with no other parameter.");
-  EXPECT_NE(refusal("Q=a").find("there is no such parameter"), std::string::npos);
+  EXPECT_EQ(refusal("q"), "q: expected words to search for, at most 1024 bytes of them.");
+  EXPECT_EQ(refusal("q=a&"), "accepted");
+  for (const auto* query : {"Q=a", "&q=a", "q=a&&", "=a"})
+    EXPECT_NE(refusal(query).find("there is no such parameter"), std::string::npos) << query;
   EXPECT_EQ(parse_address("search:///x").error().code, errc::resource_not_found);
   EXPECT_EQ(parse_address("search://x/").error().code, errc::resource_not_found);
 }

@@ -112,12 +112,14 @@ TEST_F(ranges, of_both_kinds_at_once_or_twice_are_refused) {
   EXPECT_EQ(complaint("f.txt?lines=1-2&bytes=0-3"), "Give either \"lines\" or \"bytes\", and that once.");
   EXPECT_EQ(complaint("f.txt?bytes=0-3&lines=1-2"), "Give either \"lines\" or \"bytes\", and that once.");
   EXPECT_EQ(complaint("f.txt?lines=1&lines=2"), "Give either \"lines\" or \"bytes\", and that once.");
+  EXPECT_EQ(complaint("f.txt?lines=1&"), "no error");
 }
 
 TEST_F(ranges, other_parameters_and_fragments_name_no_resource) {
   root_.write("f.txt", "one\n");
   EXPECT_EQ(read_error(*files_, root_.uri("f.txt?line=1")), errc::resource_not_found);
   EXPECT_EQ(read_error(*files_, root_.uri("f.txt?LINES=1")), errc::resource_not_found);
+  EXPECT_EQ(read_error(*files_, root_.uri("f.txt?&lines=1")), errc::resource_not_found);
   EXPECT_EQ(read_error(*files_, root_.uri("f.txt#top")), errc::resource_not_found);
 }
 

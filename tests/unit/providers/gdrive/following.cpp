@@ -7,6 +7,18 @@ namespace {
 
 struct gdrive_following : served_drive {
   [[nodiscard]] static std::string detail_of(const gdrive_provider& of) { return of.health().detail; }
+  /// There is a shared drive, Sales.
+  void share_sales() {
+    drive::shared_drive sales;
+    sales.id = "0Sales";
+    sales.name = "Sales";
+    paper->shared = {sales};
+  }
+  [[nodiscard]] static drive::file file_of_sales(std::string id, std::string name) {
+    auto made = paper_file(std::move(id), std::move(name), "text/plain", "0Sales");
+    made.drive_id = "0Sales";
+    return made;
+  }
 };
 
 TEST_F(gdrive_following, five_thousand_files_take_a_request_for_each_thousand) {
@@ -167,12 +179,8 @@ TEST_F(gdrive_following, a_stale_token_of_changes_crawls_again_and_loses_nothing
 }
 
 TEST_F(gdrive_following, shared_drives_come_by_their_own_logs_and_go) {
-  drive::shared_drive sales;
-  sales.id = "0Sales";
-  sales.name = "Sales";
-  paper->shared = {sales};
-  auto theirs = paper_file("1s", "Offer", "text/plain", "0Sales");
-  theirs.drive_id = "0Sales";
+  share_sales();
+  auto theirs = file_of_sales("1s", "Offer");
   paper->hold(theirs);
   paper->seen_by_user.insert("1s");
   paper->hold(paper_file("1a", "Mine"));
@@ -195,15 +203,11 @@ TEST_F(gdrive_following, shared_drives_come_by_their_own_logs_and_go) {
 }
 
 TEST_F(gdrive_following, a_file_that_moves_to_a_shared_drive_is_there_and_nowhere_else) {
-  drive::shared_drive sales;
-  sales.id = "0Sales";
-  sales.name = "Sales";
-  paper->shared = {sales};
+  share_sales();
   paper->hold(paper_file("1a", "Offer"));
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Offer"));
-  auto moved = paper_file("1a", "Offer", "text/plain", "0Sales");
-  moved.drive_id = "0Sales";
+  const auto moved = file_of_sales("1a", "Offer");
   paper->change(moved, "0Sales");
   paper->change(moved);
   EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://sales/Offer"); }));
@@ -211,10 +215,7 @@ TEST_F(gdrive_following, a_file_that_moves_to_a_shared_drive_is_there_and_nowher
 }
 
 TEST_F(gdrive_following, a_file_that_moves_to_a_drive_that_is_not_served_goes) {
-  drive::shared_drive sales;
-  sales.id = "0Sales";
-  sales.name = "Sales";
-  paper->shared = {sales};
+  share_sales();
   for (const auto* id : {"1a", "1b", "1c"}) {
     paper->hold(paper_file(id, id));
     paper->put(id, "", "secret");
@@ -225,8 +226,7 @@ TEST_F(gdrive_following, a_file_that_moves_to_a_drive_that_is_not_served_goes) {
   EXPECT_EQ(listed(*drive).size(), 4u);
   EXPECT_TRUE(read(*drive, "gdrive:///1a"));
   const auto moved = [](const char* id) {
-    auto one = paper_file(id, id, "text/plain", "0Sales");
-    one.drive_id = "0Sales";
+    auto one = file_of_sales(id, id);
     one.version = "2";
     return one;
   };
@@ -266,13 +266,8 @@ TEST_F(gdrive_following, what_a_read_has_found_out_gives_way_to_what_is_newer) {
 }
 
 TEST_F(gdrive_following, without_shared_drives_none_is_served_whatever_was_before) {
-  drive::shared_drive sales;
-  sales.id = "0Sales";
-  sales.name = "Sales";
-  paper->shared = {sales};
-  auto theirs = paper_file("1s", "Offer", "text/plain", "0Sales");
-  theirs.drive_id = "0Sales";
-  paper->hold(theirs);
+  share_sales();
+  paper->hold(file_of_sales("1s", "Offer"));
   paper->put("1s", "", "offer");
   paper->seen_by_user.insert("1s");
   paper->hold(paper_file("1a", "Mine"));
@@ -288,13 +283,8 @@ TEST_F(gdrive_following, without_shared_drives_none_is_served_whatever_was_befor
 }
 
 TEST_F(gdrive_following, a_drive_with_a_problem_of_googles_does_not_keep_the_others_from_being_followed) {
-  drive::shared_drive sales;
-  sales.id = "0Sales";
-  sales.name = "Sales";
-  paper->shared = {sales};
-  auto theirs = paper_file("1s", "Offer", "text/plain", "0Sales");
-  theirs.drive_id = "0Sales";
-  paper->hold(theirs);
+  share_sales();
+  paper->hold(file_of_sales("1s", "Offer"));
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://sales/Offer"));
   auto why = refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive has a problem.");
@@ -306,10 +296,7 @@ TEST_F(gdrive_following, a_drive_with_a_problem_of_googles_does_not_keep_the_oth
 }
 
 TEST_F(gdrive_following, one_drive_that_refuses_leaves_the_others_as_they_are) {
-  drive::shared_drive sales;
-  sales.id = "0Sales";
-  sales.name = "Sales";
-  paper->shared = {sales};
+  share_sales();
   paper->before_page = [&](const drive::list_request& what, const drive::errand&) {
     if (what.in == drive::list_request::corpus::user)
       paper->refuse("files", refusal(drive::trouble::forbidden, errc::access_denied, "You are no member. Ask for access."));

@@ -75,7 +75,9 @@ TEST(gdrive_addresses, ids_that_are_none_are_not_found) {
 TEST(gdrive_addresses, parameters_are_checked) {
   EXPECT_EQ(address_of("gdrive", "gdrive://my-drive/a?sheet=Q1%20%26").value().sheet, "Q1 &");
   EXPECT_TRUE(address_of("gdrive", "gdrive:///1aB?format=original").value().is_original);
+  EXPECT_TRUE(address_of("gdrive", "gdrive:///1aB?format=original&").value().is_original);
   for (const auto* uri : {"gdrive:///1aB?sheet=", "gdrive:///1aB?format=pdf", "gdrive:///1aB?x=1", "gdrive:///recent?sheet=a",
+                          "gdrive:///1aB?sheet", "gdrive:///1aB?&format=original", "gdrive:///1aB?format=original&&",
                           "gdrive:///1aB?sheet=a&sheet=b", "gdrive:///1aB?sheet=a&format=original"}) {
     const auto what = address_of("gdrive", uri);
     ASSERT_FALSE(what) << uri;
