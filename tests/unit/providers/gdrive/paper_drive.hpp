@@ -312,9 +312,10 @@ class attentive final : public change_listener {
     const std::lock_guard lock(mutex_);
     told_.clear();
   }
-  [[nodiscard]] bool has_heard(const std::string& what) {
+  [[nodiscard]] bool has_heard(const std::string& what) { return times_heard(what) > 0; }
+  [[nodiscard]] std::ptrdiff_t times_heard(const std::string& what) {
     const std::lock_guard lock(mutex_);
-    return std::find(told_.begin(), told_.end(), what) != told_.end();
+    return std::count(told_.begin(), told_.end(), what);
   }
 
  private:
