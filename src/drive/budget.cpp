@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 namespace hondana::drive {
 namespace {
@@ -12,6 +13,14 @@ namespace {
 constexpr std::uint64_t turns_between = 16;
 
 constexpr std::array<std::string_view, lanes> lane_names{"a read", "a look for changes", "the crawl"};
+
+refusal no_turn(trouble what, errc code, std::string why) {
+  refusal out;
+  out.what = what;
+  out.why.code = code;
+  out.why.public_text = std::move(why);
+  return out;
+}
 
 }  // namespace
 
@@ -51,19 +60,20 @@ bool budget::is_first(lane of) const noexcept {
   return !waits(0, place);
 }
 
-result<void> budget::take(lane of, clock::time_point until, const std::stop_token& stop) {
+answer<void> budget::take(lane of, clock::time_point until, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   auto& waiting = waiting_[static_cast<std::size_t>(of)];
-  const auto leave = [&](tl::unexpected<failure> why) {
+  const auto leave = [&](refusal why) -> answer<void> {
     --waiting;
     // Who was behind may be first now.
     wake();
-    return result<void>(std::move(why));
+    return tl::unexpected(std::move(why));
   };
   ++waiting;
   for (bool has_waited = false;; has_waited = true) {
     if (stop.stop_requested())
-      return leave(fail(errc::cancelled, "it was cancelled while it waited for its turn to ask Google Drive"));
+      return leave(
+          no_turn(trouble::cancelled, errc::cancelled, "it was cancelled while it waited for its turn to ask Google Drive"));
     const auto at = clock::now();
     fill(at);
     const auto next = next_turn(at);
@@ -80,12 +90,14 @@ result<void> budget::take(lane of, clock::time_point until, const std::stop_toke
       const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
       const auto in_time = seconds > 1 ? " in " + std::to_string(seconds) + " seconds" : std::string(" later");
       const auto turn = "the turn of " + std::string(lane_names[static_cast<std::size_t>(of)]) + " does not come in time";
-      auto why =
-          paused_until_ > at
-              ? fail(errc::timed_out, "Google has said that it is asked too much, so that " + turn + "; try again" + in_time)
-              : fail(errc::timed_out,
-                     "Google Drive is asked as often as the quota lets it already, and " + turn + "; try again" + in_time);
-      why.value().retry = std::chrono::ceil<std::chrono::milliseconds>(wait);
+      // How often we ask is our own doing, and says nothing of whether Google is there.
+      auto why = paused_until_ > at
+                     ? no_turn(trouble::rate_limited, errc::overloaded,
+                               "Google has said that it is asked too much, so that " + turn + "; try again" + in_time)
+                     : no_turn(trouble::busy, errc::overloaded,
+                               "Google Drive is asked as often as requests_per_minute lets it already, and " + turn +
+                                   "; try again" + in_time + ", or raise it");
+      why.why.retry = std::chrono::ceil<std::chrono::milliseconds>(wait);
       return leave(std::move(why));
     }
     // Whoever takes a turn, leaves or pauses wakes all.

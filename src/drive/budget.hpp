@@ -8,7 +8,7 @@
 #include <mutex>
 #include <stop_token>
 
-#include <hondana/error.hpp>
+#include "drive/refusal.hpp"
 
 namespace hondana::drive {
 
@@ -33,8 +33,9 @@ class budget {
   explicit budget(rate allowed);
 
   /// Waits for a turn. A lane goes only when nobody waits in one before it, except that every sixteenth turn is of whoever
-  /// waits longest. Errors: timed_out when the turn would come after `until`, at once, with `retry`; cancelled.
-  [[nodiscard]] result<void> take(lane of, clock::time_point until, const std::stop_token& stop);
+  /// waits longest. Errors: when the turn would come after `until`, at once and with `retry`: rate_limited where Google has
+  /// said that nothing is to go, else busy; cancelled. Their texts are without what was to be done.
+  [[nodiscard]] answer<void> take(lane of, clock::time_point until, const std::stop_token& stop);
   /// Nothing goes for so long; a longer pause of before stays.
   void pause(clock::duration so_long);
 

@@ -200,15 +200,14 @@ answer<endpoint::answer> exchanges::once(attempt& of) {
   seat on_the_way(*this);
   if (!on_the_way.take(of)) {
     const bool is_stopped = of.how.stop.stop_requested();
-    return tl::unexpected(refused(is_stopped ? trouble::cancelled : trouble::timed_out,
-                                  is_stopped ? errc::cancelled : errc::timed_out, of.what.doing,
-                                  is_stopped ? "it was cancelled" : "the crawl's other requests have taken all the time"));
+    return tl::unexpected(
+        refused(is_stopped ? trouble::cancelled : trouble::busy, is_stopped ? errc::cancelled : errc::overloaded, of.what.doing,
+                is_stopped ? "it was cancelled" : "the crawl's other requests have taken all the time; try again later"));
   }
   if (auto turn = budget_.take(of.how.of, of.until, of.how.stop); !turn) {
-    const auto what = turn.error().code == errc::cancelled ? trouble::cancelled : trouble::timed_out;
-    refusal out{.what = what, .why = std::move(turn.error())};
-    out.why.public_text = "cannot " + of.what.doing + ": " + out.why.public_text;
-    return tl::unexpected(std::move(out));
+    auto& why = turn.error();
+    why.why.public_text = "cannot " + of.what.doing + ": " + why.why.public_text;
+    return tl::unexpected(std::move(why));
   }
   auto request = request_of(of, token);
   endpoint::endpoint::sink sink{};

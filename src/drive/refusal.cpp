@@ -31,6 +31,7 @@ constexpr std::array trouble_names{named_trouble{"not_found", trouble::not_found
                                    named_trouble{"page_token_gone", trouble::page_token_gone},
                                    named_trouble{"rate_limited", trouble::rate_limited},
                                    named_trouble{"daily_limit", trouble::daily_limit},
+                                   named_trouble{"busy", trouble::busy},
                                    named_trouble{"bad_range", trouble::bad_range},
                                    named_trouble{"bad_request", trouble::bad_request},
                                    named_trouble{"gone", trouble::gone},
@@ -170,6 +171,7 @@ errc code_of(trouble what) noexcept {
       return errc::content_changed;
     case trouble::rate_limited:
     case trouble::daily_limit:
+    case trouble::busy:
       return errc::overloaded;
     case trouble::bad_range:
     case trouble::bad_request:
@@ -287,8 +289,8 @@ bool refusal::is_of_one_file() const noexcept {
 }
 
 bool refusal::may_pass() const noexcept {
-  return what == trouble::rate_limited || what == trouble::daily_limit || what == trouble::unavailable ||
-         what == trouble::stalled || what == trouble::timed_out;
+  return what == trouble::rate_limited || what == trouble::daily_limit || what == trouble::busy ||
+         what == trouble::unavailable || what == trouble::stalled || what == trouble::timed_out;
 }
 
 refusal refusal_of(int status, std::string_view body, std::optional<std::chrono::milliseconds> retry_after,

@@ -28,6 +28,7 @@ enum class trouble : std::uint8_t {
   page_token_gone,   ///< The token of a list or of changes is not taken any more: begin anew.
   rate_limited,      ///< Too much for now, after all attempts; `why.retry` says for how long.
   daily_limit,       ///< dailyLimitExceeded, quotaExceeded: for today. `why.retry` is set.
+  busy,              ///< Our own budget or seats have no turn in time; `why.retry` says when there is one. Nothing was asked.
   bad_range,         ///< 416: the range begins behind the end.
   bad_request,       ///< Drive does not understand it: 400 of any other reason. A defect of ours, or a bad `also` of a query.
   gone,              ///< 410 that is about no page token.

@@ -206,7 +206,9 @@ result<void> connection::judge(const ground& on, CURLcode how) const {
       return cannot(errc::source_unavailable, "it closes the connection without an answer");
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
-      return cannot(errc::source_unavailable, "the connection broke, or it refuses the certificate that was shown");
+      return cannot(errc::source_unavailable, on.target.origin.starts_with("https:")
+                                                  ? "the connection broke, or it refuses the certificate that was shown"
+                                                  : "the connection broke; see whether something else listens there");
     case CURLE_OUT_OF_MEMORY:
       return cannot(errc::source_unavailable, "there is no memory");
     case CURLE_UNSUPPORTED_PROTOCOL:

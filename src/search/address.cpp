@@ -12,6 +12,7 @@
 #include "json/utf8.hpp"
 #include "letters/lower_case.hpp"
 #include "model/times.hpp"
+#include "search/prefixes.hpp"
 #include "uri/query.hpp"
 
 namespace hondana::search {
@@ -78,7 +79,7 @@ result<void> read_prefix(address& into, const std::string& value) {
   if (value.empty() || !std::all_of(value.begin(), value.end(), is_visible))
     return wrong_value("uriPrefix",
                        "expected the beginning of a URI as lists spell it: visible ASCII, the rest percent-encoded.");
-  into.what.which.uri_prefix = value;
+  begin_with(into.what.which, value);
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include "search/cutting.hpp"
 #include "search/lists.hpp"
 #include "search/making.hpp"
+#include "search/prefixes.hpp"
 #include "search/query.hpp"
 #include "search/ranking.hpp"
 #include "search/sight.hpp"
@@ -206,7 +207,7 @@ result<bridge::search_answer> engine::search(const call& by, const bridge::surro
                                              const bridge::search_query& what) const {
   question asked{what.q, what.limit, {}};
   const auto& filter = what.filter;
-  asked.which.uri_prefix = filter.uri_prefix;
+  begin_with(asked.which, filter.uri_prefix);
   asked.which.mime_type = filter.mime_type;
   asked.which.kind = filter.kind;
   asked.which.audience = filter.audience;
@@ -217,7 +218,10 @@ result<bridge::search_answer> engine::search(const call& by, const bridge::surro
   if (has_more) asked.limit = 50;
   auto found = find(by, in, asked);
   if (!found) return tl::unexpected(std::move(found.error()));
-  const catalog::filter rest(filter);
+  // The store has seen to the beginning of the URI, however it is spelled.
+  auto others = filter;
+  others.uri_prefix.clear();
+  const catalog::filter rest(std::move(others));
   std::uint64_t steps = 0;
   bridge::search_answer out;
   out.is_complete = found->is_complete;

@@ -109,7 +109,10 @@ resource entry_of(const document& what) {
 }
 
 bool passes(const document_filter& which, const document& what) noexcept {
-  if (!which.uri_prefix.empty() && !what.uri.starts_with(which.uri_prefix)) return false;
+  if (!which.uri_prefix.empty() && !what.uri.starts_with(which.uri_prefix) &&
+      std::none_of(which.more_prefixes.begin(), which.more_prefixes.end(),
+                   [&what](const std::string& one) { return what.uri.starts_with(one); }))
+    return false;
   if (!which.scheme.empty() && scheme_of(what.uri) != which.scheme) return false;
   if (!which.language.empty() && !language::is_in_range(what.language, which.language)) return false;
   if (!which.mime_type.empty()) {

@@ -71,6 +71,7 @@ struct passage_id {
 /// Which documents may be found. All that is set must hold; what a document does not state never holds of it.
 struct document_filter {
   std::string uri_prefix{};
+  std::vector<std::string> more_prefixes{};  ///< With it: how else that beginning is written (`begin_with`).
   std::string scheme{};
   std::string language{};   ///< A range: "ja" has "ja-JP".
   std::string mime_type{};  ///< `type/subtype`, or `type/` for all of a type.

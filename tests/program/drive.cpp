@@ -111,6 +111,21 @@ TEST(program_drive, sheets_and_notes_come_out_of_the_confined_child) {
   EXPECT_NE(slides.find("Say this slowly"), std::string::npos) << slides;
 }
 
+TEST(program_drive, a_read_shows_where_sheets_end_and_gives_the_file_of_a_text_where_that_is_asked_for) {
+  served_google drive;
+  const auto book = drive.google.add(
+      {.name = "Book", .type = drive_test::mime::spreadsheet, .sheets = {{"A", {{"a", "b"}}}, {"B", {{"c", "d"}}}}});
+  const auto memo = drive.google.add(
+      {.name = "memo.txt", .type = "text/plain", .bytes = "\x89\xEF\x8B\x63\x82\xCC\x8B\x63\x8E\x96\x98\x5E\n"});
+  served server(drive.options());
+  const auto sheets = run({"read", "gdrive:///" + book, "--on", server.url()});
+  EXPECT_EQ(sheets.output, "a,b\n\nc,d\n") << sheets.errors;
+  EXPECT_EQ(run({"read", "gdrive:///" + book + "?sheet=B", "--on", server.url()}).output, "c,d\n");
+  EXPECT_EQ(run({"read", "gdrive:///" + memo, "--on", server.url()}).output, "会議の議事録\n") << "in the sandbox, too";
+  EXPECT_EQ(run({"read", "gdrive:///" + memo, "--original", "--on", server.url()}).output,
+            "\x89\xEF\x8B\x63\x82\xCC\x8B\x63\x8E\x96\x98\x5E\n");
+}
+
 TEST(program_drive, a_crawl_that_was_killed_goes_on_and_does_not_start_over) {
   served_google drive;
   drive.google.seed(R"({"generate": {"files": 5000, "perFolder": 50}})");

@@ -152,7 +152,7 @@ constexpr flag wait_flag{
     .number = number_bounds{0, 86'400, false}};
 constexpr flag original_flag{
     .name = "original",
-    .help = "The file that a document (docs://…) is the text of, as it is",
+    .help = "The file that a document (docs://…, gdrive://…) is the text of, as it is",
     .details = "Without it a document's text is written alone, and standard error says so where the file came with it."};
 constexpr flag arguments_flag{.name = "arguments",
                               .value = "JSON",

@@ -100,9 +100,15 @@ void tell_masked(const task& what, const std::vector<read_item>& items) {
       "; `redact = false` in the server's [[source]] leaves them as they are");
 }
 
+/// Of a source whose documents come as texts, with the file itself behind them or one text for each sheet.
+bool is_of_documents(std::string_view scheme) {
+  const auto plain = letters::in_lower_case(scheme);
+  return plain == "docs" || plain == "gdrive" || plain.starts_with("gdrive-");
+}
+
 bool is_whole_document(const std::string& uri) {
   const auto parts = split_uri(uri);
-  return letters::is_same(parts.scheme, "docs") && !parts.query;
+  return is_of_documents(parts.scheme) && !parts.query;
 }
 
 /// Where the bytes of one read go.
@@ -136,13 +142,18 @@ class destination {
   result<void> take_later(const std::vector<read_item>& items) {
     for (std::size_t i = 1; i < items.size() && i <= later_.size(); ++i) {
       const auto& one = items[i];
-      const bool is_original = items.front().is_text && !one.is_text && one.uri == items.front().uri + "?format=original";
+      // Its URI may be by path where the document was asked for by id.
+      const bool is_original = items.front().is_text && !one.is_text && one.uri.ends_with("?format=original");
       if (i == 1 && is_dropped_ && !is_original) return too_much();
       if (is_original) {
         if (!what_.line.has(quiet_flag))
           say("left out: the file itself (" + visible_in_line(one.mimeType) + ", " + human_size(one.size) +
               "); --original gives it");
         continue;
+      }
+      if (items[i - 1].is_text && one.is_text && !cutter_) {
+        // Such as sheets, which would go over into each other.
+        if (auto done = give(last_ == '\n' ? "\n" : "\n\n"); !done) return done;
       }
       if (auto done = pass(i, later_[i - 1]); !done) return done;
     }
@@ -172,6 +183,7 @@ class destination {
   [[nodiscard]] bool has_enough() const { return cutter_ && cutter_->is_over(); }
   result<void> give(std::string_view bytes) {
     if (bytes.empty()) return {};
+    last_ = bytes.back();
     if (file_) return file_->write(bytes);
     const bool is_for_people = what_.shown.shows_output && !what_.line.has(force_flag);
     if (is_for_people && is_first_ && !looks_like_text(bytes))
@@ -203,6 +215,7 @@ class destination {
   text_filter filter_;
   std::size_t item_ = 0;
   bool is_first_ = true;
+  char last_ = '\n';  // of what was written
   std::vector<std::string> later_;
   std::size_t kept_ = 0;
   bool is_dropped_ = false;  // what comes second, since it is too large to be kept
@@ -211,10 +224,11 @@ class destination {
 /// The URI of the file that a document is the text of. Errors: invalid_argument.
 result<std::string> uri_of_original(const std::string& uri) {
   const auto parts = split_uri(uri);
-  if (letters::is_same(parts.scheme, "docs") && !parts.query) return uri + "?format=original";
-  if (letters::is_same(parts.scheme, "docs") && parts.query == "format=original") return uri;
+  if (is_of_documents(parts.scheme) && !parts.query) return uri + "?format=original";
+  if (is_of_documents(parts.scheme) && parts.query == "format=original") return uri;
   return fail(errc::invalid_argument,
-              "--original is for whole documents of a source of type docs, docs://SET/PATH, which " + uri + " is not.");
+              "--original is for whole documents of a source of type docs or gdrive, such as docs://SET/PATH, which " + uri +
+                  " is not.");
 }
 
 }  // namespace

@@ -28,7 +28,9 @@ result<void> read_parameters(std::string_view query, address& into) {
         return fail(errc::invalid_argument, "sheet: expected the name of a sheet.");
       into.sheet = std::move(*said);
     } else if (name == "format" && !into.is_original) {
-      if (*said != "original") return fail(errc::invalid_argument, "format: there is original. Leave it out for the text.");
+      if (*said != "original")
+        return fail(errc::invalid_argument,
+                    "format: there is no such form of it. format=original gives the file as it is; leave it out for the text.");
       into.is_original = true;
     } else {
       return fail(errc::invalid_argument,

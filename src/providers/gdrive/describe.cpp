@@ -6,6 +6,7 @@
 #include <hondana/facts.hpp>
 #include <hondana/uri.hpp>
 
+#include "language/language.hpp"
 #include "providers/gdrive/formats.hpp"
 #include "providers/gdrive/naming.hpp"
 
@@ -23,6 +24,12 @@ resource_template template_at(std::string uri, std::string name, std::string tit
 
 }  // namespace
 
+std::string name_shown(const item& of) {
+  auto name = shown(of.name);
+  const auto letters = language::folded(name);
+  return letters.find_first_not_of(' ') == std::string::npos ? of.id : name;
+}
+
 metadata facts_about(const item& of) {
   metadata all;
   all.emplace_back(id_key, of.id);
@@ -37,8 +44,7 @@ resource entry_of(const item& of, std::string uri, const weight& worth) {
   const auto how = format_of(of);
   resource entry;
   entry.uri = std::move(uri);
-  entry.name = shown(of.name);
-  if (entry.name.empty()) entry.name = of.id;
+  entry.name = name_shown(of);
   entry.title = entry.name;
   entry.kind = how.kind;
   entry.mimeType = how.given;

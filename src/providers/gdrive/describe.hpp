@@ -22,6 +22,8 @@ inline constexpr std::string_view original_key = "dev.hondana/original";
 inline constexpr std::string_view problem_key = "dev.hondana/problem";
 inline constexpr std::string_view cut_key = "dev.hondana/cut";
 inline constexpr std::string_view pages_key = "dev.hondana/pages";
+inline constexpr std::string_view charset_key = "dev.hondana/charset";
+inline constexpr std::string_view replaced_key = "dev.hondana/replaced";
 inline constexpr std::string_view sheet_key = "dev.hondana/sheet";
 inline constexpr std::string_view by_link_key = "dev.hondana/exportLink";
 inline constexpr std::string_view offline_key = "dev.hondana/offline";
@@ -29,6 +31,8 @@ inline constexpr std::string_view age_key = "dev.hondana/ageSeconds";
 
 inline constexpr std::string_view folder_mime_type = "inode/directory";
 
+/// A file's name for people, on one line; its id where there is nothing to see of the name.
+[[nodiscard]] std::string name_shown(const item& of);
 /// What is told of a file with its contents, and in its entry. The web link only where it is one by https:.
 [[nodiscard]] metadata facts_about(const item& of);
 [[nodiscard]] resource entry_of(const item& of, std::string uri, const weight& worth);

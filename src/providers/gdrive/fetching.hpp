@@ -50,6 +50,8 @@ struct part {
   std::variant<shared_bytes, std::shared_ptr<byte_reader>> data{};
   bool is_cut = false;
   bool is_original = false;
+  std::string charset{};     ///< What it was before it was converted; empty: it was not.
+  std::size_t replaced = 0;  ///< Places that are not of that encoding.
 };
 
 struct fetched {
@@ -60,7 +62,8 @@ struct fetched {
   std::string problem{};                      ///< What is missing, and why.
 };
 
-/// Whether an error says that Drive cannot be reached now, and not that something is not given.
+/// Whether an error says that Drive cannot be reached now, and not that something is not given. That we ask as often as we let
+/// ourselves is neither.
 [[nodiscard]] bool says_unreachable(const drive::refusal& why) noexcept;
 /// Of these, whether nothing came back at all.
 [[nodiscard]] bool says_cut_off(const drive::refusal& why) noexcept;

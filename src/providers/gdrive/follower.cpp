@@ -214,7 +214,7 @@ result<void> follower::load(const std::stop_token& stop) {
   looks_ = std::move(*looks);
   root_ = std::move(*root);
   for (auto& [id, names] : *sheets) sheets_[id] = std::move(names);
-  return {};
+  return recall_full();
 }
 
 drive::answer<void> follower::apply(batch what) {

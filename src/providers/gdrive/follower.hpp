@@ -148,6 +148,11 @@ class follower {
   [[nodiscard]] static drive::errand errand_of(const std::stop_token& stop, drive::lane of);
   void say(const std::string& line) const;
   void tell_full(const std::string& home);
+  [[nodiscard]] std::string words_for_full() const;
+  /// So that the next process knows of it.
+  void keep_full();
+  /// What the one before this has kept of it.
+  [[nodiscard]] result<void> recall_full();
   /// What people are told, and behind it what only the log is.
   [[nodiscard]] static std::string words_for_log(const failure& why);
   void mind(const std::string& home, const drive::refusal* why);

@@ -101,6 +101,7 @@ void follower::forget_all() {
     sure_at_.reset();
     is_ready_ = false;
   }
+  keep_full();
   publish();
 }
 
@@ -151,6 +152,7 @@ drive::answer<void> follower::find_drives(const std::stop_token& stop) {
       const std::lock_guard lock(mutex_);
       full_.erase(id);
     }
+    keep_full();
     channels_.forget(id);
     say(word_for_home(id) + " is not there any more");
     positions_.erase(id);
@@ -237,6 +239,7 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
     batch beginning;
     beginning.at = at;
     if (auto done = apply(std::move(beginning)); !done) return done;
+    keep_full();
   } else if (!at.next_page.empty()) {
     say("the crawl of " + word_for_home(home) + " goes on where it was");
   }

@@ -184,6 +184,27 @@ result<void> kept::put_who(const std::string& spelled) {
   return put_fact("who", spelled);
 }
 
+result<std::vector<std::string>> kept::full() {
+  const std::lock_guard lock(mutex_);
+  const auto spelled = fact("full");
+  if (!spelled) return tl::unexpected(spelled.error());
+  std::vector<std::string> homes;
+  for (std::string_view rest = *spelled; !rest.empty();) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    homes.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return homes;
+}
+
+result<void> kept::put_full(const std::vector<std::string>& homes) {
+  // My Drive's name is empty, and so each has its end.
+  std::string spelled;
+  for (const auto& one : homes) (spelled += one) += '\n';
+  const std::lock_guard lock(mutex_);
+  return put_fact("full", spelled);
+}
+
 result<void> kept::set_refused(bool is_so) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(is_refused_, is_so) == is_so || !file_.writer.is_open()) return {};
@@ -307,7 +328,7 @@ result<void> kept::put_root(const std::string& id) {
   if (*before == id) return {};
   if (!before->empty()) {
     for (const auto* sql : {"DELETE FROM files", "DELETE FROM positions", "DELETE FROM drives", "DELETE FROM looks",
-                            "DELETE FROM sheets", "DELETE FROM contents"}) {
+                            "DELETE FROM sheets", "DELETE FROM contents", "DELETE FROM facts WHERE name='full'"}) {
       if (auto done = run(sql); !done) return done;
     }
   }

@@ -76,6 +76,8 @@ class kept {
   [[nodiscard]] result<std::string> root();
   /// Who asked Drive when the root was seen last, as `follower_options::who` spells it; empty: not known.
   [[nodiscard]] result<std::string> who();
+  /// Homes with more files than are kept, as they were put last.
+  [[nodiscard]] result<std::vector<std::string>> full();
   /// Names of the sheets of workbooks, by their ids.
   [[nodiscard]] result<std::vector<std::pair<std::string, std::vector<std::string>>>> sheets();
 
@@ -84,6 +86,7 @@ class kept {
   /// Everything else is forgotten when it is another than before.
   [[nodiscard]] result<void> put_root(const std::string& id);
   [[nodiscard]] result<void> put_who(const std::string& spelled);
+  [[nodiscard]] result<void> put_full(const std::vector<std::string>& homes);
   /// A drive that is not ours any more.
   [[nodiscard]] result<void> forget_home(const std::string& home);
   [[nodiscard]] result<void> put_sheets(const std::string& id, const std::vector<std::string>& names);

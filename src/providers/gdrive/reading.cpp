@@ -1,5 +1,6 @@
 /// What a read gives: finding the file, and its contents with what is told of them.
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include <hondana/uri.hpp>
@@ -7,9 +8,11 @@
 #include "bytes/digest.hpp"
 #include "bytes/prepare.hpp"
 #include "model/index_caller.hpp"
+#include "providers/gdrive/converting.hpp"
 #include "providers/gdrive/describe.hpp"
 #include "providers/gdrive/naming.hpp"
 #include "providers/gdrive/provider.hpp"
+#include "providers/gdrive/sheets.hpp"
 
 namespace hondana::gdrive {
 namespace {
@@ -57,7 +60,7 @@ drive::refusal barred(const item& of) {
   made.what = drive::trouble::forbidden;
   made.reason = "cannotDownloadFile";
   made.why = {errc::access_denied,
-              "cannot read \"" + shown(of.name) +
+              "cannot read \"" + name_shown(of) +
                   "\": its owner lets viewers neither download, print nor copy it; have the owner allow it in the file's "
                   "sharing settings",
               {}};
@@ -66,20 +69,14 @@ drive::refusal barred(const item& of) {
 
 void add_facts(content& to, const fetched& from, const part& of) {
   if (!of.sheet.empty()) to.metadata.emplace_back(sheet_key, shown(of.sheet));
+  if (!of.charset.empty()) to.metadata.emplace_back(charset_key, of.charset);
+  if (of.replaced > 0) to.metadata.emplace_back(replaced_key, static_cast<std::int64_t>(of.replaced));
   if (of.is_cut) to.metadata.emplace_back(cut_key, true);
   if (from.is_by_link) to.metadata.emplace_back(by_link_key, true);
   if (!from.problem.empty()) to.metadata.emplace_back(problem_key, from.problem);
   if (!from.age) return;
   to.metadata.emplace_back(offline_key, true);
   to.metadata.emplace_back(age_key, static_cast<std::int64_t>(from.age->count()));
-}
-
-std::string names_of(const std::vector<part>& parts) {
-  constexpr std::size_t most_named = 20;
-  std::string out;
-  for (std::size_t i = 0; i < std::min(parts.size(), most_named); ++i) (out += i == 0 ? "" : ", ") += shown(parts[i].sheet);
-  if (parts.size() > most_named) out += ", …";
-  return out;
 }
 
 }  // namespace
@@ -110,7 +107,8 @@ result<gdrive_provider::found> gdrive_provider::find_by_id(const scene& in, cons
   wait_at_most(how, follower_.is_cut_off() ? little_patience : most_patience);
   auto file = how_.from->file(id, how);
   // Whoever has rules is not told what there is that he may not have.
-  if (!file && by.who.view && !says_unreachable(file.error())) return nothing_there();
+  if (!file && by.who.view && !says_unreachable(file.error()) && file.error().what != drive::trouble::busy)
+    return nothing_there();
   if (!file) return told(file.error(), model::is_index(by.who));
   if (file->is_trashed || (!how_.has_shared_drives && !file->drive_id.empty())) return nothing_there();
   auto what = item_of(*file, file->drive_id);
@@ -137,7 +135,7 @@ result<gdrive_provider::found> gdrive_provider::find(const scene& in, const addr
 
 result<gdrive_provider::found> gdrive_provider::followed(const scene& in, found from, const call& by) const {
   std::set<std::string> seen;
-  const auto name = shown(from.what->name);
+  const auto name = name_shown(*from.what);
   while (from.what->is_shortcut()) {
     if (!seen.insert(from.what->id).second || seen.size() > most_hops)
       return fail(errc::invalid_argument,
@@ -275,17 +273,22 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
   auto target = followed(in, std::move(*one), request);
   if (!target) return tl::unexpected(std::move(target.error()));
   if (target->what->is_folder()) {
-    if (what.sheet || what.is_original) return fail(errc::invalid_argument, "A folder has no sheets and no original.");
+    if (what.sheet || what.is_original)
+      return fail(errc::invalid_argument, "A folder has no sheets and no original. Leave the parameter out for what is in it.");
     if (target->uri.empty()) return fail(errc::resource_not_found, "This folder is not listed here.");
     return read_folder(in, target->uri, request);
   }
   auto file = now(in, std::move(*target), request);
   if (!file) return tl::unexpected(std::move(file.error()));
   const auto how = format_of(*file->what);
+  const auto name = name_shown(*file->what);
   if (what.sheet && how.how != way::workbook)
-    return fail(errc::invalid_argument, "sheet: this is no spreadsheet of Google's. Leave the parameter out.");
+    return fail(errc::invalid_argument,
+                "sheet: \"" + name + "\" is no spreadsheet of Google's, and has no sheets. Leave the parameter out.");
   if (what.is_original && how.how != way::rendered && how.how != way::bytes)
-    return fail(errc::invalid_argument, "format: this has no file of its own. Leave the parameter out.");
+    return fail(errc::invalid_argument, "format: \"" + name +
+                                            "\" was made by one of Google's editors, and there is no file that could be given "
+                                            "as it is. Leave the parameter out.");
   if (file->what->is_barred && how.how != way::none) {
     const auto why = barred(*file->what);
     heed(*file, why, true);
@@ -301,7 +304,17 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
                               : fetcher_.content_of(which, request, request.max_bytes);
   if (!got) {
     heed(*file, got.error(), true);
+    // Lists have to say so from now on: otherwise nobody would look again once it is allowed.
+    if (got.error().reason == "cannotDownloadFile" && !file->uri.empty()) {
+      if (const auto as_it_is = how_.from->file(file->what->id, errand_of(in, *file->what, request)))
+        follower_.noted(*as_it_is);
+    }
     return told(std::move(got.error()), model::is_index(request.who));
+  }
+  if (how.how == way::bytes && !what.is_original) {
+    for (auto& given : got->parts) {
+      if (auto done = convert_to_utf8(given); !done) return tl::unexpected(std::move(done.error()));
+    }
   }
   // Without a version nobody keeps it, nor takes it for what was read while Drive could be reached.
   if (got->age) answer.version.clear();
@@ -311,14 +324,13 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
     if (!file->uri.empty()) follower_.noted_sheets(file->what->id, std::move(names));
   }
   if (what.sheet) {
-    const auto all = names_of(got->parts);
-    std::erase_if(got->parts, [&what](const part& sheet) { return sheet.sheet != *what.sheet; });
-    if (got->parts.empty())
-      return fail(errc::resource_not_found, "The spreadsheet has no sheet of this name.", "it has " + all);
+    const auto is_asked = [&what](const part& sheet) { return sheet.sheet == *what.sheet; };
+    if (std::none_of(got->parts.begin(), got->parts.end(), is_asked))
+      return no_such_sheet({name, asked_uri, got->parts}, *what.sheet, request.who);
+    std::erase_if(got->parts, std::not_fn(is_asked));
     got->parts.resize(1);
   }
   std::uint64_t total = 0;
-  const auto name = shown(file->what->name);
   for (auto& next : got->parts) {
     content item;
     item.name = next.sheet.empty() ? name : name + " / " + shown(next.sheet);
@@ -331,7 +343,7 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
     const bool is_first = answer.contents.empty();
     if (!next.sheet.empty() && !what.sheet && !is_first) item.uri = uri_of_sheet(asked_uri, next.sheet);
     if (next.is_original && !is_first) item.uri = asked_uri + "?format=original";
-    if (how.how == way::rendered && is_first && !next.is_original)
+    if (is_first && ((how.how == way::rendered && !next.is_original) || !next.charset.empty()))
       item.metadata.emplace_back(original_key, asked_uri + "?format=original");
     item.data = std::move(next.data);
     if (const auto* bytes = std::get_if<shared_bytes>(&item.data)) total += (*bytes)->size();
@@ -366,79 +378,13 @@ result<reading> gdrive_provider::read(const read_request& request) {
         what->what == address::place::path && what->uri.find('/', how_.scheme.size() + 3) == std::string::npos;
     if (!is_drive) return read_file(in, *what, request);
     if (what->sheet || what->is_original)
-      return result<reading>(fail(errc::invalid_argument, "A drive has no sheets and no original."));
+      return result<reading>(
+          fail(errc::invalid_argument, "A drive has no sheets and no original. Leave the parameter out for what is in it."));
     if (!in.entries().find(what->uri)) return result<reading>(fail(errc::resource_not_found, "There is no such drive."));
     return read_folder(in, what->uri, request);
   }();
   if (made && !made->version.empty() && made->version == request.if_version) made->contents.clear();
   return made;
-}
-
-bool gdrive_provider::may_follow(const scene& in, const item& from, const caller& who) {
-  if (!who.view) return true;
-  const auto* now = &from;
-  for (std::size_t hops = 0; now->is_shortcut() && hops < most_hops; ++hops) {
-    const auto* next = in.find(now->target);
-    // Of what never was listed no change is told.
-    if (const auto* last = next == nullptr ? in.ended(now->target) : nullptr) return is_readable(who, *last);
-    if (next == nullptr) return true;
-    const auto entry = in.entries().find(next->uri);
-    if (!entry || !is_readable(who, *entry)) return false;
-    now = next->what.get();
-  }
-  return !now->is_shortcut();
-}
-
-result<resource> gdrive_provider::describe(const describe_request& request) {
-  const auto what = address_of(how_.scheme, request.uri);
-  if (!what) return tl::unexpected(what.error());
-  const auto known = ready(request);
-  if (!known) return tl::unexpected(known.error());
-  const auto& in = **known;
-  if (auto entry = in.entries().find(request.uri)) {
-    const auto* listed = request.who.view ? in.at(request.uri) : nullptr;
-    if (listed != nullptr && !may_follow(in, *listed->what, request.who)) return nothing_there();
-    return std::move(*entry);
-  }
-  const bool is_file = what->what == address::place::id || what->what == address::place::path;
-  if (!is_file) {
-    auto content = what->what == address::place::top ? [&] {
-      read_request inside;
-      static_cast<call&>(inside) = static_cast<const call&>(request);
-      return read_folder(in, {}, inside);
-    }()
-                                                     : read_view(in, what->what, request.who);
-    if (!content) return tl::unexpected(std::move(content.error()));
-    resource entry;
-    entry.uri = request.uri;
-    entry.name = content->contents.front().name.empty() ? how_.name : content->contents.front().name;
-    entry.mimeType = content->contents.front().mimeType;
-    entry.kind = what->what == address::place::top ? "folder" : "list";
-    entry.version = std::move(content->version);
-    return entry;
-  }
-  const auto one = find(in, *what, request);
-  if (!one) return tl::unexpected(one.error());
-  if (!may_follow(in, *one->what, request.who)) return nothing_there();
-  auto entry = entry_of(*one->what, request.uri, {});
-  if (const auto listed = one->uri.empty() ? std::nullopt : in.entries().find(one->uri)) {
-    entry = *listed;
-    entry.uri = request.uri;
-  }
-  const auto* placed = in.find(one->what->id);
-  if (what->sheet) {
-    if (placed == nullptr || std::find(placed->sheets.begin(), placed->sheets.end(), *what->sheet) == placed->sheets.end())
-      return fail(errc::resource_not_found, "The spreadsheet has no sheet of this name, or was not read yet.");
-    auto base = entry;
-    base.uri = request.uri.substr(0, request.uri.find('?'));
-    entry = entry_of_sheet(base, *what->sheet);
-    entry.uri = request.uri;
-  }
-  if (what->is_original) {
-    entry.mimeType = one->what->mime_type;
-    entry.size = one->what->size;
-  }
-  return entry;
 }
 
 }  // namespace hondana::gdrive

@@ -287,8 +287,9 @@ void scene::tell_changes_since(const scene& before, change_listener& to) const {
       to.alias_changed(one.uri, title);
     }
     // Who may ask for it by its id need not know where it lies, and so not its name.
+    if (!told.insert(one.what->id).second) return;
+    heads.push_back(one.what->id);
     if (const auto by_id = scheme_ + ":///" + one.what->id; by_id != one.uri) to.alias_changed(by_id, {});
-    if (told.insert(one.what->id).second) heads.push_back(one.what->id);
   };
   const auto note_views = [&](const placed& one) {
     if (one.what->is_folder() || one.what->is_shortcut()) return;

@@ -25,7 +25,13 @@ std::chrono::milliseconds seconds_in(config::table_reader& reader, config::secti
 
 std::string path_under(config::table_reader& reader, std::string_view key) {
   const auto written = reader.text(key);
-  return written ? reader.path(key, *written) : std::string();
+  if (!written) return {};
+  // Relative to its folder it would be the folder.
+  if (written->empty()) {
+    reader.wrong(key, "it is empty and names no file; write the file's path, or leave the key out");
+    return {};
+  }
+  return reader.path(key, *written);
 }
 
 bool is_public_address(std::string_view url) {

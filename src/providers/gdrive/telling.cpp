@@ -21,14 +21,50 @@ std::string follower::words_for_log(const failure& why) {
   return why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')');
 }
 
+std::string follower::words_for_full() const {
+  return "there are more than " + std::to_string(options_.most_files) +
+         " files, and the others are left out; raise max_files, or name fewer drives";
+}
+
 void follower::tell_full(const std::string& home) {
+  bool is_known = false;
   {
     const std::lock_guard lock(mutex_);
-    const bool is_known = !full_.empty();
-    if (!full_.insert(home).second || is_known) return;
+    is_known = !full_.empty();
+    if (!full_.insert(home).second) return;
   }
-  say("there are more than " + std::to_string(options_.most_files) +
-      " files, and the others are left out; raise max_files, or name fewer drives");
+  keep_full();
+  if (!is_known) say(words_for_full());
+}
+
+void follower::keep_full() {
+  std::vector<std::string> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all.assign(full_.begin(), full_.end());
+  }
+  if (auto done = options_.where->put_full(all); !done) say(done.error().public_text);
+}
+
+result<void> follower::recall_full() {
+  auto all = options_.where->full();
+  if (!all) return tl::unexpected(std::move(all.error()));
+  const bool has_room = items_.size() < options_.most_files;
+  bool is_full = false;
+  for (auto& home : *all) {
+    const auto at = positions_.find(home);
+    if (at == positions_.end()) continue;
+    if (has_room && !at->second.is_crawling) {
+      // No log of changes tells of what was left out.
+      at->second.is_crawling = true;
+      at->second.crawl_start.clear();
+    }
+    is_full = true;
+    const std::lock_guard lock(mutex_);
+    full_.insert(std::move(home));
+  }
+  if (is_full && !has_room) say(words_for_full());
+  return {};
 }
 
 bool follower::is_full() const {

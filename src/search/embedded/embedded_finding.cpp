@@ -13,6 +13,27 @@ constexpr std::size_t most_frequencies = 50'000;
 constexpr std::chrono::seconds remembered{60};
 constexpr const char* remark_of_damage = "the index is damaged, and is made anew";
 
+/// Of the prefixes that are the same one spelled otherwise: two parameters each, behind all others.
+constexpr int first_of_more_prefixes = 14;
+
+int place_of_more(std::size_t i) { return first_of_more_prefixes + 2 * static_cast<int>(i); }
+
+std::string prefix_condition(const document_filter& which) {
+  std::string out = "(uri>=?2 AND uri<?3";
+  for (std::size_t i = 0; i < which.more_prefixes.size(); ++i) {
+    const auto at = place_of_more(i);
+    out += " OR uri>=?" + std::to_string(at) + " AND uri<?" + std::to_string(at + 1);
+  }
+  return out + ')';
+}
+
+/// Behind everything that begins so, each prefix's; the first is `uri_prefix`'s.
+std::vector<std::string> ends_of_prefixes(const document_filter& which) {
+  std::vector<std::string> out{which.uri_prefix + "\xFF"};
+  for (const auto& one : which.more_prefixes) out.push_back(one + "\xFF");
+  return out;
+}
+
 /// What `document_filter` says, after `WHERE`, with parameters from ?2; empty when it is open.
 std::string condition_of(const document_filter& which) {
   std::string out;
@@ -20,7 +41,7 @@ std::string condition_of(const document_filter& which) {
     if (!out.empty()) out += " AND ";
     out += one;
   };
-  if (!which.uri_prefix.empty()) add("uri>=?2 AND uri<?3");
+  if (!which.uri_prefix.empty()) add(prefix_condition(which));
   if (!which.scheme.empty()) add("substr(uri,1,length(?4)+1)=?4||':'");
   if (!which.language.empty() && which.language != "*")
     add("(lower(language)=lower(?5) OR lower(substr(language,1,length(?5)+1))=lower(?5)||'-')");
@@ -36,8 +57,13 @@ std::string condition_of(const document_filter& which) {
   return out;
 }
 
-void bind_filter(sqlite::statement& to, const document_filter& which, const std::string& after_prefix) {
-  if (!which.uri_prefix.empty()) to.bind_text(2, which.uri_prefix).bind_text(3, after_prefix);
+/// `ends`: `ends_of_prefixes`, which must outlive the statement's steps.
+void bind_filter(sqlite::statement& to, const document_filter& which, const std::vector<std::string>& ends) {
+  if (!which.uri_prefix.empty()) {
+    to.bind_text(2, which.uri_prefix).bind_text(3, ends.front());
+    for (std::size_t i = 0; i < which.more_prefixes.size(); ++i)
+      to.bind_text(place_of_more(i), which.more_prefixes[i]).bind_text(place_of_more(i) + 1, ends[i + 1]);
+  }
   if (!which.scheme.empty()) to.bind_text(4, which.scheme);
   if (!which.language.empty() && which.language != "*") to.bind_text(5, which.language);
   if (!which.mime_type.empty()) to.bind_text(6, which.mime_type);
@@ -252,9 +278,9 @@ class embedded_state_of_index final : public state_of_index {
     auto asked = by_->on->prepare(sql.c_str());
     if (!asked) return tl::unexpected(std::move(asked.error()));
     const auto expression = expression_of(words, decides);
-    const auto after_prefix = which.uri_prefix + "\xFF";
+    const auto ends = ends_of_prefixes(which);
     asked->bind_text(1, expression);
-    bind_filter(*asked, which, after_prefix);
+    bind_filter(*asked, which, ends);
     asked->bind_pointer(11, &weights, weighing::type_name);
     asked->bind(12, static_cast<std::int64_t>(most) + 1);
     std::uint64_t expected = 0;

@@ -16,7 +16,14 @@ constexpr std::size_t most_lexemes = 500;
 class condition {
  public:
   condition(const document_filter& which, const std::string& stale, arguments& with) : with_(with) {
-    if (!which.uri_prefix.empty()) add("starts_with(d.uri, ", "::text)", which.uri_prefix);
+    if (!which.uri_prefix.empty()) {
+      add("(starts_with(d.uri, ", "::text)", which.uri_prefix);
+      for (const auto& one : which.more_prefixes) {
+        with_.text(proper(one));
+        sql_ += " OR starts_with(d.uri, $" + std::to_string(with_.all().size()) + "::text)";
+      }
+      sql_ += ')';
+    }
     if (!which.scheme.empty()) add("starts_with(d.uri, ", "::text||':')", which.scheme);
     if (!which.language.empty() && which.language != "*")
       add("starts_with(lower(d.language COLLATE \"C\")||'-', lower(", "::text COLLATE \"C\")||'-')", which.language);

@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 using hondana::errc;
 using hondana::drive::budget;
 using hondana::drive::lane;
+using hondana::drive::trouble;
 
 budget::clock::time_point in(std::chrono::milliseconds so_long) { return budget::clock::now() + so_long; }
 
@@ -43,10 +44,12 @@ TEST(drive_budget, gives_no_more_in_a_minute_than_the_minute_has) {
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(it.take(lane::reading, in(20s), {}));
   const auto got = it.take(lane::reading, in(5s), {});
   ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().code, errc::timed_out);
-  ASSERT_TRUE(got.error().retry);
-  EXPECT_GT(*got.error().retry, 15s);
-  EXPECT_LE(*got.error().retry, 20s);
+  EXPECT_EQ(got.error().what, trouble::busy) << "which says nothing of Google";
+  EXPECT_EQ(got.error().why.code, errc::overloaded);
+  EXPECT_NE(got.error().why.public_text.find("requests_per_minute"), std::string::npos) << got.error().why.public_text;
+  ASSERT_TRUE(got.error().why.retry);
+  EXPECT_GT(*got.error().why.retry, 15s);
+  EXPECT_LE(*got.error().why.retry, 20s);
 }
 
 TEST(drive_budget, lets_reads_go_before_the_crawl) {
@@ -90,14 +93,15 @@ TEST(drive_budget, waits_for_no_turn_that_comes_too_late_and_ends_when_it_is_sto
   it.pause(1h);
   const auto late = it.take(lane::reading, in(10s), {});
   ASSERT_FALSE(late);
-  EXPECT_EQ(late.error().code, errc::timed_out);
+  EXPECT_EQ(late.error().what, trouble::rate_limited) << "Google has said so";
+  EXPECT_EQ(late.error().why.code, errc::overloaded);
   std::stop_source stop;
   auto waiting = std::async(std::launch::async, [&] { return it.take(lane::crawling, in(2h), stop.get_token()); });
   until_waiting(it, 1);
   stop.request_stop();
   const auto stopped = waiting.get();
   ASSERT_FALSE(stopped);
-  EXPECT_EQ(stopped.error().code, errc::cancelled);
+  EXPECT_EQ(stopped.error().what, trouble::cancelled);
   EXPECT_EQ(it.now().waiting, 0u);
   EXPECT_GT(it.now().paused_for, 50min);
 }

@@ -232,7 +232,8 @@ TEST(drive_calls, wait_as_long_as_they_are_asked_to_but_not_for_ever) {
   EXPECT_GT(it->now().turns.paused_for, 60s);
   const auto next = it->get_file("abc", within(5));
   ASSERT_FALSE(next);
-  EXPECT_EQ(next.error().what, trouble::timed_out);
+  EXPECT_EQ(next.error().what, trouble::rate_limited);
+  EXPECT_EQ(next.error().why.code, errc::overloaded);
   EXPECT_EQ(it->now().requests, 1u);
 }
 
@@ -327,7 +328,7 @@ TEST(drive_calls, of_a_crawl_leave_connections_to_those_who_wait) {
   auto late = within();
   late.of = hondana::drive::lane::crawling;
   late.until = std::chrono::steady_clock::now() + 20ms;
-  EXPECT_EQ(it->get_file("crawled", late).error().what, trouble::timed_out);
+  EXPECT_EQ(it->get_file("crawled", late).error().what, trouble::busy);
   over.set_value();
   for (auto& one : crawl) EXPECT_TRUE(one.get());
 }

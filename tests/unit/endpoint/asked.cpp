@@ -246,6 +246,11 @@ TEST(asked_endpoint, says_what_is_wrong_with_services_that_are_down_or_no_http) 
   scripted_server other([](const heard_request& what, scripted_connection& to) {
     if (what.target == "/short") return to.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc") && false;
     if (what.target == "/nothing") return false;
+    if (what.target == "/reset") {
+      to.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc");
+      to.vanish();
+      return false;
+    }
     if (what.target == "/long") {
       to.send("HTTP/1.1 200 OK\r\n");
       for (int i = 0; i < 100 && to.send("X-Filler: " + std::string(1000, 'x') + "\r\n"); ++i) {
@@ -257,6 +262,10 @@ TEST(asked_endpoint, says_what_is_wrong_with_services_that_are_down_or_no_http) 
   const auto it = made({.url = other.url("")});
   EXPECT_EQ(it->ask({.path = "/short"}, {}).error().code, errc::broken_protocol);
   EXPECT_EQ(it->ask({.path = "/nothing"}, {}).error().code, errc::source_unavailable);
+  const auto reset = it->ask({.path = "/reset"}, {});
+  ASSERT_FALSE(reset);
+  EXPECT_EQ(reset.error().code, errc::source_unavailable);
+  EXPECT_EQ(reset.error().public_text.find("certificate"), std::string::npos) << reset.error().public_text;
   EXPECT_EQ(it->ask({.path = "/long"}, {}).error().code, errc::broken_protocol);
   EXPECT_EQ(it->ask({.path = "/ssh"}, {}).error().code, errc::broken_protocol);
 }

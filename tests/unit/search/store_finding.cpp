@@ -276,6 +276,7 @@ TEST_P(store_contract, filters_as_passes_says) {
     document_filter which;
     if (draw() % 4 == 0)
       which.uri_prefix = one_of({"docs://", "doc", "file://a", "file://a%20", "file://A", "docs://b/", "docs://日"});
+    if (!which.uri_prefix.empty() && draw() % 2 == 0) which.more_prefixes = {"file://b/", one_of({"doc://A", "docs://a", "%"})};
     if (draw() % 4 == 0) which.scheme = one_of({"doc", "docs", "file", "fil", "%"});
     if (draw() % 4 == 0) which.language = one_of({"ja", "JA-jp", "en", "j", "*", "ja-", "%"});
     if (draw() % 4 == 0)

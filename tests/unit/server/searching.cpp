@@ -40,6 +40,21 @@ TEST_F(searching_server, finds_passages_with_their_lines_and_headings) {
   EXPECT_LE(first.score, 1);
 }
 
+TEST_F(searching_server, prefixes_find_and_leave_out_what_a_read_of_their_spelling_would_reach) {
+  options_.exclude = {"memo:///old%20(1)/"};
+  put("memo:///plans%20%281%29/a.md", "# Kingfishers\n\nThey dive for fish.\n");
+  put("memo:///plans%20%282%29/b.md", "# Kingfishers\n\nThey dive again.\n");
+  put("memo:///old%20%281%29/c.md", "# Kingfishers\n\nThey dived.\n");
+  serve();
+  EXPECT_EQ(uris("kingfishers").size(), 2u);
+  for (const auto* prefix : {"memo:///plans%20(1)/", "memo:///plans%20%281%29/", "memo:///plans%20(1%29/"}) {
+    const auto all = read("search:///?q=kingfishers&uriPrefix=" + percent_encode(prefix));
+    ASSERT_TRUE(all) << all.error().public_text;
+    EXPECT_THAT(*all, HasSubstr("plans%20%281%29/a.md")) << prefix;
+    EXPECT_THAT(*all, testing::Not(HasSubstr("b.md"))) << prefix;
+  }
+}
+
 TEST_F(searching_server, finds_japanese_by_words_inside_of_sentences) {
   put("memo:///j.md", "# 復旧の手順\n\n本番のデータベースを元に戻すときは、当番に連絡します。\n");
   put("memo:///k.md", "# 会議室\n\n予約は前日までに。\n");

@@ -354,7 +354,7 @@ TEST_F(entries, that_were_still_to_be_told_are_told_in_the_other_way_after_a_swi
   EXPECT_TRUE(all(*stream).empty());
   ASSERT_TRUE(stream->watch_entry("memo:///a", "MEMO:///a", 100));
   stream->owe("memo:///a", owed::change);
-  ASSERT_TRUE(wait_for_wakes(3));
+  ASSERT_TRUE(wait_for_wakes(4));
   EXPECT_EQ(all(*stream), std::vector<std::string>{told(R"("name":"a","version":"v1")")});
 }
 

@@ -50,17 +50,41 @@ TEST(gdrive_settings, paths_are_relative_to_the_file_and_names_are_taken) {
 }
 
 TEST(gdrive_settings, wrong_keys_name_the_line) {
-  for (const auto* table :
-       {"scheme = \"file\"\n", "scheme = \"gdrive-\"\n", "scheme = \"gdrive-A\"\n", "name = \"No Slug\"\n", "interval = 0\n",
-        "max_files = 0\n", "drives = [\"Sales & Co\"]\n", "scopes = [\"drive\"]\n", "max_bytes = 0\n", "folder = \"x\"\n",
-        "token_url = \"http://example.com/token\"\n", "render_memory = \"1KiB\"\n", "renders = 1\n",
-        "notices = \"http://hondana.example\"\n", "notices = \"https://hondana.example/x\"\n",
-        "notices = \"https://a@hondana.example\"\n", "notices = \"hondana.example\"\n"}) {
+  for (const auto* table : {"scheme = \"file\"\n",
+                            "scheme = \"gdrive-\"\n",
+                            "scheme = \"gdrive-A\"\n",
+                            "name = \"No Slug\"\n",
+                            "interval = 0\n",
+                            "max_files = 0\n",
+                            "drives = [\"Sales & Co\"]\n",
+                            "scopes = [\"drive\"]\n",
+                            "max_bytes = 0\n",
+                            "folder = \"x\"\n",
+                            "token_url = \"http://example.com/token\"\n",
+                            "render_memory = \"1KiB\"\n",
+                            "renders = 1\n",
+                            "notices = \"http://hondana.example\"\n",
+                            "notices = \"https://hondana.example/x\"\n",
+                            "notices = \"https://a@hondana.example\"\n",
+                            "notices = \"hondana.example\"\n",
+                            "credentials = \"\"\n",
+                            "client = \"\"\n",
+                            "log_in_file = \"\"\n",
+                            "ca = \"\"\n"}) {
     const auto made = settings_in(std::string("store = \":memory:\"\n") + table);
     ASSERT_FALSE(made) << table;
     EXPECT_EQ(made.error().code, errc::invalid_argument) << table;
     EXPECT_NE(made.error().public_text.find("hondana.toml:"), std::string::npos) << made.error().public_text;
   }
+}
+
+TEST(gdrive_settings, an_empty_path_is_told_with_what_to_write) {
+  const auto made = settings_in("store = \":memory:\"\ncredentials = \"\"\n");
+  ASSERT_FALSE(made);
+  EXPECT_NE(
+      made.error().public_text.find("credentials: it is empty and names no file; write the file's path, or leave the key out"),
+      std::string::npos)
+      << made.error().public_text;
 }
 
 struct gdrive_configured : served_drive {

@@ -59,6 +59,34 @@ TEST_F(gdrive_cut_off, what_is_not_kept_says_why_and_for_how_long) {
   EXPECT_EQ(made.error().retry, std::chrono::seconds(90));
 }
 
+TEST_F(gdrive_cut_off, asking_as_often_as_we_let_ourselves_is_no_cut_and_says_when_to_ask_again) {
+  paper->hold(paper_file("1d", "Doc", std::string(drive::document_type)));
+  paper->put("1d", "text/markdown", "kept");
+  auto how = usual();
+  how.shortest = how.longest = std::chrono::hours(1);
+  const auto drive = serve(std::move(how));
+  ASSERT_TRUE(read(*drive, "gdrive:///1d"));
+  auto busy = refusal(drive::trouble::busy, errc::overloaded, "The turn does not come in time; try again in 9 seconds.");
+  busy.why.retry = std::chrono::seconds(9);
+  paper->refuse("file", busy);
+  for (int i = 0; i < 2; ++i) {
+    const auto made = read(*drive, "gdrive:///1d");
+    ASSERT_FALSE(made) << "nobody knows whether what is kept is what Drive has, and Drive is there";
+    EXPECT_EQ(made.error().code, errc::overloaded);
+    EXPECT_EQ(made.error().retry, std::chrono::seconds(9));
+    EXPECT_GT(patience(), std::chrono::seconds(10)) << "the next one waits as long for its turn";
+  }
+  read_request unlisted;
+  unlisted.uri = unlisted.asked_uri = "gdrive:///1unlisted";
+  unlisted.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  unlisted.who.view = std::make_shared<const without_word>("secret");
+  EXPECT_EQ(drive->read(unlisted).error().code, errc::overloaded) << "which is not that it is not there";
+  paper->allow("file");
+  const auto made = read(*drive, "gdrive:///1d");
+  ASSERT_TRUE(made) << made.error().public_text;
+  EXPECT_EQ(fact(made->contents.front().metadata, offline_key), "");
+}
+
 TEST_F(gdrive_cut_off, the_age_is_that_of_the_last_look_at_drive) {
   using std::chrono::hours;
   const auto where = kept::make("", 1u << 20, {}).value();

@@ -318,6 +318,35 @@ TEST_F(gdrive_following, too_many_files_are_cut_off_and_it_is_said) {
   EXPECT_TRUE(was_said("raise max_files"));
 }
 
+TEST_F(gdrive_following, that_there_are_too_many_files_is_said_after_a_restart_too_until_there_is_room_for_them) {
+  for (int i = 0; i < 30; ++i) paper->hold(paper_file("id" + std::to_string(i), "file " + std::to_string(i)));
+  auto how = usual();
+  how.most_files = 20;
+  EXPECT_EQ(listed(*serve(how)).size(), 22u);
+  const auto lists_made = paper->count_of("files");
+  {
+    const auto again = serve(how);
+    EXPECT_EQ(listed(*again).size(), 22u);
+    EXPECT_EQ(times_said("raise max_files"), 2);
+    EXPECT_NE(detail_of(*again).find("raise max_files"), std::string::npos) << detail_of(*again);
+    bool is_told = false;
+    EXPECT_TRUE(again->survey({}, [&is_told](const survey_item& one) {
+      is_told = is_told || one.reason.find("max_files = 20") != std::string::npos;
+    }));
+    EXPECT_TRUE(is_told);
+    EXPECT_EQ(paper->count_of("files"), lists_made) << "nothing is listed anew for it";
+  }
+  how.most_files = 100;
+  {
+    const auto larger = serve(how);
+    EXPECT_TRUE(becomes([&] { return listed(*larger).size() == 32; })) << "what was left out comes in";
+    EXPECT_TRUE(becomes([&] { return detail_of(*larger).find("raise max_files") == std::string::npos; })) << detail_of(*larger);
+  }
+  const auto polls = paper->count_of("files");
+  EXPECT_EQ(listed(*serve(how)).size(), 32u);
+  EXPECT_EQ(paper->count_of("files"), polls) << "and that was all";
+}
+
 TEST_F(gdrive_following, another_account_forgets_what_was_known) {
   paper->hold(paper_file("1a", "Private"));
   EXPECT_TRUE(lists(*serve(), "gdrive://my-drive/Private"));

@@ -45,6 +45,17 @@ TEST_F(gdrive_kept, a_file_is_read_as_it_was_written) {
   EXPECT_EQ(again->looks().value(), std::vector<std::string>{"1a"});
 }
 
+TEST_F(gdrive_kept, homes_with_too_many_files_are_remembered_until_the_account_is_another) {
+  EXPECT_TRUE(open()->full().value().empty());
+  EXPECT_TRUE(open()->put_root("root0"));
+  for (const auto& homes : {std::vector<std::string>{""}, {"", "0Sales"}, {"0Sales"}, {}, {"", "0Sales"}}) {
+    EXPECT_TRUE(open()->put_full(homes));
+    EXPECT_EQ(open()->full().value(), homes);
+  }
+  EXPECT_TRUE(open()->put_root("root1"));
+  EXPECT_TRUE(open()->full().value().empty());
+}
+
 TEST_F(gdrive_kept, what_was_not_said_of_a_file_is_not_taken_from_the_one_before) {
   auto whole = paper_file("1a", "a");
   whole.size = 7;

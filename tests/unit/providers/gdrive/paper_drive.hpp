@@ -27,6 +27,7 @@
 #include <hondana/provider.hpp>
 
 #include "providers/gdrive/provider.hpp"
+#include "unit/providers/gdrive/attentive.hpp"
 
 namespace hondana::gdrive {
 
@@ -296,40 +297,6 @@ class paper_renderer final : public rendering::renderer {
     bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
     return bytes;
   }
-};
-
-/// Notes what it is told, and waits for it.
-class attentive final : public change_listener {
- public:
-  void list_changed() override { note("list"); }
-  void content_changed(std::string_view uri, std::string_view) override { note(std::string(uri)); }
-  void alias_changed(std::string_view uri, std::string_view title) override {
-    note("alias " + std::string(uri));
-    content_changed(uri, title);
-  }
-  [[nodiscard]] bool hears(const std::string& what) {
-    constexpr std::chrono::seconds patience{20};
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, patience, [&] { return std::find(told_.begin(), told_.end(), what) != told_.end(); });
-  }
-  void forget() {
-    const std::lock_guard lock(mutex_);
-    told_.clear();
-  }
-  [[nodiscard]] bool has_heard(const std::string& what) {
-    const std::lock_guard lock(mutex_);
-    return std::find(told_.begin(), told_.end(), what) != told_.end();
-  }
-
- private:
-  void note(std::string what) {
-    const std::lock_guard lock(mutex_);
-    told_.push_back(std::move(what));
-    changed_.notify_all();
-  }
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::string> told_;
 };
 
 /// Lets nothing be seen whose URI has a word in it.

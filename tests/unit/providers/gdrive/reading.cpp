@@ -53,7 +53,10 @@ TEST_F(gdrive_reads, a_spreadsheet_is_a_csv_for_each_sheet) {
       << "so that a search finds it";
   const auto none = read(*drive, "gdrive://my-drive/Book?sheet=Q9");
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().code, errc::resource_not_found);
+  EXPECT_EQ(none.error().code, errc::invalid_argument);
+  EXPECT_EQ(
+      none.error().public_text,
+      "sheet: \"Book\" has no sheet \"Q9\"; it has \"Q1\", \"売上\". Ask for one of them, or leave the parameter out for all.");
 }
 
 TEST_F(gdrive_reads, slides_are_rendered_for_their_notes_and_drawings_are_pictures) {

@@ -1,4 +1,5 @@
 /// What is kept, and when it is not given: refusals, downloads that the owner forbids, and what lacks something.
+#include "model/index_caller.hpp"
 #include "providers/gdrive/describe.hpp"
 #include "unit/providers/gdrive/paper_drive.hpp"
 
@@ -8,6 +9,16 @@ namespace {
 struct gdrive_refused_reads : served_drive {
   void hold(const std::string& id, const std::string& name, std::string_view type) {
     paper->hold(paper_file(id, name, std::string(type)));
+  }
+  [[nodiscard]] static std::string version_listed(gdrive_provider& of) {
+    list_request request;
+    request.limit = 100;
+    const auto page = of.list(request);
+    EXPECT_TRUE(page);
+    for (const auto& one : page->entries) {
+      if (one.uri == "gdrive://my-drive/Plan") return one.version;
+    }
+    return "not listed";
   }
 };
 
@@ -51,6 +62,47 @@ TEST_F(gdrive_refused_reads, what_may_not_be_downloaded_any_more_is_not_given_fr
   EXPECT_NE(made.error().public_text.find("have the owner allow it"), std::string::npos);
   paper->refuse("content", refusal(drive::trouble::forbidden, errc::access_denied, "Have the owner allow it."));
   EXPECT_FALSE(read(*drive, "gdrive:///1b")) << "not its text either, which is kept";
+}
+
+TEST_F(gdrive_refused_reads, what_may_be_downloaded_again_is_told_though_its_bytes_are_the_same) {
+  auto plan = paper_file("1a", "Plan");
+  plan.md5 = "abc";
+  plan.may_be_downloaded = false;
+  paper->hold(plan);
+  paper->put("1a", "", "plan");
+  const auto drive = serve();
+  EXPECT_EQ(version_listed(*drive), "abc-barred");
+  ears->forget();
+  plan.may_be_downloaded = true;
+  paper->change(plan);
+  EXPECT_TRUE(ears->hears("gdrive://my-drive/Plan"));
+  EXPECT_EQ(version_listed(*drive), "abc") << "and the index reads what has another version";
+}
+
+TEST_F(gdrive_refused_reads, a_refused_download_is_listed_as_such_before_the_next_poll) {
+  auto plan = paper_file("1a", "Plan");
+  plan.md5 = "abc";
+  paper->hold(plan);
+  paper->put("1a", "", "plan");
+  auto how = usual();
+  how.shortest = how.longest = std::chrono::hours(1);
+  const auto drive = serve(std::move(how));
+  EXPECT_EQ(version_listed(*drive), "abc");
+  auto locked = plan;
+  locked.version = "2";
+  locked.may_be_downloaded = false;
+  paper->hold(locked);
+  auto no = refusal(drive::trouble::forbidden, errc::access_denied, "Have the owner allow it.");
+  no.reason = "cannotDownloadFile";
+  paper->refuse("content", no);
+  read_request asked;
+  asked.uri = asked.asked_uri = "gdrive://my-drive/Plan";
+  asked.max_bytes = 1u << 20;
+  asked.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  asked.who = model::index_caller();
+  EXPECT_FALSE(drive->read(asked)) << "the index goes by the last poll";
+  EXPECT_TRUE(becomes([&] { return version_listed(*drive) == "abc-barred"; }))
+      << "otherwise it would not look again, were it allowed before the next poll";
 }
 
 TEST_F(gdrive_refused_reads, what_is_kept_says_how_it_was_got_and_what_lacks_something_is_not_kept) {

@@ -35,6 +35,30 @@ TEST_F(gdrive_told, an_edit_is_told_by_path_by_id_and_of_every_shortcut_that_lea
     EXPECT_FALSE(ears->has_heard(uri)) << uri;
 }
 
+TEST_F(gdrive_told, an_edit_is_told_once_whether_a_read_or_a_poll_finds_it_and_by_both) {
+  paper->hold(paper_file("1a", "Plan"));
+  paper->put("1a", "", "plan");
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
+  for (const bool is_read_first : {true, false}) {
+    ears->forget();
+    auto now = paper_file("1a", "Plan");
+    now.version = is_read_first ? "2" : "3";
+    if (is_read_first) {
+      paper->hold(now);
+      ASSERT_TRUE(read(*drive, "gdrive:///1a"));
+      EXPECT_TRUE(ears->hears("gdrive:///1a"));
+    }
+    paper->change(now);
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(read(*drive, "gdrive:///1a"));
+    EXPECT_TRUE(ears->hears("gdrive:///1a"));
+    const auto polls = paper->count_of("changes");
+    EXPECT_TRUE(becomes([&] { return paper->count_of("changes") > polls + 2; }));
+    EXPECT_EQ(ears->times_heard("gdrive://my-drive/Plan"), 1);
+    EXPECT_EQ(ears->times_heard("gdrive:///1a"), 1);
+  }
+}
+
 TEST_F(gdrive_told, the_lists_of_starred_and_recent_files_are_told_of_when_they_change) {
   paper->hold(paper_file("1a", "Plan"));
   const auto drive = serve();

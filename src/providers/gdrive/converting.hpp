@@ -1,0 +1,19 @@
+/// Texts of Drive in other encodings than UTF-8.
+#pragma once
+
+#include <cstddef>
+
+#include <hondana/error.hpp>
+
+#include "providers/gdrive/fetching.hpp"
+
+namespace hondana::gdrive {
+
+/// What is longer is given as it is.
+inline constexpr std::size_t longest_converted = 16u << 20;
+
+/// Makes the bytes of a file that Drive calls text (`text/…`) UTF-8 where they are not, and notes what they were; what is no
+/// text in any known encoding stays as it is. Errors: those of the reader.
+[[nodiscard]] result<void> convert_to_utf8(part& of);
+
+}  // namespace hondana::gdrive

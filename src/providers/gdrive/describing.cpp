@@ -1,0 +1,86 @@
+/// What a file's entry says, however it is asked for, and to whom.
+#include <algorithm>
+
+#include <hondana/uri.hpp>
+
+#include "providers/gdrive/describe.hpp"
+#include "providers/gdrive/provider.hpp"
+
+namespace hondana::gdrive {
+namespace {
+
+/// From shortcut to shortcut.
+constexpr std::size_t most_steps = 10;
+
+tl::unexpected<failure> not_for_them() { return fail(errc::resource_not_found, "There is no such file in this Drive."); }
+
+}  // namespace
+
+bool gdrive_provider::may_follow(const scene& in, const item& from, const caller& who) {
+  if (!who.view) return true;
+  const auto* now = &from;
+  for (std::size_t hops = 0; now->is_shortcut() && hops < most_steps; ++hops) {
+    const auto* next = in.find(now->target);
+    // Of what never was listed no change is told.
+    if (const auto* last = next == nullptr ? in.ended(now->target) : nullptr) return is_readable(who, *last);
+    if (next == nullptr) return true;
+    const auto entry = in.entries().find(next->uri);
+    if (!entry || !is_readable(who, *entry)) return false;
+    now = next->what.get();
+  }
+  return !now->is_shortcut();
+}
+
+result<resource> gdrive_provider::describe(const describe_request& request) {
+  const auto what = address_of(how_.scheme, request.uri);
+  if (!what) return tl::unexpected(what.error());
+  const auto known = ready(request);
+  if (!known) return tl::unexpected(known.error());
+  const auto& in = **known;
+  if (auto entry = in.entries().find(request.uri)) {
+    const auto* listed = request.who.view ? in.at(request.uri) : nullptr;
+    if (listed != nullptr && !may_follow(in, *listed->what, request.who)) return not_for_them();
+    return std::move(*entry);
+  }
+  const bool is_file = what->what == address::place::id || what->what == address::place::path;
+  if (!is_file) {
+    auto content = what->what == address::place::top ? [&] {
+      read_request inside;
+      static_cast<call&>(inside) = static_cast<const call&>(request);
+      return read_folder(in, {}, inside);
+    }()
+                                                     : read_view(in, what->what, request.who);
+    if (!content) return tl::unexpected(std::move(content.error()));
+    resource entry;
+    entry.uri = request.uri;
+    entry.name = content->contents.front().name.empty() ? how_.name : content->contents.front().name;
+    entry.mimeType = content->contents.front().mimeType;
+    entry.kind = what->what == address::place::top ? "folder" : "list";
+    entry.version = std::move(content->version);
+    return entry;
+  }
+  const auto one = find(in, *what, request);
+  if (!one) return tl::unexpected(one.error());
+  if (!may_follow(in, *one->what, request.who)) return not_for_them();
+  auto entry = entry_of(*one->what, request.uri, {});
+  if (const auto listed = one->uri.empty() ? std::nullopt : in.entries().find(one->uri)) {
+    entry = *listed;
+    entry.uri = request.uri;
+  }
+  const auto* placed = in.find(one->what->id);
+  if (what->sheet) {
+    if (placed == nullptr || std::find(placed->sheets.begin(), placed->sheets.end(), *what->sheet) == placed->sheets.end())
+      return fail(errc::resource_not_found, "The spreadsheet has no sheet of this name, or was not read yet.");
+    auto base = entry;
+    base.uri = request.uri.substr(0, request.uri.find('?'));
+    entry = entry_of_sheet(base, *what->sheet);
+    entry.uri = request.uri;
+  }
+  if (what->is_original) {
+    entry.mimeType = one->what->mime_type;
+    entry.size = one->what->size;
+  }
+  return entry;
+}
+
+}  // namespace hondana::gdrive
