@@ -61,8 +61,8 @@ void lookups::wake(const key& which) {
   std::uint64_t source = 0;
   {
     const std::lock_guard lock(mutex_);
-    // It is there: nobody else ends it.
     const auto place = jobs_.find(which);
+    if (place == jobs_.end()) return;
     source = place->second.source;
     lines_[source].next.push_back(place);
   }
@@ -122,8 +122,9 @@ void lookups::finish(jobs::iterator which, const std::vector<taker>& takers, con
   } else {
     if (!is_tried_again) one.failures = 0;
     if (is_tried_again && is_patient && timers_) {
-      timers_->at(work::clock::now() + pause_after(one.failures),
-                  [self = shared_from_this(), key = which->first] { self->wake(key); });
+      timers_->at(work::clock::now() + pause_after(one.failures), [late = weak_from_this(), key = which->first] {
+        if (const auto self = late.lock()) self->wake(key);
+      });
     } else {
       of_source.next.push_back(which);
     }

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "bridge/scan.hpp"
 #include "bridge/tools.hpp"
 #include "catalog/masking.hpp"
 #include "search/search_index.hpp"
+#include "work/signals_blocked.hpp"
 
 namespace hondana::inline v0 {
 namespace {
@@ -45,8 +47,14 @@ void describe_handlers(session::context& of) {
   of.self.has_completions = of.catalog->has_variables() || of.handlers->has_completions();
 }
 
-/// Of a source that is let go.
-constexpr std::chrono::minutes longest_end{1};
+/// A source may take its time to end, which no timer has; where others are stuck in that, it has a thread of its own.
+void let_end(std::shared_ptr<catalog::source> last, work::pool& where) {
+  constexpr std::chrono::minutes longest{1};
+  const auto held = std::make_shared<std::shared_ptr<catalog::source>>(std::move(last));
+  if (where.submit([held] { held->reset(); }, std::chrono::steady_clock::now() + longest)) return;
+  const work::signals_blocked blocked;
+  std::thread([held] { held->reset(); }).detach();
+}
 
 }  // namespace
 
@@ -126,6 +134,8 @@ core::~core() {
   neighbours_.settle({});
   listen_to(sources_, {});
   attachments_->rearrange(nullptr);
+  // What is looked up later, for who waits for a busy source, is not there any more.
+  lookups_->use(nullptr);
   close(std::chrono::steady_clock::now());
 }
 
@@ -277,10 +287,8 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
     if (std::find(sources.begin(), sources.end(), gone) != sources.end()) continue;
     // Calls under way on it have until their deadline; what then still waits behind stuck threads is dropped.
     timers_->at(std::chrono::steady_clock::now() + options.call_deadline, [last = gone, to = ending_pool_]() mutable {
-      const auto now = std::chrono::steady_clock::now();
-      last->close(now);
-      // It may take its time to end, which no timer has; where nobody takes it, it ends here.
-      static_cast<void>(to->submit([ends = std::move(last)] {}, now + longest_end));
+      last->close(std::chrono::steady_clock::now());
+      let_end(std::move(last), *to);
     });
   }
   const auto before = std::exchange(sources_, std::move(sources));

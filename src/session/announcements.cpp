@@ -138,7 +138,7 @@ std::shared_ptr<work::turns> announcements::place() const {
 
 void announcements::heard(const model::change& what) {
   std::shared_ptr<rpc::follower> woken;
-  std::vector<std::string> asked_for;
+  std::vector<model::change> asked_for;
   std::vector<model::change> unsure;
   way by;
   {
@@ -150,7 +150,7 @@ void announcements::heard(const model::change& what) {
     if (note(what)) woken = due_wake();
   }
   if (woken) woken->wake();
-  for (const auto& uri : asked_for) look_up(uri, by);
+  for (const auto& one : asked_for) look_up(one, by);
   for (auto& one : unsure) make_sure_of(std::move(one), by);
 }
 

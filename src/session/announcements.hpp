@@ -100,7 +100,10 @@ class announcements final : public rpc::message_source,
     std::string asked;                   // empty: as canonical
     std::unique_ptr<std::string> title;  // null: none
     bool is_pending = false;
-    bool is_alias = false;  // what is pending is of another name only
+    bool is_alias = false;       // what is pending is of another name only
+    bool is_asked_for = false;   // a lookup is under way,
+    bool is_stale = false;       // there was a change since,
+    bool is_next_alias = false;  // of another name only
   };
   using notes = std::vector<watch_note>;  // of one resource: itself and its parts
   using notes_by_resource = std::map<std::string, notes, std::less<>>;
@@ -148,23 +151,23 @@ class announcements final : public rpc::message_source,
   void forget_unseen(std::vector<model::change>& asked_again);
   void settle_sight(std::unique_lock<std::mutex> lock);
   /// Under the lock: of which URIs to ask for the entry.
-  [[nodiscard]] std::vector<std::string> note_entries(const model::change& what);
+  [[nodiscard]] std::vector<model::change> note_entries(const model::change& what);
   /// A change of what `uri` names and nothing beside it.
   [[nodiscard]] static model::change only_of(std::string uri, bool is_alias);
   /// Under the lock: whether URIs alone do not say that a change may be told.
   [[nodiscard]] bool is_unsure(const model::change& what) const;
-  /// Under the lock: which watched URIs are told of only once their entry has been found.
-  [[nodiscard]] std::vector<model::change> unsure_of(const model::change& what) const;
+  /// Under the lock: which watched URIs are told of only once their entry has been found, and are to be looked up.
+  [[nodiscard]] std::vector<model::change> unsure_of(const model::change& what);
   /// What a lookup needs, taken under the lock.
   struct way {
     std::shared_ptr<catalog::lookups> from;
     std::shared_ptr<const view> through;
   };
   [[nodiscard]] way way_now() const { return sight_ ? way{sight_->from, sight_->through} : way{}; }
-  void look_up(const std::string& uri, const way& by);
+  void look_up(const model::change& what, const way& by);
   void looked_up(const std::string& uri, const std::shared_ptr<const view>& through, std::shared_ptr<const resource> entry);
   void make_sure_of(model::change what, const way& by);
-  void made_sure_of(const model::change& what, const std::shared_ptr<const view>& through);
+  void made_sure_of(model::change what, const std::shared_ptr<const view>& through, const resource* entry);
   [[nodiscard]] bool note_content(const model::change& what, bool is_sure);
   [[nodiscard]] bool note(const model::change& what);
   [[nodiscard]] std::optional<std::string> make_next();

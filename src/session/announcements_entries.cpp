@@ -53,8 +53,8 @@ owed announcements::unwatch_entry(const std::string& uri) {
   return left;
 }
 
-std::vector<std::string> announcements::note_entries(const model::change& what) {
-  std::vector<std::string> asked_for;
+std::vector<model::change> announcements::note_entries(const model::change& what) {
+  std::vector<model::change> asked_for;
   if (what.kind != model::change::what::content) return asked_for;
   const auto place = entries_->by_resource.find(catalog::resource_in(what.uri));
   if (place == entries_->by_resource.end()) return asked_for;
@@ -68,22 +68,30 @@ std::vector<std::string> announcements::note_entries(const model::change& what) 
     } else {
       one.is_alias = what.is_alias;
       one.is_asked_for = true;
-      asked_for.push_back(one.uri);
+      asked_for.push_back(only_of(one.uri, what.is_alias));
     }
   }
   return asked_for;
 }
 
-void announcements::look_up(const std::string& uri, const way& by) {
-  by.from->ask(uri, by.through, [to = weak_from_this(), uri, through = by.through](std::shared_ptr<const resource> entry) {
+void announcements::look_up(const model::change& what, const way& by) {
+  auto done = [to = weak_from_this(), uri = what.uri, through = by.through](std::shared_ptr<const resource> entry) {
     if (const auto there = to.lock()) there->looked_up(uri, through, std::move(entry));
-  });
+  };
+  // What was not found is not told then.
+  const bool is_unsure = by.through && (what.is_alias || by.through->looks_at_entries());
+  if (is_unsure) {
+    by.from->ask_patiently(what.uri, by.through, std::move(done));
+  } else {
+    by.from->ask(what.uri, by.through, std::move(done));
+  }
 }
 
 void announcements::looked_up(const std::string& uri, const std::shared_ptr<const view>& through,
                               std::shared_ptr<const resource> entry) {
   std::shared_ptr<rpc::follower> woken;
   std::optional<way> again;
+  model::change next;
   {
     const std::lock_guard lock(mutex_);
     auto* const found = find_entry(uri);
@@ -103,9 +111,10 @@ void announcements::looked_up(const std::string& uri, const std::shared_ptr<cons
     one.is_asked_for = is_told && (is_stale || is_same_again);
     if (is_stale) one.is_alias = one.is_next_alias && (!is_same_again || one.is_alias);
     if (one.is_asked_for) again = now;
+    next = only_of(uri, one.is_alias);
   }
   if (woken) woken->wake();
-  if (again) look_up(uri, *again);
+  if (again) look_up(next, *again);
 }
 
 }  // namespace hondana::session

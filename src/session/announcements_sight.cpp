@@ -143,42 +143,54 @@ bool announcements::note_content(const model::change& what, bool is_sure) {
   return is_new;
 }
 
-std::vector<model::change> announcements::unsure_of(const model::change& what) const {
+std::vector<model::change> announcements::unsure_of(const model::change& what) {
   std::vector<model::change> all;
   if (what.kind != model::change::what::content || !is_unsure(what)) return all;
   const auto place = watched_.find(catalog::resource_in(what.uri));
   if (place == watched_.end()) return all;
   const auto part = catalog::part_in(what.uri);
-  for (const auto& one : place->second) {
+  for (auto& one : place->second) {
     if ((what.is_exact || !part.empty()) && one.part != part) continue;
-    if (auto uri = place->first + one.part; is_seen(uri)) all.push_back(only_of(std::move(uri), what.is_alias));
+    auto uri = place->first + one.part;
+    if (!is_seen(uri)) continue;
+    if (one.is_asked_for) {
+      one.is_next_alias = what.is_alias && (!one.is_stale || one.is_next_alias);
+      one.is_stale = true;
+    } else {
+      one.is_asked_for = true;
+      all.push_back(only_of(std::move(uri), what.is_alias));
+    }
   }
   return all;
 }
 
 void announcements::make_sure_of(model::change what, const way& by) {
   const auto uri = what.uri;
-  by.from->ask_patiently(uri, by.through,
-                         [to = weak_from_this(), what = std::move(what),
-                          through = by.through](const std::shared_ptr<const resource>& entry) mutable {
-                           const auto there = to.lock();
-                           if (!there || !entry) return;
-                           what.title = entry->title;
-                           there->made_sure_of(what, through);
-                         });
+  by.from->ask_patiently(
+      uri, by.through,
+      [to = weak_from_this(), what = std::move(what), through = by.through](const std::shared_ptr<const resource>& entry) {
+        if (const auto there = to.lock()) there->made_sure_of(what, through, entry.get());
+      });
 }
 
-void announcements::made_sure_of(const model::change& what, const std::shared_ptr<const view>& through) {
+void announcements::made_sure_of(model::change what, const std::shared_ptr<const view>& through, const resource* entry) {
   std::shared_ptr<rpc::follower> woken;
-  bool is_too_old = false;
+  std::optional<model::change> again;
   {
     const std::lock_guard lock(mutex_);
-    if (has_ended_) return;
-    is_too_old = way_now().through != through;
-    if (!is_too_old && note_content(what, true)) woken = due_wake();
+    auto* const note = find(what.uri);
+    if (has_ended_ || note == nullptr) return;
+    const bool is_stale = std::exchange(note->is_stale, false);
+    const bool is_too_old = way_now().through != through;
+    note->is_asked_for = false;
+    if (is_stale || is_too_old) again = only_of(what.uri, (!is_too_old || what.is_alias) && (!is_stale || note->is_next_alias));
+    if (entry != nullptr && !is_too_old) {
+      what.title = entry->title;
+      if (note_content(what, true)) woken = due_wake();
+    }
   }
   if (woken) woken->wake();
-  if (is_too_old) heard(only_of(what.uri, what.is_alias));
+  if (again) heard(*again);
 }
 
 }  // namespace hondana::session

@@ -5,6 +5,7 @@
 
 #include "providers/gdrive/describe.hpp"
 #include "providers/gdrive/provider.hpp"
+#include "providers/gdrive/sheets.hpp"
 
 namespace hondana::gdrive {
 namespace {
@@ -63,7 +64,8 @@ result<resource> gdrive_provider::describe(const describe_request& request) {
   if (!one) return tl::unexpected(one.error());
   if (!may_follow(in, *one->what, request.who)) return not_for_them();
   auto entry = entry_of(*one->what, request.uri, {});
-  if (const auto listed = one->uri.empty() ? std::nullopt : in.entries().find(one->uri)) {
+  const auto listed = one->uri.empty() ? std::nullopt : in.entries().find(one->uri);
+  if (listed) {
     entry = *listed;
     entry.uri = request.uri;
   }
@@ -75,8 +77,10 @@ result<resource> gdrive_provider::describe(const describe_request& request) {
     base.uri = request.uri.substr(0, request.uri.find('?'));
     entry = entry_of_sheet(base, *what->sheet);
     entry.uri = request.uri;
+    if (listed && !may_read_sheet(request.who, *listed, *what->sheet)) return not_for_them();
   }
   if (what->is_original) {
+    if (listed && request.who.view && !may_read_original(request.who, *listed)) return not_for_them();
     entry.mimeType = one->what->mime_type;
     entry.size = one->what->size;
   }

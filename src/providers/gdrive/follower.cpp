@@ -202,15 +202,10 @@ result<void> follower::load(const std::stop_token& stop) {
   who_ = std::move(*who);
   is_ours_ = !options_.who || who_ == who_asks();
   if (!options_.has_shared_drives && !drives_.empty()) {
-    // They were served before; nobody would tell of them any more.
-    for (const auto& one : drives_) {
-      if (auto done = options_.where->forget_home(one.id); !done) return done;
-      positions_.erase(one.id);
-      std::erase_if(items_, [&one](const auto& other) { return other.second.what->home == one.id; });
-    }
     drives_.clear();
     if (auto done = options_.where->put_drives(drives_); !done) return done;
   }
+  if (auto done = forget_unfollowed(); !done) return done;
   looks_ = std::move(*looks);
   root_ = std::move(*root);
   for (auto& [id, names] : *sheets) sheets_[id] = std::move(names);

@@ -153,6 +153,8 @@ class follower {
   void keep_full();
   /// What the one before this has kept of it.
   [[nodiscard]] result<void> recall_full();
+  /// What was followed before, and by other settings: nobody would tell of it any more.
+  [[nodiscard]] result<void> forget_unfollowed();
   /// What people are told, and behind it what only the log is.
   [[nodiscard]] static std::string words_for_log(const failure& why);
   void mind(const std::string& home, const drive::refusal* why);

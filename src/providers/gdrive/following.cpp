@@ -26,7 +26,8 @@ bool concerns_all(const drive::refusal& why) noexcept {
 bool may_be_of_one(const drive::refusal& why) noexcept {
   using drive::trouble;
   const bool has_answered = why.what == trouble::unavailable && why.status != 0;
-  return has_answered || why.what == trouble::stalled || why.what == trouble::timed_out || why.what == trouble::too_large;
+  return has_answered || why.what == trouble::busy || why.what == trouble::stalled || why.what == trouble::timed_out ||
+         why.what == trouble::too_large;
 }
 
 std::string time_since(std::chrono::steady_clock::time_point begun) {
@@ -184,6 +185,22 @@ std::vector<std::string> follower::homes() const {
     if (is_wanted(slug)) out.push_back(id);
   }
   return out;
+}
+
+result<void> follower::forget_unfollowed() {
+  const auto all = homes();
+  std::set<std::string> others;
+  const auto look = [&](const std::string& home) {
+    if (std::find(all.begin(), all.end(), home) == all.end()) others.insert(home);
+  };
+  for (const auto& [home, at] : positions_) look(home);
+  for (const auto& [id, one] : items_) look(one.what->home);
+  for (const auto& home : others) {
+    if (auto done = options_.where->forget_home(home); !done) return done;
+    positions_.erase(home);
+    std::erase_if(items_, [&home](const auto& one) { return one.second.what->home == home; });
+  }
+  return {};
 }
 
 drive::answer<bool> follower::round(const std::stop_token& stop) {

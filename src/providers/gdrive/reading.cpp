@@ -289,6 +289,12 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
     return fail(errc::invalid_argument, "format: \"" + name +
                                             "\" was made by one of Google's editors, and there is no file that could be given "
                                             "as it is. Leave the parameter out.");
+  // By its path, whatever it was found by; the index asks for each part by itself.
+  const bool has_rules = request.who.view && !model::is_index(request.who) && !file->uri.empty();
+  const auto listed = has_rules ? in.entries().find(file->uri) : std::nullopt;
+  if (listed && ((what.sheet && !may_read_sheet(request.who, *listed, *what.sheet)) ||
+                 (what.is_original && !may_read_original(request.who, *listed))))
+    return nothing_there();
   if (file->what->is_barred && how.how != way::none) {
     const auto why = barred(*file->what);
     heed(*file, why, true);
@@ -306,14 +312,15 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
     heed(*file, got.error(), true);
     // Lists have to say so from now on: otherwise nobody would look again once it is allowed.
     if (got.error().reason == "cannotDownloadFile" && !file->uri.empty()) {
-      if (const auto as_it_is = how_.from->file(file->what->id, errand_of(in, *file->what, request)))
-        follower_.noted(*as_it_is);
+      auto soon = errand_of(in, *file->what, request);
+      wait_at_most(soon, little_patience);
+      if (const auto as_it_is = how_.from->file(file->what->id, soon)) follower_.noted(*as_it_is);
     }
     return told(std::move(got.error()), model::is_index(request.who));
   }
   if (how.how == way::bytes && !what.is_original) {
     for (auto& given : got->parts) {
-      if (auto done = convert_to_utf8(given); !done) return tl::unexpected(std::move(done.error()));
+      if (auto done = convert_to_utf8(given, request.max_bytes); !done) return tl::unexpected(std::move(done.error()));
     }
   }
   // Without a version nobody keeps it, nor takes it for what was read while Drive could be reached.
@@ -326,10 +333,16 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
   if (what.sheet) {
     const auto is_asked = [&what](const part& sheet) { return sheet.sheet == *what.sheet; };
     if (std::none_of(got->parts.begin(), got->parts.end(), is_asked))
-      return no_such_sheet({name, asked_uri, got->parts}, *what.sheet, request.who);
+      return no_such_sheet(name, got->parts, *what.sheet, request.who);
     std::erase_if(got->parts, std::not_fn(is_asked));
     got->parts.resize(1);
   }
+  const auto is_hidden = [&](const part& one) {
+    return (!one.sheet.empty() && !may_read_sheet(request.who, *listed, one.sheet)) ||
+           (one.is_original && !what.is_original && !may_read_original(request.who, *listed));
+  };
+  // The version is that of the whole: who may read more later must not be told that nothing has changed.
+  if (listed && std::erase_if(got->parts, is_hidden) > 0) answer.version.clear();
   std::uint64_t total = 0;
   for (auto& next : got->parts) {
     content item;

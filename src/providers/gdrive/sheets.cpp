@@ -1,34 +1,44 @@
-/// Naming the sheets that there are.
+/// Naming the sheets that there are, and what rules let be read of a file's parts.
 #include "providers/gdrive/sheets.hpp"
 
 #include <cstddef>
 
-#include "model/index_caller.hpp"
 #include "providers/gdrive/describe.hpp"
 #include "providers/gdrive/naming.hpp"
+#include "providers/gdrive/provider.hpp"
 
 namespace hondana::gdrive {
 namespace {
 
-std::string names_of(const workbook& of, const caller& who) {
+std::string names_of(const std::vector<part>& sheets) {
   constexpr std::size_t most_named = 20;
   std::string out;
   std::size_t count = 0;
-  for (const auto& one : of.sheets) {
-    if (who.view && !who.view->may_read(uri_of_sheet(of.uri, one.sheet))) continue;
+  for (const auto& one : sheets) {
     if (count++ == most_named) return out + ", …";
     (out += out.empty() ? "" : ", ") += '"' + shown(one.sheet) + '"';
   }
-  return out.empty() ? "none that you may read" : out;
+  return out;
 }
 
 }  // namespace
 
-tl::unexpected<failure> no_such_sheet(const workbook& of, const std::string& asked, const caller& who) {
-  // Peers are told nothing but "not found" of what is not there, and so not what there is. The index has to let go of it.
-  return fail(model::is_index(who) ? errc::resource_not_found : errc::invalid_argument,
-              "sheet: \"" + of.name + "\" has no sheet \"" + shown(asked) + "\"; it has " + names_of(of, who) +
-                  ". Ask for one of them, or leave the parameter out for all.");
+tl::unexpected<failure> no_such_sheet(const std::string& name, const std::vector<part>& sheets, const std::string& asked,
+                                      const caller& who) {
+  const auto there = "it has " + names_of(sheets);
+  // To whom rules may hide a sheet one that is not there looks alike; the index has to let go of it.
+  if (who.view) return fail(errc::resource_not_found, "The spreadsheet has no such sheet.", there);
+  return fail(errc::invalid_argument, "sheet: \"" + name + "\" has no sheet \"" + shown(asked) + "\"; " + there +
+                                          ". Ask for one of them, or leave the parameter out for all.");
+}
+
+bool may_read_sheet(const caller& who, const resource& whole, const std::string& sheet) {
+  return !who.view || is_readable(who, entry_of_sheet(whole, sheet));
+}
+
+bool may_read_original(const caller& who, resource whole) {
+  whole.uri += "?format=original";
+  return is_readable(who, whole);
 }
 
 }  // namespace hondana::gdrive

@@ -282,6 +282,18 @@ TEST_F(gdrive_following, without_shared_drives_none_is_served_whatever_was_befor
   EXPECT_FALSE(read(*anew, "gdrive:///1s"));
 }
 
+TEST_F(gdrive_following, a_drive_that_is_not_named_any_more_makes_room) {
+  share_sales();
+  paper->hold(file_of_sales("1s", "Offer"));
+  paper->hold(paper_file("1a", "Mine"));
+  auto how = usual();
+  how.most_files = 1;
+  how.drives = {"sales"};
+  EXPECT_TRUE(lists(*serve(how), "gdrive://sales/Offer"));
+  how.drives = {"my-drive"};
+  EXPECT_TRUE(lists(*serve(how), "gdrive://my-drive/Mine"));
+}
+
 TEST_F(gdrive_following, a_drive_with_a_problem_of_googles_does_not_keep_the_others_from_being_followed) {
   share_sales();
   paper->hold(file_of_sales("1s", "Offer"));

@@ -74,6 +74,38 @@ TEST_F(gdrive_ruled, the_end_of_what_is_hidden_does_not_have_its_shortcut_descri
   EXPECT_TRUE(is_described("gdrive://my-drive/Link%201t", {"gdrive://my-drive/Link%20"})) << "it never led to what is listed";
 }
 
+TEST_F(gdrive_ruled, a_sheet_that_is_hidden_by_its_path_has_no_way_round_by_id_or_by_a_shortcut_and_is_not_named) {
+  const std::string as_workbook = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+  paper->hold(paper_file("1b", "Book", std::string(drive::spreadsheet_type)));
+  paper->put("1b", as_workbook, "Q1=a,1\nSalaries=b,2\n");
+  auto link = paper_file("1s", "Link", std::string(drive::shortcut_type));
+  link.leads_to = drive::shortcut{"1b", std::string(drive::spreadsheet_type), {}};
+  paper->hold(link);
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Book"));
+  const auto read_without = [&drive](const std::string& uri) {
+    read_request request;
+    request.uri = request.asked_uri = uri;
+    request.max_bytes = 1u << 20;
+    request.who.view = std::make_shared<const without_word>("my-drive/Book?sheet=Salaries");
+    return drive->read(request);
+  };
+  for (const std::string whole : {"gdrive://my-drive/Book", "gdrive:///1b", "gdrive://my-drive/Link", "gdrive:///1s"}) {
+    const auto all = read_without(whole);
+    ASSERT_TRUE(all) << whole << ": " << all.error().public_text;
+    ASSERT_EQ(all->contents.size(), 1u) << whole;
+    EXPECT_EQ(bytes_of(all->contents.front()), "a,1\n") << whole;
+    EXPECT_EQ(all->version, "") << "it is not the whole";
+    EXPECT_TRUE(read_without(whole + "?sheet=Q1")) << whole;
+    for (const auto* sheet : {"?sheet=Salaries", "?sheet=Nope"}) {
+      const auto none = read_without(whole + sheet);
+      ASSERT_FALSE(none) << whole << sheet;
+      EXPECT_EQ(none.error().code, errc::resource_not_found) << whole << sheet;
+      EXPECT_EQ(none.error().public_text.find("Salaries"), std::string::npos) << whole << sheet;
+    }
+  }
+}
+
 TEST_F(gdrive_ruled, what_is_not_listed_goes_by_its_id_and_by_where_it_would_be_listed) {
   const auto drive = serve();
   EXPECT_EQ(listed(*drive).size(), 2u);
