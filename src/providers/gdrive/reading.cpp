@@ -337,9 +337,9 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
     std::erase_if(got->parts, std::not_fn(is_asked));
     got->parts.resize(1);
   }
-  const auto is_hidden = [&](const part& one) {
-    return (!one.sheet.empty() && !may_read_sheet(request.who, *listed, one.sheet)) ||
-           (one.is_original && !what.is_original && !may_read_original(request.who, *listed));
+  const auto is_hidden = [&](const part& given) {
+    return (!given.sheet.empty() && !may_read_sheet(request.who, *listed, given.sheet)) ||
+           (given.is_original && !what.is_original && !may_read_original(request.who, *listed));
   };
   // The version is that of the whole: who may read more later must not be told that nothing has changed.
   if (listed && std::erase_if(got->parts, is_hidden) > 0) answer.version.clear();

@@ -94,11 +94,63 @@ class short_reader final : public byte_reader {
   bool is_read_ = false;
 };
 
+/// Gives what it has in pieces of a size.
+class reader_in_pieces final : public byte_reader {
+ public:
+  reader_in_pieces(std::string all, std::size_t each) : all_(std::move(all)), each_(each) {}
+  [[nodiscard]] std::uint64_t size() const noexcept override { return all_.size(); }
+  [[nodiscard]] result<std::size_t> read(std::span<char> into) override {
+    const auto count = std::min({into.size(), each_, all_.size() - at_});
+    all_.copy(into.data(), count, at_);
+    at_ += count;
+    return count;
+  }
+  [[nodiscard]] result<void> rewind() override {
+    at_ = 0;
+    return {};
+  }
+
+ private:
+  const std::string all_;
+  const std::size_t each_;
+  std::size_t at_ = 0;
+};
+
+TEST_F(gdrive_converted, utf_8_is_known_for_that_wherever_it_is_cut_and_goes_on_being_streamed) {
+  std::string text = "a";
+  for (int i = 0; i < 50'000; ++i) text += "\xF0\xA0\xAE\xB7";
+  for (const std::size_t each : {1'000U, 65'536U, 1U << 20U}) {
+    part of;
+    of.mime_type = "text/plain";
+    of.data = std::make_shared<reader_in_pieces>(text, each);
+    ASSERT_TRUE(convert_to_utf8(of, 1U << 20U));
+    EXPECT_TRUE(std::holds_alternative<std::shared_ptr<byte_reader>>(of.data)) << each;
+    EXPECT_EQ(of.charset, "");
+    part bad;
+    bad.mime_type = "text/plain; charset=Shift_JIS";
+    bad.data = std::make_shared<reader_in_pieces>(text.substr(0, text.size() - 1) + in_shift_jis(100), each);
+    ASSERT_TRUE(convert_to_utf8(bad, 1U << 20U));
+    EXPECT_TRUE(std::holds_alternative<shared_bytes>(bad.data)) << each;
+    EXPECT_EQ(bad.mime_type, "text/plain") << "it is UTF-8 now";
+  }
+}
+
+TEST_F(gdrive_converted, what_would_be_more_than_a_read_may_give_stays_as_it_is) {
+  part of;
+  of.mime_type = "text/plain";
+  of.data = std::make_shared<const std::string>(in_shift_jis(100));
+  ASSERT_TRUE(convert_to_utf8(of, 100));
+  EXPECT_EQ(of.charset, "");
+  EXPECT_EQ(*std::get<shared_bytes>(of.data), in_shift_jis(100));
+  ASSERT_TRUE(convert_to_utf8(of, 1U << 20U));
+  EXPECT_NE(of.charset, "");
+}
+
 TEST_F(gdrive_converted, a_reader_that_ends_too_early_is_an_error) {
   part of;
   of.mime_type = "text/plain";
   of.data = std::make_shared<short_reader>();
-  const auto done = convert_to_utf8(of);
+  const auto done = convert_to_utf8(of, 1U << 20U);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, errc::content_changed);
 }
