@@ -8,9 +8,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <thread>
 
 #include "analyses/redis/redis_connection.hpp"
 
@@ -27,7 +30,7 @@ void redis_here::start() {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) bench::fail("pipe");
   const auto socket = folder_ + "/socket";
   const char* const synced = is_synced_ ? "always" : "no";
-  // Killed at each of hundreds of rewrites of its file, Redis 7.0 refuses to start by itself.
+  // Killed at each of hundreds of rewrites that it began by itself, Redis 7.0 refuses to start.
   const char* const rewritten = is_synced_ ? "0" : "100";
   pid_ = ::fork();
   if (pid_ < 0) bench::fail("fork");
@@ -64,16 +67,28 @@ redis_options redis_here::options() const {
   return out;
 }
 
-double redis_here::used_memory() const {
+double redis_here::told(const char* section, std::string_view name) const {
   const auto how = options();
   const auto where = redis_address_of(how.url);
   auto on = redis_connection::open(*where, how, nullptr);
   if (!on) throw std::runtime_error(on.error().public_text);
-  const auto said = on->ask({"INFO", "memory"});
+  const auto said = on->ask({"INFO", section});
   if (!said) throw std::runtime_error(said.error().public_text);
-  static constexpr std::string_view name = "used_memory:";
   const auto at = said->text.find(name);
-  return at == std::string::npos ? 0 : std::strtod(said->text.c_str() + at + name.size(), nullptr);
+  if (at == std::string::npos) throw std::runtime_error("Redis tells nothing of " + std::string(name));
+  return std::strtod(said->text.c_str() + at + name.size(), nullptr);
+}
+
+double redis_here::used_memory() const { return told("memory", "used_memory:"); }
+
+void redis_here::rewrite() const {
+  const auto how = options();
+  const auto where = redis_address_of(how.url);
+  auto on = redis_connection::open(*where, how, nullptr);
+  if (!on) throw std::runtime_error(on.error().public_text);
+  if (const auto begun = on->ask({"BGREWRITEAOF"}); !begun) throw std::runtime_error(begun.error().public_text);
+  while (told("persistence", "aof_rewrite_in_progress:") + told("persistence", "aof_rewrite_scheduled:") > 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
 }  // namespace analyses_bench
