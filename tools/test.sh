@@ -4,7 +4,7 @@
 # What has failed, after all else, where it is seen: tests by name, and what they expected.
 print_failures() { # FILE
   printf '\n== what failed\n'
-  grep -E -A 8 '^\[  FAILED  \] [^ ]+ \(|: Failure$|: error:|SUMMARY: .*Sanitizer' "$1" | grep -vE '^\[ (RUN|      OK) ' | head -120 || true
+  grep -E -A 8 '^\[  FAILED  \] [^ ]+ \(|: Failure$|: error:|SUMMARY: .*Sanitizer|^FAIL |\*\*\*(Failed|Timeout|Exception)' "$1" | grep -vE '^\[ (RUN|      OK) ' | head -120 || true
 }
 
 run_ctest() { # PRESET [ctest arguments]

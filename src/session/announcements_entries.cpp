@@ -107,9 +107,9 @@ void announcements::looked_up(const std::string& uri, const std::shared_ptr<cons
       woken = due_wake();
     }
     const bool is_stale = std::exchange(one.is_stale, false);
-    const bool is_same_again = now.through != through;
-    one.is_asked_for = is_told && (is_stale || is_same_again);
-    if (is_stale) one.is_alias = one.is_next_alias && (!is_same_again || one.is_alias);
+    const bool is_of_another_view = now.through != through;
+    one.is_asked_for = is_told && (is_stale || is_of_another_view);
+    if (is_stale) one.is_alias = one.is_next_alias && (!is_of_another_view || one.is_alias);
     if (one.is_asked_for) again = now;
     next = only_of(uri, one.is_alias);
   }

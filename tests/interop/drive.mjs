@@ -290,7 +290,7 @@ async function converse({ name, make }, google) {
         [by_id('survey'), /browser/],
         [by_id('circle-a'), /circle/],
         ['gdrive:///..%2F..%2Fadmin', /not found/],
-        [`${listed.get('table').uri}?sheet=none`, /not found/],
+        [`${listed.get('table').uri}?sheet=none`, /has no sheet "none"; it has "/],
       ];
       for (const [uri, expected] of cases) {
         const { message } = await peer.refused(peer.read(uri));

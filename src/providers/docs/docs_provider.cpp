@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "language/language.hpp"
 #include "providers/docs/describe.hpp"
 #include "providers/docs/naming.hpp"
 
@@ -13,6 +14,14 @@ namespace {
 /// For how long what was seen of the folder is taken to be so, where nobody tells of changes.
 constexpr std::chrono::milliseconds seen_lately{1000};
 constexpr std::uint64_t most_described = 256ull << 20;
+
+/// URIs by what a read of them finds.
+model::watched_spellings::key_of comparing_in(const std::string& set) {
+  return [set](std::string_view uri) {
+    const auto what = address_of(set, uri);
+    return what && !what->is_set ? language::folded(what->path) : std::string(uri);
+  };
+}
 
 }  // namespace
 
@@ -24,7 +33,8 @@ std::string docs_provider::why_not_rendered(const document& of) const {
   return missing.empty() ? std::string() : "; its text is not served: " + missing;
 }
 
-docs_provider::docs_provider(std::shared_ptr<library> of) : library_(std::move(of)) {
+docs_provider::docs_provider(std::shared_ptr<library> of)
+    : library_(std::move(of)), spellings_(std::make_shared<model::watched_spellings>(comparing_in(library_->set()))) {
   const auto& how = library_->how();
   if (how.renderer) {
     learner_ = std::make_unique<learner>(library_);
@@ -176,10 +186,13 @@ result<void> docs_provider::survey(const call& request, const std::function<void
 
 void docs_provider::watch(std::shared_ptr<change_listener> to) {
   has_listener_ = to != nullptr;
-  library_->watch(std::move(to));
+  library_->watch(spellings_->telling(std::move(to)));
 }
 
-void docs_provider::attach(const std::string&) {
+void docs_provider::detach(const std::string& uri) { spellings_->remove(uri); }
+
+void docs_provider::attach(const std::string& uri) {
+  spellings_->add(uri);
   if (watching_ && has_listener_) watching_->start();
 }
 

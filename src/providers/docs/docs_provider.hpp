@@ -9,6 +9,7 @@
 
 #include <hondana/provider.hpp>
 
+#include "model/watched_spellings.hpp"
 #include "providers/docs/address.hpp"
 #include "providers/docs/learner.hpp"
 #include "providers/docs/library.hpp"
@@ -38,6 +39,7 @@ class docs_provider final : public provider {
   [[nodiscard]] result<void> survey(const call& request, const std::function<void(const survey_item&)>& each) override;
   void watch(std::shared_ptr<change_listener> to) override;
   void attach(const std::string& uri) override;
+  void detach(const std::string& uri) override;
   void attach_list() override;
   [[nodiscard]] hondana::needs needs() const override;
   [[nodiscard]] hondana::masking masking() const noexcept override;
@@ -70,7 +72,8 @@ class docs_provider final : public provider {
   [[nodiscard]] result<complete_result> complete_paths(const scene& in, const complete_request& request) const;
   [[nodiscard]] result<complete_result> complete_sections(const scene& in, const complete_request& request);
 
-  const std::shared_ptr<library> library_;    // shared with threads that may be stuck
+  const std::shared_ptr<library> library_;  // shared with threads that may be stuck
+  const std::shared_ptr<model::watched_spellings> spellings_;
   std::unique_ptr<learner> learner_;          // null: nothing is rendered
   std::unique_ptr<watch::lookout> watching_;  // null: not watched
   std::atomic<bool> has_listener_{false};

@@ -30,11 +30,14 @@ result<void> read_parameters(std::string_view query, address& into) {
     } else if (name == "format" && !into.is_original) {
       if (*said != "original")
         return fail(errc::invalid_argument,
-                    "format: there is no such form of it. format=original gives the file as it is; leave it out for the text.");
+                    "format: there is no such form; format=original gives the file itself, of what is no Doc, Sheet or Slides. "
+                    "Leave it out for the text.");
       into.is_original = true;
     } else {
-      return fail(errc::invalid_argument,
-                  "The URI has a parameter that is not known here, or one twice. Spreadsheets have sheet, other files format.");
+      const bool is_twice = name == "sheet" || name == "format";
+      return fail(errc::invalid_argument, "The URI has the parameter \"" + std::string(name) + "\", which is " +
+                                              (is_twice ? "there twice" : "not known here") +
+                                              ". Spreadsheets have sheet, other files format.");
     }
   }
   if (into.sheet && into.is_original)

@@ -61,7 +61,7 @@ complete_result gdrive_provider::complete_paths(const scene& in, const complete_
   for (auto at = in.entries().upper_bound(key_before(prefix)); at < in.entries().size(); ++at) {
     const auto entry = in.entries().at(at);
     if (!entry.uri.starts_with(prefix)) break;
-    if (entry.kind == "sheet" || !is_seen(request.who, entry)) continue;
+    if (entry.kind == "sheet" || !is_shown(in, entry, request.who)) continue;
     auto value = as_value(std::string_view(entry.uri).substr(prefix.size()));
     const auto how = fits(language::folded(value));
     if (!how) continue;
@@ -78,7 +78,7 @@ complete_result gdrive_provider::complete_ids(const scene& in, const complete_re
   const auto now = std::chrono::system_clock::now();
   for (const auto* one : in.latest(in.files(), [](const item&) { return true; })) {
     const auto entry = in.entries().find(one->uri);
-    if (!entry || !is_seen(request.who, *entry)) continue;
+    if (!entry || !is_shown(in, *entry, request.who)) continue;
     // People know names, and programs ids.
     auto how = fits(language::folded(entry->name));
     if (one->what->id.starts_with(request.value)) how = match::fit();

@@ -32,6 +32,12 @@ bool gdrive_provider::may_follow(const scene& in, const item& from, const caller
   return !now->is_shortcut();
 }
 
+bool gdrive_provider::is_shown(const scene& in, const resource& entry, const caller& who) {
+  if (!is_seen(who, entry)) return false;
+  const auto* shortcut = who.view && entry.kind == "shortcut" ? in.at(entry.uri) : nullptr;
+  return shortcut == nullptr || may_follow(in, *shortcut->what, who);
+}
+
 result<resource> gdrive_provider::describe(const describe_request& request) {
   const auto what = address_of(how_.scheme, request.uri);
   if (!what) return tl::unexpected(what.error());

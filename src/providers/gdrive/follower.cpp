@@ -293,6 +293,7 @@ void follower::publish() {
   from.sheets = sheets_;
   from.now = std::chrono::system_clock::now();
   from.before = latest();
+  from.is_cut = is_full();
   const auto made = scene::make(std::move(from));
   std::shared_ptr<const scene> before;
   std::shared_ptr<change_listener> to;

@@ -127,9 +127,9 @@ result<list_result> gdrive_provider::list(const list_request& request) {
   }
   auto page = (*now)->entries().page(request);
   // What a shortcut leads to is listed in its own place, and once is enough for whoever reads everything.
-  std::erase_if(page.entries, [&now](const resource& one) {
+  std::erase_if(page.entries, [&](const resource& one) {
     const auto* placed = one.kind == "shortcut" ? (*now)->at(one.uri) : nullptr;
-    return placed != nullptr && (*now)->leads_to_listed(*placed->what);
+    return placed != nullptr && ((*now)->leads_to_listed(*placed->what) || !may_follow(**now, *placed->what, request.who));
   });
   return page;
 }
@@ -150,14 +150,15 @@ result<list_result> gdrive_provider::children_of(const scene& in, const std::str
                             ? std::vector<const placed*>()
                             : in.latest(in.files(), [&](const item& one) { return one.parent == folder->what->id; });
     for (const auto* one : inside) {
-      if (auto entry = in.entries().find(one->uri)) all.push_back(std::move(*entry));
+      if (auto entry = in.entries().find(one->uri); entry && may_follow(in, *one->what, request.who))
+        all.push_back(std::move(*entry));
     }
     return page_from(std::move(all), request);
   }
   auto asked = request;
   asked.uri = uri;
   auto page = in.entries().children(asked);
-  std::erase_if(page.entries, [](const resource& one) { return one.kind == "sheet"; });
+  std::erase_if(page.entries, [&](const resource& one) { return one.kind == "sheet" || !is_shown(in, one, request.who); });
   return page;
 }
 
@@ -210,9 +211,14 @@ result<void> gdrive_provider::survey(const call& request, const std::function<vo
   return {};
 }
 
-void gdrive_provider::watch(std::shared_ptr<change_listener> to) { follower_.tell_to(std::move(to)); }
+void gdrive_provider::watch(std::shared_ptr<change_listener> to) { follower_.tell_to(spellings_->telling(std::move(to))); }
 
-void gdrive_provider::attach(const std::string&) { follower_.start(); }
+void gdrive_provider::attach(const std::string& uri) {
+  spellings_->add(uri);
+  follower_.start();
+}
+
+void gdrive_provider::detach(const std::string& uri) { spellings_->remove(uri); }
 
 void gdrive_provider::attach_list() { follower_.start(); }
 

@@ -15,9 +15,11 @@
 
 #include "model/private_folders.hpp"
 #include "model/told_of_listening.hpp"
+#include "model/watched_spellings.hpp"
 #include "providers/gdrive/address.hpp"
 #include "providers/gdrive/fetching.hpp"
 #include "providers/gdrive/follower.hpp"
+#include "providers/gdrive/naming.hpp"
 
 namespace hondana::gdrive {
 
@@ -68,6 +70,7 @@ class gdrive_provider final : public provider,
   [[nodiscard]] result<void> survey(const call& request, const std::function<void(const survey_item&)>& each) override;
   void watch(std::shared_ptr<change_listener> to) override;
   void attach(const std::string& uri) override;
+  void detach(const std::string& uri) override;
   void attach_list() override;
   [[nodiscard]] std::size_t concurrency() const noexcept override { return 8; }
   [[nodiscard]] hondana::needs needs() const override;
@@ -99,6 +102,8 @@ class gdrive_provider final : public provider,
   [[nodiscard]] result<found> followed(const scene& in, found from, const call& by) const;
   /// Whether all that a shortcut leads to, as far as it is or was listed, may be read by `who`.
   [[nodiscard]] static bool may_follow(const scene& in, const item& from, const caller& who);
+  /// Whether an entry of a list is for the caller, and of a shortcut what it leads to.
+  [[nodiscard]] static bool is_shown(const scene& in, const resource& entry, const caller& who);
   /// The same file as it is now. Errors: resource_not_found where it is not there any more.
   [[nodiscard]] result<found> now(const scene& in, found from, const call& by);
   /// Notes that Drive does not give a file, or its content, so that nothing that is kept is given later.
@@ -115,6 +120,7 @@ class gdrive_provider final : public provider,
   const options how_;
   const std::shared_ptr<kept> where_;
   const fetcher fetcher_;
+  const std::shared_ptr<model::watched_spellings> spellings_ = std::make_shared<model::watched_spellings>(listed_spelling);
   follower follower_;
 };
 

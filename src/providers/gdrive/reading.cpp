@@ -247,7 +247,7 @@ result<reading> gdrive_provider::read_folder(const scene& in, const std::string&
     if (uri.empty()) page->entries = top(in);
     if (!page) return tl::unexpected(std::move(page.error()));
     for (const auto& one : page->entries) {
-      if (is_seen(request.who, one)) (text += one.uri) += '\n';
+      if (is_shown(in, one, request.who)) (text += one.uri) += '\n';
     }
     if (text.size() > request.max_bytes)
       return tl::unexpected(bytes::too_large(request.asked_uri, text.size(), request.max_bytes, false));

@@ -60,15 +60,18 @@ class scene_maker {
     return all.empty() || std::find(all.begin(), all.end(), slug) != all.end();
   }
 
-  /// Whose child a file is: a folder that is known, or the top of a drive.
+  /// Whose child a file is: a folder that is known, or the top of a drive. Empty: a folder that there was no room for, and
+  /// rules about that are not to be passed by.
   std::string parent_of(const item& of) const {
     if (!of.home.empty()) {
       const auto slug = slugs_.find(of.home);
       if (slug == slugs_.end()) return {};
-      return of.parent == of.home || !by_id_.contains(of.parent) ? '/' + slug->second : of.parent;
+      if (of.parent != of.home && by_id_.contains(of.parent)) return of.parent;
+      return of.parent != of.home && from_.is_cut ? std::string() : '/' + slug->second;
     }
     if (!of.parent.empty() && of.parent == from_.root) return '/' + std::string(my_drive);
-    return by_id_.contains(of.parent) ? of.parent : '/' + std::string(shared_with_me);
+    if (by_id_.contains(of.parent)) return of.parent;
+    return !of.parent.empty() && from_.is_cut ? std::string() : '/' + std::string(shared_with_me);
   }
 
   void gather() {

@@ -34,6 +34,7 @@ struct material {
   std::function<bool(const std::string& home)> is_whole{};             ///< Whether a home is known whole; empty: all are.
   std::unordered_map<std::string, std::vector<std::string>> sheets{};  ///< Of workbooks, by id.
   std::chrono::system_clock::time_point now{};
+  bool is_cut = false;                    ///< There is more, folders perhaps, for which there was no room.
   std::shared_ptr<const scene> before{};  ///< What was served until now; null: nothing.
 };
 

@@ -48,6 +48,22 @@ TEST_F(watched_documents, tell_of_changed_new_and_deleted_ones) {
   EXPECT_EQ(error_at(*from, "docs://book/a.md"), errc::resource_not_found);
 }
 
+TEST_F(watched_documents, tell_whoever_watches_another_spelling_that_reads_take) {
+  write("a(1)/FULL.md", "# A\n");
+  begin();
+  const std::string other = "docs://book/A(1)/full.md";
+  from->attach(other);
+  from->attach("docs://book/b.md");
+  write("a(1)/FULL.md", "# A\n\nMore.\n");
+  EXPECT_TRUE(told->hears(other));
+  EXPECT_FALSE(told->has_heard("docs://book/b.md"));
+  from->detach(other);
+  told->forget();
+  write("a(1)/FULL.md", "# A\n\nEven more.\n");
+  EXPECT_TRUE(told->hears("docs://book/a%281%29/FULL.md"));
+  EXPECT_FALSE(told->has_heard(other));
+}
+
 TEST_F(watched_documents, tell_of_changed_rules) {
   write("a.md", "# A\n");
   begin();

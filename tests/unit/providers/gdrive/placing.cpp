@@ -96,6 +96,24 @@ TEST_F(gdrive_places, shared_drives_have_their_slugs_and_can_be_chosen) {
   EXPECT_EQ(in->unplaced(), 1u);
 }
 
+TEST_F(gdrive_places, what_lies_in_a_folder_that_there_was_no_room_for_is_nowhere_else) {
+  drive::shared_drive sales;
+  sales.id = "0Sales";
+  sales.name = "Sales";
+  all.drives = {sales};
+  add(paper_file("1a", "a", "text/plain", "left out"));
+  add(paper_file("1b", "b", "text/plain", "left out"), "0Sales");
+  add(paper_file("1c", "c", "text/plain", ""));
+  add(paper_file("1d", "d", "text/plain", "0Sales"), "0Sales");
+  EXPECT_EQ(scene_now()->files(), 4u);
+  all.is_cut = true;
+  const auto in = scene_now();
+  EXPECT_EQ(in->find("1a"), nullptr) << "rules may hide its folder";
+  EXPECT_EQ(in->find("1b"), nullptr);
+  EXPECT_EQ(uri_of(*in, "1c"), "gdrive://shared-with-me/c");
+  EXPECT_EQ(uri_of(*in, "1d"), "gdrive://sales/d");
+}
+
 TEST_F(gdrive_places, very_long_paths_have_uris_by_id) {
   std::string parent = "root0";
   for (int i = 0; i < 30; ++i) {

@@ -47,6 +47,41 @@ TEST_F(gdrive_ruled, a_shortcut_to_what_is_hidden_is_not_described) {
   }
 }
 
+TEST_F(gdrive_ruled, a_shortcut_to_what_is_hidden_is_neither_in_its_folder_nor_completed) {
+  paper->hold(paper_file("1a", "Secret plan"));
+  auto link = paper_file("1s", "Link to a plan", std::string(drive::shortcut_type));
+  link.leads_to = drive::shortcut{"1a", "text/plain", {}};
+  paper->hold(link);
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Secret%20plan"));
+  const auto shows = [&drive](const std::shared_ptr<const view>& through) {
+    read_request request;
+    request.uri = request.asked_uri = "gdrive://my-drive";
+    request.max_bytes = 1u << 20;
+    request.who.view = through;
+    const auto made = drive->read(request);
+    children_request below;
+    below.uri = "gdrive://my-drive";
+    below.who.view = through;
+    const auto all = drive->children(below);
+    complete_request typed;
+    typed.uriTemplate = "gdrive:///{id}";
+    typed.argument = "id";
+    typed.value = "link";
+    typed.who.view = through;
+    const auto ids = drive->complete(typed);
+    EXPECT_TRUE(made && all && ids);
+    const auto is_link = [](const resource& one) { return one.uri == "gdrive://my-drive/Link%20to%20a%20plan"; };
+    const bool is_read = bytes_of(made->contents.front()).find("Link%20") != std::string::npos;
+    EXPECT_EQ(std::any_of(all->entries.begin(), all->entries.end(), is_link), is_read);
+    EXPECT_EQ(!ids->values.empty(), is_read);
+    return is_read;
+  };
+  EXPECT_TRUE(shows(nullptr));
+  EXPECT_TRUE(shows(std::make_shared<const without_word>("nothing")));
+  EXPECT_FALSE(shows(std::make_shared<const without_word>("Secret")));
+}
+
 TEST_F(gdrive_ruled, the_end_of_what_is_hidden_does_not_have_its_shortcut_described) {
   paper->hold(paper_file("1a", "Plan"));
   for (const auto& [id, target] : {std::pair("1s", "1a"), std::pair("1t", "1x")}) {

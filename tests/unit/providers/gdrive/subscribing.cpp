@@ -98,6 +98,24 @@ TEST_F(gdrive_told, a_shortcut_that_changes_itself_is_told_of_as_it_is) {
   EXPECT_FALSE(ears->has_heard("gdrive://my-drive/Plan"));
 }
 
+TEST_F(gdrive_told, whoever_watches_another_spelling_that_reads_take_hears_of_it) {
+  paper->hold(paper_file("1a", "note (1).txt"));
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/note%20%281%29.txt"));
+  drive->attach("gdrive://my-drive/note%20(1).txt");
+  auto now = paper_file("1a", "note (1).txt");
+  now.version = "2";
+  paper->change(now);
+  EXPECT_TRUE(ears->hears("alias gdrive://my-drive/note%20(1).txt"));
+  drive->detach("gdrive://my-drive/note%20(1).txt");
+  EXPECT_TRUE(ears->hears("list"));
+  ears->forget();
+  now.version = "3";
+  paper->change(now);
+  EXPECT_TRUE(ears->hears("list"));
+  EXPECT_FALSE(ears->has_heard("gdrive://my-drive/note%20(1).txt"));
+}
+
 TEST_F(gdrive_told, a_drive_is_told_of_when_something_comes_into_it) {
   const auto drive = serve();
   EXPECT_EQ(listed(*drive).size(), 2u);
