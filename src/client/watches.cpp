@@ -19,7 +19,16 @@ bool has(const std::vector<std::string>& uris, const std::string& uri) {
 }
 
 bool names_exactly(const watch_entry& one, const std::string& uri) {
-  return has(one.what.uris, uri) || has(one.honoured.uris, uri);
+  return has(one.what.uris, uri) || has(one.canonical, uri) || has(one.honoured.uris, uri);
+}
+
+std::vector<std::string> canonical_where_it_differs(const std::vector<std::string>& uris) {
+  std::vector<std::string> out;
+  for (const auto& uri : uris) {
+    // What is malformed is the server's to refuse.
+    if (auto canonical = canonical_uri(uri); canonical && *canonical != uri) out.push_back(std::move(*canonical));
+  }
+  return out;
 }
 
 /// `is_of_part`: the news is of a part of a resource, and meant for whoever watches just that.
@@ -38,8 +47,9 @@ bool concerns(const watch_entry& one, const change& news, bool is_of_part) {
     case change_kind::prompt_list:
       return one.what.prompt_list;
     case change_kind::resource:
-      // A server may spell in its own way what it takes on.
-      return names(one.what.uris, news.uri, is_of_part) || names(one.honoured.uris, news.uri, is_of_part);
+      // A server may spell in its own way what it takes on; one with sessions does not say how.
+      return names(one.what.uris, news.uri, is_of_part) || names(one.canonical, news.uri, is_of_part) ||
+             names(one.honoured.uris, news.uri, is_of_part);
     default:
       return true;
   }
@@ -97,6 +107,7 @@ result<std::shared_ptr<watch_entry>> watches::add(watch_request what, change_han
     return fail(errc::invalid_argument, "nothing is named that shall be watched");
   auto one = std::make_shared<watch_entry>();
   one->what = std::move(what);
+  one->canonical = canonical_where_it_differs(one->what.uris);
   one->tell = std::move(tell);
   std::uint64_t losses = 0;
   {

@@ -32,6 +32,8 @@ enum class standing : std::uint8_t { subscribing, up, down, gone };
 /// One `watch` of an application. Guarded by the mutex of `watches`, except where it says otherwise.
 struct watch_entry {
   watch_request what;  ///< Constant.
+  /// Constant: how those of `what.uris` are written canonically that are written otherwise.
+  std::vector<std::string> canonical;
   watch_request honoured;
   change_handler tell;  ///< Constant.
   standing state = standing::subscribing;

@@ -1,5 +1,6 @@
 /// Where what the commands that ask a server print goes, and what they do when nobody reads it or waits for it.
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -76,6 +77,28 @@ TEST(program_output, says_that_secrets_were_masked) {
   const auto listed = run({"read", "a.txt", "--on", what.path(), "--json"});
   EXPECT_NE(listed.output.find(R"("dev.hondana/redacted":2)"), std::string::npos) << listed.output;
   EXPECT_NE(listed.errors.find(note), std::string::npos);
+}
+
+TEST(program_output, says_that_what_was_read_is_what_the_server_has_kept) {
+  const std::string serves =
+      R"(while read -r line; do)"
+      R"( id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/');)"
+      R"( case "$line" in)"
+      R"( *'"initialize"'*) told='"protocolVersion":"2025-06-18","capabilities":{"resources":{}},"serverInfo":{"name":"a","version":"1"}';;)"
+      R"( *'"resources/read"'*) told='"contents":[{"uri":"x:a","text":"one","_meta":{"dev.hondana/offline":true,"dev.hondana/ageSeconds":200}}]';;)"
+      R"( *) continue;; esac;)"
+      R"( printf '{"jsonrpc":"2.0","id":%s,"result":{%s}}\n' "$id" "$told"; done)";
+  const auto said = [&serves](std::vector<std::string> words) {
+    words.insert(words.end(), {"--revision", "2025-06-18", "--", "/bin/sh", "-c", serves});
+    return run(words);
+  };
+  const auto got = said({"read", "x:a"});
+  EXPECT_EQ(got.output, "one");
+  EXPECT_EQ(
+      got.errors,
+      "hondana: offline: the server cannot ask the source now; this is what it has kept, known to be current 3 min ago\n");
+  EXPECT_EQ(said({"read", "x:a", "--json"}).errors, got.errors);
+  EXPECT_EQ(said({"read", "x:a", "--quiet"}).errors, "");
 }
 
 }  // namespace

@@ -192,4 +192,26 @@ TEST(program_watch, gives_up_on_a_program_that_ends_again_and_again) {
       << got.errors;
 }
 
+TEST(program_watch, of_a_uri_in_letters_of_any_language_is_of_what_the_server_spells_with_escapes) {
+  const folder what;
+  what.put("こころ.md", "one");
+  const served server({what.path()});
+  const auto there = what.uri("%E3%81%93%E3%81%93%E3%82%8D.md");
+  const auto missing = what.uri("%E7%84%A1%E3%81%84.md");
+  for (const auto* revision : {"2026-07-28", "2025-06-18"}) {
+    process watching({"watch", what.uri("こころ.md"), "--once", "--on", server.url(), "--revision", revision});
+    ASSERT_TRUE(watching.error_line_with("watching " + there, within(patience))) << watching.errors();
+    what.put("こころ.md", revision);
+    const auto line = watching.read_line(within(patience));
+    ASSERT_TRUE(line) << watching.errors();
+    EXPECT_TRUE(line->ends_with("  changed  " + there)) << *line;
+    EXPECT_EQ(watching.leaves(within(patience)), well);
+    EXPECT_EQ(watching.errors().find("does not watch"), std::string::npos) << watching.errors();
+    const auto got = run({"watch", what.uri("無い.md"), "--for", "0.01", "--on", server.url(), "--revision", revision});
+    EXPECT_EQ(got.how, well) << got.errors;
+    EXPECT_NE(got.errors.find(missing + " does not exist yet; the server will tell when it appears"), std::string::npos)
+        << got.errors;
+  }
+}
+
 }  // namespace

@@ -213,4 +213,23 @@ TEST(program_words, info_calls_a_transport_what_people_call_it) {
   EXPECT_TRUE(holds(run({"info", "--json", "--", HONDANA_PROGRAM, "stdio", one}).output, "\"transport\":\"stdio\""));
 }
 
+TEST(program_words, a_uri_in_letters_of_any_language_means_what_lists_spell_with_escapes) {
+  const folder what;
+  what.put("棚/こころ.md", "one");
+  what.put("棚/こころ.md.bak", "two");
+  const served server({what.path()});
+  const auto listed = what.uri("%E6%A3%9A/%E3%81%93%E3%81%93%E3%82%8D.md");
+  for (const auto* revision : {"2026-07-28", "2025-06-18"}) {
+    for (const auto& uri : {what.uri("棚/こころ.md"), listed}) {
+      const auto got = run({"ls", uri, "--on", server.url(), "--revision", revision});
+      EXPECT_EQ(got.output, listed + '\n') << got.errors;
+      const auto tree = run({"tree", uri, "--on", server.url(), "--revision", revision});
+      EXPECT_TRUE(holds(tree.output, "/棚/こころ.md\n")) << tree.output << tree.errors;
+      EXPECT_EQ(run({"read", uri, "--on", server.url(), "--revision", revision}).output, "one");
+    }
+    const auto folder = run({"tree", what.uri("棚"), "--on", server.url(), "--revision", revision});
+    EXPECT_TRUE(holds(folder.output, "── こころ.md\n")) << folder.output << folder.errors;
+  }
+}
+
 }  // namespace

@@ -88,4 +88,20 @@ TEST(program_search, below_a_folder_takes_its_name_as_people_write_it) {
   EXPECT_EQ(got.output.find("a.md"), std::string::npos) << got.output;
 }
 
+TEST(program_search, below_what_no_uri_begins_with_is_a_mistake_of_the_line) {
+  const indexed shelf;
+  const served server(shelf.arguments());
+  for (const auto& on : {server.url(), shelf.path("shelf")}) {
+    for (const auto* under : {"", "manual/a(1)", "docs://manual/50% off"}) {
+      const auto got = run({"search", "pelican", "--under", under, "--on", on});
+      EXPECT_EQ(got.how.exit_code, 1) << got.errors;
+      EXPECT_EQ(got.output, "");
+      EXPECT_NE(got.errors.find("--under: expected a URI or its beginning, as `hondana ls` shows it, not \"" +
+                                std::string(under) + '"'),
+                std::string::npos)
+          << got.errors;
+    }
+  }
+}
+
 }  // namespace

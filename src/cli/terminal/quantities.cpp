@@ -24,6 +24,14 @@ std::string human_size(std::uint64_t bytes) {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
+std::string human_age(std::chrono::seconds age) {
+  using namespace std::chrono;
+  if (age < minutes(1)) return std::to_string(age.count()) + " s";
+  if (age < hours(1)) return std::to_string(floor<minutes>(age).count()) + " min";
+  if (age < days(2)) return std::to_string(floor<hours>(age).count()) + " h";
+  return std::to_string(floor<days>(age).count()) + " days";
+}
+
 std::string human_time(std::chrono::sys_time<std::chrono::milliseconds> when) {
   const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(when).time_since_epoch().count();
   std::tm parts{};

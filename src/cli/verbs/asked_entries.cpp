@@ -54,6 +54,7 @@ result<void> each_entry(const task& what, bool all_below, const taker& take) {
       return fail(errc::invalid_argument, "A server is named with --on; perhaps 'hondana " +
                                               std::string(what.line.entry().name) + " --on " + word + "' is meant.");
     auto uri = what.with.uri_of(word);
+    if (uri) uri = as_listed(server.server(), *uri);
     if (!uri) return tl::unexpected(std::move(uri.error()));
     below = std::move(*uri);
     if (!all_below && server.server().has_folders) {
@@ -66,11 +67,13 @@ result<void> each_entry(const task& what, bool all_below, const taker& take) {
     }
   }
   auto asked = wanted;
-  asked.uri_prefix = below;
+  // Others are not asked to narrow their lists, and spell URIs as they like.
+  if (server.server().has_versions) asked.uri_prefix = below;
+  const auto canonical = canonical_uri(below).value_or(below);
   bool is_any = below.empty();
   auto done = each(server.resources(asked, what.with.how()), [&](resource one) {
     // A prefix of characters holds more than what lies below it.
-    if (!below.empty() && !covers(below, one.uri)) return true;
+    if (!below.empty() && !covers(below, one.uri) && !covers(canonical, one.uri)) return true;
     is_any = true;
     return take(std::move(one));
   });

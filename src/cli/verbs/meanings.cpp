@@ -3,13 +3,18 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 
 #include <hondana/uri.hpp>
 
 #include "cli/flags/client_flags.hpp"
+#include "cli/terminal/quantities.hpp"
 #include "letters/lower_case.hpp"
+#include "uri/escapes.hpp"
 
 namespace hondana::cli {
 namespace {
@@ -39,6 +44,25 @@ result<std::string> only_one(const std::set<std::string>& found, std::string_vie
   return fail(errc::invalid_argument, text + ". Give the one that is meant in full.");
 }
 
+/// Or the beginning of one.
+bool is_scheme(std::string_view text) {
+  const auto is_letter = [](char c) { return letters::is_letter(c); };
+  const auto may_follow = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.'; };
+  return !text.empty() && is_letter(text[0]) && std::all_of(text.begin(), text.end(), may_follow);
+}
+
+failure malformed(const std::string& uri, const failure& why) {
+  return {errc::invalid_argument, '"' + uri + "\" is malformed: " + why.public_text, {}};
+}
+
+/// The bytes at the end of a URI's beginning that may be the beginning of an escape.
+std::size_t begun_escape(std::string_view text) {
+  constexpr std::string_view digits = "0123456789ABCDEFabcdef";
+  if (text.ends_with('%')) return 1;
+  const bool has_digit = text.size() >= 2 && text[text.size() - 2] == '%' && digits.find(text.back()) != std::string_view::npos;
+  return has_digit ? 2 : 0;
+}
+
 bool ends_in(std::string_view uri, const std::string& parts) {
   while (uri.ends_with('/')) uri.remove_suffix(1);
   if (!uri.ends_with(parts)) return false;
@@ -51,11 +75,7 @@ bool ends_in(std::string_view uri, const std::string& parts) {
 
 bool has_scheme(std::string_view text) {
   const auto colon = text.find(':');
-  if (colon == std::string_view::npos || colon == 0) return false;
-  const auto is_letter = [](char c) { return letters::is_letter(c); };
-  const auto may_follow = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.'; };
-  const auto scheme = text.substr(0, colon);
-  return is_letter(scheme[0]) && std::all_of(scheme.begin(), scheme.end(), may_follow);
+  return colon != std::string_view::npos && is_scheme(text.substr(0, colon));
 }
 
 result<std::string> resource_named(client& of, std::string_view word, const call_options& how) {
@@ -93,6 +113,35 @@ result<std::string> template_named(client& of, const std::string& word, const ca
   return fail(errc::resource_not_found, "the server lists no template named \"" + word + '"');
 }
 
+result<std::string> as_listed(const server_description& server, const std::string& typed) {
+  if (!server.has_versions) return typed;
+  auto canonical = canonical_uri(typed);
+  if (!canonical) return tl::unexpected(malformed(typed, canonical.error()));
+  return canonical;
+}
+
+result<std::string> beginning_as_listed(const std::string& typed) {
+  constexpr std::string_view in_no_uri = "\"<>\\^`{|}";
+  const auto refused = [&typed](const std::string& hint) {
+    return fail(errc::invalid_argument,
+                "expected a URI or its beginning, as `hondana ls` shows it, not \"" + typed + '"' + hint + '.');
+  };
+  const auto colon = std::min(typed.find(':'), typed.size());
+  if (!is_scheme(std::string_view(typed).substr(0, colon))) return refused("");
+  auto spelled = letters::in_lower_case(typed.substr(0, colon));
+  for (const char c : typed.substr(colon)) {
+    const bool is_escaped = static_cast<unsigned char>(c) <= ' ' || c == 0x7f || in_no_uri.find(c) != std::string_view::npos;
+    spelled += is_escaped ? percent_encode(std::string_view(&c, 1)) : std::string(1, c);
+  }
+  const auto whole = std::string_view(spelled).substr(0, spelled.size() - begun_escape(spelled));
+  std::string storage;
+  const auto canonical = uri::canonical_escapes(whole, storage);
+  if (!canonical) return refused(": in URIs a percent sign itself is written %25");
+  std::string out(*canonical);
+  for (const char c : spelled.substr(whole.size())) out += c >= 'a' && c <= 'f' ? static_cast<char>(c - 'a' + 'A') : c;
+  return out;
+}
+
 result<std::vector<std::pair<std::string, std::string>>> given_values(const command_line& line) {
   std::vector<std::pair<std::string, std::string>> out;
   for (const auto& one : line.all(with_flag)) {
@@ -106,8 +155,7 @@ result<std::vector<std::pair<std::string, std::string>>> given_values(const comm
 failure blamed_on(const std::string& uri, const failure& why) {
   if (why.code != errc::resource_not_found) return why;
   const auto canonical = canonical_uri(uri);
-  if (canonical) return why;
-  return {errc::invalid_argument, '"' + uri + "\" is malformed: " + canonical.error().public_text, {}};
+  return canonical ? why : malformed(uri, canonical.error());
 }
 
 failure why_not_completed(failure why) {
@@ -132,6 +180,22 @@ failure why_not_read(const std::string& uri, const failure& why) {
   const bool has_parameters = query && !query->empty();
   told.code = has_parameters && !says_one_of(words_for_what_is_not_given) ? errc::invalid_argument : errc::refused;
   return told;
+}
+
+std::string told_of_kept(const std::vector<read_item>& items) {
+  bool is_any = false;
+  std::optional<std::int64_t> oldest;
+  for (const auto& one : items) {
+    const auto* offline = one.meta.find("dev.hondana/offline");
+    if (offline == nullptr || !offline->as_boolean().value_or(false)) continue;
+    is_any = true;
+    const auto* age = one.meta.find("dev.hondana/ageSeconds");
+    if (const auto seconds = age == nullptr ? std::nullopt : age->as_integer(); seconds && *seconds >= oldest.value_or(0))
+      oldest = seconds;
+  }
+  if (!is_any) return {};
+  return "offline: the server cannot ask the source now; this is what it has kept" +
+         (oldest ? ", known to be current " + human_age(std::chrono::seconds(*oldest)) + " ago" : std::string());
 }
 
 }  // namespace hondana::cli

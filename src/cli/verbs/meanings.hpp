@@ -21,6 +21,13 @@ namespace hondana::cli {
 /// The one listed template of that name; a word with braces or a scheme is a template itself. Errors: as above.
 [[nodiscard]] result<std::string> template_named(client& of, const std::string& word, const call_options& how);
 
+/// A typed URI as the lists of `server` spell it: canonically, where it lists in our dialect; else as it was typed. Errors:
+/// invalid_argument for one that is malformed.
+[[nodiscard]] result<std::string> as_listed(const server_description& server, const std::string& typed);
+/// The typed beginning of a URI, or all of it, as lists spell it: letters of any language, and what no URI has as it is, are
+/// escaped. Errors: invalid_argument for what no URI begins with.
+[[nodiscard]] result<std::string> beginning_as_listed(const std::string& typed);
+
 /// The values of `--with`, in order. Errors: invalid_argument for one that is no NAME=VALUE.
 [[nodiscard]] result<std::vector<std::pair<std::string, std::string>>> given_values(const command_line& line);
 
@@ -35,5 +42,9 @@ namespace hondana::cli {
 /// in its query is wrong (invalid_argument), and that what is there is not given (refused): which of them it is their words
 /// say.
 [[nodiscard]] failure why_not_read(const std::string& uri, const failure& why);
+
+/// What is said of contents that come from what is kept, since their source could not be asked, with their age; empty: there
+/// are none such.
+[[nodiscard]] std::string told_of_kept(const std::vector<read_item>& items);
 
 }  // namespace hondana::cli

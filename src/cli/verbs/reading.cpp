@@ -100,6 +100,12 @@ void tell_masked(const task& what, const std::vector<read_item>& items) {
       "; `redact = false` in the server's [[source]] leaves them as they are");
 }
 
+/// Says so when a source could not be asked, and what is kept of it was read.
+void tell_kept(const task& what, const std::vector<read_item>& items) {
+  if (what.line.has(quiet_flag)) return;
+  if (const auto told = told_of_kept(items); !told.empty()) say(told);
+}
+
 /// Of a source whose documents come as texts, with the file itself behind them or one text for each sheet.
 bool is_of_documents(std::string_view scheme) {
   const auto plain = letters::in_lower_case(scheme);
@@ -258,6 +264,7 @@ int read_resource(const task& what) {
     }
     print_list("contents", got->items, write_item);
     tell_masked(what, got->items);
+    tell_kept(what, got->items);
     return exit_ok;
   }
   destination into(what, *uri, lines);
@@ -269,7 +276,10 @@ int read_resource(const task& what) {
     if (auto done = into.take_later(got->items); !done && !into.has_enough()) return what.with.explain(done.error());
   }
   if (auto done = into.finish(); !done) return what.with.explain(done.error());
-  if (got) tell_masked(what, got->items);
+  if (got) {
+    tell_masked(what, got->items);
+    tell_kept(what, got->items);
+  }
   return exit_ok;
 }
 

@@ -16,6 +16,7 @@
 #include "cli/output.hpp"
 #include "cli/terminal/highlighting.hpp"
 #include "cli/verbs/entries.hpp"
+#include "cli/verbs/meanings.hpp"
 #include "cli/verbs/verbs.hpp"
 #include "cli/visible.hpp"
 
@@ -49,13 +50,14 @@ const asked_for conditions[]{{&limit_flag, "limit", false},
                              {&since_flag, "modifiedSince", false},
                              {&owner_flag, "owner", true}};
 
-/// What a flag says; the beginning of a URI as URIs are spelled, where people type letters of any language and blanks.
-std::string said_by(const task& what, const flag& which) {
-  const auto typed = what.line.text(which);
-  if (&which != &under_flag) return typed;
-  std::string out;
-  for (const char c : typed) out += c > ' ' && c < 0x7f ? std::string(1, c) : percent_encode(std::string(1, c));
-  return out;
+/// What is searched for.
+struct question {
+  std::string words;
+  std::string under;  ///< As URIs are spelled, where people type letters of any language and blanks.
+};
+
+std::string said_by(const task& what, const flag& which, const question& asked) {
+  return &which == &under_flag ? asked.under : what.line.text(which);
 }
 
 /// For a program that was started for this one question.
@@ -104,10 +106,10 @@ failure about_what_was_typed(failure why) {
   return {errc::invalid_argument, "The server does not search for that: " + why.answer->message, why.private_text};
 }
 
-result<value> ask_index(const task& what, const std::string& words) {
-  auto uri = "search:///?q=" + percent_encode(words);
+result<value> ask_index(const task& what, const question& asked) {
+  auto uri = "search:///?q=" + percent_encode(asked.words);
   for (const auto& one : conditions) {
-    if (what.line.has(*one.which)) uri += std::string("&") + one.name + '=' + percent_encode(said_by(what, *one.which));
+    if (what.line.has(*one.which)) uri += std::string("&") + one.name + '=' + percent_encode(said_by(what, *one.which, asked));
   }
   if (auto waited = wait_for_index(what); !waited) return tl::unexpected(std::move(waited.error()));
   auto got = what.with.server().read(uri, what.with.how());
@@ -124,8 +126,8 @@ bool is_without_tool(const task& what, const failure& why) {
   return all && std::none_of(all->begin(), all->end(), [](const tool& one) { return one.name == tool_name; });
 }
 
-result<value> ask_tool(const task& what, const std::string& words) {
-  value::object arguments{{"q", words}};
+result<value> ask_tool(const task& what, const question& asked) {
+  value::object arguments{{"q", asked.words}};
   for (const auto& one : conditions) {
     if (!what.line.has(*one.which)) continue;
     if (one.needs_index)
@@ -138,7 +140,7 @@ result<value> ask_tool(const task& what, const std::string& words) {
     } else if (number) {
       arguments.emplace_back(one.name, *number);
     } else {
-      arguments.emplace_back(one.name, said_by(what, *one.which));
+      arguments.emplace_back(one.name, said_by(what, *one.which, asked));
     }
   }
   auto got = what.with.server().call_tool(tool_name, arguments, what.with.how());
@@ -220,12 +222,18 @@ void tell_remark(const task& what, const value& answer) {
 }  // namespace
 
 int search_resources(const task& what) {
-  std::string words;
+  question asked;
+  auto& words = asked.words;
   for (const auto& one : what.line.words()) words += (words.empty() ? "" : " ") + one;
   if (std::all_of(words.begin(), words.end(), [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); })) {
     return what.with.explain({errc::invalid_argument, "There are no words to search for.", {}});
   }
-  const auto answer = has_index(what) ? ask_index(what, words) : ask_tool(what, words);
+  if (what.line.has(under_flag)) {
+    auto under = beginning_as_listed(what.line.text(under_flag));
+    if (!under) return what.with.explain({errc::invalid_argument, "--under: " + under.error().public_text, {}});
+    asked.under = std::move(*under);
+  }
+  const auto answer = has_index(what) ? ask_index(what, asked) : ask_tool(what, asked);
   if (!answer) return what.with.explain(answer.error());
   if (what.line.has(json_flag)) {
     print_json(answer->to_text());

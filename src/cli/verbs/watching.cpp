@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/uri.hpp>
+
 #include "cli/exit_codes.hpp"
 #include "cli/flags/client_flags.hpp"
 #include "cli/output.hpp"
@@ -209,11 +211,18 @@ result<bool> exists(const task& what, const std::string& uri) {
   return true;
 }
 
+/// Servers spell in their own way what they take on.
+bool is_among(const std::vector<std::string>& taken, const std::string& uri) {
+  const auto canonical = canonical_uri(uri).value_or(uri);
+  return std::any_of(taken.begin(), taken.end(),
+                     [&](const std::string& one) { return one == uri || canonical_uri(one).value_or(one) == canonical; });
+}
+
 /// Says what does not exist yet, and what of it the server does not watch. Errors: resource_not_found for what is not there and
 /// would not be told of.
 result<void> look_for_missing(const task& what, const std::vector<std::string>& uris, const std::vector<std::string>& taken) {
   for (const auto& uri : uris) {
-    const bool is_taken = std::find(taken.begin(), taken.end(), uri) != taken.end();
+    const bool is_taken = is_among(taken, uri);
     const auto is_there = exists(what, uri);
     if (!is_there) return tl::unexpected(is_there.error());
     if (!*is_there && !is_taken)
@@ -246,13 +255,14 @@ void look_after_program(const task& what, const std::shared_ptr<news_for_waiter>
   });
 }
 
-/// The URIs that the line's words mean. Errors: those of `uri_of`.
+/// The URIs that the line's words mean, as the server lists them. Errors: those of `uri_of` and `as_listed`.
 result<std::vector<std::string>> uris_of(const task& what) {
   std::vector<std::string> out;
   for (const auto& word : what.line.words()) {
     auto uri = what.with.uri_of(word);
     if (!uri && uri.error().code == errc::resource_not_found)
       return fail(errc::resource_not_found, uri.error().public_text + "; to wait for what does not exist yet, give its URI");
+    if (uri) uri = as_listed(what.with.server().server(), *uri);
     if (!uri) return tl::unexpected(std::move(uri.error()));
     out.push_back(std::move(*uri));
   }

@@ -84,6 +84,16 @@ TEST(columns, stay_legible_on_a_terminal_that_is_too_narrow) {
   EXPECT_NE(table.text.find("aaaaaaa\xE2\x80\xA6  " + std::string(30, 'b')), std::string::npos) << table.text;
 }
 
+TEST(quantities, ages_are_rounded_down_to_one_unit) {
+  using namespace std::chrono_literals;
+  EXPECT_EQ(human_age(0s), "0 s");
+  EXPECT_EQ(human_age(59s), "59 s");
+  EXPECT_EQ(human_age(119s), "1 min");
+  EXPECT_EQ(human_age(3599s), "59 min");
+  EXPECT_EQ(human_age(47h + 59min), "47 h");
+  EXPECT_EQ(human_age(48h), "2 days");
+}
+
 TEST(quantities, sizes_have_at_most_four_characters_and_a_unit) {
   EXPECT_EQ(human_size(0), "0 B");
   EXPECT_EQ(human_size(1023), "1023 B");

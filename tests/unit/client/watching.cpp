@@ -141,6 +141,21 @@ TEST(watching, of_older_servers_subscribes_once_a_uri_and_again_after_a_loss) {
   EXPECT_TRUE(server.waits_for("resources/unsubscribe", 1));
 }
 
+TEST(watching, of_older_servers_hears_of_what_they_spell_canonically_and_it_does_not) {
+  scripted_server server([](scripted_server& of, const heard& one) {
+    if (one.method == "initialize") return of.result(one, older_self("2025-06-18"));
+    if (one.method == "server/discover") return of.error(one, -32601, "no");
+    if (one.sent.call != 0) of.result(one, "{}");
+  });
+  ear news;
+  opened_engine engine(server);
+  const auto watch = engine->watched().add({.uris = {"x:本", "x:%zz"}}, news.handler(), {});
+  ASSERT_TRUE(watch) << watch.error().public_text;
+  EXPECT_EQ(engine->watched().honoured(**watch).uris, (std::vector<std::string>{"x:本", "x:%zz"}));
+  server.say(0, R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"x:%E6%9C%AC/part"}})");
+  EXPECT_TRUE(news.hears(change_kind::resource, "x:%E6%9C%AC/part"));
+}
+
 TEST(watching, of_older_servers_finds_what_an_interrupted_stream_did_not_tell) {
   scripted_server server([](scripted_server& of, const heard& one) {
     if (one.method == "initialize") return of.result(one, older_self("2025-11-25"));
