@@ -38,8 +38,9 @@ struct thresholds {
 
 /// A resource that an analysis was based on.
 struct basis {
-  std::string uri{};      ///< Canonical, so that a change of the resource finds it.
-  std::string version{};  ///< As the resource's provider tells it; empty: unknown, and any change is one.
+  std::string uri{};  ///< Canonical, so that a change of the resource finds it.
+  /// As the resource's provider tells it; empty: unknown, and that which is found first counts (the follower of a source).
+  std::string version{};
 
   auto operator<=>(const basis&) const = default;
 };
