@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <set>
 
 namespace hondana::analyses {
@@ -51,6 +52,48 @@ std::uint32_t providers_of(const analysis& what) {
   std::set<std::string_view> all;
   for (const auto& one : what.votes) all.insert(one.provider);
   return static_cast<std::uint32_t>(all.size());
+}
+
+totals totals_of(const analysis& what) {
+  // What is read has no more than this of anything; sums stay as exact as that.
+  constexpr double most_cost = 1e15;
+  constexpr std::uint64_t most_tokens = std::uint64_t{1} << 53;
+  constexpr milliseconds longest{std::int64_t{1} << 53};
+  struct spending {
+    double cost = 0;
+    std::uint64_t tokens = 0;
+    const vote* last = nullptr;
+  };
+  std::map<std::string_view, spending> by_provider;
+  const auto add = [&](const vote& one) {
+    auto& to = by_provider[one.provider];
+    to.cost += one.cost;
+    to.tokens = std::min(most_tokens, to.tokens + one.tokens);
+    to.last = &one;
+  };
+  totals out;
+  for (const auto& round : what.rounds) {
+    for (const auto& one : round.votes) add(one);
+    out.took = std::min(longest, out.took + round.took);
+  }
+  for (const auto& one : what.votes) {
+    auto& to = by_provider[one.provider];
+    if (to.last == nullptr || to.last->content != one.content) {
+      add(one);
+      continue;
+    }
+    // The same answer once more; its cost may stand with one of the two alone.
+    to.cost = std::max(to.cost, one.cost);
+    to.tokens = std::max(to.tokens, one.tokens);
+  }
+  for (const auto& [provider, one] : by_provider) {
+    out.cost = std::min(most_cost, out.cost + one.cost);
+    out.tokens = std::min(most_tokens, out.tokens + one.tokens);
+  }
+  if (what.total.cost > 0) out.cost = what.total.cost;
+  if (what.total.tokens > 0) out.tokens = what.total.tokens;
+  if (what.total.took > milliseconds(0)) out.took = what.total.took;
+  return out;
 }
 
 judgement judge(const analysis& what, const thresholds& by) {

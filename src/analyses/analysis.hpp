@@ -38,8 +38,9 @@ struct thresholds {
 
 /// A resource that an analysis was based on.
 struct basis {
-  std::string uri{};      ///< Canonical, so that a change of the resource finds it.
-  std::string version{};  ///< As the resource's provider tells it; empty: unknown, and any change is one.
+  std::string uri{};  ///< Canonical, so that a change of the resource finds it.
+  /// As the resource's provider tells it; empty: unknown, and that which is found first counts (the follower of a source).
+  std::string version{};
 
   auto operator<=>(const basis&) const = default;
 };
@@ -107,6 +108,7 @@ struct provider_error {
   bool operator==(const provider_error&) const = default;
 };
 
+/// 0: not given; `totals_of` has what follows from the rest then.
 struct totals {
   double cost = 0;
   std::uint64_t tokens = 0;
@@ -152,6 +154,9 @@ struct analysis {
 [[nodiscard]] double agreement_of(const analysis& what) noexcept;
 /// Different ones among its votes.
 [[nodiscard]] std::uint32_t providers_of(const analysis& what);
+/// What it took: each of its totals as it is given, and where one is not, the sum of what votes, also those of rounds, cost and
+/// of the time of the rounds. Of a provider the vote that stands in the last of its rounds as well is counted once.
+[[nodiscard]] totals totals_of(const analysis& what);
 /// `complete` or `below`; without a consensus it is below. `why` says which threshold it misses, for people.
 struct judgement {
   status how = status::below;

@@ -188,9 +188,9 @@ result<cache::kept> cache::put(const ticket& by, const analysis& whole) {
   state_->add(whole.task, [&](task_statistics& into) {
     ++into.computed;
     into.below += judged.how == status::below ? 1 : 0;
-    into.cost_spent += whole.total.cost;
+    into.cost_spent += what->about.cost;
     task_statistics more;
-    more.milliseconds_spent = counted_time(whole.total.took);
+    more.milliseconds_spent = counted_time(what->about.took);
     into += more;
     state_->bytes_put += what->body.size();
   });

@@ -85,7 +85,8 @@ class cache {
 
   [[nodiscard]] result<std::optional<entry>> get(std::string_view id) const;
   [[nodiscard]] result<std::uint64_t> forget(const forgetting& which);
-  /// These versions of a resource still hold (none: it is gone, or unknown): what was based on another is forgotten.
+  /// These versions of a resource still hold (none: it is gone); what was based on another is forgotten, and the
+  /// empty one keeps what is based on an unknown one.
   [[nodiscard]] result<std::uint64_t> changed(std::string_view uri, std::vector<std::string> versions);
 
   /// Rises with every change of the store: by this cache at once, by others when it is heard of. Does not block.

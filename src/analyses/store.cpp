@@ -65,8 +65,9 @@ result<putting> prepare(const analysis& what, status how) {
   about.session = what.session;
   about.confidence = what.consensus ? what.consensus->confidence : 0;
   about.agreement = agreement_of(what);
-  about.cost = what.total.cost;
-  about.took = what.total.took;
+  const auto total = totals_of(what);
+  about.cost = total.cost;
+  about.took = total.took;
   about.rounds = static_cast<std::uint32_t>(what.rounds.size());
   about.providers = providers_of(what);
   about.bytes = out.body.size();

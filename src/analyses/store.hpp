@@ -145,7 +145,8 @@ struct forgetting {
   std::string tag{};
   std::string session{};
   std::string of{};  ///< Key, 32 bytes.
-  /// Those based on a version of this resource that is not among `versions`: those of an unknown one always.
+  /// Those based on a version of this resource that is not among `versions`; the empty one stands for the
+  /// unknown.
   std::string uri{};
   std::vector<std::string> versions{};
   bool everything = false;

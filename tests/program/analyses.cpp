@@ -254,6 +254,14 @@ TEST(program_analyses, are_kept_listed_and_forgotten_by_commands_beside_a_server
   ASSERT_EQ(put.output.find("wallbounce://analyses/"), 0u) << put.output;
   const auto uri = put.output.substr(0, put.output.size() - 1);
   EXPECT_NE(read_text(server, uri).find("命令行から"), std::string::npos);
+  EXPECT_EQ(put.errors.find("version"), std::string::npos) << put.errors;
+  what.files.put("design.md", "設計\n");
+  const json::array context{json::object{{"uri", what.files.uri("design.md")}}};
+  what.kept.put("unknown.json", json::serialize(realistic("版なし", context)));
+  const auto unknown = run(what.command({"put", what.kept.path("unknown.json")}));
+  EXPECT_EQ(unknown.how, well);
+  EXPECT_NE(unknown.errors.find("a version is missing of 1 resource"), std::string::npos) << unknown.errors;
+  EXPECT_EQ(run(what.command({"rm", unknown.output.substr(0, unknown.output.size() - 1)})).how, well);
   auto weak = realistic("自信のない答え");
   weak["consensus"] = json::object{{"content", "わからない"}, {"confidence", 0.1}};
   what.kept.put("weak.json", json::serialize(weak));

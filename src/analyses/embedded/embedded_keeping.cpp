@@ -84,7 +84,7 @@ result<std::vector<std::int64_t>> embedded_store::based_on_others(const std::str
       if (!*more) break;
       version = (*asking)->bytes(0);
     }
-    if (!version.empty() && std::find(versions.begin(), versions.end(), version) != versions.end()) continue;
+    if (std::find(versions.begin(), versions.end(), version) != versions.end()) continue;
     auto asking = writer_.ask("SELECT e.seq FROM bases b JOIN entries e ON e.id=b.id WHERE b.uri=?1 AND b.version=?2 LIMIT ?3");
     if (!asking) return tl::unexpected(std::move(asking.error()));
     (*asking)->bind_text(1, uri).bind_text(2, version).bind(3, most_asked);

@@ -164,7 +164,9 @@ result<store::forgotten> redis_store::forget(const forgetting& which) {
   choose("id", which.id);
   if (by == "id" && !is_id(what)) return forgotten{};
   const auto versions = joined(which.versions);
-  const auto said = run(script::forget, {by, what, versions, forgotten_at_once}, repeating::harmless);
+  const bool holds_unknown = std::find(which.versions.begin(), which.versions.end(), std::string()) != which.versions.end();
+  const auto said =
+      run(script::forget, {by, what, versions, forgotten_at_once, holds_unknown ? "1" : "0"}, repeating::harmless);
   if (!said) return tl::unexpected(said.error());
   return forgotten{static_cast<std::uint64_t>(said->at(0).as_number()), said->at(1).as_number() == 1};
 }

@@ -313,7 +313,7 @@ end
 return {'ok'}
 )lua";
 
-// what by ('id', 't:', 's:', 'k:', 'u:', 'all'), which, versions that hold, how many at most
+// what by ('id', 't:', 's:', 'k:', 'u:', 'all'), which, versions that hold, how many at most, whether the unknown one holds
 constexpr const char* forget_script = R"lua(
 local by, which, most = ARGV[1], ARGV[2], tonumber(ARGV[4])
 local ids, is_all = {}, true
@@ -322,6 +322,7 @@ if by == 'id' then
 elseif by == 'u:' then
   local holds = {}
   for _, version in ipairs(split(ARGV[3], '\n')) do holds[version] = true end
+  holds[''] = ARGV[5] == '1'
   local known = versions(which, 1000)
   is_all = #known < 1000
   for _, version in ipairs(known) do

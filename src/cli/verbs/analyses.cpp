@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
@@ -233,6 +234,11 @@ void print_analyses(const std::vector<analyses::summary>& all, const screen& sho
             .text);
 }
 
+std::size_t without_version(const analyses::question& asked) {
+  return static_cast<std::size_t>(std::count_if(asked.context.begin(), asked.context.end(),
+                                                [](const analyses::basis& one) { return one.version.empty(); }));
+}
+
 }  // namespace
 
 int put_analysis(const command_line& line) {
@@ -262,6 +268,10 @@ int put_analysis(const command_line& line) {
     print(wb::analysis_uri(about.id) + '\n');
   }
   if (!put->why_not.empty()) say("it is kept, and not served as final: " + visible_in_line(put->why_not));
+  if (const auto unknown = without_version(whole->asked); unknown > 0)
+    say("a version is missing of " + wb::counted(unknown, "resource") +
+        " that it rests on, so that its question does not find it, and only changes that a server sees from now on count; "
+        "'hondana ls --json' tells versions, and the tool analysis_put of a server fills them in");
   return exit_ok;
 }
 

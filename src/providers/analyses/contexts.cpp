@@ -87,24 +87,28 @@ result<void> resolve(const ground& on, follower& with, const call& by, analyses:
   return {};
 }
 
-result<bool> hold(const ground& on, const call& by, const std::vector<analyses::basis>& all,
+result<bool> hold(const ground& on, const follower& with, const call& by, const std::vector<analyses::basis>& all,
                   std::vector<std::string>& changed) {
   const auto there = on.neighbours();
   if (!there) return tl::unexpected(there.error());
   if (!*there) return true;
+  bool are_all_there = true;
   for (const auto& one : all) {
     // Our own are asked for on other threads than these: the look that is made every while sees to them.
     if (one.uri.starts_with(std::string(scheme_name) + ':')) continue;
     const auto version = (*there)->version_for_itself(by, one.uri);
-    if (version ? !is_still(one.version, *version) : version.error().code == errc::resource_not_found) {
-      changed.push_back(one.uri);
-    } else if (!version) {
+    if (version) {
+      if (one.version.empty() ? !with.may_rest_on(one.uri, *version) : !is_still(one.version, *version))
+        changed.push_back(one.uri);
+    } else if (version.error().code == errc::resource_not_found) {
+      are_all_there = false;
+    } else {
       auto why = version.error();
       why.public_text = "Whether what this analysis rests on has changed cannot be seen: " + why.public_text;
       return tl::unexpected(std::move(why));
     }
   }
-  return changed.empty();
+  return are_all_there && changed.empty();
 }
 
 }  // namespace hondana::wallbounce

@@ -24,9 +24,10 @@ namespace hondana::wallbounce {
 [[nodiscard]] result<void> resolve(const ground& on, follower& with, const call& by, analyses::question& asked,
                                    std::string_view path);
 
-/// Whether all of them still have those versions. `changed`: those that have not, or are gone. Errors: why one could not be
-/// asked for, so that nothing is known of it.
-[[nodiscard]] result<bool> hold(const ground& on, const call& by, const std::vector<analyses::basis>& all,
+/// Whether all of them still have those versions; of an unknown one, whether the follower has found no other one before.
+/// `changed`: those that have another one. What no source serves does not hold, and a source may be yet to come. Errors: why
+/// one could not be asked for, so that nothing is known of it.
+[[nodiscard]] result<bool> hold(const ground& on, const follower& with, const call& by, const std::vector<analyses::basis>& all,
                                 std::vector<std::string>& changed);
 
 /// Whether a version that `resolve` gave still holds where `present` is what `neighbourhood::version_for_itself` says.

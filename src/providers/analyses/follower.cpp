@@ -17,11 +17,15 @@ constexpr std::size_t most_events = 10'000;
 constexpr std::size_t most_news = 10'000;
 constexpr std::size_t most_attached = 100'000;
 constexpr std::size_t bases_of_a_page = 500;
+/// Resources of which something rests on an unknown version; changes of more of them do not show.
+constexpr std::size_t most_found = 10'000;
 constexpr std::chrono::seconds longest_ask{10};
 constexpr std::chrono::seconds until_opened_again{2};
 /// What could not be asked for is asked for again, so much at a time, and after longer and longer.
 constexpr std::size_t most_again = 32;
 constexpr std::chrono::milliseconds first_pause{1'000};
+
+const std::string no_version;
 
 call own_call(const std::stop_token& stop) {
   call out;
@@ -31,17 +35,10 @@ call own_call(const std::stop_token& stop) {
   return out;
 }
 
-/// A version that holds, and those that were made of it for callers.
-result<std::vector<std::string>> versions_still(const analyses::cache& in, const std::string& uri, const std::string& present) {
-  std::vector<std::string> out{present};
-  // What follows its neighbour is it: no URI is in between.
-  auto before = uri;
-  if (!before.empty()) --before.back(), before += '\x7f';
-  const auto known = in.in().bases(before, 1);
-  if (!known) return tl::unexpected(known.error());
-  for (const auto& one : *known)
-    if (one.uri == uri && one.version != present && is_still(one.version, present)) out.push_back(one.version);
-  return out;
+std::string reason_of(const std::string& uri, bool is_there, bool has_changed, std::uint64_t count) {
+  if (!is_there) return uri + " is not there";
+  if (has_changed) return uri + " has changed";
+  return std::string(count == 1 ? "it" : "each") + " was put with another version of " + uri + " than it has now";
 }
 
 }  // namespace
@@ -111,6 +108,42 @@ void follower::heard_of(std::string_view uri) {
     }
   }
   changed_.notify_all();
+}
+
+bool follower::may_rest_on(std::string_view uri, std::string_view version) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = found_.find(uri);
+  return known == found_.end() || known->second.version == version;
+}
+
+bool follower::takes(const std::string& uri, const std::string& version) {
+  const std::lock_guard lock(mutex_);
+  const auto known = found_.find(uri);
+  if (known != found_.end()) return known->second.version == version;
+  if (found_.size() < most_found) found_.emplace(uri, first_found{version, look_});
+  return true;
+}
+
+result<std::vector<std::string>> follower::versions_still(const analyses::cache& in, const std::string& uri,
+                                                          const std::string& present) {
+  std::vector<std::string> out{present};
+  // What follows its neighbour is it: no URI is in between.
+  auto before = uri;
+  if (!before.empty()) --before.back(), before += '\x7f';
+  const auto known = in.in().bases(before, 1);
+  if (!known) return tl::unexpected(known.error());
+  bool is_unknown_somewhere = false;
+  for (const auto& one : *known) {
+    if (one.uri != uri || one.version == present) continue;
+    is_unknown_somewhere = is_unknown_somewhere || one.version.empty();
+    if (one.version.empty() ? takes(uri, present) : is_still(one.version, present)) out.push_back(one.version);
+  }
+  if (is_unknown_somewhere) return out;
+  // What is put from now on may rest on the present one.
+  out.emplace_back();
+  const std::lock_guard lock(mutex_);
+  found_.erase(uri);
+  return out;
 }
 
 void follower::watch(const std::string& uri) {
@@ -193,8 +226,9 @@ void follower::run(const std::stop_token& stop) {
     if (stop.stop_requested() || !in) continue;
     for (const auto& uri : now.news) check(uri, nullptr, by::news, *in, stop);
     if (!now.events.empty() || now.are_events_missing) {
-      take_bases(now.events, *in);
+      const auto unknown = take_bases(now.events, *in);
       tell(now.events, now.are_events_missing, *in);
+      for (const auto& uri : unknown) check(uri, &no_version, by::look, *in, stop);
     }
     if (now.has_to_look && !is_looking_) {
       is_looking_ = true;
@@ -258,16 +292,21 @@ void follower::tell(const std::vector<analyses::change>& all, bool are_some_miss
   }
 }
 
-void follower::take_bases(const std::vector<analyses::change>& all, analyses::cache& in) {
-  if (!on_->where()) return;
+std::set<std::string, std::less<>> follower::take_bases(const std::vector<analyses::change>& all, analyses::cache& in) {
+  std::set<std::string, std::less<>> unknown;
+  if (!on_->where()) return unknown;
   for (const auto& one : all) {
     if (one.what != analyses::change::kind::put) continue;
     const auto found = in.get(one.id);
     if (!found || !*found) continue;
     const auto whole = analyses::analysis_of(**found);
     if (!whole) continue;
-    for (const auto& basis : whole->asked.context) watch(basis.uri);
+    for (const auto& basis : whole->asked.context) {
+      watch(basis.uri);
+      if (basis.version.empty() && unknown.size() < most_found) unknown.insert(basis.uri);
+    }
   }
+  return unknown;
 }
 
 void follower::check(const std::string& uri, const std::string* known, by why, analyses::cache& in,
@@ -277,7 +316,7 @@ void follower::check(const std::string& uri, const std::string* known, by why, a
   auto version = there->version_for_itself(own_call(stop), uri);
   std::vector<std::string> holding;
   if (version) {
-    if (known != nullptr && is_still(*known, *version)) return;
+    if (known != nullptr && (known->empty() ? takes(uri, *version) : is_still(*known, *version))) return;
     auto still = versions_still(in, uri, *version);
     if (!still) return on_->say("cannot see what is based on " + uri + ": " + still.error().public_text);
     holding = std::move(*still);
@@ -294,9 +333,16 @@ void follower::check(const std::string& uri, const std::string* known, by why, a
     return;
   }
   pause_ = first_pause;
+  const bool has_changed = version && !may_rest_on(uri, *version);
   const auto forgotten = in.changed(uri, std::move(holding));
   if (!forgotten) return on_->say("cannot forget what was based on " + uri + ": " + forgotten.error().public_text);
-  if (*forgotten > 0) on_->say(std::to_string(*forgotten) + " forgotten, since " + uri + " has changed");
+  if (!version || has_changed) {
+    // What rested on an unknown version has gone; what comes now rests on another.
+    const std::lock_guard lock(mutex_);
+    found_.erase(uri);
+  }
+  if (*forgotten > 0)
+    on_->say(std::to_string(*forgotten) + " forgotten, since " + reason_of(uri, version.has_value(), has_changed, *forgotten));
 }
 
 void follower::look(analyses::cache& in, const std::stop_token& stop) {
@@ -311,6 +357,7 @@ void follower::look(analyses::cache& in, const std::stop_token& stop) {
       const std::lock_guard lock(mutex_);
       for (const auto& [uri, one] : watched_)
         if (one.look < look_) gone.push_back(uri);
+      std::erase_if(found_, [this](const auto& one) { return one.second.look < look_; });
     }
     stop_watching(gone);
   };
@@ -320,6 +367,10 @@ void follower::look(analyses::cache& in, const std::stop_token& stop) {
   for (const auto& one : *page) {
     if (stop.stop_requested()) return;
     watch(one.uri);
+    if (one.version.empty()) {
+      const std::lock_guard lock(mutex_);
+      if (const auto known = found_.find(one.uri); known != found_.end()) known->second.look = look_;
+    }
     check(one.uri, &one.version, by::look, in, stop);
     look_at_ = one.uri;
     ++looked_;

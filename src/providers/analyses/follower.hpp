@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 
 #include "analyses/cache.hpp"
@@ -40,6 +41,8 @@ class follower {
   void detach(const std::string& uri);
   /// A resource has changed; its version is asked for, and what has no other one is left alone.
   void heard_of(std::string_view uri);
+  /// Whether what is based on an unknown version of a resource may be based on this one: none was found before, or this.
+  [[nodiscard]] bool may_rest_on(std::string_view uri, std::string_view version) const;
   /// From now on changes of a resource are heard of, where there is room for that.
   void watch(const std::string& uri);
   /// Whether changes of all of them are heard of.
@@ -52,6 +55,11 @@ class follower {
   struct watched {
     std::uint64_t look = 0;  ///< The last one that saw it, or that began after it came.
   };
+  /// Of a resource that something is based on an unknown version of: the version that was there when that was first seen.
+  struct first_found {
+    std::string version{};
+    std::uint64_t look = 0;  ///< The last one that saw it.
+  };
   enum class by : std::uint8_t { news, look };
 
   void begin();
@@ -61,10 +69,16 @@ class follower {
   struct work;
   [[nodiscard]] work wait(const std::stop_token& stop, bool is_opened);
   void tell(const std::vector<analyses::change>& all, bool are_some_missing, analyses::cache& in);
-  void take_bases(const std::vector<analyses::change>& all, analyses::cache& in);
+  /// Has what new ones are based on watched. Those of which they give no version.
+  [[nodiscard]] std::set<std::string, std::less<>> take_bases(const std::vector<analyses::change>& all, analyses::cache& in);
   /// Asks for a version; what is based on another goes. Of what is not there only news says that it has gone: a source may
   /// be yet to come.
   void check(const std::string& uri, const std::string* known, by why, analyses::cache& in, const std::stop_token& stop);
+  /// `may_rest_on`, which remembers the first.
+  [[nodiscard]] bool takes(const std::string& uri, const std::string& version);
+  /// The versions of a resource that hold with this one: those that were made of it for callers, too, and the unknown one.
+  [[nodiscard]] result<std::vector<std::string>> versions_still(const analyses::cache& in, const std::string& uri,
+                                                                const std::string& present);
   /// A part of a look at everything.
   void look(analyses::cache& in, const std::stop_token& stop);
   void stop_watching(const std::vector<std::string>& all);
@@ -93,6 +107,7 @@ class follower {
   bool are_events_missing_ = false;
   std::set<std::string, std::less<>> news_;
   std::map<std::string, watched, std::less<>> watched_;
+  std::map<std::string, first_found, std::less<>> found_;
   std::uint64_t look_ = 1;
   bool is_look_wanted_ = false;
 };

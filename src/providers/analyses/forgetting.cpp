@@ -116,7 +116,11 @@ result<named_analyses> named_in(const value& arguments) {
   }
   const std::array all{&out.id, &out.session, &out.tag, &out.prompt, &out.context};
   const auto count = std::count_if(all.begin(), all.end(), [](const std::string* one) { return !one->empty(); });
-  if (count != 1) return fail(errc::invalid_argument, "Give one of uri, session, tag, digest and context.");
+  if (count != 1)
+    return fail(errc::invalid_argument,
+                "Give one of uri (wallbounce://analyses/ID), session, tag, digest (of a prompt) and context (the URI of a "
+                "resource that analyses rest on); " +
+                    (count == 0 ? "none of them is given." : std::to_string(count) + " of them are given."));
   return out;
 }
 

@@ -27,7 +27,7 @@ result<foundation> foundation_of(const ground& on, follower& with, const call& b
   std::vector<std::string> changed;
   // Before they are asked for, so that what changes from then on is heard of.
   const bool is_watched = with.watches(context);
-  const auto holds = hold(on, by, context, changed);
+  const auto holds = hold(on, with, by, context, changed);
   if (holds && *holds) return foundation{true, is_watched};
   for (const auto& uri : changed) {
     with.watch(uri);
@@ -44,9 +44,10 @@ bool is_stale_at(const analyses::summary& of, analyses::instant now) {
 }
 
 tl::unexpected<failure> no_analysis() {
-  return fail(errc::resource_not_found,
-              "There is no such analysis: it was forgotten, or what it rests on has changed, or it is not for you, or never "
-              "was. wallbounce://analyses has what there is.");
+  return fail(
+      errc::resource_not_found,
+      "There is no such analysis: it was forgotten, or what it rests on has changed or is not served here, or it is not "
+      "for you, or never was. wallbounce://analyses has what there is.");
 }
 
 result<bool> is_founded(const ground& on, follower& with, const call& by, const analyses::entry& of) {
@@ -79,10 +80,9 @@ result<by_prompt> find_by_prompt(const ground& on, follower& with, const call& b
     }
   }
   if (why && why->code == errc::scope_missing) return tl::unexpected(std::move(*why));
-  return fail(
-      errc::resource_not_found,
-      "There is no final analysis of that prompt whose context has not changed. The tool analysis_claim says whether one "
-      "is being computed, and who is to compute it.");
+  return fail(errc::resource_not_found,
+              "There is no final analysis of that prompt whose context is there and has not changed. The tool analysis_claim "
+              "says whether one is being computed, and who is to compute it.");
 }
 
 }  // namespace hondana::wallbounce

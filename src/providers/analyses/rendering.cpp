@@ -35,8 +35,9 @@ void add_facts(std::string& out, const summary& about, const analysis& what, boo
   if (wanted.confidence > 0 || wanted.consensus > 0 || wanted.providers > 1)
     line("Wanted", "confidence " + decimals(wanted.confidence) + ", agreement " + decimals(wanted.consensus) + ", " +
                        counted(wanted.providers, "provider"));
-  line("Took", counted(what.rounds.size(), "round") + ", " + time_text(what.total.took) + ", cost " +
-                   decimals(what.total.cost) + ", " + counted(what.total.tokens, "token"));
+  const auto total = analyses::totals_of(what);
+  line("Took", counted(what.rounds.size(), "round") + ", " + time_text(total.took) + ", cost " + decimals(total.cost) + ", " +
+                   counted(total.tokens, "token"));
   line("Session", in_line(what.session));
   std::string tags;
   for (const auto& one : what.tags) tags += (tags.empty() ? "" : ", ") + in_line(one);

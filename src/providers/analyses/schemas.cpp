@@ -185,7 +185,7 @@ tool invalidate_entry() {
       R"({"type":"object","properties":{)" + schema_member("uri", uri_text, "wallbounce://analyses/ID") + "," +
           schema_member("session", session_text, {}) + "," + schema_member("tag", tag_text, {}) + "," +
           schema_member("digest", digest_text, {}) + "," + schema_member("context", uri_text, "The URI of a resource") +
-          R"(},"additionalProperties":false,"minProperties":1,"maxProperties":1})",
+          R"(},"additionalProperties":false})",
       R"({"type":"object","properties":{"forgotten":{"type":"integer","minimum":0}},"required":["forgotten"],"additionalProperties":false})");
   out.annotations.readOnlyHint = false;
   out.annotations.destructiveHint = true;

@@ -72,6 +72,20 @@ TEST_F(the_cache, serves_what_was_put_and_counts_what_that_saves) {
   EXPECT_EQ(counted(), all);
 }
 
+TEST_F(the_cache, counts_cost_and_time_of_votes_and_rounds_where_no_totals_are_given) {
+  auto what = whole_analysis("x");
+  what.total = {};
+  const auto kept = good(cache_->put(claim(what), what));
+  EXPECT_NEAR(kept.about.cost, 0.15, 1e-9);
+  EXPECT_EQ(kept.about.took, milliseconds(12'600));
+  EXPECT_EQ(good(cache_->look(what.asked, what.task)).what, answer::kind::fresh);
+  const auto all = counted(what.task);
+  EXPECT_NEAR(all.cost_spent, 0.15, 1e-9);
+  EXPECT_NEAR(all.cost_saved, 0.15, 1e-9);
+  EXPECT_EQ(all.milliseconds_spent, 12'600u);
+  EXPECT_EQ(all.milliseconds_saved, 12'600u);
+}
+
 TEST_F(the_cache, writes_what_it_counted_when_it_ends) {
   static_cast<void>(good(cache_->look(small_analysis("x").asked, task_type::critical)));
   cache_.reset();

@@ -1,6 +1,7 @@
 /// Analyses read from JSON, refused, and written.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 
 #include "analyses/analysis_json.hpp"
@@ -177,6 +178,36 @@ TEST(judgement_of_an_analysis, names_the_threshold_that_it_misses) {
   what.consensus.reset();
   EXPECT_EQ(judge(what, {}).why, "it has no consensus");
   EXPECT_EQ(stricter({0.1, 0.9, 3}, {0.5, 0.2, 1}), (thresholds{0.5, 0.9, 3}));
+}
+
+TEST(totals_of_an_analysis, are_those_given_and_the_sums_of_votes_and_rounds_for_the_rest) {
+  auto what = whole_analysis();
+  EXPECT_EQ(totals_of(what), what.total) << "given ones win";
+  what.total = {};
+  EXPECT_NEAR(totals_of(what).cost, 0.15, 1e-9) << "what is in the last round and in the votes is counted once";
+  EXPECT_EQ(totals_of(what).tokens, 22'116u);
+  EXPECT_EQ(totals_of(what).took, milliseconds(12'600));
+  what.total.took = milliseconds(1);
+  EXPECT_EQ(totals_of(what).took, milliseconds(1));
+  EXPECT_EQ(totals_of(what).tokens, 22'116u) << "each for itself";
+
+  what = small_analysis("no rounds");
+  what.total = {};
+  EXPECT_NEAR(totals_of(what).cost, 0.025, 1e-9);
+  EXPECT_EQ(totals_of(what).tokens, 3'686u);
+  EXPECT_EQ(totals_of(what).took, milliseconds(0));
+  bounce before;
+  before.votes = {vote_of("a")};
+  before.votes.front().content = "no";
+  what.rounds = {before};
+  EXPECT_EQ(totals_of(what).tokens, 5'529u) << "another answer is one more";
+  what.rounds.front().votes.front() = what.votes.front();
+  what.votes.front().tokens = 0;
+  EXPECT_EQ(totals_of(what).tokens, 3'686u) << "the same answer, of which one place says what it cost";
+
+  for (auto& one : what.votes) one.tokens = std::uint64_t{1} << 53;
+  EXPECT_EQ(totals_of(what).tokens, std::uint64_t{1} << 53) << "as much as can be written";
+  EXPECT_EQ(totals_of({}), totals());
 }
 
 }  // namespace

@@ -60,6 +60,19 @@ TEST_P(store_contract, forgets_what_rests_on_another_version_and_takes_such_clai
   EXPECT_EQ(good(store_->forget({.uri = "file:///x"})).count, 1u) << "no version holds any more";
 }
 
+TEST_P(store_contract, keeps_what_rests_on_an_unknown_version_where_that_is_said_to_hold) {
+  auto old_one = small_analysis("a"), unknown = small_analysis("b");
+  old_one.asked.context = {{"file:///x", "1"}};
+  unknown.asked.context = {{"file:///x", ""}};
+  put(old_one);
+  put(unknown);
+  EXPECT_EQ(good(store_->forget({.uri = "file:///x", .versions = {"1", ""}})).count, 0u);
+  EXPECT_EQ(good(store_->forget({.uri = "file:///x", .versions = {"2", ""}})).count, 1u);
+  EXPECT_EQ(look(old_one).what, answer::kind::missing);
+  EXPECT_EQ(look(unknown).what, answer::kind::fresh);
+  EXPECT_EQ(good(store_->forget({.uri = "file:///x", .versions = {"2"}})).count, 1u);
+}
+
 TEST_P(store_contract, finds_what_rests_on_a_resource_page_by_page) {
   const auto based_on = [&](const std::string& uri, std::size_t at_once) {
     std::vector<std::string> out;

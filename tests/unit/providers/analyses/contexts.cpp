@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -14,6 +15,7 @@
 #include <hondana/neighbourhood.hpp>
 #include <hondana/value.hpp>
 
+#include "analyses/key.hpp"
 #include "providers/analyses/address.hpp"
 #include "unit/providers/analyses/made.hpp"
 
@@ -84,6 +86,33 @@ class sees_all final : public view {
   bool may_see(std::string_view) const override { return true; }
 };
 
+/// What the source has said to the log.
+class log_lines {
+ public:
+  void add(std::string_view line) {
+    const std::lock_guard lock(mutex_);
+    all_.append(line) += '\n';
+    changed_.notify_all();
+  }
+  bool has(std::string_view words) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, 20s, [&] { return all_.find(words) != std::string::npos; });
+  }
+  std::string all() {
+    const std::lock_guard lock(mutex_);
+    return all_;
+  }
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    all_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string all_;
+};
+
 class contexts_of_analyses : public testing::Test {
  protected:
   void SetUp() override { source_->settle(street_); }
@@ -124,8 +153,19 @@ class contexts_of_analyses : public testing::Test {
     return member_of(call_tool("analysis_get", value::object{{"uri", member_of(put, "uri")}}), "outcome");
   }
 
+  /// As a command beside the server does: nobody is asked for versions. Its id.
+  std::string put_beside(const std::string& prompt, const std::string& version, const std::string& uri = folder_uri) {
+    auto whole = test::made_analysis(prompt);
+    whole.asked.context = {{uri, version}};
+    return test::put_into(*kept_, whole);
+  }
+  std::string outcome_of(const std::string& id) {
+    return member_of(call_tool("analysis_get", value::object{{"uri", analysis_uri(id)}}), "outcome");
+  }
+
   std::shared_ptr<analyses::cache> kept_ = test::cache_in_memory();
-  std::shared_ptr<analyses_provider> source_ = test::provider_of(kept_);
+  std::shared_ptr<log_lines> said_ = std::make_shared<log_lines>();
+  std::shared_ptr<analyses_provider> source_ = test::provider_of(kept_, [to = said_](std::string_view line) { to->add(line); });
   std::shared_ptr<made_street> street_ = std::make_shared<made_street>();
 };
 
@@ -204,6 +244,55 @@ TEST_F(contexts_of_analyses, are_unknown_to_a_source_that_has_left_its_server) {
   source_->settle(nullptr);
   EXPECT_THAT(outcome_by_uri(done), HasSubstr("has left its server"));
   EXPECT_THAT(member_of(call_tool("analysis_claim", asked("去る")), "outcome"), HasSubstr("has left its server"));
+}
+
+TEST_F(contexts_of_analyses, without_a_version_are_taken_as_they_are_first_found_and_count_once_they_change) {
+  for (const auto* version : {"whole-2", "whole-3"}) {
+    const auto before = street_->asked();
+    const auto id = put_beside("版なし", "");
+    ASSERT_TRUE(street_->is_asked_since(before));
+    // News that nothing comes of; with the second the version of the first is known.
+    for (int i = 0; i < 2; ++i) {
+      const auto until_now = street_->asked();
+      source_->resource_changed(folder_uri);
+      ASSERT_TRUE(street_->is_asked_since(until_now));
+    }
+    EXPECT_EQ(outcome_of(id), "fresh") << said_->all();
+    const auto by_prompt = by_prompt_uri(analyses::key_of(test::made_analysis("版なし").asked).prompt);
+    EXPECT_EQ(member_of(call_tool("analysis_get", value::object{{"uri", by_prompt}}), "outcome"), "fresh");
+    EXPECT_EQ(member_of(call_tool("analysis_get", asked("版なし")), "outcome"), "missing") << "its key has no version";
+    EXPECT_THAT(said_->all(), Not(HasSubstr("forgotten")));
+    street_->change(version);
+    EXPECT_THAT(outcome_of(id), HasSubstr("There is no such analysis")) << "also before the change is heard of";
+    source_->resource_changed(folder_uri);
+    EXPECT_TRUE(said_->has("1 forgotten, since memo:///folder has changed")) << said_->all();
+    EXPECT_FALSE(kept_->get(id).value());
+    said_->clear();
+  }
+}
+
+TEST_F(contexts_of_analyses, with_a_version_that_never_was_are_outdated_at_once_and_have_not_changed) {
+  const auto before = street_->asked();
+  const auto unknown = put_beside("版なし", "");
+  ASSERT_TRUE(street_->is_asked_since(before));
+  const auto wrong = put_beside("違う版", "never");
+  EXPECT_THAT(outcome_of(wrong), HasSubstr("There is no such analysis"));
+  EXPECT_TRUE(said_->has("1 forgotten, since it was put with another version of memo:///folder than it has now"))
+      << said_->all();
+  EXPECT_FALSE(kept_->get(wrong).value());
+  EXPECT_THAT(said_->all(), Not(HasSubstr("has changed")));
+  EXPECT_EQ(outcome_of(unknown), "fresh") << "nothing is known against that";
+}
+
+TEST_F(contexts_of_analyses, that_nobody_serves_are_not_served_and_no_reason_to_forget) {
+  const auto id = put_beside("どこにもない", "", "memo:///nowhere");
+  EXPECT_THAT(outcome_of(id), HasSubstr("is not served here"));
+  // Whatever is done about it is done before this.
+  const auto wrong = put_beside("違う版", "never");
+  EXPECT_THAT(outcome_of(wrong), HasSubstr("There is no such analysis"));
+  ASSERT_TRUE(said_->has("forgotten")) << said_->all();
+  EXPECT_TRUE(kept_->get(id).value()) << said_->all();
+  EXPECT_THAT(said_->all(), Not(HasSubstr("nowhere")));
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,10 +39,12 @@ inline std::shared_ptr<analyses::cache> cache_in_memory(const moved_clock& at = 
   return std::move(*made);
 }
 
-inline std::shared_ptr<wallbounce::analyses_provider> provider_of(std::shared_ptr<analyses::cache> kept) {
+inline std::shared_ptr<wallbounce::analyses_provider> provider_of(std::shared_ptr<analyses::cache> kept,
+                                                                  std::function<void(std::string_view)> log = {}) {
   wallbounce::provider_options how;
   how.open = [kept = std::move(kept)] { return result<std::shared_ptr<analyses::cache>>(kept); };
   how.check_every = std::chrono::hours(1);
+  how.log = std::move(log);
   return std::make_shared<wallbounce::analyses_provider>(std::move(how));
 }
 

@@ -170,6 +170,15 @@ TEST_F(source_of_analyses, writes_markdown_in_which_models_cannot_pass_for_the_s
   EXPECT_THAT(text(vote_uri(id, "z")), HasSubstr("there are a, b, c, d"));
 }
 
+TEST_F(source_of_analyses, tells_the_sums_of_votes_and_rounds_where_no_totals_are_given) {
+  auto what = test::made_analysis("合計なし");
+  what.total = {};
+  const auto id = test::put_into(*kept_, what);
+  EXPECT_THAT(text(analysis_uri(id)), HasSubstr("- Took: 3 rounds, 6000 ms, cost 0.24, 10800 tokens\n"));
+  EXPECT_THAT(text(analysis_uri(id) + "?format=json"), Not(HasSubstr("totals"))) << "just as it went in";
+  EXPECT_NEAR(kept_->get(id).value()->about.cost, 0.24, 1e-9);
+}
+
 TEST_F(source_of_analyses, serves_by_prompt_only_what_is_final) {
   const auto below = put("低い", 0.1);
   EXPECT_THAT(text(by_prompt_of("低い")), HasSubstr("There is no final analysis"));

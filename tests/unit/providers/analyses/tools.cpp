@@ -255,8 +255,12 @@ TEST_F(tools_of_analyses, refuse_bad_input_by_its_place) {
   EXPECT_THAT(answer_of("analysis_get", R"({"uri":"wallbounce://analyses/1"})"),
               HasSubstr("expected wallbounce://analyses/ID"));
   EXPECT_THAT(answer_of("analysis_get", R"({"digest":"abc"})"), HasSubstr("isError\":true"));
-  EXPECT_THAT(answer_of("analysis_invalidate", "{}"), HasSubstr("isError\":true"));
-  EXPECT_THAT(answer_of("analysis_invalidate", R"({"tag":"a","session":"b"})"), HasSubstr("isError\":true"));
+  EXPECT_THAT(answer_of("analysis_invalidate", "{}"),
+              AllOf(HasSubstr("isError\":true"), HasSubstr("Give one of uri"), HasSubstr("session, tag, digest"),
+                    HasSubstr("context"), HasSubstr("none of them is given")));
+  EXPECT_THAT(answer_of("analysis_invalidate", R"({"tag":"a","session":"b"})"),
+              AllOf(HasSubstr("isError\":true"), HasSubstr("Give one of uri"), HasSubstr("2 of them are given")));
+  EXPECT_THAT(answer_of("analysis_invalidate", R"({"id":"a"})"), AllOf(HasSubstr("isError\":true"), HasSubstr("id")));
   EXPECT_THAT(answer_of("analysis_claim", R"({"prompt":""})"), HasSubstr("isError\":true"));
   EXPECT_THAT(answer_of("analysis_claim", R"({"prompt":"p","leaseMs":1})"), HasSubstr("leaseMs"));
   // By their characters they would do.
