@@ -116,14 +116,6 @@ std::string misfit_of(const tool& called, const value& arguments) {
   return misfit ? misfit->text() : std::string();
 }
 
-/// Whether the text that was printed has it already.
-bool are_words_in(const std::vector<content_block>& printed, const std::string& words) {
-  return std::any_of(printed.begin(), printed.end(), [&words](const content_block& one) {
-    const auto* text = std::get_if<text_block>(&one);
-    return text != nullptr && text->text.find(words) != std::string::npos;
-  });
-}
-
 }  // namespace
 
 int call_tool(const task& what) {
@@ -159,9 +151,8 @@ int call_tool(const task& what) {
   }
   if (!got->isError) return exit_ok;
   const auto misfit = misfit_of(*found, *arguments);
-  const bool is_printed = !what.line.has(json_flag) && are_words_in(got->content, misfit);
   say("the tool says that the call went wrong" +
-      (misfit.empty() ? "" : ", and its arguments do not fit its schema" + (is_printed ? "" : ": " + visible_in_line(misfit))));
+      (misfit.empty() ? "" : ", and its arguments do not fit its schema: " + visible_in_line(misfit)));
   return misfit.empty() ? exit_server : exit_usage;
 }
 
