@@ -141,6 +141,7 @@ std::vector<std::filesystem::path> moved_aside(const std::string& path, std::str
   if (why) problem = why.message();
   std::sort(found.rbegin(), found.rend());
   std::vector<std::filesystem::path> out;
+  out.reserve(found.size());
   for (auto& one : found) out.push_back(std::move(one.second));
   return out;
 }
