@@ -8,19 +8,10 @@
 #include "providers/gdrive/sheets.hpp"
 
 namespace hondana::gdrive {
-namespace {
-
-/// From shortcut to shortcut.
-constexpr std::size_t most_steps = 10;
-
-tl::unexpected<failure> not_for_them() { return fail(errc::resource_not_found, "There is no such file in this Drive."); }
-
-}  // namespace
-
 bool gdrive_provider::may_follow(const scene& in, const item& from, const caller& who) {
   if (!who.view) return true;
   const auto* now = &from;
-  for (std::size_t hops = 0; now->is_shortcut() && hops < most_steps; ++hops) {
+  for (std::size_t hops = 0; now->is_shortcut() && hops < most_hops; ++hops) {
     const auto* next = in.find(now->target);
     // Of what never was listed no change is told.
     if (const auto* last = next == nullptr ? in.ended(now->target) : nullptr) return is_readable(who, *last);
@@ -46,7 +37,7 @@ result<resource> gdrive_provider::describe(const describe_request& request) {
   const auto& in = **known;
   if (auto entry = in.entries().find(request.uri)) {
     const auto* listed = request.who.view ? in.at(request.uri) : nullptr;
-    if (listed != nullptr && !may_follow(in, *listed->what, request.who)) return not_for_them();
+    if (listed != nullptr && !may_follow(in, *listed->what, request.who)) return nothing_there();
     return std::move(*entry);
   }
   const bool is_file = what->what == address::place::id || what->what == address::place::path;
@@ -68,7 +59,7 @@ result<resource> gdrive_provider::describe(const describe_request& request) {
   }
   const auto one = find(in, *what, request);
   if (!one) return tl::unexpected(one.error());
-  if (!may_follow(in, *one->what, request.who)) return not_for_them();
+  if (!may_follow(in, *one->what, request.who)) return nothing_there();
   auto entry = entry_of(*one->what, request.uri, {});
   const auto listed = one->uri.empty() ? std::nullopt : in.entries().find(one->uri);
   if (listed) {
@@ -83,10 +74,10 @@ result<resource> gdrive_provider::describe(const describe_request& request) {
     base.uri = request.uri.substr(0, request.uri.find('?'));
     entry = entry_of_sheet(base, *what->sheet);
     entry.uri = request.uri;
-    if (listed && !may_read_sheet(request.who, *listed, *what->sheet)) return not_for_them();
+    if (listed && !may_read_sheet(request.who, *listed, *what->sheet)) return nothing_there();
   }
   if (what->is_original) {
-    if (listed && request.who.view && !may_read_original(request.who, *listed)) return not_for_them();
+    if (listed && request.who.view && !may_read_original(request.who, *listed)) return nothing_there();
     entry.mimeType = one->what->mime_type;
     entry.size = one->what->size;
   }

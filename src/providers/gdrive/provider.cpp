@@ -80,6 +80,8 @@ std::string path_shown(std::string_view uri, const std::string& name) {
 
 }  // namespace
 
+tl::unexpected<failure> nothing_there() { return fail(errc::resource_not_found, "There is no such file in this Drive."); }
+
 bool is_seen(const caller& who, const resource& entry) { return !who.view || who.view->may_see_entry(entry); }
 
 bool is_readable(const caller& who, const resource& entry) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -124,6 +125,11 @@ class gdrive_provider final : public provider,
   follower follower_;
 };
 
+/// From shortcut to shortcut.
+inline constexpr std::size_t most_hops = 10;
+
+/// What is not there, and what is not for the caller, alike.
+[[nodiscard]] tl::unexpected<failure> nothing_there();
 /// Whether the caller may see an entry, or read what it is of.
 [[nodiscard]] bool is_seen(const caller& who, const resource& entry);
 [[nodiscard]] bool is_readable(const caller& who, const resource& entry);

@@ -17,14 +17,11 @@
 namespace hondana::gdrive {
 namespace {
 
-constexpr std::size_t most_hops = 10;
 constexpr std::chrono::seconds most_patience{15};
 constexpr std::chrono::seconds little_patience{5};
 constexpr std::chrono::seconds least_patience{1};
 constexpr std::size_t most_recent = 50;
 constexpr std::size_t most_starred = 1'000;
-
-tl::unexpected<failure> nothing_there() { return fail(errc::resource_not_found, "There is no such file in this Drive."); }
 
 /// It ends with another log-in, or by itself, and no file has another version then.
 bool is_of_all_files(const drive::refusal& why) {
