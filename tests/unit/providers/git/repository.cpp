@@ -1,8 +1,6 @@
 /// Handles: what they know, and when they are made anew.
 #include "providers/git/repository.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -16,10 +14,10 @@
 
 #include <gtest/gtest.h>
 
-#include "disk/stamp.hpp"
 #include "providers/git/references.hpp"
 #include "providers/git/revision.hpp"
 #include "unit/providers/git/made_repository.hpp"
+#include "unit/providers/git/served_repository.hpp"
 
 namespace hondana::git {
 namespace {
@@ -41,23 +39,12 @@ std::string head_of_lease(const repository::lease& handle) {
   return found ? text_of(found->commit) : std::string();
 }
 
-/// Lets time go by until the configuration is no longer what has just changed: only the kernel sets the time of an inode.
-void age(const std::string& git_folder) {
-  const auto changed = [](const std::string& path) {
-    struct stat facts{};
-    EXPECT_EQ(::stat(path.c_str(), &facts), 0);
-    return disk::stamp_of(facts);
-  };
-  const auto state = changed(git_folder + "/config");
-  while (disk::is_racy(state, disk::wall_clock())) std::this_thread::yield();
-}
-
 TEST(git_repository, gives_the_same_handle_again_until_the_configuration_changes) {
   made_repository made;
   const auto first = made.commit("first");
   const auto shelf = served(made);
   ASSERT_TRUE(shelf);
-  age(made.path() + "/.git");
+  let_settle(made);
   const auto name_of_handle = [](const repository::lease& of) {
     const char *name = nullptr, *email = nullptr;
     EXPECT_EQ(git_repository_ident(&name, &email, of.get()), 0);
@@ -108,7 +95,7 @@ TEST(git_repository, retires_handles_for_a_failure_of_its_own_time_and_once_a_se
   made.commit("first");
   const auto shelf = served(made);
   ASSERT_TRUE(shelf);
-  age(made.path() + "/.git");
+  let_settle(made);
   const auto is_known = [&shelf] {
     const auto one = shelf->take();
     const char *name = nullptr, *email = nullptr;
@@ -121,7 +108,7 @@ TEST(git_repository, retires_handles_for_a_failure_of_its_own_time_and_once_a_se
     auto early = shelf->take();
     ASSERT_TRUE(early);
     made.git({"config", "some.value", "x"});
-    age(made.path() + "/.git");
+    let_settle(made);
     EXPECT_FALSE(is_known());
     EXPECT_TRUE(is_known());
     // Those after it have nothing to do with what failed before.

@@ -52,4 +52,8 @@ class test_view final : public view {
   std::function<bool(std::string_view)> sees_;
 };
 
+/// Waits until what the repository rests on is old enough for its time stamps to tell changes, with a deadline: who opens it
+/// then keeps its handle, and does not look through it again before it changes.
+void let_settle(const made_repository& made);
+
 }  // namespace hondana::git

@@ -22,7 +22,6 @@
 #include "disk/handle.hpp"
 #include "providers/git/repository.hpp"
 #include "providers/git/revision.hpp"
-#include "providers/git/surveyed.hpp"
 #include "unit/providers/git/served_repository.hpp"
 
 namespace hondana::git {
@@ -99,17 +98,6 @@ std::map<std::string, std::string> all_answers(const served_repository& shelf) {
   std::map<std::string, std::string> all;
   for (const auto& uri : asked_uris()) all[uri] = shelf.text(uri);
   return all;
-}
-
-/// Waits until what the repository rests on is old enough for its time stamps to tell changes: a handle is kept from then on.
-void let_settle(const made_repository& made) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  for (;;) {
-    const auto found = survey(made.path(), {made.path()});
-    ASSERT_TRUE(found);
-    if (!found->stamp.empty()) return;
-    ASSERT_LT(std::chrono::steady_clock::now(), until);
-  }
 }
 
 TEST(git_torn_files, end_in_errors_or_answers_and_are_read_again_once_they_are_back) {
