@@ -11,7 +11,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 /// Passages with a word that are looked at, at most: finding and weighing one takes two to four microseconds.
-constexpr std::size_t most_looked_at = 5'000;
+constexpr std::size_t most_looked_at = 4'000;
 /// Neighbours asked for: some are of what does not pass, or what the caller may not have. Then for more, up to the last.
 constexpr std::size_t first_near = 400;
 constexpr std::size_t most_near = 3'200;

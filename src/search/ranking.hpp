@@ -16,7 +16,7 @@ namespace hondana::search {
 /// How far down each list counts, of what the caller may have.
 inline constexpr std::size_t ranks_that_count = 200;
 /// And where there is only the one by words.
-inline constexpr std::size_t most_by_words_alone = 5'000;
+inline constexpr std::size_t most_by_words_alone = 4'000;
 /// Cormack, Clarke and Buettcher's reciprocal rank fusion: a place r gives 1/(60+r).
 inline constexpr double fusion_constant = 60;
 /// What the list by meaning counts, that by words being 1.
