@@ -22,6 +22,17 @@ if(HONDANA_PORTABLE_KERNELS)
 endif()
 target_link_libraries(hondana_flags INTERFACE Threads::Threads hondana_safety)
 
+# hondana_precompile(TARGET headers...)
+# g++ notes the bytes of each header in what it makes of them, comments too, and takes a header that differs for another one.
+# So ccache is to go by the files themselves (depend mode) and not by what the preprocessor leaves of them.
+function(hondana_precompile target)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+  if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND};-E;env;CCACHE_DEPEND=1;${CMAKE_CXX_COMPILER_LAUNCHER}")
+  endif()
+endfunction()
+
 # The one precompiled header, used by every room.
 file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cpp.new "// Carries the precompiled header.\n")
 file(COPY_FILE ${PROJECT_BINARY_DIR}/precompiled.cpp.new ${PROJECT_BINARY_DIR}/precompiled.cpp ONLY_IF_DIFFERENT)
@@ -32,7 +43,7 @@ set(HONDANA_PRECOMPILED
     <functional> <map> <memory> <mutex> <optional> <set> <span> <stop_token> <string> <string_view> <thread> <tuple>
     <unordered_map> <utility> <variant> <vector> <tl/expected.hpp>
     <hondana/server.hpp>)
-target_precompile_headers(hondana_pch PRIVATE ${HONDANA_PRECOMPILED})
+hondana_precompile(hondana_pch ${HONDANA_PRECOMPILED})
 
 # hondana_room(NAME [LINK libraries...] [ROOMS rooms whose objects it needs...])
 # NAME is the path below src/, with `/` allowed; the target is hondana_<name with _>.
