@@ -75,9 +75,13 @@ owed announcements::unwatch(const std::string& uri) {
   const auto place = watched_.find(catalog::resource_in(uri));
   if (place == watched_.end()) return owed::nothing;
   const auto* known = find(uri);
-  const auto left = known == nullptr || !known->is_pending ? owed::nothing
-                    : known->is_alias                      ? owed::change_of_alias
-                                                           : owed::change;
+  auto left = owed::nothing;
+  if (known != nullptr && known->is_pending && !known->is_alias) {
+    left = owed::change;
+  } else if (known != nullptr && (known->is_pending || known->is_asked_for)) {
+    // What is looked for is told of only where it is found, whatever it is a change of.
+    left = owed::change_of_alias;
+  }
   watched_count_ -=
       std::erase_if(place->second, [part = catalog::part_in(uri)](const auto& note) { return note.part == part; });
   const auto is_pending = [](const auto& note) { return note.is_pending; };

@@ -203,6 +203,22 @@ TEST_F(other_names, that_are_owed_after_a_switch_are_looked_for_in_the_other_way
   EXPECT_TRUE(all(*stream).empty());
 }
 
+TEST_F(other_names, that_are_being_looked_for_are_owed_after_a_switch) {
+  const auto stream = watch_content(std::make_shared<open_view>());
+  source->hold(true);
+  change_alias();
+  ASSERT_TRUE(source->wait_until_begun(1));
+  const auto left = stream->unwatch("memo:///a");
+  EXPECT_EQ(left, owed::change_of_alias);
+  ASSERT_TRUE(stream->watch_entry("memo:///a", "MEMO:///a", 100));
+  stream->owe("memo:///a", left);
+  stream->follow(woken);
+  source->put("v2");
+  source->hold(false);
+  ASSERT_TRUE(wait_for_wakes(1));
+  EXPECT_EQ(all(*stream), std::vector<std::string>{told(R"("name":"a","version":"v2")")});
+}
+
 TEST_F(other_names, that_come_while_their_own_change_is_looked_up_are_not_taken_for_that) {
   const auto stream = watch(std::make_shared<open_view>());
   source->put({});
