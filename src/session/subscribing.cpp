@@ -56,8 +56,8 @@ result<void> session::subscribe(const model::subscribe& what, const caller& who,
   }
   const auto notes = own_notes();
   let_see(*notes, announcements::side::asks, who);
-  const auto left = notes->unwatch_entry(what.uri);  // from now on it is told in this way
-  if (!notes->watch(what.uri, what.asked_uri, with.subscriptions)) {
+  // What was watched as an entry is watched in both ways for a moment, so that no change falls in between.
+  if (!notes->watch(what.uri, what.asked_uri, with.subscriptions + (notes->watches(what.uri) ? 1 : 0))) {
     return fail(errc::overloaded, "This peer watches " + std::to_string(with.subscriptions) +
                                       " resources already. Unsubscribe from some before subscribing to more.");
   }
@@ -68,7 +68,7 @@ result<void> session::subscribe(const model::subscribe& what, const caller& who,
                 "This peer, or all peers of this server together, watch as many resources as there is room for. Subscribe to "
                 "fewer, or try again later.");
   }
-  notes->owe(what.uri, left);
+  notes->owe(what.uri, notes->unwatch_entry(what.uri));
   return {};
 }
 
@@ -157,11 +157,11 @@ result<void> session::subscribe(const model::subscribe_entries& what, const call
                 "list was subscribed to: subscribe to fewer, or try again later.");
   }
   for (std::size_t i = 0; i < what.uris.size(); ++i) {
-    const auto left = notes->unwatch(what.uris[i]);
-    if (!notes->watch_entry(what.uris[i], what.asked_uris[i], with.subscriptions)) {
+    // In both ways for a moment, as above.
+    if (!notes->watch_entry(what.uris[i], what.asked_uris[i], with.subscriptions + 1)) {
       return fail(errc::internal, "Internal error", "there was room for URIs, and then there was none");
     }
-    notes->owe(what.uris[i], left);
+    notes->owe(what.uris[i], notes->unwatch(what.uris[i]));
   }
   return {};
 }
