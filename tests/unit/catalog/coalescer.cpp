@@ -72,6 +72,19 @@ TEST(coalescer, an_exact_change_takes_nothing_away_from_one_of_all_parts) {
   EXPECT_FALSE(with.who->all().back().is_exact);
 }
 
+TEST(coalescer, the_title_of_what_another_name_leads_to_is_not_told_with_a_change_of_its_own) {
+  fixture with;
+  ASSERT_TRUE(with.all->watch(with.who, "memo:///a"));
+  with.through->take({kind::content, "memo:///a", {}});
+  with.through->take({kind::content, "memo:///a", "own"});
+  model::change other{kind::content, "memo:///a", "hidden"};
+  other.is_alias = true;
+  with.through->take(other);
+  ASSERT_TRUE(with.who->has_heard(2));
+  EXPECT_FALSE(with.who->all().back().is_alias);
+  EXPECT_EQ(with.who->all().back().title, "own");
+}
+
 TEST(coalescer, a_change_of_another_name_takes_nothing_away_from_one_of_its_own) {
   fixture with;
   ASSERT_TRUE(with.all->watch(with.who, "memo:///a"));
