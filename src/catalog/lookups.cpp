@@ -19,6 +19,13 @@ std::chrono::seconds pause_after(int failures) {
   return std::chrono::seconds(1LL << std::min(failures - 1, longest));
 }
 
+/// Whether a source has said that there is nothing here for who asks, which asking again does not change. One that is busy or
+/// unwell says nothing about that.
+bool is_no(errc why) noexcept {
+  return why == errc::resource_not_found || why == errc::access_denied || why == errc::scope_missing ||
+         why == errc::invalid_argument || why == errc::unsupported || why == errc::response_too_large;
+}
+
 result<resource> not_there() { return fail(errc::resource_not_found, "Resource not found"); }
 
 }  // namespace
@@ -98,11 +105,9 @@ void lookups::go_on(std::uint64_t source) {
 
 void lookups::finish(jobs::iterator which, const std::vector<taker>& takers, const result<resource>& found) {
   const bool is_patient = which->first.is_patient;
-  const bool is_answer =
-      found || found.error().code == errc::resource_not_found || (!is_patient && found.error().code == errc::timed_out);
+  const bool is_answer = found || is_no(found.error().code) || (!is_patient && found.error().code == errc::timed_out);
   std::unique_lock lock(mutex_);
   auto& one = which->second;
-  // A source that is busy or unwell says nothing about whether the resource is there.
   const bool is_tried_again = !is_answer && ++one.failures < (is_patient ? most_patient_tries : most_tries);
   if (is_tried_again) one.asked.insert(one.asked.end(), takers.begin(), takers.end());
   lock.unlock();

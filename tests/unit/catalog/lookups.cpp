@@ -196,6 +196,30 @@ TEST(lookups, that_are_patient_find_what_a_busy_source_gives_later_than_others_w
   EXPECT_TRUE(is_over(*all));
 }
 
+TEST(lookups, that_are_refused_are_not_tried_again) {
+  const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
+  std::atomic<int> asked = 0;
+  errc why = errc::invalid_argument;
+  source->on_list = [&](const list_request&) -> result<list_result> {
+    ++asked;
+    return fail(why, "not of this spelling");
+  };
+  const auto made = arrange({source});
+  ASSERT_TRUE(made);
+  const auto all = std::make_shared<lookups>();
+  all->use(*made);
+  outcomes found;
+  for (const auto refusal : {errc::invalid_argument, errc::access_denied, errc::scope_missing}) {
+    why = refusal;
+    const int before = asked;
+    const auto count = found.wait_for(0).size();
+    all->ask_patiently("memo:///a", nullptr, found.taker());
+    EXPECT_EQ(found.wait_for(count + 1).back(), "none");
+    EXPECT_TRUE(is_over(*all));
+    EXPECT_EQ(asked, before + 1);
+  }
+}
+
 TEST(lookups, that_are_patient_pause_where_there_are_timers) {
   const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   std::atomic<int> asked = 0;
