@@ -12,6 +12,7 @@ namespace {
 constexpr std::chrono::seconds patience{5};
 constexpr int most_tries = 3;
 constexpr int most_patient_tries = 8;
+constexpr int least_patient_tries = 3;  // for whoever comes to those who have waited already
 
 /// After so many that failed.
 std::chrono::seconds pause_after(int failures) {
@@ -57,6 +58,7 @@ void lookups::ask(key what, taker done) {
     source = one.source;
     // Not begun: what it will find is newer than whatever it is asked for.
     const bool has_begun = !is_new && one.asked.empty();
+    one.failures = std::min(one.failures, most_patient_tries - least_patient_tries);
     (has_begun ? one.waiting : one.asked).push_back(std::move(done));
     if (!is_new) return;
   }

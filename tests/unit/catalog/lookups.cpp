@@ -220,6 +220,38 @@ TEST(lookups, that_are_refused_are_not_tried_again) {
   }
 }
 
+TEST(lookups, that_come_to_patient_ones_about_to_give_up_are_patient_themselves) {
+  const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
+  source->threads = 1;
+  const auto all = std::make_shared<lookups>(1);
+  outcomes first, late, others;
+  test::event both;
+  int asked = 0;
+  // The two take turns, so that the first is not under way while the other is.
+  source->on_list = [&](const list_request& request) -> result<list_result> {
+    both.wait();
+    const bool is_of_other = request.after.starts_with("memo:///a");  // as the key before it
+    if (is_of_other) {
+      if (asked == 7) all->ask_patiently("memo:///a", nullptr, late.taker());
+      return fail(errc::overloaded, "busy");
+    }
+    if (++asked < 10) return fail(errc::overloaded, "busy");
+    resource entry;
+    entry.uri = entry.name = "memo:///a";
+    entry.version = "v1";
+    return list_result{{entry}, {}};
+  };
+  const auto made = arrange({source});
+  ASSERT_TRUE(made);
+  all->use(*made);
+  all->ask_patiently("memo:///a", nullptr, first.taker());
+  all->ask_patiently("memo:///b", nullptr, others.taker());
+  both.happen();
+  EXPECT_EQ(late.wait_for(1).front(), "v1");
+  EXPECT_EQ(others.wait_for(1).front(), "none");
+  EXPECT_TRUE(is_over(*all));
+}
+
 TEST(lookups, that_are_patient_pause_where_there_are_timers) {
   const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   std::atomic<int> asked = 0;
