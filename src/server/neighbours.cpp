@@ -2,6 +2,7 @@
 #include "server/neighbours.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -78,10 +79,17 @@ class neighbours::seat final : public neighbourhood {
     return {};
   }
 
-  bool watch(const std::string& uri) override { return changes_->watch(ears_, uri); }
+  bool watch(const std::string& uri) override {
+    if (!changes_->watch(ears_, uri)) return false;
+    if (!has_left_) return true;
+    // A tool may still have been about to. Nobody would take it back, and ears to come could be taken for these.
+    changes_->leave(*ears_);
+    return false;
+  }
   void unwatch(const std::string& uri) override { changes_->unwatch(*ears_, uri); }
 
   void leave() {
+    has_left_ = true;
     ears_->close();
     changes_->leave(*ears_);
   }
@@ -162,6 +170,7 @@ class neighbours::seat final : public neighbourhood {
   const std::shared_ptr<const bridge::place> where_;
   const std::shared_ptr<catalog::feed> changes_;
   const std::shared_ptr<ears> ears_;
+  std::atomic<bool> has_left_{false};
 };
 
 result<std::shared_ptr<const handlers::table>> neighbours::tools(const handlers::table& of, const source_list& sources,

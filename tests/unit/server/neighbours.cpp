@@ -129,9 +129,12 @@ class dated final : public provider {
     ++reads;
     return gives;
   }
+  void attach(const std::string&) override { ++attached; }
+  void detach(const std::string&) override { --attached; }
   resource entry = versioned_entry("dated:///a", "listed");
   result<reading> gives = text_reading("text");
   int reads = 0;
+  int attached = 0;
 };
 
 TEST(neighbours, are_told_the_listed_version_of_what_reads_have_none_of_or_refuse) {
@@ -213,6 +216,22 @@ TEST(neighbours, hear_of_what_they_watch_until_they_are_let_go) {
   EXPECT_TRUE(who->hears("memo:///a"));
   of.reset();
   EXPECT_EQ(who->where(), nullptr);
+}
+
+TEST(neighbours, that_have_been_let_go_watch_nothing_any_more) {
+  server of(server_options{});
+  const auto source = std::make_shared<dated>();
+  const auto who = std::make_shared<curious>();
+  ASSERT_TRUE(of.add(source));
+  ASSERT_TRUE(of.add(who));
+  // As a tool does that is still called while its source goes.
+  const auto there = who->where();
+  ASSERT_TRUE(there->watch("dated:///a"));
+  EXPECT_EQ(source->attached, 1);
+  ASSERT_TRUE(of.replace(server_options{}, {source}));
+  EXPECT_EQ(source->attached, 0);
+  EXPECT_FALSE(there->watch("dated:///a"));
+  EXPECT_EQ(source->attached, 0);
 }
 
 TEST(neighbours, whose_tools_have_one_name_cannot_be_together) {
