@@ -53,11 +53,14 @@ std::shared_ptr<change_listener> watched_spellings::telling(std::shared_ptr<chan
 std::vector<std::string> watched_spellings::others(std::string_view uri) const {
   const auto key = key_(uri);
   std::vector<std::string> out;
-  const std::lock_guard lock(mutex_);
-  const auto [begin, end] = by_key_.equal_range(key);
-  for (auto at = begin; at != end; ++at) {
-    if (at->second != uri) out.push_back(at->second);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto [begin, end] = by_key_.equal_range(key);
+    for (auto at = begin; at != end; ++at) {
+      if (at->second != uri) out.push_back(at->second);
+    }
   }
+  if (is_listed_) std::erase_if(out, is_listed_);
   return out;
 }
 

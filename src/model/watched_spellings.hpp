@@ -19,7 +19,11 @@ class watched_spellings : public std::enable_shared_from_this<watched_spellings>
  public:
   /// Equal for spellings of one resource.
   using key_of = std::function<std::string(std::string_view uri)>;
-  explicit watched_spellings(key_of key) : key_(std::move(key)) {}
+  /// Whether a URI is what something is listed by, and so no other spelling of anything else. Threads: that which tells.
+  using is_listed_as = std::function<bool(std::string_view uri)>;
+  /// `is_listed` may be empty, where spellings that are listed never have one key.
+  explicit watched_spellings(key_of key, is_listed_as is_listed = {})
+      : key_(std::move(key)), is_listed_(std::move(is_listed)) {}
 
   /// As `provider::attach` and `detach` hear of them.
   void add(const std::string& uri);
@@ -31,6 +35,7 @@ class watched_spellings : public std::enable_shared_from_this<watched_spellings>
 
  private:
   const key_of key_;
+  const is_listed_as is_listed_;
   mutable std::mutex mutex_;
   std::unordered_multimap<std::string, std::string> by_key_;
 };

@@ -23,6 +23,15 @@ model::watched_spellings::key_of comparing_in(const std::string& set) {
   };
 }
 
+/// Names may differ in case or width alone: who watches one of these documents, and may not see the other, hears nothing of it.
+model::watched_spellings::is_listed_as listed_in(std::weak_ptr<const library> in) {
+  return [in = std::move(in)](std::string_view uri) {
+    const auto there = in.lock();
+    const auto now = there ? there->latest() : nullptr;
+    return now && now->entries().find(uri).has_value();
+  };
+}
+
 }  // namespace
 
 std::string docs_provider::why_not_rendered(const document& of) const {
@@ -34,7 +43,8 @@ std::string docs_provider::why_not_rendered(const document& of) const {
 }
 
 docs_provider::docs_provider(std::shared_ptr<library> of)
-    : library_(std::move(of)), spellings_(std::make_shared<model::watched_spellings>(comparing_in(library_->set()))) {
+    : library_(std::move(of)),
+      spellings_(std::make_shared<model::watched_spellings>(comparing_in(library_->set()), listed_in(library_))) {
   const auto& how = library_->how();
   if (how.renderer) {
     learner_ = std::make_unique<learner>(library_);

@@ -64,6 +64,22 @@ TEST_F(watched_documents, tell_whoever_watches_another_spelling_that_reads_take)
   EXPECT_FALSE(told->has_heard(other));
 }
 
+TEST_F(watched_documents, tell_nobody_of_another_document_whose_name_differs_in_case_alone) {
+  write("README.md", "# A\n");
+  write("readme.md", "# B\n");
+  write("z.md", "# Z\n");
+  begin();
+  from->attach("docs://book/readme.md");
+  write("README.md", "# A\n\nMore.\n");
+  ASSERT_TRUE(told->hears("docs://book/README.md"));
+  // Whatever is told of the first has been told before this.
+  write("z.md", "# Z\n\nMore.\n");
+  ASSERT_TRUE(told->hears("docs://book/z.md"));
+  EXPECT_FALSE(told->has_heard("docs://book/readme.md"));
+  write("readme.md", "# B\n\nMore.\n");
+  EXPECT_TRUE(told->hears("docs://book/readme.md"));
+}
+
 TEST_F(watched_documents, tell_of_changed_rules) {
   write("a.md", "# A\n");
   begin();
