@@ -58,6 +58,7 @@ std::string listed_spelling(std::string_view uri) {
   while (begin != std::string_view::npos) {
     const auto end = uri.find('/', begin + 1);
     const auto segment = uri.substr(begin + 1, end == std::string_view::npos ? std::string_view::npos : end - begin - 1);
+    if (segment.empty() && end == std::string_view::npos) break;
     const auto decoded = percent_decode(segment);
     out += '/';
     out += decoded ? percent_encode(language::composed(*decoded)) : std::string(segment);

@@ -22,7 +22,8 @@ inline constexpr char id_mark = '~';
 [[nodiscard]] std::string segment_of(std::string_view name);
 /// The same, told from others by the id: `NAME~ID`.
 [[nodiscard]] std::string segment_of(std::string_view name, std::string_view id);
-/// A URI by path with its names as lists spell them: in NFC, with everything escaped that `segment_of` escapes.
+/// A URI by path with its names as lists spell them: in NFC, with everything escaped that `segment_of` escapes, and without a
+/// slash at the end.
 [[nodiscard]] std::string listed_spelling(std::string_view uri);
 /// A name for people: in NFC, on one line, without control characters.
 [[nodiscard]] std::string shown(std::string_view name);

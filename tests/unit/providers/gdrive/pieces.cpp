@@ -35,6 +35,8 @@ TEST(gdrive_names, nfd_is_written_as_nfc_and_nul_as_a_replacement) {
   EXPECT_EQ(segment_of("\xE3\x81\x8B\xE3\x82\x99"), "%E3%81%8C");
   EXPECT_EQ(segment_of(std::string("a\0b", 3)), "a%EF%BF%BDb");
   EXPECT_EQ(listed_spelling("gdrive://my-drive/%E3%81%8B%E3%82%99/a!b"), "gdrive://my-drive/%E3%81%8C/a%21b");
+  EXPECT_EQ(listed_spelling("gdrive://my-drive/a!b/"), "gdrive://my-drive/a%21b");
+  EXPECT_EQ(listed_spelling("gdrive://my-drive/"), "gdrive://my-drive");
 }
 
 TEST(gdrive_names, dots_and_nothing_are_no_segments_and_have_their_ids) {

@@ -117,6 +117,27 @@ TEST_F(gdrive_told, whoever_watches_another_spelling_that_reads_take_hears_of_it
   EXPECT_FALSE(ears->has_heard("gdrive://my-drive/note%20(1).txt"));
 }
 
+TEST_F(gdrive_told, whoever_watches_with_a_slash_at_the_end_hears_of_what_a_read_of_that_gives) {
+  paper->hold(paper_file("1a", "Plan"));
+  paper->put("1a", "", "plan");
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
+  for (const auto* uri : {"gdrive://my-drive/Plan/", "gdrive://my-drive/"}) {
+    EXPECT_TRUE(read(*drive, uri)) << uri;
+    drive->attach(uri);
+  }
+  ears->forget();
+  auto now = paper_file("1a", "Plan");
+  now.version = "2";
+  paper->change(now);
+  EXPECT_TRUE(ears->hears("list")) << "which is told last";
+  EXPECT_TRUE(ears->has_heard("alias gdrive://my-drive/Plan/"));
+  ears->forget();
+  paper->change(paper_file("1b", "Other"));
+  EXPECT_TRUE(ears->hears("list"));
+  EXPECT_TRUE(ears->has_heard("alias gdrive://my-drive/"));
+}
+
 TEST_F(gdrive_told, a_drive_is_told_of_when_something_comes_into_it) {
   const auto drive = serve();
   EXPECT_EQ(listed(*drive).size(), 2u);
