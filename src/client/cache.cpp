@@ -11,6 +11,16 @@ namespace {
 
 constexpr std::size_t overhead = 256;
 
+std::string canonical_or_same(std::string_view uri) {
+  auto canonical = canonical_uri(uri);
+  return canonical ? std::move(*canonical) : std::string(uri);
+}
+
+/// A server may tell of a folder or a part: what holds it and what it holds may both have changed with it.
+bool have_changed_together(std::string_view told, std::string_view kept) noexcept {
+  return covers(told, kept) || covers(kept, told);
+}
+
 }  // namespace
 
 client_cache::client_cache(std::size_t bytes) : store_(std::make_unique<store>(bytes)) {}
@@ -52,8 +62,14 @@ std::optional<std::pair<client_cache::store::text, std::chrono::milliseconds>> c
 void client_cache::store::keep(const question& what, std::string result, const wire::asking::freshness& how,
                                std::uint64_t since) {
   if (how.ttl <= std::chrono::milliseconds(0)) return;
-  kept one{key_of(what, how.is_public), what.server, what.method, what.uri, {}, std::chrono::steady_clock::now() + how.ttl, 0};
-  one.bytes = overhead + 2 * one.key.size() + one.server.size() + one.uri.size() + result.size();
+  kept one;
+  one.key = key_of(what, how.is_public);
+  one.server = what.server;
+  one.method = what.method;
+  one.uri = what.uri;
+  one.canonical = canonical_or_same(what.uri);
+  one.until = std::chrono::steady_clock::now() + how.ttl;
+  one.bytes = overhead + 2 * one.key.size() + one.server.size() + one.uri.size() + one.canonical.size() + result.size();
   if (one.bytes > most_ / 4) return;
   one.result = std::make_shared<const std::string>(std::move(result));
   const std::lock_guard lock(mutex_);
@@ -72,13 +88,16 @@ void client_cache::store::drop(std::list<kept>::iterator which) {
 }
 
 void client_cache::store::forget_resource(const std::string& server, std::string_view uri) {
+  const auto canonical = canonical_or_same(uri);
   const std::lock_guard lock(mutex_);
   ++changes_;
   for (auto one = order_.begin(); one != order_.end();) {
     const auto next = std::next(one);
-    // A server may tell of a folder or a part: what holds it and what it holds may both have changed with it.
-    if (one->server == server && !one->uri.empty() && (uri.empty() || covers(uri, one->uri) || covers(one->uri, uri)))
-      drop(one);
+    // It may spell a URI in its own way.
+    const auto is_meant = [&] {
+      return uri.empty() || have_changed_together(uri, one->uri) || have_changed_together(canonical, one->canonical);
+    };
+    if (one->server == server && !one->uri.empty() && is_meant()) drop(one);
     one = next;
   }
 }

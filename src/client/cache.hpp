@@ -39,7 +39,7 @@ class client_cache::store {
   /// A mark to give to `keep`, taken before the request is sent: what is invalidated meanwhile is not kept.
   [[nodiscard]] std::uint64_t mark() const;
   void keep(const question& what, std::string result, const wire::asking::freshness& how, std::uint64_t since);
-  /// What `uri` is or what is part of it has changed; an empty one: everything has.
+  /// What `uri` is or what is part of it has changed, however it is spelled; an empty one: everything has.
   void forget_resource(const std::string& server, std::string_view uri);
   /// Lists have changed: those of every method that begins with one of `prefixes`.
   void forget_lists(const std::string& server, std::initializer_list<std::string_view> prefixes);
@@ -51,6 +51,7 @@ class client_cache::store {
     std::string server;
     std::string method;
     std::string uri;
+    std::string canonical;  // of `uri`
     text result;
     std::chrono::steady_clock::time_point until;
     std::size_t bytes = 0;

@@ -64,6 +64,24 @@ TEST(caching, forgets_what_a_notification_says_has_changed) {
   EXPECT_EQ(listed(*engine), "x:4");
 }
 
+TEST(caching, forgets_what_a_server_says_has_changed_in_another_spelling_than_it_was_read_in) {
+  const std::string canonical = "x:%E6%9C%AC";
+  for (const auto& [read, told] : {std::pair<std::string, std::string>{"x:本", canonical},
+                                   {"x:本", canonical + "/part"},
+                                   {"X:本/part", canonical},
+                                   {canonical, "x:本"},
+                                   {"x:%zz", "x:%zz"}}) {
+    client_cache cache;
+    auto& store = cache.entries();
+    const client_cache::store::question what{"server", "", "resources/read", read, read};
+    store.keep(what, "{}", {std::chrono::minutes(1), true}, store.mark());
+    store.forget_resource("server", "x:%E6%9C%AC-more");
+    EXPECT_TRUE(store.find(what)) << read;
+    store.forget_resource("server", told);
+    EXPECT_FALSE(store.find(what)) << read << " after " << told;
+  }
+}
+
 TEST(caching, shares_public_answers_and_keeps_private_ones_to_whom_they_were_given) {
   for (const bool is_public : {true, false}) {
     scripted_server server(
