@@ -1,7 +1,10 @@
 /// Subscriptions: asked for, refused and standing, with streams and with sessions.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
+
+#include <hondana/uri.hpp>
 
 #include "client/engine.hpp"
 #include "client/watches.hpp"
@@ -19,6 +22,12 @@ bool tells_of(const server_description& with, std::string_view what) {
 
 bool is_nothing(const watch_request& honoured) {
   return honoured.uris.empty() && !honoured.resource_list && !honoured.tool_list && !honoured.prompt_list;
+}
+
+/// As a server may know it; what is malformed stays as it is.
+std::string spelled_canonically(const std::string& uri) {
+  auto canonical = canonical_uri(uri);
+  return canonical ? std::move(*canonical) : uri;
 }
 
 failure session_ended() {
@@ -107,10 +116,12 @@ result<void> watches::subscribe_each(const entry& one, const call_options& how) 
 result<void> watches::subscribe_some(const entry& one, const std::vector<std::string>& uris, bool entries, std::uint64_t losses,
                                      const call_options& how) {
   std::vector<std::string> missing;
+  std::vector<std::string> canonical;
+  std::transform(uris.begin(), uris.end(), std::back_inserter(canonical), spelled_canonically);
   {
     std::unique_lock lock(mutex_);
     const auto is_free = [&] {
-      return std::none_of(uris.begin(), uris.end(), [this](const std::string& uri) { return ending_.contains(uri); });
+      return std::none_of(canonical.begin(), canonical.end(), [this](const std::string& uri) { return ending_.contains(uri); });
     };
     // What takes it back must not overtake what subscribes it.
     changed_.wait_until(lock, clock::now() + how.time.value_or(engine_.options().call_time),
@@ -144,8 +155,11 @@ void watches::unsubscribe(held& lock) {
   std::vector<std::string> uris;
   for (auto one = unwanted_.begin(); one != unwanted_.end() && (entries || uris.empty());) {
     const auto next = std::next(one);
-    // Somebody may want it again by now.
+    // Somebody may want it again by now, or in another spelling, of which a server would take the subscription back as well.
     if (wanted_.contains(one->first)) {
+      unwanted_.erase(one);
+    } else if (wanted_.contains(spelled_canonically(one->first))) {
+      subscribed_.erase(*one);
       unwanted_.erase(one);
     } else if (one->second == entries) {
       uris.push_back(one->first);
@@ -155,7 +169,7 @@ void watches::unsubscribe(held& lock) {
     one = next;
   }
   if (uris.empty()) return;
-  ending_.insert(uris.begin(), uris.end());
+  std::transform(uris.begin(), uris.end(), std::inserter(ending_, ending_.end()), spelled_canonically);
   lock.unlock();
   const auto done = engine_.call({.asked = entries ? asking::unsubscribe_entries(uris) : asking::unsubscribe(uris.front())},
                                  {.time = unsubscribing_time, .stop = closing_.get_token()});

@@ -116,7 +116,9 @@ result<std::shared_ptr<watch_entry>> watches::add(watch_request what, change_han
     if (!keeper_.joinable()) keeper_ = std::thread([this] { run(); });
     all_.push_back(one);
     // Before anything is sent, so that nobody takes back what is just being subscribed.
-    for (const auto& uri : one->what.uris) ++wanted_[uri];
+    for (const auto* spellings : {&one->what.uris, &one->canonical}) {
+      for (const auto& uri : *spellings) ++wanted_[uri];
+    }
     losses = losses_;
   }
   auto done = subscribe(one, how);
@@ -142,19 +144,23 @@ void watches::remove(const entry& one) {
     one->waiting.clear();
     stream = std::exchange(one->stream, 0);
     std::erase(all_, one);
-    for (const auto& uri : one->what.uris) {
-      const auto found = wanted_.find(uri);
-      if (--found->second != 0) continue;
-      wanted_.erase(found);
-      seen_.erase(uri);
-      for (const bool entries : {false, true}) {
-        if (subscribed_.contains({uri, entries})) unwanted_.emplace(uri, entries);
-      }
+    for (const auto* spellings : {&one->what.uris, &one->canonical}) {
+      for (const auto& uri : *spellings) let_go(uri);
     }
     changed_.notify_all();
   }
   if (one->teller.load() != std::this_thread::get_id()) const std::lock_guard wait(one->telling);
   if (stream != 0) engine_.connection().talk().drop(stream);
+}
+
+void watches::let_go(const std::string& uri) {
+  const auto found = wanted_.find(uri);
+  if (--found->second != 0) return;
+  wanted_.erase(found);
+  seen_.erase(uri);
+  for (const bool entries : {false, true}) {
+    if (subscribed_.contains({uri, entries})) unwanted_.emplace(uri, entries);
+  }
 }
 
 void watches::seen(const std::string& uri, const bytes::digest& content) {

@@ -110,6 +110,7 @@ class watches {
   [[nodiscard]] bool is_closed() const { return closing_.stop_requested(); }
   [[nodiscard]] entry with_stream(channel::call_id id) const;
   [[nodiscard]] bool needs_pings() const;
+  void let_go(const std::string& uri);
   void begun(const entry& one, watch_request honoured);
   void up(const entry& one);
   void down(const entry& one, const std::string& why);
@@ -126,12 +127,13 @@ class watches {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<entry> all_;
-  std::map<std::string, std::size_t, std::less<>> wanted_;  // by how many watches, whatever their standing
+  // By how many watches, whatever their standing: URIs as they are spelled, and canonically where that is otherwise.
+  std::map<std::string, std::size_t, std::less<>> wanted_;
   std::map<std::string, bytes::digest, std::less<>> seen_;
   // Only with sessions, and all gone with them.
   std::map<subscription, bool> subscribed_;  // sent, and whether it has been answered
   std::set<subscription> unwanted_;          // to be taken back, unless somebody wants them by then
-  std::set<std::string> ending_;             // being taken back right now
+  std::set<std::string> ending_;             // being taken back right now, spelled canonically
   std::uint64_t losses_ = 0;                 // of sessions
   std::thread keeper_;
   pace pace_;

@@ -66,6 +66,34 @@ TEST(subscribing, is_not_taken_back_while_somebody_subscribes_it_again) {
   EXPECT_EQ(uris_of(server.all("resources/unsubscribe")), (std::vector<std::string>{"x:0", "x:2"}));
 }
 
+TEST(subscribing, is_not_taken_back_while_it_is_watched_in_another_spelling) {
+  scripted_server server([](scripted_server& of, const message& one) {
+    if (!opens_session(of, one) && one.sent.call != 0) of.result(one, "{}");
+  });
+  ear news;
+  opened_engine engine(server);
+  const auto watch = [&](const char* uri) {
+    auto made = engine->watched().add({.uris = {uri}}, news.handler(), {});
+    EXPECT_TRUE(made) << uri;
+    return made.value_or(nullptr);
+  };
+  const auto other = watch("X:a");
+  const auto canonical = watch("x:a");
+  engine->watched().remove(other);
+  // Taken back behind whatever was let go before it.
+  engine->watched().remove(watch("x:z"));
+  ASSERT_TRUE(server.waits_for("resources/unsubscribe", 1));
+  EXPECT_EQ(uris_of(server.all("resources/unsubscribe")), (std::vector<std::string>{"x:z"}));
+  const auto again = watch("X:a");
+  EXPECT_EQ(uris_of(server.all("resources/subscribe")), (std::vector<std::string>{"X:a", "x:a", "x:z", "X:a"}));
+  engine->watched().remove(canonical);
+  engine->watched().remove(watch("x:z"));
+  ASSERT_TRUE(server.waits_for("resources/unsubscribe", 2));
+  EXPECT_EQ(uris_of(server.all("resources/unsubscribe")), (std::vector<std::string>{"x:z", "x:z"}));
+  engine->watched().remove(again);
+  ASSERT_TRUE(server.waits_for("resources/unsubscribe", 4));
+}
+
 TEST(subscribing, waits_until_it_is_known_how_taking_it_back_ended) {
   std::atomic<bool> is_over_first = false;
   std::atomic<bool> was_given_up = false;
