@@ -210,6 +210,8 @@ void follower::run(const std::stop_token& stop) {
   is_looking_ = false;
   next_look_ = {};
   look_at_.clear();
+  page_.clear();
+  page_at_ = 0;
   again_.clear();
   pause_ = first_pause;
   on_->put_watched(true);
@@ -222,13 +224,20 @@ void follower::run(const std::stop_token& stop) {
         hear(nullptr);
       }
     }
-    const auto now = wait(stop, in != nullptr);
+    auto now = wait(stop, in != nullptr);
     if (stop.stop_requested() || !in) continue;
-    for (const auto& uri : now.news) check(uri, nullptr, by::news, *in, stop);
     if (!now.events.empty() || now.are_events_missing) {
       const auto unknown = take_bases(now.events, *in);
       tell(now.events, now.are_events_missing, *in);
       for (const auto& uri : unknown) check(uri, &no_version, by::look, *in, stop);
+    }
+    while (!now.news.empty()) {
+      check(now.news.extract(now.news.begin()).value(), nullptr, by::news, *in, stop);
+      // A source may take its time for each, and who waits for an analysis hears of it before all have been asked.
+      const std::lock_guard lock(mutex_);
+      if (events_.empty() && !are_events_missing_) continue;
+      news_.merge(now.news);
+      break;
     }
     if (now.has_to_look && !is_looking_) {
       is_looking_ = true;
@@ -345,12 +354,19 @@ void follower::check(const std::string& uri, const std::string* known, by why, a
     on_->say(std::to_string(*forgotten) + " forgotten, since " + reason_of(uri, version.has_value(), has_changed, *forgotten));
 }
 
+bool follower::has_news() const {
+  const std::lock_guard lock(mutex_);
+  return !events_.empty() || are_events_missing_ || !news_.empty();
+}
+
 void follower::look(analyses::cache& in, const std::stop_token& stop) {
   const auto there = on_->where();
   const auto end_look = [this](bool is_whole) {
     is_looking_ = false;
     looked_ = 0;
     look_at_.clear();
+    page_.clear();
+    page_at_ = 0;
     if (!is_whole || !is_look_whole_) return;
     std::vector<std::string> gone;
     {
@@ -362,10 +378,15 @@ void follower::look(analyses::cache& in, const std::stop_token& stop) {
     stop_watching(gone);
   };
   if (!there) return end_look(false);
-  const auto page = in.in().bases(look_at_, bases_of_a_page);
-  if (!page) return end_look(false);
-  for (const auto& one : *page) {
+  if (page_at_ == page_.size()) {
+    auto page = in.in().bases(look_at_, bases_of_a_page);
+    if (!page) return end_look(false);
+    page_ = std::move(*page);
+    page_at_ = 0;
+  }
+  while (page_at_ < page_.size()) {
     if (stop.stop_requested()) return;
+    const auto& one = page_[page_at_++];
     watch(one.uri);
     if (one.version.empty()) {
       const std::lock_guard lock(mutex_);
@@ -374,8 +395,10 @@ void follower::look(analyses::cache& in, const std::stop_token& stop) {
     check(one.uri, &one.version, by::look, in, stop);
     look_at_ = one.uri;
     ++looked_;
+    // As with news, these may take their time.
+    if (page_at_ < page_.size() && has_news()) return;
   }
-  if (page->size() < bases_of_a_page) return end_look(true);
+  if (page_.size() < bases_of_a_page) return end_look(true);
   // The rest has its turn with the next look, and this one does not know what nobody is based on any more.
   if (looked_ >= on_->how.most_checked) is_looking_ = false, looked_ = 0;
 }

@@ -79,7 +79,9 @@ class follower {
   /// The versions of a resource that hold with this one: those that were made of it for callers, too, and the unknown one.
   [[nodiscard]] result<std::vector<std::string>> versions_still(const analyses::cache& in, const std::string& uri,
                                                                 const std::string& present);
-  /// A part of a look at everything.
+  /// Whether something has happened that is to be told or asked about.
+  [[nodiscard]] bool has_news() const;
+  /// A part of a look at everything, which ends where something has happened meanwhile.
   void look(analyses::cache& in, const std::stop_token& stop);
   void stop_watching(const std::vector<std::string>& all);
 
@@ -91,6 +93,8 @@ class follower {
 
   // Of the thread.
   std::string look_at_;  // behind which URI a look goes on
+  std::vector<analyses::basis> page_;
+  std::size_t page_at_ = 0;  // what is next of it
   std::size_t looked_ = 0;
   bool is_looking_ = false;
   bool is_look_whole_ = false;  // it began at the beginning
