@@ -91,7 +91,10 @@ void follower::detach(const std::string& uri) {
 
 bool follower::watches(const std::vector<analyses::basis>& all) const {
   const std::lock_guard lock(mutex_);
-  return std::all_of(all.begin(), all.end(), [this](const analyses::basis& one) { return watched_.contains(one.uri); });
+  return std::all_of(all.begin(), all.end(), [this](const analyses::basis& one) {
+    const auto known = watched_.find(one.uri);
+    return known != watched_.end() && known->second.is_heard;
+  });
 }
 
 void follower::heard_of(std::string_view uri) {
@@ -147,8 +150,10 @@ result<std::vector<std::string>> follower::versions_still(const analyses::cache&
 }
 
 void follower::watch(const std::string& uri) {
+  if (!on_->how.watch) return;
+  const std::lock_guard one_at_a_time(watching_);
   const auto there = on_->where();
-  if (!there || !on_->how.watch) return;
+  if (!there) return;
   {
     const std::lock_guard lock(mutex_);
     const auto known = watched_.find(uri);
@@ -157,11 +162,18 @@ void follower::watch(const std::string& uri) {
       return;
     }
     if (watched_.size() >= on_->how.most_watched) return;
+    // Before it is heard of, so that nothing of that is passed over.
     watched_.emplace(uri, watched{look_ + 1});
   }
-  if (there->watch(uri)) return;
+  const bool is_heard = there->watch(uri);
   const std::lock_guard lock(mutex_);
-  watched_.erase(uri);
+  const auto known = watched_.find(uri);
+  if (known == watched_.end()) return;
+  if (is_heard) {
+    known->second.is_heard = true;
+  } else {
+    watched_.erase(known);
+  }
 }
 
 void follower::end() {
@@ -406,6 +418,7 @@ void follower::look(analyses::cache& in, const std::stop_token& stop) {
 void follower::stop_watching(const std::vector<std::string>& all) {
   const auto there = on_->where();
   for (const auto& uri : all) {
+    const std::lock_guard one_at_a_time(watching_);
     {
       const std::lock_guard lock(mutex_);
       const auto known = watched_.find(uri);

@@ -54,6 +54,7 @@ class follower {
  private:
   struct watched {
     std::uint64_t look = 0;  ///< The last one that saw it, or that began after it came.
+    bool is_heard = false;   ///< From now on.
   };
   /// Of a resource that something is based on an unknown version of: the version that was there when that was first seen.
   struct first_found {
@@ -103,6 +104,8 @@ class follower {
   std::chrono::steady_clock::time_point again_at_{};
   std::chrono::milliseconds pause_{0};
 
+  // Held while one is asked for or given up, so that neither overtakes the other; taken before `mutex_`.
+  std::mutex watching_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::shared_ptr<change_listener> to_;

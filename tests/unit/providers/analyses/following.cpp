@@ -183,6 +183,27 @@ class following_analyses : public testing::Test {
   std::shared_ptr<analyses_provider> source_;
 };
 
+TEST_F(following_analyses, goes_on_where_one_comes_while_what_it_rests_on_is_let_go) {
+  const std::string uri = "memo:///a";
+  std::promise<void> is_let_go;
+  std::jthread other;
+  bool was_put = false;
+  street_->on_letting_go([&](const std::string&) {
+    street_->on_letting_go({});
+    other = std::jthread([&] { was_put = put_by_tool(based_on("もう一度", {{uri, {}}})); });
+    street_->may_be_told_to_watch(2);
+    is_let_go.set_value();
+  });
+  begin(200ms);
+  const auto first = put_beside("最初", {{uri, "1"}});
+  ASSERT_TRUE(street_->watches(uri));
+  forget(first);
+  ASSERT_EQ(is_let_go.get_future().wait_for(20s), std::future_status::ready);
+  other.join();
+  ASSERT_TRUE(was_put);
+  EXPECT_TRUE(street_->watches(uri));
+}
+
 TEST_F(following_analyses, tells_of_analyses_while_it_waits_for_what_others_rest_on) {
   (void)put_beside("遅い", {{"memo:///slow/1", "1"}, {"memo:///slow/2", "1"}});
   street_->hold({"memo:///slow/1", "memo:///slow/2"});
