@@ -122,7 +122,11 @@ bool follower::may_rest_on(std::string_view uri, std::string_view version) const
 bool follower::takes(const std::string& uri, const std::string& version) {
   const std::lock_guard lock(mutex_);
   const auto known = found_.find(uri);
-  if (known != found_.end()) return known->second.version == version;
+  if (known != found_.end()) {
+    // What rests on it may have come behind where a look is, which must not take it for left over then.
+    known->second.look = look_;
+    return known->second.version == version;
+  }
   if (found_.size() < most_found) found_.emplace(uri, first_found{version, look_});
   return true;
 }

@@ -244,5 +244,37 @@ TEST_F(following_analyses, tells_of_analyses_while_many_changes_are_looked_at) {
   source_->watch(nullptr);
 }
 
+TEST_F(following_analyses, knows_the_first_version_found_of_what_comes_behind_where_a_look_is) {
+  const std::string uri = "memo:///a";
+  begin(1h);
+  const auto first = put_beside("版なし、最初", {{uri, ""}});
+  ASSERT_TRUE(street_->is_asked_for(uri));
+  forget(first);
+  // More than a look sees at once.
+  const auto numbered = [](int i) { return "memo:///m" + std::to_string(1'000 + i); };
+  constexpr int all = 600;
+  std::vector<analyses::basis> context;
+  for (int i = 0; i < all; ++i) context.push_back({numbered(i), "1"});
+  const auto large = put_beside("大きい", context);
+  ASSERT_TRUE(street_->watches(numbered(all - 1)));
+  source_->settle(nullptr);
+  street_->hold({numbered(0)});
+  source_->settle(street_);
+  ASSERT_TRUE(street_->is_asked_for(numbered(0)));
+  store_news news(*kept_);
+  const auto second = put_beside("版なし、次", {{uri, ""}});
+  ASSERT_TRUE(news.has(analyses::change::kind::put, second));
+  street_->hold({});
+  ASSERT_TRUE(street_->is_asked_for(numbered(all - 1)));
+  // What is heard of now is done after that look.
+  street_->change(numbered(all - 1), "2");
+  source_->resource_changed(numbered(all - 1));
+  ASSERT_TRUE(news.has(analyses::change::kind::gone, large));
+  EXPECT_TRUE(kept_->get(second).value()) << "nothing is known against it";
+  street_->change(uri, "2");
+  source_->resource_changed(uri);
+  EXPECT_TRUE(news.has(analyses::change::kind::gone, second));
+}
+
 }  // namespace
 }  // namespace hondana::wallbounce
