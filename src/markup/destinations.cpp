@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::size_t longest_label = 999;
 constexpr std::size_t deepest_parentheses = 32;
+constexpr std::size_t deepest_brackets = 30;
+/// Of what stands in brackets, so that a row of open ones takes linear time.
+constexpr std::size_t longest_shown = 1000;
 
 std::size_t skip_spaces(std::string_view text, std::size_t at) noexcept {
   while (at < text.size() && is_space(text[at])) ++at;
@@ -138,6 +141,26 @@ std::size_t read_destination(std::string_view text, std::size_t at, std::string&
   if (at >= text.size() || text[at] != ')') return 0;
   target = unescaped(found);
   return at + 1;
+}
+
+std::size_t read_link(std::string_view text, std::size_t at, std::string_view& shown) {
+  const auto reach = text.substr(0, std::min(text.size(), at + longest_shown));
+  std::size_t depth = 0;
+  auto end = at;
+  for (; end < reach.size(); ++end) {
+    if (reach[end] == '\\') {
+      ++end;
+    } else if (reach[end] == '[') {
+      if (++depth > deepest_brackets) return 0;
+    } else if (reach[end] == ']' && --depth == 0) {
+      break;
+    }
+  }
+  if (end >= reach.size() || text.substr(end, 2) != "](") return 0;
+  std::string target;
+  const auto behind = read_destination(text, end + 1, target);
+  if (behind != 0) shown = text.substr(at + 1, end - at - 1);
+  return behind;
 }
 
 std::size_t end_of_url(std::string_view text, std::size_t at) noexcept {

@@ -30,6 +30,10 @@ struct inline_text {
 /// A target in parentheses, from its `(` at `at`: `(<a b> "title")`. Returns what is behind its `)`; 0: it is none.
 std::size_t read_destination(std::string_view text, std::size_t at, std::string& target);
 
+/// A link from its `[` at `at`, with its target in parentheses: `[text](<a b> "title")`. Returns what is behind it; 0: it is
+/// none. `shown`: what stands in its brackets, with its marks. Thirty brackets may stand in one another.
+std::size_t read_link(std::string_view text, std::size_t at, std::string_view& shown);
+
 /// Where a bare URL that begins at `at` ends; `at`: it is none. Japanese punctuation ends it, and what ends a sentence is not
 /// of it.
 [[nodiscard]] std::size_t end_of_url(std::string_view text, std::size_t at) noexcept;

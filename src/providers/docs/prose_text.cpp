@@ -5,6 +5,7 @@
 
 #include "letters/lower_case.hpp"
 #include "letters/stars.hpp"
+#include "markup/inlines.hpp"
 
 namespace hondana::docs {
 namespace {
@@ -28,6 +29,16 @@ bool is_rule(std::string_view line) noexcept {
          line.find_first_not_of("=-~^*_+#\"'`.:|<> ") == std::string_view::npos;
 }
 
+/// What is behind `[TEXT][NAME]`, whose first bracket stands at `at`; 0: there is none.
+std::size_t end_of_named_link(std::string_view text, std::size_t at, std::string_view& shown) {
+  const auto end = text.find(']', at);
+  if (end == std::string_view::npos || text.substr(end, 2) != "][") return 0;
+  const auto close = text.find(']', end + 2);
+  if (close == std::string_view::npos) return 0;
+  shown = text.substr(at + 1, end - at - 1);
+  return close + 1;
+}
+
 /// The inline code and link marks of Markdown and its like.
 std::string without_marks(std::string_view text) {
   std::string plain;
@@ -42,15 +53,14 @@ std::string without_marks(std::string_view text) {
     }
     if (c == '`') continue;
     if (c == '[') {
-      // [TEXT](TARGET) and [TEXT][NAME] are TEXT; other brackets stay.
-      const auto end = text.find(']', i);
-      const bool is_link =
-          end != std::string_view::npos && end + 1 < text.size() && (text[end + 1] == '(' || text[end + 1] == '[');
-      const auto close = is_link ? text.find(text[end + 1] == '(' ? ')' : ']', end + 2) : std::string_view::npos;
-      if (close != std::string_view::npos) {
+      // [TEXT](TARGET "TITLE") and [TEXT][NAME] are TEXT; other brackets stay.
+      std::string_view shown;
+      auto behind = markup::read_link(text, i, shown);
+      if (behind == 0) behind = end_of_named_link(text, i, shown);
+      if (behind != 0) {
         if (!plain.empty() && plain.back() == '!') plain.pop_back();
-        plain += text.substr(i + 1, end - i - 1);
-        i = close;
+        plain += without_marks(shown);
+        i = behind - 1;
         continue;
       }
     }

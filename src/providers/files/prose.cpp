@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "letters/stars.hpp"
+#include "markup/inlines.hpp"
 #include "providers/files/describe.hpp"
 
 namespace hondana::files {
@@ -44,43 +45,18 @@ description take_front_matter(std::string_view& text) {
   return {};  // never closed: no front matter
 }
 
-/// The text between `[` or `![` at `at` and its `]`, when a `(target)` follows; sets `end` after it.
-std::string_view link_text(std::string_view text, std::size_t at, std::size_t& end) noexcept {
-  constexpr std::size_t link_limit = 1000;  // keeps a row of open brackets linear
-  const auto reach = text.substr(0, std::min(text.size(), at + link_limit));
-  const auto close = reach.find("](", at);
-  if (close == std::string_view::npos) return {};
-  const auto last = reach.find(')', close);
-  if (last == std::string_view::npos) return {};
-  end = last + 1;
-  return text.substr(at + 1, close - at - 1);
-}
-
-/// Where `[![text](picture)](target)` at `at` ends; 0 when there is none.
-std::size_t end_of_badge(std::string_view text, std::size_t at) noexcept {
-  if (text.substr(at, 3) != "[![") return 0;
-  std::size_t end = 0;
-  static_cast<void>(link_text(text, at + 2, end));
-  if (end == 0 || text.substr(end, 2) != "](") return 0;
-  const auto close = text.find(')', end);
-  return close == std::string_view::npos ? 0 : close + 1;
-}
-
 /// Drops the marks of links, pictures, code and strong emphasis.
 std::string without_marks(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size();) {
-    if (const auto end = end_of_badge(text, i); end != 0) {
-      i = end;
-      continue;
-    }
-    const bool is_picture = text[i] == '!' && i + 1 < text.size() && text[i + 1] == '[';
+    const bool is_picture = text.substr(i, 2) == "![";
     if (is_picture || text[i] == '[') {
-      std::size_t end = 0;
-      const auto inside = link_text(text, i + (is_picture ? 1 : 0), end);
-      if (end != 0) {
-        if (!is_picture && inside.find('[') == std::string_view::npos) plain += inside;
-        i = end;
+      std::string_view shown;
+      const auto behind = markup::read_link(text, i + (is_picture ? 1 : 0), shown);
+      if (behind != 0) {
+        // A link that is a picture says nothing either.
+        if (!is_picture && !shown.starts_with("![")) plain += without_marks(shown);
+        i = behind;
         continue;
       }
     }

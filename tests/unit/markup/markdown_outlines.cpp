@@ -82,6 +82,8 @@ TEST(markdown, links_of_all_kinds_are_found_with_their_lines) {
       links_of(of("[a](b.md#c \"t\") and ![p](<my pic.png>)\nsee <https://e.x/y> or https://e.x/z(1), www.e.x.\n<m@e.x>\n")),
       "1 b.md#c [a]\n1 ! my pic.png [p]\n2 https://e.x/y [https://e.x/y]\n2 https://e.x/z(1) [https://e.x/z(1)]\n"
       "2 http://www.e.x [www.e.x]\n3 mailto:m@e.x [m@e.x]\n");
+  EXPECT_EQ(links_of(of("[a](<b c.md> \"the \\\"title\\\"\") [d](<e (f).md>\n'(t) \"u\"') [g](h \"i\" j)\n")),
+            "1 b c.md [a]\n1 e (f).md [d]\n");
   EXPECT_EQ(links_of(of("[one][L], [l][], [l], [no]\n\n[l]: <t u> 'x'\n[other]:/p\n[^1]: note\n")),
             "1 t u [one]\n1 t u [l]\n1 t u [l]\n");
   EXPECT_EQ(links_of(of("[![alt](pic)](page)\n<a href=\"h&amp;i\">te\nxt</a> <img src='s' alt=\"d\">\n")),

@@ -84,6 +84,9 @@ TEST(docs_statements, are_none_without_front_matter) {
 TEST(docs_prose, has_a_first_paragraph) {
   const auto of = [](std::string_view text) { return first_paragraph(markup::format::markdown, text); };
   EXPECT_EQ(of("# T\n\n![x](y) \n\n[![b](c)](d)\n\nThe **first** [one](a.md)\nof two.\n\nNext.\n"), "The first one of two.");
+  EXPECT_EQ(of("[a](<b c.md> \"the \\\"title\\\"\") is [b [c]](<d (e).md> \"(f) \\\"g\\\"\"), [h][i] and [j], ![k](l 'm)').\n"),
+            "a is b [c], h and [j], k.");
+  EXPECT_EQ(of("[a](b c d) and [e](<f) or [g](h\n"), "[a](b c d) and [e](<f) or [g](h");
   EXPECT_EQ(of("Title\n=====\n\n<!-- no\nno -->\n\n```\ncode\n```\n\nText.\n"), "Text.");
   EXPECT_EQ(of("# 題\n\n日本語の文。\n"), "日本語の文。");
   EXPECT_EQ(of(""), "");

@@ -46,6 +46,9 @@ TEST(describe_markdown, passes_over_what_is_no_prose) {
 TEST(describe_markdown, drops_marks) {
   EXPECT_EQ(markdown("# The `core` of **it**\n\nSee [the guide](guide.md) and __this__, not [that].\n"),
             (description{"The core of it", "See the guide and this, not [that]."}));
+  EXPECT_EQ(markdown("# [The _b_ [c]](<d (e).md> \"(f) \\\"g\\\"\")\n\n[That] and [this](<h i.md> \"the \\\"title\\\"\"), "
+                     "[![j](k)](l) ![m](n 'o)')not [p](q r s).\n"),
+            (description{"The _b_ [c]", "[That] and this, not [p](q r s)."}));
   EXPECT_EQ(markdown("> A quoted tagline\n").summary, "A quoted tagline");
 }
 
