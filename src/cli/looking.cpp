@@ -141,6 +141,12 @@ void print_words(std::string_view key, const std::vector<std::string>& told, boo
   print_json(line);
 }
 
+/// The exit code once a source cannot be looked through, after `before`: what its table has that only the service or the disk
+/// can judge is as wrong as any other value, and is mended first.
+int code_with(const failure& why, int before) {
+  return why.code == errc::invalid_argument || before == exit_usage ? exit_usage : exit_server;
+}
+
 /// The schemes of all types of sources, and of the configured links.
 std::vector<scheme_documentation> all_schemes() {
   std::vector<scheme_documentation> all;
@@ -269,7 +275,7 @@ int run(const check_command& what) {
     if (!outcome) {
       const auto at = whole->places.find(provider.get());
       told.complain(outcome.error(), at == whole->places.end() ? std::string() : at->second + ": ");
-      code = exit_server;
+      code = code_with(outcome.error(), code);
     }
   }
   for (const auto& one : use.idle()) say(one);

@@ -179,12 +179,8 @@ class kept_tokens final : public tokens {
       const std::lock_guard lock(mutex_);
       if (loaded_ && loaded_->stamp == stamp) return loaded_;
     }
-    auto found = find_credentials(from_.in);
+    auto found = credentials_for(from_);
     if (!found) return tl::unexpected(std::move(found.error()));
-    if (!from_.subject.empty() && !std::holds_alternative<service_account>(found->who))
-      return fail(errc::invalid_argument, "subject is set, but " + found->from +
-                                              " holds no service account's key, which alone can stand in for people; take "
-                                              "subject out of the settings");
     auto at = endpoint::endpoint::of(endpoint_settings(from_, token_url_of(found->who)));
     if (!at) return tl::unexpected(std::move(at.error()));
     auto fresh = std::make_shared<const loaded>(loaded{std::move(*found), std::move(*at), stamp});
@@ -250,6 +246,15 @@ result<std::shared_ptr<tokens>> make_tokens(token_settings from) {
   const auto url = from.in.token_url.empty() ? std::string(usual_token_url) : from.in.token_url;
   if (auto fine = endpoint::endpoint::of(endpoint_settings(from, url)); !fine) return tl::unexpected(std::move(fine.error()));
   return std::make_shared<kept_tokens>(std::move(from));
+}
+
+result<found_credentials> credentials_for(const token_settings& from) {
+  auto found = find_credentials(from.in);
+  if (found && !from.subject.empty() && !std::holds_alternative<service_account>(found->who))
+    return fail(errc::invalid_argument, "subject is set, but " + found->from +
+                                            " holds no service account's key, which alone can stand in for people; take "
+                                            "subject out of the settings");
+  return found;
 }
 
 std::vector<std::string> files_of(const token_settings& from) {

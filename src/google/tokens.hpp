@@ -60,6 +60,10 @@ struct token_settings {
 /// Errors: invalid_argument for a subject that is no address, or settings of requests.
 [[nodiscard]] result<std::shared_ptr<tokens>> make_tokens(token_settings from);
 
+/// What such tokens would be asked for with now. Errors: those of `find_credentials`; invalid_argument for a subject that
+/// nobody there can stand in for.
+[[nodiscard]] result<found_credentials> credentials_for(const token_settings& from);
+
 /// Paths that such tokens read, for `needs::folders`; and `host:port` that they ask, as far as it is known now.
 [[nodiscard]] std::vector<std::string> files_of(const token_settings& from);
 [[nodiscard]] std::vector<std::string> places_of(const token_settings& from);

@@ -249,18 +249,24 @@ TEST(program_drive, an_index_may_lie_beside_the_key_and_sources_have_names_and_d
   const auto check = [&drive](const std::string& text) {
     drive.put("hondana.toml", text);
     auto done = run({"check", "--config", drive.path("hondana.toml")});
-    return std::pair(done.how == program_test::well, done.output + done.errors);
+    return std::pair(done.how.exit_code, done.output + done.errors);
   };
   const auto [fine, said] = check(one + "[search]\npath = \"search/index.db\"\n");
-  EXPECT_TRUE(fine) << said;
+  EXPECT_EQ(fine, 0) << said;
   const auto [beside, why] = check(one + "[search]\npath = \"index.db\"\n");
-  EXPECT_FALSE(beside) << "whoever may write there could change the key: " << why;
+  EXPECT_NE(beside, 0) << "whoever may write there could change the key: " << why;
   const auto [twice, name] = check(one + "[[source]]\ntype = \"gdrive\"\nname = \"team\"\nscheme = \"gdrive-b\"\n" + at);
-  EXPECT_FALSE(twice);
+  EXPECT_EQ(twice, 1);
   EXPECT_NE(name.find("name: another source of type gdrive is called \"team\""), std::string::npos) << name;
   const auto [none, drives] = check(one + "drives = [\"nonesuch\"]\n");
-  EXPECT_FALSE(none);
+  EXPECT_EQ(none, 1) << "as of any other wrong value";
   EXPECT_NE(drives.find("no drive is called \"nonesuch\""), std::string::npos) << drives;
+  std::filesystem::permissions(drive.path("team.json"), std::filesystem::perms::others_read,
+                               std::filesystem::perm_options::add);
+  const auto [open, mode] = check(one);
+  EXPECT_EQ(open, 1) << mode;
+  EXPECT_NE(mode.find("chmod 600"), std::string::npos) << mode;
+  EXPECT_EQ(mode.find("cannot be used"), mode.rfind("cannot be used")) << "once: " << mode;
 }
 
 }  // namespace

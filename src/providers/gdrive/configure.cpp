@@ -32,6 +32,14 @@ std::string spelled_asker(const google::credential_places& in, const std::string
   return bytes::to_hex(bytes::digest_of(all));
 }
 
+/// What is there must be fit to be used; nothing, that somebody logs in. Errors: invalid_argument.
+result<void> check_credentials(const google::token_settings& of) {
+  const auto found = google::credentials_for(of);
+  if (!found && (found.error().code == errc::access_denied || found.error().code == errc::invalid_argument))
+    return fail(errc::invalid_argument, found.error().public_text, found.error().private_text);
+  return {};
+}
+
 /// Nobody has logged in yet: the folder that the log-in will come into, which the sandbox can open only where it is there.
 void make_place_for_log_in(const account& who, const std::function<void(std::string_view)>& log) {
   if (!who.tokens.in.file.empty() || who.log_in_file.empty() || google::find_credentials(who.tokens.in)) return;
@@ -90,6 +98,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   }
   how.places = google::places_of(who.tokens);
   how.who = [in = who.tokens.in, subject = who.tokens.subject] { return spelled_asker(in, subject); };
+  how.credentials = [of = who.tokens] { return check_credentials(of); };
   auto tokens = google::make_tokens(who.tokens);
   if (!tokens) {
     const auto* const key = key_at_fault(who.tokens, keys_of_tokens,

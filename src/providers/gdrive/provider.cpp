@@ -192,7 +192,13 @@ std::vector<resource_template> gdrive_provider::templates() const { return templ
 
 result<void> gdrive_provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {
   const auto now = ready(request);
-  if (!now) return tl::unexpected(now.error());
+  const auto usable = how_.credentials ? how_.credentials() : result<void>();
+  if (!now) {
+    auto why = usable ? now.error() : usable.error();
+    // What Drive does not take of our requests is nobody's setting.
+    if (usable && why.code == errc::invalid_argument) why.code = errc::source_unavailable;
+    return tl::unexpected(std::move(why));
+  }
   const auto time = std::chrono::system_clock::now();
   // Rules may be about these, too, though they are not listed.
   for (const auto* list : {"starred", "recent"}) each({list, how_.scheme + ":///" + list, true, "a list of files"});
@@ -209,6 +215,7 @@ result<void> gdrive_provider::survey(const call& request, const std::function<vo
           {},
           false,
           "there are more than max_files = " + std::to_string(how_.most_files) + "; raise it, or name fewer drives"});
+  if (!usable) return usable;
   if (auto wrong = follower_.misfit(); !wrong.empty()) return fail(errc::invalid_argument, how_.name + ": " + std::move(wrong));
   return {};
 }

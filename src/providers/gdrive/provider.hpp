@@ -41,6 +41,8 @@ struct options {
   std::chrono::milliseconds lately{2'000};       ///< So long after a poll a read does not ask whether a file has changed.
   bool redact = true;
   std::function<std::string()> who{};  ///< As `follower_options::who`.
+  /// Whether the key or log-in can be used as it lies there now. Null: always. Errors: invalid_argument. Threads: any.
+  std::function<result<void>()> credentials{};
   /// Where this server is reached by https: from outside, without a path; empty: Drive is not asked for notices.
   std::string notices{};
   std::vector<std::string> private_folders{};  ///< With credentials, for `needs`.

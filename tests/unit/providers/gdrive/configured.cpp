@@ -158,6 +158,29 @@ TEST_F(gdrive_configured, a_drive_that_there_is_not_is_told_with_those_that_ther
   EXPECT_EQ(times_said(words), 2) << "once by each";
 }
 
+TEST_F(gdrive_configured, a_key_that_cannot_be_used_is_the_fault_of_the_configuration_though_what_is_known_is_listed) {
+  paper->hold(paper_file("1a", "Plan"));
+  auto how = usual();
+  auto is_open = std::make_shared<bool>(false);
+  how.credentials = [is_open]() -> result<void> {
+    if (*is_open) return fail(errc::invalid_argument, "others can read it; say 'chmod 600' of it");
+    return {};
+  };
+  const auto drive = serve(std::move(how));
+  const auto surveyed = [&drive](std::vector<survey_item>& all) {
+    return drive->survey({}, [&all](const survey_item& one) { all.push_back(one); });
+  };
+  std::vector<survey_item> before;
+  EXPECT_TRUE(surveyed(before));
+  *is_open = true;
+  std::vector<survey_item> after;
+  const auto wrong = surveyed(after);
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, errc::invalid_argument);
+  EXPECT_NE(wrong.error().public_text.find("chmod 600"), std::string::npos);
+  EXPECT_EQ(after.size(), before.size());
+}
+
 TEST_F(gdrive_configured, a_survey_has_paths_and_says_that_there_are_more_files_than_are_kept) {
   paper->hold(paper_folder("f1", "報告"));
   paper->hold(paper_file("1a", "a b", "text/plain", "f1"));
