@@ -86,6 +86,8 @@ class follower {
   [[nodiscard]] std::string misfit() const;
   /// Whether there are more files than are kept.
   [[nodiscard]] bool is_full() const;
+  /// That there are, and what to do; or that there were, where Drive is about to be listed anew. Empty: neither.
+  [[nodiscard]] std::string words_for_left_out() const;
 
   /// What a read has found out: a file as it is now, one that is not there any more, the sheets of a workbook.
   void noted(const drive::file& now);
@@ -107,6 +109,10 @@ class follower {
     std::optional<drive::file> now{};
     std::string id{};
     std::optional<std::vector<std::string>> sheets{};
+  };
+  struct fullness {
+    std::size_t most_files = 0;  ///< As `full_home`.
+    bool is_of_before = false;   ///< There is room now, and the next crawl will tell.
   };
 
   void run(const std::stop_token& stop);
@@ -149,6 +155,8 @@ class follower {
   void say(const std::string& line) const;
   void tell_full(const std::string& home);
   [[nodiscard]] std::string words_for_full() const;
+  /// Under the lock: empty where something is left out now, or nothing was.
+  [[nodiscard]] std::string words_for_last_listing() const;
   /// So that the next process knows of it.
   void keep_full();
   /// What the one before this has kept of it.
@@ -190,7 +198,7 @@ class follower {
   bool has_left_ = false;      ///< Its server has let go of it: another source may want its store.
   bool is_listening_ = false;  // over HTTP
   bool is_cut_off_ = false;
-  std::set<std::string> full_{};  // homes with more files than are kept
+  std::map<std::string, fullness> full_{};  // homes with more files than are kept
   std::string misfit_{};
   std::optional<clock::time_point> sure_at_{};
   std::optional<failure> trouble_{};             // of everything

@@ -2,6 +2,7 @@
 #include "providers/gdrive/kept.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <utility>
@@ -184,23 +185,27 @@ result<void> kept::put_who(const std::string& spelled) {
   return put_fact("who", spelled);
 }
 
-result<std::vector<std::string>> kept::full() {
+result<std::vector<full_home>> kept::full() {
   const std::lock_guard lock(mutex_);
   const auto spelled = fact("full");
   if (!spelled) return tl::unexpected(spelled.error());
-  std::vector<std::string> homes;
+  std::vector<full_home> homes;
   for (std::string_view rest = *spelled; !rest.empty();) {
     const auto end = std::min(rest.find('\n'), rest.size());
-    homes.emplace_back(rest.substr(0, end));
+    const auto one = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
+    const auto blank = std::min(one.find(' '), one.size());
+    full_home made{std::string(one.substr(0, blank)), 0};
+    if (blank < one.size()) std::from_chars(one.data() + blank + 1, one.data() + one.size(), made.most_files);
+    homes.push_back(std::move(made));
   }
   return homes;
 }
 
-result<void> kept::put_full(const std::vector<std::string>& homes) {
-  // My Drive's name is empty, and so each has its end.
+result<void> kept::put_full(const std::vector<full_home>& homes) {
+  // My Drive's name is empty, and no name has a blank.
   std::string spelled;
-  for (const auto& one : homes) (spelled += one) += '\n';
+  for (const auto& one : homes) spelled += one.home + ' ' + std::to_string(one.most_files) + '\n';
   const std::lock_guard lock(mutex_);
   return put_fact("full", spelled);
 }

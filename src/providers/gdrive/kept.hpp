@@ -55,6 +55,14 @@ struct kept_content {
   bool is_by_link = false;  ///< As `fetched::is_by_link`.
 };
 
+/// A home with more files than are kept.
+struct full_home {
+  std::string home{};
+  std::size_t most_files = 0;  ///< That it was listed with; 0: a store from before this was kept.
+
+  bool operator==(const full_home&) const = default;
+};
+
 /// One file of SQLite, or memory. Calls take microseconds to milliseconds. Errors of all: source_unavailable. Threads: any.
 class kept {
  public:
@@ -77,7 +85,7 @@ class kept {
   /// Who asked Drive when the root was seen last, as `follower_options::who` spells it; empty: not known.
   [[nodiscard]] result<std::string> who();
   /// Homes with more files than are kept, as they were put last.
-  [[nodiscard]] result<std::vector<std::string>> full();
+  [[nodiscard]] result<std::vector<full_home>> full();
   /// Names of the sheets of workbooks, by their ids.
   [[nodiscard]] result<std::vector<std::pair<std::string, std::vector<std::string>>>> sheets();
 
@@ -86,7 +94,7 @@ class kept {
   /// Everything else is forgotten when it is another than before.
   [[nodiscard]] result<void> put_root(const std::string& id);
   [[nodiscard]] result<void> put_who(const std::string& spelled);
-  [[nodiscard]] result<void> put_full(const std::vector<std::string>& homes);
+  [[nodiscard]] result<void> put_full(const std::vector<full_home>& homes);
   /// A drive that is not ours any more.
   [[nodiscard]] result<void> forget_home(const std::string& home);
   [[nodiscard]] result<void> put_sheets(const std::string& id, const std::vector<std::string>& names);

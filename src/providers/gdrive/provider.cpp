@@ -210,11 +210,7 @@ result<void> gdrive_provider::survey(const call& request, const std::function<vo
   }
   if (const auto count = (*now)->unplaced(); count > 0)
     each({std::to_string(count) + " files", {}, false, "they lie in drives or folders that are not served"});
-  if (follower_.is_full())
-    each({"all further files",
-          {},
-          false,
-          "there are more than max_files = " + std::to_string(how_.most_files) + "; raise it, or name fewer drives"});
+  if (auto why = follower_.words_for_left_out(); !why.empty()) each({"all further files", {}, false, std::move(why)});
   if (!usable) return usable;
   if (auto wrong = follower_.misfit(); !wrong.empty()) return fail(errc::invalid_argument, how_.name + ": " + std::move(wrong));
   return {};

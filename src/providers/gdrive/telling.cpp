@@ -26,22 +26,43 @@ std::string follower::words_for_full() const {
          " files, and the others are left out; raise max_files, or name fewer drives";
 }
 
+std::string follower::words_for_last_listing() const {
+  std::size_t most = 0;
+  for (const auto& [home, one] : full_) {
+    if (!one.is_of_before) return {};
+    most = std::max(most, one.most_files);
+  }
+  if (full_.empty()) return {};
+  return "when Drive was listed last there were more files than max_files" +
+         (most == 0 ? std::string() : " = " + std::to_string(most)) +
+         "; now there is room, and the next listing will tell whether it is enough";
+}
+
+std::string follower::words_for_left_out() const {
+  const std::lock_guard lock(mutex_);
+  if (full_.empty()) return {};
+  if (auto of_before = words_for_last_listing(); !of_before.empty()) return of_before;
+  return "there are more than max_files = " + std::to_string(options_.most_files) + "; raise it, or name fewer drives";
+}
+
 void follower::tell_full(const std::string& home) {
   bool is_known = false;
   {
     const std::lock_guard lock(mutex_);
-    is_known = !full_.empty();
-    if (!full_.insert(home).second) return;
+    is_known = std::any_of(full_.begin(), full_.end(), [](const auto& one) { return !one.second.is_of_before; });
+    const auto [at, is_new] = full_.try_emplace(home);
+    if (!is_new && !at->second.is_of_before) return;
+    at->second = {options_.most_files, false};
   }
   keep_full();
   if (!is_known) say(words_for_full());
 }
 
 void follower::keep_full() {
-  std::vector<std::string> all;
+  std::vector<full_home> all;
   {
     const std::lock_guard lock(mutex_);
-    all.assign(full_.begin(), full_.end());
+    for (const auto& [home, one] : full_) all.push_back({home, one.most_files});
   }
   if (auto done = options_.where->put_full(all); !done) say(done.error().public_text);
 }
@@ -51,8 +72,8 @@ result<void> follower::recall_full() {
   if (!all) return tl::unexpected(std::move(all.error()));
   const bool has_room = items_.size() < options_.most_files;
   bool is_full = false;
-  for (auto& home : *all) {
-    const auto at = positions_.find(home);
+  for (auto& one : *all) {
+    const auto at = positions_.find(one.home);
     if (at == positions_.end()) continue;
     if (has_room && !at->second.is_crawling) {
       // No log of changes tells of what was left out.
@@ -61,7 +82,7 @@ result<void> follower::recall_full() {
     }
     is_full = true;
     const std::lock_guard lock(mutex_);
-    full_.insert(std::move(home));
+    full_.insert_or_assign(std::move(one.home), fullness{one.most_files, has_room});
   }
   if (is_full && !has_room) say(words_for_full());
   return {};
@@ -148,8 +169,11 @@ hondana::health follower::health() const {
   said += "; " + std::to_string(options_.from->requests()) + " requests so far";
   if (const auto open = channels_.open(); open > 0) said += "; changes are told by " + std::to_string(open) + " channels";
   if (!state_.empty()) (said += "; ") += state_;
-  if (!full_.empty())
+  if (const auto of_before = words_for_last_listing(); !of_before.empty()) {
+    said += "; " + of_before;
+  } else if (!full_.empty()) {
     said += "; there are more than " + std::to_string(options_.most_files) + ", and the others are left out: raise max_files";
+  }
   if (!misfit_.empty()) (said += "; ") += misfit_;
   for (const auto& [home, why] : problems_) (said += "; ") += why;
   const bool serves_nothing = latest_ && latest_->drives().empty();

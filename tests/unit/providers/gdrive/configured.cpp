@@ -158,6 +158,28 @@ TEST_F(gdrive_configured, a_drive_that_there_is_not_is_told_with_those_that_ther
   EXPECT_EQ(times_said(words), 2) << "once by each";
 }
 
+TEST_F(gdrive_configured, that_there_were_too_many_files_is_told_as_of_the_last_listing_where_there_is_room_now) {
+  for (int i = 0; i < 5; ++i) paper->hold(paper_file("2" + std::to_string(i), "More" + std::to_string(i)));
+  const auto left_out = [](gdrive_provider& of) {
+    std::string all;
+    EXPECT_TRUE(of.survey({}, [&all](const survey_item& one) { all += one.is_served ? std::string() : one.reason; }));
+    return all;
+  };
+  auto how = usual();
+  how.most_files = 2;
+  EXPECT_EQ(left_out(*serve(how)), "there are more than max_files = 2; raise it, or name fewer drives");
+  refuse_all(refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive does not answer."));
+  EXPECT_EQ(left_out(*serve(how)), "there are more than max_files = 2; raise it, or name fewer drives");
+  how.most_files = 10;
+  const auto larger = serve(how);
+  EXPECT_EQ(left_out(*larger),
+            "when Drive was listed last there were more files than max_files = 2; now there is room, and the next listing will "
+            "tell whether it is enough");
+  paper->alter([](auto& all) { all.refusals.clear(); });
+  EXPECT_TRUE(becomes([&] { return left_out(*larger).empty(); }));
+  EXPECT_TRUE(becomes([&] { return listed(*larger).size() == 7; }));
+}
+
 TEST_F(gdrive_configured, a_key_that_cannot_be_used_is_the_fault_of_the_configuration_though_what_is_known_is_listed) {
   paper->hold(paper_file("1a", "Plan"));
   auto how = usual();

@@ -48,7 +48,8 @@ TEST_F(gdrive_kept, a_file_is_read_as_it_was_written) {
 TEST_F(gdrive_kept, homes_with_too_many_files_are_remembered_until_the_account_is_another) {
   EXPECT_TRUE(open()->full().value().empty());
   EXPECT_TRUE(open()->put_root("root0"));
-  for (const auto& homes : {std::vector<std::string>{""}, {"", "0Sales"}, {"0Sales"}, {}, {"", "0Sales"}}) {
+  using all = std::vector<full_home>;
+  for (const auto& homes : {all{{"", 20}}, all{{"", 0}, {"0Sales", 10'000'000}}, all{{"0Sales", 1}}, all{}, all{{"", 20}}}) {
     EXPECT_TRUE(open()->put_full(homes));
     EXPECT_EQ(open()->full().value(), homes);
   }
