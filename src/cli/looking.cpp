@@ -261,6 +261,7 @@ int run(const check_command& what) {
   const auto& rules = whole->settings.scopes;
   print_rules(rules, what.as_json);
   rule_use use(whole->settings);
+  prefix_use prefixes(whole->settings);
   std::size_t served = 0;
   std::size_t left_out = 0;
   for (const auto& provider : whole->providers) {
@@ -270,8 +271,10 @@ int run(const check_command& what) {
     print_needs(provider->name(), provider->needs(), what.as_json);
     const auto outcome = provider->survey({}, [&](const survey_item& item) {
       ++(item.is_served ? served : left_out);
+      if (item.is_served) prefixes.note(item.uri);
       print_item(item, item.is_served ? use.of(item.uri) : std::vector<std::string>(), what.as_json);
     });
+    prefixes.end(*provider, outcome.has_value());
     if (!outcome) {
       const auto at = whole->places.find(provider.get());
       told.complain(outcome.error(), at == whole->places.end() ? std::string() : at->second + ": ");
@@ -282,6 +285,7 @@ int run(const check_command& what) {
   for (const auto& one : unknown_callers(whole->settings, what.tokens, true)) say(one);
   for (const auto& one : unknown_kinds(whole->settings, whole->providers)) say(one);
   for (const auto& one : warnings_of_search(whole->settings, whole->providers)) say(one);
+  for (const auto& one : prefixes.idle()) say(one);
   if (!what.as_json) print(std::to_string(served) + " served, " + std::to_string(left_out) + " left out\n");
   return finish_output(code);
 }
