@@ -88,6 +88,33 @@ TEST(program_search, below_a_folder_takes_its_name_as_people_write_it) {
   EXPECT_EQ(got.output.find("a.md"), std::string::npos) << got.output;
 }
 
+TEST(program_search, below_a_word_that_no_listed_uri_begins_with_names_what_may_be_meant) {
+  const indexed shelf;
+  const served server(shelf.arguments());
+  ASSERT_TRUE(comes(server, "pelican", "a.md"));
+  for (const auto& on : {server.url(), shelf.path("shelf")}) {
+    const auto under = [&on](const std::string& word) { return run({"search", "pelican", "--under", word, "--on", on}); };
+    const auto part = under("FIL");
+    EXPECT_EQ(part.how, well) << part.errors;
+    EXPECT_NE(part.output.find("a.md"), std::string::npos) << part.output << part.errors;
+    const auto name = under("a.md");
+    EXPECT_EQ(name.how.exit_code, 1) << name.errors;
+    EXPECT_EQ(name.output, "");
+    const auto none = under("nonesuch");
+    EXPECT_EQ(none.how.exit_code, 1);
+    EXPECT_EQ(none.output, "");
+    EXPECT_EQ(none.errors,
+              "hondana: --under: no URI that is listed begins with \"nonesuch\", and so nothing can be found below it. Give a "
+              "URI or its beginning, as `hondana ls` shows it: listed is what begins with file://" +
+                  shelf.path("shelf") + ".\n");
+    const auto folder = under("shelf");
+    EXPECT_EQ(folder.how.exit_code, 1);
+    EXPECT_NE(folder.errors.find("; perhaps --under file://" + shelf.path("shelf") + " is meant."), std::string::npos)
+        << folder.errors;
+    EXPECT_EQ(under("nonesuch:").how, well) << "what is no word may come to be";
+  }
+}
+
 TEST(program_search, below_what_no_uri_begins_with_is_a_mistake_of_the_line) {
   const indexed shelf;
   const served server(shelf.arguments());

@@ -139,7 +139,12 @@ constexpr flag limit_flag{.name = "limit",
                           .number = number_bounds{1, 50, true}};
 constexpr flag lang_flag{.name = "lang", .value = "TAG", .help = "Only texts in this language, such as ja or en"};
 constexpr flag scheme_flag{.name = "scheme", .value = "SCHEME", .help = "Only resources of this scheme, such as docs or file"};
-constexpr flag under_flag{.name = "under", .value = "URI", .help = "Only resources whose URI begins with this"};
+constexpr flag under_flag{.name = "under",
+                          .value = "URI",
+                          .help = "Only resources whose URI begins with this",
+                          .details =
+                              "As `hondana ls` shows URIs, such as docs://set/ or file:///srv/shelf/. A word that no listed "
+                              "URI begins with is an error, with exit code 1."};
 constexpr flag since_flag{
     .name = "since", .value = "TIME", .help = "Only what has changed since: 2025-01-12 or 2025-01-12T15:00:58Z"};
 constexpr flag owner_flag{

@@ -15,6 +15,7 @@
 #include "cli/flags/client_flags.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal/highlighting.hpp"
+#include "cli/verbs/beginnings.hpp"
 #include "cli/verbs/entries.hpp"
 #include "cli/verbs/meanings.hpp"
 #include "cli/verbs/verbs.hpp"
@@ -232,6 +233,9 @@ int search_resources(const task& what) {
     auto under = beginning_as_listed(what.line.text(under_flag));
     if (!under) return what.with.explain({errc::invalid_argument, "--under: " + under.error().public_text, {}});
     asked.under = std::move(*under);
+    auto begins = check_beginning(what.with.server(), what.line.text(under_flag), asked.under, what.with.how());
+    if (!begins && begins.error().code == errc::invalid_argument) begins.error().public_text.insert(0, "--under: ");
+    if (!begins) return what.with.explain(begins.error());
   }
   const auto answer = has_index(what) ? ask_index(what, asked) : ask_tool(what, asked);
   if (!answer) return what.with.explain(answer.error());
