@@ -8,7 +8,10 @@
 #include <utility>
 
 #include "bytes/digest.hpp"
+#include "language/language.hpp"
 #include "letters/lower_case.hpp"
+#include "uri/escapes.hpp"
+#include "uri/octet_set.hpp"
 
 namespace hondana::catalog {
 namespace {
@@ -16,6 +19,25 @@ namespace {
 bool holds(std::string_view text, std::string_view part) {
   // Linear, however both are made, which std::string_view::find does not promise.
   return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+}
+
+/// In NFC. What that would make longer stays as it is, so that nothing costs more than its length says.
+std::string composed(std::string text) {
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  if (std::all_of(text.begin(), text.end(), is_ascii)) return text;
+  auto out = language::composed(text);
+  return out.size() <= text.size() ? std::move(out) : std::move(text);
+}
+
+/// What a URI begins with that fits, as far as that is the same with and without escapes.
+std::string_view certain_start(std::string_view pattern) {
+  const auto start = ignore::literal_start(pattern);
+  const auto scheme = start.find(':');
+  if (scheme == std::string_view::npos) return start;
+  constexpr auto is_same = uri::unreserved.with("/");
+  auto end = scheme + 1;
+  while (end < start.size() && is_same.has(start[end])) ++end;
+  return start.substr(0, end);
 }
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -60,11 +82,13 @@ filter::filter(model::resource_filter what) : what_(std::move(what)), prefix_(wh
   is_open_ = what_ == model::resource_filter{};
   if (is_open_) return;
   digest_ = bytes::to_hex(bytes::digest_of(spelled(what_)));
-  words_ = words_of(what_.text);
-  if (!what_.name_pattern.empty()) name_pattern_ = ignore::glob::for_text(what_.name_pattern);
+  words_ = words_of(composed(what_.text));
+  if (!what_.name_pattern.empty()) name_pattern_ = ignore::glob::for_text(composed(what_.name_pattern));
   if (what_.uri_pattern.empty()) return;
-  uri_pattern_ = ignore::glob::for_path(what_.uri_pattern);
-  const auto start = ignore::literal_start(what_.uri_pattern);
+  const auto pattern = composed(what_.uri_pattern);
+  uri_pattern_ = ignore::glob::for_path(pattern);
+  is_spelled_ = pattern.find('%') != std::string::npos;
+  const auto start = is_spelled_ ? ignore::literal_start(pattern) : certain_start(pattern);
   is_hopeless_ = !start.starts_with(prefix_) && !prefix_.starts_with(start);
   if (start.size() > prefix_.size()) prefix_ = start;
 }
@@ -81,14 +105,22 @@ bool filter::passes(const resource& entry, std::uint64_t& steps) const {
   }
   if (what_.min_priority && !(hints.priority && *hints.priority >= *what_.min_priority)) return false;
   if (what_.modified_since && !(hints.lastModified && *hints.lastModified >= *what_.modified_since)) return false;
-  if (name_pattern_ && !name_pattern_->matches(entry.name, steps)) return false;
-  if (uri_pattern_ && !uri_pattern_->matches(entry.uri, steps)) return false;
+  if (name_pattern_ && !name_pattern_->matches(composed(entry.name), steps)) return false;
+  if (uri_pattern_ && !fits_uri(entry.uri, steps)) return false;
   return words_.empty() || holds_words(entry, steps);
+}
+
+bool filter::fits_uri(const std::string& uri, std::uint64_t& steps) const {
+  if (uri_pattern_->matches(uri, steps)) return true;
+  return !is_spelled_ && uri.find('%') != std::string::npos &&
+         uri_pattern_->matches(composed(uri::decoded_but_slashes(uri)), steps);
 }
 
 bool filter::holds_words(const resource& entry, std::uint64_t& steps) const {
   // A word is looked for in each part by itself: the line ends keep it from being found across two of them.
-  const auto all = letters::in_lower_case(entry.name + '\n' + entry.title + '\n' + entry.description + '\n' + entry.uri);
+  auto parts = entry.name + '\n' + entry.title + '\n' + entry.description + '\n' + entry.uri;
+  if (entry.uri.find('%') != std::string::npos) parts += '\n' + uri::decoded_but_slashes(entry.uri);
+  const auto all = letters::in_lower_case(composed(std::move(parts)));
   return std::all_of(words_.begin(), words_.end(), [&](const std::string& word) {
     steps += all.size();
     return holds(all, word);

@@ -33,6 +33,21 @@ void append_escape(std::string& out, unsigned char octet) {
   out.append(escape, 3);
 }
 
+std::string decoded_but_slashes(std::string_view uri) {
+  std::string out;
+  out.reserve(uri.size());
+  for (std::size_t at = 0; at < uri.size();) {
+    const auto octet = escape_at(uri, at);
+    if (octet && *octet != '/') {
+      out += static_cast<char>(*octet);
+      at += 3;
+    } else {
+      out += uri[at++];
+    }
+  }
+  return out;
+}
+
 std::size_t utf8_length(std::string_view text, std::size_t at) noexcept {
   const auto octet = [&](std::size_t i) -> unsigned {
     return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;

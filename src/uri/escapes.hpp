@@ -14,6 +14,10 @@ namespace hondana::uri {
 /// Appends `octet` as an escape with upper-case digits.
 void append_escape(std::string& out, unsigned char octet);
 
+/// What a URI spells, for people to look for: each escape decoded but those of slashes, which would be other segments. It is no
+/// URI any more. Never longer.
+[[nodiscard]] std::string decoded_but_slashes(std::string_view uri);
+
 /// A path in the file system's bytes as the canonical form of a `file` URI writes it; its slashes stay slashes.
 [[nodiscard]] std::string escaped_file_path(std::string_view bytes);
 

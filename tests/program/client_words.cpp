@@ -232,4 +232,21 @@ TEST(program_words, a_uri_in_letters_of_any_language_means_what_lists_spell_with
   }
 }
 
+TEST(program_words, a_filter_is_typed_as_names_are_written_and_finds_what_uris_spell_with_escapes) {
+  const folder what;
+  what.put("棚/設計 カ\xE3\x82\x99イド.md", "one");  // one letter is not composed, as some systems write names
+  what.put("棚/other.txt", "two");
+  const served server({what.path()});
+  const auto listed = run({"ls", "--filter", "*.md", "--on", server.url()}).output;
+  EXPECT_TRUE(holds(listed, "%E8%A8%AD%E8%A8%88%20")) << listed;
+  for (const auto* revision : {"2026-07-28", "2025-06-18"}) {
+    for (const auto* typed : {"設計", "設計 ガイド", "ガイド", "設計*", "設計 ガ*.md", "*ガイド.md", "棚/設*"}) {
+      const auto got = run({"ls", "--filter", typed, "--on", server.url(), "--revision", revision});
+      EXPECT_EQ(got.output, listed) << typed << got.errors;
+    }
+    EXPECT_EQ(run({"ls", "--filter", "設備", "--on", server.url(), "--revision", revision}).output, "");
+  }
+  EXPECT_EQ(run({"ls", "棚", "--filter", "設計*", "--on", what.path()}).output, listed);
+}
+
 }  // namespace

@@ -105,10 +105,11 @@ constexpr flag min_priority_flag{.name = "min-priority",
                                  .number = number_bounds{0, 1, false}};
 constexpr flag filter_flag{.name = "filter",
                            .value = "TEXT",
-                           .help = "Only entries with these words, or whose URI fits a pattern with * or ?",
+                           .help = "Only entries with these words, or whose decoded URI fits a pattern with * or ?",
                            .details =
                                "Words may stand in name, title, description or URI, in either case. In a pattern * stays "
-                               "within a segment and ** does not; one without :// fits the end of a URI, as in '*.md'."};
+                               "within a segment and ** does not; one without :// fits the end of a URI, as in '*.md'. Letters "
+                               "of any language and blanks are typed as they are, where URIs spell them with escapes."};
 constexpr flag output_flag{.name = "output",
                            .letter = 'o',
                            .value = "FILE",

@@ -193,6 +193,53 @@ TEST(filter, finds_words_anywhere_but_never_across_two_members) {
   EXPECT_FALSE(passes(what, entry));
 }
 
+TEST(filter, finds_in_uris_what_they_spell_with_escapes_composed_or_not) {
+  resource entry;
+  // "設計 ガイド.md", with a letter that is not composed.
+  entry.uri = "file:///r/%E8%A8%AD%E8%A8%88%20%E3%82%AB%E3%82%99%E3%82%A4%E3%83%89.md";
+  const auto words = [&entry](std::string text) {
+    resource_filter what;
+    what.text = std::move(text);
+    return passes(what, entry);
+  };
+  const auto fits = [&entry](std::string pattern) {
+    resource_filter what;
+    what.uri_pattern = std::move(pattern);
+    return passes(what, entry);
+  };
+  const std::string composed = "\xE3\x82\xAC";
+  const std::string apart = "\xE3\x82\xAB\xE3\x82\x99";
+  for (const auto& good : {std::string("設計"), "計 " + composed, "設 " + apart, std::string("%e8%a8%AD"), std::string("MD")})
+    EXPECT_TRUE(words(good)) << good;
+  for (const auto* bad : {"設備", "計\xE3\x82\xAB", "\xE3\x82\xAB"}) EXPECT_FALSE(words(bad)) << bad;
+  for (const auto& good : {std::string("**/設計*"), "**/設計 " + composed + "*.md", "file:///r/設計 " + apart + "イド.md",
+                           std::string("**/%E8%A8%AD*"), std::string("file:///?/設*")})
+    EXPECT_TRUE(fits(good)) << good;
+  for (const auto* bad : {"**/設備*", "設計*", "file:///r/%E8%A8%88*", "**/設計"}) EXPECT_FALSE(fits(bad)) << bad;
+  entry.name = "Cafe\xCC\x81 A";
+  EXPECT_TRUE(words("caf\xC3\xA9"));
+  resource_filter named;
+  named.name_pattern = "Caf\xC3\xA9 ?";
+  EXPECT_TRUE(passes(named, entry));
+  entry.uri = "docs://s/a%2Fb%281%29";
+  EXPECT_TRUE(fits("docs://s/*(1)")) << "which some lists spell with escapes";
+  EXPECT_FALSE(fits("docs://s/a/b(1)")) << "a slash within a name is none between names";
+  EXPECT_TRUE(fits("docs://s/a%2Fb*"));
+}
+
+TEST(filter, takes_for_prefix_only_what_is_spelled_alike_with_and_without_escapes) {
+  const auto prefix = [](std::string pattern) {
+    resource_filter what;
+    what.uri_pattern = std::move(pattern);
+    return filter(what).prefix();
+  };
+  EXPECT_EQ(prefix("file:///r/棚/*"), "file:///r/");
+  EXPECT_EQ(prefix("file:///r/a b*"), "file:///r/a");
+  EXPECT_EQ(prefix("docs://s/a(1)/*"), "docs://s/a");
+  EXPECT_EQ(prefix("file:///r/%E6%A3%9A/*"), "file:///r/%E6%A3%9A/");
+  EXPECT_EQ(prefix("**/棚"), "");
+}
+
 TEST(filter, costs_no_more_than_it_says_however_it_is_made) {
   resource entry;
   entry.uri = "memo:///" + std::string(16 * 1024 - 8, 'a');
@@ -202,6 +249,11 @@ TEST(filter, costs_no_more_than_it_says_however_it_is_made) {
   what.uri_pattern = "**" + std::string(126, '?') + std::string(126, '*') + "b";
   what.text = std::string(240, 'a') + "b";
   std::uint64_t steps = 0;
+  EXPECT_FALSE(filter(what).passes(entry, steps));
+  EXPECT_LT(steps, 3ull * 3 * 257 * (16 * 1024 + 1));
+  entry.uri = "memo:///";
+  while (entry.uri.size() < 16 * 1024 - 9) entry.uri += "%E3%81%82";
+  steps = 0;
   EXPECT_FALSE(filter(what).passes(entry, steps));
   EXPECT_LT(steps, 3ull * 3 * 257 * (16 * 1024 + 1));
 }
@@ -221,6 +273,20 @@ TEST(a_filtered_list, looks_at_nothing_outside_of_its_prefix) {
   EXPECT_LE(files.given.size(), 40u);
   EXPECT_EQ(filtered_walk(**made, prefixed("other:")), strings{"other:///x"});
   EXPECT_EQ(filtered_walk(**made, prefixed("nowhere:")), strings{});
+}
+
+TEST(a_filtered_list, has_what_is_typed_in_letters_that_uris_spell_with_escapes) {
+  watched_shelf files("files", {"file:///r"}, {"file:///r/%E6%A3%9A/a", "file:///r/a", "file:///r/z/%E6%A3%9A"});
+  const auto made = arrange({files.what}, {.page_size = 2});
+  ASSERT_TRUE(made);
+  resource_filter what;
+  what.uri_pattern = "file:///r/棚/*";
+  EXPECT_EQ(filtered_walk(**made, what), strings{"file:///r/%E6%A3%9A/a"});
+  what.uri_pattern = "**/棚";
+  EXPECT_EQ(filtered_walk(**made, what), strings{"file:///r/z/%E6%A3%9A"});
+  what = {};
+  what.text = "棚";
+  EXPECT_EQ(filtered_walk(**made, what), (strings{"file:///r/%E6%A3%9A/a", "file:///r/z/%E6%A3%9A"}));
 }
 
 TEST(a_filtered_list, is_what_passes_of_the_whole_list_in_its_order_whatever_the_prefix) {
