@@ -126,6 +126,12 @@ struct served_documents : testing::Test {
     fs::create_directories((root / below).parent_path());
     std::ofstream(root / below, std::ios::binary) << bytes;
   }
+  /// In one step: nobody finds it empty meanwhile, however slow this is.
+  void replace(const std::string& below, const std::string& bytes) const {
+    const auto aside = root.string() + "-new";
+    std::ofstream(aside, std::ios::binary) << bytes;
+    fs::rename(aside, root / below);
+  }
   /// Until the file is older than the time in which a change may leave no trace.
   void settle(const std::string& below) const {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);

@@ -54,12 +54,12 @@ TEST_F(watched_documents, tell_whoever_watches_another_spelling_that_reads_take)
   const std::string other = "docs://book/A(1)/full.md";
   from->attach(other);
   from->attach("docs://book/b.md");
-  write("a(1)/FULL.md", "# A\n\nMore.\n");
+  replace("a(1)/FULL.md", "# A\n\nMore.\n");
   EXPECT_TRUE(told->hears(other));
   EXPECT_FALSE(told->has_heard("docs://book/b.md"));
   from->detach(other);
   told->forget();
-  write("a(1)/FULL.md", "# A\n\nEven more.\n");
+  replace("a(1)/FULL.md", "# A\n\nEven more.\n");
   EXPECT_TRUE(told->hears("docs://book/a%281%29/FULL.md"));
   EXPECT_FALSE(told->has_heard(other));
 }
@@ -104,7 +104,7 @@ TEST_F(watched_documents, tell_of_titles_that_come_with_rendering) {
 TEST_F(watched_documents, do_not_tell_of_a_list_that_is_the_same) {
   write("a.md", "# A\n\nOne.\n\n## Part\n\nold\n");
   begin();
-  write("a.md", "# A\n\nOne.\n\n## Part\n\nnew text\n");
+  replace("a.md", "# A\n\nOne.\n\n## Part\n\nnew text\n");
   ASSERT_TRUE(told->hears("docs://book/a.md"));
   EXPECT_FALSE(told->has_heard("list"));
 }
