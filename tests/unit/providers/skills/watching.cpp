@@ -224,28 +224,34 @@ TEST_F(watched_skills, may_go_while_a_folder_is_being_covered) {
   std::atomic<int> lines_after{0};
   with.max_watched = 0;  // so that covering has something to say
   with.log = [&](std::string_view) { lines_after += is_gone ? 1 : 0; };
-  auto watched = std::make_unique<watch::lookout>(
-      std::vector{root.string()}, [](const call&, const watch::lookout::trees&) { return true; }, with);
-  const auto cover = watched->coverer();
-  watched->start();
-  auto opened = folder::open(root.string());
-  ASSERT_TRUE(opened);
-  const auto begun = std::chrono::steady_clock::now();
-  ASSERT_TRUE(opened->walk({}, [&](const std::string& path, int descriptor) {
-    // The owner lets go of it in the middle of a walk, as a program that ends does.
-    if (path.empty()) {
-      watched.reset();
-      is_gone = true;
-    }
-    cover(0, path, descriptor);
-  }));
-  // Its thread was waited for, and was not this one.
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(900));
-  EXPECT_EQ(lines_after, 0);
+  bool was_quick = false;
+  for (int tries = 0; tries < 5 && !was_quick; ++tries) {
+    is_gone = false;
+    auto watched = std::make_unique<watch::lookout>(
+        std::vector{root.string()}, [](const call&, const watch::lookout::trees&) { return true; }, with);
+    const auto cover = watched->coverer();
+    watched->start();
+    auto opened = folder::open(root.string());
+    ASSERT_TRUE(opened);
+    const auto begun = std::chrono::steady_clock::now();
+    ASSERT_TRUE(opened->walk({}, [&](const std::string& path, int descriptor) {
+      // The owner lets go of it in the middle of a walk, as a program that ends does.
+      if (path.empty()) {
+        watched.reset();
+        is_gone = true;
+      }
+      cover(0, path, descriptor);
+    }));
+    was_quick = std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(900);
+    EXPECT_EQ(lines_after, 0);
+  }
+  // Its thread was waited for, and was not this one: that would take a second, each time.
+  EXPECT_TRUE(was_quick);
 }
 
 TEST_F(watched_skills, end_at_once_while_the_folders_are_being_looked_at) {
   for (int i = 0; i < 50; ++i) write("s" + std::to_string(i) + "/SKILL.md", "# bad");
+  int slow_ones = 0;
   for (int round = 0; round < 20; ++round) {
     const auto is_there = std::make_shared<std::atomic<bool>>(true);
     const auto lines_after = std::make_shared<std::atomic<int>>(0);
@@ -257,9 +263,14 @@ TEST_F(watched_skills, end_at_once_while_the_folders_are_being_looked_at) {
     const auto begun = std::chrono::steady_clock::now();
     opened->reset();
     *is_there = false;
-    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(900)) << round;
+    slow_ones += std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(900) ? 0 : 1;
     EXPECT_EQ(*lines_after, 0) << round;
+    // The thread lets go of the log when it has left, which takes a busy machine a while.
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (is_there.use_count() > 1 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    EXPECT_EQ(is_there.use_count(), 1) << round << ": the thread is stuck";
   }
+  EXPECT_LE(slow_ones, 2) << "who waits in vain for a second does so each time";
 }
 
 }  // namespace
