@@ -143,6 +143,11 @@ struct env_folders : testing::Test {
     fs::create_directories((root / below).parent_path());
     std::ofstream(root / below, std::ios::binary) << bytes;
   }
+  /// In place, by one call: a file is never empty or half written meanwhile, however slow this is. For texts that grow.
+  void grow(const std::string& below, const std::string& bytes) const {
+    std::ofstream file(root / below, std::ios::binary | std::ios::in | std::ios::out);
+    file << bytes << std::flush;
+  }
   /// As editors and programs that are careful write.
   void replace(const std::string& below, const std::string& bytes) const {
     write(below + ".new", bytes);

@@ -30,7 +30,7 @@ TEST_F(watched_env, tells_of_exactly_the_names_whose_values_changed) {
   write("prod.env", "A=1\nB=2\nC=3\nHIDDEN=1\n");
   const auto from = serve(with_file("prod.env", {"A", "B", "C", "D"}));
   from->attach("env://prod/A");
-  write("prod.env", "A=1\nB=changed\nC=3\nHIDDEN=2\n");
+  grow("prod.env", "A=1\nB=changed\nC=3\nHIDDEN=2\n");
   EXPECT_THAT(told->until("env://prod/"), ElementsAre("env://prod/", "env://prod/B"));
   EXPECT_EQ(told->lists(), 0);
   replace("prod.env", "A=by rename\nB=changed\nC=3\n");
@@ -43,7 +43,7 @@ TEST_F(watched_env, tells_of_names_that_come_and_go) {
   write("prod.env", "A=1\n");
   const auto from = serve(with_file("prod.env", {"A", "B"}));
   from->attach_list();
-  write("prod.env", "A=1\nB=2\nHIDDEN=3\n");
+  grow("prod.env", "A=1\nB=2\nHIDDEN=3\n");
   EXPECT_TRUE(told->hears_lists(1));
   EXPECT_THAT(told->until("env://prod/"), ElementsAre("env://prod/", "env://prod/B"));
   EXPECT_THAT(listed(*from), ElementsAre("env://prod/", "env://prod/A", "env://prod/B"));
@@ -72,7 +72,7 @@ TEST_F(watched_env, keeps_quiet_about_what_is_not_seen_to_change) {
   write("prod.env", "A=1\nDB_PASSWORD=first-1-Password\nHIDDEN=1\n");
   const auto from = serve(with_file("prod.env", {"A", "DB_PASSWORD"}));
   from->attach("env://prod/DB_PASSWORD");
-  write("prod.env", "A=1\nDB_PASSWORD=second-2-Password!\nHIDDEN=2\n");
+  grow("prod.env", "A=1\nDB_PASSWORD=second-2-Password!\nHIDDEN=2\n");
   // A later change that is told, so that the one before has been looked at.
   EXPECT_EQ(text_at(*from, "env://prod/DB_PASSWORD"), "********");
   replace("prod.env", "A=2\nDB_PASSWORD=third-3-Password\n");
@@ -84,9 +84,9 @@ TEST_F(watched_env, keeps_what_was_understood_and_tells_when_it_is_mended) {
   write("prod.env", "A=1\n");
   const auto from = serve(with_file("prod.env"));
   from->attach("env://prod/A");
-  write("prod.env", "A=\"half\n");
+  grow("prod.env", "A=\"half\n");
   EXPECT_EQ(text_at(*from, "env://prod/A"), "1");
-  write("prod.env", "A=\"half\nand whole\"\n");
+  grow("prod.env", "A=\"half\nand whole\"\n");
   EXPECT_THAT(told->until("env://prod/"), ElementsAre("env://prod/", "env://prod/A"));
   EXPECT_EQ(text_at(*from, "env://prod/A"), "half\nand whole");
 }
