@@ -21,11 +21,11 @@ options never_refreshed(const scratch_folder& of) {
   return made;
 }
 
-/// Until the folder is older than the time in which a change may leave no trace.
-void await_rest(const scratch_folder& of) {
+/// Until it is older than the time in which a change may leave no trace.
+void await_rest(const std::string& path) {
   struct stat facts{};
   do {
-    ASSERT_EQ(::stat(of.path().c_str(), &facts), 0);
+    ASSERT_EQ(::stat(path.c_str(), &facts), 0);
   } while (is_racy(disk::stamp_of(facts), disk::wall_clock()));
 }
 
@@ -50,7 +50,7 @@ TEST(attached_lists, are_told_of_what_happens_while_they_are_walked_for_the_firs
   for (int round = 0; round < 24; ++round) {
     const scratch_folder root;
     for (int i = 0; i < 20; ++i) root.write(numbered("folder", i) + "/a", "1");
-    await_rest(root);
+    await_rest(root.path());
     const auto heard = std::make_shared<ear>();
     const auto files = open_provider(never_refreshed(root));
     files->watch(heard);
@@ -71,7 +71,8 @@ TEST(attached_lists, are_told_of_what_happens_while_they_are_walked_for_the_firs
 TEST(attached_lists, of_folders_at_rest_are_told_when_something_changes_and_not_before) {
   const scratch_folder root;
   root.write("a", "1");
-  await_rest(root);
+  await_rest(root.path());
+  await_rest(root.path("a"));
   const auto heard = std::make_shared<ear>();
   const auto files = open_provider(never_refreshed(root));
   files->watch(heard);

@@ -325,11 +325,16 @@ TEST_F(watched_files, lists_are_right_when_they_are_told) {
     const auto all = names();
     return std::find(all.begin(), all.end(), name) != all.end();
   };
+  // One of a change before may come first, since a change may be told twice; then another follows.
+  const auto until_told = [&](int lists, const auto& is_right) {
+    do {
+      ASSERT_TRUE(ear_->hears_lists(++lists));
+    } while (!is_right());
+  };
   int lists = ear_->lists();
   root_.write("new/one", "1");
-  ASSERT_TRUE(ear_->hears_lists(lists + 1));
-  EXPECT_TRUE(has("new"));
-  while (!has("new/one")) ASSERT_TRUE(ear_->hears_lists(lists + 1));
+  ASSERT_NO_FATAL_FAILURE(until_told(lists, [&] { return has("new"); }));
+  ASSERT_NO_FATAL_FAILURE(until_told(lists, [&] { return has("new/one"); }));
   lists = ear_->lists();
   fs::rename(root_.path("new"), root_.path("old"));
   ASSERT_TRUE(ear_->hears_lists(lists + 1));
@@ -340,8 +345,7 @@ TEST_F(watched_files, lists_are_right_when_they_are_told) {
   EXPECT_FALSE(has("new"));
   lists = ear_->lists();
   root_.write(".gitignore", "old/\n");
-  ASSERT_TRUE(ear_->hears_lists(lists + 1));
-  EXPECT_FALSE(has("old/one"));
+  ASSERT_NO_FATAL_FAILURE(until_told(lists, [&] { return !has("old/one"); }));
 }
 
 TEST_F(watched_files, lists_are_those_of_a_fresh_walk_after_any_changes) {
