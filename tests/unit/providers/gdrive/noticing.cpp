@@ -72,8 +72,9 @@ TEST_F(gdrive_notices, a_notice_makes_the_next_poll_now) {
   how.shortest = how.longest = std::chrono::hours(1);
   const auto drive = serve(std::move(how));
   EXPECT_TRUE(drive->expects_notices());
-  drive->server_listens();
+  // Once all has been listed, so that this brings one poll and the channel with it, and no other poll comes.
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
+  drive->server_listens();
   EXPECT_TRUE(becomes([&] { return drive->health().detail.find("1 channels") != std::string::npos; }));
   drive::watch_request asked;
   paper->alter([&asked](auto& all) { asked = all.watches.front(); });

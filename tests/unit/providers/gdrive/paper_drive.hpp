@@ -344,6 +344,7 @@ struct served_drive : testing::Test {
     how.shortest = std::chrono::milliseconds(5);
     how.longest = std::chrono::milliseconds(20);
     how.lately = std::chrono::milliseconds(0);
+    how.first_wait = std::chrono::minutes(2);  // a busy machine takes its time to list thousands of files
     how.log = [this](std::string_view line) {
       const std::lock_guard lock(log_mutex_);
       lines_.emplace_back(line);
