@@ -1,7 +1,11 @@
 /// Many changes of one thing become few, and the last is always told.
 #include "catalog/coalescer.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
+#include <mutex>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -25,6 +29,12 @@ class ear final : public listener {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, 10s, [&] { return heard_.size() >= count; });
   }
+  /// Of one URI.
+  std::size_t count(std::string_view uri) {
+    const std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(
+        std::count_if(heard_.begin(), heard_.end(), [uri](const model::change& one) { return one.uri == uri; }));
+  }
   std::vector<model::change> all() {
     const std::lock_guard lock(mutex_);
     return heard_;
@@ -46,17 +56,23 @@ struct fixture {
 TEST(coalescer, tells_the_first_at_once_and_the_rest_as_one) {
   fixture with;
   ASSERT_TRUE(with.all->watch(with.who, "memo:///a"));
+  const auto begun = std::chrono::steady_clock::now();
   with.through->take({kind::content, "memo:///a", "first"});
   ASSERT_EQ(with.who->all().size(), 1u) << "not at once";
   for (int i = 0; i < 1'000; ++i) with.through->take({kind::content, "memo:///a", "last"});
+  // One a window, if this takes several.
+  const auto windows = static_cast<std::size_t>((std::chrono::steady_clock::now() - begun) / 50ms);
   ASSERT_TRUE(with.who->has_heard(2));
   EXPECT_EQ(with.who->all().back().title, "last");
   // Another resource is told at once, and when its window has ended so has that of the first.
   ASSERT_TRUE(with.all->watch(with.who, "memo:///b"));
   with.through->take({kind::content, "memo:///b", {}});
   with.through->take({kind::content, "memo:///b", {}});
-  ASSERT_TRUE(with.who->has_heard(4));
-  EXPECT_EQ(with.who->all().size(), 4u);
+  const auto until = std::chrono::steady_clock::now() + 10s;
+  while (with.who->count("memo:///b") < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  EXPECT_EQ(with.who->count("memo:///b"), 2u);
+  EXPECT_GE(with.who->count("memo:///a"), 2u);
+  EXPECT_LE(with.who->count("memo:///a"), 2u + windows);
 }
 
 TEST(coalescer, an_exact_change_takes_nothing_away_from_one_of_all_parts) {
@@ -68,8 +84,8 @@ TEST(coalescer, an_exact_change_takes_nothing_away_from_one_of_all_parts) {
   with.through->take({kind::content, "memo:///a", {}});
   with.through->take(exact);
   ASSERT_TRUE(with.who->has_heard(2));
-  EXPECT_TRUE(with.who->all().front().is_exact);
-  EXPECT_FALSE(with.who->all().back().is_exact);
+  EXPECT_TRUE(with.who->all()[0].is_exact);
+  EXPECT_FALSE(with.who->all()[1].is_exact);
 }
 
 TEST(coalescer, the_title_of_what_another_name_leads_to_is_not_told_with_a_change_of_its_own) {
@@ -94,8 +110,8 @@ TEST(coalescer, a_change_of_another_name_takes_nothing_away_from_one_of_its_own)
   with.through->take({kind::content, "memo:///a", {}});
   with.through->take(other);
   ASSERT_TRUE(with.who->has_heard(2));
-  EXPECT_TRUE(with.who->all().front().is_alias);
-  EXPECT_FALSE(with.who->all().back().is_alias);
+  EXPECT_TRUE(with.who->all()[0].is_alias);
+  EXPECT_FALSE(with.who->all()[1].is_alias);
 }
 
 TEST(coalescer, keeps_nothing_of_what_nobody_watches) {
@@ -121,7 +137,10 @@ TEST(coalescer, tells_of_a_list_when_it_rests_and_of_one_that_never_does_too) {
     std::this_thread::yield();
   }
   with.through->take({kind::tools});
-  EXPECT_EQ(with.who->all().back().kind, kind::tools) << "each list has a window of its own";
+  // One of the other list may come in between.
+  const auto all = with.who->all();
+  EXPECT_TRUE(std::any_of(all.begin(), all.end(), [](const model::change& one) { return one.kind == kind::tools; }))
+      << "each list has a window of its own";
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 /// Every call is answered exactly once, whatever its source does.
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <stop_token>
 
@@ -36,37 +38,51 @@ struct held_source {
   }
 };
 
-TEST(deadline, that_passes_first_is_answered_and_the_late_result_is_dropped) {
-  held_source held(1);
-  const auto catalog = arrange({held.what});
-  ASSERT_TRUE(catalog);
-  const answer<read_answer> first;
-  (*catalog)->read(test::due_in(20ms), "memo:///a", "memo:///a", first.taker());
-  const auto& found = first.wait();
-  ASSERT_FALSE(found);
-  EXPECT_EQ(found.error().code, errc::timed_out);
-  EXPECT_EQ(found.error().public_text, "The source \"slow disk\" did not answer in time. Ask again later.");
+/// One after the other: a busy machine does not begin what it is asked for within the first.
+constexpr std::array<std::chrono::milliseconds, 4> deadlines{20ms, 200ms, 2s, 8s};
 
-  held.let_go->happen();
-  EXPECT_TRUE((*catalog)->sources()[0]->close(std::chrono::steady_clock::now() + 10s));
-  EXPECT_EQ(*held.reads, 1);
-  EXPECT_EQ(first.count(), 1);
+TEST(deadline, that_passes_first_is_answered_and_the_late_result_is_dropped) {
+  int begun = 0;
+  for (const auto time : deadlines) {
+    held_source held(1);
+    const auto catalog = arrange({held.what});
+    ASSERT_TRUE(catalog);
+    const answer<read_answer> first;
+    (*catalog)->read(test::due_in(time), "memo:///a", "memo:///a", first.taker());
+    const auto& found = first.wait();
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().code, errc::timed_out);
+    EXPECT_EQ(found.error().public_text, "The source \"slow disk\" did not answer in time. Ask again later.");
+    held.let_go->happen();
+    EXPECT_TRUE((*catalog)->sources()[0]->close(std::chrono::steady_clock::now() + 10s));
+    EXPECT_EQ(first.count(), 1);
+    begun = *held.reads;
+    if (begun > 0) break;
+  }
+  EXPECT_EQ(begun, 1);
 }
 
 TEST(deadline, passed_by_all_threads_makes_the_source_fail_at_once) {
-  held_source held(2);
-  const auto catalog = arrange({held.what});
-  ASSERT_TRUE(catalog);
-  const answer<read_answer> late[2];
-  for (const auto& one : late) (*catalog)->read(test::due_in(20ms), "memo:///a", "memo:///a", one.taker());
-  for (const auto& one : late) EXPECT_EQ(one.wait().error().code, errc::timed_out);
+  for (const auto time : deadlines) {
+    held_source held(2);
+    const auto catalog = arrange({held.what});
+    ASSERT_TRUE(catalog);
+    const answer<read_answer> late[2];
+    for (const auto& one : late) (*catalog)->read(test::due_in(time), "memo:///a", "memo:///a", one.taker());
+    for (const auto& one : late) EXPECT_EQ(one.wait().error().code, errc::timed_out);
+    if (*held.reads < 2 && time != deadlines.back()) {
+      held.let_go->happen();
+      continue;
+    }
 
-  const answer<read_answer> refused;
-  (*catalog)->read({}, "memo:///a", "memo:///a", refused.taker());
-  ASSERT_EQ(refused.count(), 1);
-  EXPECT_EQ(refused.wait().error().code, errc::source_unavailable);
-  EXPECT_NE(refused.wait().error().public_text.find("\"slow disk\""), std::string::npos);
-  held.let_go->happen();
+    const answer<read_answer> refused;
+    (*catalog)->read({}, "memo:///a", "memo:///a", refused.taker());
+    ASSERT_EQ(refused.count(), 1);
+    EXPECT_EQ(refused.wait().error().code, errc::source_unavailable);
+    EXPECT_NE(refused.wait().error().public_text.find("\"slow disk\""), std::string::npos);
+    held.let_go->happen();
+    return;
+  }
 }
 
 TEST(deadline, of_a_waiting_call_is_kept_and_the_call_is_never_run) {
