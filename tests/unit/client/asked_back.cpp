@@ -73,9 +73,10 @@ TEST(asked_back, calls_of_older_servers_end_when_nobody_answers_their_question) 
   }));
   const slow_person person;
   auto options = asked_by(person);
-  options.call_time = milliseconds(50);
+  options.call_time = std::chrono::seconds(1);
   options.input_time = milliseconds(100);
   opened_engine engine(server, std::move(options));
+  ASSERT_TRUE(engine->open({.time = std::chrono::seconds(20)}));
   const auto got = outbound::call_tool(*engine, "ask", {}, {});
   person.waits_until_asked();
   person.answer();
@@ -107,9 +108,11 @@ TEST(asked_back, questions_for_which_there_is_no_handler_win_no_time) {
     if (one.method == "tools/call" || one.method.empty()) of.say(0, form_question(1));
   }));
   client_options options;
-  options.call_time = milliseconds(50);
+  options.call_time = milliseconds(500);
   opened_engine engine(server, std::move(options));  // an input_time of ten minutes
+  ASSERT_TRUE(engine->open({.time = std::chrono::seconds(20)}));
   EXPECT_EQ(outbound::call_tool(*engine, "ask", {}, {}).error().code, errc::timed_out);
+  ASSERT_TRUE(server.waits_for("", 1));
   EXPECT_NE(server.all("").front().message.to_text().find("-32601"), std::string::npos);
 }
 

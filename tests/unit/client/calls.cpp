@@ -136,6 +136,7 @@ TEST(calls, do_not_take_the_answer_of_another_exchange) {
 TEST(calls, end_in_time_when_nobody_answers_and_the_server_is_told) {
   scripted_server server(modern([](scripted_server&, const heard&) {}));
   opened_engine engine(server);
+  ASSERT_TRUE(engine->open());  // which takes its time, too
   const auto got = engine->call({.asked = asking::list_resources({}, nullptr)}, {.time = milliseconds(30)});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::timed_out);
@@ -150,17 +151,16 @@ TEST(calls, end_in_time_when_nobody_answers_and_the_server_is_told) {
 TEST(calls, over_exchanges_are_cancelled_by_closing_them) {
   scripted_server server(modern([](scripted_server&, const heard&) {}), true);
   opened_engine engine(server);
+  ASSERT_TRUE(engine->open());
   EXPECT_FALSE(engine->call({.asked = asking::list_resources({}, nullptr)}, {.time = milliseconds(30)}));
   EXPECT_EQ(server.abandoned().size(), 1u);
   EXPECT_TRUE(server.all("notifications/cancelled").empty());
 }
 
 TEST(calls, that_are_over_take_no_content_that_comes_late) {
-  channel::content_sink late;
-  scripted_server server(modern([&late](scripted_server&, const heard& one) {
-    if (one.method == "resources/read") late = one.sent.content;
-  }));
+  scripted_server server(modern([](scripted_server&, const heard&) {}));
   opened_engine engine(server);
+  ASSERT_TRUE(engine->open());
   std::string taken;
   const auto got = engine->read("x:a", {},
                                 [&taken](std::size_t, std::string_view bytes) -> result<void> {
@@ -171,6 +171,9 @@ TEST(calls, that_are_over_take_no_content_that_comes_late) {
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::timed_out);
   // A channel in the middle of a line goes on giving; what it gave to is gone.
+  const auto asked = server.all("resources/read");
+  ASSERT_EQ(asked.size(), 1u);
+  const auto late = asked.front().sent.content;
   ASSERT_TRUE(late);
   EXPECT_FALSE(late(0, "late bytes"));
   EXPECT_EQ(taken, "");
@@ -318,14 +321,15 @@ TEST(calls, of_older_servers_are_answered_meanwhile_and_their_time_stands_still)
     }
   }));
   client_options options;
-  options.call_time = milliseconds(200);
+  options.call_time = std::chrono::seconds(1);
   options.handlers.form = [](const form_request&, const value&) -> result<form_answer> {
     // Longer than the call may take: people think.
-    const auto until = outbound::clock::now() + milliseconds(400);
+    const auto until = outbound::clock::now() + milliseconds(1'200);
     while (outbound::clock::now() < until) std::this_thread::yield();
     return form_answer{"accept", value::object{}};
   };
   opened_engine engine(server, std::move(options));
+  ASSERT_TRUE(engine->open({.time = std::chrono::seconds(20)}));
   const auto got = outbound::call_tool(*engine, "ask", {}, {});
   ASSERT_TRUE(got) << got.error().public_text;
   ASSERT_TRUE(server.waits_for("", 3));

@@ -145,7 +145,7 @@ TEST(keeping, takes_a_busy_server_for_there_and_a_silent_one_for_gone) {
       true);
   ear news;
   opened_engine engine(server);
-  engine->watched().set_pace({.between_pings = std::chrono::milliseconds(300)});
+  engine->watched().set_pace({.between_pings = std::chrono::milliseconds(500)});
   ASSERT_TRUE(engine->watched().add({.uris = {"x:a"}}, news.handler(), {}));
   ASSERT_TRUE(server.waits_for("ping", 5));
   EXPECT_FALSE(news.was_lost());

@@ -85,8 +85,9 @@ TEST(lives, progress_of_a_call_that_is_over_is_told_to_nobody) {
   call_options how;
   how.report = [&reports](const progress&) { ++reports; };
   for (int round = 0; round < 50; ++round) EXPECT_TRUE(engine->call({.asked = asking::list_resources({}, nullptr)}, how));
-  how.time = milliseconds(20);
+  how.time = milliseconds(50);
   EXPECT_EQ(engine->call({.asked = asking::list_tools({})}, how).error().code, errc::timed_out);
+  ASSERT_EQ(server.all("tools/list").size(), 1u);
   server.say(0, R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1,"progressToken":)" +
                     std::to_string(server.all("tools/list").front().sent.call) + "}}");
   // Once this is answered, everything before has been heard.

@@ -218,7 +218,7 @@ TEST(opening, takes_no_server_behind_a_url_for_an_older_one_because_it_is_slow_o
     EXPECT_FALSE(first->open()) << status;
     EXPECT_TRUE(server.all("initialize").empty()) << status;
     is_well = true;
-    opened_engine second(server, options, target);
+    opened_engine second(server, {}, target);
     EXPECT_TRUE(second->open()) << status;
     EXPECT_TRUE(second->server().is_modern) << status;
   }

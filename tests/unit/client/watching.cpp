@@ -52,6 +52,7 @@ TEST(watching, gives_up_on_a_server_that_never_acknowledges) {
   });
   ear news;
   opened_engine engine(server);
+  ASSERT_TRUE(engine->open());
   const auto watch = engine->watched().add({.resource_list = true}, news.handler(), {.time = std::chrono::milliseconds(50)});
   ASSERT_FALSE(watch);
   EXPECT_EQ(watch.error().code, errc::timed_out);
