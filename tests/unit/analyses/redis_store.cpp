@@ -309,9 +309,10 @@ TEST(analyses_in_redis, in_a_server_without_memory_are_refused_and_what_is_there
 TEST(analyses_in_redis, of_a_server_that_does_not_answer_are_an_error_in_time) {
   redis_server server;
   auto how = server.options();
-  how.patience = milliseconds(300);
+  // What is written waits for the disk.
+  put_into(*good(open_redis(how)), small_analysis("x"));
+  how.patience = std::chrono::seconds(2);
   const auto kept = good(open_redis(how));
-  put_into(*kept, small_analysis("x"));
   server.pause();
   const auto begun = std::chrono::steady_clock::now();
   const auto slow = kept->look(key_of(small_analysis("x").asked));

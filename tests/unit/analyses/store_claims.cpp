@@ -97,7 +97,7 @@ TEST_P(store_contract, refuses_tickets_that_are_none) {
 
 TEST_P(store_contract, renews_a_lease) {
   const auto what = small_analysis("x");
-  const auto by = claim(what, std::chrono::seconds(1));
+  const auto by = claim(what, std::chrono::minutes(1));
   const auto until = good(store_->renew(by, std::chrono::minutes(10)));
   EXPECT_GT(until, good(store_->now()) + std::chrono::minutes(9));
   EXPECT_EQ(look(what).claim->until, until);
@@ -171,7 +171,9 @@ TEST_P(store_contract, remembers_a_failure_for_as_long_as_it_is_told) {
   if (found.what == answer::kind::failed) {
     EXPECT_EQ(found.why, "quota \uFFFD exceeded");
     EXPECT_LE(found.until, good(store_->now()) + milliseconds(400));
-    EXPECT_FALSE(good(store_->claim(wish_for(what))).by);
+    const auto again = good(store_->claim(wish_for(what)));
+    EXPECT_TRUE(!again.by || good(store_->now()) >= found.until) << "unless a busy machine has taken as long";
+    if (again.by) good(store_->fail(*again.by, {}, milliseconds(0)));
   }
   EXPECT_FALSE(good(store_->get(by.id)));
   EXPECT_EQ(good(store_->facts()).entries, 0u);

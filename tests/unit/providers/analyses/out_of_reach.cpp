@@ -76,7 +76,10 @@ TEST_F(analyses_out_of_reach, are_left_out_of_lists_and_come_back_with_their_sto
   const auto hears = std::make_shared<ear>();
   of->watch(hears);
   ASSERT_TRUE(hears->hears_lists(1));
-  const auto id = test::put_into(*opened(), test::made_analysis("離れる"));
+  const auto what = test::made_analysis("離れる");
+  const auto id = test::put_into(*opened(), what);
+  // This is told last of it: no list that is told from here on is told because of what was put.
+  ASSERT_TRUE(hears->hears(by_prompt_uri(analyses::key_of(what.asked).prompt)));
   EXPECT_EQ(listed(*of), 3);
   EXPECT_TRUE(of->health().ok);
   server_.kill();
