@@ -180,7 +180,7 @@ TEST(drive_contents, that_stall_end_by_the_limit_of_speed_and_a_slow_sink_does_n
     return true;
   });
   auto with = google.settings();
-  with.slow_time = 150ms;
+  with.slow_time = 600ms;
   with.slow_bytes = 100;
   const auto it = google.client(with);
   kept_content got;
@@ -196,7 +196,7 @@ TEST(drive_contents, that_stall_end_by_the_limit_of_speed_and_a_slow_sink_does_n
   sink.takes = [&slow, until = std::chrono::steady_clock::now() + 20s](std::string_view piece) {
     // Somebody who takes longer than the limit for what there is.
     const auto begin = std::chrono::steady_clock::now();
-    while (slow.bytes.empty() && std::chrono::steady_clock::now() < std::min(begin + 250ms, until)) std::this_thread::yield();
+    while (slow.bytes.empty() && std::chrono::steady_clock::now() < std::min(begin + 800ms, until)) std::this_thread::yield();
     slow.bytes += piece;
     return result<void>{};
   };
@@ -218,7 +218,7 @@ TEST(drive_contents, that_never_begin_are_asked_for_again) {
     return to.answer(200, "text/plain", "now");
   });
   auto with = google.settings();
-  with.time = 150ms;
+  with.time = 500ms;
   const auto it = google.client(with);
   kept_content got;
   const auto how = it->get_content("abc", {}, got.sink(), within());
