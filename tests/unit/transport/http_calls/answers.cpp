@@ -1,4 +1,5 @@
 /// Streamable HTTP as a client: what becomes of the server's answers, good and bad.
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -65,12 +66,16 @@ TEST(http_calls, a_request_is_a_post_and_its_json_answer_is_received) {
 }
 
 TEST(http_calls, a_cold_call_takes_milliseconds) {
-  talk with(always(200, "application/json", answering(1)));
-  const auto begin = std::chrono::steady_clock::now();
-  with.channel->send(call(1));
-  ASSERT_TRUE(with.heard.ending_of(1));
-  // Generous: sanitizers and busy machines; a wait for a timer would show all the same.
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500));
+  // Generous, and one of several: sanitizers and busy machines. A wait for a timer would show each time.
+  auto quickest = std::chrono::steady_clock::duration::max();
+  for (int i = 0; i < 5 && quickest >= std::chrono::milliseconds(500); ++i) {
+    talk with(always(200, "application/json", answering(1)));
+    const auto begin = std::chrono::steady_clock::now();
+    with.channel->send(call(1));
+    ASSERT_TRUE(with.heard.ending_of(1));
+    quickest = std::min(quickest, std::chrono::steady_clock::now() - begin);
+  }
+  EXPECT_LT(quickest, std::chrono::milliseconds(500));
 }
 
 TEST(http_calls, messages_before_the_answer_belong_to_its_call) {
