@@ -238,7 +238,7 @@ TEST_F(token_folder, is_to_be_asked_again_within_half_a_minute_and_when_a_token_
   const auto whom = judge();
   const auto holds = [&](const std::string& token) {
     const auto said = ask(*whom, token);
-    return said ? std::chrono::round<std::chrono::seconds>(said->until - std::chrono::steady_clock::now()).count() : -1;
+    return said ? std::chrono::ceil<std::chrono::seconds>(said->until - std::chrono::steady_clock::now()).count() : -1;
   };
   EXPECT_EQ(holds(lasting), 30);
   EXPECT_LE(holds(ending), 9);
