@@ -2,11 +2,14 @@
 #pragma once
 
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -63,6 +66,14 @@ class searching_server : public testing::Test {
     server_ = std::make_unique<server>(std::move(how));
     ASSERT_TRUE(server_->add(shelf_));
     wait();
+    // The index of a server before ends a moment after that. Until then this one follows it, and hears of no changes itself.
+    const auto until = std::chrono::steady_clock::now() + 60s;
+    const auto follows = [this] {
+      return times_in_log("another process keeps up the index") > times_in_log("this process keeps up the index");
+    };
+    while (follows() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    ASSERT_FALSE(follows()) << log();
+    wait();
   }
   /// Everybody sees `memo:///open` and `search:///`, the boss all.
   static server_options with_rules() {
@@ -70,6 +81,11 @@ class searching_server : public testing::Test {
     how.access.rules = {{.identities = {"*"}, .uris = {"memo:///open", "search:///"}, .gives = grant::read},
                         {.identities = {"boss"}, .uris = {"memo:///", "search:///"}, .gives = grant::read}};
     return how;
+  }
+  static std::string folder_of_an_index() {
+    std::string made = (std::filesystem::temp_directory_path() / "search-XXXXXX").string();
+    if (::mkdtemp(made.data()) == nullptr) std::abort();
+    return made;
   }
   void put(const std::string& uri, const std::string& text, std::optional<double> priority = {}) {
     ASSERT_TRUE(shelf_->add(text_entry(uri, priority), text));

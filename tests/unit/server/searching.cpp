@@ -122,9 +122,8 @@ TEST_F(searching_server, queries_full_of_operators_are_words) {
 }
 
 TEST_F(searching_server, the_index_goes_on_after_a_restart_without_reading_again) {
-  const auto folder = std::filesystem::temp_directory_path() / ("search_" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
-  options_.path = (folder / "index.db").string();
+  const auto folder = folder_of_an_index();
+  options_.path = folder + "/index.db";
   auto reads = std::make_shared<std::atomic<int>>(0);
   auto counted = text_entry("memo:///a.md");
   counted.version = "v1";
@@ -302,13 +301,13 @@ TEST_F(searching_by_meaning, a_slow_service_costs_a_search_no_more_than_its_time
   service_->behave(slow);
   call by;
   const auto begin = std::chrono::steady_clock::now();
-  by.deadline = begin + 2s;
+  by.deadline = begin + 6s;
   const auto& engine = dynamic_cast<const search::engine&>(*index_->engine());
   const auto got = engine.find(by, around(), {"soup", 10, {}});
   ASSERT_TRUE(got) << got.error().public_text << ": the words have found something";
   EXPECT_EQ(got->all.size(), 2u);
   EXPECT_EQ(got->remark, "searched by words alone: the embedding service did not answer in time");
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 6s);
 }
 
 }  // namespace

@@ -161,6 +161,11 @@ TEST_F(searching_behind_rules, remarks_counts_and_problems_tell_nothing_of_what_
   EXPECT_FALSE(state_of(*index_).is_complete);
   EXPECT_EQ(state_of(*index_).problem, "some resources cannot be read now; the server's log says which and why");
   EXPECT_THAT(log(), HasSubstr("memo:///hidden/broken.md"));
+  // A problem is told while the first look is still under way.
+  EXPECT_TRUE(comes_true([&] {
+    const auto now = find("gazebo", named("guest"));
+    return now && now->is_complete;
+  }));
   const auto got = find("gazebo", named("guest"));
   ASSERT_TRUE(got);
   EXPECT_TRUE(got->is_complete);

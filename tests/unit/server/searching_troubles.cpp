@@ -219,9 +219,8 @@ TEST_F(searching_in_trouble, only_a_few_wait_at_once_and_waiting_ends_when_the_p
 }
 
 TEST_F(searching_in_trouble, a_title_that_stands_in_the_contents_outlives_restarts_and_looks_that_find_nothing_new) {
-  const auto folder = std::filesystem::temp_directory_path() / ("search_titles_" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
-  options_.path = (folder / "index.db").string();
+  const auto folder = folder_of_an_index();
+  options_.path = folder + "/index.db";
   auto versioned = text_entry("memo:///a.md");
   versioned.version = "v1";
   const auto reads = std::make_shared<std::atomic<int>>(0);
@@ -247,7 +246,7 @@ TEST_F(searching_in_trouble, a_title_that_stands_in_the_contents_outlives_restar
     expect_title("after a start");
     const int read = *reads;
     server_->resource_updated("memo:///a.md");
-    ASSERT_TRUE(comes_true([&] { return *reads > read; }));
+    ASSERT_TRUE(comes_true([&] { return *reads > read; })) << start << log();
     wait();
     expect_title("after it was looked at again");
     server_.reset();
@@ -257,9 +256,8 @@ TEST_F(searching_in_trouble, a_title_that_stands_in_the_contents_outlives_restar
 }
 
 TEST_F(searching_in_trouble, a_title_that_only_the_contents_say_is_told_also_while_the_source_has_not_looked_into_them) {
-  const auto folder = std::filesystem::temp_directory_path() / ("search_provisional_" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
-  options_.path = (folder / "index.db").string();
+  const auto folder = folder_of_an_index();
+  options_.path = folder + "/index.db";
   double priority = 0.5;
   const auto put_entry = [this, &priority](const std::string& title, bool is_provisional) {
     auto entry = text_entry("memo:///handbook.pdf");
@@ -314,9 +312,8 @@ TEST_F(searching_in_trouble, a_title_that_only_the_contents_say_is_told_also_whi
 }
 
 TEST_F(searching_in_trouble, what_is_watched_is_watched_after_a_restart_and_after_a_reload_that_keeps_its_source) {
-  const auto folder = std::filesystem::temp_directory_path() / ("search_watched_" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
-  options_.path = (folder / "index.db").string();
+  const auto folder = folder_of_an_index();
+  options_.path = folder + "/index.db";
   options_.interval = std::chrono::hours(1);
   auto texts = std::make_shared<std::array<std::atomic<const char*>, 2>>();
   for (std::size_t i = 0; i < texts->size(); ++i) {
