@@ -14,6 +14,7 @@
 #include "program/folder.hpp"
 #include "program/messages.hpp"
 #include "program/served.hpp"
+#include "unit/started/program.hpp"
 
 namespace {
 
@@ -67,8 +68,8 @@ TEST(program_watch, tells_a_change_of_the_list_in_words) {
 TEST(program_watch, goes_on_when_the_server_has_restarted) {
   const folder what;
   what.put("a.txt", "one");
-  auto server = std::make_unique<served>(std::vector<std::string>{what.path()});
-  const auto port = server->port();
+  const auto port = hondana::started::free_port();
+  auto server = std::make_unique<served>(std::vector<std::string>{what.path()}, port);
   process watching({"watch", what.uri("a.txt"), "--json", "--on", server->url()});
   ASSERT_TRUE(watching.error_line_with("watching", within(patience))) << watching.errors();
   EXPECT_EQ(server->stop(SIGTERM), well);
@@ -90,8 +91,8 @@ TEST(program_watch, goes_on_when_the_server_has_restarted) {
 TEST(program_watch, hears_of_the_list_after_a_restart_too) {
   const folder what;
   what.put("a.txt", "one");
-  auto server = std::make_unique<served>(std::vector<std::string>{what.path()});
-  const auto port = server->port();
+  const auto port = hondana::started::free_port();
+  auto server = std::make_unique<served>(std::vector<std::string>{what.path()}, port);
   process watching({"watch", "--json", "--on", server->url()});
   ASSERT_TRUE(watching.error_line_with("watching", within(patience))) << watching.errors();
   EXPECT_EQ(server->stop(SIGTERM), well);

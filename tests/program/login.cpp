@@ -1,8 +1,5 @@
 /// Logging in and out by the program: against an authorization server, with a browser that is a program.
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +15,7 @@
 #include "program/folder.hpp"
 #include "program/protected_server.hpp"
 #include "program/served.hpp"
+#include "unit/started/program.hpp"
 
 namespace {
 
@@ -68,19 +66,6 @@ class desk {
   folder home_;
   bool has_display_;
 };
-
-/// One that nobody listens on.
-std::string free_port() {
-  const int one = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in here{};
-  here.sin_family = AF_INET;
-  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof here;
-  const bool is_bound = ::bind(one, reinterpret_cast<const sockaddr*>(&here), sizeof here) == 0 &&
-                        ::getsockname(one, reinterpret_cast<sockaddr*>(&here), &size) == 0;
-  ::close(one);
-  return is_bound ? std::to_string(ntohs(here.sin_port)) : "none";
-}
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -274,7 +259,7 @@ TEST(program_login, is_by_the_client_of_before_unless_another_is_named) {
 TEST(program_login, comes_back_to_the_port_that_its_client_is_registered_with) {
   protected_server server;
   const desk mine;
-  const auto port = free_port();
+  const auto port = std::to_string(hondana::started::free_port());
   std::vector<std::string> words{"login", "--client-id", "by-hand", "--on", server.url(), "--redirect-port", port};
   ASSERT_EQ(mine.does(words).how, well);
   words.resize(words.size() - 2);

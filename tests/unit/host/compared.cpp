@@ -19,6 +19,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/host/trees.hpp"
+#include "unit/started/program.hpp"
 
 namespace {
 
@@ -34,21 +35,10 @@ sockaddr_in here(std::uint16_t port) {
   return out;
 }
 
-std::uint16_t free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  auto name = here(0);
-  socklen_t size = sizeof name;
-  const bool is_bound = ::bind(socket, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0 &&
-                        ::getsockname(socket, reinterpret_cast<sockaddr*>(&name), &size) == 0;
-  ::close(socket);
-  if (!is_bound) throw std::runtime_error("no free port");
-  return ntohs(name.sin_port);
-}
-
 /// The program of that name on a port of its own.
 class node_exporter {
  public:
-  node_exporter() : port_(free_port()) {
+  node_exporter() : port_(hondana::started::free_port()) {
     int pipe[2];
     if (::pipe(pipe) != 0) throw std::runtime_error("no pipe");
     posix_spawn_file_actions_t actions;

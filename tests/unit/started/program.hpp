@@ -12,6 +12,9 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,17 +65,29 @@ inline std::string read_until(int from, std::string_view wanted, std::chrono::se
   }
 }
 
-/// A port of loopback that nobody had a moment ago.
-inline int free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(socket);
-  return ntohs(address.sin_port);
+/// A port of 127.0.0.1 that nobody has. It is none of those that the kernel gives to connections and to listeners that ask for
+/// any, so that nobody is given it before it is used, nor while a server that had it is started again. 0: there is none.
+inline std::uint16_t free_port() {
+  std::ifstream range("/proc/sys/net/ipv4/ip_local_port_range");
+  int first_given = 32'768;
+  range >> first_given;
+  constexpr int lowest = 10'100;  // some services have theirs below it
+  static std::mt19937 draw{std::random_device{}()};
+  for (int tries = 0; tries < 1'000; ++tries) {
+    const int port = first_given > lowest + 1'000 ? std::uniform_int_distribution<int>(lowest, first_given - 1)(draw) : 0;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    socklen_t size = sizeof address;
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool is_free = ::bind(socket, reinterpret_cast<const sockaddr*>(&address), size) == 0 &&
+                         ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+    ::close(socket);
+    if (is_free) return ntohs(address.sin_port);
+  }
+  ADD_FAILURE() << "no port of 127.0.0.1 is free";
+  return 0;
 }
 
 }  // namespace hondana::started

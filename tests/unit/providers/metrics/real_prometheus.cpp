@@ -1,14 +1,11 @@
 /// How the real programs are started, asked and ended.
 #include "unit/providers/metrics/real_prometheus.hpp"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/inotify.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,24 +20,12 @@
 // Boost.JSON whole, so that the program needs no library for it.
 #include <boost/json/src.hpp>
 
+#include "unit/started/program.hpp"
+
 namespace hondana_test {
 namespace {
 
 constexpr const char* curl_program = "/usr/bin/curl";
-
-/// A port that was free a moment ago.
-std::uint16_t free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in here{};
-  here.sin_family = AF_INET;
-  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof here;
-  const bool is_bound = ::bind(socket, reinterpret_cast<const sockaddr*>(&here), sizeof here) == 0 &&
-                        ::getsockname(socket, reinterpret_cast<sockaddr*>(&here), &size) == 0;
-  ::close(socket);
-  if (!is_bound) throw std::runtime_error("no free port");
-  return ntohs(here.sin_port);
-}
 
 std::string loopback(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
@@ -150,9 +135,9 @@ real_prometheus::real_prometheus(wanted_prometheus wanted) : wanted_(std::move(w
   char folder[] = "/tmp/hondana-prometheus-XXXXXX";
   if (::mkdtemp(folder) == nullptr) throw std::runtime_error("no folder for a Prometheus");
   folder_ = folder;
-  exporter_port_ = free_port();
+  exporter_port_ = hondana::started::free_port();
   start_exporter();
-  port_ = free_port();
+  port_ = hondana::started::free_port();
   std::string config =
       "global:\n  scrape_interval: 1s\n  scrape_timeout: 1s\n  evaluation_interval: 1s\n"
       "scrape_configs:\n- job_name: node\n  static_configs:\n  - targets: ['" +
