@@ -173,7 +173,7 @@ TEST(program_traces, that_are_not_recorded_are_not_sent_and_a_lost_collector_hol
   ASSERT_TRUE(server.write(read_request(2, what.uri("note.txt")) + '\n', within(patience)));
   ASSERT_TRUE(server.read_line(within(patience)));
   server.end_input();
-  EXPECT_EQ(server.leaves(within(std::chrono::seconds(8))), well) << server.errors();
+  EXPECT_EQ(server.leaves(within(patience)), well) << server.errors();
   EXPECT_NE(server.errors().find("traces: cannot be sent to " + to.url("")), std::string::npos) << server.errors();
   EXPECT_EQ(all_bodies(to).find(trace), std::string::npos);
 }
