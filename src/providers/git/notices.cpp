@@ -94,11 +94,14 @@ bool visit_folders(const watched_tree& one, const visitor& visit) {
 
 std::int64_t latest_change_in(const place& at) {
   std::int64_t latest = 0;
-  for (const auto& one : trees_of({at}))
-    (void)visit_folders(one, [&](const std::string&, int descriptor) {
+  for (const auto& one : trees_of({at})) {
+    const bool are_all = visit_folders(one, [&](const std::string&, int descriptor) {
       struct stat facts{};
       if (::fstat(descriptor, &facts) == 0) latest = std::max(latest, disk::stamp_of(facts).changed);
     });
+    // What is not visited may have changed just now.
+    if (!are_all) latest = std::max(latest, disk::wall_clock());
+  }
   return latest;
 }
 

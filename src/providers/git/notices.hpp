@@ -38,7 +38,8 @@ class notices {
   std::unique_ptr<watch::lookout> lookout_;
 };
 
-/// When something was last put in place where references are, by the clock of the file system: nanoseconds since 1970.
+/// When something was last put in place where references are, by the clock of the file system: nanoseconds since 1970. Now,
+/// where there are more folders than are looked at.
 [[nodiscard]] std::int64_t latest_change_in(const place& at);
 
 }  // namespace hondana::git
