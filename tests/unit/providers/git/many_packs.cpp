@@ -35,6 +35,7 @@ void make_packs(const made_repository& in) {
               "\ncheckpoint\n\n";
   }
   in.git({"-c", "fastimport.unpackLimit=0", "fast-import", "--quiet"}, stream);
+  let_settle(in);  // or nothing is kept open of it
 }
 
 /// Lets no more than `most` descriptors be open, until it goes.
@@ -115,6 +116,7 @@ TEST(git_many_packs, of_another_repository_give_way_to_who_finds_no_descriptor) 
   make_packs(made);
   few.write("f1", text_of_file(1));
   few.commit("first");
+  let_settle(few);
   const served_repository idle(git_options{.repositories = {made.path()}, .watch = false});
   const served_repository shelf(git_options{.repositories = {few.path()}, .watch = false});
   const auto before = next_descriptor();
@@ -147,6 +149,7 @@ TEST(git_many_packs, of_repositories_that_are_served_no_more_are_not_counted) {
   make_packs(made);
   few.write("f1", text_of_file(1));
   few.commit("first");
+  let_settle(few);
   const fewer_descriptors limited(1000);
   for (int i = 0; i < 3; ++i) {
     const served_repository once(git_options{.repositories = {made.path()}, .watch = false});
