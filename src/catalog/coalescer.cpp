@@ -54,9 +54,9 @@ void coalescer::take_content(const model::change& what) {
       const bool is_exact = what.is_exact && (!is_another || one.latest.is_exact);
       const bool is_alias = what.is_alias && (!is_another || one.latest.is_alias);
       // What another name leads to may be hidden from who is told of the one's own change, and so its title.
-      auto title = is_another && what.is_alias && !is_alias ? std::move(one.latest.title) : what.title;
-      one.latest = what;
-      one.latest.title = std::move(title);
+      const bool is_title_of_before = is_another && what.is_alias && !is_alias;
+      auto title = std::exchange(one.latest, what).title;
+      if (is_title_of_before) one.latest.title = std::move(title);
       one.latest.is_exact = is_exact;
       one.latest.is_alias = is_alias;
       return;

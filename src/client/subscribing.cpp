@@ -25,10 +25,7 @@ bool is_nothing(const watch_request& honoured) {
 }
 
 /// As a server may know it; what is malformed stays as it is.
-std::string spelled_canonically(const std::string& uri) {
-  auto canonical = canonical_uri(uri);
-  return canonical ? std::move(*canonical) : uri;
-}
+std::string spelled_canonically(const std::string& uri) { return canonical_uri(uri).value_or(uri); }
 
 failure session_ended() {
   return {errc::source_unavailable, "the session with the server ended while it was subscribed in", {}};

@@ -192,7 +192,7 @@ std::vector<resource_template> gdrive_provider::templates() const { return templ
 
 result<void> gdrive_provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {
   const auto now = ready(request);
-  const auto usable = how_.credentials ? how_.credentials() : result<void>();
+  auto usable = how_.credentials ? how_.credentials() : result<void>();
   if (!now) {
     auto why = usable ? now.error() : usable.error();
     // What Drive does not take of our requests is nobody's setting.
