@@ -56,6 +56,10 @@ class looked_at_folders : public testing::Test {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, patience, [&] { return looks_.size() >= count; });
   }
+  lookout::trees look(std::size_t which) {
+    const std::lock_guard lock(mutex_);  // another may be coming
+    return looks_.at(which);
+  }
   void replace(std::size_t which) const {
     std::ofstream(paths_[which] + "/new.lock") << "one";
     std::filesystem::rename(paths_[which] + "/new.lock", paths_[which] + "/new");
@@ -72,10 +76,10 @@ class looked_at_folders : public testing::Test {
 
 TEST_F(looked_at_folders, are_named_when_something_has_happened_in_them) {
   watch({});
-  EXPECT_TRUE(looks_[0].empty()) << "at first anything may have changed";
+  EXPECT_TRUE(look(0).empty()) << "at first anything may have changed";
   replace(1);
   ASSERT_TRUE(looks(2));
-  EXPECT_EQ(looks_[1], lookout::trees{1});
+  EXPECT_EQ(look(1), lookout::trees{1});
 }
 
 TEST_F(looked_at_folders, are_looked_at_at_once_when_nothing_more_belongs_to_it) {
@@ -85,7 +89,7 @@ TEST_F(looked_at_folders, are_looked_at_at_once_when_nothing_more_belongs_to_it)
   watch(with);
   replace(0);
   ASSERT_TRUE(looks(2)) << "without it, in an hour";
-  EXPECT_EQ(looks_[1], lookout::trees{0});
+  EXPECT_EQ(look(1), lookout::trees{0});
 }
 
 TEST_F(looked_at_folders, may_all_have_changed_after_a_look_that_failed) {
@@ -99,7 +103,7 @@ TEST_F(looked_at_folders, may_all_have_changed_after_a_look_that_failed) {
   }
   replace(0);
   ASSERT_TRUE(looks(3));
-  EXPECT_TRUE(looks_[2].empty());
+  EXPECT_TRUE(look(2).empty());
 }
 
 TEST_F(looked_at_folders, are_looked_at_when_somebody_wants_it) {
@@ -108,7 +112,7 @@ TEST_F(looked_at_folders, are_looked_at_when_somebody_wants_it) {
   watch(with);
   lookout_->look_at(1);
   ASSERT_TRUE(looks(2)) << "although nothing has happened";
-  EXPECT_EQ(looks_[1], lookout::trees{1});
+  EXPECT_EQ(look(1), lookout::trees{1});
 }
 
 /// Holds on to one end of what it makes, and knows when nobody has the other any more.
