@@ -228,6 +228,8 @@ void follower::run(const std::stop_token& stop) {
   look_at_.clear();
   page_.clear();
   page_at_ = 0;
+  unknown_.clear();
+  news_at_.clear();
   again_.clear();
   pause_ = first_pause;
   on_->put_watched(true);
@@ -243,13 +245,19 @@ void follower::run(const std::stop_token& stop) {
     auto now = wait(stop, in != nullptr);
     if (stop.stop_requested() || !in) continue;
     if (!now.events.empty() || now.are_events_missing) {
-      const auto unknown = take_bases(now.events, *in);
+      take_bases(now.events, *in);
       tell(now.events, now.are_events_missing, *in);
-      for (const auto& uri : unknown) check(uri, &no_version, by::look, *in, stop);
+    }
+    // A source may take its time for each, and who waits for an analysis hears of it before all have been asked.
+    while (!unknown_.empty() && !stop.stop_requested()) {
+      check(unknown_.extract(unknown_.begin()).value(), &no_version, by::look, *in, stop);
+      if (has_news()) break;
     }
     while (!now.news.empty()) {
-      check(now.news.extract(now.news.begin()).value(), nullptr, by::news, *in, stop);
-      // A source may take its time for each, and who waits for an analysis hears of it before all have been asked.
+      auto next = now.news.upper_bound(news_at_);  // each has its turn, however often those before it change
+      if (next == now.news.end()) next = now.news.begin();
+      news_at_ = *next;
+      check(now.news.extract(next).value(), nullptr, by::news, *in, stop);
       const std::lock_guard lock(mutex_);
       if (events_.empty() && !are_events_missing_) continue;
       news_.merge(now.news);
@@ -317,9 +325,8 @@ void follower::tell(const std::vector<analyses::change>& all, bool are_some_miss
   }
 }
 
-std::set<std::string, std::less<>> follower::take_bases(const std::vector<analyses::change>& all, analyses::cache& in) {
-  std::set<std::string, std::less<>> unknown;
-  if (!on_->where()) return unknown;
+void follower::take_bases(const std::vector<analyses::change>& all, analyses::cache& in) {
+  if (!on_->where()) return;
   for (const auto& one : all) {
     if (one.what != analyses::change::kind::put) continue;
     const auto found = in.get(one.id);
@@ -328,10 +335,9 @@ std::set<std::string, std::less<>> follower::take_bases(const std::vector<analys
     if (!whole) continue;
     for (const auto& basis : whole->asked.context) {
       watch(basis.uri);
-      if (basis.version.empty() && unknown.size() < most_found) unknown.insert(basis.uri);
+      if (basis.version.empty() && unknown_.size() < most_found) unknown_.insert(basis.uri);
     }
   }
-  return unknown;
 }
 
 void follower::check(const std::string& uri, const std::string* known, by why, analyses::cache& in,

@@ -70,8 +70,8 @@ class follower {
   struct work;
   [[nodiscard]] work wait(const std::stop_token& stop, bool is_opened);
   void tell(const std::vector<analyses::change>& all, bool are_some_missing, analyses::cache& in);
-  /// Has what new ones are based on watched. Those of which they give no version.
-  [[nodiscard]] std::set<std::string, std::less<>> take_bases(const std::vector<analyses::change>& all, analyses::cache& in);
+  /// Has what new ones are based on watched, and that asked for of which they give no version.
+  void take_bases(const std::vector<analyses::change>& all, analyses::cache& in);
   /// Asks for a version; what is based on another goes. Of what is not there only news says that it has gone: a source may
   /// be yet to come.
   void check(const std::string& uri, const std::string* known, by why, analyses::cache& in, const std::stop_token& stop);
@@ -100,7 +100,9 @@ class follower {
   bool is_looking_ = false;
   bool is_look_whole_ = false;  // it began at the beginning
   std::chrono::steady_clock::time_point next_look_{};
-  std::set<std::string, std::less<>> again_;  // of the news, what could not be asked for
+  std::set<std::string, std::less<>> unknown_;  // whose first version is to be found
+  std::string news_at_;                         // behind which URI the next of the news is taken
+  std::set<std::string, std::less<>> again_;    // of the news, what could not be asked for
   std::chrono::steady_clock::time_point again_at_{};
   std::chrono::milliseconds pause_{0};
 

@@ -244,6 +244,24 @@ TEST_F(following_analyses, tells_of_analyses_while_many_changes_are_looked_at) {
   source_->watch(nullptr);
 }
 
+TEST_F(following_analyses, tells_of_analyses_while_it_asks_for_versions_that_others_do_not_give) {
+  begin(1h);
+  const auto ears = std::make_shared<content_ears>();
+  source_->watch(ears);
+  const std::string first = "memo:///slow/1", second = "memo:///slow/2";
+  street_->hold({first, second});
+  (void)put_beside("版なし", {{first, ""}, {second, ""}});
+  ASSERT_TRUE(street_->is_asked_for(first));
+  store_news news(*kept_);
+  const auto id = put_beside("速い", {});
+  ASSERT_TRUE(news.has(analyses::change::kind::put, id));
+  street_->hold({second});
+  EXPECT_TRUE(ears->hears(analysis_uri(id)));
+  street_->hold({});
+  EXPECT_TRUE(street_->is_asked_for(second));
+  source_->watch(nullptr);
+}
+
 TEST_F(following_analyses, knows_the_first_version_found_of_what_comes_behind_where_a_look_is) {
   const std::string uri = "memo:///a";
   begin(1h);
