@@ -12,7 +12,6 @@ namespace {
 constexpr std::chrono::seconds patience{5};
 constexpr int most_tries = 3;
 constexpr int most_patient_tries = 8;
-constexpr int least_patient_tries = 3;  // for whoever comes to those who have waited already
 
 /// After so many that failed.
 std::chrono::seconds pause_after(int failures) {
@@ -58,8 +57,7 @@ void lookups::ask(key what, taker done) {
     source = one.source;
     // Not begun: what it will find is newer than whatever it is asked for.
     const bool has_begun = !is_new && one.asked.empty();
-    one.failures = std::min(one.failures, most_patient_tries - least_patient_tries);
-    (has_begun ? one.waiting : one.asked).push_back(std::move(done));
+    (has_begun ? one.waiting : one.asked).push_back({std::move(done)});
     if (!is_new) return;
   }
   if (!timers_) return go_on(source);
@@ -87,12 +85,12 @@ void lookups::go_on(std::uint64_t source) {
     ++of_source.begun;
     const auto which = of_source.next.front();
     of_source.next.pop_front();
-    const auto takers = std::make_shared<const std::vector<taker>>(std::exchange(which->second.asked, {}));
+    const auto askers = std::make_shared<const std::vector<asker>>(std::exchange(which->second.asked, {}));
     const auto from = from_;
     call by{{"hondana", {}, which->first.through}, work::clock::now() + patience, {}, {}};
     lock.unlock();
-    const auto done = [self = shared_from_this(), which, takers](const result<resource>& found) {
-      self->finish(which, *takers, found);
+    const auto done = [self = shared_from_this(), which, askers](const result<resource>& found) {
+      self->finish(which, *askers, found);
     };
     if (from) {
       from->describe(by, which->first.uri, done);
@@ -105,17 +103,26 @@ void lookups::go_on(std::uint64_t source) {
   if (of_source.next.empty() && of_source.begun == 0) lines_.erase(place);
 }
 
-void lookups::finish(jobs::iterator which, const std::vector<taker>& takers, const result<resource>& found) {
+void lookups::finish(jobs::iterator which, const std::vector<asker>& askers, const result<resource>& found) {
   const bool is_patient = which->first.is_patient;
   const bool is_answer = found || is_no(found.error().code) || (!is_patient && found.error().code == errc::timed_out);
   std::unique_lock lock(mutex_);
   auto& one = which->second;
-  const bool is_tried_again = !is_answer && ++one.failures < (is_patient ? most_patient_tries : most_tries);
-  if (is_tried_again) one.asked.insert(one.asked.end(), takers.begin(), takers.end());
+  // Each has its own number of tries: whoever comes to those who have waited keeps nobody longer.
+  const auto is_kept = [&](const asker& one_of) {
+    return !is_answer && one_of.tries + 1 < (is_patient ? most_patient_tries : most_tries);
+  };
+  bool is_tried_again = false;
+  for (const auto& each : askers) {
+    if (!is_kept(each)) continue;
+    is_tried_again = true;
+    one.asked.push_back({each.done, each.tries + 1});
+  }
+  ++one.failures;
   lock.unlock();
-  if (!is_tried_again) {
-    const auto entry = found ? std::make_shared<const resource>(*found) : nullptr;
-    for (const auto& each : takers) each(entry);
+  const auto entry = found ? std::make_shared<const resource>(*found) : nullptr;
+  for (const auto& each : askers) {
+    if (!is_kept(each)) each.done(entry);
   }
   lock.lock();
   const auto source = one.source;

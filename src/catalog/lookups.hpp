@@ -24,7 +24,8 @@ namespace hondana::catalog {
 /// source, so that none waits for another. Whoever asks while one is under way gets the outcome of another, which begins after
 /// that, since the first may have seen the state before the change.
 ///
-/// Memory: what is asked for and not answered; askers are bounded by what the feed lets them watch. Threads: any.
+/// Memory: what is asked for and not answered; askers are bounded by what the feed lets them watch, in the time that one is
+/// kept waiting. Threads: any.
 class lookups : public std::enable_shared_from_this<lookups> {
  public:
   /// Takes the entry; null when there is none, or none could be had in time. Must only take a note.
@@ -54,11 +55,15 @@ class lookups : public std::enable_shared_from_this<lookups> {
     bool is_patient = false;
     friend auto operator<=>(const key&, const key&) = default;
   };
+  struct asker {
+    taker done;
+    int tries = 0;  // that failed
+  };
   struct job {
-    std::vector<taker> asked;    // before it began
-    std::vector<taker> waiting;  // since
+    std::vector<asker> asked;    // before it began
+    std::vector<asker> waiting;  // since
     std::uint64_t source = 0;
-    int failures = 0;
+    int failures = 0;  // since anybody was answered, which the pause follows
   };
   using jobs = std::map<key, job>;
   /// What is to be asked of one source.
@@ -73,7 +78,7 @@ class lookups : public std::enable_shared_from_this<lookups> {
   void wake(const key& which);
   /// Begins what may begin of a source.
   void go_on(std::uint64_t source);
-  void finish(jobs::iterator which, const std::vector<taker>& takers, const result<resource>& found);
+  void finish(jobs::iterator which, const std::vector<asker>& askers, const result<resource>& found);
 
   const std::size_t at_once_;
   const std::shared_ptr<work::timers> timers_;
