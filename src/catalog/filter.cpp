@@ -21,12 +21,11 @@ bool holds(std::string_view text, std::string_view part) {
   return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
-/// In NFC. What that would make longer stays as it is, so that nothing costs more than its length says.
+/// In NFC, which is at most three times as long.
 std::string composed(std::string text) {
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   if (std::all_of(text.begin(), text.end(), is_ascii)) return text;
-  auto out = language::composed(text);
-  return out.size() <= text.size() ? std::move(out) : std::move(text);
+  return language::composed(text);
 }
 
 /// What a URI begins with that fits, as far as that is the same with and without escapes.

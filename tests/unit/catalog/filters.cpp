@@ -227,6 +227,23 @@ TEST(filter, finds_in_uris_what_they_spell_with_escapes_composed_or_not) {
   EXPECT_TRUE(fits("docs://s/a%2Fb*"));
 }
 
+TEST(filter, compares_letters_that_nfc_makes_longer) {
+  const std::string one = "\xE0\xA5\x9C", two = "\xE0\xA4\xA1\xE0\xA4\xBC";  // NFC takes the first apart
+  for (const auto& typed : {one, two}) {
+    for (const auto& written : {one, two}) {
+      resource entry;
+      entry.uri = "memo:///a";
+      entry.name = "Cafe\xCC\x81 e\xCC\x81t\xCC\xA3 " + written;
+      resource_filter what;
+      what.text = typed + " caf\xC3\xA9";
+      EXPECT_TRUE(passes(what, entry)) << typed << ' ' << written;
+      what = {};
+      what.name_pattern = "*" + typed;
+      EXPECT_TRUE(passes(what, entry)) << typed << ' ' << written;
+    }
+  }
+}
+
 TEST(filter, takes_for_prefix_only_what_is_spelled_alike_with_and_without_escapes) {
   const auto prefix = [](std::string pattern) {
     resource_filter what;
