@@ -173,7 +173,10 @@ void upstream::gather(const std::stop_token& stop) {
   ++gathers_;
   pacing_.asked(clock::now(), clock::now() - begin, !(is_same && was_called_changed));
   if (!now) {
-    if (!stop.stop_requested()) failed(lock, passed_on(all.error(), options_.name, options_.redact));
+    auto why = passed_on(all.error(), options_.name, options_.redact);
+    // What it does not take of our requests is nobody's setting, and says nothing of its resources.
+    if (why.code == errc::invalid_argument || why.code == errc::unsupported) why.code = errc::source_unavailable;
+    if (!stop.stop_requested()) failed(lock, std::move(why));
     return;
   }
   const bool was_away = std::exchange(failures_, 0) != 0;
