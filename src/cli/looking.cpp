@@ -271,10 +271,13 @@ int run(const check_command& what) {
     print_needs(provider->name(), provider->needs(), what.as_json);
     const auto outcome = provider->survey({}, [&](const survey_item& item) {
       ++(item.is_served ? served : left_out);
-      if (item.is_served) prefixes.note(item.uri);
       print_item(item, item.is_served ? use.of(item.uri) : std::vector<std::string>(), what.as_json);
     });
-    prefixes.end(*provider, outcome.has_value());
+    // What is indexed is what is listed; a survey of documents or settings has other lines.
+    const auto listed = prefixes.is_empty() || !outcome ? result<void>()
+                                                        : provider->hondana::provider::survey(
+                                                              {}, [&](const survey_item& item) { prefixes.note(item.uri); });
+    prefixes.end(*provider, outcome && listed);
     if (!outcome) {
       const auto at = whole->places.find(provider.get());
       told.complain(outcome.error(), at == whole->places.end() ? std::string() : at->second + ": ");

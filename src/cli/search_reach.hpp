@@ -20,6 +20,8 @@ namespace hondana::cli {
 class prefix_use {
  public:
   explicit prefix_use(const config::settings& of);
+  /// Whether there are none.
+  [[nodiscard]] bool is_empty() const noexcept { return prefixes_.empty(); }
   /// Something that is listed.
   void note(std::string_view uri);
   /// A source has listed what it has, completely or not.
