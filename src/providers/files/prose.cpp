@@ -54,8 +54,7 @@ std::string without_marks(std::string_view text) {
       std::string_view shown;
       const auto behind = markup::read_link(text, i + (is_picture ? 1 : 0), shown);
       if (behind != 0) {
-        // A link that is a picture says nothing either.
-        if (!is_picture && !shown.starts_with("![")) plain += without_marks(shown);
+        if (!is_picture) plain += without_marks(shown);  // of a link that is a picture nothing is left
         i = behind;
         continue;
       }

@@ -49,6 +49,8 @@ TEST(describe_markdown, drops_marks) {
   EXPECT_EQ(markdown("# [The _b_ [c]](<d (e).md> \"(f) \\\"g\\\"\")\n\n[That] and [this](<h i.md> \"the \\\"title\\\"\"), "
                      "[![j](k)](l) ![m](n 'o)')not [p](q r s).\n"),
             (description{"The _b_ [c]", "[That] and this, not [p](q r s)."}));
+  EXPECT_EQ(markdown("# A\n\n[![](i.svg) The manual](https://d) has it, and [![i](i.svg)](https://e) nothing.\n").summary,
+            "The manual has it, and nothing.");
   EXPECT_EQ(markdown("> A quoted tagline\n").summary, "A quoted tagline");
 }
 
