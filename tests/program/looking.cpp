@@ -56,21 +56,6 @@ TEST(program_check, shows_skills_that_are_left_out_and_why) {
   EXPECT_NE(got.errors.find("the skill bad is left out: SKILL.md: "), std::string::npos) << got.errors;
 }
 
-TEST(program_check, knows_what_is_listed_and_no_file_where_it_warns_of_prefixes_of_the_index) {
-  const folder what;
-  what.put("shelf.toml",
-           "[[source]]\ntype = \"config\"\nname = \"app\"\npath = \"app\"\n"
-           "[[source.layer]]\nname = \"base\"\nfile = \"app/base.yaml\"\n"
-           "[[source.layer]]\nname = \"production\"\nfile = \"app/production.yaml\"\n"
-           "[search]\nexclude = [\"config://app/merged\", \"config://app/merget\"]\n");
-  what.put("app/base.yaml", "a: 1\n");
-  what.put("app/production.yaml", "a: 2\n");
-  const auto got = run({"check", "--config", what.path() + "/shelf.toml"});
-  EXPECT_EQ(got.how, well) << got.errors;
-  EXPECT_NE(got.errors.find("begins with config://app/merget,"), std::string::npos) << got.errors;
-  EXPECT_EQ(got.errors.find("begins with config://app/merged,"), std::string::npos) << got.errors;
-}
-
 TEST(program_check, explains_rule_by_rule_what_a_caller_may_do) {
   const folder what;
   what.put("a.txt", "hello");

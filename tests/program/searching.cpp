@@ -131,4 +131,19 @@ TEST(program_search, below_what_no_uri_begins_with_is_a_mistake_of_the_line) {
   }
 }
 
+TEST(program_check, knows_what_is_listed_and_no_file_where_it_warns_of_prefixes_of_the_index) {
+  const folder what;
+  what.put("shelf.toml",
+           "[[source]]\ntype = \"config\"\nname = \"app\"\npath = \"app\"\n"
+           "[[source.layer]]\nname = \"base\"\nfile = \"app/base.yaml\"\n"
+           "[[source.layer]]\nname = \"production\"\nfile = \"app/production.yaml\"\n"
+           "[search]\nexclude = [\"config://app/merged\", \"config://app/merget\"]\n");
+  what.put("app/base.yaml", "a: 1\n");
+  what.put("app/production.yaml", "a: 2\n");
+  const auto got = run({"check", "--config", what.path() + "/shelf.toml"});
+  EXPECT_EQ(got.how, well) << got.errors;
+  EXPECT_NE(got.errors.find("begins with config://app/merget,"), std::string::npos) << got.errors;
+  EXPECT_EQ(got.errors.find("begins with config://app/merged,"), std::string::npos) << got.errors;
+}
+
 }  // namespace
