@@ -68,6 +68,8 @@ result<address> address_of(std::string_view scheme, std::string_view uri) {
     }
   } else {
     if (!letters::is_slug(*parts.authority)) return no_such_file("no drive is called so");
+    // Names are never empty in lists: only a folder's own slash at the end may be one too many.
+    if (parts.path.find("//") != std::string_view::npos) return no_such_file("a name in the path is empty");
     made.what = address::place::path;
     made.uri = uri.substr(0, uri.find('?'));
     if (made.uri.ends_with('/')) made.uri.pop_back();

@@ -63,8 +63,9 @@ TEST(gdrive_slugs, drives_are_told_apart_whatever_order_they_come_in) {
 }
 
 TEST(gdrive_addresses, ids_that_are_none_are_not_found) {
-  for (const auto* uri : {"gdrive:///..%2F..%2Fadmin", "gdrive:///a/b", "gdrive:///a%00b", "gdrive:///%27%20or%201%3D1",
-                          "gdrive:///a%5Cb", "gdrive://Evil/x", "gdrive://a.b/x", "other:///x", "gdrive:x"}) {
+  for (const auto* uri :
+       {"gdrive:///..%2F..%2Fadmin", "gdrive:///a/b", "gdrive:///a%00b", "gdrive:///%27%20or%201%3D1", "gdrive:///a%5Cb",
+        "gdrive://Evil/x", "gdrive://a.b/x", "other:///x", "gdrive:x", "gdrive://l//", "gdrive://l/a//b"}) {
     const auto what = address_of("gdrive", uri);
     ASSERT_FALSE(what) << uri;
     EXPECT_EQ(what.error().code, errc::resource_not_found) << uri;
