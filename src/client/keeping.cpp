@@ -56,6 +56,7 @@ void watches::lost(const failure& why) {
   ++losses_;
   subscribed_.clear();
   unwanted_.clear();
+  put_off_.clear();
   for (const auto& one : all_) {
     // A stream of its own ends by itself.
     if (one->stream == 0) down(one, why.public_text);

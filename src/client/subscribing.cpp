@@ -155,8 +155,8 @@ void watches::unsubscribe(held& lock) {
     // Somebody may want it again by now, or in another spelling, of which a server would take the subscription back as well.
     if (wanted_.contains(one->first)) {
       unwanted_.erase(one);
-    } else if (wanted_.contains(spelled_canonically(one->first))) {
-      subscribed_.erase(*one);
+    } else if (auto canonical = spelled_canonically(one->first); wanted_.contains(canonical)) {
+      put_off_[std::move(canonical)].insert(*one);
       unwanted_.erase(one);
     } else if (one->second == entries) {
       uris.push_back(one->first);

@@ -161,6 +161,7 @@ void watches::let_go(const std::string& uri) {
   for (const bool entries : {false, true}) {
     if (subscribed_.contains({uri, entries})) unwanted_.emplace(uri, entries);
   }
+  if (auto others = put_off_.extract(uri)) unwanted_.merge(others.mapped());
 }
 
 void watches::seen(const std::string& uri, const bytes::digest& content) {

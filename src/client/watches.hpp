@@ -133,8 +133,10 @@ class watches {
   // Only with sessions, and all gone with them.
   std::map<subscription, bool> subscribed_;  // sent, and whether it has been answered
   std::set<subscription> unwanted_;          // to be taken back, unless somebody wants them by then
-  std::set<std::string> ending_;             // being taken back right now, spelled canonically
-  std::uint64_t losses_ = 0;                 // of sessions
+  // Not taken back because another spelling is wanted, by what is canonical for all of them.
+  std::map<std::string, std::set<subscription>, std::less<>> put_off_;
+  std::set<std::string> ending_;  // being taken back right now, spelled canonically
+  std::uint64_t losses_ = 0;      // of sessions
   std::thread keeper_;
   pace pace_;
   clock::time_point next_ping_{};
