@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -20,7 +21,9 @@
 namespace hondana::records {
 namespace {
 
-constexpr int most_tries = 20;  // while files are rotated
+// While files are rotated: so many tries at least, and for so long.
+constexpr int least_tries = 20;
+constexpr std::chrono::seconds trying_lasts{2};
 
 class file_log final : public log, public std::enable_shared_from_this<file_log> {
  public:
@@ -58,10 +61,13 @@ result<page> file_log::read(const query& what, const budget& most, const call& b
   if (!wanted) return tl::unexpected(wanted.error());
   const auto within_all = within(by, most);
   const page_request request{what, *wanted, most, within_all, redact_};
-  for (int i = 0;; ++i) {
+  using clock = std::chrono::steady_clock;
+  const auto until = std::min(within_all.deadline, clock::now() + trying_lasts);
+  for (int i = 1;; ++i) {
     const auto all = list_files(where_);
     auto said = all ? read_page(*all, members_, request) : result<page>(tl::unexpected(all.error()));
-    if (!said && said.error().code == errc::content_changed && i + 1 < most_tries) continue;
+    const bool may_try_again = i < least_tries || (clock::now() < until && !by.stop.stop_requested());
+    if (!said && said.error().code == errc::content_changed && may_try_again) continue;
     // What a remark says of a member may be what is wrong with it all.
     if (!said || said->remarks.empty()) {
       remember(said ? nullptr : &said.error());

@@ -165,6 +165,7 @@ result<walk_end> walk_through(const std::function<result<listed_set>()>& again, 
   std::optional<position> done;
   for (int i = 0; i < most_listings; ++i) {
     auto all = again();
+    if (!all && all.error().code == errc::content_changed) continue;
     if (!all) return tl::unexpected(std::move(all.error()));
     opened_set in(std::move(*all), with, request.by, request.redact);
     const auto gone = one.go(in, done);

@@ -16,6 +16,9 @@
 
 #include <gtest/gtest.h>
 
+#include "records/file_set.hpp"
+#include "records/member.hpp"
+#include "records/walking.hpp"
 #include "unit/records/made_log.hpp"
 
 namespace hondana::records {
@@ -263,6 +266,30 @@ TEST(rotation, by_copying_and_truncating_loses_nothing_while_nobody_writes) {
 
 TEST(rotation, loses_and_repeats_nothing_when_xz_compresses) {
   rotate_under_load("  create\n  compress\n  delaycompress\n  compresscmd /usr/bin/xz\n  compressext .xz\n");
+}
+
+TEST(rotation, is_waited_for_by_whoever_goes_through_the_log) {
+  made_log made;
+  made.write("app.log", "one line\nanother line\n");
+  members all({.every_line = true}, zone(0), 1u << 20, 1u << 20);
+  int looks = 0;
+  const auto list = [&]() -> result<listed_set> {
+    if (++looks < 10) return fail(errc::content_changed, "The files of the log kept changing their names. Ask again.");
+    return list_files({.folder = made.folder(), .live = "app.log"});
+  };
+  int lines = 0;
+  const std::function<bool(const record&)> each = [&](const record&) { return ++lines > 0; };
+  const budget most;
+  const call by;
+  const auto gone = walk_through(list, all, {.most = most, .by = by, .each = each});
+  ASSERT_TRUE(gone) << gone.error().public_text;
+  EXPECT_TRUE(gone->is_whole);
+  EXPECT_EQ(lines, 2);
+  looks = -1'000;
+  const auto never = walk_through(list, all, {.most = most, .by = by, .each = each});
+  ASSERT_TRUE(never);
+  EXPECT_FALSE(never->is_whole);
+  EXPECT_EQ(never->remarks.size(), 1u);
 }
 
 }  // namespace
