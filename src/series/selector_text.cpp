@@ -140,9 +140,16 @@ class body {
   std::string_view cut_needs_{};
 };
 
+/// Also where an escape would make a character of a byte that is none by itself.
+result<void> expect_utf8(std::string_view text) {
+  if (is_utf8(text)) return {};
+  return fail(errc::invalid_argument, "match: expected UTF-8, such as job=\"api\".");
+}
+
 }  // namespace
 
 result<std::vector<matcher>> parse_matchers(std::string_view text) {
+  if (auto fine = expect_utf8(text); !fine) return tl::unexpected(std::move(fine).error());
   body of(text);
   if (auto done = of.read(); !done) return tl::unexpected(std::move(done).error());
   return of.all();
@@ -151,6 +158,7 @@ result<std::vector<matcher>> parse_matchers(std::string_view text) {
 result<partial_matchers> parse_partial_matchers(std::string_view text) {
   // Bytes that may still become a character are as good as not typed yet.
   for (int cut = 0; cut < 3 && !text.empty() && !is_utf8(text); ++cut) text.remove_suffix(1);
+  if (auto fine = expect_utf8(text); !fine) return tl::unexpected(std::move(fine).error());
   body of(text);
   if (auto done = of.read(); !done) return tl::unexpected(std::move(done).error());
   return of.partial();

@@ -40,6 +40,7 @@ TEST(series_matchers, are_refused_with_the_byte_where_something_else_was_expecte
                                                              {"a=\"\\ud800\"", "byte 4"},
                                                              {"a=\"\\U00110000\"", "byte 4"},
                                                              {"a=\"\\xff\"", "byte 3"},
+                                                             {"a=\"\xC8\\x80\"", "expected UTF-8"},
                                                              {"a=\"\n\"", "byte 4"},
                                                              {"1a=\"b\"", "byte 1"},
                                                              {"a=\"b\"}", "byte 6"},
@@ -54,6 +55,12 @@ TEST(series_matchers, are_refused_with_the_byte_where_something_else_was_expecte
     EXPECT_EQ(read.error().code, errc::invalid_argument);
     EXPECT_NE(read.error().public_text.find(part), std::string::npos) << text << ": " << read.error().public_text;
   }
+}
+
+TEST(series_matchers, of_half_a_character_are_none_yet_and_of_other_bytes_never) {
+  EXPECT_EQ(parse_partial_matchers("a=\"d\xE3\x81").value().typed, "d");
+  EXPECT_FALSE(parse_partial_matchers("a=\"\xC8\\x80\""));
+  EXPECT_FALSE(parse_partial_matchers("\xFF, a=\"d"));
 }
 
 TEST(series_matchers, have_caps) {
