@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bytes/digest.hpp"
+#include "catalog/prefixes.hpp"
 #include "language/language.hpp"
 #include "letters/lower_case.hpp"
 #include "uri/escapes.hpp"
@@ -37,6 +38,26 @@ std::string_view certain_start(std::string_view pattern) {
   auto end = scheme + 1;
   while (end < start.size() && is_same.has(start[end])) ++end;
   return start.substr(0, end);
+}
+
+/// As lists may spell it, of which none has capitals in its scheme.
+std::vector<std::string> beginnings_of(const std::string& prefix) {
+  if (prefix.empty()) return {};
+  auto all = spellings_of_prefix(prefix);
+  const auto scheme = prefix.substr(0, prefix.find(':'));
+  if (all.size() > 1 && scheme != letters::in_lower_case(scheme)) all.erase(all.begin());
+  return all;
+}
+
+std::string common_start(const std::vector<std::string>& all) {
+  if (all.empty()) return {};
+  std::string_view out = all.front();
+  for (const auto& one : all) {
+    const auto least = std::min(out.size(), one.size());
+    out = out.substr(
+        0, static_cast<std::size_t>(std::mismatch(out.begin(), out.begin() + least, one.begin()).first - out.begin()));
+  }
+  return std::string(out);
 }
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -77,7 +98,8 @@ std::string spelled(const model::resource_filter& what) {
 
 }  // namespace
 
-filter::filter(model::resource_filter what) : what_(std::move(what)), prefix_(what_.uri_prefix) {
+filter::filter(model::resource_filter what)
+    : what_(std::move(what)), beginnings_(beginnings_of(what_.uri_prefix)), prefix_(common_start(beginnings_)) {
   is_open_ = what_ == model::resource_filter{};
   if (is_open_) return;
   digest_ = bytes::to_hex(bytes::digest_of(spelled(what_)));
@@ -88,7 +110,9 @@ filter::filter(model::resource_filter what) : what_(std::move(what)), prefix_(wh
   uri_pattern_ = ignore::glob::for_path(pattern);
   is_spelled_ = pattern.find('%') != std::string::npos;
   const auto start = is_spelled_ ? ignore::literal_start(pattern) : certain_start(pattern);
-  is_hopeless_ = !start.starts_with(prefix_) && !prefix_.starts_with(start);
+  const auto contradicts = [&start](const std::string& one) { return !start.starts_with(one) && !one.starts_with(start); };
+  is_hopeless_ = !beginnings_.empty() && std::erase_if(beginnings_, contradicts) != 0 && beginnings_.empty();
+  prefix_ = common_start(beginnings_);
   if (start.size() > prefix_.size()) prefix_ = start;
 }
 
@@ -96,6 +120,8 @@ bool filter::passes(const resource& entry, std::uint64_t& steps) const {
   ++steps;
   if (is_open_) return true;
   if (is_hopeless_ || !entry.uri.starts_with(prefix_)) return false;
+  const auto begins = [&entry](const std::string& one) { return entry.uri.starts_with(one); };
+  if (beginnings_.size() > 1 && std::none_of(beginnings_.begin(), beginnings_.end(), begins)) return false;
   if (!what_.kind.empty() && entry.kind != what_.kind) return false;
   if (!what_.mime_type.empty() && !is_of_type(entry.mimeType, what_.mime_type)) return false;
   const auto& hints = entry.annotations;

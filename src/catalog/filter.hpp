@@ -14,7 +14,8 @@
 
 namespace hondana::catalog {
 
-/// What people type is compared in NFC on both sides, and with what URIs spell by escapes, too. Immutable; threads: any.
+/// What people type is compared in NFC on both sides, and with what URIs spell by escapes, too; a prefix in all its spellings.
+/// Immutable; threads: any.
 class filter {
  public:
   /// A filter that everything passes.
@@ -22,7 +23,7 @@ class filter {
   /// A pattern with a fault (see `ignore::glob::fault`) lets nothing pass.
   explicit filter(model::resource_filter what);
 
-  /// What every URI that can pass starts with, from the prefix and the beginning of the pattern; may be empty.
+  /// What every URI that can pass starts with, from the spellings of the prefix and the beginning of the pattern; may be empty.
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
   /// Whether nothing can pass, since prefix and pattern contradict each other.
   [[nodiscard]] bool is_hopeless() const noexcept { return is_hopeless_; }
@@ -42,7 +43,8 @@ class filter {
   model::resource_filter what_;
   std::optional<ignore::glob> uri_pattern_;
   std::optional<ignore::glob> name_pattern_;
-  std::vector<std::string> words_;  // composed, in lower case
+  std::vector<std::string> words_;       // composed, in lower case
+  std::vector<std::string> beginnings_;  // one of which a URI starts with; none: any will do
   std::string prefix_;
   std::string digest_;
   bool is_spelled_ = false;  // the pattern has escapes, as URIs in lists

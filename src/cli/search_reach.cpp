@@ -8,8 +8,8 @@
 #include <hondana/uri.hpp>
 
 #include "access/rules.hpp"
+#include "catalog/prefixes.hpp"
 #include "search/address.hpp"
-#include "search/prefixes.hpp"
 
 namespace hondana::cli {
 namespace {
@@ -81,7 +81,7 @@ prefix_use::prefix_use(const config::settings& of) : settings_(of) {
   if (!of.search) return;
   const auto add = [this](const char* key, const std::vector<std::string>& all, const char* outcome) {
     for (const auto& one : all)
-      prefixes_.push_back({std::string("search.") + key, one, outcome, search::spellings_of_prefix(one)});
+      prefixes_.push_back({std::string("search.") + key, one, outcome, catalog::spellings_of_prefix(one)});
   };
   add("include", of.search->include, outcome_of_include);
   add("exclude", of.search->exclude, outcome_of_exclude);

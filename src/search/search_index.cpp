@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "catalog/prefixes.hpp"
 #include "search/embedded/embedded_store.hpp"
 #include "search/engine.hpp"
 #include "search/ground.hpp"
 #include "search/indexer.hpp"
 #include "search/needs.hpp"
 #include "search/postgres/postgres_store.hpp"
-#include "search/prefixes.hpp"
 #include "search/provider.hpp"
 
 namespace hondana::inline v0 {
@@ -123,8 +123,8 @@ result<std::shared_ptr<search_index>> open_search_index(search_options from) {
     state.words = made->on->words->description();
     if (made->on->embedder) state.vectors_from = made->on->embedder->description();
   });
-  from.include = search::in_all_spellings(from.include);
-  from.exclude = search::in_all_spellings(from.exclude);
+  from.include = catalog::in_all_spellings(from.include);
+  from.exclude = catalog::in_all_spellings(from.exclude);
   made->on->options = std::move(from);
   return std::make_shared<search_index>(std::move(made));
 }

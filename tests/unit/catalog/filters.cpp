@@ -142,6 +142,32 @@ TEST(filter, takes_the_longer_of_the_prefix_and_the_beginning_of_the_pattern) {
   EXPECT_TRUE(filter(what).is_hopeless());
 }
 
+TEST(filter, takes_a_prefix_in_all_its_spellings) {
+  const auto lets = [](const std::string& prefix, const std::string& uri) {
+    resource entry;
+    entry.uri = uri;
+    return passes(prefixed(prefix), entry);
+  };
+  const std::string plain = "gdrive://my-drive/Plan%20(old)/x";
+  const std::string escaped = "gdrive://my-drive/Plan%20%28old%29/x";
+  for (const auto* prefix :
+       {"gdrive://my-drive/Plan%20(old)/", "gdrive://my-drive/Plan%20%28old%29/", "GDRIVE://my-drive/Plan%20(old%29/"}) {
+    EXPECT_TRUE(lets(prefix, plain)) << prefix;
+    EXPECT_TRUE(lets(prefix, escaped)) << prefix;
+    EXPECT_FALSE(lets(prefix, "gdrive://my-drive/Plan%20/x")) << prefix;
+    EXPECT_EQ(filter(prefixed(prefix)).prefix(), "gdrive://my-drive/Plan%20") << prefix;
+  }
+  EXPECT_TRUE(lets("docs://m/%E3%81%8B%E3%82%99", "docs://m/%E3%81%8C.md")) << "as a Mac writes it";
+  EXPECT_FALSE(lets("docs://m/a%2Fb", "docs://m/a/b"));
+  // Of the spellings those count that the pattern allows.
+  auto what = prefixed("docs://m/a(b");
+  what.uri_pattern = "docs://m/a%28*/**";
+  EXPECT_EQ(filter(what).prefix(), "docs://m/a%28b");
+  EXPECT_FALSE(filter(what).is_hopeless());
+  what.uri_pattern = "docs://m/b/*";
+  EXPECT_TRUE(filter(what).is_hopeless());
+}
+
 TEST(filter, is_not_passed_by_what_an_entry_does_not_state) {
   resource bare;
   bare.uri = "memo:///a";

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catalog/prefixes.hpp"
 #include "search/address.hpp"
 
 namespace hondana::search {
@@ -56,12 +57,12 @@ TEST(search_prefixes, letters_are_found_composed_however_they_are_written) {
 TEST(search_prefixes, there_are_few_spellings_and_most_have_one) {
   for (const auto* one :
        {"", "docs", "docs:", "docs://", "docs://manual", "docs://manual/", "file:///srv/a%20b/", "(", "a b:c", ":x"})
-    EXPECT_EQ(spellings_of_prefix(one), std::vector<std::string>{one}) << one;
-  EXPECT_EQ(spellings_of_prefix("docs://m/a(b"), (std::vector<std::string>{"docs://m/a(b", "docs://m/a%28b"}));
+    EXPECT_EQ(catalog::spellings_of_prefix(one), std::vector<std::string>{one}) << one;
+  EXPECT_EQ(catalog::spellings_of_prefix("docs://m/a(b"), (std::vector<std::string>{"docs://m/a(b", "docs://m/a%28b"}));
   std::string odd = "docs://m/";
   for (const auto* piece : {"%", "%4", "%zz", "%00", "%ff", "\xFF", "(", "%C3%A9", "e%CC%81", "?", "#", "/"}) {
     odd += piece;
-    const auto all = spellings_of_prefix(odd);
+    const auto all = catalog::spellings_of_prefix(odd);
     EXPECT_LE(all.size(), 5u) << odd;
     EXPECT_EQ(all.front(), odd);
     EXPECT_TRUE(finds(odd, odd + "x"));
