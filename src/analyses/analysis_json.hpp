@@ -42,9 +42,13 @@ inline constexpr std::size_t most_tags = 64;
 /// out sorted, each once.
 ///
 /// Errors: invalid_argument: malformed, ill-formed UTF-8, a member of a wrong type or beyond its range ("votes[2].confidence:
-/// …"), a provider with two votes, a URI twice, rounds that do not rise; response_too_large: beyond `most_bytes`. Threads: any.
+/// …"), a provider with two votes, a URI twice, rounds that do not rise, in options a number that is no integer of 64 bits with
+/// a sign but as large; response_too_large: beyond `most_bytes`. Threads: any.
 [[nodiscard]] result<analysis> decode(std::string_view json);
-/// The same of a value that was parsed already, such as a tool's argument. `path` is what errors call it; may be empty.
+/// What a store keeps, with what it adds when it tells it: a little longer, and with options as they were taken before.
+[[nodiscard]] result<analysis> decode_kept(std::string_view json);
+/// The same as `decode` of a value that was parsed already, such as a tool's argument. `path` is what errors call it; may be
+/// empty.
 [[nodiscard]] result<analysis> decode(const value& from, std::string_view path);
 /// Reads a question alone: prompt, options, models, context.
 [[nodiscard]] result<question> decode_question(const value& from, std::string_view path);

@@ -16,6 +16,8 @@ constexpr text_rule a_text{most_text, false};
 constexpr text_rule a_name{longest_provider, true};
 constexpr std::int64_t most_counted = std::int64_t{1} << 53;  // what every JSON reader keeps whole
 constexpr std::int64_t highest_round = 1'000'000;
+constexpr std::size_t most_values = 1'000'000;
+constexpr double beyond_integers = 9'223'372'036'854'775'808.0;  // 2^63
 
 milliseconds took(members& from) { return milliseconds(from.count("milliseconds", 0, most_counted, 0)); }
 
@@ -31,6 +33,28 @@ void read_basis(question& into, const value& from, std::string path, fault& to) 
   if (std::any_of(into.context.begin(), into.context.end(), [&](const basis& other) { return other.uri == one.uri; }))
     return all.refuse("uri", "it stands in the context twice");
   into.context.push_back(std::move(one));
+}
+
+/// Where in options a number stands that JSON readers round, so that questions that differ would be one; empty: nowhere.
+std::string rounded_in(const value& what, const std::string& path) {
+  if (const auto number = what.as_number(); number && !what.as_integer())
+    return *number >= beyond_integers || *number < -beyond_integers ? path : std::string();
+  if (const auto* elements = what.as_array()) {
+    for (std::size_t i = 0; i < elements->size(); ++i)
+      if (auto found = rounded_in((*elements)[i], path + '[' + std::to_string(i) + ']'); !found.empty()) return found;
+  }
+  if (const auto* named = what.as_object()) {
+    for (const auto& [name, one] : *named)
+      if (auto found = rounded_in(one, path + '.' + name); !found.empty()) return found;
+  }
+  return {};
+}
+
+/// Nothing is given to a store whose key would be that of something else.
+result<void> expect_exact(const question& what, std::string_view path) {
+  const auto at = rounded_in(what.options, std::string(path) + (path.empty() ? "" : ".") + "options");
+  if (at.empty()) return {};
+  return fail(errc::invalid_argument, at.substr(0, 256) + ": no integer of 64 bits with a sign; write it as a string");
 }
 
 void read_question(question& into, members& all, fault& to) {
@@ -168,7 +192,9 @@ void read_way(analysis& into, members& all, fault& to) {
 
 }  // namespace
 
-result<analysis> decode(const value& from, std::string_view path) {
+namespace {
+
+result<analysis> analysis_in(const value& from, std::string_view path) {
   fault wrong;
   members all(from, std::string(path), wrong,
               {"prompt", "options", "models", "context", "task", "thresholds", "consensus", "votes", "rounds", "flow", "errors",
@@ -198,14 +224,30 @@ result<analysis> decode(const value& from, std::string_view path) {
   return out;
 }
 
+}  // namespace
+
+result<analysis> decode(const value& from, std::string_view path) {
+  auto out = analysis_in(from, path);
+  if (!out) return out;
+  if (auto fine = expect_exact(out->asked, path); !fine) return tl::unexpected(std::move(fine.error()));
+  return out;
+}
+
 result<analysis> decode(std::string_view json) {
   if (json.size() > most_bytes)
     return fail(errc::response_too_large, "an analysis may have " + std::to_string(most_bytes) + " bytes of JSON (" +
                                               std::to_string(most_bytes >> 20) + " MiB), and this has " +
                                               std::to_string(json.size()) + "; leave out what can be found elsewhere");
-  const auto parsed = value::parse(json, {most_bytes, 1'000'000});
+  const auto parsed = value::parse(json, {most_bytes, most_values});
   if (!parsed) return tl::unexpected(parsed.error());
   return decode(*parsed, {});
+}
+
+result<analysis> decode_kept(std::string_view json) {
+  // What is added when it is told is little.
+  const auto parsed = value::parse(json, {most_bytes + 4096, most_values + 100});
+  if (!parsed) return tl::unexpected(parsed.error());
+  return analysis_in(*parsed, {});
 }
 
 result<question> decode_question(const value& from, std::string_view path) {
@@ -214,6 +256,7 @@ result<question> decode_question(const value& from, std::string_view path) {
   question out;
   read_question(out, all, wrong);
   if (wrong.is_there()) return wrong.error();
+  if (auto fine = expect_exact(out, path); !fine) return tl::unexpected(std::move(fine.error()));
   return out;
 }
 

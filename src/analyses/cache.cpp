@@ -64,11 +64,14 @@ bool take_away_below(answer& from, const thresholds& wanted) {
 
 }  // namespace
 
-result<answer> cache::look(const question& asked, task_type task) { return look(key_of(asked), task); }
+result<answer> cache::look(const question& asked, task_type task, const std::function<bool(const summary&)>& is_hidden) {
+  return look(key_of(asked), task, is_hidden);
+}
 
-result<answer> cache::look(const key& of, task_type task) {
+result<answer> cache::look(const key& of, task_type task, const std::function<bool(const summary&)>& is_hidden) {
   auto out = state_->in->look(of);
   if (!out) return out;
+  if (out->found && is_hidden && is_hidden(out->found->about)) take_away(*out);
   take_away_below(*out, by().of(task).wanted);
   state_->add(task, [&](task_statistics& into) { count(into, *out); });
   return out;

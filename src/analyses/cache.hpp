@@ -57,8 +57,10 @@ class cache {
   /// What there is for a question, counted as hit, stale hit, failure or miss. Of a stale answer one asker at a time should
   /// compute anew: see `claim`. What does not reach the policy's thresholds of this task is as good as missing, although it
   /// reached those of another task.
-  [[nodiscard]] result<answer> look(const question& asked, task_type task);
-  [[nodiscard]] result<answer> look(const key& of, task_type task);
+  /// What `is_hidden` says of is as good as missing, too; it may be empty.
+  [[nodiscard]] result<answer> look(const question& asked, task_type task,
+                                    const std::function<bool(const summary&)>& is_hidden = {});
+  [[nodiscard]] result<answer> look(const key& of, task_type task, const std::function<bool(const summary&)>& is_hidden = {});
   /// A ticket to compute it, or what makes it unnecessary. Where somebody else computes it: what is stale is served at once,
   /// and otherwise, after waiting, what has come of it; or a ticket, when the lease has ended or computing has failed
   /// without being remembered. While a failure is remembered, what is stale is served, and nobody computes it. `answer.what` is

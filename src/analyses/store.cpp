@@ -29,7 +29,7 @@ std::string title_of(const std::string& prompt) {
 std::string entry::to_json() const { return encode(body, about.id, about.how, about.created, about.expires); }
 
 result<analysis> analysis_of(const entry& what) {
-  auto out = decode(what.to_json());
+  auto out = decode_kept(what.to_json());
   if (!out) return fail(errc::internal, "the stored analysis " + what.about.id + " cannot be read", out.error().public_text);
   return out;
 }

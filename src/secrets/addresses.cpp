@@ -160,7 +160,11 @@ bool begins_with_braces(std::string_view rest) noexcept {
   if (end == std::string_view::npos) return false;
   const char behind = end + 1 < rest.size() ? rest[end + 1] : '\0';
   const auto line = rest.substr(0, end);
-  return std::none_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }) &&
+  // The brace of the JSON that it stands in.
+  const bool is_behind_string =
+      line.ends_with('"') || line.find("\",\"") != std::string_view::npos || line.find("\":") != std::string_view::npos;
+  return !is_behind_string &&
+         std::none_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }) &&
          (static_cast<unsigned char>(behind) <= ' ' || std::string_view(";\"'`").find(behind) != std::string_view::npos);
 }
 
@@ -183,24 +187,32 @@ std::optional<span> match_connection_password(const place& near) {
   const bool is_apart = follows_part(near, name_at);
   const bool is_first = before != name_at || (begins_anew(near, name_at) && front != '_' && front != '-');
   if (front != ';' && !is_first && !is_apart) return std::nullopt;
+  // In JSON and in programs a quote may be escaped.
+  const bool is_escaped = rest.size() > 1 && rest[0] == '\\' && rest[1] == '"';
+  const auto quoted = is_escaped ? rest.substr(1) : rest;
   // Not one that ends the string of a program.
-  const bool opens = rest.size() > 1 && (rest[0] == '\'' || rest[0] == '"') &&
-                     std::string_view(" ;,.+)&|").find(rest[1]) == std::string_view::npos;
+  const bool opens = quoted.size() > 1 && (quoted[0] == '\'' || quoted[0] == '"') &&
+                     std::string_view(is_escaped ? " ;,.+)&|\\" : " ;,.+)&|").find(quoted[1]) == std::string_view::npos;
   const bool is_braced = begins_with_braces(rest);
-  const char quote = opens ? rest.front() : is_braced ? '}' : '\0';
-  if (quote != '\0') rest.remove_prefix(1);
+  const char quote = opens ? quoted.front() : is_braced ? '}' : '\0';
+  if (quote != '\0') rest.remove_prefix(opens && is_escaped ? 2 : 1);
   std::size_t size = 0;
-  const auto ends = [&](char byte) {
+  const auto ends = [&](std::size_t at) {
+    const char byte = rest[at];
     if (static_cast<unsigned char>(byte) < ' ') return true;
+    // What ends the string that all of it stands in, or was opened by the same.
+    if (byte == '\\' && at + 1 < rest.size() && rest[at + 1] == '"' && (quote == '\0' || is_escaped)) return true;
     if (quote != '\0') return byte == quote;
     return byte == '"' || byte == '\'' || byte == '`' || byte == (is_apart ? ' ' : ';');
   };
-  while (size < rest.size() && !ends(rest[size])) ++size;
+  const auto is_pair = [&](char second) { return size + 1 < rest.size() && rest[size] == '\\' && rest[size + 1] == second; };
+  // Of two backslashes neither is the escape of what comes behind them.
+  while (size < rest.size() && !ends(size)) size += is_pair('\\') ? 2 : 1;
   near.count(2 * size);
   const auto value = rest.substr(0, size);
   // What is first is a part only where others follow, or where all of it is in quotes.
   const bool is_quoted = quote == '\0' && (front == '"' || front == '\'' || front == '`') && size < rest.size() &&
-                         rest[size] == front && value.find(' ') == std::string_view::npos;
+                         (rest[size] == front || is_pair(front)) && value.find(' ') == std::string_view::npos;
   const auto behind = without_leading(rest.substr(size), is_braced ? "}; " : "; ");
   if (front != ';' && !is_apart && !is_quoted && !begins_with_part(behind, part_names)) {
     // With blanks between its parts the next one is not behind a semicolon.

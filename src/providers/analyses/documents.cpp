@@ -38,7 +38,7 @@ result<value> parsed(const std::string& json) {
 }
 
 result<analyses::analysis> decoded(const std::string& json) {
-  auto made = analyses::decode(json);
+  auto made = analyses::decode_kept(json);
   if (!made)
     return fail(errc::internal, "An analysis cannot be read back. Invalidate it, and compute it again.",
                 made.error().public_text);

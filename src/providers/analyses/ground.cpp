@@ -3,7 +3,9 @@
 
 #include <utility>
 
+#include "providers/analyses/documents.hpp"
 #include "secrets/redactor.hpp"
+#include "secrets/values.hpp"
 
 namespace hondana::wallbounce {
 namespace {
@@ -108,8 +110,10 @@ analyses::summary ground::shown(analyses::summary of) const {
 
 std::string ground::shown(const analyses::entry& of) const {
   auto out = of.to_json();
-  if (how.redact) secrets::redactor(secrets::policy::text, out).mask(out);
-  return out;
+  if (!how.redact || secrets::redactor(secrets::policy::text, out).mask(out) == 0 || parsed(out)) return out;
+  // A mask that has gone over an escape is put into each text by itself instead; what cannot be read at all says so later.
+  const auto whole = parsed(of.to_json());
+  return whole ? secrets::redact_value(*whole, secrets::policy::text).to_text() : out;
 }
 
 analyses::instant about_now() { return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()); }

@@ -5,14 +5,17 @@
 #include <utility>
 #include <vector>
 
+#include "model/still_wanted.hpp"
 #include "providers/analyses/contexts.hpp"
 #include "providers/analyses/describe.hpp"
 
 namespace hondana::wallbounce {
 namespace {
 
-/// Of one prompt, the newest ones that are looked at; more are only where many models and contexts were asked the same.
-constexpr std::size_t most_of_a_prompt = 200;
+/// Of one prompt, the newest ones whose entries are looked at, and of these the ones that are opened for what they rest on.
+constexpr std::size_t most_of_a_prompt = 20'000;
+constexpr std::size_t most_founded = 200;
+constexpr std::size_t entries_at_once = 200;
 
 struct foundation {
   bool holds = true;
@@ -58,26 +61,49 @@ result<by_prompt> find_by_prompt(const ground& on, follower& with, const call& b
                                  const analyses::cache& in) {
   analyses::selection which;
   which.prompt = prompt;
-  auto page = in.in().list(which, {}, most_of_a_prompt);
-  if (!page) return tl::unexpected(std::move(page.error()));
   const auto now = in.in().now();
   if (!now) return tl::unexpected(now.error());
   std::optional<failure> why;
-  // Those that are fresh come first, and then the newest.
-  for (const bool is_second_choice : {false, true}) {
+  const auto holds = [&](const analyses::summary& one) -> result<std::optional<by_prompt>> {
+    const auto whole = in.get(one.id);
+    if (!whole) return tl::unexpected(whole.error());
+    if (!*whole) return std::nullopt;
+    return foundation_of(on, with, by, **whole).map([&](const foundation& rests) {
+      return rests.holds ? std::optional(by_prompt{one, rests.is_watched}) : std::nullopt;
+    });
+  };
+  // Those that are fresh come first, and then the newest. Others of the prompt, and what this caller may not read, cost only a
+  // look at their entries.
+  std::vector<analyses::summary> stale;
+  std::size_t opened = 0;
+  std::string behind;
+  bool are_more = true;
+  for (std::size_t looked = 0; are_more && looked < most_of_a_prompt && opened < most_founded; looked += entries_at_once) {
+    if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
+    auto page = in.in().list(which, behind, entries_at_once);
+    if (!page) return tl::unexpected(std::move(page.error()));
+    are_more = !page->is_last;
+    behind = page->next;
     for (const auto& one : page->all) {
-      if (one.how != analyses::status::complete || is_stale_at(one, *now) != is_second_choice) continue;
+      if (one.how != analyses::status::complete || opened == most_founded) continue;
+      const bool is_stale = is_stale_at(one, *now);
+      if (is_stale && stale.size() == most_founded) continue;
       if (auto may = on.may_read(by.who, entry_of(one, *now)); !may) {
         why = std::move(may.error());
-        continue;
+      } else if (is_stale) {
+        stale.push_back(one);
+      } else {
+        ++opened;
+        auto found = holds(one);
+        if (!found) return tl::unexpected(std::move(found.error()));
+        if (*found) return std::move(**found);
       }
-      const auto whole = in.get(one.id);
-      if (!whole) return tl::unexpected(whole.error());
-      if (!*whole) continue;
-      const auto rests = foundation_of(on, with, by, **whole);
-      if (!rests) return tl::unexpected(rests.error());
-      if (rests->holds) return by_prompt{one, rests->is_watched};
     }
+  }
+  for (const auto& one : stale) {
+    auto found = holds(one);
+    if (!found) return tl::unexpected(std::move(found.error()));
+    if (*found) return std::move(**found);
   }
   if (why && why->code == errc::scope_missing) return tl::unexpected(std::move(*why));
   return fail(errc::resource_not_found,

@@ -285,9 +285,9 @@ result<tool_outcome> get(const desk& at, const tool_call& call) {
   if (!digest.empty()) return get_by_digest(at, call, analyses::digest_spelled(digest).value_or(std::string()), **kept);
   auto asked = question_in(at, call);
   if (!asked) return tl::unexpected(std::move(asked.error()));
-  auto there = (*kept)->look(*asked, task_in(call.arguments));
+  auto there =
+      (*kept)->look(*asked, task_in(call.arguments), [&](const analyses::summary& of) { return !may_read(at, call.who, of); });
   if (!there) return tl::unexpected(std::move(there.error()));
-  if (there->found && !may_read(at, call.who, there->found->about)) *there = answer{};
   value::object out{{"outcome", outcome_of(*there)}};
   if (auto done = add_answer(out, at, call, *there, **kept); !done) return tl::unexpected(std::move(done.error()));
   out.emplace_back("byPrompt", by_prompt_uri(analyses::key_of(*asked).prompt));

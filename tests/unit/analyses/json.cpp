@@ -210,5 +210,33 @@ TEST(totals_of_an_analysis, are_those_given_and_the_sums_of_votes_and_rounds_for
   EXPECT_EQ(totals_of({}), totals());
 }
 
+TEST(analysis_json, is_read_back_though_what_is_told_of_it_makes_it_longer) {
+  analysis what;
+  what.asked.prompt = "p";
+  std::string body = encode_body(what);
+  const auto told = [&] {
+    return encode(body, std::string(32, 'a'), status::complete, instant(milliseconds(1)), instant(milliseconds(2)));
+  };
+  what.consensus = agreed{"c", 1, {}};
+  what.flow.resize(1);
+  what.flow.front().action = "asked";
+  for (std::size_t size = encode_body(what).size(); size < most_bytes; size = encode_body(what).size()) {
+    vote more;
+    more.provider = "p" + std::to_string(what.votes.size());
+    more.confidence = 1;
+    const auto frame = encode_body(what).size();
+    more.content = "x";
+    what.votes.push_back(more);
+    const auto with_one = encode_body(what).size();
+    const auto room = most_bytes - std::min(most_bytes, with_one) + 1;
+    what.votes.back().content = std::string(std::min<std::size_t>(room, most_text), 'x');
+    ASSERT_GT(encode_body(what).size(), frame);
+  }
+  body = encode_body(what);
+  ASSERT_EQ(body.size(), most_bytes);
+  EXPECT_FALSE(decode(told()));
+  EXPECT_TRUE(decode_kept(told())) << decode_kept(told()).error().public_text;
+}
+
 }  // namespace
 }  // namespace hondana::analyses

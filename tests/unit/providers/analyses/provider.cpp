@@ -190,6 +190,21 @@ TEST_F(source_of_analyses, serves_by_prompt_only_what_is_final) {
   EXPECT_THAT(text(by_prompt_of("高い")), HasSubstr("There is no final analysis"));
 }
 
+TEST_F(source_of_analyses, finds_by_prompt_what_is_final_behind_many_that_are_not) {
+  const auto id = put("埋もれた");
+  std::set<std::string> hidden;
+  for (int i = 0; i < 450; ++i) {
+    auto what = test::made_analysis("埋もれた", i % 2 == 0 ? 0.1 : 0.95);
+    what.asked.options = value::object{{"seed", i}};
+    *clock_.ahead += 1ms;
+    const auto made = test::put_into(*kept_, what);
+    if (i % 2 != 0) hidden.insert(analysis_uri(made));
+  }
+  EXPECT_THAT(text(by_prompt_of("埋もれた") + "?format=json", without(hidden)), HasSubstr(id));
+  hidden.insert(analysis_uri(id));
+  EXPECT_THAT(text(by_prompt_of("埋もれた"), without(hidden)), HasSubstr("There is no final analysis"));
+}
+
 TEST_F(source_of_analyses, has_a_version_that_changes_when_it_becomes_stale) {
   const auto id = put("版");
   const auto first = read(analysis_uri(id));

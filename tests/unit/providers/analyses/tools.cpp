@@ -240,6 +240,7 @@ TEST_F(tools_of_analyses, refuse_bad_input_by_its_place) {
       {R"({"analysis":{"prompt":"p","totals":{"cost":-1}}})", "cost"},
       {R"({"analysis":{"prompt":"p","rounds":[{"number":2},{"number":1}]}})", "rounds[1]"},
       {R"({"analysis":{"prompt":"p","task":"huge"}})", "task"},
+      {R"({"analysis":{"prompt":"p","options":{"seeds":[1,18446744073709551615]}}})", "options.seeds[1]"},
       {R"({"analysis":"p"})", "analysis"},
       {R"({"ticket":"no ticket","analysis":{"prompt":"p"}})", "ticket"},
       {R"({"step":"part","analysis":{"prompt":"p"}})", "ticket"},
@@ -263,6 +264,8 @@ TEST_F(tools_of_analyses, refuse_bad_input_by_its_place) {
   EXPECT_THAT(answer_of("analysis_invalidate", R"({"id":"a"})"), AllOf(HasSubstr("isError\":true"), HasSubstr("id")));
   EXPECT_THAT(answer_of("analysis_claim", R"({"prompt":""})"), HasSubstr("isError\":true"));
   EXPECT_THAT(answer_of("analysis_claim", R"({"prompt":"p","leaseMs":1})"), HasSubstr("leaseMs"));
+  EXPECT_THAT(answer_of("analysis_get", R"({"prompt":"p","options":{"seed":9223372036854775808}})"),
+              AllOf(HasSubstr("options.seed"), HasSubstr("write it as a string")));
   // By their characters they would do.
   std::string many;
   for (int i = 0; i < 100; ++i) many += "議";
@@ -332,6 +335,26 @@ TEST_F(tools_of_analyses, mask_secrets_as_reads_do) {
               AllOf(HasSubstr("鍵は"), Not(HasSubstr(front))));
 }
 
+TEST_F(tools_of_analyses, mask_connection_strings_so_that_the_json_around_them_stays_json) {
+  for (const std::string secret :
+       {"var c = \"Server=db;User Id=app;Password=S3cretPw\";", "Server=db;Password=\"S3cretPw\";Timeout=3",
+        "postgres \"host=db user=app password=S3cretPw\"", "export X=\"host=db;pwd=S3cretPw\"",
+        "password = \"\" and Server=db;Password=S3cretPw\nbehind it"}) {
+    auto what = test::made_analysis("接続: " + secret);
+    what.consensus->content = secret;
+    const auto id = test::put_into(*kept_, what);
+    const auto got = call("analysis_get", value::object{{"uri", analysis_uri(id)}});
+    EXPECT_EQ(at(got, "outcome"), "fresh") << said(got);
+    EXPECT_THAT(said(got), Not(HasSubstr("S3cret")));
+    const auto answer = value::parse(read(analysis_uri(id) + "?format=json"));
+    const auto json = answer->string_at("/result/contents/0/text");
+    ASSERT_TRUE(json) << answer->to_text();
+    EXPECT_TRUE(value::parse(*json)) << *json;
+    EXPECT_THAT(*json, Not(HasSubstr("S3cret")));
+    EXPECT_THAT(read(vote_uri(id, "a")), HasSubstr("結論は"));
+  }
+}
+
 class restricted_tools : public tools_of_analyses {
  protected:
   void SetUp() override {}
@@ -358,6 +381,7 @@ TEST_F(restricted_tools, find_and_forget_nothing_that_rules_hide) {
   serve(how);
   const auto id = test::put_into(*kept_, test::made_analysis("隠された", 0.95, "s"));
   EXPECT_EQ(at(call("analysis_get", question("隠された")), "outcome"), "missing");
+  EXPECT_EQ(kept_->counted()->of(analyses::task_type::basic).hits, 0u) << "statistics tell nothing of it either";
   EXPECT_THAT(said(call("analysis_get", value::object{{"uri", analysis_uri(id)}})), HasSubstr("There is no such analysis"));
   const auto claimed = call("analysis_claim", question("隠された"));
   EXPECT_EQ(at(claimed, "outcome"), "claimed") << "it computes its own: " << said(claimed);

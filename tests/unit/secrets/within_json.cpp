@@ -1,0 +1,62 @@
+/// Secrets in texts that stand in JSON, with its escapes.
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <hondana/value.hpp>
+
+#include "secrets/redactor.hpp"
+#include "unit/secrets/corpus.hpp"
+
+namespace {
+
+using namespace hondana;
+using secrets::policy;
+using secrets::redactor;
+using test::lots;
+
+std::string masked_json(std::string text) {
+  redactor(policy::text, text).mask(text);
+  return text;
+}
+
+std::string in_json(const std::string& text) { return value(value::object{{"text", text}}).to_text(); }
+
+TEST(secrets_within_json, are_masked_so_that_it_stays_json) {
+  for (const auto& shape : test::secret_shapes()) {
+    lots from(77);
+    for (int i = 0; i < 20; ++i) {
+      const auto one = shape.draw(from);
+      for (const auto& [before, after] :
+           {std::pair<std::string, std::string>{"", ""}, {"x = \"", "\";\n"}, {"say '", "'\n"}, {"a\n", "\nb\n"}}) {
+        const auto once = masked_json(in_json(before + one.text() + after));
+        EXPECT_TRUE(value::parse(once)) << shape.name << ": " << once;
+        EXPECT_EQ(masked_json(once), once) << shape.name;
+      }
+    }
+  }
+}
+
+TEST(secrets_within_json, of_connection_strings_end_with_their_escaped_quotes) {
+  for (const auto& [before, secret, after] :
+       std::vector<std::array<std::string, 3>>{{"var c = \"Server=db;User Id=app;Password=", "S3cretPw", "\";"},
+                                               {"postgres \"host=db user=app password=", "S3cretPw", "\""},
+                                               {"export X=\"host=db;pwd=", "S3cretPw", "\""},
+                                               {"Server=db;Password=\"", "S3cretPw", "\";Timeout=3"},
+                                               {"Server=db;Password=", "S3cret\\", "\";Timeout=3"},
+                                               {"Server=db;Password=", "{S3cr", ""}}) {
+    const auto once = masked_json(in_json(before + secret + after));
+    const auto read = value::parse(once);
+    ASSERT_TRUE(read) << once;
+    const auto* text = read->find("text")->as_string();
+    EXPECT_TRUE(text->starts_with(before)) << once;
+    EXPECT_TRUE(text->ends_with(after)) << once;
+    EXPECT_EQ(text->find("S3cr"), std::string::npos) << once;
+  }
+  EXPECT_EQ(masked_json(in_json("password = \"\"")), in_json("password = \"\""));
+}
+
+}  // namespace
