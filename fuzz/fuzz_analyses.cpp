@@ -73,7 +73,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else {
     read_replies(text, 1 + data[0] / 2);
   }
-  static_cast<void>(analyses::ticket_spelled(text));
+  if (const auto ticket = analyses::ticket_spelled(text)) {
+    const auto again = analyses::ticket_spelled(analyses::spelled(*ticket));
+    demand(again && *again == *ticket);
+  }
   static_cast<void>(analyses::digest_spelled(text));
   return 0;
 }

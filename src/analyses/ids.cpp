@@ -1,6 +1,8 @@
 /// Making ids.
 #include "analyses/ids.hpp"
 
+#include <nettle/memops.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -13,6 +15,12 @@ namespace {
 constexpr std::int64_t newest = (std::int64_t{1} << 48) - 1;
 constexpr std::size_t random_in_id = (digits_of_id - digits_of_time) / 2;
 
+result<std::string> drawn_digits(std::size_t count_of_bytes) {
+  auto drawn = bytes::random_bytes(count_of_bytes);
+  if (!drawn) return drawn;
+  return bytes::to_hex(*drawn);
+}
+
 bool is_hex(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
 }  // namespace
@@ -21,10 +29,16 @@ bool is_id(std::string_view text) noexcept {
   return text.size() == digits_of_id && std::all_of(text.begin(), text.end(), is_hex);
 }
 
-result<std::string> random_digits() {
-  auto drawn = bytes::random_bytes(random_in_id);
-  if (!drawn) return drawn;
-  return bytes::to_hex(*drawn);
+bool is_secret(std::string_view text) noexcept {
+  return text.size() == digits_of_secret && std::all_of(text.begin(), text.end(), is_hex);
+}
+
+result<std::string> random_digits() { return drawn_digits(random_in_id); }
+
+result<std::string> secret_digits() { return drawn_digits(digits_of_secret / 2); }
+
+bool is_same_secret(std::string_view a, std::string_view b) noexcept {
+  return a.size() == digits_of_secret && b.size() == digits_of_secret && memeql_sec(a.data(), b.data(), digits_of_secret) != 0;
 }
 
 std::string digits_of(std::int64_t time) {

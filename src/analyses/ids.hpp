@@ -11,10 +11,16 @@ namespace hondana::analyses {
 
 inline constexpr std::size_t digits_of_id = 32;
 inline constexpr std::size_t digits_of_time = 12;
+inline constexpr std::size_t digits_of_secret = 16;
 
 [[nodiscard]] bool is_id(std::string_view text) noexcept;
+[[nodiscard]] bool is_secret(std::string_view text) noexcept;
 /// The 20 digits behind the time. Errors: internal: the system has no random numbers.
 [[nodiscard]] result<std::string> random_digits();
+/// What only the holder of a claim knows, 16 digits. Errors: as `random_digits`.
+[[nodiscard]] result<std::string> secret_digits();
+/// Whether both are the same secret; what is none never is. How long it takes says nothing of either.
+[[nodiscard]] bool is_same_secret(std::string_view a, std::string_view b) noexcept;
 /// The 12 digits of a time, milliseconds since 1970.
 [[nodiscard]] std::string digits_of(std::int64_t time);
 

@@ -6,12 +6,11 @@
 #include <utility>
 
 #include "analyses/analysis_json.hpp"
+#include "analyses/ids.hpp"
 #include "json/utf8.hpp"
 
 namespace hondana::analyses {
 namespace {
-
-constexpr std::size_t id_digits = 32;
 
 /// The beginning of a prompt as one line.
 std::string title_of(const std::string& prompt) {
@@ -34,20 +33,18 @@ result<analysis> analysis_of(const entry& what) {
   return out;
 }
 
-std::string spelled(const ticket& what) { return what.id + '.' + std::to_string(what.token); }
+std::string spelled(const ticket& what) { return what.id + '.' + std::to_string(what.token) + '.' + what.secret; }
 
 result<ticket> ticket_spelled(std::string_view text) {
-  ticket out;
-  const auto* const end = text.data() + text.size();
-  const bool has_id = text.size() > id_digits + 1 && text[id_digits] == '.' &&
-                      std::all_of(text.begin(), text.begin() + id_digits,
-                                  [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
-  if (has_id) {
-    out.id = text.substr(0, id_digits);
-    const auto [stop, error] = std::from_chars(text.data() + id_digits + 1, end, out.token);
+  const auto first = text.find('.'), last = text.rfind('.');
+  if (first != last && is_id(text.substr(0, first)) && is_secret(text.substr(last + 1))) {
+    ticket out{std::string(text.substr(0, first)), 0, std::string(text.substr(last + 1))};
+    const auto* const end = text.data() + last;
+    const auto [stop, error] = std::from_chars(text.data() + first + 1, end, out.token);
     if (error == std::errc() && stop == end) return out;
   }
-  return fail(errc::invalid_argument, "a ticket is what a claim has given out, as ID.NUMBER");
+  return fail(errc::invalid_argument,
+              "a ticket is what a claim has given out, as ID.NUMBER.SECRET; give the whole of it, or claim again");
 }
 
 result<putting> prepare(const analysis& what, status how) {

@@ -57,14 +57,16 @@ struct entry {
 [[nodiscard]] result<analysis> analysis_of(const entry& what);
 
 /// Who may write: the fencing token rises with each claim of a store, and only the one that was given out last for a key, and
-/// whose lease has not ended, may write under it.
+/// whose lease has not ended, may write under it. Its secret makes a ticket one that cannot be guessed: ids stand in lists, and
+/// whoever has a token knows those before and behind it.
 struct ticket {
   std::string id{};  ///< Of the analysis that is computed.
   std::uint64_t token = 0;
+  std::string secret{};  ///< 16 hexadecimal digits that stand beside the claim, and in nothing that is read.
 
   bool operator==(const ticket&) const = default;
 };
-/// "ID.TOKEN", as a tool hands it out, and back. Errors: invalid_argument.
+/// "ID.TOKEN.SECRET", as a tool hands it out, and back. Errors: invalid_argument.
 [[nodiscard]] std::string spelled(const ticket& what);
 [[nodiscard]] result<ticket> ticket_spelled(std::string_view text);
 
@@ -233,9 +235,9 @@ class store {
   /// Resources that analyses are based on, with the versions: those whose URI follows `after`, in order.
   [[nodiscard]] virtual result<std::vector<basis>> bases(std::string_view after, std::size_t most) const = 0;
 
-  // Computing. Errors of those with a ticket: access_denied where it is not the last for its key, its lease has ended and
-  // somebody else has claimed, it was put, failed or given up already, or what it is based on was invalidated: nothing is
-  // written. A lease that has ended and that nobody else has taken is as good as a live one.
+  // Computing. Errors of those with a ticket: access_denied where it is not the last for its key, its secret is another,
+  // its lease has ended and somebody else has claimed, it was put, failed or given up already, or what it is based on was
+  // invalidated: nothing is written. A lease that has ended and that nobody else has taken is as good as a live one.
 
   /// Errors besides: overloaded: `most_claims` are computed at the same time.
   [[nodiscard]] virtual result<claimed> claim(const wish& what) = 0;

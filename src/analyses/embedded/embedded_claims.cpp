@@ -64,10 +64,17 @@ result<void> embedded_store::release(std::string_view of) {
   return (*ending)->run();
 }
 
-result<void> embedded_store::insert(ledger& in, const wish& what, const std::string& id) {
+result<void> embedded_store::forgive(std::string_view of) {
+  auto forgiving = writer_.ask("DELETE FROM failures WHERE key=?1");
+  if (!forgiving) return tl::unexpected(std::move(forgiving.error()));
+  (*forgiving)->bind(1, of);
+  return (*forgiving)->run();
+}
+
+result<void> embedded_store::insert(ledger& in, const wish& what, const ticket& by) {
   const auto begun = prepared_for(what);
   if (!begun) return tl::unexpected(begun.error());
-  const auto raw = raw_id(id);
+  const auto raw = raw_id(by.id);
   const auto until = in.now + what.lease.count();
   const auto& about = begun->about;
   {
@@ -83,13 +90,15 @@ result<void> embedded_store::insert(ledger& in, const wish& what, const std::str
   }
   const auto seq = writer_.on.last_row();
   if (auto done = replace_body(seq, begun->body); !done) return done;
-  if (auto done = index(id, what.tags, what.asked.context); !done) return done;
+  if (auto done = index(by.id, what.tags, what.asked.context); !done) return done;
   ++in.entries;
   in.bytes += static_cast<std::int64_t>(about.bytes);
-  auto claiming = writer_.ask("INSERT OR REPLACE INTO claims VALUES(?1, ?2, ?3, ?4, ?5)");
+  auto claiming =
+      writer_.ask("INSERT OR REPLACE INTO claims(key, id, token, who, until, secret) VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
   if (!claiming) return tl::unexpected(std::move(claiming.error()));
-  (*claiming)->bind(1, std::string_view(what.of.all)).bind(2, std::string_view(raw)).bind(3, in.token);
-  (*claiming)->bind_text(4, std::string_view(what.who).substr(0, longest_who)).bind(5, until);
+  (*claiming)->bind(1, std::string_view(what.of.all)).bind(2, std::string_view(raw));
+  (*claiming)->bind(3, static_cast<std::int64_t>(by.token));
+  (*claiming)->bind_text(4, std::string_view(what.who).substr(0, longest_who)).bind(5, until).bind_text(6, by.secret);
   return (*claiming)->run();
 }
 
@@ -97,6 +106,8 @@ result<claimed> embedded_store::claim(const wish& what) {
   if (auto checked = check(what); !checked) return tl::unexpected(std::move(checked.error()));
   const auto random = random_digits();
   if (!random) return tl::unexpected(random.error());
+  const auto secret = secret_digits();
+  if (!secret) return tl::unexpected(secret.error());
   return write<claimed>([&](ledger& in) -> result<claimed> {
     claimed out;
     auto there = answer_in(writer_, what.of.all, in.now);
@@ -141,10 +152,11 @@ result<claimed> embedded_store::claim(const wish& what) {
     if (!claims) return tl::unexpected(claims.error());
     if (*claims >= static_cast<std::int64_t>(most_claims)) return too_many_claims();
     ++in.token;
-    const auto id = digits_of(in.now) + *random;
-    if (auto noted = note(in, change::kind::claimed, id, what.of.all); !noted) return tl::unexpected(std::move(noted.error()));
-    if (auto done = insert(in, what, id); !done) return tl::unexpected(std::move(done.error()));
-    out.by = ticket{id, static_cast<std::uint64_t>(in.token)};
+    const ticket by{digits_of(in.now) + *random, static_cast<std::uint64_t>(in.token), *secret};
+    if (auto noted = note(in, change::kind::claimed, by.id, what.of.all); !noted)
+      return tl::unexpected(std::move(noted.error()));
+    if (auto done = insert(in, what, by); !done) return tl::unexpected(std::move(done.error()));
+    out.by = by;
     out.until = instant(milliseconds(in.now) + what.lease);
     return out;
   });
@@ -155,13 +167,14 @@ result<embedded_store::row> embedded_store::claimed_by(const ticket& by, std::in
   if (!found) return tl::unexpected(std::move(found.error()));
   if (!*found) return no_such_claim();
   if ((*found)->about.how != status::computing) return already_put();
-  auto asking = writer_.ask("SELECT token, until FROM claims WHERE key=?1 AND id=?2");
+  auto asking = writer_.ask("SELECT token, until, secret FROM claims WHERE key=?1 AND id=?2");
   if (!asking) return tl::unexpected(std::move(asking.error()));
   const auto raw = raw_id(by.id);
   (*asking)->bind(1, std::string_view((*found)->about.of.all)).bind(2, std::string_view(raw));
   const auto more = (*asking)->step();
   if (!more) return tl::unexpected(more.error());
   if (!*more || static_cast<std::uint64_t>((*asking)->number(0)) != by.token) return no_such_claim();
+  if (!is_same_secret((*asking)->bytes(2), by.secret)) return no_such_claim();
   until = (*asking)->number(1);
   return std::move(**found);
 }
@@ -266,10 +279,7 @@ result<summary> embedded_store::put(const ticket& by, const putting& what) {
     }
     if (auto done = release(what.about.of.all); !done) return tl::unexpected(std::move(done.error()));
     if (auto done = replace_others(in, found->seq, out); !done) return tl::unexpected(std::move(done.error()));
-    auto forgiving = writer_.ask("DELETE FROM failures WHERE key=?1");
-    if (!forgiving) return tl::unexpected(std::move(forgiving.error()));
-    (*forgiving)->bind(1, std::string_view(what.about.of.all));
-    if (auto done = (*forgiving)->run(); !done) return tl::unexpected(std::move(done.error()));
+    if (auto done = forgive(what.about.of.all); !done) return tl::unexpected(std::move(done.error()));
     return out;
   });
 }

@@ -79,11 +79,13 @@ class embedded_store final : public store {
 
   [[nodiscard]] result<row> claimed_by(const ticket& by, std::int64_t& until);
   [[nodiscard]] result<void> note(ledger& in, change::kind what, std::string_view id, std::string_view of);
-  [[nodiscard]] result<void> insert(ledger& in, const wish& what, const std::string& id);
+  [[nodiscard]] result<void> insert(ledger& in, const wish& what, const ticket& by);
   [[nodiscard]] result<void> index(std::string_view id, const std::vector<std::string>& tags,
                                    const std::vector<basis>& context);
   [[nodiscard]] result<void> replace_body(std::int64_t seq, const std::string& body);
   [[nodiscard]] result<void> release(std::string_view of);
+  /// Forgets the failure of a key.
+  [[nodiscard]] result<void> forgive(std::string_view of);
   /// What was whole under its key before goes; what is final only for what is final.
   [[nodiscard]] result<void> replace_others(ledger& in, std::int64_t seq, const summary& by);
   [[nodiscard]] result<void> remove(ledger& in, const row& which, change::kind why);

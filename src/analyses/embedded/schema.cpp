@@ -1,6 +1,8 @@
 /// The tables themselves.
 #include "analyses/embedded/schema.hpp"
 
+#include <array>
+
 namespace hondana::analyses {
 namespace {
 
@@ -25,14 +27,19 @@ CREATE INDEX tags_of ON tags(id);
 CREATE TABLE bases(uri TEXT NOT NULL, version TEXT NOT NULL, id BLOB NOT NULL, PRIMARY KEY(uri, version, id)) WITHOUT ROWID;
 CREATE INDEX bases_of ON bases(id);
 CREATE TABLE providers(name TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE claims(key BLOB PRIMARY KEY, id BLOB NOT NULL, token INTEGER NOT NULL, who TEXT NOT NULL, until INTEGER NOT NULL)
-  WITHOUT ROWID;
+CREATE TABLE claims(key BLOB PRIMARY KEY, id BLOB NOT NULL, token INTEGER NOT NULL, who TEXT NOT NULL, until INTEGER NOT NULL,
+  secret TEXT NOT NULL DEFAULT '') WITHOUT ROWID;
 CREATE TABLE failures(key BLOB PRIMARY KEY, until INTEGER NOT NULL, why TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE changes(number INTEGER PRIMARY KEY, what INTEGER NOT NULL, id BLOB NOT NULL, key BLOB NOT NULL);
 CREATE TABLE counts(task INTEGER PRIMARY KEY, hits INTEGER NOT NULL, stale_hits INTEGER NOT NULL, misses INTEGER NOT NULL,
   failures INTEGER NOT NULL, computed INTEGER NOT NULL, below INTEGER NOT NULL, cost_saved REAL NOT NULL,
   cost_spent REAL NOT NULL, milliseconds_saved INTEGER NOT NULL, milliseconds_spent INTEGER NOT NULL);
 )sql";
+
+// Tickets had no secret in version 1, and hold no longer: their leases end, so that others may claim at once.
+constexpr std::array<const char*, 1> upgrades{
+    "ALTER TABLE claims ADD COLUMN secret TEXT NOT NULL DEFAULT ''; UPDATE claims SET until=0; "
+    "UPDATE entries SET expires=0, gone=0 WHERE how=0"};
 
 constexpr const char* settings =
     "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA journal_size_limit=67108864; PRAGMA temp_store=MEMORY; "
@@ -46,11 +53,11 @@ const sqlite::file_kind& kind_of_file() noexcept {
       .purpose = "keep analyses",
       .user = "another process has been opening that file for too long",
       .application = 0x686e6441,  // "hndA"
-      .version = 1,
+      .version = 2,
       .schema = tables,
       .before = "PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL",
       .settings = settings,
-      .upgrades = {},
+      .upgrades = upgrades,
       .is_shared = true,
   };
   return kind;

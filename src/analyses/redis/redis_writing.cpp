@@ -74,6 +74,8 @@ result<claimed> redis_store::claim(const wish& what) {
   if (auto checked = analyses::check(what); !checked) return tl::unexpected(std::move(checked.error()));
   const auto random = random_digits();
   if (!random) return tl::unexpected(random.error());
+  const auto secret = secret_digits();
+  if (!secret) return tl::unexpected(secret.error());
   const auto begun = prepared_for(what);
   if (!begun) return tl::unexpected(begun.error());
   const auto task = std::to_string(static_cast<int>(what.task)), lease = std::to_string(what.lease.count());
@@ -83,7 +85,7 @@ result<claimed> redis_store::claim(const wish& what) {
   // The same random digits again are the same claim again.
   const auto said = run(script::claim,
                         {what.of.all, what.of.prompt, task, begun->about.title, what.session, tags, context, who, lease,
-                         what.is_forced ? "1" : "0", *random, begun->body, at_most, anew},
+                         what.is_forced ? "1" : "0", *random, begun->body, at_most, anew, *secret},
                         repeating::harmless);
   if (!said) return tl::unexpected(said.error());
   claimed out;
@@ -91,7 +93,7 @@ result<claimed> redis_store::claim(const wish& what) {
   out.there = answer_in(there);
   if (said->at(1).what == reply::kind::text) return too_many_claims();
   if (const auto& got = said->at(1); !got.is_null()) {
-    out.by = ticket{got.at(0).text, static_cast<std::uint64_t>(got.at(1).as_number())};
+    out.by = ticket{got.at(0).text, static_cast<std::uint64_t>(got.at(1).as_number()), *secret};
     out.until = instant(milliseconds(got.at(2).as_number()));
     // Asked again, it finds itself.
     if (out.there.claim && out.there.claim->id == out.by->id) {
@@ -108,7 +110,7 @@ result<instant> redis_store::renew(const ticket& by, milliseconds lease) {
   if (auto checked = check_lease(lease); !checked) return tl::unexpected(std::move(checked.error()));
   if (!is_id(by.id)) return no_such_claim();
   const auto token = std::to_string(by.token), how_long = std::to_string(lease.count());
-  const auto said = run(script::renew, {by.id, token, how_long}, repeating::harmless);
+  const auto said = run(script::renew, {by.id, token, by.secret, how_long}, repeating::harmless);
   if (!said) return tl::unexpected(said.error());
   if (said->at(0).text != "ok") return refused_ticket(*said);
   return instant(milliseconds(said->at(1).as_number()));
@@ -132,7 +134,7 @@ result<summary> redis_store::put(const ticket& by, const putting& what) {
   const auto said = run(script::put, {by.id,       token,         about.of.all, about.of.prompt, how,   task,
                                       about.title, about.session, confidence,   agreement,       cost,  took,
                                       rounds,      providers,     tags,         names,           fresh, stale,
-                                      *random,     what.body,     at_most},
+                                      *random,     what.body,     at_most,      by.secret},
                         repeating::harmless);
   if (!said) return tl::unexpected(said.error());
   if (said->at(0).text != "ok") return refused_ticket(*said);
@@ -143,7 +145,7 @@ result<void> redis_store::fail(const ticket& by, std::string_view why, milliseco
   if (!is_id(by.id)) return no_such_claim();
   const auto token = std::to_string(by.token), kept = kept_reason(why),
              how_long = std::to_string(std::max(milliseconds(0), remembered).count());
-  const auto said = run(script::fail, {by.id, token, kept, how_long}, repeating::harmful);
+  const auto said = run(script::fail, {by.id, token, by.secret, kept, how_long}, repeating::harmful);
   if (!said) return tl::unexpected(said.error());
   if (said->at(0).text != "ok") return refused_ticket(*said);
   return {};

@@ -84,12 +84,12 @@ local function answer(key)
   end
   return {n(now), entry, claim, failure}, fresh
 end
-local function holder(id, token)
+local function holder(id, token, secret)
   local f = redis.call('HMGET', R .. 'e:' .. id, 'k', 'h')
   if not f[1] then return nil, 'none' end
   if f[2] ~= '0' then return nil, 'put' end
-  local l = redis.call('HMGET', R .. 'l:' .. f[1], 'id', 'token', 'until')
-  if l[1] ~= id or l[2] ~= token then return nil, 'none' end
+  local l = redis.call('HMGET', R .. 'l:' .. f[1], 'id', 'token', 'until', 'secret')
+  if l[1] ~= id or l[2] ~= token or not l[4] or l[4] ~= secret then return nil, 'none' end
   return f[1], tonumber(l[3])
 end
 local function versions(uri, most)
@@ -186,12 +186,12 @@ return {last, first and first[1] or '0-0', ARGV[1] == '0' and {} or redis.call('
 )lua";
 
 // KEY, prompt, task, title, session, tags, what it is based on, who, lease, whether forced, 20 random digits, body, how many
-// claims, whether also where there is a fresh one
+// claims, whether also where there is a fresh one, secret of the ticket
 constexpr const char* claim_script = R"lua(
 local key, session, random, body = ARGV[1], ARGV[5], ARGV[11], ARGV[12]
 local there, fresh = answer(key)
-local l = redis.call('HMGET', R .. 'l:' .. key, 'id', 'token', 'until')
-if l[1] and string.sub(l[1], 13) == random then return {there, l} end
+local l = redis.call('HMGET', R .. 'l:' .. key, 'id', 'token', 'until', 'secret')
+if l[1] and string.sub(l[1], 13) == random and l[4] == ARGV[15] then return {there, {l[1], l[2], l[3]}} end
 if l[1] and tonumber(l[3]) > now then return {there, false} end
 if ARGV[10] ~= '1' and ((fresh and ARGV[14] ~= '1') or there[4]) then return {there, false} end
 if not l[1] and redis.call('ZCARD', R .. 'claims') >= tonumber(ARGV[13]) then return {there, 'full'} end
@@ -229,17 +229,17 @@ for _, one in ipairs(context) do
   redis.call('ZADD', R .. 'u:' .. one[1], 0, one[2] .. '\31' .. id)
   redis.call('ZADD', R .. 'uris', 0, one[1])
 end
-redis.call('HSET', R .. 'l:' .. key, 'id', id, 'token', n(token), 'until', n(ending), 'who', ARGV[8])
+redis.call('HSET', R .. 'l:' .. key, 'id', id, 'token', n(token), 'until', n(ending), 'who', ARGV[8], 'secret', ARGV[15])
 redis.call('ZADD', R .. 'claims', n(ending), key)
 redis.call('HINCRBY', R .. 'state', 'bytes', #body)
 return {there, {id, n(token), n(ending)}}
 )lua";
 
-// ID, token, lease
+// ID, token, secret, lease
 constexpr const char* renew_script = R"lua(
-local key, held = holder(ARGV[1], ARGV[2])
+local key, held = holder(ARGV[1], ARGV[2], ARGV[3])
 if not key then return {held} end
-local last = math.max(held, now + tonumber(ARGV[3]))
+local last = math.max(held, now + tonumber(ARGV[4]))
 local ending = n(last)
 redis.call('HSET', R .. 'l:' .. key, 'until', ending)
 redis.call('ZADD', R .. 'claims', ending, key)
@@ -249,12 +249,12 @@ return {'ok', ending}
 )lua";
 
 // ID, token, KEY, prompt, how, task, title, session, confidence, agreement, cost, took, rounds, providers, tags, names, fresh
-// or lease, stale, 20 random digits, body
+// or lease, stale, 20 random digits, body, how many names of providers, secret
 constexpr const char* put_script = R"lua(
 local id, how, session, body = ARGV[1], ARGV[5], ARGV[8], ARGV[20]
 local e = R .. 'e:' .. id
 if redis.call('HGET', e, 'j') == ARGV[19] then return {'ok', {id, summary(id), ''}} end
-local key, ending = holder(id, ARGV[2])
+local key, ending = holder(id, ARGV[2], ARGV[22])
 if not key then return {ending} end
 local old = redis.call('HMGET', e, 'p', 's', 'G', 'b')
 if key ~= ARGV[3] or old[1] ~= ARGV[4] then return {'other'} end
@@ -300,14 +300,14 @@ end
 return {'ok', {id, summary(id), ''}}
 )lua";
 
-// ID, token, why, for how long it is remembered
+// ID, token, secret, why, for how long it is remembered
 constexpr const char* fail_script = R"lua(
-local key, why = holder(ARGV[1], ARGV[2])
+local key, why = holder(ARGV[1], ARGV[2], ARGV[3])
 if not key then return {why} end
 drop(ARGV[1], '3')
-local long = tonumber(ARGV[4])
+local long = tonumber(ARGV[5])
 if long > 0 then
-  redis.call('SET', R .. 'n:' .. key, ARGV[3], 'PX', n(long))
+  redis.call('SET', R .. 'n:' .. key, ARGV[4], 'PX', n(long))
   redis.call('ZADD', R .. 'failures', n(now + long), key)
 end
 return {'ok'}

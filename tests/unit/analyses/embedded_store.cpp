@@ -269,8 +269,42 @@ TEST_F(embedded_analyses, of_older_versions_are_brought_up_to_this_one) {
       << "all of an upgrade or nothing";
 }
 
-TEST_F(embedded_analyses, are_of_version_one_as_long_as_their_tables_are_these) {
-  EXPECT_EQ(kind_of_file().version, 1);
+TEST_F(embedded_analyses, of_before_tickets_had_secrets_are_kept_and_their_claims_end) {
+  const auto what = small_analysis("claimed before");
+  ticket before;
+  {
+    const auto kept = open();
+    put(*kept, small_analysis("put before"));
+    before = good(kept->claim(wish_for(what, std::chrono::hours(1)))).by.value_or(ticket());
+    good(kept->fail(*good(kept->claim(wish_for(small_analysis("failed before")))).by, "down", std::chrono::hours(1)));
+  }
+  {
+    // As version 1 had it.
+    auto old = good(sqlite::connection::open(options_.path, "x"));
+    ASSERT_TRUE(
+        old.run("ALTER TABLE claims RENAME TO newer; CREATE TABLE claims(key BLOB PRIMARY KEY, id BLOB NOT NULL, token "
+                "INTEGER NOT NULL, who TEXT NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID; INSERT INTO claims SELECT "
+                "key, id, token, who, until FROM newer; DROP TABLE newer; PRAGMA user_version=1"));
+    EXPECT_EQ(good(old.number("SELECT count(*) FROM claims")), 1);
+  }
+  const auto kept = open();
+  EXPECT_EQ(log_, "");
+  EXPECT_EQ(good(kept->look(key_of(small_analysis("put before").asked))).what, answer::kind::fresh);
+  EXPECT_EQ(good(kept->look(key_of(small_analysis("failed before").asked))).what, answer::kind::failed);
+  for (const auto& secret : {before.secret, std::string(), std::string(16, '0')})
+    EXPECT_FALSE(kept->put(ticket{before.id, before.token, secret}, putting_of(what))) << "as it was, " << secret;
+  EXPECT_FALSE(good(kept->get(before.id)));
+  EXPECT_EQ(good(kept->look(key_of(what.asked))).what, answer::kind::missing);
+  const auto by = good(kept->claim(wish_for(what))).by;
+  ASSERT_TRUE(by) << "nobody waits for a lease whose ticket holds no longer";
+  EXPECT_GT(by->token, before.token);
+  good(kept->put(*by, putting_of(what)));
+  EXPECT_EQ(good(kept->facts()).entries, 2u);
+  EXPECT_EQ(good(kept->facts()).claims, 0u);
+}
+
+TEST_F(embedded_analyses, are_of_version_two_as_long_as_their_tables_are_these) {
+  EXPECT_EQ(kind_of_file().version, 2);
   EXPECT_TRUE(kind_of_file().is_shared);
 }
 

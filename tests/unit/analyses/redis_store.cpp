@@ -257,6 +257,22 @@ TEST(analyses_in_redis, are_there_after_the_server_was_killed_and_started_again)
   put_into(*kept, small_analysis("after"));
 }
 
+TEST(analyses_in_redis, claimed_before_tickets_had_secrets_are_put_by_nobody) {
+  redis_server server;
+  const auto kept = good(open_redis(server.options()));
+  const auto what = small_analysis("x");
+  const auto by = good(kept->claim(wish_for(what, std::chrono::minutes(5)))).by;
+  ASSERT_TRUE(by);
+  ASSERT_EQ(server.ask({"EVAL", "return redis.call('HDEL', redis.call('KEYS', '*:l:*')[1], 'secret')", "0"}), "1");
+  for (const auto& secret : {by->secret, std::string()}) {
+    const ticket before{by->id, by->token, secret};
+    EXPECT_FALSE(kept->put(before, putting_of(what)));
+    EXPECT_FALSE(kept->renew(before, std::chrono::minutes(1)));
+    EXPECT_FALSE(kept->fail(before, "no", milliseconds(0)));
+  }
+  EXPECT_EQ(good(kept->look(key_of(what.asked))).what, answer::kind::computing);
+}
+
 TEST(analyses_in_redis, in_a_server_without_memory_are_refused_and_what_is_there_stays) {
   redis_server server({"--maxmemory", "6mb", "--maxmemory-policy", "noeviction"});
   const auto kept = good(open_redis(server.options()));

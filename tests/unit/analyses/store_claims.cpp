@@ -80,8 +80,8 @@ TEST_P(store_contract, takes_what_is_late_as_long_as_nobody_else_has_claimed) {
 TEST_P(store_contract, refuses_tickets_that_are_none) {
   const auto what = small_analysis("x");
   const auto by = claim(what);
-  for (const auto& wrong :
-       {ticket{by.id, by.token + 1}, ticket{by.id, 0}, ticket{std::string(32, '0'), by.token}, ticket{"x", 1}}) {
+  for (const auto& wrong : {ticket{by.id, by.token + 1, by.secret}, ticket{by.id, 0, by.secret},
+                            ticket{std::string(32, '0'), by.token, by.secret}, ticket{"x", 1, by.secret}, ticket{"x", 1, ""}}) {
     const auto refused = store_->put(wrong, putting_of(what));
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, errc::access_denied);
@@ -93,6 +93,47 @@ TEST_P(store_contract, refuses_tickets_that_are_none) {
   const auto twice = store_->put(by, putting_of(what));
   ASSERT_FALSE(twice);
   EXPECT_NE(twice.error().public_text.find("was put already"), std::string::npos);
+}
+
+/// Ids stand in lists, and tokens are counted, so that somebody with a ticket of his own knows both of a neighbour's.
+TEST_P(store_contract, refuses_tickets_that_are_guessed) {
+  const auto what = small_analysis("x");
+  const auto by = claim(what), own = claim(small_analysis("mine"));
+  ASSERT_EQ(by.secret.size(), 16u);
+  EXPECT_EQ(own.token, by.token + 1) << "what is guessed so is right";
+  EXPECT_NE(by.secret, own.secret);
+  const auto before = look(what);
+  const auto begun = good(store_->get(by.id));
+  ASSERT_TRUE(before.claim && begun);
+  for (const auto& guess : {own.secret, std::string(), std::string(16, '0'), by.secret.substr(0, 15), by.secret + '0',
+                            by.secret + by.secret, std::string("*"), std::string(1, '\0') + by.secret}) {
+    const ticket guessed{by.id, by.token, guess};
+    const auto is_refused = [&](const auto& got, const char* how) {
+      ASSERT_FALSE(got) << how << ' ' << guess;
+      EXPECT_EQ(got.error().code, errc::access_denied) << how;
+      EXPECT_NE(got.error().public_text.find("nothing was written. Claim again"), std::string::npos) << how;
+    };
+    is_refused(store_->put(guessed, putting_of(small_analysis("x", "false"))), "put");
+    is_refused(store_->put(guessed, putting_of(small_analysis("x", "false"), status::computing)), "part");
+    is_refused(store_->fail(guessed, "not so", std::chrono::hours(1)), "fail");
+    is_refused(store_->fail(guessed, {}, milliseconds(0)), "give_up");
+    is_refused(store_->renew(guessed, std::chrono::hours(1)), "renew");
+  }
+  const auto after = look(what);
+  EXPECT_EQ(after.what, answer::kind::computing);
+  ASSERT_TRUE(after.claim);
+  EXPECT_EQ(after.claim->id, by.id);
+  EXPECT_EQ(after.claim->until, before.claim->until);
+  const auto still = good(store_->get(by.id));
+  ASSERT_TRUE(still);
+  EXPECT_EQ(still->about, begun->about);
+  EXPECT_EQ(still->body, begun->body);
+  EXPECT_EQ(still->to_json().find(by.secret), std::string::npos) << "who reads it is told nothing";
+  if (!data_->is_in_memory()) store_ = data_->open();
+  good(store_->renew(by, std::chrono::minutes(10)));
+  good(store_->put(by, putting_of(what, status::computing)));
+  good(store_->put(by, putting_of(what)));
+  good(store_->fail(own, {}, milliseconds(0)));
 }
 
 TEST_P(store_contract, renews_a_lease) {
@@ -247,9 +288,30 @@ TEST_P(store_contract, remembers_so_many_names_of_providers_and_no_more) {
 TEST_P(store_contract, spells_tickets) {
   const auto by = claim(small_analysis("x"));
   EXPECT_EQ(good(ticket_spelled(spelled(by))), by);
-  for (const auto* wrong :
-       {"", "x", "fe6b1d0b3c1e00112233445566778899", "fe6b1d0b3c1e00112233445566778899.", "fe6b1d0b3c1e00112233445566778899.x",
-        "fe6b1d0b3c1e00112233445566778899.1 ", "FE6b1d0b3c1e00112233445566778899.1"})
+  const std::string id = "fe6b1d0b3c1e00112233445566778899", secret = "0123456789abcdef";
+  EXPECT_EQ(spelled({id, 12, secret}), "fe6b1d0b3c1e00112233445566778899.12.0123456789abcdef");
+  EXPECT_EQ(good(ticket_spelled(id + ".12." + secret)), (ticket{id, 12, secret}));
+  for (const auto& wrong : {std::string(),
+                            std::string("x"),
+                            std::string("."),
+                            std::string(".."),
+                            id,
+                            id + '.',
+                            id + ".1",
+                            id + ".1.",
+                            id + '.' + secret,
+                            id + ".." + secret,
+                            id + ".x." + secret,
+                            id + ".1 ." + secret,
+                            id + ".-1." + secret,
+                            id + ".1.2." + secret,
+                            id + ".18446744073709551616." + secret,
+                            id + ".1." + secret.substr(1),
+                            id + ".1." + secret + '0',
+                            id + ".1.0123456789ABCDEF",
+                            id + ".1." + secret + ' ',
+                            "FE" + id.substr(2) + ".1." + secret,
+                            id.substr(1) + ".1." + secret})
     EXPECT_FALSE(ticket_spelled(wrong)) << wrong;
 }
 

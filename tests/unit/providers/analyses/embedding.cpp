@@ -34,6 +34,13 @@ TEST(embedded_analyses, are_claimed_once_put_found_and_forgotten) {
   ASSERT_TRUE(second);
   EXPECT_FALSE(second->ticket);
   EXPECT_EQ(second->there.what, analysis_answer::kind::computing);
+  for (auto guessed : {*first->ticket, first->ticket->substr(0, first->ticket->rfind('.'))}) {
+    guessed.back() = guessed.back() == '0' ? '1' : '0';
+    EXPECT_FALSE(cache.put_part(guessed, value::object{{"prompt", "一度だけ"}})) << guessed;
+    EXPECT_FALSE(cache.put(guessed, embedded_answer("一度だけ"))) << guessed;
+    EXPECT_FALSE(cache.fail(guessed, "嘘")) << guessed;
+    EXPECT_FALSE(cache.give_up(guessed)) << guessed;
+  }
   ASSERT_TRUE(cache.put_part(*first->ticket, value::object{{"prompt", "一度だけ"}}));
   const auto kept = cache.put(*first->ticket, embedded_answer("一度だけ"));
   ASSERT_TRUE(kept) << kept.error().public_text;
@@ -80,7 +87,7 @@ TEST(embedded_analyses, that_cannot_be_are_refused_by_the_member_that_is_wrong) 
   ASSERT_TRUE(opened);
   auto& cache = **opened;
   EXPECT_THAT(cache.put(embedded_answer("p", 7)).error().public_text, HasSubstr("consensus.confidence"));
-  EXPECT_FALSE(cache.put("no ticket", embedded_answer("p")));
+  EXPECT_THAT(cache.put("no ticket", embedded_answer("p")).error().public_text, HasSubstr("ID.NUMBER.SECRET"));
   analysis_claim_request wanted;
   wanted.asked.prompt = "p";
   wanted.task = "huge";

@@ -174,6 +174,35 @@ TEST_F(tools_of_analyses, remember_failures_and_hand_over_what_was_given_up) {
   EXPECT_EQ(at(call("analysis_claim", with(question("失敗"), {{"force", true}})), "outcome"), "claimed");
 }
 
+TEST_F(tools_of_analyses, give_nobody_a_ticket_that_another_can_guess) {
+  const auto claimed = call("analysis_claim", question("人の解析")), own = call("analysis_claim", question("自分の解析"));
+  const auto ticket = at(claimed, "ticket");
+  const auto computing = call("analysis_claim", question("人の解析"));
+  ASSERT_EQ(at(computing, "outcome"), "computing") << said(computing);
+  // What others are told: the id, and by their own ticket the number.
+  const auto id = at(computing, "uri").substr(at(computing, "uri").rfind('/') + 1);
+  const auto mine = at(own, "ticket");
+  const auto number = std::stoull(mine.substr(mine.find('.') + 1)) - 1;
+  const auto guess = id + '.' + std::to_string(number);
+  ASSERT_TRUE(ticket.starts_with(guess + '.')) << "the rest is what cannot be guessed: " << ticket;
+  EXPECT_EQ(ticket.size(), guess.size() + 17);
+  EXPECT_THAT(said(computing), Not(HasSubstr(ticket.substr(guess.size() + 1))));
+  for (const auto& guessed : {guess, guess + '.', guess + mine.substr(mine.rfind('.')), guess + ".0000000000000000"}) {
+    const auto steps = {value::object{{"ticket", guessed}, {"analysis", whole("人の解析")}},
+                        value::object{{"ticket", guessed}, {"step", "part"}, {"analysis", question("人の解析")}},
+                        value::object{{"ticket", guessed}, {"step", "renew"}, {"leaseMs", 5000}},
+                        value::object{{"ticket", guessed}, {"step", "fail"}, {"why", "嘘"}},
+                        value::object{{"ticket", guessed}, {"step", "give_up"}}};
+    for (const auto& step : steps) {
+      const auto answer = call("analysis_put", step);
+      EXPECT_NE(answer.as_string(), nullptr) << said(answer);
+      EXPECT_THAT(said(answer), testing::AnyOf(HasSubstr("Claim again"), HasSubstr("or claim again"))) << guessed;
+    }
+  }
+  const auto put = call("analysis_put", value::object{{"ticket", ticket}, {"analysis", whole("人の解析")}});
+  EXPECT_EQ(at(put, "status"), "complete") << said(put);
+}
+
 TEST_F(tools_of_analyses, miss_once_a_resource_has_changed_and_tell_the_subscriber) {
   const auto claimed = call("analysis_claim", question("設計の評価", true));
   ASSERT_EQ(at(claimed, "outcome"), "claimed") << said(claimed);
