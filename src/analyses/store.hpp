@@ -102,7 +102,7 @@ struct wish {
   std::vector<std::string> tags{};
   std::string who{};       ///< For people: who computes. At most 128 bytes.
   milliseconds lease{};    ///< Above 0.
-  bool is_forced = false;  ///< Also where there is a fresh one, or a failure is remembered.
+  bool is_forced = false;  ///< Also where there is a fresh one, or a failure is remembered, which the claim ends.
   bool is_anew = false;    ///< Also where there is a fresh one, which does not do.
 };
 /// Either a ticket, or why there is none: a fresh answer, a remembered failure (beside what is stale, too), or a live claim of

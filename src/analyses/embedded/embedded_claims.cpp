@@ -156,6 +156,9 @@ result<claimed> embedded_store::claim(const wish& what) {
     if (auto noted = note(in, change::kind::claimed, by.id, what.of.all); !noted)
       return tl::unexpected(std::move(noted.error()));
     if (auto done = insert(in, what, by); !done) return tl::unexpected(std::move(done.error()));
+    if (what.is_forced) {
+      if (auto done = forgive(what.of.all); !done) return tl::unexpected(std::move(done.error()));
+    }
     out.by = by;
     out.until = instant(milliseconds(in.now) + what.lease);
     return out;

@@ -206,6 +206,10 @@ if form and form ~= '1' then return redis.error_reply('ERR a newer version of th
 if not form then redis.call('SET', R .. 'form', '1') end
 local token = redis.call('HINCRBY', R .. 'state', 'token', 1)
 if l[1] then drop(l[1], '3') end
+if ARGV[10] == '1' then
+  redis.call('DEL', R .. 'n:' .. key)
+  redis.call('ZREM', R .. 'failures', key)
+end
 local left = 281474976710655 - now
 local id = string.format('%06x%06x', math.floor(left / 16777216), left % 16777216) .. random
 local ending = now + tonumber(ARGV[9])

@@ -228,6 +228,30 @@ TEST_P(store_contract, remembers_a_failure_for_as_long_as_it_is_told) {
   EXPECT_EQ(look(what).what, answer::kind::missing) << "what was put since makes it forgotten";
 }
 
+TEST_P(store_contract, forgets_a_failure_once_a_forced_claim_is_granted) {
+  const auto what = small_analysis("x");
+  good(store_->fail(claim(what), "all are down", std::chrono::hours(1)));
+  EXPECT_FALSE(good(store_->claim(wish_for(what))).by);
+  EXPECT_EQ(look(what).what, answer::kind::failed) << "a claim that is not granted ends nothing";
+  const auto forced = claim(what, std::chrono::seconds(60), true);
+  good(store_->fail(forced, {}, milliseconds(0)));
+  EXPECT_EQ(look(what).what, answer::kind::missing);
+  good(store_->fail(claim(what), "down again", std::chrono::hours(1)));
+  EXPECT_EQ(look(what).why, "down again") << "and the next one is remembered";
+
+  const auto old = small_analysis("y");
+  put(old, status::complete, milliseconds(10));
+  ASSERT_TRUE(eventually([&] { return look(old).what == answer::kind::stale; }));
+  good(store_->fail(claim(old), "all are down", std::chrono::hours(1)));
+  good(store_->fail(claim(old, std::chrono::seconds(60), true), {}, milliseconds(0)));
+  const auto found = look(old);
+  EXPECT_EQ(found.what, answer::kind::stale);
+  EXPECT_EQ(found.why, "");
+  EXPECT_EQ(found.until, instant());
+  static_cast<void>(claim(old));
+  EXPECT_EQ(look(what).what, answer::kind::failed) << "that of another key stays";
+}
+
 TEST_P(store_contract, remembers_nothing_of_a_claim_that_was_given_up) {
   const auto what = small_analysis("x");
   good(store_->fail(claim(what), {}, milliseconds(0)));
