@@ -159,7 +159,8 @@ result<store::forgotten> embedded_store::sweep(const limits& within) {
       }
       const auto forgiven = writer_.on.number("SELECT changes()");
       if (!forgiven) return tl::unexpected(forgiven.error());
-      in.is_changed = *forgiven > 0;
+      // Time that is ahead is noted where nobody else writes, too: after a clock went back it stands still until then.
+      in.is_changed = *forgiven > 0 || in.is_ahead;
       auto over =
           numbers("SELECT seq FROM entries WHERE gone<=?1 AND (how<>0 OR gone<=?1-600000) ORDER BY gone LIMIT ?2", in.now);
       if (!over) return tl::unexpected(std::move(over.error()));

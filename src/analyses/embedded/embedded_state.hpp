@@ -56,7 +56,14 @@ class embedded_store final : public store {
     std::int64_t change = 0;
     std::int64_t entries = 0;
     std::int64_t bytes = 0;
+    bool is_ahead = false;    ///< Of the system's clock, which went back.
     bool is_changed = false;  ///< Else nothing is written.
+  };
+  /// The store's time and the system's, of one moment.
+  struct times {
+    std::int64_t now = 0;
+    std::int64_t system = 0;
+    bool is_ahead = false;  ///< As in a ledger.
   };
   struct row {
     std::int64_t seq = 0;
@@ -69,6 +76,7 @@ class embedded_store final : public store {
   [[nodiscard]] result<void> begin(ledger& into);
   [[nodiscard]] result<void> end(const ledger& from);
 
+  [[nodiscard]] result<times> times_in(opened_file& by) const;
   [[nodiscard]] result<std::int64_t> now_in(opened_file& by) const;
   [[nodiscard]] static result<std::optional<row>> row_at(opened_file& by, std::int64_t seq);
   [[nodiscard]] static result<std::optional<row>> row_of(opened_file& by, std::string_view id);

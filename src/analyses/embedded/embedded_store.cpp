@@ -14,8 +14,13 @@ namespace hondana::analyses {
 namespace {
 
 constexpr std::size_t most_idle = 16;
-/// How much a clock that was ahead is slowed down until the system's has caught up.
-constexpr std::int64_t whole = 64, slowed = 63;
+/// A clock that is ahead of the system's stands still for one in so many milliseconds, until that has caught up. Which ones
+/// depends on the system's time alone, so that nothing is lost or won however often time is told, or noted, on the way.
+constexpr std::int64_t every = 64;
+constexpr std::int64_t slowed(std::int64_t system) { return system - system / every; }
+/// Time that is ahead is noted twice as often by whoever tidies. Where the system's went on by more, and past what is noted,
+/// its clock was set right.
+constexpr std::int64_t longest_unnoted = 60'000;
 
 }  // namespace
 
@@ -46,28 +51,37 @@ std::int64_t embedded_store::system_now() const {
   return when.time_since_epoch().count();
 }
 
-result<std::int64_t> embedded_store::now_in(opened_file& by) const {
+result<embedded_store::times> embedded_store::times_in(opened_file& by) const {
   auto asking = by.ask("SELECT shown, system FROM state");
   if (!asking) return tl::unexpected(std::move(asking.error()));
   const auto more = (*asking)->step();
   if (!more) return tl::unexpected(more.error());
   const auto system = system_now();
-  if (!*more) return system;
+  if (!*more) return times{system, system, false};
   const auto shown = (*asking)->number(0), before = (*asking)->number(1);
-  const auto here = system >= shown ? system : system > before ? shown + (system - before) * slowed / whole : shown;
+  auto here = system > before ? shown + slowed(system) - slowed(before) : shown;
+  if (system > here || (system >= shown && system - before > longest_unnoted)) here = system;
   // What readers here were shown stands in no file.
   auto seen = seen_.load();
   while (seen < here && !seen_.compare_exchange_weak(seen, here)) {
   }
-  return std::max(seen, here);
+  const auto now = std::max(seen, here);
+  return times{now, system, now > system};
+}
+
+result<std::int64_t> embedded_store::now_in(opened_file& by) const {
+  const auto got = times_in(by);
+  if (!got) return tl::unexpected(got.error());
+  return got->now;
 }
 
 result<void> embedded_store::begin(ledger& into) {
   if (auto begun = writer_.on.run("BEGIN IMMEDIATE"); !begun) return begun;
-  const auto now = now_in(writer_);
-  if (!now) return tl::unexpected(now.error());
-  into.now = *now;
-  into.system = system_now();
+  const auto got = times_in(writer_);
+  if (!got) return tl::unexpected(got.error());
+  into.now = got->now;
+  into.system = got->system;
+  into.is_ahead = got->is_ahead;
   auto asking = writer_.ask("SELECT token, change, entries, bytes FROM state");
   if (!asking) return tl::unexpected(std::move(asking.error()));
   const auto more = (*asking)->step();

@@ -220,6 +220,91 @@ TEST_F(embedded_analyses, see_no_time_that_goes_back) {
   EXPECT_EQ(good(kept->now()), instant(milliseconds(clock)));
 }
 
+TEST_F(embedded_analyses, lose_no_time_after_a_clock_went_back_however_often_they_are_written) {
+  std::int64_t clock = 1'764'000'000'000, step = 0;
+  options_.clock = [&] { return instant(milliseconds(clock += step)); };
+  const auto kept = open(), other = open();
+  const auto begun = clock;
+  good(kept->count({}));
+  clock -= 3'600'000;
+  good(kept->count({}));
+  for (int i = 0; i < 6'400; ++i) {
+    ++clock;
+    good((i % 2 == 0 ? kept : other)->count({}));
+  }
+  EXPECT_EQ(good(kept->now()), instant(milliseconds(begun + 6'300))) << "a 64th more slowly, and no more";
+  // Time goes by in a write, too.
+  const auto before = clock;
+  step = 1;
+  for (int i = 0; i < 1'000; ++i) good(kept->count({}));
+  step = 0;
+  const auto shown = (good(kept->now()) - instant(milliseconds(begun + 6'300))).count();
+  EXPECT_GE(clock - before, 1'000);
+  EXPECT_NEAR(static_cast<double>(shown), static_cast<double>(clock - before) * 63 / 64, 1.0);
+}
+
+TEST_F(embedded_analyses, have_the_time_of_the_system_again_when_it_has_caught_up) {
+  std::int64_t clock = 1'764'000'000'000;
+  options_.clock = [&] { return instant(milliseconds(clock)); };
+  const auto kept = open();
+  good(kept->count({}));
+  clock -= 20;
+  good(kept->count({}));
+  auto last = good(kept->now());
+  for (int i = 0; i < 20 * 64; ++i) {
+    if (i <= 19 * 64) {
+      ASSERT_GT(last, instant(milliseconds(clock))) << i;
+    }
+    ++clock;
+    good(kept->count({}));
+    const auto now = good(kept->now());
+    ASSERT_GE(now, last);
+    last = now;
+  }
+  EXPECT_EQ(last, instant(milliseconds(clock)));
+}
+
+TEST_F(embedded_analyses, see_no_time_that_goes_back_when_the_clock_comes_to_what_was_noted) {
+  std::int64_t clock = 1'764'000'000'000;
+  const auto begun = clock;
+  options_.clock = [&] { return instant(milliseconds(clock)); };
+  const auto kept = open();
+  good(kept->count({}));
+  clock -= 500;
+  good(kept->count({}));
+  clock += 499;
+  auto last = good(kept->now());
+  for (int i = 0; i < 4; ++i) {
+    const auto now = good(open()->now());
+    EXPECT_GE(now, last) << i;
+    last = now;
+    ++clock;
+  }
+  clock = begun + 140;
+  EXPECT_EQ(good(open()->now()), instant(milliseconds(begun + 630)));
+}
+
+TEST_F(embedded_analyses, go_on_in_time_after_a_clock_went_back_where_nobody_writes) {
+  std::int64_t clock = 1'764'000'000'000;
+  options_.clock = [&] { return instant(milliseconds(clock)); };
+  const auto kept = open();
+  const auto what = small_analysis("x");
+  const auto got = good(kept->claim(wish_for(what)));
+  good(kept->put(*got.by, putting_of(what, status::complete, milliseconds(600), milliseconds(0))));
+  clock -= 3'600'000;
+  EXPECT_EQ(good(kept->sweep({})).count, 0u) << "the cache tidies every half minute";
+  clock += 640;
+  EXPECT_EQ(good(kept->look(key_of(what.asked))).what, answer::kind::missing);
+  // So does what was shown to readers alone.
+  clock += 7'200'000;
+  const auto shown = good(kept->now());
+  EXPECT_EQ(shown, instant(milliseconds(clock)));
+  clock -= 500;
+  EXPECT_EQ(good(kept->sweep({})).count, 1u);
+  clock += 64;
+  EXPECT_EQ(good(kept->now()), shown + milliseconds(63));
+}
+
 TEST_F(embedded_analyses, are_claimed_once_by_processes_whose_clocks_differ) {
   std::int64_t clock = 1'764'000'000'000;
   options_.clock = [&] { return instant(milliseconds(clock)); };
