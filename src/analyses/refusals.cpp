@@ -25,6 +25,15 @@ void check_tags(const std::vector<std::string>& all, fault& to) {
     check_text(all[i], "tags[" + std::to_string(i) + ']', {longest_provider, true}, to);
 }
 
+analysis begun_for(const wish& what) {
+  analysis out;
+  out.asked = what.asked;
+  out.task = what.task;
+  out.session = what.session;
+  out.tags = what.tags;
+  return out;
+}
+
 }  // namespace
 
 result<void> check_lease(milliseconds lease) {
@@ -47,6 +56,13 @@ result<void> check(const wish& what) {
   if (!what.session.empty()) check_text(what.session, "session", {longest_session, true}, wrong);
   check_tags(what.tags, wrong);
   if (wrong.is_there()) return wrong.error();
+  if (const auto size = encode_body(begun_for(what)).size(); size > most_question)
+    return fail(errc::invalid_argument, "the question of a claim may have " + std::to_string(most_question) +
+                                            " bytes of JSON (" + std::to_string(most_question >> 20) +
+                                            " MiB) with its prompt, options, models, context, session and tags, and "
+                                            "this has " +
+                                            std::to_string(size) +
+                                            "; name large parts as resources in context, or put their digests into options");
   return check_lease(what.lease);
 }
 
@@ -104,13 +120,6 @@ std::string kept_reason(std::string_view why) {
   return out;
 }
 
-result<putting> prepared_for(const wish& what) {
-  analysis begun;
-  begun.asked = what.asked;
-  begun.task = what.task;
-  begun.session = what.session;
-  begun.tags = what.tags;
-  return prepare(begun, status::computing);
-}
+result<putting> prepared_for(const wish& what) { return prepare(begun_for(what), status::computing); }
 
 }  // namespace hondana::analyses

@@ -42,6 +42,7 @@ struct summary {
 };
 inline constexpr std::size_t longest_title = 120;
 inline constexpr std::size_t most_claims = 4096;            ///< Of a store, with those whose lease has just ended.
+inline constexpr std::size_t most_question = 2u << 20;      ///< Bytes of JSON of what is claimed, with its session and tags.
 inline constexpr std::size_t most_provider_names = 10'000;  ///< That are remembered; further ones are not completed.
 
 /// One with its contents.
@@ -175,8 +176,8 @@ struct changes {
 };
 
 struct limits {
-  std::uint64_t bytes = 1ull << 30;  ///< Of bodies; the oldest whole ones go first.
-  std::uint64_t entries = 10'000'000;
+  std::uint64_t bytes = 1ull << 30;                 ///< Of the bodies of whole ones, of which the oldest go first.
+  std::uint64_t entries = 10'000'000;               ///< Whole ones as well.
   milliseconds age = std::chrono::hours(24 * 365);  ///< Since it was claimed.
 };
 
@@ -239,7 +240,7 @@ class store {
   // its lease has ended and somebody else has claimed, it was put, failed or given up already, or what it is based on was
   // invalidated: nothing is written. A lease that has ended and that nobody else has taken is as good as a live one.
 
-  /// Errors besides: overloaded: `most_claims` are computed at the same time.
+  /// Errors besides: overloaded: `most_claims` are computed at the same time; invalid_argument: beyond `most_question`.
   [[nodiscard]] virtual result<claimed> claim(const wish& what) = 0;
   /// The lease ends no sooner than in so long, and no sooner than before. Its end.
   [[nodiscard]] virtual result<instant> renew(const ticket& by, milliseconds lease) = 0;

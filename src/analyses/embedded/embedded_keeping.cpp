@@ -147,6 +147,19 @@ result<store::forgotten> embedded_store::forget(const forgetting& which) {
   });
 }
 
+result<embedded_store::amount> embedded_store::whole_of(const ledger& in) {
+  // Each that is computed has a claim, of which there are few.
+  auto asking =
+      writer_.ask("SELECT count(*), coalesce(sum(e.bytes), 0) FROM claims c JOIN entries e ON e.id=c.id WHERE e.how=0");
+  if (!asking) return tl::unexpected(std::move(asking.error()));
+  const auto more = (*asking)->step();
+  if (!more) return tl::unexpected(more.error());
+  const auto left = [](std::int64_t all, std::int64_t computed) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, all - computed));
+  };
+  return amount{left(in.bytes, (*asking)->number(1)), left(in.entries, (*asking)->number(0))};
+}
+
 result<store::forgotten> embedded_store::sweep(const limits& within) {
   forgotten out;
   for (bool has_more = true; has_more && out.count < most_forgotten;) {
@@ -168,21 +181,22 @@ result<store::forgotten> embedded_store::sweep(const limits& within) {
       if (over->size() > most_at_once) over->resize(most_at_once);
       auto removed = remove(in, *over);
       if (!removed || *removed == most_at_once) return removed;
-      // The oldest, as far as there is too much.
+      // The oldest, as far as there is too much of what is whole: what is computed stays, and does not crowd out others.
+      auto kept = whole_of(in);
+      if (!kept) return tl::unexpected(std::move(kept.error()));
       auto oldest = writer_.ask("SELECT seq, created, bytes FROM entries WHERE how<>0 ORDER BY seq LIMIT ?1");
       if (!oldest) return tl::unexpected(std::move(oldest.error()));
       (*oldest)->bind(1, static_cast<std::int64_t>(most_at_once - *removed));
       std::vector<std::int64_t> too_many;
-      auto bytes = static_cast<std::uint64_t>(in.bytes), entries = static_cast<std::uint64_t>(in.entries);
       for (;;) {
         const auto more = (*oldest)->step();
         if (!more) return tl::unexpected(more.error());
         if (!*more) break;
         const bool is_old = moment((*oldest)->number(1)) + within.age <= moment(in.now);
-        if (!is_old && bytes <= within.bytes && entries <= within.entries) break;
+        if (!is_old && kept->bytes <= within.bytes && kept->entries <= within.entries) break;
         too_many.push_back((*oldest)->number(0));
-        bytes -= static_cast<std::uint64_t>((*oldest)->number(2));
-        --entries;
+        kept->bytes -= std::min(kept->bytes, static_cast<std::uint64_t>((*oldest)->number(2)));
+        kept->entries -= std::min<std::uint64_t>(kept->entries, 1);
       }
       auto more = remove(in, too_many);
       if (!more) return more;

@@ -100,6 +100,12 @@ class embedded_store final : public store {
   [[nodiscard]] result<std::uint64_t> remove(ledger& in, const std::vector<std::int64_t>& which);
   /// The numbers that a statement of one argument gives.
   [[nodiscard]] result<std::vector<std::int64_t>> numbers(const char* sql, std::int64_t with);
+  /// Of what is whole: how much there is.
+  struct amount {
+    std::uint64_t bytes = 0;
+    std::uint64_t entries = 0;
+  };
+  [[nodiscard]] result<amount> whole_of(const ledger& in);
   [[nodiscard]] result<std::vector<std::int64_t>> chosen(const forgetting& which);
   [[nodiscard]] result<std::vector<std::int64_t>> based_on_others(const std::string& uri,
                                                                   const std::vector<std::string>& versions);

@@ -362,6 +362,17 @@ for _, id in ipairs(over) do count = count + drop(id, '4') end
 if #over == most then return {count, 0} end
 local bytes = tonumber(redis.call('HGET', R .. 'state', 'bytes') or '0')
 local entries = redis.call('ZCARD', R .. 'all')
+if bytes > tonumber(ARGV[1]) or entries > tonumber(ARGV[2]) then
+  -- The limits are those of what is whole. Each that is computed has a claim, of which there are few.
+  for _, key in ipairs(redis.call('ZRANGE', R .. 'claims', 0, -1)) do
+    local id = redis.call('HGET', R .. 'l:' .. key, 'id')
+    local f = id and redis.call('HMGET', R .. 'e:' .. id, 'b', 'h') or {}
+    if f[2] == '0' then
+      bytes = bytes - tonumber(f[1])
+      entries = entries - 1
+    end
+  end
+end
 local from, left = '+', tonumber(ARGV[5]) + most
 while left > 0 do
   -- What is being computed stays, and there may be more of that than a page has.

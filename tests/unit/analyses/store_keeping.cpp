@@ -132,11 +132,11 @@ TEST_P(store_contract, sweeps_what_is_over_and_the_oldest_beyond_its_limits) {
   ASSERT_TRUE(eventually([&] { return good(store_->now()) > after_them; }));
   static_cast<void>(claim(small_analysis("claimed")));
   limits few;
-  few.entries = 4;
+  few.entries = 3;
   EXPECT_EQ(good(store_->sweep(few)).count, 2u);
   EXPECT_EQ(listed(), (std::vector<std::string>{"claimed", "p4", "p3", "p2"}));
   limits small;
-  small.bytes = good(store_->facts()).bytes - 1;
+  small.bytes = all[2].bytes + all[3].bytes + all[4].bytes - 1;
   EXPECT_EQ(good(store_->sweep(small)).count, 1u);
   EXPECT_EQ(listed(), (std::vector<std::string>{"claimed", "p4", "p3"}));
   limits young;
@@ -145,6 +145,52 @@ TEST_P(store_contract, sweeps_what_is_over_and_the_oldest_beyond_its_limits) {
   ASSERT_TRUE(eventually([&] { return good(store_->now()) > before + milliseconds(2); }));
   EXPECT_EQ(good(store_->sweep(young)).count, 2u);
   EXPECT_EQ(listed(), std::vector<std::string>{"claimed"}) << "what is computed is left alone";
+}
+
+TEST_P(store_contract, holds_only_what_is_whole_against_its_limits) {
+  limits within;
+  within.bytes = 0;
+  for (int i = 0; i < 6; ++i) within.bytes += put(small_analysis("p" + std::to_string(i))).bytes;
+  within.entries = 6;
+  auto large = small_analysis("large");
+  large.asked.options = value::object{{"text", std::string(1u << 20, 'x')}};
+  const auto by = claim(large);
+  for (int i = 0; i < 2; ++i) {
+    auto another = large;
+    another.asked.prompt += std::to_string(i);
+    static_cast<void>(claim(another));
+  }
+  good(store_->put(by, putting_of(large, status::computing)));
+  EXPECT_EQ(good(store_->sweep(within)).count, 0u) << "three that are computed crowd nobody out";
+  EXPECT_GT(good(store_->facts()).bytes, 3u << 20);
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(look(small_analysis("p" + std::to_string(i))).what, answer::kind::fresh) << i;
+  --within.bytes;
+  EXPECT_EQ(good(store_->sweep(within)).count, 1u);
+  const auto whole = good(store_->put(by, putting_of(large)));
+  within.bytes += whole.bytes;
+  EXPECT_EQ(good(store_->sweep(within)).count, 0u);
+  within.entries = 5;
+  EXPECT_EQ(good(store_->sweep(within)).count, 1u) << "it counts since it is whole";
+  EXPECT_EQ(good(store_->facts()).entries, 7u);
+}
+
+TEST_P(store_contract, refuses_to_claim_a_question_of_more_than_two_mebibytes) {
+  auto what = small_analysis("x");
+  what.asked.options = value::object{{"text", std::string(2'097'152, 'x')}};
+  const auto refused = store_->claim(wish_for(what));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::invalid_argument);
+  EXPECT_NE(refused.error().public_text.find("may have 2097152 bytes of JSON (2 MiB)"), std::string::npos)
+      << refused.error().public_text;
+  EXPECT_NE(refused.error().public_text.find("name large parts as resources in context"), std::string::npos);
+  auto wide = small_analysis("x");
+  for (int i = 0; i < 1000; ++i) wide.asked.context.push_back({"file:///" + std::to_string(i), std::string(2'100, 'v')});
+  EXPECT_FALSE(store_->claim(wish_for(wide))) << "all of it counts together";
+  EXPECT_EQ(good(store_->facts()).claims, 0u);
+  EXPECT_EQ(good(store_->facts()).bytes, 0u);
+  what.asked.options = value::object{{"text", std::string(2'097'000, 'x')}};
+  good(store_->put(claim(what), putting_of(what)));
+  EXPECT_EQ(look(what).what, answer::kind::fresh);
 }
 
 TEST_P(store_contract, tells_what_has_happened_in_order) {
@@ -218,7 +264,7 @@ TEST_P(store_contract, evicts_behind_many_that_are_being_computed) {
   for (int i = 0; i < 510; ++i) static_cast<void>(claim(small_analysis("claimed" + std::to_string(i))));
   for (int i = 0; i < 3; ++i) put(small_analysis("p" + std::to_string(i)));
   limits few;
-  few.entries = 511;
+  few.entries = 1;
   EXPECT_EQ(good(store_->sweep(few)).count, 2u);
   EXPECT_EQ(good(store_->facts()).entries, 511u);
 }
