@@ -1,5 +1,9 @@
 /// What a file's entry says, however it is asked for, and to whom.
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <hondana/uri.hpp>
 
@@ -27,6 +31,18 @@ bool gdrive_provider::is_shown(const scene& in, const resource& entry, const cal
   if (!is_seen(who, entry)) return false;
   const auto* shortcut = who.view && entry.kind == "shortcut" ? in.at(entry.uri) : nullptr;
   return shortcut == nullptr || may_follow(in, *shortcut->what, who);
+}
+
+std::vector<resource> gdrive_provider::wholes_of(const scene& in, const item& what, const std::string& uri) const {
+  std::vector<resource> all;
+  auto listed = uri.empty() ? std::nullopt : in.entries().find(uri);
+  const auto* known = in.find(what.id);
+  const bool is_where_it_was =
+      listed && known != nullptr && known->what->parent == what.parent && known->what->name == what.name;
+  all.push_back(listed ? std::move(*listed) : entry_of(what, how_.scheme + ":///" + what.id, {}));
+  const auto place = is_where_it_was ? std::string() : in.would_be_at(what);
+  if (!place.empty()) all.push_back(entry_of(what, place, {}));
+  return all;
 }
 
 result<resource> gdrive_provider::describe(const describe_request& request) {
@@ -66,6 +82,7 @@ result<resource> gdrive_provider::describe(const describe_request& request) {
     entry = *listed;
     entry.uri = request.uri;
   }
+  const auto wholes = request.who.view ? wholes_of(in, *one->what, one->uri) : std::vector<resource>();
   const auto* placed = in.find(one->what->id);
   if (what->sheet) {
     if (placed == nullptr || std::find(placed->sheets.begin(), placed->sheets.end(), *what->sheet) == placed->sheets.end())
@@ -74,10 +91,10 @@ result<resource> gdrive_provider::describe(const describe_request& request) {
     base.uri = request.uri.substr(0, request.uri.find('?'));
     entry = entry_of_sheet(base, *what->sheet);
     entry.uri = request.uri;
-    if (listed && !may_read_sheet(request.who, *listed, *what->sheet)) return nothing_there();
+    if (!may_read_sheet(request.who, wholes, *what->sheet)) return nothing_there();
   }
   if (what->is_original) {
-    if (listed && request.who.view && !may_read_original(request.who, *listed)) return nothing_there();
+    if (!may_read_original(request.who, wholes)) return nothing_there();
     entry.mimeType = one->what->mime_type;
     entry.size = one->what->size;
   }

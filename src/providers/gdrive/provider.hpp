@@ -101,6 +101,9 @@ class gdrive_provider final : public provider,
   [[nodiscard]] result<found> find_by_id(const scene& in, const std::string& id, const std::string& key, const call& by) const;
   /// Whether a caller may have what is not listed: by its id, and where it would be listed.
   [[nodiscard]] bool may_have_unlisted(const scene& in, const item& what, const caller& who) const;
+  /// By which entries rules about its parts go: the one that is listed, and where it would be listed if that is another place;
+  /// of what is not listed, that by its id and where it would be.
+  [[nodiscard]] std::vector<resource> wholes_of(const scene& in, const item& what, const std::string& uri) const;
   /// The file itself where it is a shortcut. Errors: resource_not_found, invalid_argument for one that leads in a circle.
   [[nodiscard]] result<found> followed(const scene& in, found from, const call& by) const;
   /// Whether all that a shortcut leads to, as far as it is or was listed, may be read by `who`.

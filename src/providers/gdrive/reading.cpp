@@ -286,11 +286,11 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
     return fail(errc::invalid_argument, "format: \"" + name +
                                             "\" was made by one of Google's editors, and there is no file that could be given "
                                             "as it is. Leave the parameter out.");
-  // By its path, whatever it was found by; the index asks for each part by itself.
-  const bool has_rules = request.who.view && !model::is_index(request.who) && !file->uri.empty();
-  const auto listed = has_rules ? in.entries().find(file->uri) : std::nullopt;
-  if (listed && ((what.sheet && !may_read_sheet(request.who, *listed, *what.sheet)) ||
-                 (what.is_original && !may_read_original(request.who, *listed))))
+  // The index asks for each part by itself.
+  const auto wholes =
+      request.who.view && !model::is_index(request.who) ? wholes_of(in, *file->what, file->uri) : std::vector<resource>();
+  if ((what.sheet && !may_read_sheet(request.who, wholes, *what.sheet)) ||
+      (what.is_original && !may_read_original(request.who, wholes)))
     return nothing_there();
   if (file->what->is_barred && how.how != way::none) {
     const auto why = barred(*file->what);
@@ -335,11 +335,14 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
     got->parts.resize(1);
   }
   const auto is_hidden = [&](const part& given) {
-    return (!given.sheet.empty() && !may_read_sheet(request.who, *listed, given.sheet)) ||
-           (given.is_original && !what.is_original && !may_read_original(request.who, *listed));
+    return (!given.sheet.empty() && !may_read_sheet(request.who, wholes, given.sheet)) ||
+           (given.is_original && !what.is_original && !may_read_original(request.who, wholes));
   };
   // The version is that of the whole: who may read more later must not be told that nothing has changed.
-  if (listed && std::erase_if(got->parts, is_hidden) > 0) answer.version.clear();
+  if (std::erase_if(got->parts, is_hidden) > 0) {
+    answer.version.clear();
+    if (got->parts.empty() && !got->problem.empty()) return fail(errc::unsupported, '"' + name + "\": " + got->problem);
+  }
   std::uint64_t total = 0;
   for (auto& next : got->parts) {
     content item;

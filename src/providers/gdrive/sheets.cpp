@@ -1,6 +1,7 @@
 /// Naming the sheets that there are, and what rules let be read of a file's parts.
 #include "providers/gdrive/sheets.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "providers/gdrive/describe.hpp"
@@ -32,13 +33,16 @@ tl::unexpected<failure> no_such_sheet(const std::string& name, const std::vector
                                           ". Ask for one of them, or leave the parameter out for all.");
 }
 
-bool may_read_sheet(const caller& who, const resource& whole, const std::string& sheet) {
-  return !who.view || is_readable(who, entry_of_sheet(whole, sheet));
+bool may_read_sheet(const caller& who, const std::vector<resource>& wholes, const std::string& sheet) {
+  return std::all_of(wholes.begin(), wholes.end(),
+                     [&](const auto& whole) { return is_readable(who, entry_of_sheet(whole, sheet)); });
 }
 
-bool may_read_original(const caller& who, resource whole) {
-  whole.uri += "?format=original";
-  return is_readable(who, whole);
+bool may_read_original(const caller& who, const std::vector<resource>& wholes) {
+  return std::all_of(wholes.begin(), wholes.end(), [&who](resource whole) {
+    whole.uri += "?format=original";
+    return is_readable(who, whole);
+  });
 }
 
 }  // namespace hondana::gdrive

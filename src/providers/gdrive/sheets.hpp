@@ -6,6 +6,7 @@
 
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
+#include <hondana/resource.hpp>
 
 #include "providers/gdrive/fetching.hpp"
 
@@ -15,8 +16,9 @@ namespace hondana::gdrive {
 /// rules.
 [[nodiscard]] tl::unexpected<failure> no_such_sheet(const std::string& name, const std::vector<part>& sheets,
                                                     const std::string& asked, const caller& who);
-/// Whether a part of a file may be read, however the file was found: rules go by the URI of the list, `whole.uri`.
-[[nodiscard]] bool may_read_sheet(const caller& who, const resource& whole, const std::string& sheet);
-[[nodiscard]] bool may_read_original(const caller& who, resource whole);
+/// Whether a part of a file may be read, however the file was found: rules go by `wholes`, the entries of the file, of which
+/// all have to let it be read.
+[[nodiscard]] bool may_read_sheet(const caller& who, const std::vector<resource>& wholes, const std::string& sheet);
+[[nodiscard]] bool may_read_original(const caller& who, const std::vector<resource>& wholes);
 
 }  // namespace hondana::gdrive

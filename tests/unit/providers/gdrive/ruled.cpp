@@ -13,6 +13,19 @@ struct gdrive_ruled : served_drive {
     request.who.view = std::make_shared<const only_these>(std::move(seen));
     return of.read(request);
   }
+  /// Read as who sees nothing with this word in its URI.
+  [[nodiscard]] static result<reading> read_without(gdrive_provider& of, const std::string& uri, const std::string& word) {
+    read_request request;
+    request.uri = request.asked_uri = uri;
+    request.max_bytes = 1u << 20;
+    request.who.view = std::make_shared<const without_word>(word);
+    return of.read(request);
+  }
+  void hold_book(const drive::file& one) {
+    paper->hold(one);
+    paper->put(one.id, as_workbook, "Salaries=b,2\nQ1=a,1\n");
+  }
+  static constexpr const char* as_workbook = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
   void put_text(const drive::file& one, const std::string& text) {
     paper->hold(one);
     paper->put(one.id, "", text);
@@ -110,7 +123,6 @@ TEST_F(gdrive_ruled, the_end_of_what_is_hidden_does_not_have_its_shortcut_descri
 }
 
 TEST_F(gdrive_ruled, a_sheet_that_is_hidden_by_its_path_has_no_way_round_by_id_or_by_a_shortcut_and_is_not_named) {
-  const std::string as_workbook = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
   paper->hold(paper_file("1b", "Book", std::string(drive::spreadsheet_type)));
   paper->put("1b", as_workbook, "Q1=a,1\nSalaries=b,2\n");
   auto link = paper_file("1s", "Link", std::string(drive::shortcut_type));
@@ -118,26 +130,81 @@ TEST_F(gdrive_ruled, a_sheet_that_is_hidden_by_its_path_has_no_way_round_by_id_o
   paper->hold(link);
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Book"));
-  const auto read_without = [&drive](const std::string& uri) {
-    read_request request;
-    request.uri = request.asked_uri = uri;
-    request.max_bytes = 1u << 20;
-    request.who.view = std::make_shared<const without_word>("my-drive/Book?sheet=Salaries");
-    return drive->read(request);
+  const auto read_as_ruled = [&drive](const std::string& uri) {
+    return read_without(*drive, uri, "my-drive/Book?sheet=Salaries");
   };
   for (const std::string whole : {"gdrive://my-drive/Book", "gdrive:///1b", "gdrive://my-drive/Link", "gdrive:///1s"}) {
-    const auto all = read_without(whole);
+    const auto all = read_as_ruled(whole);
     ASSERT_TRUE(all) << whole << ": " << all.error().public_text;
     ASSERT_EQ(all->contents.size(), 1u) << whole;
     EXPECT_EQ(bytes_of(all->contents.front()), "a,1\n") << whole;
     EXPECT_EQ(all->version, "") << "it is not the whole";
-    EXPECT_TRUE(read_without(whole + "?sheet=Q1")) << whole;
+    EXPECT_TRUE(read_as_ruled(whole + "?sheet=Q1")) << whole;
     for (const auto* sheet : {"?sheet=Salaries", "?sheet=Nope"}) {
-      const auto none = read_without(whole + sheet);
+      const auto none = read_as_ruled(whole + sheet);
       ASSERT_FALSE(none) << whole << sheet;
       EXPECT_EQ(none.error().code, errc::resource_not_found) << whole << sheet;
       EXPECT_EQ(none.error().public_text.find("Salaries"), std::string::npos) << whole << sheet;
     }
+  }
+}
+
+TEST_F(gdrive_ruled, the_first_sheet_of_what_is_not_listed_is_hidden_like_any_other) {
+  const auto drive = serve();
+  EXPECT_EQ(listed(*drive).size(), 2u);
+  hold_book(paper_file("1z", "Book", std::string(drive::spreadsheet_type), ""));
+  // By its id, and by where it would be listed.
+  for (const auto* rule : {"gdrive:///1z?sheet=Salaries", "shared-with-me/Book?sheet=Salaries"}) {
+    const auto all = read_without(*drive, "gdrive:///1z", rule);
+    ASSERT_TRUE(all) << rule << ": " << all.error().public_text;
+    ASSERT_EQ(all->contents.size(), 1u) << rule;
+    EXPECT_EQ(bytes_of(all->contents.front()), "a,1\n") << rule;
+    EXPECT_EQ(all->version, "") << "it is not the whole";
+    EXPECT_TRUE(read_without(*drive, "gdrive:///1z?sheet=Q1", rule)) << rule;
+    for (const auto* sheet : {"?sheet=Salaries", "?sheet=Nope"}) {
+      const auto none = read_without(*drive, std::string("gdrive:///1z") + sheet, rule);
+      ASSERT_FALSE(none) << rule << sheet;
+      EXPECT_EQ(none.error().code, errc::resource_not_found) << rule << sheet;
+      EXPECT_EQ(none.error().public_text.find("Salaries"), std::string::npos) << rule << sheet;
+    }
+  }
+  EXPECT_EQ(read(*drive, "gdrive:///1z")->contents.size(), 2u) << "without rules";
+}
+
+TEST_F(gdrive_ruled, a_sheet_that_is_hidden_where_its_file_has_just_moved_to_is_not_read_any_more) {
+  paper->hold(paper_folder("f1", "Open"));
+  paper->hold(paper_folder("f2", "Staff"));
+  hold_book(paper_file("1b", "Book", std::string(drive::spreadsheet_type), "f1"));
+  auto how = usual();
+  how.shortest = how.longest = std::chrono::hours(1);
+  const auto drive = serve(std::move(how));
+  const std::string rule = "Staff/Book?sheet=Salaries";
+  ASSERT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/Open/Book"); }));
+  EXPECT_EQ(read_without(*drive, "gdrive:///1b", rule)->contents.size(), 2u);
+  auto moved = paper_file("1b", "Book", std::string(drive::spreadsheet_type), "f2");
+  moved.version = "2";
+  hold_book(moved);
+  const auto all = read_without(*drive, "gdrive:///1b", rule);
+  ASSERT_TRUE(all) << all.error().public_text;
+  ASSERT_EQ(all->contents.size(), 1u);
+  EXPECT_EQ(bytes_of(all->contents.front()), "a,1\n");
+}
+
+TEST_F(gdrive_ruled, a_hidden_original_does_not_stand_in_for_a_text_that_could_not_be_made) {
+  put_text(paper_file("1a", "Listed.pdf", "application/pdf"), "BROKEN");
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Listed.pdf"));
+  put_text(paper_file("1z", "Paper.pdf", "application/pdf", ""), "BROKEN");
+  for (const auto* uri : {"gdrive:///1a", "gdrive:///1z"}) {
+    EXPECT_TRUE(read_without(*drive, uri, "nothing")) << uri;
+    const auto made = read_without(*drive, uri, "?format=original");
+    ASSERT_FALSE(made) << uri << ": " << bytes_of(made->contents.front());
+    EXPECT_EQ(made.error().code, errc::unsupported) << uri;
+    EXPECT_NE(made.error().public_text.find("damaged"), std::string::npos) << made.error().public_text;
+    describe_request asked;
+    asked.uri = std::string(uri) + "?format=original";
+    asked.who.view = std::make_shared<const without_word>("?format=original");
+    EXPECT_FALSE(drive->describe(asked)) << uri;
   }
 }
 
