@@ -110,6 +110,8 @@ class gdrive_provider final : public provider,
   [[nodiscard]] static bool may_follow(const scene& in, const item& from, const caller& who);
   /// Whether an entry of a list is for the caller, and of a shortcut what it leads to.
   [[nodiscard]] static bool is_shown(const scene& in, const resource& entry, const caller& who);
+  /// Whether a file that was served lies now where nothing is, or where it is not known whether it is.
+  [[nodiscard]] bool has_left(const scene& in, const drive::file& now, const item& before) const;
   /// The same file as it is now. Errors: resource_not_found where it is not there any more.
   [[nodiscard]] result<found> now(const scene& in, found from, const call& by);
   /// Notes that Drive does not give a file, or its content, so that nothing that is kept is given later.

@@ -162,6 +162,24 @@ void gdrive_provider::heed(const found& of, const drive::refusal& why, bool is_o
   if (!done && how_.log) how_.log(how_.name + ": " + done.error().public_text);
 }
 
+bool gdrive_provider::has_left(const scene& in, const drive::file& now, const item& before) const {
+  if (!now.drive_id.empty() && (!how_.has_shared_drives || in.leaves_out(now.drive_id))) return true;
+  auto there = *item_of(now, now.drive_id);
+  // What is shared by itself out of a drive that is not known is at home with the user.
+  const bool has_moved = there.parent != before.parent || (!before.home.empty() && there.home != before.home);
+  if (how_.drives.empty() || !has_moved) return false;
+  auto place = in.would_be_at(there);
+  if (place.empty() && !now.drive_id.empty()) {
+    // Where its folder is not known its drive may be.
+    there.parent = now.drive_id;
+    place = in.would_be_at(there);
+  }
+  const auto& served = in.drives();
+  return !place.starts_with(how_.scheme + ":///") && std::none_of(served.begin(), served.end(), [&](const auto& one) {
+    return place.starts_with(how_.scheme + "://" + one.first + '/');
+  });
+}
+
 result<gdrive_provider::found> gdrive_provider::now(const scene& in, found from, const call& by) {
   // The index reads thousands one after the other, and again whatever the next poll tells of.
   const bool is_for_index = model::is_index(by.who);
@@ -185,8 +203,7 @@ result<gdrive_provider::found> gdrive_provider::now(const scene& in, found from,
     return nothing_there();
   }
   if (auto done = where_->set_refused(false); !done && how_.log) how_.log(how_.name + ": " + done.error().public_text);
-  const bool is_elsewhere = !file->drive_id.empty() && file->drive_id != from.what->home;
-  if (is_elsewhere && (!how_.has_shared_drives || in.leaves_out(file->drive_id))) {
+  if (has_left(in, *file, *from.what)) {
     follower_.noted(*file);
     if (auto done = where_->forget_contents(file->id); !done && how_.log) how_.log(how_.name + ": " + done.error().public_text);
     return nothing_there();
@@ -194,7 +211,8 @@ result<gdrive_provider::found> gdrive_provider::now(const scene& in, found from,
   auto newer = item_of(*file, from.what->home);
   if (*newer != *from.what) follower_.noted(*file);
   // Rules go by where the next poll will list it.
-  const bool has_moved = is_elsewhere || newer->parent != from.what->parent || newer->name != from.what->name;
+  const bool has_moved =
+      file->drive_id != from.what->home || newer->parent != from.what->parent || newer->name != from.what->name;
   if (has_moved && by.who.view && !is_for_index) {
     const auto there = item_of(*file, file->drive_id);
     const auto place = in.would_be_at(*there);
