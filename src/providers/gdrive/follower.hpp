@@ -115,6 +115,10 @@ class follower {
     bool is_of_before = false;   ///< There is room now, and the next crawl will tell.
   };
 
+  /// Of one list; empty pages that go on and on are none.
+  static constexpr std::size_t most_pages = 100'000;
+  [[nodiscard]] static drive::refusal endless(const std::string& what);
+
   void run(const std::stop_token& stop);
   /// The end of the thread: gives up what another source could not have beside it.
   void leave();

@@ -28,6 +28,10 @@ CREATE INDEX contents_by_use ON contents(used);
 /// What is not said; no size or time of Drive is this.
 constexpr std::int64_t no_number = std::numeric_limits<std::int64_t>::min();
 
+/// Of `crawling` in positions.
+constexpr std::int64_t crawling_bit = 1;
+constexpr std::int64_t behind_bit = 2;
+
 constexpr sqlite::file_kind kind_of_kept{
     .what = "store of Drive",
     .purpose = "keep what is known of Drive",
@@ -140,11 +144,12 @@ result<void> kept::each(const std::function<void(shared_item, std::int64_t)>& ta
 result<std::vector<position>> kept::positions() {
   const std::lock_guard lock(mutex_);
   std::vector<position> out;
-  auto done = each_row(file_.writer, "SELECT home, start, crawl_start, next_page, generation, crawled, crawling FROM positions",
-                       [&out](const auto& row) {
-                         out.push_back({text(row, 0), text(row, 1), text(row, 2), text(row, 3), row.number(4),
-                                        row.number(5) != 0, row.number(6) != 0});
-                       });
+  auto done =
+      each_row(file_.writer, "SELECT home, start, crawl_start, next_page, generation, crawled, crawling FROM positions",
+               [&out](const auto& row) {
+                 out.push_back({text(row, 0), text(row, 1), text(row, 2), text(row, 3), row.number(4), row.number(5) != 0,
+                                (row.number(6) & crawling_bit) != 0, (row.number(6) & behind_bit) != 0});
+               });
   if (!done) return tl::unexpected(std::move(done.error()));
   return out;
 }
@@ -303,7 +308,8 @@ result<void> kept::apply(const batch& what) {
     if (!to) return tl::unexpected(std::move(to.error()));
     to->bind_text(1, what.at->home).bind_text(2, what.at->start).bind_text(3, what.at->crawl_start);
     to->bind_text(4, what.at->next_page).bind(5, what.at->generation);
-    to->bind(6, std::int64_t{what.at->is_crawled}).bind(7, std::int64_t{what.at->is_crawling});
+    to->bind(6, std::int64_t{what.at->is_crawled});
+    to->bind(7, (what.at->is_crawling ? crawling_bit : 0) | (what.at->is_behind ? behind_bit : 0));
     if (auto done = to->run(); !done) return done;
   }
   if (auto done = writing->commit(); !done) return done;

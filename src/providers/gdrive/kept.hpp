@@ -32,6 +32,7 @@ struct position {
   std::int64_t generation = 0;  ///< Of the crawl, growing; what it saw has it.
   bool is_crawled = false;      ///< It was seen whole once.
   bool is_crawling = false;
+  bool is_behind = false;  ///< Changes are still to be asked for, folders perhaps among them, that what is known lies in.
 
   bool operator==(const position&) const = default;
 };

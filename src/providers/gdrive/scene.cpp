@@ -60,18 +60,30 @@ class scene_maker {
     return all.empty() || std::find(all.begin(), all.end(), slug) != all.end();
   }
 
-  /// Whose child a file is: a folder that is known, or the top of a drive. Empty: a folder that there was no room for, and
-  /// rules about that are not to be passed by.
+  /// Whose child a file is: a folder that is known, or the top of a drive. Empty: a folder that there was no room for, or that
+  /// is still to come, and rules about that are not to be passed by.
   std::string parent_of(const item& of) const {
     if (!of.home.empty()) {
       const auto slug = slugs_.find(of.home);
       if (slug == slugs_.end()) return {};
-      if (of.parent != of.home && by_id_.contains(of.parent)) return of.parent;
-      return of.parent != of.home && from_.is_cut ? std::string() : '/' + slug->second;
+      if (of.parent == of.home) return '/' + slug->second;
+      if (by_id_.contains(of.parent)) return of.parent;
+      return may_lie_deeper(of) ? std::string() : '/' + slug->second;
     }
     if (!of.parent.empty() && of.parent == from_.root) return '/' + std::string(my_drive);
     if (by_id_.contains(of.parent)) return of.parent;
-    return !of.parent.empty() && from_.is_cut ? std::string() : '/' + std::string(shared_with_me);
+    return may_lie_deeper(of) ? std::string() : '/' + std::string(shared_with_me);
+  }
+
+  /// Of one whose folder is not known: whether it may yet be.
+  bool may_lie_deeper(const item& of) const {
+    if (of.parent.empty()) return from_.is_cut && !of.home.empty();
+    if (from_.is_cut) return true;
+    if (!from_.is_unfinished || !from_.is_unfinished(of.home)) return false;
+    // What stood at the top when all was known is there still.
+    const auto* old = from_.before ? from_.before->find(of.id) : nullptr;
+    return old == nullptr || old->what->home != of.home || old->what->parent != of.parent ||
+           from_.before->find(of.parent) != nullptr;
   }
 
   void gather() {

@@ -32,6 +32,7 @@ struct material {
   std::vector<std::string> wanted{};                                   ///< Slugs; empty: all.
   std::vector<shared_item> items{};                                    ///< In any order.
   std::function<bool(const std::string& home)> is_whole{};             ///< Whether a home is known whole; empty: all are.
+  std::function<bool(const std::string& home)> is_unfinished{};        ///< Whether folders of it may be missing; empty: none.
   std::unordered_map<std::string, std::vector<std::string>> sheets{};  ///< Of workbooks, by id.
   std::chrono::system_clock::time_point now{};
   bool is_cut = false;                    ///< There is more, folders perhaps, for which there was no room.

@@ -130,7 +130,13 @@ class paper_drive final : public remote {
     return "c" + std::to_string(log[home].size());
   }
   drive::answer<drive::change_page> changes(const drive::changes_request& what, const drive::errand&) override {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if (before_changes) {
+      auto first = before_changes;
+      lock.unlock();
+      first(what);
+      lock.lock();
+    }
     ++polls;
     if (auto no = refused("changes")) return tl::unexpected(*no);
     if (auto no = refused("changes of " + what.drive_id)) return tl::unexpected(*no);
@@ -231,6 +237,7 @@ class paper_drive final : public remote {
   std::vector<std::string> stopped{};
   std::optional<drive::time> channel_ends{};
   std::function<void(const drive::list_request&, const drive::errand&)> before_page{};
+  std::function<void(const drive::changes_request&)> before_changes{};
   std::size_t page_size = 1'000;
   std::size_t polls = 0;
   std::uint64_t count = 0;
