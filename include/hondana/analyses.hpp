@@ -43,7 +43,7 @@ struct analysis_cache_options {
   analysis_task_options critical{std::chrono::hours(24 * 7), std::chrono::milliseconds(0), 0.9, 0.8, 4};
   std::chrono::milliseconds failures{30'000};   ///< How long a failure is remembered; 0: not at all.
   std::chrono::milliseconds lease{120'000};     ///< Of a claim that asks for none.
-  std::uint64_t most_bytes = 1ull << 30;        ///< What is kept in all; the oldest go first.
+  std::uint64_t most_bytes = 1ull << 30;        ///< Of whole analyses together; the oldest go first.
   std::uint64_t most_entries = 10'000'000;      ///< The same.
   bool redact = true;                           ///< The source masks secrets in what it serves.
   std::function<void(std::string_view)> log{};  ///< One line a noteworthy event; may be empty. Threads: any.
