@@ -138,29 +138,22 @@ void read_people(const value& from, file& into) {
       if (auto who = person_of(one)) into.owners.push_back(std::move(*who));
     }
   }
-  if (const auto* last = given(from, "lastModifyingUser")) into.last_modified_by = person_of(*last);
 }
 
 void read_details(const value& from, file& into) {
-  into.description = text_in(from, "description");
   into.size = number_in(from, "size");
   if (const auto version = number_in(from, "version")) into.version = std::to_string(*version);
   into.head_revision = text_in(from, "headRevisionId", 256);
   into.md5 = text_in(from, "md5Checksum", 64);
   into.modified = time_in(from, "modifiedTime");
   into.created = time_in(from, "createdTime");
-  into.viewed_by_me = time_in(from, "viewedByMeTime");
-  into.shared_with_me = time_in(from, "sharedWithMeTime");
   into.web_link = text_in(from, "webViewLink", longest_url);
   if (!into.web_link.starts_with("https://")) into.web_link.clear();
-  into.extension = text_in(from, "fullFileExtension", 256);
   into.resource_key = text_in(from, "resourceKey", longest_id);
   if (!is_id(into.resource_key)) into.resource_key.clear();
   into.export_links = links_in(from);
   into.is_trashed = flag_in(from, "trashed");
   into.is_starred = flag_in(from, "starred");
-  into.is_shared = flag_in(from, "shared");
-  into.is_ours = flag_in(from, "ownedByMe");
   if (const auto* may = given(from, "capabilities"))
     if (const auto* download = given(*may, "canDownload")) into.may_be_downloaded = download->as_boolean();
 }

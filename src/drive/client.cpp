@@ -10,6 +10,7 @@
 #include "drive/answers.hpp"
 #include "drive/exchange.hpp"
 #include "drive/links.hpp"
+#include "drive/page_sizes.hpp"
 #include "oauth/places.hpp"
 
 namespace hondana::drive {
@@ -63,7 +64,7 @@ std::string page_of(int size, int most) { return std::to_string(std::clamp(size,
 texts change_query(const changes_request& what) {
   texts out{{"pageToken", what.page_token}};
   add(out, "driveId", what.drive_id);
-  out.emplace_back("pageSize", page_of(what.page_size, 1'000));
+  out.emplace_back("pageSize", page_of(what.page_size, page_sizes::most));
   out.emplace_back("includeRemoved", "true");
   out.emplace_back("includeItemsFromAllDrives", "true");
   out.emplace_back("supportsAllDrives", "true");
@@ -100,11 +101,27 @@ struct client::state {
       : asking(std::move(from), std::move(with), std::move(base)) {}
 
   exchanges asking;
+  page_sizes files{}, changes{};
 
   /// An answer in JSON. Errors: as `read_answer`.
   template <class Read>
   auto get(const wanted& what, const errand& how, const Read& read) {
     return read_answer(asking.ask(what, how), what.doing, read);
+  }
+  /// A page of at most so many entries; of fewer, where the answer for more is too large.
+  template <class Read>
+  auto get_page(wanted what, int most, page_sizes& sizes, const errand& how, const Read& read) {
+    for (int size = sizes.next(most);; size /= 2) {
+      for (auto& [name, value] : what.query) {
+        if (name == "pageSize") value = std::to_string(size);
+      }
+      auto got = get(what, how, read);
+      if (got) sizes.fits(size);
+      if (got || got.error().what != trouble::too_large || size == 1) return got;
+      if (sizes.is_too_large(size) && asking.from().log)
+        asking.from().log("cannot " + what.doing + ", " + std::to_string(size) +
+                          " at once: the answer is larger than 32 MiB; asked again for " + std::to_string(size / 2));
+    }
   }
   /// A content that comes by a link and redirects.
   answer<void> follow(std::string url, const wanted& what, const std::string& type, const errand& how);
@@ -164,7 +181,7 @@ answer<file_page> client::list_files(const list_request& what, const errand& how
   out.query.emplace_back("corpora", name_of(what.in));
   add(out.query, "driveId", what.drive_id);
   add(out.query, "orderBy", what.order_by);
-  out.query.emplace_back("pageSize", page_of(what.page_size, 1'000));
+  out.query.emplace_back("pageSize", page_of(what.page_size, page_sizes::most));
   add(out.query, "pageToken", what.page_token);
   out.query.emplace_back("spaces", "drive");
   out.query.emplace_back("includeItemsFromAllDrives", "true");
@@ -172,7 +189,7 @@ answer<file_page> client::list_files(const list_request& what, const errand& how
   out.query.emplace_back("fields",
                          "nextPageToken,incompleteSearch,files(" + or_usual(what.fields, std::string(file_fields())) + ')');
   out.has_page_token = !what.page_token.empty();
-  return state_->get(out, how, files_in);
+  return state_->get_page(std::move(out), what.page_size, state_->files, how, files_in);
 }
 
 answer<file> client::get_file(const std::string& id, const errand& how) const {
@@ -274,7 +291,7 @@ answer<change_page> client::list_changes(const changes_request& what, const erra
                                        or_usual(what.fields, std::string(file_fields())) + "),drive(" +
                                        std::string(drive_fields) + "))");
   out.has_page_token = true;
-  return state_->get(out, how, changes_in);
+  return state_->get_page(std::move(out), what.page_size, state_->changes, how, changes_in);
 }
 
 answer<channel> client::watch_changes(const watch_request& what, const errand& how) const {

@@ -62,7 +62,7 @@ struct list_request {
   std::string drive_id{};
   std::string order_by{};  ///< "modifiedTime desc". Empty: any order.
   std::string page_token{};
-  int page_size = 1'000;  ///< 1 to 1000.
+  int page_size = 1'000;  ///< 1 to 1000; a page has fewer where so many are too large for an answer.
   std::string fields{};   ///< Of one file; empty: `file_fields()`.
 };
 
@@ -70,7 +70,7 @@ struct changes_request {
   std::string page_token{};
   /// Of a shared drive, whose changes come only by its own log. Empty: the user's log.
   std::string drive_id{};
-  int page_size = 1'000;  ///< 1 to 1000.
+  int page_size = 1'000;  ///< As of a list.
   std::string fields{};   ///< Of one file; empty: `file_fields()`.
 };
 

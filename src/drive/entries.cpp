@@ -34,10 +34,9 @@ bool file::is_native() const noexcept {
 }
 
 std::string_view file_fields() noexcept {
-  return "id,name,mimeType,description,parents,driveId,size,version,headRevisionId,md5Checksum,modifiedTime,createdTime,"
-         "viewedByMeTime,sharedWithMeTime,owners(displayName,emailAddress),lastModifyingUser(displayName,emailAddress),"
-         "webViewLink,fullFileExtension,resourceKey,shortcutDetails(targetId,targetMimeType,targetResourceKey),trashed,starred,"
-         "shared,ownedByMe,capabilities(canDownload)";
+  return "id,name,mimeType,parents,driveId,size,version,headRevisionId,md5Checksum,modifiedTime,createdTime,"
+         "owners(displayName,emailAddress),webViewLink,resourceKey,"
+         "shortcutDetails(targetId,targetMimeType,targetResourceKey),trashed,starred,capabilities(canDownload)";
 }
 
 std::optional<time> time_of(std::string_view text) noexcept {

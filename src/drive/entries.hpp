@@ -43,25 +43,20 @@ struct file {
   std::string id{};
   std::string name{};
   std::string mime_type{};
-  std::string description{};
   std::vector<std::string> parents{};   ///< At most one today.
   std::string drive_id{};               ///< Of a shared drive; empty: it lies in somebody's own.
   std::optional<std::uint64_t> size{};  ///< Of its bytes; Google's own types mostly have none.
   std::string version{};                ///< Decimal digits, growing with each change.
   std::string head_revision{};          ///< `headRevisionId`.
   std::string md5{};                    ///< Hex.
-  std::optional<time> modified{}, created{}, viewed_by_me{}, shared_with_me{};
+  std::optional<time> modified{}, created{};
   std::vector<person> owners{};  ///< None in shared drives.
-  std::optional<person> last_modified_by{};
-  std::string web_link{};   ///< `webViewLink`, https.
-  std::string extension{};  ///< `fullFileExtension`.
+  std::string web_link{};        ///< `webViewLink`, https.
   std::string resource_key{};
   std::optional<shortcut> leads_to{};
   texts export_links{};  ///< MIME type → URL, unchecked; `client::export_link` looks at it.
   bool is_trashed = false;
   bool is_starred = false;
-  bool is_shared = false;
-  bool is_ours = false;                     ///< `ownedByMe`.
   std::optional<bool> may_be_downloaded{};  ///< `capabilities.canDownload`.
 
   [[nodiscard]] bool is_folder() const noexcept { return mime_type == folder_type; }
@@ -130,7 +125,8 @@ struct channel {
   std::optional<time> ends{};
 };
 
-/// Of one file, in lists and changes, as `fields` has it: all that `file` holds but for export links.
+/// Of one file, in lists and changes, as `fields` has it: all that `file` holds but for export links. Nothing that
+/// nobody uses: descriptions alone may be too much for an answer.
 [[nodiscard]] std::string_view file_fields() noexcept;
 
 /// RFC 3339 as Drive writes it ("2026-01-02T03:04:05.678Z", offsets too). Nothing for anything else.

@@ -83,6 +83,54 @@ TEST(drive_calls, ask_at_the_paths_of_the_api_with_its_parameters) {
   EXPECT_EQ(second.at("pageToken"), "a+b/c=");
   EXPECT_EQ(second.at("pageSize"), "1000");
   EXPECT_FALSE(second.contains("q"));
+  // What nobody uses is not asked for: it may be as long as whoever shares a file likes.
+  EXPECT_EQ(second.at("fields"),
+            "nextPageToken,incompleteSearch,files(id,name,mimeType,parents,driveId,size,version,headRevisionId,md5Checksum,"
+            "modifiedTime,createdTime,owners(displayName,emailAddress),webViewLink,resourceKey,"
+            "shortcutDetails(targetId,targetMimeType,targetResourceKey),trashed,starred,capabilities(canDownload))");
+}
+
+/// Answers of more than 32 MiB for more than so many entries at once, and keeps what was asked for.
+struct too_large_beyond {
+  int most;
+  std::mutex mutex{};
+  std::vector<int> sizes{};
+  played_drive google{
+      [this, large = std::string((32u << 20) + 1, ' ')](const heard_request& asked, hondana_test::scripted_connection& to) {
+        const int size = std::stoi(query_of(asked).at("pageSize"));
+        const std::lock_guard lock(mutex);
+        sizes.push_back(size);
+        if (size > most) return to.answer(200, "application/json", large);
+        return to.answer(200, "application/json",
+                         path_of(asked) == "/drive/v3/files" ? R"({"files":[],"nextPageToken":"n"})"
+                                                             : R"({"changes":[],"nextPageToken":"n"})");
+      }};
+
+  explicit too_large_beyond(int size) : most(size) {}
+};
+
+TEST(drive_calls, of_which_the_answer_is_too_large_ask_for_half_as_many_and_then_for_more_again) {
+  too_large_beyond place(100);
+  const auto it = place.google.client();
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(it->list_files({}, within()));
+  EXPECT_EQ(place.sizes, (std::vector{1'000, 500, 250, 125, 62, 124, 62})) << "it does not begin again with all";
+  place.most = 1'000;
+  place.sizes.clear();
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(it->list_files({.page_token = "n"}, within()));
+  EXPECT_EQ(place.sizes, (std::vector{124, 248, 496, 992, 1'000, 1'000}));
+  place.sizes.clear();
+  place.most = 10;
+  ASSERT_TRUE(it->list_changes({.page_token = "n", .page_size = 40}, within()));
+  EXPECT_EQ(place.sizes, (std::vector{40, 20, 10}));
+}
+
+TEST(drive_calls, of_which_the_answer_is_too_large_for_one_entry_end) {
+  too_large_beyond place(0);
+  const auto it = place.google.client();
+  const auto got = it->list_changes({.page_token = "n", .page_size = 4}, within());
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().what, trouble::too_large);
+  EXPECT_EQ(place.sizes, (std::vector{4, 2, 1}));
 }
 
 TEST(drive_calls, of_all_kinds_go_where_they_belong) {

@@ -5,7 +5,9 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -175,6 +177,74 @@ TEST_F(drive_stand_in, ends_tokens_and_limits_rates_and_nothing_is_lost) {
   const auto key = it->get_file(id, within());
   // A service account's key is no refresh token: it gets another.
   EXPECT_TRUE(key) << key.error().why.public_text;
+}
+
+/// Four hundred and fifty files whose names come to 36 MB, as may come to be shared by anybody.
+std::vector<drive_test::file> files_with_long_names() {
+  std::string name;
+  while (name.size() < 80'000) name += "漢字";
+  std::vector<drive_test::file> all;
+  for (int i = 0; i < 450; ++i) all.push_back({.name = std::to_string(i) + name, .type = "text/plain", .bytes = "x"});
+  return all;
+}
+
+TEST_F(drive_stand_in, is_listed_in_smaller_pages_where_an_answer_is_too_large) {
+  std::set<std::string> ids;
+  for (auto& one : files_with_long_names()) ids.insert(google.add(std::move(one)));
+  ids.insert(google.add({.name = "plain", .type = "text/plain", .bytes = "x"}));
+  settings with;
+  std::vector<std::string> lines;
+  with.log = [&lines](std::string_view line) { lines.emplace_back(line); };
+  const auto it = made(std::move(with));
+  std::set<std::string> seen;
+  list_request what;
+  std::vector<std::size_t> pages;
+  do {
+    const auto page = it->list_files(what, within(60));
+    ASSERT_TRUE(page) << page.error().why.public_text;
+    pages.push_back(page->files.size());
+    for (const auto& one : page->files)
+      if (ids.contains(one.id)) seen.insert(one.id);
+    what.page_token = page->next;
+  } while (!what.page_token.empty());
+  EXPECT_EQ(seen, ids);
+  ASSERT_GE(pages.size(), 2u);
+  EXPECT_EQ(pages.front(), 250u);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines.back(),
+            "cannot list files of Google Drive, 500 at once: the answer is larger than 32 MiB; asked again for 250");
+}
+
+TEST_F(drive_stand_in, tells_its_changes_in_smaller_pages_where_an_answer_is_too_large) {
+  const auto it = made();
+  const auto token = it->get_start_page_token({}, within());
+  ASSERT_TRUE(token) << token.error().why.public_text;
+  std::set<std::string> ids, seen;
+  for (auto& one : files_with_long_names()) ids.insert(google.add(std::move(one)));
+  ids.insert(google.add({.name = "plain", .type = "text/plain", .bytes = "x"}));
+  std::string next = *token;
+  std::string start;
+  while (start.empty()) {
+    const auto page = it->list_changes({.page_token = next}, within(60));
+    ASSERT_TRUE(page) << page.error().why.public_text;
+    for (const auto& one : page->changes)
+      if (ids.contains(one.id)) seen.insert(one.id);
+    next = page->next;
+    start = page->start;
+  }
+  EXPECT_EQ(seen, ids);
+}
+
+TEST_F(drive_stand_in, is_listed_without_what_its_files_say_of_themselves_at_length) {
+  std::string words;
+  while (words.size() < 80'000) words += "漢字";
+  for (int i = 0; i < 450; ++i)
+    google.add({.name = std::to_string(i), .type = "text/plain", .bytes = "x", .more = R"({"description":")" + words + "\"}"});
+  const auto it = made();
+  const auto page = it->list_files({}, within(60));
+  ASSERT_TRUE(page) << page.error().why.public_text;
+  EXPECT_GE(page->files.size(), 450u);
+  EXPECT_EQ(it->now().requests, 1u) << "in one answer";
 }
 
 }  // namespace
