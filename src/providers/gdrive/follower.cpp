@@ -185,7 +185,10 @@ result<void> follower::load(const std::stop_token& stop) {
 }
 
 drive::answer<void> follower::apply(batch what) {
-  auto room = options_.most_files - std::min(options_.most_files, items_.size());
+  const std::set<std::string_view> going(what.gone.begin(), what.gone.end());
+  const auto leaving = std::count_if(going.begin(), going.end(), [this](auto id) { return items_.contains(std::string(id)); });
+  const auto staying = items_.size() - static_cast<std::size_t>(leaving);
+  auto room = options_.most_files - std::min(options_.most_files, staying);
   std::erase_if(what.put, [&](const shared_item& one) {
     if (items_.contains(one->id)) return false;
     if (room == 0) {

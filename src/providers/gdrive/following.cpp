@@ -107,6 +107,7 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
   std::size_t files = 0;
   std::size_t pages = 0;
   is_page_full_ = false;
+  const bool is_again = at.is_crawled;
   drive::list_request what;
   what.q = drive::query().trashed(false).text();
   what.in = home.empty() ? drive::list_request::corpus::user : drive::list_request::corpus::drive;
@@ -131,7 +132,8 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
       into.put.push_back(item_of(one, home));
       ++files;
     }
-    at.next_page = is_page_full_ ? std::string() : std::move(page->next);
+    // Where all was seen once nobody tells of what has gone since: its end is found by going on, though nothing new has room.
+    at.next_page = is_page_full_ && !is_again ? std::string() : std::move(page->next);
     const bool is_last = at.next_page.empty();
     if (is_last) {
       at.is_crawling = false;
@@ -143,8 +145,8 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
       for (const auto& one : into.put) now.insert(one->id);
       for (const auto& [id, one] : items_) {
         const bool is_unseen = one.what->home == home && one.generation != at.generation && !now.contains(id);
-        // Where there is no room for more nothing is looked at, and so nothing is known to be gone.
-        if (is_unseen && !is_page_full_) into.gone.push_back(id);
+        // What was not listed to its end says of nothing that it is gone.
+        if (is_unseen && (!is_page_full_ || is_again)) into.gone.push_back(id);
       }
     }
     into.at = at;

@@ -1,0 +1,52 @@
+/// What is listed anew, and what is found out by it.
+#include "unit/providers/gdrive/paper_drive.hpp"
+
+namespace hondana::gdrive {
+namespace {
+
+struct gdrive_relisting : served_drive {
+  /// Everything is listed anew, once.
+  void lose_the_log(gdrive_provider& of) {
+    const auto lists_made = paper->count_of("files");
+    paper->alter([](auto& all) {
+      all.before_changes = [&all](const drive::changes_request&) {
+        all.refuse("changes", refusal(drive::trouble::page_token_gone));
+        all.alter([](auto& same) { same.before_changes = nullptr; });
+      };
+      all.before_page = [&all](const drive::list_request&, const drive::errand&) { all.allow("changes"); };
+    });
+    EXPECT_TRUE(becomes([&] { return paper->count_of("files") > lists_made; })) << of.health().detail;
+  }
+};
+
+TEST_F(gdrive_relisting, with_more_files_than_are_kept_what_has_gone_goes_all_the_same) {
+  for (int i = 10; i < 40; ++i) paper->hold(paper_file("id" + std::to_string(i), "file " + std::to_string(i)));
+  paper->page_size = 3;
+  auto how = usual();
+  how.most_files = 15;
+  const auto drive = serve(how);
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/file%2024"));
+  EXPECT_EQ(listed(*drive).size(), 17u);
+  paper->drop("id24");
+  paper->hold(paper_file("id00", "new on the first page"));
+  lose_the_log(*drive);
+  EXPECT_TRUE(becomes([&] { return !lists(*drive, "gdrive://my-drive/file%2024"); }));
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/file%2023")) << "and nothing else does";
+  EXPECT_EQ(listed(*drive).size(), 17u) << "what stands on the last page has its room";
+  EXPECT_NE(drive->health().detail.find("raise max_files"), std::string::npos) << drive->health().detail;
+}
+
+TEST_F(gdrive_relisting, what_goes_makes_room_for_what_comes_with_it) {
+  paper->hold(paper_file("1a", "Old"));
+  auto how = usual();
+  how.most_files = 1;
+  const auto drive = serve(std::move(how));
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Old"));
+  paper->drop("1a");
+  paper->hold(paper_file("1b", "New"));
+  lose_the_log(*drive);
+  EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/New") && !lists(*drive, "gdrive://my-drive/Old"); }));
+}
+
+}  // namespace
+}  // namespace hondana::gdrive
