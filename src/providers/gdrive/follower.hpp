@@ -117,6 +117,8 @@ class follower {
 
   /// Of one list; empty pages that go on and on are none.
   static constexpr std::size_t most_pages = 100'000;
+  /// Odd things that are said once; what is beyond is more of the same.
+  static constexpr std::size_t most_told = 1'000;
   [[nodiscard]] static drive::refusal endless(const std::string& what);
 
   void run(const std::stop_token& stop);
@@ -134,6 +136,8 @@ class follower {
   [[nodiscard]] drive::answer<void> poll(const std::string& home, const std::stop_token& stop);
   [[nodiscard]] drive::answer<void> look_into_folders(const std::stop_token& stop);
   [[nodiscard]] drive::answer<void> look_into(const std::string& folder, const std::stop_token& stop);
+  /// Whether a folder that could not be looked into is not there any more.
+  [[nodiscard]] bool has_gone(const std::string& folder, const drive::refusal& why, const std::stop_token& stop) const;
   void open_channels(const std::stop_token& stop);
   void close_channels();
   /// Whether the drives that are wanted are there.

@@ -10,6 +10,9 @@
 namespace hondana::gdrive {
 namespace {
 
+/// In one round; the next begins with others.
+constexpr std::size_t most_refused_looks = 20;
+
 /// Whether an error is one of everything that is asked, and not of one drive.
 bool concerns_all(const drive::refusal& why) noexcept {
   return why.what != drive::trouble::not_found && why.what != drive::trouble::forbidden && why.what != drive::trouble::gone &&
@@ -252,16 +255,44 @@ void follower::lose(const std::string& home, const std::string& id, batch& into)
 }
 
 drive::answer<void> follower::look_into_folders(const std::stop_token& stop) {
-  while (!looks_.empty()) {
+  std::set<std::string> refused;
+  std::optional<drive::refusal> first;
+  while (refused.size() < most_refused_looks) {
     if (stop.stop_requested()) return tl::unexpected(cancelled());
-    const auto folder = looks_.back();
+    const auto next =
+        std::find_if(looks_.rbegin(), looks_.rend(), [&refused](const auto& one) { return !refused.contains(one); });
+    if (next == looks_.rend()) break;
+    const auto folder = *next;
     auto done = look_into(folder, stop);
-    if (!done && concerns_all(done.error())) return done;
+    const bool is_of_this = !done && (!concerns_all(done.error()) || may_be_of_one(done.error()));
+    if (!done && !is_of_this) return done;
+    if (!done && !has_gone(folder, done.error(), stop)) {
+      // Nothing else tells of what is in it. The others come first in the next round.
+      refused.insert(folder);
+      std::erase(looks_, folder);
+      looks_.insert(looks_.begin(), folder);
+      if (told_.size() < most_told && told_.insert(folder + " look").second)
+        say("what is in the new folder " + folder +
+            " cannot be listed yet, and is asked for with each poll: " + words_for_log(done.error().why));
+      if (may_be_of_one(done.error()) && !first) first = std::move(done.error());
+      continue;
+    }
     batch over;
     over.looks_done.push_back(folder);
     if (auto applied = apply(std::move(over)); !applied) return applied;
   }
+  if (first) return tl::unexpected(std::move(*first));
   return {};
+}
+
+bool follower::has_gone(const std::string& folder, const drive::refusal& why, const std::stop_token& stop) const {
+  const auto says_so = [](const drive::refusal& one) {
+    return one.what == drive::trouble::not_found || one.what == drive::trouble::gone;
+  };
+  if (!says_so(why)) return false;
+  // A list may not know yet what the log has told of.
+  const auto now = options_.from->file(folder, errand_of(stop, drive::lane::polling));
+  return !now && says_so(now.error());
 }
 
 drive::answer<void> follower::look_into(const std::string& folder, const std::stop_token& stop) {
@@ -283,7 +314,9 @@ drive::answer<void> follower::look_into(const std::string& folder, const std::st
     for (const auto& one : page->files) take_file(home, one, into);
     what.page_token = std::move(page->next);
     if (auto done = apply(std::move(into)); !done) return done;
-  } while (!what.page_token.empty() && !stop.stop_requested());
+    // What has not been seen to its end is looked into again.
+    if (stop.stop_requested()) return tl::unexpected(cancelled());
+  } while (!what.page_token.empty());
   return {};
 }
 

@@ -6,12 +6,6 @@
 #include "providers/gdrive/naming.hpp"
 
 namespace hondana::gdrive {
-namespace {
-
-/// Odd things that are said once; what is beyond is more of the same.
-constexpr std::size_t most_told = 1'000;
-
-}  // namespace
 
 void follower::say(const std::string& line) const {
   if (options_.log) options_.log(options_.name + ": " + line);
