@@ -144,6 +144,8 @@ class follower {
   void look_for_wanted();
   void take_change(const std::string& home, const drive::change& what, batch& into);
   void take_file(const std::string& home, const drive::file& now, batch& into);
+  /// A crawl that is under way begins anew, too. Does nothing where the home has not been begun.
+  void list_anew(const std::string& home, batch& into) const;
   void lose(const std::string& home, const std::string& id, batch& into);
   [[nodiscard]] bool take_heard(const std::stop_token& stop);
   void take_word(news one, const std::stop_token& stop);

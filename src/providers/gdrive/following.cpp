@@ -225,6 +225,18 @@ void follower::take_file(const std::string& home, const drive::file& now, batch&
   std::erase_if(into.put, [&now](const auto& one) { return one->id == now.id; });
   into.put.push_back(item_of(now, home));
   if (now.is_folder() && !is_known) into.looks_begun.push_back(now.id);
+  // What changed in it meanwhile was in the bin, too, and was lost at any depth: nothing tells of it now.
+  if (is_known && found->second.what->is_trashed && !now.is_trashed) list_anew(home, into);
+}
+
+void follower::list_anew(const std::string& home, batch& into) const {
+  if (!into.at) {
+    const auto at = positions_.find(home);
+    if (at == positions_.end() || at->second.home != home) return;
+    into.at = at->second;
+  }
+  into.at->is_crawling = true;
+  into.at->crawl_start.clear();
 }
 
 void follower::lose(const std::string& home, const std::string& id, batch& into) {

@@ -48,5 +48,27 @@ TEST_F(gdrive_relisting, what_goes_makes_room_for_what_comes_with_it) {
   EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/New") && !lists(*drive, "gdrive://my-drive/Old"); }));
 }
 
+TEST_F(gdrive_relisting, what_changed_in_the_bin_comes_out_with_its_folder) {
+  paper->hold(paper_folder("f1", "Box"));
+  paper->hold(paper_folder("f2", "Inner", "f1"));
+  paper->hold(paper_file("1a", "a", "text/plain", "f2"));
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Box/Inner/a"));
+  auto folder = paper_folder("f1", "Box");
+  folder.is_trashed = true;
+  paper->change(folder);
+  auto file = paper_file("1a", "a", "text/plain", "f2");
+  file.is_trashed = true;
+  file.version = "2";
+  paper->change(file);
+  const auto polls = paper->count_of("changes");
+  EXPECT_TRUE(becomes([&] { return paper->count_of("changes") > polls + 2 && !lists(*drive, "gdrive://my-drive/Box"); }));
+  file.is_trashed = false;
+  paper->hold(file);
+  folder.is_trashed = false;
+  paper->change(folder);
+  EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/Box/Inner/a"); }));
+}
+
 }  // namespace
 }  // namespace hondana::gdrive
