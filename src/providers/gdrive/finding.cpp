@@ -124,16 +124,13 @@ drive::answer<void> follower::find_drives(const std::stop_token& stop) {
   }
   drives_ = std::move(all);
   is_dirty_ = true;
-  // What was taken for shared by itself may lie in one that is not served: it goes with a new crawl.
+  // What was taken for shared by itself may lie in one that is not served: it goes with a new crawl. And what lay in one that
+  // has gone may be shared by itself: it comes with a new crawl.
   const bool has_unserved = std::any_of(come.begin(), come.end(), [this](const auto& id) { return !is_served(id); });
-  if (const auto at = positions_.find({}); has_unserved && at != positions_.end() && at->second.is_crawled) {
-    batch again;
-    again.at = at->second;
-    again.at->is_crawling = true;
-    again.at->crawl_start.clear();
-    return apply(std::move(again));
-  }
-  return {};
+  if (!has_unserved && gone.empty()) return {};
+  batch again;
+  list_anew({}, again);
+  return apply(std::move(again));
 }
 
 std::vector<std::string> follower::homes() const {

@@ -70,5 +70,28 @@ TEST_F(gdrive_relisting, what_changed_in_the_bin_comes_out_with_its_folder) {
   EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/Box/Inner/a"); }));
 }
 
+TEST_F(gdrive_relisting, what_is_shared_by_itself_out_of_a_drive_that_has_gone_is_there_still) {
+  drive::shared_drive sales;
+  sales.id = "0Sales";
+  sales.name = "Sales";
+  paper->shared = {sales};
+  auto offer = paper_file("1s", "Offer", "text/plain", "0Sales");
+  offer.drive_id = "0Sales";
+  paper->hold(offer);
+  paper->seen_by_user.insert("1s");
+  const auto drive = serve();
+  EXPECT_TRUE(lists(*drive, "gdrive://sales/Offer"));
+  paper->alter([](auto& all) {
+    all.shared.clear();
+    drive::change left;
+    left.of = drive::change::kind::drive;
+    left.id = "0Sales";
+    left.is_removed = true;
+    all.log[""].push_back(left);
+  });
+  EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://shared-with-me/Offer"); }));
+  EXPECT_FALSE(lists(*drive, "gdrive://sales/Offer"));
+}
+
 }  // namespace
 }  // namespace hondana::gdrive
