@@ -264,6 +264,9 @@ void indexer::begin_anew() noexcept {
   is_look_whole_ = false;
   has_to_load_ = true;
   next_look_ = clock::now() + after_failure;
+  // What was to be written is not there, and what else there is, is not known before the next look.
+  on_->has_looked = false;
+  on_->change_state([](search_state& state) { state.is_complete = false; });
 }
 
 }  // namespace hondana::search

@@ -38,11 +38,7 @@ bool indexer::take_turn(const std::stop_token& stop) {
   // The same numbers may name other passages now; what is near is read again with all else.
   on_->put_neighbours(nullptr);
   next_look_ = clock::now();
-  on_->has_looked = false;
-  on_->change_state([this](search_state& state) {
-    state.problem = troubles_.words();
-    state.is_complete = false;
-  });
+  on_->change_state([this](search_state& state) { state.problem = troubles_.words(); });
   return true;
 }
 

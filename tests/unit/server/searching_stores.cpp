@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
@@ -11,6 +12,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -130,6 +133,7 @@ class serving {
     const auto done = server_->replace(std::move(options), {std::move(shelf)});
     EXPECT_TRUE(done) << done.error().public_text;
   }
+  void tell_of(std::string_view uri) const { EXPECT_TRUE(server_->resource_updated(uri)); }
   search_state state() const { return state_of(*index_); }
   std::string log() const {
     const std::lock_guard lock(mutex_);
@@ -304,6 +308,37 @@ TEST_F(searching_stores, a_full_disk_is_said_and_what_waits_is_indexed_once_ther
   ours.wait();
   EXPECT_EQ(ours.state().problem, "") << ours.log();
   EXPECT_EQ(ours.state().resources, 8u);
+}
+
+TEST_F(searching_stores, an_index_that_a_change_could_not_be_written_to_is_not_complete) {
+  auto& there = search::postgres_server::instance();
+  options_.path.clear();
+  options_.postgres = there.url();
+  options_.postgres_schema = "unwritten";
+  options_.interval = std::chrono::hours(1);
+  const auto text = std::make_shared<std::atomic<const char*>>("a pelican");
+  const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///");
+  resource entry;
+  entry.uri = "memo:///a.md";
+  entry.name = "a.md";
+  // Its list says nothing of a change; only who is told of it can know.
+  ASSERT_TRUE(shelf->add(entry, [text](const read_request&) { return text_reading(text->load(), "text/markdown"); }));
+  const serving ours(options_, shelf);
+  ours.wait();
+  ASSERT_TRUE(ours.state().is_complete);
+  // Neither can it be read, so that nothing else than the failure is told of.
+  there.run("ALTER TABLE unwritten.documents RENAME TO away");
+  *text = "a heron";
+  ours.tell_of(entry.uri);
+  const auto until = std::chrono::steady_clock::now() + 60s;
+  while (ours.state().problem.empty() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  ASSERT_THAT(ours.state().problem, HasSubstr("the index cannot be written"));
+  EXPECT_TRUE(ours.comes_to([&] { return !ours.state().is_complete; }));
+  there.run("ALTER TABLE unwritten.away RENAME TO documents");
+  EXPECT_TRUE(ours.comes_to([&] { return ours.uris("heron") == std::vector<std::string>{"memo:///a.md"}; }));
+  ours.wait();
+  EXPECT_TRUE(ours.state().is_complete);
+  EXPECT_EQ(ours.state().problem, "");
 }
 
 TEST_F(searching_stores, two_servers_share_one_postgresql_of_which_one_indexes) {
