@@ -227,6 +227,24 @@ result<void> indexer::load() {
   const auto counts = on_->kept->counts();
   if (!counts) return tl::unexpected(counts.error());
   if (auto set = on_->kept->use_model(on_->embedder ? on_->embedder->id() : std::string()); !set) return set;
+  take_known(std::move(known));
+  passages_ = counts->passages;
+  on_->uris.forget();
+  if (on_->embedder) load_vectors();
+  has_more_vectors_ = on_->embedder != nullptr;
+  next_tidying_ = clock::now() + between_tidyings;
+  has_to_load_ = false;
+  tell_state(true);
+  return {};
+}
+
+void indexer::take_known(std::unordered_map<std::string, entry_known> known) {
+  for (auto& [uri, one] : known) {
+    const auto before = known_.find(uri);
+    one.is_tried = !one.has_text && before != known_.end() && before->second.is_tried && !before->second.has_text;
+    // What gave no text may give one since the start, as it is read now and whatever its version: it is tried, once.
+    if (!one.has_text && !one.is_tried && one.version != version_of_lists) one.version.clear();
+  }
   // What is watched stays watched, whatever the store had to forget.
   for (const auto& [uri, before] : known_) {
     if (!before.is_watched) continue;
@@ -238,14 +256,6 @@ result<void> indexer::load() {
     }
   }
   known_ = std::move(known);
-  passages_ = counts->passages;
-  on_->uris.forget();
-  if (on_->embedder) load_vectors();
-  has_more_vectors_ = on_->embedder != nullptr;
-  next_tidying_ = clock::now() + between_tidyings;
-  has_to_load_ = false;
-  tell_state(true);
-  return {};
 }
 
 void indexer::begin_anew(const failure& why) {

@@ -58,6 +58,7 @@ class indexer {
     bool is_watched = false;
     std::string made{};  // how its text was, see making.hpp
     bool has_text = false;
+    bool is_tried = false;  // since the start, whether it gave a text or none
   };
   /// What is to be read, as it was listed.
   struct listed {
@@ -90,6 +91,8 @@ class indexer {
   [[nodiscard]] bool begins_look();
   void work(bool has_to_look, const std::stop_token& stop);
   [[nodiscard]] result<void> load();
+  /// What is known of each document, from those that the store has.
+  void take_known(std::unordered_map<std::string, entry_known> known);
   void load_vectors();
   /// False: there are such of different lengths.
   [[nodiscard]] bool read_vectors();

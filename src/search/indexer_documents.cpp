@@ -167,6 +167,7 @@ result<indexer::outcome> indexer::put(cut_document made, const resource& entry) 
   known.made = std::move(made.what.made);
   known.described = listed;
   known.has_text = made.what.problem.empty();
+  known.is_tried = true;
   known.seen = look_;
   watch(entry.uri, known);
   return outcome::indexed;

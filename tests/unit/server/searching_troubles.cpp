@@ -347,4 +347,65 @@ TEST_F(searching_in_trouble, what_is_watched_is_watched_after_a_restart_and_afte
   std::filesystem::remove_all(folder);
 }
 
+TEST_F(searching_in_trouble, what_gave_no_text_is_read_again_once_after_each_start_and_not_with_each_look) {
+  const auto folder = folder_of_an_index();
+  options_.path = folder + "/index.db";
+  struct shown {
+    std::atomic<int> reads = 0;
+    std::atomic<bool> is_refused = false;
+  };
+  const auto make = [this](const std::string& uri, const std::shared_ptr<shown>& how, const std::string& text) {
+    auto versioned = text_entry(uri);
+    versioned.version = "v1";
+    return shelf_->add(versioned, [how, text](const read_request& request) -> result<reading> {
+      ++how->reads;
+      if (how->is_refused) return fail(errc::access_denied, "Have the owner allow it.");
+      auto out = text_reading(text, "text/markdown");
+      out.version = "v1";
+      if (request.if_version == out.version) out.contents.clear();
+      return out;
+    });
+  };
+  const auto large = std::make_shared<shown>();
+  const auto refused = std::make_shared<shown>();
+  const auto never = std::make_shared<shown>();
+  const auto plain = std::make_shared<shown>();
+  refused->is_refused = never->is_refused = true;
+  ASSERT_TRUE(make("memo:///large.md", large, "a walrus " + std::string(2000, 'z')));
+  ASSERT_TRUE(make("memo:///refused.md", refused, "a heron"));
+  ASSERT_TRUE(make("memo:///never.md", never, "a crane"));
+  ASSERT_TRUE(make("memo:///plain.md", plain, "a stork"));
+  options_.largest = 1024;
+  serve();
+  EXPECT_EQ(state_of(*index_).without_text, 3u);
+  // The reasons go away, and no version changes with them.
+  server_.reset();
+  index_.reset();
+  refused->is_refused = false;
+  options_.largest = 16u << 20;
+  const auto reads = [](const std::shared_ptr<shown>& of) { return of->reads.exchange(0); };
+  for (const auto& one : {large, refused, never, plain}) EXPECT_GT(reads(one), 0);
+  serve();
+  EXPECT_THAT(uris("walrus"), ElementsAre("memo:///large.md"));
+  EXPECT_THAT(uris("heron"), ElementsAre("memo:///refused.md"));
+  EXPECT_EQ(reads(large), 1);
+  EXPECT_EQ(reads(refused), 1);
+  EXPECT_EQ(reads(never), 1) << "it might have given one";
+  EXPECT_EQ(reads(plain), 0) << "its version is known";
+  for (int look = 0; look < 3; ++look) {
+    refresh(*index_);
+    wait();
+  }
+  EXPECT_EQ(reads(never) + reads(large) + reads(refused), 0) << "at looks that find nothing new";
+  EXPECT_EQ(state_of(*index_).without_text, 1u);
+  server_.reset();
+  index_.reset();
+  serve();
+  EXPECT_EQ(reads(never), 1) << "after the next start";
+  EXPECT_EQ(reads(large) + reads(refused) + reads(plain), 0);
+  server_.reset();
+  index_.reset();
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
