@@ -142,6 +142,8 @@ result<indexer::outcome> indexer::has_not_changed(const resource& entry) {
   auto done = on_->kept->describe(what);
   if (!done && done.error().code != errc::invalid_argument) return tl::unexpected(std::move(done.error()));
   if (!done) say_of(entry.uri, "has a description that cannot be kept", done.error());
+  // Passages are embedded with their title.
+  has_more_vectors_ = has_more_vectors_ || on_->embedder != nullptr;
   return outcome::same;
 }
 

@@ -1,4 +1,5 @@
 /// A server with an index: what is found follows what is served, and shows nothing else.
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -308,6 +309,31 @@ TEST_F(searching_by_meaning, a_slow_service_costs_a_search_no_more_than_its_time
   EXPECT_EQ(got->all.size(), 2u);
   EXPECT_EQ(got->remark, "searched by words alone: the embedding service did not answer in time");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 6s);
+}
+
+TEST_F(searching_by_meaning, passages_of_another_title_have_vectors_again_though_their_version_is_the_same) {
+  options_.interval = std::chrono::hours(1);
+  auto entry = text_entry("memo:///titled.md");
+  entry.version = "v1";
+  entry.title = "carrots";
+  const auto make = [](const read_request& request) -> result<reading> {
+    auto out = text_reading("they grow in the garden", "text/markdown");
+    out.version = "v1";
+    if (request.if_version == out.version) out.contents.clear();
+    return out;
+  };
+  ASSERT_TRUE(shelf_->add(entry, make));
+  serve();
+  wait_for_vectors();
+  ASSERT_EQ(state_of(*index_).vectors, 5u);
+  entry.title = "engine";
+  ASSERT_TRUE(shelf_->add(entry, make));
+  wait();
+  const auto got = find("engine");
+  ASSERT_TRUE(got);
+  ASSERT_THAT(got->all, testing::Contains(testing::Field(&search::hit::entry, testing::Field(&resource::uri, entry.uri))));
+  wait_for_vectors();
+  EXPECT_EQ(state_of(*index_).vectors, 5u);
 }
 
 }  // namespace
