@@ -230,7 +230,13 @@ result<void> indexer::load() {
   take_known(std::move(known));
   passages_ = counts->passages;
   on_->uris.forget();
-  if (on_->embedder) load_vectors();
+  if (on_->embedder) {
+    const auto are_alike = read_vectors();
+    if (!are_alike) return tl::unexpected(are_alike.error());
+    if (!*are_alike) {
+      if (auto dropped = drop_vectors(); !dropped) return dropped;
+    }
+  }
   has_more_vectors_ = on_->embedder != nullptr;
   next_tidying_ = clock::now() + between_tidyings;
   has_to_load_ = false;

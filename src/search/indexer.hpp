@@ -82,6 +82,7 @@ class indexer {
   /// Whether to index now. Where another does, what that one has is shown, and some time passes.
   [[nodiscard]] bool take_turn(const std::stop_token& stop);
   void follow();
+  void follow_vectors(const index_standing& now);
   void wait_for(std::chrono::milliseconds time, const std::stop_token& stop);
   /// False: there is none yet, but it is to be asked whose turn it is.
   [[nodiscard]] bool wait_for_work(const std::stop_token& stop);
@@ -93,9 +94,8 @@ class indexer {
   [[nodiscard]] result<void> load();
   /// What is known of each document, from those that the store has.
   void take_known(std::unordered_map<std::string, entry_known> known);
-  void load_vectors();
   /// False: there are such of different lengths.
-  [[nodiscard]] bool read_vectors();
+  [[nodiscard]] result<bool> read_vectors();
   /// Goes through the lists; what is to be read is put into `pending_`.
   void look(const std::stop_token& stop);
   [[nodiscard]] result<void> look_at(const std::string& claim, const std::stop_token& stop);
@@ -139,7 +139,7 @@ class indexer {
   void check_vectors(const std::stop_token& stop);
   void take_vectors(std::span<const std::string> digests);
   void keep_near(embeddings::neighbours& in, passage_id id, std::span<const float> numbers);
-  void drop_vectors();
+  [[nodiscard]] result<void> drop_vectors();
   /// True: something is to be read.
   [[nodiscard]] bool take_changed(const std::stop_token& stop);
   void watch(const std::string& uri, entry_known& known);

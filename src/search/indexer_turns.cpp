@@ -42,6 +42,26 @@ bool indexer::take_turn(const std::stop_token& stop) {
   return true;
 }
 
+void indexer::follow_vectors(const index_standing& now) {
+  if (followed_ && now.commits < *followed_) {
+    // It is another index than the one whose vectors these are.
+    on_->put_neighbours(nullptr);
+    followed_.reset();
+    next_vectors_ = clock::now();
+  }
+  const bool has_others = on_->embedder && now.model == on_->embedder->id() && followed_ != now.commits;
+  if (!has_others) return troubles_.end(trouble::store);
+  if (clock::now() < next_vectors_) return;
+  next_vectors_ = clock::now() + between_readings_of_vectors;
+  const auto are_alike = read_vectors();
+  // What could not be read now is read the next time, whether or not there is more by then.
+  if (!are_alike) return troubles_.have(trouble::store, are_alike.error());
+  followed_ = now.commits;
+  troubles_.end(trouble::store);
+  // Of different lengths they are while another model's come into the place of these.
+  if (!*are_alike) on_->put_neighbours(nullptr);
+}
+
 void indexer::follow() {
   const auto now = on_->kept->stands();
   if (!now) return troubles_.have(trouble::store, now.error());
@@ -59,28 +79,17 @@ void indexer::follow() {
       state.bytes = counts->bytes;
     });
   }
-  troubles_.end(trouble::store);
-  const bool is_complete = now->how && now->how->is_complete;
+  follow_vectors(*now);
+  const auto unread = words_for(trouble::store);
+  const bool is_unread = troubles_.words() == unread;
+  const bool is_complete = now->how && now->how->is_complete && !is_unread;
   const bool has_looked = is_complete || (now->how && now->how->has_looked);
   on_->has_looked = has_looked;
   on_->change_state([&](search_state& state) {
     state.waiting = now->how ? now->how->waiting : 0;
     state.is_complete = is_complete;
-    state.problem = now->how ? now->how->problem : std::string();
+    state.problem = is_unread ? std::string(unread) : now->how ? now->how->problem : std::string();
   });
-  const bool has_other_vectors = on_->embedder && now->model == on_->embedder->id() && followed_ != now->commits;
-  if (followed_ && now->commits < *followed_) {
-    // It is another index than the one whose vectors these are.
-    on_->put_neighbours(nullptr);
-    followed_.reset();
-    next_vectors_ = clock::now();
-  }
-  if (has_other_vectors && clock::now() >= next_vectors_) {
-    next_vectors_ = clock::now() + between_readings_of_vectors;
-    followed_ = now->commits;
-    // Of different lengths they are while another model's come into the place of these.
-    if (!read_vectors()) on_->put_neighbours(nullptr);
-  }
   {
     const std::lock_guard lock(mutex_);
     // What the other says is complete is as complete as it gets here.

@@ -36,11 +36,7 @@ std::shared_ptr<embeddings::neighbours> set_of(std::size_t dimension, std::size_
 
 }  // namespace
 
-void indexer::load_vectors() {
-  if (!read_vectors()) drop_vectors();
-}
-
-bool indexer::read_vectors() {
+result<bool> indexer::read_vectors() {
   std::shared_ptr<embeddings::neighbours> near;
   bool is_mixed = false;
   const auto done = on_->kept->each_vector([&](passage_id id, std::span<const float> numbers) {
@@ -48,10 +44,7 @@ bool indexer::read_vectors() {
     is_mixed = is_mixed || numbers.size() != near->dimension();
     keep_near(*near, id, numbers);
   });
-  if (!done) {
-    troubles_.have(trouble::store, done.error());
-    return true;
-  }
+  if (!done) return tl::unexpected(done.error());
   if (is_mixed) return false;
   on_->put_neighbours(std::move(near));
   return true;
@@ -63,14 +56,15 @@ void indexer::keep_near(embeddings::neighbours& in, passage_id id, std::span<con
   if (const auto put = in.put(id.number, numbers); !put) troubles_.have(trouble::vectors, put.error());
 }
 
-void indexer::drop_vectors() {
+result<void> indexer::drop_vectors() {
   next_check_ = clock::now() + between_checks;
   on_->say("vectors of different lengths: the model has changed, so all are made anew");
   on_->put_neighbours(nullptr);
   for (const auto& model : {std::string(), on_->embedder->id()}) {
-    if (auto set = on_->kept->use_model(model); !set) return begin_anew(set.error());
+    if (auto set = on_->kept->use_model(model); !set) return set;
   }
   has_more_vectors_ = true;
+  return {};
 }
 
 void indexer::take_vectors(std::span<const std::string> digests) {
@@ -86,7 +80,8 @@ void indexer::take_vectors(std::span<const std::string> digests) {
     keep_near(*near, id, numbers);
   });
   if (!done) return troubles_.have(trouble::store, done.error());
-  if (is_mixed) drop_vectors();
+  if (!is_mixed) return;
+  if (auto dropped = drop_vectors(); !dropped) begin_anew(dropped.error());
 }
 
 bool indexer::pause_vectors(const failure& why) {
@@ -145,7 +140,7 @@ bool indexer::keep_vectors(std::vector<wanted_vector> of, std::vector<std::vecto
   if (!put.empty() && near && near->dimension() != put.front().numbers.size()) {
     if (clock::now() < next_check_)
       return pause_vectors({errc::broken_protocol, "the embedding service gives vectors of now this and now that length", {}});
-    drop_vectors();
+    if (auto dropped = drop_vectors(); !dropped) begin_anew(dropped.error());
     return true;
   }
   if (auto done = on_->kept->put_vectors(put); !done) {
@@ -172,7 +167,8 @@ void indexer::check_vectors(const std::stop_token& stop) {
   if (!near) return;
   const std::vector<std::string> texts{"."};
   const auto made = on_->embedder->of_documents(texts, stop);
-  if (made && !made->front().empty() && made->front().size() != near->dimension()) drop_vectors();
+  if (!made || made->front().empty() || made->front().size() == near->dimension()) return;
+  if (auto dropped = drop_vectors(); !dropped) begin_anew(dropped.error());
 }
 
 }  // namespace hondana::search

@@ -48,9 +48,6 @@ result<libpq_library> load_libpq(const char* name) {
   find(out.set_notice_processor, "PQsetNoticeProcessor");
   find(out.exec, "PQexec");
   find(out.exec_params, "PQexecParams");
-  find(out.send_query_params, "PQsendQueryParams");
-  find(out.set_single_row_mode, "PQsetSingleRowMode");
-  find(out.get_result, "PQgetResult");
   find(out.result_status, "PQresultStatus");
   find(out.result_error_field, "PQresultErrorField");
   find(out.command_status, "PQcmdStatus");

@@ -24,9 +24,6 @@ struct libpq_library {
   decltype(&::PQsetNoticeProcessor) set_notice_processor;
   decltype(&::PQexec) exec;
   decltype(&::PQexecParams) exec_params;
-  decltype(&::PQsendQueryParams) send_query_params;
-  decltype(&::PQsetSingleRowMode) set_single_row_mode;
-  decltype(&::PQgetResult) get_result;
   decltype(&::PQresultStatus) result_status;
   decltype(&::PQresultErrorField) result_error_field;
   decltype(&::PQcmdStatus) command_status;

@@ -179,25 +179,6 @@ result<postgres_rows> postgres_connection::ask(const char* sql, const arguments&
   return got;
 }
 
-result<void> postgres_connection::each(const char* sql, const arguments& with, const row_hearer& hears) {
-  const bound all(with);
-  if (by_->send_query_params(connection_.get(), sql, all.count(), nullptr, all.values.data(), all.lengths.data(),
-                             all.formats.data(), 1) == 0 ||
-      by_->set_single_row_mode(connection_.get()) == 0)
-    return error(nullptr);
-  result<void> out{};
-  for (;;) {
-    const postgres_rows got(*by_, by_->get_result(connection_.get()));
-    if (got.raw() == nullptr) return out;
-    const auto status = by_->result_status(got.raw());
-    if (status == PGRES_SINGLE_TUPLE) {
-      hears(got, 0);
-    } else if (status != PGRES_TUPLES_OK && out) {
-      out = error(got.raw());
-    }
-  }
-}
-
 result<void> postgres_connection::commit() {
   const postgres_rows got(*by_, by_->exec(connection_.get(), "COMMIT"));
   if (by_->result_status(got.raw()) != PGRES_COMMAND_OK) return error(got.raw());

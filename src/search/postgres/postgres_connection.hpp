@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -57,9 +56,6 @@ class postgres_connection {
   /// Several statements, without arguments.
   [[nodiscard]] result<void> run(const char* sql);
   [[nodiscard]] result<postgres_rows> ask(const char* sql, const arguments& with = {});
-  using row_hearer = std::function<void(const postgres_rows&, int row)>;
-  /// The same row by row, as they come, for answers that are large.
-  [[nodiscard]] result<void> each(const char* sql, const arguments& with, const row_hearer& hears);
   /// Errors: also when the server has rolled back instead.
   [[nodiscard]] result<void> commit();
 

@@ -14,6 +14,7 @@ constexpr const char* reader_settings =
     "idle_in_transaction_session_timeout='60s'; SET enable_seqscan=off; "
     "SET jit=off; SET max_parallel_workers_per_gather=0; SET plan_cache_mode=force_custom_plan; SET work_mem='32MB'; SET "
     "client_min_messages=error";
+constexpr std::int64_t documents_at_once = 5'000;
 constexpr std::size_t most_readers = 8;  // as many as search at the same time
 constexpr std::chrono::seconds patience{30};
 
@@ -77,7 +78,7 @@ struct postgres_store::lent_reader {
   bool is_whole = false;
 };
 
-result<void> postgres_store::reading(const asking& ask, const std::function<bool()>& may_repeat) const {
+result<void> postgres_store::reading(const asking& ask) const {
   auto taken = take_reader();
   if (!taken) return tl::unexpected(std::move(taken.error()));
   lent_reader lent(*this, std::move(*taken));
@@ -85,34 +86,42 @@ result<void> postgres_store::reading(const asking& ask, const std::function<bool
   auto done = ask(by);
   if (!done && !by.is_alive()) {
     drop_idle();
-    if (!may_repeat || may_repeat()) {
-      auto made = connect_reader();
-      if (made) {
-        by = std::move(*made);
-        done = ask(by);
-      } else {
-        done = tl::unexpected(std::move(made.error()));
-      }
+    auto made = connect_reader();
+    if (made) {
+      by = std::move(*made);
+      done = ask(by);
+    } else {
+      done = tl::unexpected(std::move(made.error()));
     }
   }
   lent.is_whole = true;
   return done;
 }
 
+result<postgres_rows> postgres_store::read(const char* sql, const arguments& with) const {
+  result<postgres_rows> rows{};
+  auto done = reading([&](postgres_connection& by) -> result<void> {
+    rows = by.ask(sql, with);
+    return rows ? result<void>() : tl::unexpected(rows.error());
+  });
+  if (!done) return tl::unexpected(std::move(done.error()));
+  return rows;
+}
+
+// However long who hears of them takes, no statement waits for that.
 result<void> postgres_store::each_document(const std::function<void(known)>& each) const {
-  bool has_heard = false;
-  return reading(
-      [&](postgres_connection& by) {
-        return by.each(
-            "SELECT d.uri, d.version, d.described, (d.problem<>'')::int::bigint, w.way FROM documents d JOIN ways w ON "
-            "w.id=d.way",
-            {}, [&](const postgres_rows& rows, int row) {
-              has_heard = true;
-              each({rows.text(row, 0), rows.text(row, 1), static_cast<std::uint64_t>(rows.number(row, 2)),
-                    rows.number(row, 3) != 0, rows.text(row, 4)});
-            });
-      },
-      [&] { return !has_heard; });
+  for (std::int64_t last = -1;;) {
+    const auto rows = read(
+        "SELECT d.uri, d.version, d.described, (d.problem<>'')::int::bigint, w.way, d.id FROM documents d JOIN ways w ON "
+        "w.id=d.way WHERE d.id>$1::bigint ORDER BY d.id LIMIT $2::bigint",
+        arguments().number(last).number(documents_at_once));
+    if (!rows) return tl::unexpected(rows.error());
+    if (rows->count() == 0) return {};
+    for (int row = 0; row < rows->count(); ++row)
+      each({rows->text(row, 0), rows->text(row, 1), static_cast<std::uint64_t>(rows->number(row, 2)), rows->number(row, 3) != 0,
+            rows->text(row, 4)});
+    last = rows->number(rows->count() - 1, 5);
+  }
 }
 
 result<store_counts> postgres_store::counts() const {

@@ -74,8 +74,9 @@ class postgres_store final : public store {
   [[nodiscard]] std::optional<result<std::vector<match>>> nearest_by(postgres_connection& by, std::span<const float> to,
                                                                      std::size_t count) const;
 
-  /// Runs it with a connection of its own, and once more where that had gone and `may_repeat` still says so.
-  [[nodiscard]] result<void> reading(const asking& ask, const std::function<bool()>& may_repeat = {}) const;
+  /// Runs it with a connection of its own, and once more where that had gone.
+  [[nodiscard]] result<void> reading(const asking& ask) const;
+  [[nodiscard]] result<postgres_rows> read(const char* sql, const arguments& with) const;
   /// A connection for reading: an idle one where there is, and else a new one. Waits where many are in use.
   [[nodiscard]] result<postgres_connection> take_reader() const;
   void give_back(postgres_connection by) const;

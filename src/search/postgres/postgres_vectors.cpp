@@ -90,11 +90,7 @@ result<std::vector<wanted_vector>> postgres_store::without_vector(std::size_t co
     rows = write(texts_without_vector, with);
   } else {
     // Others may write while these are embedded.
-    auto done = reading([&](postgres_connection& by) -> result<void> {
-      rows = by.ask(texts_without_vector, with);
-      return rows ? result<void>() : tl::unexpected(rows.error());
-    });
-    if (!done) return tl::unexpected(std::move(done.error()));
+    rows = read(texts_without_vector, with);
   }
   if (!rows) return tl::unexpected(std::move(rows.error()));
   std::vector<wanted_vector> out;
@@ -174,35 +170,47 @@ result<void> postgres_store::tidy() {
   return commit();
 }
 
+// Who hears of a vector puts it into a graph, which takes longer than reading it: no statement waits for that.
 result<void> postgres_store::each_vector(const vector_hearer& each) const {
-  bool has_heard = false;
   std::vector<float> numbers;
-  return reading(
-      [&](postgres_connection& by) {
-        return by.each("SELECT p.id, v.numbers FROM passages p JOIN vectors v ON v.digest=p.digest", {},
-                       [&](const postgres_rows& rows, int row) {
-                         has_heard = true;
-                         floats_of(rows.bytes(row, 1), numbers);
-                         each({rows.number(row, 0)}, numbers);
-                       });
-      },
-      [&] { return !has_heard; });
+  for (std::int64_t last = -1;;) {
+    const auto rows = read(
+        "SELECT p.id, v.numbers FROM (SELECT id, digest FROM passages WHERE id>$1::bigint ORDER BY id LIMIT $2::bigint) AS p "
+        "LEFT JOIN vectors v ON v.digest=p.digest",
+        arguments().number(last).number(most_vectors_at_once));
+    if (!rows) return tl::unexpected(rows.error());
+    if (rows->count() == 0) return {};
+    for (int row = 0; row < rows->count(); ++row) {
+      const auto id = rows->number(row, 0);
+      last = std::max(last, id);
+      if (rows->is_null(row, 1)) continue;
+      floats_of(rows->bytes(row, 1), numbers);
+      each({id}, numbers);
+    }
+  }
 }
 
 result<void> postgres_store::vectors_of(std::span<const std::string> digests, const vector_hearer& each) const {
-  bool has_heard = false;
   std::vector<float> numbers;
-  return reading(
-      [&](postgres_connection& by) {
-        return by.each(
-            "SELECT p.id, v.numbers FROM vectors v JOIN passages p ON p.digest=v.digest WHERE v.digest=ANY($1::bytea[])",
-            arguments().blobs(digests), [&](const postgres_rows& rows, int row) {
-              has_heard = true;
-              floats_of(rows.bytes(row, 1), numbers);
-              each({rows.number(row, 0)}, numbers);
-            });
-      },
-      [&] { return !has_heard; });
+  while (!digests.empty()) {
+    const auto some = digests.first(std::min(digests.size(), most_vectors_at_once));
+    digests = digests.subspan(some.size());
+    const auto which = arguments().blobs(some);
+    const auto made = read("SELECT digest, numbers FROM vectors WHERE digest=ANY($1::bytea[])", which);
+    if (!made) return tl::unexpected(made.error());
+    // Of one text there may be very many passages: its numbers come once.
+    const auto those = read("SELECT id, digest FROM passages WHERE digest=ANY($1::bytea[])", which);
+    if (!those) return tl::unexpected(those.error());
+    std::map<std::string_view, int> rows;
+    for (int row = 0; row < made->count(); ++row) rows.emplace(made->bytes(row, 0), row);
+    for (int row = 0; row < those->count(); ++row) {
+      const auto found = rows.find(those->bytes(row, 1));
+      if (found == rows.end()) continue;
+      floats_of(made->bytes(found->second, 1), numbers);
+      each({those->number(row, 0)}, numbers);
+    }
+  }
+  return {};
 }
 
 std::optional<result<std::vector<match>>> postgres_store::nearest_by(postgres_connection& by, std::span<const float> to,

@@ -1,6 +1,10 @@
 /// The store in PostgreSQL when what it is asked for fails half-way.
+#include <cstdint>
+#include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "search/postgres/postgres_store.hpp"
 #include "unit/search/postgres_server.hpp"
@@ -60,6 +64,48 @@ TEST_F(troubled_postgres, is_read_after_more_readers_than_there_may_be_were_inte
   const auto counts = ours->counts();
   ASSERT_TRUE(counts) << counts.error().public_text;
   EXPECT_EQ(counts->documents, 1u);
+}
+
+TEST_F(troubled_postgres, goes_on_with_what_it_reads_where_the_connection_was_lost) {
+  constexpr std::size_t count = 3'000;
+  constexpr std::size_t dimensions = 1'000;
+  const auto ours = open();
+  ASSERT_TRUE(ours->use_model("a"));
+  std::vector<store::made_vector> made;
+  std::vector<std::string> digests;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::vector of{said("apple " + std::to_string(i))};
+    const auto what = named_document(std::to_string(i));
+    ASSERT_TRUE(ours->put(what, of));
+    digests.push_back(digest_of_text(text_to_embed(what, of.front().heading, of.front().text)));
+    made.push_back({digests.back(), std::vector<float>(dimensions, static_cast<float>(i))});
+  }
+  ASSERT_TRUE(ours->put_vectors(made) && ours->commit());
+  // More than sockets hold, so that it is lost while there is more to come.
+  std::set<std::int64_t> heard;
+  const auto lost_at_first = [&](passage_id id, std::span<const float> numbers) {
+    if (heard.empty()) {
+      server_.run("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name='hondana'");
+    }
+    EXPECT_EQ(numbers.size(), dimensions);
+    EXPECT_TRUE(heard.insert(id.number).second) << "twice";
+  };
+  const auto all = ours->each_vector(lost_at_first);
+  EXPECT_TRUE(all) << all.error().private_text;
+  EXPECT_EQ(heard.size(), count);
+  heard.clear();
+  const auto some = ours->vectors_of(digests, lost_at_first);
+  EXPECT_TRUE(some) << some.error().private_text;
+  EXPECT_EQ(heard.size(), count);
+  std::set<std::string> uris;
+  const auto documents = ours->each_document([&](const store::known& one) {
+    if (uris.empty()) {
+      server_.run("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name='hondana'");
+    }
+    uris.insert(one.uri);
+  });
+  EXPECT_TRUE(documents) << documents.error().private_text;
+  EXPECT_EQ(uris.size(), count);
 }
 
 }  // namespace

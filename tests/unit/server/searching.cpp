@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -11,6 +13,7 @@
 
 #include "lsa/model.hpp"
 #include "lsa/server.hpp"
+#include "unit/search/postgres_server.hpp"
 #include "unit/secrets/corpus.hpp"
 #include "unit/server/searched_server.hpp"
 
@@ -334,6 +337,38 @@ TEST_F(searching_by_meaning, passages_of_another_title_have_vectors_again_though
   ASSERT_THAT(got->all, testing::Contains(testing::Field(&search::hit::entry, testing::Field(&resource::uri, entry.uri))));
   wait_for_vectors();
   EXPECT_EQ(state_of(*index_).vectors, 5u);
+}
+
+TEST_F(searching_by_meaning, vectors_that_cannot_be_read_at_a_start_are_said_and_read_once_they_can_be) {
+  auto& there = search::postgres_server::instance();
+  options_.postgres = there.url();
+  options_.postgres_schema = "unread_vectors";
+  serve();
+  wait_for_vectors();
+  ASSERT_EQ(state_of(*index_).vectors, 4u);
+  server_.reset();
+  index_.reset();
+  // They can still be counted.
+  there.run("ALTER TABLE unread_vectors.vectors RENAME COLUMN numbers TO away");
+  auto made = open_search_index(options_);
+  ASSERT_TRUE(made) << made.error().public_text;
+  index_ = *made;
+  server_options how;
+  how.search = index_;
+  server_ = std::make_unique<server>(std::move(how));
+  ASSERT_TRUE(server_->add(shelf_));
+  const auto until = std::chrono::steady_clock::now() + 60s;
+  while (times_in_log("cannot be read or written") == 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  ASSERT_GT(times_in_log("cannot be read or written"), 0u);
+  EXPECT_FALSE(wait_until_complete(*index_, std::chrono::steady_clock::now() + 1s)) << "without them it is not complete";
+  EXPECT_EQ(state_of(*index_).problem, "the index cannot be written or read; the server's log says why");
+  there.run("ALTER TABLE unread_vectors.vectors RENAME COLUMN away TO numbers");
+  wait();
+  EXPECT_THAT(state_of(*index_).problem, IsEmpty());
+  const auto got = find("automobile");
+  ASSERT_TRUE(got);
+  ASSERT_GE(got->all.size(), 2u);
+  EXPECT_THAT(got->all[1].why, HasSubstr("none of the words; 2nd by meaning"));
 }
 
 }  // namespace
