@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto count = by.mask(whole);
   require(whole.size() == text.size());
   require(whole.starts_with(filler) && whole.ends_with(filler));
-  const bool is_narrow = width_of(text) == width::bytes;
+  const bool is_narrow = !widths_of(text).any();
   for (std::size_t i = filler.size(); i < filler.size() + input.size(); ++i) {
     const bool is_kept = whole[i] == text[i] || whole[i] == '*' || whole[i] == '\0';
     require(is_kept);
@@ -57,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (input.empty()) return 0;
   const auto part_begin = filler.size() + data[1] % input.size();
   const auto part_end = std::min(text.size(), part_begin + 1 + data[2]);
-  const auto begin = (part_begin - std::min(part_begin, by.around())) & ~std::size_t{1};
+  const auto begin = (part_begin - std::min(part_begin, by.around())) / unit_bytes * unit_bytes;
   const auto end = std::min(text.size(), part_end + by.around());
   auto window = text.substr(begin, end - begin);
   by.mask_part(window, part_begin - begin, part_end - begin, true);

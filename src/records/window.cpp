@@ -10,6 +10,17 @@
 #include "records/key_lines.hpp"
 
 namespace hondana::records {
+namespace {
+
+void blot_bytes(std::string& text, const std::vector<secrets::span>& where) {
+  for (const auto& one : where) {
+    for (auto at = one.begin; at < one.end; ++at) {
+      if (text[at] != '\n' && text[at] != '\r') text[at] = '*';
+    }
+  }
+}
+
+}  // namespace
 
 std::size_t block::secrets_in(std::uint64_t first, std::uint64_t last) const noexcept {
   return static_cast<std::size_t>(std::count_if(secrets.begin(), secrets.end(), [&](const secrets::span& one) {
@@ -21,7 +32,7 @@ window::window(std::shared_ptr<const content> of, std::uint64_t end, bool redact
     : of_(std::move(of)),
       end_(end),
       redactor_(redact ? secrets::policy::settings : secrets::policy::none, front.substr(0, secrets::front_bytes)),
-      is_wide_(secrets::width_of(front.substr(0, secrets::front_bytes)) != secrets::width::bytes),
+      widths_(secrets::widths_of(front.substr(0, secrets::front_bytes))),
       around_(std::move(around)) {}
 
 result<void> window::fetch(text_around& into, const std::function<result<std::string>(std::size_t)>& from, std::size_t most) {
@@ -39,14 +50,16 @@ result<block> window::load(std::uint64_t begin, std::uint64_t end) {
   out.base = begin > 0 ? begin - 1 : 0;
   const auto last = std::min(out.end + ahead, end_);
   const std::uint64_t margin = redactor_.is_on() ? redactor_.around() : 0;
-  // Windows of UTF-16 begin with a character.
-  const auto raw_begin = (out.base - std::min(out.base, margin)) & ~std::uint64_t{1};
+  // Windows of UTF-16 and UTF-32 begin with a character.
+  const auto wanted_begin = out.base - std::min(out.base, margin);
+  const auto raw_begin = wanted_begin - wanted_begin % secrets::unit_bytes;
   const auto raw_end = std::min(last + margin, of_->size());
   std::string text;
-  if (margin > out.base && !is_wide_) {
+  if (margin > out.base && !widths_.is_evident) {
     if (auto done = fetch(before_, around_.before, redactor_.around()); !done) return tl::unexpected(std::move(done.error()));
     const auto wanted = static_cast<std::size_t>(margin - out.base);
     text = before_->substr(before_->size() - std::min(before_->size(), wanted));
+    if (widths_.any()) text.erase(0, text.size() % secrets::unit_bytes);
   }
   const auto front = text.size();
   text.resize(front + static_cast<std::size_t>(raw_end - raw_begin));
@@ -64,15 +77,17 @@ result<block> window::load(std::uint64_t begin, std::uint64_t end) {
   if (redactor_.is_on()) {
     std::vector<secrets::span> found;
     redactor_.find(text, found);
-    if (!is_wide_) find_key_lines(text, found);
-    if (is_wide_) {
+    std::vector<secrets::span> of_keys;
+    if (!widths_.is_evident) find_key_lines(text, of_keys);
+    if (widths_.any()) {
       redactor_.mask_part(text, 0, text.size(), true);
     } else {
-      for (const auto& one : found) {
-        for (auto at = one.begin; at < one.end; ++at) {
-          if (text[at] != '\n' && text[at] != '\r') text[at] = '*';
-        }
-      }
+      blot_bytes(text, found);
+    }
+    blot_bytes(text, of_keys);
+    if (!of_keys.empty()) {
+      found.insert(found.end(), of_keys.begin(), of_keys.end());
+      secrets::unite(found);
     }
     for (const auto& one : found) {
       if (one.end <= shift || one.begin >= shift + size) continue;

@@ -67,7 +67,7 @@ class window {
   std::shared_ptr<const content> of_;
   std::uint64_t end_;
   secrets::redactor redactor_;
-  bool is_wide_;
+  secrets::widths widths_;
   surroundings around_;
   text_around before_, behind_;
 };

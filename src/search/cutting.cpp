@@ -11,6 +11,8 @@
 #include "charsets/charsets.hpp"
 #include "language/language.hpp"
 #include "search/alone.hpp"
+#include "secrets/policy.hpp"
+#include "secrets/redactor.hpp"
 
 namespace hondana::search {
 namespace {
@@ -58,6 +60,13 @@ bool is_there(const call& by, const bridge::surroundings& in, const std::string&
   return bridge::await<resource>(by,
                                  [&](catalog::completion<resource> done) { in.catalog->describe(by, uri, std::move(done)); })
       .has_value();
+}
+
+/// Of what was masked as bytes, what only its characters show.
+void mask_decoded(std::string& text, const bridge::surroundings& in, const std::string& source_uri, const std::string& uri) {
+  const auto from = in.catalog->source_of(source_uri);
+  if (from && from->what()->masking() == masking::none) return;
+  secrets::redactor(secrets::policy_of_uri(uri), text).mask(text);
 }
 
 }  // namespace
@@ -143,6 +152,7 @@ result<cut_document> cut(const call& asked, const bridge::surroundings& in, cons
     auto decoded = charsets::decode(bytes, chosen.mimeType);
     if (!decoded) return without_text(std::move(made), "it is no text");
     bytes = std::move(decoded->text);
+    mask_decoded(bytes, in, entry.uri, chosen.uri.empty() ? entry.uri : chosen.uri);
   }
   auto parts = passages::passages_of(bytes, chosen.mimeType, entry.name);
   made.passages = std::move(parts.passages);

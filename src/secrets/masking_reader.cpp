@@ -7,7 +7,8 @@
 namespace hondana::secrets {
 namespace {
 
-constexpr std::size_t piece_bytes = 192 * 1024;  // even, so that windows of UTF-16 begin with a character
+constexpr std::size_t piece_bytes = 192 * 1024;
+static_assert(piece_bytes % unit_bytes == 0 && margin % unit_bytes == 0, "windows begin with a character");
 
 }  // namespace
 

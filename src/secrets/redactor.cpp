@@ -1,4 +1,4 @@
-/// Masking, and what texts of two bytes a character need besides.
+/// Masking, and what texts of wider characters need besides.
 #include "secrets/redactor.hpp"
 
 #include <algorithm>
@@ -9,17 +9,6 @@
 
 namespace hondana::secrets {
 namespace {
-
-/// The units as bytes, those that are no ASCII as one that nothing looks for.
-std::string narrowed(std::string_view wide, width how) {
-  const std::size_t high = how == width::utf16_le ? 1 : 0;
-  std::string out(wide.size() / 2, '\x80');
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const char low = wide[2 * i + 1 - high];
-    if (wide[2 * i + high] == '\0' && static_cast<unsigned char>(low) < 0x80) out[i] = low;
-  }
-  return out;
-}
 
 bool is_line_end(char byte) noexcept { return byte == '\n' || byte == '\r'; }
 
@@ -55,50 +44,49 @@ bool is_telling(std::string_view name) {
 
 }  // namespace
 
-width width_of(std::string_view front) noexcept {
-  if (front.starts_with("\xFF\xFE")) return width::utf16_le;
-  if (front.starts_with("\xFE\xFF")) return width::utf16_be;
-  const auto units = std::min(front.size(), front_bytes) / 2;
-  std::array<std::size_t, 2> zeros{};
-  for (std::size_t i = 0; i < 2 * units; ++i) {
-    if (front[i] == '\0') ++zeros[i % 2];
-  }
-  if (units < 4 || (zeros[0] == 0) == (zeros[1] == 0)) return width::bytes;
-  if (zeros[1] * 2 >= units) return width::utf16_le;
-  return zeros[0] * 2 >= units ? width::utf16_be : width::bytes;
+std::vector<span> redactor::places::all() const {
+  auto out = narrow;
+  for (const auto& [how, spans] : wide) out.insert(out.end(), spans.begin(), spans.end());
+  unite(out);
+  return out;
 }
 
 redactor::places redactor::look_at(std::string_view text) const {
   places out;
   secrets::find(text, how_, out.narrow);
-  if (width_ == width::bytes) return out;
-  secrets::find(narrowed(text, width_), how_, out.wide);
-  for (auto& one : out.wide) one = {2 * one.begin, 2 * one.end};
+  // What is looked for is ASCII, so where there is no NUL it is not to be found in wider characters.
+  if (!widths_.any() || text.find('\0') == std::string_view::npos) return out;
+  for (const auto how : all_widths) {
+    if (!widths_.has(how)) continue;
+    std::vector<span> found;
+    secrets::find(narrowed(text, how), how_, found);
+    if (found.empty()) continue;
+    for (auto& one : found) one = {bytes_of(how) * one.begin, bytes_of(how) * one.end};
+    out.wide.emplace_back(how, std::move(found));
+  }
   return out;
 }
 
-void redactor::find(std::string_view text, std::vector<span>& into) const {
-  auto found = look_at(text);
-  into = std::move(found.narrow);
-  into.insert(into.end(), found.wide.begin(), found.wide.end());
-  unite(into);
-}
+void redactor::find(std::string_view text, std::vector<span>& into) const { into = look_at(text).all(); }
 
 void redactor::blot(std::span<char> text, const places& found) const noexcept {
   for (const auto& one : found.narrow) {
-    // NULs stay, since they belong to characters of two bytes that stand between.
+    // NULs stay, since they belong to wider characters that stand between.
     for (char& byte : text.subspan(one.begin, one.end - one.begin)) {
-      if (!is_line_end(byte) && (width_ == width::bytes || byte != '\0')) byte = '*';
+      if (!is_line_end(byte) && (!widths_.any() || byte != '\0')) byte = '*';
     }
   }
-  const std::size_t high = width_ == width::utf16_le ? 1 : 0;
-  for (const auto& one : found.wide) {
-    for (std::size_t at = one.begin; at + 1 < one.end; at += 2) {
-      auto& upper = text[at + high];
-      auto& lower = text[at + 1 - high];
-      if (upper == '\0' && is_line_end(lower)) continue;
-      upper = '\0';
-      lower = '*';
+  for (const auto& [how, spans] : found.wide) {
+    const auto bytes = bytes_of(how);
+    const auto of_ascii = ascii_byte_of(how);
+    for (const auto& one : spans) {
+      for (std::size_t at = one.begin; at + bytes <= one.end; at += bytes) {
+        const auto unit = text.subspan(at, bytes);
+        const bool is_ascii = std::count(unit.begin(), unit.end(), '\0') + 1 == static_cast<std::ptrdiff_t>(bytes);
+        if (is_ascii && is_line_end(unit[of_ascii])) continue;
+        std::fill(unit.begin(), unit.end(), '\0');
+        unit[of_ascii] = '*';
+      }
     }
   }
 }
@@ -111,8 +99,9 @@ std::size_t redactor::mask_part(std::span<char> text, std::size_t begin, std::si
   const auto is_ours = [=](const span& one) {
     return one.begin < end && (one.begin >= begin || (is_first && one.end > begin));
   };
-  return static_cast<std::size_t>(std::count_if(found.narrow.begin(), found.narrow.end(), is_ours) +
-                                  std::count_if(found.wide.begin(), found.wide.end(), is_ours));
+  if (found.wide.empty()) return static_cast<std::size_t>(std::count_if(found.narrow.begin(), found.narrow.end(), is_ours));
+  const auto all = found.all();
+  return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_ours));
 }
 
 metadata facts_of(std::size_t masked) {

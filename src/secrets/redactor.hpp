@@ -1,4 +1,4 @@
-/// Masks the secrets of one source: in its bytes, and in its UTF-16.
+/// Masks the secrets of one source: in its bytes, and in its UTF-16 and UTF-32.
 #pragma once
 
 #include <cstddef>
@@ -6,37 +6,34 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <hondana/resource.hpp>
 
 #include "secrets/scanner.hpp"
+#include "secrets/widths.hpp"
 
 namespace hondana::secrets {
 
-/// How texts are written.
-enum class width : std::uint8_t { bytes, utf16_le, utf16_be };
+/// Of the widest characters: parts of a source begin with one when they begin so many bytes, times any number, behind it.
+inline constexpr std::size_t unit_bytes = 4;
 
-/// How much of the front of a source says how it is written.
-inline constexpr std::size_t front_bytes = 512;
-
-/// What the front says, by its byte order mark or by where its NULs are.
-[[nodiscard]] width width_of(std::string_view front) noexcept;
-
-/// Masks by one policy what is written in one way. Lengths stay as they are, and so do line ends.
+/// Masks by one policy what is written in one way, or what may be written in several. Lengths stay as they are, and so do line
+/// ends. Time: linear; what is plain UTF-8 by its front is gone through once.
 /// Threads: immutable.
 class redactor {
  public:
   /// Masks nothing.
   redactor() = default;
   /// `front`: the first `front_bytes` of the source, or all of it.
-  redactor(policy how, std::string_view front) noexcept : how_(how), width_(width_of(front)) {}
+  redactor(policy how, std::string_view front) noexcept : how_(how), widths_(widths_of(front)) {}
 
   [[nodiscard]] bool is_on() const noexcept { return how_ != policy::none; }
   /// So many bytes around a part decide about it.
-  [[nodiscard]] std::size_t around() const noexcept { return width_ == width::bytes ? margin : 2 * margin; }
+  [[nodiscard]] std::size_t around() const noexcept { return widths_.most_bytes() * margin; }
 
-  /// Where secrets are in `text`, which begins with the source or an even number of bytes behind its beginning.
+  /// Where secrets are in `text`, which begins with the source or a multiple of `unit_bytes` behind its beginning.
   void find(std::string_view text, std::vector<span>& into) const;
   /// Writes asterisks over all secrets in `text` and counts them.
   std::size_t mask(std::span<char> text) const;
@@ -46,17 +43,20 @@ class redactor {
   std::size_t mask_part(std::span<char> text, std::size_t begin, std::size_t end, bool is_first) const;
 
  private:
-  /// Secrets in bytes, and in characters of two bytes. A text of such characters may have others in it, such as a log that one
-  /// program began and another went on with.
+  /// Secrets in bytes, and in wider characters. A text of such characters may have others in it, such as a log that one program
+  /// began and another went on with.
   struct places {
     std::vector<span> narrow;
-    std::vector<span> wide;
+    std::vector<std::pair<width, std::vector<span>>> wide;
+
+    /// In order and apart.
+    [[nodiscard]] std::vector<span> all() const;
   };
   [[nodiscard]] places look_at(std::string_view text) const;
   void blot(std::span<char> text, const places& found) const noexcept;
 
   policy how_ = policy::none;
-  width width_ = width::bytes;
+  widths widths_;
 };
 
 /// A line for people, such as one of a log: by the policy for settings.

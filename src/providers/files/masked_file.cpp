@@ -32,8 +32,8 @@ result<std::size_t> masked_file::read_counting(char* into, std::size_t size, std
   auto fronted = of_->read(front.data(), front.size(), 0);
   if (!fronted) return fronted;
   const secrets::redactor by(how_, {front.data(), *fronted});
-  // An even number of bytes before, for the characters of UTF-16.
-  const auto before = std::min<std::uint64_t>(offset, by.around() + offset % 2);
+  // From a multiple of so many bytes on, for the characters of UTF-16 and UTF-32.
+  const auto before = std::min<std::uint64_t>(offset, by.around() + offset % secrets::unit_bytes);
   const auto begin = static_cast<std::size_t>(before);
   const auto most = begin + size + by.around();
   const auto window = std::make_unique_for_overwrite<char[]>(most);

@@ -11,7 +11,8 @@
 namespace hondana::files {
 
 /// Gives the bytes of another file, those of secrets masked, so that whatever is cut out of it was masked in the whole. A read
-/// takes up to `secrets::margin` bytes more at either end from the other (twice that of UTF-16).
+/// takes up to `secrets::margin` bytes more at either end from the other (twice that of UTF-16, four times
+/// that of UTF-32).
 class masked_file final : public open_file {
  public:
   masked_file(std::shared_ptr<const open_file> of, secrets::policy how) noexcept : of_(std::move(of)), how_(how) {}

@@ -1,10 +1,13 @@
 /// What sources leave to the server to mask.
 #include "catalog/masking.hpp"
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -230,6 +233,41 @@ TEST(the_catalog, masks_settings_by_the_last_segment_of_the_uri) {
     EXPECT_EQ(*std::get<shared_bytes>(found.contents.front().data),
               masks ? "DB_PASSWORD=**********\n" : "DB_PASSWORD=aB3dE5fG7!\n")
         << uri;
+  }
+}
+
+TEST(the_catalog, masks_secrets_in_japanese_of_whatever_width) {
+  const saying_provider of("memo", {"memo:///"}, masking::by_server);
+  const auto token = "ghp_" + test::lots(7).alnum(36);
+  for (const std::size_t bytes : {2u, 4u}) {
+    const auto written = [bytes](std::string_view ascii) {
+      std::string out;
+      for (std::size_t i = 0; i < 300; ++i)
+        out += std::string("\x2D\x4E\xC7\x65").substr(2 * (i % 2), 2) + std::string(bytes - 2, '\0');
+      for (const char one : ascii) out += one + std::string(bytes - 1, '\0');
+      return out;
+    };
+    for (const bool is_read : {false, true}) {
+      content one;
+      if (is_read) {
+        one.data = std::make_shared<test::scripted_reader>(written(token));
+      } else {
+        one.data = std::make_shared<const std::string>(written(token));
+      }
+      reading found;
+      found.contents.push_back(std::move(one));
+      catalog::mask_secrets(of, found, "memo:///a");
+      std::string got(written(token).size() + 1, '\0');
+      if (is_read) {
+        auto& from = *std::get<std::shared_ptr<byte_reader>>(found.contents.front().data);
+        std::size_t size = 0;
+        for (auto count = from.read(got); count && *count != 0; count = from.read(std::span(got).subspan(size))) size += *count;
+        got.resize(size);
+      } else {
+        got = *std::get<shared_bytes>(found.contents.front().data);
+      }
+      EXPECT_EQ(got, written("ghp_" + std::string(36, '*'))) << bytes << is_read;
+    }
   }
 }
 

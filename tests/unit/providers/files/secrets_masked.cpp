@@ -137,6 +137,27 @@ TEST_F(masked_files, are_masked_where_they_are_utf_16) {
   EXPECT_EQ(bytes("a.txt", 11, 30), sent.substr(11, 20));
 }
 
+TEST_F(masked_files, are_masked_in_ranges_of_japanese_in_characters_of_two_and_four_bytes) {
+  const auto token = "ghp_" + from_.alnum(36);
+  for (const std::size_t width : {2u, 4u}) {
+    const auto written = [width](std::string_view ascii) {
+      const auto padding = std::string(width - 2, '\0');
+      std::string out;
+      while (out.size() < 700'000) out += "\x2D\x4E" + padding + "\xC7\x65" + padding;
+      const auto prose = out;
+      for (const char byte : ascii) out += byte + std::string(width - 1, '\0');
+      return out + prose;
+    };
+    const auto whole = written("ghp_" + std::string(36, '*'));
+    root_.write("j.txt", written(token));
+    EXPECT_TRUE(part("j.txt") == whole);
+    for (std::size_t first = 699'990; first < 700'010; ++first) {
+      ASSERT_TRUE(bytes("j.txt", first, first + 99) == whole.substr(first, 100)) << width << ' ' << first;
+      ASSERT_TRUE(bytes("j.txt", first + width * 20, first + width * 30) == whole.substr(first + width * 20, width * 10 + 1));
+    }
+  }
+}
+
 TEST_F(masked_files, keep_their_versions_and_stay_unmodified) {
   const auto token = "ghp_" + from_.alnum(36);
   root_.write("a.txt", token);
