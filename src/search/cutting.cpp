@@ -148,11 +148,15 @@ result<cut_document> cut(const call& asked, const bridge::surroundings& in, cons
     return without_text(std::move(made), "it has " + std::to_string(pulled->total) + " bytes, and " + std::to_string(largest) +
                                              " are indexed at most");
   std::string bytes = std::move(pulled->bytes);
-  if (text == contents.end()) {
+  const bool is_blob = text == contents.end();
+  // ISO-2022-JP is ASCII with escapes, so it counts as text.
+  if (is_blob || bytes.find('\x1b') != std::string::npos) {
     auto decoded = charsets::decode(bytes, chosen.mimeType);
-    if (!decoded) return without_text(std::move(made), "it is no text");
-    bytes = std::move(decoded->text);
-    mask_decoded(bytes, in, entry.uri, chosen.uri.empty() ? entry.uri : chosen.uri);
+    if (!decoded && is_blob) return without_text(std::move(made), "it is no text");
+    if (decoded && (is_blob || decoded->charset == "ISO-2022-JP")) {
+      bytes = std::move(decoded->text);
+      mask_decoded(bytes, in, entry.uri, chosen.uri.empty() ? entry.uri : chosen.uri);
+    }
   }
   auto parts = passages::passages_of(bytes, chosen.mimeType, entry.name);
   made.passages = std::move(parts.passages);

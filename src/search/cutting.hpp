@@ -33,9 +33,9 @@ inline constexpr std::string_view version_of_lists = "list";
 [[nodiscard]] bool is_provisional(const resource& entry) noexcept;
 
 /// Reads what `entry` stands for as the server gives it to who may see it and nothing else (see alone.hpp), with its secrets
-/// masked, also those that only show once it is decoded, and cuts it. What is no text, gives other resources, or has more than `largest` bytes, is a document with a
-/// `problem` and without passages. Blocks. Errors: those of reads that may pass (timed_out, overloaded, source_unavailable,
-/// content_changed, cancelled), and resource_not_found: it has gone.
+/// masked, also those that only show once it is decoded, and cuts it. What is no text, gives other resources, or has more than
+/// `largest` bytes, is a document with a `problem` and without passages. Blocks. Errors: those of reads that may pass
+/// (timed_out, overloaded, source_unavailable, content_changed, cancelled), and resource_not_found: it has gone.
 [[nodiscard]] result<cut_document> cut(const call& by, const bridge::surroundings& in, const resource& entry,
                                        const std::string& known_version, std::uint64_t largest);
 

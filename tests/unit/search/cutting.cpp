@@ -87,5 +87,19 @@ TEST(cutting, masks_secrets_in_what_is_decoded) {
   }
 }
 
+TEST(cutting, reads_iso_2022_jp_that_its_source_gives_as_text) {
+  const auto token = drawn();
+  const std::string words = "\x1b$B$3$l$OF|K\\8l$NJ8>O$G$9\x1b(B\n";
+  const auto found = cut_of(words + "token gh\x1b(Jp_" + token + "\x1b(B\n");
+  EXPECT_NE(found.find("これは日本語の文章です"), std::string::npos) << found;
+  EXPECT_EQ(found.find('\x1b'), std::string::npos);
+  EXPECT_NE(found.find("token ghp_" + std::string(36, '*')), std::string::npos) << found;
+}
+
+TEST(cutting, leaves_texts_with_colours_as_they_are) {
+  const std::string coloured = "\x1b[31mfailed\x1b(B\x1b[m at 本文\n";
+  EXPECT_NE(cut_of(coloured).find("\x1b[31mfailed\x1b(B\x1b[m at 本文"), std::string::npos) << cut_of(coloured);
+}
+
 }  // namespace
 }  // namespace hondana::search
