@@ -274,7 +274,7 @@ drive::answer<void> follower::look_into_folders(const std::stop_token& stop) {
     const auto next =
         std::find_if(looks_.rbegin(), looks_.rend(), [&refused](const auto& one) { return !refused.contains(one); });
     if (next == looks_.rend()) break;
-    const auto folder = *next;
+    auto folder = *next;
     auto done = look_into(folder, stop);
     const bool is_of_this = !done && (!concerns_all(done.error()) || may_be_of_one(done.error()));
     if (!done && !is_of_this) return done;
@@ -290,7 +290,7 @@ drive::answer<void> follower::look_into_folders(const std::stop_token& stop) {
       continue;
     }
     batch over;
-    over.looks_done.push_back(folder);
+    over.looks_done.push_back(std::move(folder));
     if (auto applied = apply(std::move(over)); !applied) return applied;
   }
   if (first) return tl::unexpected(std::move(*first));
