@@ -34,7 +34,10 @@ char32_t unit_at(std::string_view text, std::size_t at, width how) noexcept {
   return code;
 }
 
-/// Whether it has no more of what no text has than one character in thirty.
+bool is_private(char32_t code) noexcept { return (code >= 0xE000 && code <= 0xF8FF) || code >= 0xF0000; }
+
+/// Whether it has no more of what no text has, or few have, than one character in thirty. Of what is compressed or random,
+/// private characters tell: one in ten of its units of 16 bits is one.
 bool may_be(std::string_view front, width how) noexcept {
   const auto bytes = bytes_of(how);
   std::size_t units = 0, wrong = 0;
@@ -44,7 +47,7 @@ bool may_be(std::string_view front, width how) noexcept {
     const bool is_low = code >= 0xDC00 && code <= 0xDFFF;
     const bool is_alone = bytes == 2 ? is_low != is_after_high : code >= 0xD800 && code <= 0xDFFF;
     is_after_high = bytes == 2 && code >= 0xD800 && code <= 0xDBFF;
-    if (is_alone || is_control(code) || code == 0xFFFE || code == 0xFFFF || code > 0x10FFFF) ++wrong;
+    if (is_alone || is_control(code) || is_private(code) || code == 0xFFFE || code == 0xFFFF) ++wrong;
   }
   return wrong <= 1 || wrong * 30 <= units;
 }

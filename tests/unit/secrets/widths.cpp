@@ -142,4 +142,13 @@ TEST(widths, of_plain_utf_8_and_of_binary_files_are_none) {
   }
 }
 
+TEST(widths, of_what_is_compressed_are_none) {
+  test::lots from(7);
+  for (int times = 0; times < 1000; ++times) {
+    std::string front(secrets::front_bytes, '\0');
+    for (char& byte : front) byte = static_cast<char>(from.below(256));
+    EXPECT_FALSE(widths_of(front).any()) << times;
+  }
+}
+
 }  // namespace
