@@ -112,6 +112,17 @@ tl::unexpected<failure> too_many_claims() {
   return tl::unexpected(std::move(full));
 }
 
+tl::unexpected<failure> too_much_computed() {
+  failure full{
+      errc::overloaded,
+      "what is being computed has reached " + std::to_string(most_computing >> 20) +
+          " MiB, the most at a time, and this is more than a little; nothing was written. Ask again later, give up claims "
+          "that nothing comes of, or put the analysis once it is whole",
+      {}};
+  full.retry = std::chrono::seconds(10);
+  return tl::unexpected(std::move(full));
+}
+
 std::string kept_reason(std::string_view why) {
   std::string out;
   json::append_replacing(out, why.substr(0, longest_reason));

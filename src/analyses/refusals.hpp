@@ -25,6 +25,8 @@ inline constexpr std::size_t longest_reason = 4096;
 [[nodiscard]] tl::unexpected<failure> already_put();
 [[nodiscard]] tl::unexpected<failure> another_question();
 [[nodiscard]] tl::unexpected<failure> too_many_claims();
+/// `most_computing` are reached.
+[[nodiscard]] tl::unexpected<failure> too_much_computed();
 
 /// Of a failure: what is kept, in whole characters of well-formed UTF-8.
 [[nodiscard]] std::string kept_reason(std::string_view why);

@@ -41,7 +41,10 @@ struct summary {
   bool operator==(const summary&) const = default;
 };
 inline constexpr std::size_t longest_title = 120;
-inline constexpr std::size_t most_claims = 4096;            ///< Of a store, with those whose lease has just ended.
+inline constexpr std::size_t most_claims = 4096;  ///< Of a store, with those whose lease has just ended.
+/// Bytes of all that is being computed in a store: beyond, only what is whole or has no more than a small body is taken.
+inline constexpr std::size_t most_computing = 256u << 20;
+inline constexpr std::size_t small_body = 64u << 10;
 inline constexpr std::size_t most_question = 2u << 20;      ///< Bytes of JSON of what is claimed, with its session and tags.
 inline constexpr std::size_t most_provider_names = 10'000;  ///< That are remembered; further ones are not completed.
 
@@ -240,13 +243,14 @@ class store {
   // its lease has ended and somebody else has claimed, it was put, failed or given up already, or what it is based on was
   // invalidated: nothing is written. A lease that has ended and that nobody else has taken is as good as a live one.
 
-  /// Errors besides: overloaded: `most_claims` are computed at the same time; invalid_argument: beyond `most_question`.
+  /// Errors besides: overloaded: `most_claims` are computed at the same time, or `most_computing`; invalid_argument: beyond
+  /// `most_question`.
   [[nodiscard]] virtual result<claimed> claim(const wish& what) = 0;
   /// The lease ends no sooner than in so long, and no sooner than before. Its end.
   [[nodiscard]] virtual result<instant> renew(const ticket& by, milliseconds lease) = 0;
   /// A part, which renews the lease, or the whole, which ends the claim and takes the place of what was put for the key before,
   /// which is gone then; what is below its thresholds takes that of what was below only. What it is based on must be what was
-  /// claimed. Returns what is stored.
+  /// claimed. Returns what is stored. Errors besides: overloaded: a part, and `most_computing` are there.
   [[nodiscard]] virtual result<summary> put(const ticket& by, const putting& what) = 0;
   /// Ends the claim; the failure is remembered for so long (0: not at all). What had arrived is gone.
   [[nodiscard]] virtual result<void> fail(const ticket& by, std::string_view why, milliseconds remembered) = 0;

@@ -71,9 +71,18 @@ result<void> embedded_store::forgive(std::string_view of) {
   return (*forgiving)->run();
 }
 
+result<void> embedded_store::check_room(std::size_t bytes, std::uint64_t instead_of) {
+  if (bytes <= small_body || bytes <= instead_of) return {};
+  const auto computed = computed_now();
+  if (!computed) return tl::unexpected(computed.error());
+  if (computed->bytes + bytes - instead_of > most_computing) return too_much_computed();
+  return {};
+}
+
 result<void> embedded_store::insert(ledger& in, const wish& what, const ticket& by) {
   const auto begun = prepared_for(what);
   if (!begun) return tl::unexpected(begun.error());
+  if (auto checked = check_room(begun->body.size(), 0); !checked) return checked;
   const auto raw = raw_id(by.id);
   const auto until = in.now + what.lease.count();
   const auto& about = begun->about;
@@ -230,6 +239,10 @@ result<summary> embedded_store::put(const ticket& by, const putting& what) {
     if (!found) return tl::unexpected(found.error());
     if (found->about.of != what.about.of) return another_question();
     const bool is_part = what.about.how == status::computing;
+    if (is_part) {
+      if (auto checked = check_room(what.body.size(), found->about.bytes); !checked)
+        return tl::unexpected(std::move(checked.error()));
+    }
     if (auto noted = note(in, is_part ? change::kind::part : change::kind::put, by.id, what.about.of.all); !noted)
       return tl::unexpected(std::move(noted.error()));
     auto out = what.about;

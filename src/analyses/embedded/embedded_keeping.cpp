@@ -147,17 +147,23 @@ result<store::forgotten> embedded_store::forget(const forgetting& which) {
   });
 }
 
-result<embedded_store::amount> embedded_store::whole_of(const ledger& in) {
+result<embedded_store::amount> embedded_store::computed_now() {
   // Each that is computed has a claim, of which there are few.
   auto asking =
       writer_.ask("SELECT count(*), coalesce(sum(e.bytes), 0) FROM claims c JOIN entries e ON e.id=c.id WHERE e.how=0");
   if (!asking) return tl::unexpected(std::move(asking.error()));
   const auto more = (*asking)->step();
   if (!more) return tl::unexpected(more.error());
-  const auto left = [](std::int64_t all, std::int64_t computed) {
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, all - computed));
+  return amount{static_cast<std::uint64_t>((*asking)->number(1)), static_cast<std::uint64_t>((*asking)->number(0))};
+}
+
+result<embedded_store::amount> embedded_store::whole_of(const ledger& in) {
+  const auto computed = computed_now();
+  if (!computed) return tl::unexpected(computed.error());
+  const auto left = [](std::int64_t all, std::uint64_t of_them) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, all - static_cast<std::int64_t>(of_them)));
   };
-  return amount{left(in.bytes, (*asking)->number(1)), left(in.entries, (*asking)->number(0))};
+  return amount{left(in.bytes, computed->bytes), left(in.entries, computed->entries)};
 }
 
 result<store::forgotten> embedded_store::sweep(const limits& within) {

@@ -100,11 +100,15 @@ class embedded_store final : public store {
   [[nodiscard]] result<std::uint64_t> remove(ledger& in, const std::vector<std::int64_t>& which);
   /// The numbers that a statement of one argument gives.
   [[nodiscard]] result<std::vector<std::int64_t>> numbers(const char* sql, std::int64_t with);
-  /// Of what is whole: how much there is.
   struct amount {
     std::uint64_t bytes = 0;
     std::uint64_t entries = 0;
   };
+  /// How much there is of what is being computed.
+  [[nodiscard]] result<amount> computed_now();
+  /// Errors: overloaded: of what is being computed there would be too much with this instead of so many bytes.
+  [[nodiscard]] result<void> check_room(std::size_t bytes, std::uint64_t instead_of);
+  /// Of what is whole: how much there is.
   [[nodiscard]] result<amount> whole_of(const ledger& in);
   [[nodiscard]] result<std::vector<std::int64_t>> chosen(const forgetting& which);
   [[nodiscard]] result<std::vector<std::int64_t>> based_on_others(const std::string& uri,

@@ -67,6 +67,7 @@ tl::unexpected<failure> redis_store::refused_ticket(const reply& what) {
   const auto& why = what.at(0).text;
   if (why == "put") return already_put();
   if (why == "other") return another_question();
+  if (why == "bytes") return too_much_computed();
   return no_such_claim();
 }
 
@@ -81,17 +82,18 @@ result<claimed> redis_store::claim(const wish& what) {
   const auto task = std::to_string(static_cast<int>(what.task)), lease = std::to_string(what.lease.count());
   const auto tags = joined(what.tags), context = joined(what.asked.context);
   const auto who = std::string_view(what.who).substr(0, longest_who);
-  const auto at_most = std::to_string(most_claims), anew = std::string(what.is_anew ? "1" : "0");
+  const auto at_most = std::to_string(most_claims), anew = std::string(what.is_anew ? "1" : "0"),
+             small = std::to_string(small_body), room = std::to_string(most_computing);
   // The same random digits again are the same claim again.
   const auto said = run(script::claim,
                         {what.of.all, what.of.prompt, task, begun->about.title, what.session, tags, context, who, lease,
-                         what.is_forced ? "1" : "0", *random, begun->body, at_most, anew, *secret},
+                         what.is_forced ? "1" : "0", *random, begun->body, at_most, anew, *secret, small, room},
                         repeating::harmless);
   if (!said) return tl::unexpected(said.error());
   claimed out;
   const auto& there = said->at(0);
   out.there = answer_in(there);
-  if (said->at(1).what == reply::kind::text) return too_many_claims();
+  if (said->at(1).what == reply::kind::text) return said->at(1).text == "bytes" ? too_much_computed() : too_many_claims();
   if (const auto& got = said->at(1); !got.is_null()) {
     out.by = ticket{got.at(0).text, static_cast<std::uint64_t>(got.at(1).as_number()), *secret};
     out.until = instant(milliseconds(got.at(2).as_number()));
@@ -129,12 +131,13 @@ result<summary> redis_store::put(const ticket& by, const putting& what) {
              rounds = std::to_string(about.rounds), providers = std::to_string(about.providers), tags = joined(what.tags),
              names = joined(what.names), fresh = std::to_string((is_part ? what.lease : what.fresh).count()),
              stale = std::to_string(what.stale.count());
-  const auto at_most = std::to_string(most_provider_names);
+  const auto at_most = std::to_string(most_provider_names), small = std::to_string(small_body),
+             room = std::to_string(most_computing);
   // The same random digits again are the same put again.
   const auto said = run(script::put, {by.id,       token,         about.of.all, about.of.prompt, how,   task,
                                       about.title, about.session, confidence,   agreement,       cost,  took,
                                       rounds,      providers,     tags,         names,           fresh, stale,
-                                      *random,     what.body,     at_most,      by.secret},
+                                      *random,     what.body,     at_most,      by.secret,       small, room},
                         repeating::harmless);
   if (!said) return tl::unexpected(said.error());
   if (said->at(0).text != "ok") return refused_ticket(*said);

@@ -92,6 +92,22 @@ local function holder(id, token, secret)
   if l[1] ~= id or l[2] ~= token or not l[4] or l[4] ~= secret then return nil, 'none' end
   return f[1], tonumber(l[3])
 end
+-- Of what is being computed: bytes, and entries. Each has a claim, of which there are few.
+local function computed()
+  local bytes, entries = 0, 0
+  for _, key in ipairs(redis.call('ZRANGE', R .. 'claims', 0, -1)) do
+    local id = redis.call('HGET', R .. 'l:' .. key, 'id')
+    local f = id and redis.call('HMGET', R .. 'e:' .. id, 'b', 'h') or {}
+    if f[2] == '0' then
+      bytes = bytes + tonumber(f[1])
+      entries = entries + 1
+    end
+  end
+  return bytes, entries
+end
+local function has_room(size, old, small, most)
+  return size <= tonumber(small) or size <= old or computed() + size - old <= tonumber(most)
+end
 local function versions(uri, most)
   local out, from = {}, '-'
   while #out < most do
@@ -186,7 +202,7 @@ return {last, first and first[1] or '0-0', ARGV[1] == '0' and {} or redis.call('
 )lua";
 
 // KEY, prompt, task, title, session, tags, what it is based on, who, lease, whether forced, 20 random digits, body, how many
-// claims, whether also where there is a fresh one, secret of the ticket
+// claims, whether also where there is a fresh one, secret of the ticket, bytes of a small body, bytes of what may be computed
 constexpr const char* claim_script = R"lua(
 local key, session, random, body = ARGV[1], ARGV[5], ARGV[11], ARGV[12]
 local there, fresh = answer(key)
@@ -194,7 +210,9 @@ local l = redis.call('HMGET', R .. 'l:' .. key, 'id', 'token', 'until', 'secret'
 if l[1] and string.sub(l[1], 13) == random and l[4] == ARGV[15] then return {there, {l[1], l[2], l[3]}} end
 if l[1] and tonumber(l[3]) > now then return {there, false} end
 if ARGV[10] ~= '1' and ((fresh and ARGV[14] ~= '1') or there[4]) then return {there, false} end
-if not l[1] and redis.call('ZCARD', R .. 'claims') >= tonumber(ARGV[13]) then return {there, 'full'} end
+if not l[1] and redis.call('ZCARD', R .. 'claims') >= tonumber(ARGV[13]) then return {there, 'claims'} end
+local late = l[1] and tonumber(redis.call('HGET', R .. 'e:' .. l[1], 'b')) or 0
+if not has_room(#body, late, ARGV[16], ARGV[17]) then return {there, 'bytes'} end
 local context = {}
 for i, one in ipairs(split(ARGV[7], '\n')) do
   local uri, version = string.match(one, '^(.-)\31(.*)$')
@@ -253,7 +271,8 @@ return {'ok', ending}
 )lua";
 
 // ID, token, KEY, prompt, how, task, title, session, confidence, agreement, cost, took, rounds, providers, tags, names, fresh
-// or lease, stale, 20 random digits, body, how many names of providers, secret
+// or lease, stale, 20 random digits, body, how many names of providers, secret, bytes of a small body, bytes of what may be
+// computed
 constexpr const char* put_script = R"lua(
 local id, how, session, body = ARGV[1], ARGV[5], ARGV[8], ARGV[20]
 local e = R .. 'e:' .. id
@@ -262,6 +281,7 @@ local key, ending = holder(id, ARGV[2], ARGV[22])
 if not key then return {ending} end
 local old = redis.call('HMGET', e, 'p', 's', 'G', 'b')
 if key ~= ARGV[3] or old[1] ~= ARGV[4] then return {'other'} end
+if how == '0' and not has_room(#body, tonumber(old[4]), ARGV[23], ARGV[24]) then return {'bytes'} end
 local c = note(how == '0' and '1' or '2', id, key)
 local expires = now + tonumber(ARGV[17])
 if how == '0' and ending > expires then expires = ending end
@@ -363,15 +383,10 @@ if #over == most then return {count, 0} end
 local bytes = tonumber(redis.call('HGET', R .. 'state', 'bytes') or '0')
 local entries = redis.call('ZCARD', R .. 'all')
 if bytes > tonumber(ARGV[1]) or entries > tonumber(ARGV[2]) then
-  -- The limits are those of what is whole. Each that is computed has a claim, of which there are few.
-  for _, key in ipairs(redis.call('ZRANGE', R .. 'claims', 0, -1)) do
-    local id = redis.call('HGET', R .. 'l:' .. key, 'id')
-    local f = id and redis.call('HMGET', R .. 'e:' .. id, 'b', 'h') or {}
-    if f[2] == '0' then
-      bytes = bytes - tonumber(f[1])
-      entries = entries - 1
-    end
-  end
+  -- The limits are those of what is whole.
+  local bytes_computed, entries_computed = computed()
+  bytes = bytes - bytes_computed
+  entries = entries - entries_computed
 end
 local from, left = '+', tonumber(ARGV[5]) + most
 while left > 0 do

@@ -289,6 +289,37 @@ TEST_P(store_contract, has_so_many_computed_at_the_same_time_and_no_more) {
   static_cast<void>(claim(small_analysis("one more")));
 }
 
+TEST_P(store_contract, has_so_many_bytes_computed_at_the_same_time_and_no_more) {
+  const auto large = [](const std::string& prompt) {
+    auto out = small_analysis(prompt, std::string(7u << 20, 'c'));
+    out.votes.front().content = std::string(7u << 20, 'v');
+    return out;
+  };
+  const std::size_t each = putting_of(large("p0"), status::computing).body.size();
+  std::vector<ticket> held;
+  for (std::size_t i = 0; i < most_computing / each; ++i) {
+    held.push_back(claim(small_analysis("p" + std::to_string(i))));
+    ASSERT_TRUE(store_->put(held.back(), putting_of(large("p" + std::to_string(i)), status::computing))) << i;
+  }
+  const auto one_more = claim(small_analysis("one more"));
+  const auto before = good(store_->get(one_more.id));
+  const auto refused = store_->put(one_more, putting_of(large("one more"), status::computing));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::overloaded);
+  EXPECT_TRUE(refused.error().retry);
+  EXPECT_EQ(good(store_->get(one_more.id))->about, before->about) << "nothing of it is written";
+  const std::string filling(most_computing - each * held.size() - 400'000, 'f');
+  good(store_->put(one_more, putting_of(small_analysis("one more", filling), status::computing)));
+  static_cast<void>(claim(small_analysis("a small one")));
+  auto asked = small_analysis("");
+  while (asked.asked.prompt.size() < 900'000) asked.asked.prompt += "is there room for a long question, too? ";
+  EXPECT_EQ(store_->claim(wish_for(asked)).error().code, errc::overloaded);
+  good(store_->put(held.front(), putting_of(large("p0"), status::computing)));
+  good(store_->put(one_more, putting_of(large("one more"))));  // what is whole does not count
+  good(store_->fail(held.back(), {}, milliseconds(0)));
+  static_cast<void>(claim(asked));
+}
+
 TEST_P(store_contract, remembers_so_many_names_of_providers_and_no_more) {
   auto what = small_analysis("x");
   const auto by = claim(what);
