@@ -52,6 +52,7 @@ void follower::forget_all() {
   say("the account is another one than before: what was known is forgotten, and everything is listed anew");
   for (const auto& [home, at] : positions_) channels_.forget(home);
   items_.clear();
+  parents_.reset();
   positions_.clear();
   drives_.clear();
   looks_.clear();
@@ -101,6 +102,17 @@ drive::answer<void> follower::find_drives(const std::stop_token& stop) {
     const bool is_there = std::any_of(all.begin(), all.end(), [&one](const auto& now) { return now.id == one.id; });
     if (!is_there) gone.push_back(one.id);
   }
+  // What was taken for shared by itself may lie in one that is not served: it goes with a new crawl. And what lay in one that
+  // has gone may be shared by itself: it comes with a new crawl. Before the list counts, so that it is not forgotten.
+  drives_.swap(all);
+  const bool has_unserved = std::any_of(come.begin(), come.end(), [this](const auto& id) { return !is_served(id); });
+  drives_.swap(all);
+  are_drives_due_ = true;
+  if (has_unserved || !gone.empty()) {
+    batch again;
+    list_anew({}, again);
+    if (auto done = apply(std::move(again)); !done) return done;
+  }
   auto put = options_.where->put_drives(all);
   for (const auto& id : gone) {
     if (put) put = options_.where->forget_home(id);
@@ -122,15 +134,11 @@ drive::answer<void> follower::find_drives(const std::stop_token& stop) {
     positions_.erase(id);
     std::erase_if(items_, [&id](const auto& one) { return one.second.what->home == id; });
   }
+  parents_.reset();
   drives_ = std::move(all);
+  are_drives_due_ = false;
   is_dirty_ = true;
-  // What was taken for shared by itself may lie in one that is not served: it goes with a new crawl. And what lay in one that
-  // has gone may be shared by itself: it comes with a new crawl.
-  const bool has_unserved = std::any_of(come.begin(), come.end(), [this](const auto& id) { return !is_served(id); });
-  if (!has_unserved && gone.empty()) return {};
-  batch again;
-  list_anew({}, again);
-  return apply(std::move(again));
+  return {};
 }
 
 std::vector<std::string> follower::homes() const {

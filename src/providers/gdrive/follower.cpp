@@ -146,6 +146,13 @@ drive::errand follower::errand_of(const std::stop_token& stop, drive::lane of) {
   return how;
 }
 
+drive::errand follower::errand_about(const std::string& id, const std::stop_token& stop, drive::lane of) const {
+  auto how = errand_of(stop, of);
+  const auto found = items_.find(id);
+  if (const auto in = latest(); in && found != items_.end()) how.keys = in->keys_of(*found->second.what);
+  return how;
+}
+
 std::string follower::home_of(const drive::file& of) const {
   const bool is_known = std::any_of(drives_.begin(), drives_.end(), [&of](const auto& one) { return one.id == of.drive_id; });
   return is_known ? of.drive_id : std::string();
@@ -204,6 +211,7 @@ drive::answer<void> follower::apply(batch what) {
     why.why = std::move(done.error());
     return tl::unexpected(std::move(why));
   }
+  if (!what.put.empty() || !what.gone.empty()) parents_.reset();
   for (auto& one : what.put) {
     auto& place = items_[one->id];
     is_dirty_ = is_dirty_ || !place.what || *place.what != *one;
@@ -229,6 +237,10 @@ position& follower::position_of(const std::string& home) {
   auto& at = positions_[home];
   at.home = home;
   return at;
+}
+
+bool follower::is_behind_somewhere() const {
+  return std::any_of(problems_.begin(), problems_.end(), [](const auto& one) { return one.first != new_folders; });
 }
 
 bool follower::is_served(const std::string& home) const {
@@ -343,7 +355,7 @@ void follower::run(const std::stop_token& stop) {
       mind_refusal(done ? nullptr : &done.error());
       {
         const std::lock_guard lock(mutex_);
-        if (done && problems_.empty()) sure_at_ = begun;
+        if (done && !is_behind_somewhere()) sure_at_ = begun;
         is_cut_off_ = !done && says_cut_off(done.error());
       }
     } catch (const std::exception& error) {

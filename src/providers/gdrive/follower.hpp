@@ -16,6 +16,7 @@
 #include <string_view>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,8 @@ namespace hondana::gdrive {
 
 /// What stands for that list where problems of homes are kept; no id has a blank.
 inline constexpr std::string_view list_of_drives = "list of drives";
+/// And for what lies in folders that have come, which is missing until they can be listed.
+inline constexpr std::string_view new_folders = "new folders";
 
 struct follower_options {
   std::string name{};
@@ -143,16 +146,22 @@ class follower {
   /// Whether the drives that are wanted are there.
   void look_for_wanted();
   void take_change(const std::string& home, const drive::change& what, batch& into);
+  /// The log of the time in which everything was listed tells of a folder: what is in it may have been passed before it came.
+  void look_again(const std::string& home, const drive::change& what, batch& into) const;
   void take_file(const std::string& home, const drive::file& now, batch& into);
   /// A crawl that is under way begins anew, too. Does nothing where the home has not been begun.
   void list_anew(const std::string& home, batch& into) const;
   void lose(const std::string& home, const std::string& id, batch& into);
+  /// Whether something lies in it that is known, or comes with the batch.
+  [[nodiscard]] bool is_folder_of_known(const std::string& id, const batch& into);
   [[nodiscard]] bool take_heard(const std::stop_token& stop);
   void take_word(news one, const std::stop_token& stop);
   /// On disk, and then here.
   [[nodiscard]] drive::answer<void> apply(batch what);
   void publish();
   [[nodiscard]] position& position_of(const std::string& home);
+  /// Under the lock: some home, or the list of them, is not as Drive has it.
+  [[nodiscard]] bool is_behind_somewhere() const;
   /// Whether a home is asked for.
   [[nodiscard]] bool is_served(const std::string& home) const;
   /// Whether it lies in a shared drive, and these are not wanted.
@@ -162,6 +171,8 @@ class follower {
   [[nodiscard]] std::string home_of(const drive::file& of) const;
   [[nodiscard]] std::string word_for_home(const std::string& home) const;
   [[nodiscard]] static drive::errand errand_of(const std::stop_token& stop, drive::lane of);
+  /// With the keys that are known of a file and the folders above it.
+  [[nodiscard]] drive::errand errand_about(const std::string& id, const std::stop_token& stop, drive::lane of) const;
   void say(const std::string& line) const;
   void tell_full(const std::string& home);
   [[nodiscard]] std::string words_for_full() const;
@@ -188,7 +199,8 @@ class follower {
   std::vector<drive::shared_drive> drives_;
   std::unordered_map<std::string, std::vector<std::string>> sheets_;
   std::vector<std::string> looks_;
-  std::set<std::string> told_;  // of what is odd
+  std::optional<std::unordered_set<std::string>> parents_;  // of `items_`, where somebody has asked since they changed
+  std::set<std::string> told_;                              // of what is odd
   std::string root_;
   std::string who_;       // asked when the root was seen last
   bool is_ours_ = false;  // what is known is of who asks now

@@ -12,6 +12,8 @@ namespace {
 
 /// In one round; the next begins with others.
 constexpr std::size_t most_refused_looks = 20;
+/// Of those, such as may take minutes each.
+constexpr std::size_t most_slow_looks = 2;
 
 /// Whether an error is one of everything that is asked, and not of one drive.
 bool concerns_all(const drive::refusal& why) noexcept {
@@ -78,8 +80,9 @@ drive::answer<bool> follower::round(const std::stop_token& stop) {
     is_changed = is_changed || is_dirty_;
     if (is_dirty_) publish();
   }
-  if (auto done = look_into_folders(stop); !done) return tl::unexpected(std::move(done.error()));
+  const auto looked = look_into_folders(stop);
   open_channels(stop);
+  if (!looked) return tl::unexpected(looked.error());
   if (first) return tl::unexpected(std::move(*first));
   return is_changed || is_dirty_;
 }
@@ -169,6 +172,7 @@ drive::answer<void> follower::poll(const std::string& home, const std::stop_toke
   drive::changes_request what;
   what.drive_id = home;
   std::size_t pages = 0;
+  const bool is_of_list = position_of(home).is_behind;
   for (;;) {
     if (stop.stop_requested()) return tl::unexpected(cancelled());
     if (++pages > most_pages) return tl::unexpected(endless("changes"));
@@ -184,7 +188,10 @@ drive::answer<void> follower::poll(const std::string& home, const std::stop_toke
     batch into;
     into.at = position_of(home);
     into.generation = into.at->generation;
-    for (const auto& one : page->changes) take_change(home, one, into);
+    for (const auto& one : page->changes) {
+      take_change(home, one, into);
+      if (is_of_list) look_again(home, one, into);
+    }
     const bool is_last = page->next.empty();
     const auto& token = is_last ? page->start : page->next;
     if (!token.empty()) into.at->start = token;
@@ -203,6 +210,14 @@ void follower::take_change(const std::string& home, const drive::change& what, b
   take_file(home, *what.now, into);
 }
 
+void follower::look_again(const std::string& home, const drive::change& what, batch& into) const {
+  if (what.of != drive::change::kind::file || what.is_removed || !what.now) return;
+  const auto& now = *what.now;
+  if (!now.is_folder() || now.is_trashed || is_left_out(now) || home_of(now) != home || !items_.contains(now.id)) return;
+  const auto is_in = [&now](const auto& all) { return std::find(all.begin(), all.end(), now.id) != all.end(); };
+  if (!is_in(into.looks_begun) && !is_in(looks_)) into.looks_begun.push_back(now.id);
+}
+
 void follower::take_file(const std::string& home, const drive::file& now, batch& into) {
   if (now.id == root_) return;
   const auto at_home = home_of(now);
@@ -219,12 +234,13 @@ void follower::take_file(const std::string& home, const drive::file& now, batch&
     if (is_known) lose(home, now.id, into);
     return;
   }
-  // A folder in the bin comes out of it with all that is in it, of which nothing is told.
-  if (now.is_trashed && !is_known) return;
+  // A folder in the bin comes out of it with all that is in it, of which nothing is told. One that went there before a list had
+  // come to it is needed where that has shown what lies in it, which would lie at the top otherwise.
+  if (now.is_trashed && !is_known && !is_folder_of_known(now.id, into)) return;
   std::erase(into.gone, now.id);
   std::erase_if(into.put, [&now](const auto& one) { return one->id == now.id; });
   into.put.push_back(item_of(now, home));
-  if (now.is_folder() && !is_known) into.looks_begun.push_back(now.id);
+  if (now.is_folder() && !is_known && !now.is_trashed) into.looks_begun.push_back(now.id);
   // What changed in it meanwhile was in the bin, too, and was lost at any depth: nothing tells of it now.
   if (is_known && found->second.what->is_trashed && !now.is_trashed) list_anew(home, into);
 }
@@ -243,9 +259,10 @@ void follower::lose(const std::string& home, const std::string& id, batch& into)
   std::erase_if(into.put, [&id](const auto& one) { return one->id == id; });
   const auto found = items_.find(id);
   // It went to another drive, whose log has told of it.
-  if (found == items_.end() || found->second.what->home != home) return;
-  into.gone.push_back(id);
-  if (!found->second.what->is_folder()) return;
+  if (found != items_.end() && found->second.what->home != home) return;
+  if (found != items_.end()) into.gone.push_back(id);
+  const bool is_folder = found != items_.end() ? found->second.what->is_folder() : is_folder_of_known(id, into);
+  if (!is_folder) return;
   // What lay in it has gone with it, or is shared by itself: it is not served before that is known.
   std::set<std::string> lost{id};
   const auto is_put = [&into](const std::string& other) {
@@ -266,17 +283,28 @@ void follower::lose(const std::string& home, const std::string& id, batch& into)
   }
 }
 
+bool follower::is_folder_of_known(const std::string& id, const batch& into) {
+  if (std::any_of(into.put.begin(), into.put.end(), [&id](const auto& one) { return one->parent == id; })) return true;
+  if (!parents_) {
+    parents_.emplace();
+    for (const auto& [other, one] : items_) parents_->insert(one.what->parent);
+  }
+  return parents_->contains(id);
+}
+
 drive::answer<void> follower::look_into_folders(const std::stop_token& stop) {
   std::set<std::string> refused;
   std::optional<drive::refusal> first;
-  while (refused.size() < most_refused_looks) {
+  std::size_t slow = 0;
+  while (refused.size() < most_refused_looks && slow < most_slow_looks) {
     if (stop.stop_requested()) return tl::unexpected(cancelled());
     const auto next =
         std::find_if(looks_.rbegin(), looks_.rend(), [&refused](const auto& one) { return !refused.contains(one); });
     if (next == looks_.rend()) break;
     auto folder = *next;
     auto done = look_into(folder, stop);
-    const bool is_of_this = !done && (!concerns_all(done.error()) || may_be_of_one(done.error()));
+    const bool is_of_this = !done && (!concerns_all(done.error()) || may_be_of_one(done.error()) ||
+                                      done.error().what == drive::trouble::page_token_gone);
     if (!done && !is_of_this) return done;
     if (!done && !has_gone(folder, done.error(), stop)) {
       // Nothing else tells of what is in it. The others come first in the next round.
@@ -286,14 +314,17 @@ drive::answer<void> follower::look_into_folders(const std::stop_token& stop) {
       if (told_.size() < most_told && told_.insert(folder + " look").second)
         say("what is in the new folder " + folder +
             " cannot be listed yet, and is asked for with each poll: " + words_for_log(done.error().why));
-      if (may_be_of_one(done.error()) && !first) first = std::move(done.error());
+      if (!may_be_of_one(done.error())) continue;
+      ++slow;
+      if (!first) first = std::move(done.error());
       continue;
     }
     batch over;
     over.looks_done.push_back(std::move(folder));
     if (auto applied = apply(std::move(over)); !applied) return applied;
   }
-  if (first) return tl::unexpected(std::move(*first));
+  // What is known is as it is known all the same.
+  mind(std::string(new_folders), first ? &*first : nullptr);
   return {};
 }
 
@@ -303,7 +334,7 @@ bool follower::has_gone(const std::string& folder, const drive::refusal& why, co
   };
   if (!says_so(why)) return false;
   // A list may not know yet what the log has told of.
-  const auto now = options_.from->file(folder, errand_of(stop, drive::lane::polling));
+  const auto now = options_.from->file(folder, errand_about(folder, stop, drive::lane::polling));
   return !now && says_so(now.error());
 }
 
@@ -318,7 +349,7 @@ drive::answer<void> follower::look_into(const std::string& folder, const std::st
   std::size_t pages = 0;
   do {
     if (++pages > most_pages) return tl::unexpected(endless("files of a folder"));
-    auto page = options_.from->files(what, errand_of(stop, drive::lane::crawling));
+    auto page = options_.from->files(what, errand_about(folder, stop, drive::lane::crawling));
     if (!page) return tl::unexpected(std::move(page.error()));
     tell_odd(home, page->odd);
     batch into;

@@ -65,9 +65,7 @@ void follower::take_word(news one, const std::stop_token& stop) {
     if (is_of_before(one.now->version, before->version)) return;
   } else {
     // A poll may have told since then that it is shared again.
-    auto how = errand_of(stop, drive::lane::polling);
-    if (const auto in = latest()) how.keys = in->keys_of(*before);
-    if (auto now = options_.from->file(one.id, how)) one.now = std::move(*now);
+    if (auto now = options_.from->file(one.id, errand_about(one.id, stop, drive::lane::polling))) one.now = std::move(*now);
   }
   const auto to = one.now ? home_of(*one.now) : before->home;
   const bool is_gone = !one.now || (one.now->is_trashed && !one.now->is_folder()) || is_left_out(*one.now) || !is_served(to);

@@ -317,7 +317,13 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
   }
   reading answer;
   answer.version = version_of(*file->what);
-  if (!file->is_offline && !answer.version.empty() && answer.version == request.if_version) return answer;
+  // The version stays while what may be read of it becomes less, such as where a folder above it is moved.
+  const auto* placed = in.find(file->what->id);
+  const bool may_lack_parts = !wholes.empty() && !what.sheet && !what.is_original &&
+                              (how.how == way::workbook ? placed == nullptr || placed->sheets.empty() ||
+                                                              !may_read_sheets(request.who, wholes, placed->sheets)
+                                                        : how.how == way::rendered && !may_read_original(request.who, wholes));
+  if (!file->is_offline && !answer.version.empty() && answer.version == request.if_version && !may_lack_parts) return answer;
   wanted which{file->what, in.keys_of(*file->what), file->is_offline};
   which.why = file->why;
   which.sure_at = follower_.sure_at();

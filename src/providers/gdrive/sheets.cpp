@@ -38,6 +38,10 @@ bool may_read_sheet(const caller& who, const std::vector<resource>& wholes, cons
                      [&](const auto& whole) { return is_readable(who, entry_of_sheet(whole, sheet)); });
 }
 
+bool may_read_sheets(const caller& who, const std::vector<resource>& wholes, const std::vector<std::string>& all) {
+  return std::all_of(all.begin(), all.end(), [&](const auto& sheet) { return may_read_sheet(who, wholes, sheet); });
+}
+
 bool may_read_original(const caller& who, const std::vector<resource>& wholes) {
   return std::all_of(wholes.begin(), wholes.end(), [&who](resource whole) {
     whole.uri += "?format=original";

@@ -19,6 +19,7 @@ namespace hondana::gdrive {
 /// Whether a part of a file may be read, however the file was found: rules go by `wholes`, the entries of the file, of which
 /// all have to let it be read.
 [[nodiscard]] bool may_read_sheet(const caller& who, const std::vector<resource>& wholes, const std::string& sheet);
+[[nodiscard]] bool may_read_sheets(const caller& who, const std::vector<resource>& wholes, const std::vector<std::string>& all);
 [[nodiscard]] bool may_read_original(const caller& who, const std::vector<resource>& wholes);
 
 }  // namespace hondana::gdrive

@@ -69,8 +69,8 @@ result<void> follower::recall_full() {
   for (auto& one : *all) {
     const auto at = positions_.find(one.home);
     if (at == positions_.end()) continue;
-    if (has_room && !at->second.is_crawling) {
-      // No log of changes tells of what was left out.
+    if (has_room) {
+      // No log of changes tells of what was left out, nor does the rest of a list that is under way.
       at->second.is_crawling = true;
       at->second.crawl_start.clear();
     }
@@ -119,6 +119,7 @@ void follower::look_for_wanted() {
 std::string follower::word_for_home(const std::string& home) const {
   if (home.empty()) return "My Drive";
   if (home == list_of_drives) return "the list of shared drives";
+  if (home == new_folders) return "what is in new folders";
   for (const auto& one : drives_) {
     if (one.id == home) return "the shared drive \"" + shown(one.name) + '"';
   }

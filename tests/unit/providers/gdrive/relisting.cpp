@@ -1,19 +1,30 @@
 /// What is listed anew, and what is found out by it.
+#include <algorithm>
+#include <atomic>
+
 #include "unit/providers/gdrive/paper_drive.hpp"
 
 namespace hondana::gdrive {
 namespace {
 
 struct gdrive_relisting : served_drive {
+  [[nodiscard]] static drive::refusal problem() {
+    auto made = refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive has a problem.");
+    made.status = 503;
+    return made;
+  }
   /// Everything is listed anew, once.
-  void lose_the_log(gdrive_provider& of) {
+  void lose_the_log(gdrive_provider& of, const std::function<void(const drive::list_request&)>& before_page = {}) {
     const auto lists_made = paper->count_of("files");
-    paper->alter([](auto& all) {
+    paper->alter([&](auto& all) {
       all.before_changes = [&all](const drive::changes_request&) {
         all.refuse("changes", refusal(drive::trouble::page_token_gone));
         all.alter([](auto& same) { same.before_changes = nullptr; });
       };
-      all.before_page = [&all](const drive::list_request&, const drive::errand&) { all.allow("changes"); };
+      all.before_page = [&all, before_page](const drive::list_request& what, const drive::errand&) {
+        all.allow("changes");
+        if (before_page) before_page(what);
+      };
     });
     EXPECT_TRUE(becomes([&] { return paper->count_of("files") > lists_made; })) << of.health().detail;
   }
@@ -91,6 +102,79 @@ TEST_F(gdrive_relisting, what_is_shared_by_itself_out_of_a_drive_that_has_gone_i
   });
   EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://shared-with-me/Offer"); }));
   EXPECT_FALSE(lists(*drive, "gdrive://sales/Offer"));
+}
+
+TEST_F(gdrive_relisting, what_lies_in_a_folder_that_went_to_the_bin_before_the_list_came_to_it_is_not_at_the_top) {
+  for (const bool is_in_bin : {true, false}) {
+    paper->page_size = 1;
+    paper->hold(paper_file("1x", "salary", "text/plain", "f1"));
+    paper->hold(paper_folder("f1", "Box"));
+    std::atomic<bool> is_gone = false;
+    paper->before_page = [&](const drive::list_request& what, const drive::errand&) {
+      if (what.page_token.empty() || is_gone.exchange(true)) return;
+      if (!is_in_bin) {
+        paper->drop("1x");
+        return paper->remove("f1");
+      }
+      auto folder = paper_folder("f1", "Box");
+      folder.is_trashed = true;
+      paper->change(folder);
+    };
+    auto how = usual();
+    how.store.clear();
+    const auto drive = serve(std::move(how));
+    const auto lists_salary = [&] {
+      const auto all = listed(*drive);
+      return std::any_of(all.begin(), all.end(), [](const auto& uri) { return uri.find("salary") != std::string::npos; });
+    };
+    EXPECT_FALSE(lists_salary());
+    const auto polls = paper->count_of("changes");
+    EXPECT_TRUE(becomes([&] { return paper->count_of("changes") > polls + 2; }));
+    EXPECT_FALSE(lists_salary());
+    EXPECT_TRUE(is_gone);
+    if (!is_in_bin) continue;
+    paper->change(paper_folder("f1", "Box"));
+    EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/Box/salary"); })) << "it comes out with its folder";
+  }
+}
+
+TEST_F(gdrive_relisting, what_lies_in_a_folder_that_came_out_of_the_bin_while_all_was_listed_is_there) {
+  paper->page_size = 1;
+  paper->hold(paper_file("1a", "Plan"));
+  paper->hold(paper_file("1b", "Other plan"));
+  auto folder = paper_folder("f1", "Box");
+  folder.is_trashed = true;
+  paper->hold(folder);
+  std::atomic<bool> is_there = false;
+  paper->before_page = [&](const drive::list_request& what, const drive::errand&) {
+    // What is in it would have stood on the page before.
+    if (what.page_token.empty() || is_there.exchange(true)) return;
+    paper->hold(paper_file("0x", "Offer", "text/plain", "f1"));
+    paper->change(paper_folder("f1", "Box"));
+  };
+  const auto drive = serve();
+  EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/Box/Offer"); }));
+}
+
+TEST_F(gdrive_relisting, a_full_list_that_was_under_way_begins_anew_once_there_is_more_room) {
+  for (int i = 10; i < 40; ++i) paper->hold(paper_file("id" + std::to_string(i), "file " + std::to_string(i)));
+  paper->page_size = 3;
+  {
+    auto how = usual();
+    how.most_files = 8;
+    const auto drive = serve(std::move(how));
+    EXPECT_EQ(listed(*drive).size(), 10u);
+    lose_the_log(*drive, [this](const drive::list_request& what) {
+      if (what.page_token == "p12") paper->refuse("files", problem());
+    });
+    EXPECT_TRUE(becomes([&] { return drive->health().detail.find("Drive has a problem.") != std::string::npos; }));
+  }
+  paper->alter([](auto& all) { all.before_page = nullptr; });
+  paper->allow("files");
+  auto how = usual();
+  how.most_files = 100;
+  const auto drive = serve(std::move(how));
+  EXPECT_TRUE(becomes([&] { return listed(*drive).size() == 32; })) << listed(*drive).size();
 }
 
 }  // namespace

@@ -190,6 +190,40 @@ TEST_F(gdrive_ruled, a_sheet_that_is_hidden_where_its_file_has_just_moved_to_is_
   EXPECT_EQ(bytes_of(all->contents.front()), "a,1\n");
 }
 
+TEST_F(gdrive_ruled, parts_that_are_hidden_where_their_file_is_now_are_not_said_to_be_unchanged) {
+  paper->hold(paper_folder("f1", "Open"));
+  paper->hold(paper_folder("f2", "Staff"));
+  put_text(paper_file("1p", "Paper.pdf", "application/pdf", "f1"), "PDF");
+  hold_book(paper_file("1b", "Book", std::string(drive::spreadsheet_type), "f1"));
+  const auto drive = serve();
+  ASSERT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/Open/Book"); }));
+  const std::vector<std::pair<std::string, std::string>> asked{{"gdrive:///1p", "Staff/Paper.pdf?format=original"},
+                                                               {"gdrive:///1b", "Staff/Book?sheet=Q1"}};
+  const auto read_again = [&](std::size_t which, const std::string& version) {
+    read_request request;
+    request.uri = request.asked_uri = asked[which].first;
+    request.max_bytes = 1u << 20;
+    request.if_version = version;
+    request.who.view = std::make_shared<const without_word>(asked[which].second);
+    return drive->read(request);
+  };
+  std::vector<std::string> versions;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const auto first = read_again(i, {});
+    ASSERT_TRUE(first) << first.error().public_text;
+    EXPECT_EQ(first->contents.size(), 2u) << asked[i].first;
+    versions.push_back(first->version);
+    EXPECT_TRUE(becomes([&] { return read_again(i, versions[i])->contents.empty(); })) << "the same again is unchanged";
+  }
+  put_text(paper_file("1p", "Paper.pdf", "application/pdf", "f2"), "PDF");
+  hold_book(paper_file("1b", "Book", std::string(drive::spreadsheet_type), "f2"));
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const auto now = read_again(i, versions[i]);
+    ASSERT_TRUE(now) << now.error().public_text;
+    EXPECT_EQ(now->contents.size(), 1u) << asked[i].first;
+  }
+}
+
 TEST_F(gdrive_ruled, a_hidden_original_does_not_stand_in_for_a_text_that_could_not_be_made) {
   put_text(paper_file("1a", "Listed.pdf", "application/pdf"), "BROKEN");
   const auto drive = serve();
