@@ -45,7 +45,8 @@ inline constexpr std::size_t most_tags = 64;
 /// …"), a provider with two votes, a URI twice, rounds that do not rise, in options a number that is no integer of 64 bits with
 /// a sign but as large; response_too_large: beyond `most_bytes`. Threads: any.
 [[nodiscard]] result<analysis> decode(std::string_view json);
-/// What a store keeps, with what it adds when it tells it: a little longer, and with options as they were taken before.
+/// What a store keeps, with what it adds when it tells it: a little longer, with options as they were taken before, and, as
+/// masks make them, providers and URIs that are alike.
 [[nodiscard]] result<analysis> decode_kept(std::string_view json);
 /// The same as `decode` of a value that was parsed already, such as a tool's argument. `path` is what errors call it; may be
 /// empty.

@@ -30,7 +30,8 @@ void read_basis(question& into, const value& from, std::string path, fault& to) 
   auto canonical = canonical_uri(one.uri);
   if (!canonical) return all.refuse("uri", canonical.error().public_text);
   one.uri = std::move(*canonical);
-  if (std::any_of(into.context.begin(), into.context.end(), [&](const basis& other) { return other.uri == one.uri; }))
+  if (!to.may_be_alike() &&
+      std::any_of(into.context.begin(), into.context.end(), [&](const basis& other) { return other.uri == one.uri; }))
     return all.refuse("uri", "it stands in the context twice");
   into.context.push_back(std::move(one));
 }
@@ -110,7 +111,7 @@ std::vector<vote> read_votes(members& from, fault& to) {
   for (std::size_t i = 0; i < votes->size() && !to.is_there(); ++i) {
     const auto path = from.path_of("votes", i);
     out.push_back(read_vote((*votes)[i], path, to));
-    if (!to.is_there() && !providers.insert(out.back().provider).second)
+    if (!to.may_be_alike() && !to.is_there() && !providers.insert(out.back().provider).second)
       to.say(path + ".provider: it has a vote before; there is one vote a provider, and those before it stand in rounds");
   }
   return out;
@@ -194,8 +195,8 @@ void read_way(analysis& into, members& all, fault& to) {
 
 namespace {
 
-result<analysis> analysis_in(const value& from, std::string_view path) {
-  fault wrong;
+result<analysis> analysis_in(const value& from, std::string_view path, bool is_kept = false) {
+  fault wrong(is_kept);
   members all(from, std::string(path), wrong,
               {"prompt", "options", "models", "context", "task", "thresholds", "consensus", "votes", "rounds", "flow", "errors",
                "totals", "session", "tags", "id", "status", "created", "expires"});
@@ -247,7 +248,7 @@ result<analysis> decode_kept(std::string_view json) {
   // What is added when it is told is little.
   const auto parsed = value::parse(json, {most_bytes + 4096, most_values + 100});
   if (!parsed) return tl::unexpected(parsed.error());
-  return analysis_in(*parsed, {});
+  return analysis_in(*parsed, {}, true);
 }
 
 result<question> decode_question(const value& from, std::string_view path) {

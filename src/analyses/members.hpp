@@ -19,6 +19,10 @@ namespace hondana::analyses {
 /// The first thing that is wrong with an object; what is read after it does not matter.
 class fault {
  public:
+  /// `may_be_alike`: names that have to differ may be the same, as masks of secrets make them.
+  explicit fault(bool may_be_alike = false) noexcept : may_be_alike_(may_be_alike) {}
+
+  [[nodiscard]] bool may_be_alike() const noexcept { return may_be_alike_; }
   void say(std::string what) {
     if (!what_) what_ = std::move(what);
   }
@@ -27,6 +31,7 @@ class fault {
 
  private:
   std::optional<std::string> what_{};
+  bool may_be_alike_;
 };
 
 /// How long a text may be, and what it may hold.

@@ -153,16 +153,43 @@ bool follows_part(const place& near, std::size_t at) noexcept {
   return begins_with_part(near.text.substr(begin, end - begin), part_names);
 }
 
+/// Whether an even number of backslashes stands before `at`.
+bool is_unescaped(std::string_view text, std::size_t at) noexcept {
+  std::size_t count = 0;
+  while (count < at && text[at - 1 - count] == '\\') ++count;
+  return count % 2 == 0;
+}
+
+/// Whether `at` stands in a string in quotes that was opened on its line, as far as that can be seen.
+bool is_in_string(const place& near, std::size_t at) noexcept {
+  std::size_t quotes = 0;
+  std::optional<std::size_t> nearest;
+  auto begin = at;
+  for (; begin > 0 && near[begin - 1] != '\n' && near[begin - 1] != '\r'; --begin) {
+    if (near[begin - 1] != '"' || !is_unescaped(near.text, begin - 1)) continue;
+    ++quotes;
+    if (!nearest) nearest = begin - 1;
+  }
+  near.count(at - begin);
+  if (begin > 0 || near.begin == 0) return quotes % 2 != 0;
+  // Of a long line: what opens a string stands behind what separates values.
+  if (!nearest) return false;
+  auto before = *nearest;
+  while (before > 0 && near[before - 1] == ' ') --before;
+  return before > 0 && std::string_view(":,[{=(+").find(near[before - 1]) != std::string_view::npos;
+}
+
 /// Whether a part's value is in braces, in which ODBC has it quoted; two of them begin a template.
-bool begins_with_braces(std::string_view rest) noexcept {
+bool begins_with_braces(std::string_view rest, bool stands_in_string) noexcept {
   if (!rest.starts_with('{') || rest.starts_with("{{")) return false;
   const auto end = rest.find('}');
   if (end == std::string_view::npos) return false;
   const char behind = end + 1 < rest.size() ? rest[end + 1] : '\0';
   const auto line = rest.substr(0, end);
   // The brace of the JSON that it stands in.
-  const bool is_behind_string =
-      line.ends_with('"') || line.find("\",\"") != std::string_view::npos || line.find("\":") != std::string_view::npos;
+  bool is_behind_string = false;
+  for (auto quote = line.find('"'); stands_in_string && quote != std::string_view::npos; quote = line.find('"', quote + 1))
+    is_behind_string = is_behind_string || is_unescaped(line, quote);
   return !is_behind_string &&
          std::none_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }) &&
          (static_cast<unsigned char>(behind) <= ' ' || std::string_view(";\"'`").find(behind) != std::string_view::npos);
@@ -193,7 +220,7 @@ std::optional<span> match_connection_password(const place& near) {
   // Not one that ends the string of a program.
   const bool opens = quoted.size() > 1 && (quoted[0] == '\'' || quoted[0] == '"') &&
                      std::string_view(is_escaped ? " ;,.+)&|\\" : " ;,.+)&|").find(quoted[1]) == std::string_view::npos;
-  const bool is_braced = begins_with_braces(rest);
+  const bool is_braced = rest.starts_with('{') && begins_with_braces(rest, is_in_string(near, name_at));
   const char quote = opens ? quoted.front() : is_braced ? '}' : '\0';
   if (quote != '\0') rest.remove_prefix(opens && is_escaped ? 2 : 1);
   std::size_t size = 0;
@@ -223,7 +250,10 @@ std::optional<span> match_connection_password(const place& near) {
     size = blank;
   }
   const auto begin = static_cast<std::size_t>(rest.data() - near.text.data());
-  if (is_braced ? is_name(value.substr(0, size)) : is_template(value.substr(0, size))) return std::nullopt;
+  // What is to be filled in has a name, without what braces are for.
+  const auto inside = value.substr(0, size);
+  if (is_braced ? is_name(inside) && inside.find_first_of("\"\\;") == std::string_view::npos : is_template(inside))
+    return std::nullopt;
   const bool is_cut = size == rest.size() && begin + size < near.text.size();
   return span{begin, is_cut ? near.uncut(kind::item, begin + size) : begin + size};
 }

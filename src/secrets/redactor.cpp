@@ -55,9 +55,10 @@ redactor::places redactor::look_at(std::string_view text) const {
   places out;
   secrets::find(text, how_, out.narrow);
   // What is looked for is ASCII, so where there is no NUL it is not to be found in wider characters.
-  if (!widths_.any() || text.find('\0') == std::string_view::npos) return out;
+  if (text.find('\0') == std::string_view::npos) return out;
+  const auto within = widths_within(text);
   for (const auto how : all_widths) {
-    if (!widths_.has(how)) continue;
+    if (!widths_.has(how) && !within.has(how)) continue;
     std::vector<span> found;
     secrets::find(narrowed(text, how), how_, found);
     if (found.empty()) continue;
@@ -70,10 +71,11 @@ redactor::places redactor::look_at(std::string_view text) const {
 void redactor::find(std::string_view text, std::vector<span>& into) const { into = look_at(text).all(); }
 
 void redactor::blot(std::span<char> text, const places& found) const noexcept {
+  const bool has_wide = widths_.any() || !found.wide.empty();
   for (const auto& one : found.narrow) {
     // NULs stay, since they belong to wider characters that stand between.
     for (char& byte : text.subspan(one.begin, one.end - one.begin)) {
-      if (!is_line_end(byte) && (!widths_.any() || byte != '\0')) byte = '*';
+      if (!is_line_end(byte) && (!has_wide || byte != '\0')) byte = '*';
     }
   }
   for (const auto& [how, spans] : found.wide) {

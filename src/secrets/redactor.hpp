@@ -20,7 +20,8 @@ namespace hondana::secrets {
 inline constexpr std::size_t unit_bytes = 4;
 
 /// Masks by one policy what is written in one way, or what may be written in several. Lengths stay as they are, and so do line
-/// ends. Time: linear; what is plain UTF-8 by its front is gone through once.
+/// ends. Wider characters that the front does not speak of are found, too, as far as a margin in bytes decides about them.
+/// Time: linear; what has no NUL is gone through once.
 /// Threads: immutable.
 class redactor {
  public:

@@ -1,6 +1,8 @@
 /// Going through a value from member to member.
 #include "secrets/values.hpp"
 
+#include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,7 +39,14 @@ value masked_value(const value& what, std::string_view name, policy how) {
   if (const auto* members = what.as_object()) {
     value::object out;
     out.reserve(members->size());
-    for (const auto& [key, one] : *members) out.emplace_back(masked(key, how), masked_value(one, key, how));
+    std::set<std::string> names;
+    for (const auto& [key, one] : *members) {
+      // Names that differ in their secrets only stay two.
+      const auto shown = masked(key, how);
+      auto unlike = shown;
+      for (std::size_t count = 2; !names.insert(unlike).second; ++count) unlike = shown + '~' + std::to_string(count);
+      out.emplace_back(std::move(unlike), masked_value(one, key, how));
+    }
     return out;
   }
   return what;

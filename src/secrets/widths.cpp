@@ -2,6 +2,9 @@
 #include "secrets/widths.hpp"
 
 #include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 
 #include "letters/utf8.hpp"
@@ -64,6 +67,17 @@ std::optional<width> evident_width(std::string_view front) noexcept {
   return std::nullopt;
 }
 
+/// Whether eight bytes are characters of ASCII in a width, none of them NUL: a number of so many bits in each lane, of which
+/// `shift` say where in the lane its byte stands.
+constexpr bool is_ascii_in(std::uint64_t word, std::uint64_t ones, unsigned shift) noexcept {
+  const auto bytes = ones * 0xFF << shift;
+  if ((word & ~bytes) != 0) return false;
+  return (((word >> shift) + ones * 0x7F) & ones * 0x80) == ones * 0x80;
+}
+constexpr std::uint64_t ones_of_16 = 0x0001'0001'0001'0001, ones_of_32 = 0x0000'0001'0000'0001;
+constexpr std::uint64_t beyond_ascii = 0x8080'8080'8080'8080;
+static_assert(std::endian::native == std::endian::little);
+
 template <std::size_t bytes>
 std::string narrowed_by(std::string_view wide, std::size_t of_ascii) {
   std::string out(wide.size() / bytes, '\x80');
@@ -101,6 +115,22 @@ widths widths_of(std::string_view front) noexcept {
   }
   for (const auto one : all_widths) {
     if (may_be(front, one)) out.add(one);
+  }
+  return out;
+}
+
+widths widths_within(std::string_view text) noexcept {
+  // Of a row of 23 bytes or more one of these words is a part.
+  constexpr std::size_t stride = 16;
+  widths out;
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= text.size(); at += stride) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if ((word & beyond_ascii) != 0) continue;
+    if (is_ascii_in(word, ones_of_16, 0)) out.add(width::utf16_le);
+    if (is_ascii_in(word, ones_of_16, 8)) out.add(width::utf16_be);
+    if (is_ascii_in(word, ones_of_32, 0)) out.add(width::utf32_le);
+    if (is_ascii_in(word, ones_of_32, 24)) out.add(width::utf32_be);
   }
   return out;
 }

@@ -44,8 +44,12 @@ class widths {
 };
 
 /// What the front says, by its byte order mark or by what it may be at all, which may be several: Japanese has NULs only where
-/// ASCII or an ideographic space stands, so there may be none in the front. What is plain UTF-8 there is not looked at further.
+/// ASCII or an ideographic space stands, so there may be none in the front. What is plain UTF-8 there is taken for that.
 [[nodiscard]] widths widths_of(std::string_view front) noexcept;
+
+/// In what widths a dozen characters of ASCII stand in a row somewhere in `text`, which begins with a character: whatever the
+/// front says, a program may have appended what it writes otherwise.
+[[nodiscard]] widths widths_within(std::string_view text) noexcept;
 
 /// Its units as bytes, those that are no ASCII as one that nothing looks for.
 [[nodiscard]] std::string narrowed(std::string_view wide, width how);

@@ -96,6 +96,45 @@ TEST(wide_texts, are_masked_in_parts_as_in_the_whole) {
   }
 }
 
+TEST(wide_texts, are_masked_also_behind_a_front_that_says_otherwise) {
+  test::lots from(41);
+  const auto token = from.alnum(36);
+  const auto in_width = [](std::string_view text, width how) { return written(widened(text), how); };
+  const std::string log(700, 'x');
+  for (const auto how : secrets::all_widths) {
+    const auto other = how == width::utf16_le ? width::utf16_be : width::utf16_le;
+    std::u32string records;
+    while (records.size() < 700) records += std::u32string(U"記録\0\xE000", 4);
+    for (const auto& front : {log + "\r\n\r\n--", in_width(log, other), written(records, how)}) {
+      auto text = front;
+      text.resize((text.size() + 3) / 4 * 4, '\n');
+      const auto begin = text.size();
+      text += in_width("\r\ntoken ghp_" + token + "\r\n", how);
+      redactor(policy::text, front.substr(0, secrets::front_bytes)).mask(text);
+      EXPECT_EQ(text.substr(begin), in_width("\r\ntoken ghp_" + std::string(36, '*') + "\r\n", how)) << static_cast<int>(how);
+      EXPECT_EQ(text.substr(0, front.size()), front);
+    }
+  }
+  // One byte off the front.
+  auto text = log + "\n" + in_width("token ghp_" + token + "\r\n", width::utf16_le);
+  ASSERT_EQ((log.size() + 1) % 2, 1u);
+  redactor(policy::text, text.substr(0, secrets::front_bytes)).mask(text);
+  EXPECT_EQ(text.find(in_width(token, width::utf16_le).substr(0, 60)), std::string::npos);
+}
+
+TEST(widths, are_told_by_rows_of_ascii) {
+  for (const auto how : secrets::all_widths) {
+    for (std::size_t before = 0; before < 64; before += 4) {
+      const auto row = widened("a dozen here");
+      const auto within = secrets::widths_within(std::string(before, '\xE3') + written(row, how) + std::string(9, '\0'));
+      for (const auto other : secrets::all_widths) EXPECT_EQ(within.has(other), other == how) << before;
+    }
+  }
+  EXPECT_FALSE(secrets::widths_within(std::string(100, '\0')).any());
+  EXPECT_FALSE(secrets::widths_within(std::string(100, 'a')).any());
+  EXPECT_FALSE(secrets::widths_within("").any());
+}
+
 TEST(widths, are_told_by_marks) {
   const auto told = [](std::string_view front) {
     const auto out = widths_of(front);

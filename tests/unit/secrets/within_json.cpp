@@ -9,6 +9,7 @@
 #include <hondana/value.hpp>
 
 #include "secrets/redactor.hpp"
+#include "secrets/values.hpp"
 #include "unit/secrets/corpus.hpp"
 
 namespace {
@@ -57,6 +58,39 @@ TEST(secrets_within_json, of_connection_strings_end_with_their_escaped_quotes) {
     EXPECT_EQ(text->find("S3cr"), std::string::npos) << once;
   }
   EXPECT_EQ(masked_json(in_json("password = \"\"")), in_json("password = \"\""));
+}
+
+TEST(secrets_within_json, of_connection_strings_in_braces_end_with_the_brace_unless_their_string_does) {
+  for (const auto& [before, secret, after] :
+       std::vector<std::array<std::string, 3>>{{"Server=y;PWD={", "cdef;SECRET3\"", "};Timeout=3"},
+                                               {"Server=y;PWD={", "ab\":cdefSECRET1", "};Timeout=3"},
+                                               {"Server=y;PWD={", "ab\",\"cdefSECRET2", "};Timeout=3"},
+                                               {"say \"so\", Server=y;PWD={", "ab\":cdefSECRET1", "};Timeout=3"},
+                                               {std::string(300, '-') + " Server=y;PWD={", "ab\":cdefSECRET1", "};Timeout=3"},
+                                               {"\"Server=x;PWD={", "hun\\\"ter2abc", "};Timeout=3\""}}) {
+    const auto text = before + secret + after;
+    EXPECT_EQ(masked_json(text), before + std::string(secret.size(), '*') + after);
+    const auto once = masked_json(in_json(text));
+    const auto read = value::parse(once);
+    ASSERT_TRUE(read) << once;
+    EXPECT_EQ(read->find("text")->as_string()->find("SECRET"), std::string::npos) << once;
+    EXPECT_EQ(read->find("text")->as_string()->find("ter2abc"), std::string::npos) << once;
+  }
+  // In a long line of JSON, too.
+  value::array many;
+  for (int i = 0; i < 40; ++i) many.emplace_back("Server=y;Password={S3cr" + std::to_string(i));
+  const auto once = masked_json(value(std::move(many)).to_text());
+  EXPECT_TRUE(value::parse(once)) << once;
+  EXPECT_EQ(once.find("S3cr"), std::string::npos) << once;
+}
+
+TEST(secrets_within_json, in_the_names_of_members_leave_as_many_members) {
+  const std::string front = "ghp_";
+  const auto masked = secrets::redact_value(
+      value(value::object{{front + std::string(35, 'x') + "Qz7a", 1}, {front + std::string(35, 'x') + "Qz7b", 2}}),
+      policy::text);
+  ASSERT_EQ(masked.as_object()->size(), 2u);
+  EXPECT_TRUE(value::parse(masked.to_text())) << masked.to_text();
 }
 
 }  // namespace

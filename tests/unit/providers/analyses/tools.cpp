@@ -384,6 +384,28 @@ TEST_F(tools_of_analyses, mask_connection_strings_so_that_the_json_around_them_s
   }
 }
 
+TEST_F(tools_of_analyses, give_what_masks_have_made_alike) {
+  std::mt19937 drawn(11);
+  const auto token = [&drawn] {
+    std::string out = "ghp_";
+    constexpr std::string_view letters = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz0123456789";
+    while (out.size() < 40) out += letters[drawn() % letters.size()];
+    return out;
+  };
+  auto what = test::made_analysis("鍵の名前");
+  const auto first = token();
+  what.asked.options = value(value::object{{first, 1}, {token(), 2}});
+  for (auto& vote : what.votes) vote.provider = token();
+  const auto id = test::put_into(*kept_, what);
+  const auto got = call("analysis_get", value::object{{"uri", analysis_uri(id)}});
+  EXPECT_EQ(at(got, "outcome"), "fresh") << said(got);
+  EXPECT_THAT(said(got), Not(HasSubstr(first.substr(4, 6))));
+  EXPECT_THAT(read(analysis_uri(id)), AllOf(HasSubstr("鍵の名前"), Not(HasSubstr("cannot be read back"))));
+  const auto answer = value::parse(read(analysis_uri(id) + "?format=json"));
+  const auto json = answer->string_at("/result/contents/0/text");
+  EXPECT_TRUE(json && value::parse(*json)) << answer->to_text();
+}
+
 class restricted_tools : public tools_of_analyses {
  protected:
   void SetUp() override {}
