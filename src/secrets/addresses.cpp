@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -160,36 +161,68 @@ bool is_unescaped(std::string_view text, std::size_t at) noexcept {
   return count % 2 == 0;
 }
 
+enum class in_string : std::uint8_t {
+  no,
+  yes,
+  nested,   ///< In one within another, whose quotes are escaped.
+  unknown,  ///< The line began too far before.
+};
+
 /// Whether `at` stands in a string in quotes that was opened on its line, as far as that can be seen.
-bool is_in_string(const place& near, std::size_t at) noexcept {
+in_string string_around(const place& near, std::size_t at) noexcept {
   std::size_t quotes = 0;
   std::optional<std::size_t> nearest;
   auto begin = at;
   for (; begin > 0 && near[begin - 1] != '\n' && near[begin - 1] != '\r'; --begin) {
-    if (near[begin - 1] != '"' || !is_unescaped(near.text, begin - 1)) continue;
-    ++quotes;
+    if (near[begin - 1] != '"') continue;
+    if (is_unescaped(near.text, begin - 1)) ++quotes;
     if (!nearest) nearest = begin - 1;
   }
   near.count(at - begin);
-  if (begin > 0 || near.begin == 0) return quotes % 2 != 0;
-  // Of a long line: what opens a string stands behind what separates values.
-  if (!nearest) return false;
-  auto before = *nearest;
-  while (before > 0 && near[before - 1] == ' ') --before;
-  return before > 0 && std::string_view(":,[{=(+").find(near[before - 1]) != std::string_view::npos;
+  // What opens a string stands behind what separates values.
+  const auto opens = [&near](std::size_t quote) {
+    while (quote > 0 && (near[quote - 1] == ' ' || near[quote - 1] == '\\')) --quote;
+    return quote > 0 && std::string_view(":,[{=(+").find(near[quote - 1]) != std::string_view::npos;
+  };
+  if (nearest && !is_unescaped(near.text, *nearest) && opens(*nearest)) return in_string::nested;
+  if (begin > 0 || near.begin == 0) return quotes % 2 != 0 ? in_string::yes : in_string::no;
+  if (quotes == 0) return in_string::unknown;
+  return opens(*nearest) ? in_string::yes : in_string::no;
+}
+
+/// The brace that ends what is in braces; two of them are one of the value.
+std::size_t closing_brace(std::string_view rest) noexcept {
+  for (auto end = rest.find('}'); end != std::string_view::npos; end = rest.find('}', end + 2)) {
+    if (end + 1 >= rest.size() || rest[end + 1] != '}') return end;
+  }
+  return std::string_view::npos;
+}
+
+/// Whether a string ends in it, and more values follow; or only the brace does.
+bool looks_like_json(std::string_view line) noexcept {
+  if (line.ends_with('"') || line.find("\",\"") != std::string_view::npos) return true;
+  for (auto colon = line.find("\":"); colon != std::string_view::npos; colon = line.find("\":", colon + 2)) {
+    const auto behind = without_leading(line.substr(colon + 2), " ");
+    const bool is_word = behind.starts_with("true") || behind.starts_with("false") || behind.starts_with("null");
+    if (is_word || (!behind.empty() && std::string_view("\"\\-0123456789{[").find(behind.front()) != std::string_view::npos))
+      return true;
+  }
+  return false;
 }
 
 /// Whether a part's value is in braces, in which ODBC has it quoted; two of them begin a template.
-bool begins_with_braces(std::string_view rest, bool stands_in_string) noexcept {
+bool begins_with_braces(std::string_view rest, in_string where) noexcept {
   if (!rest.starts_with('{') || rest.starts_with("{{")) return false;
-  const auto end = rest.find('}');
+  const auto end = closing_brace(rest);
   if (end == std::string_view::npos) return false;
   const char behind = end + 1 < rest.size() ? rest[end + 1] : '\0';
   const auto line = rest.substr(0, end);
-  // The brace of the JSON that it stands in.
-  bool is_behind_string = false;
-  for (auto quote = line.find('"'); stands_in_string && quote != std::string_view::npos; quote = line.find('"', quote + 1))
-    is_behind_string = is_behind_string || is_unescaped(line, quote);
+  // The brace may be one of the JSON that it stands in.
+  bool is_behind_string = where == in_string::unknown && looks_like_json(line);
+  for (auto quote = line.find('"'); quote != std::string_view::npos; quote = line.find('"', quote + 1)) {
+    const bool is_end = where == in_string::nested || (where == in_string::yes && is_unescaped(line, quote));
+    is_behind_string = is_behind_string || is_end;
+  }
   return !is_behind_string &&
          std::none_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }) &&
          (static_cast<unsigned char>(behind) <= ' ' || std::string_view(";\"'`").find(behind) != std::string_view::npos);
@@ -220,8 +253,9 @@ std::optional<span> match_connection_password(const place& near) {
   // Not one that ends the string of a program.
   const bool opens = quoted.size() > 1 && (quoted[0] == '\'' || quoted[0] == '"') &&
                      std::string_view(is_escaped ? " ;,.+)&|\\" : " ;,.+)&|").find(quoted[1]) == std::string_view::npos;
-  const bool is_braced = rest.starts_with('{') && begins_with_braces(rest, is_in_string(near, name_at));
+  const bool is_braced = rest.starts_with('{') && begins_with_braces(rest, string_around(near, name_at));
   const char quote = opens ? quoted.front() : is_braced ? '}' : '\0';
+  const auto end_of_value = is_braced ? closing_brace(rest) : 0;
   if (quote != '\0') rest.remove_prefix(opens && is_escaped ? 2 : 1);
   std::size_t size = 0;
   const auto ends = [&](std::size_t at) {
@@ -229,6 +263,7 @@ std::optional<span> match_connection_password(const place& near) {
     if (static_cast<unsigned char>(byte) < ' ') return true;
     // What ends the string that all of it stands in, or was opened by the same.
     if (byte == '\\' && at + 1 < rest.size() && rest[at + 1] == '"' && (quote == '\0' || is_escaped)) return true;
+    if (is_braced) return at + 1 == end_of_value;
     if (quote != '\0') return byte == quote;
     return byte == '"' || byte == '\'' || byte == '`' || byte == (is_apart ? ' ' : ';');
   };

@@ -2,6 +2,7 @@
 #include "secrets/values.hpp"
 
 #include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -40,11 +41,17 @@ value masked_value(const value& what, std::string_view name, policy how) {
     value::object out;
     out.reserve(members->size());
     std::set<std::string> names;
+    std::map<std::string, std::size_t> counts;
     for (const auto& [key, one] : *members) {
       // Names that differ in their secrets only stay two.
       const auto shown = masked(key, how);
       auto unlike = shown;
-      for (std::size_t count = 2; !names.insert(unlike).second; ++count) unlike = shown + '~' + std::to_string(count);
+      if (!names.insert(unlike).second) {
+        auto& count = counts.try_emplace(shown, 1).first->second;
+        do {
+          unlike = shown + '~' + std::to_string(++count);
+        } while (!names.insert(unlike).second);
+      }
       out.emplace_back(std::move(unlike), masked_value(one, key, how));
     }
     return out;

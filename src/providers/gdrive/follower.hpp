@@ -148,6 +148,11 @@ class follower {
   void take_change(const std::string& home, const drive::change& what, batch& into);
   /// The log of the time in which everything was listed tells of a folder: what is in it may have been passed before it came.
   void look_again(const std::string& home, const drive::change& what, batch& into) const;
+  /// It tells of what may be a folder that the list came too late for, and of which nothing is known that lies in it: what lies
+  /// deeper would lie at the top.
+  [[nodiscard]] bool is_lost_folder(const std::string& home, const drive::change& what, const batch& into);
+  /// Whether something lies in a folder that is not known.
+  [[nodiscard]] bool has_orphans(const std::string& home) const;
   void take_file(const std::string& home, const drive::file& now, batch& into);
   /// A crawl that is under way begins anew, too. Does nothing where the home has not been begun.
   void list_anew(const std::string& home, batch& into) const;
@@ -199,6 +204,7 @@ class follower {
   std::vector<drive::shared_drive> drives_;
   std::unordered_map<std::string, std::vector<std::string>> sheets_;
   std::vector<std::string> looks_;
+  std::map<std::string, int> lists_again_;                  // of homes, since what a list missed lay deeper than could be seen
   std::optional<std::unordered_set<std::string>> parents_;  // of `items_`, where somebody has asked since they changed
   std::set<std::string> told_;                              // of what is odd
   std::string root_;

@@ -12,6 +12,8 @@ namespace {
 
 /// In one round; the next begins with others.
 constexpr std::size_t most_refused_looks = 20;
+/// In a row, since in a busy Drive each list may have missed something.
+constexpr int most_lists_again = 2;
 /// Of those, such as may take minutes each.
 constexpr std::size_t most_slow_looks = 2;
 
@@ -188,10 +190,14 @@ drive::answer<void> follower::poll(const std::string& home, const std::stop_toke
     batch into;
     into.at = position_of(home);
     into.generation = into.at->generation;
+    bool misses_folders = false;
     for (const auto& one : page->changes) {
+      misses_folders = misses_folders || (is_of_list && is_lost_folder(home, one, into));
       take_change(home, one, into);
       if (is_of_list) look_again(home, one, into);
     }
+    if (!is_of_list) lists_again_.erase(home);
+    if (misses_folders && !is_full() && has_orphans(home) && lists_again_[home]++ < most_lists_again) list_anew(home, into);
     const bool is_last = page->next.empty();
     const auto& token = is_last ? page->start : page->next;
     if (!token.empty()) into.at->start = token;
@@ -216,6 +222,20 @@ void follower::look_again(const std::string& home, const drive::change& what, ba
   if (!now.is_folder() || now.is_trashed || is_left_out(now) || home_of(now) != home || !items_.contains(now.id)) return;
   const auto is_in = [&now](const auto& all) { return std::find(all.begin(), all.end(), now.id) != all.end(); };
   if (!is_in(into.looks_begun) && !is_in(looks_)) into.looks_begun.push_back(now.id);
+}
+
+bool follower::is_lost_folder(const std::string& home, const drive::change& what, const batch& into) {
+  if (what.of != drive::change::kind::file || items_.contains(what.id)) return false;
+  const bool is_gone = what.is_removed || !what.now;
+  const bool is_in_bin = !is_gone && what.now->is_folder() && what.now->is_trashed && home_of(*what.now) == home;
+  return (is_gone || is_in_bin) && !is_folder_of_known(what.id, into);
+}
+
+bool follower::has_orphans(const std::string& home) const {
+  return std::any_of(items_.begin(), items_.end(), [&](const auto& one) {
+    const auto& parent = one.second.what->parent;
+    return one.second.what->home == home && !parent.empty() && parent != root_ && parent != home && !items_.contains(parent);
+  });
 }
 
 void follower::take_file(const std::string& home, const drive::file& now, batch& into) {
@@ -271,7 +291,7 @@ void follower::lose(const std::string& home, const std::string& id, batch& into)
   for (bool has_more = true; has_more;) {
     has_more = false;
     for (const auto& [other, one] : items_) {
-      if (lost.contains(other) || !lost.contains(one.what->parent) || is_put(other)) continue;
+      if (one.what->home != home || lost.contains(other) || !lost.contains(one.what->parent) || is_put(other)) continue;
       lost.insert(other);
       into.gone.push_back(other);
       has_more = true;

@@ -67,6 +67,7 @@ TEST(secrets_within_json, of_connection_strings_in_braces_end_with_the_brace_unl
                                                {"Server=y;PWD={", "ab\",\"cdefSECRET2", "};Timeout=3"},
                                                {"say \"so\", Server=y;PWD={", "ab\":cdefSECRET1", "};Timeout=3"},
                                                {std::string(300, '-') + " Server=y;PWD={", "ab\":cdefSECRET1", "};Timeout=3"},
+                                               {"Driver={X};Server=a;Uid=b;Pwd={", "aB3}}x;9kQzLSECRET4", "};Timeout=3"},
                                                {"\"Server=x;PWD={", "hun\\\"ter2abc", "};Timeout=3\""}}) {
     const auto text = before + secret + after;
     EXPECT_EQ(masked_json(text), before + std::string(secret.size(), '*') + after);
@@ -84,6 +85,24 @@ TEST(secrets_within_json, of_connection_strings_in_braces_end_with_the_brace_unl
   EXPECT_EQ(once.find("S3cr"), std::string::npos) << once;
 }
 
+TEST(secrets_within_json, of_connection_strings_that_are_cut_off_end_with_their_string) {
+  const std::string cut = "Driver=" + std::string(170, 'd') + ";Server=a;Pwd={Zk9pQ2vT";
+  const value inner(value::object{{"msg", cut}, {"host", "db1"}, {"level", "error"}});
+  for (const auto& text : {inner.to_text(), value(value::object{{"text", inner.to_text()}}).to_text()}) {
+    const auto once = masked_json(text);
+    EXPECT_EQ(once.find("Zk9p"), std::string::npos) << once;
+    EXPECT_NE(once.find("db1"), std::string::npos) << once;
+    const auto read = value::parse(once);
+    ASSERT_TRUE(read) << once;
+    const auto* within = read->find("text");
+    EXPECT_TRUE(within == nullptr || value::parse(*within->as_string())) << once;
+  }
+  const value near(value::object{{"msg", "Server=a;Pwd={Zk9pQ2vT"}, {"host", "db1"}});
+  const auto once = masked_json(value(value::object{{"text", near.to_text()}}).to_text());
+  EXPECT_EQ(once.find("Zk9p"), std::string::npos) << once;
+  EXPECT_NE(once.find("db1"), std::string::npos) << once;
+}
+
 TEST(secrets_within_json, in_the_names_of_members_leave_as_many_members) {
   const std::string front = "ghp_";
   const auto masked = secrets::redact_value(
@@ -91,6 +110,12 @@ TEST(secrets_within_json, in_the_names_of_members_leave_as_many_members) {
       policy::text);
   ASSERT_EQ(masked.as_object()->size(), 2u);
   EXPECT_TRUE(value::parse(masked.to_text())) << masked.to_text();
+
+  // And as many as there may be, in no more than linear time: the square of it would take hours.
+  lots from(5);
+  value::object many;
+  for (int i = 0; i < 100'000; ++i) many.emplace_back(front + from.alnum(36), i);
+  EXPECT_TRUE(value::parse(secrets::redact_value(value(std::move(many)), policy::text).to_text()));
 }
 
 }  // namespace

@@ -138,6 +138,39 @@ TEST_F(gdrive_relisting, what_lies_in_a_folder_that_went_to_the_bin_before_the_l
   }
 }
 
+TEST_F(gdrive_relisting, what_lies_deep_in_such_a_folder_is_not_at_the_top_either) {
+  paper->page_size = 1;
+  const auto hold_inner = [this](bool is_in_bin) {
+    for (auto one : {paper_file("0x", "salary", "text/plain", "g1"), paper_folder("g1", "Inner", "f1")}) {
+      one.is_trashed = is_in_bin;
+      paper->hold(one);
+    }
+  };
+  hold_inner(false);
+  auto folder = paper_folder("f1", "Box");
+  paper->hold(folder);
+  std::atomic<bool> is_gone = false;
+  paper->before_page = [&](const drive::list_request& what, const drive::errand&) {
+    if (what.page_token.empty() || is_gone.exchange(true)) return;
+    hold_inner(true);
+    auto now = folder;
+    now.is_trashed = true;
+    paper->change(now);
+  };
+  const auto drive = serve();
+  const auto lists_salary = [&] {
+    const auto all = listed(*drive);
+    return std::any_of(all.begin(), all.end(), [](const auto& uri) { return uri.find("salary") != std::string::npos; });
+  };
+  EXPECT_FALSE(lists_salary());
+  const auto polls = paper->count_of("changes");
+  EXPECT_TRUE(becomes([&] { return lists_salary() || paper->count_of("changes") > polls + 4; }));
+  EXPECT_FALSE(lists_salary());
+  hold_inner(false);
+  paper->change(folder);
+  EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/Box/Inner/salary"); })) << "it comes out with its folder";
+}
+
 TEST_F(gdrive_relisting, what_lies_in_a_folder_that_came_out_of_the_bin_while_all_was_listed_is_there) {
   paper->page_size = 1;
   paper->hold(paper_file("1a", "Plan"));
