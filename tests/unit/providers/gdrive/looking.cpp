@@ -58,9 +58,7 @@ TEST_F(gdrive_looking, new_folders_that_drive_has_a_problem_with_hold_up_nothing
   how.lately = std::chrono::hours(1);
   const auto drive = serve(std::move(how));
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
-  auto problem = refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive has a problem.");
-  problem.status = 503;
-  paper->refuse("files", problem);
+  paper->refuse("files", problem_of_drive());
   for (int i = 0; i < 9; ++i) paper->change(paper_folder("f" + std::to_string(i), "Box " + std::to_string(i)));
   EXPECT_TRUE(becomes(
       [&] { return drive->health().detail.find("what is in new folders: Drive has a problem.") != std::string::npos; }));

@@ -40,6 +40,13 @@ inline drive::refusal refusal(drive::trouble what, errc code = errc::source_unav
   return made;
 }
 
+/// Drive's, which may pass.
+inline drive::refusal problem_of_drive() {
+  auto made = refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive has a problem.");
+  made.status = 503;
+  return made;
+}
+
 inline drive::file paper_file(std::string id, std::string name, std::string type = "text/plain", std::string parent = "root0") {
   drive::file made;
   made.id = std::move(id);
@@ -190,6 +197,16 @@ class paper_drive final : public remote {
     one.id = id;
     one.is_removed = true;
     log[home].push_back(std::move(one));
+  }
+  /// There are no shared drives any more, and the log says so of one.
+  void leave(const std::string& drive) {
+    const std::lock_guard lock(mutex_);
+    shared.clear();
+    drive::change left;
+    left.of = drive::change::kind::drive;
+    left.id = drive;
+    left.is_removed = true;
+    log[""].push_back(std::move(left));
   }
   /// It is not there any more, and nobody has said so.
   void drop(const std::string& id) {
@@ -387,6 +404,11 @@ struct served_drive : testing::Test {
   [[nodiscard]] static bool lists(gdrive_provider& of, const std::string& uri) {
     const auto all = listed(of);
     return std::find(all.begin(), all.end(), uri) != all.end();
+  }
+  /// Whether anything is listed with this in its URI.
+  [[nodiscard]] static bool lists_some(gdrive_provider& of, std::string_view word) {
+    const auto all = listed(of);
+    return std::any_of(all.begin(), all.end(), [word](const auto& uri) { return uri.find(word) != std::string::npos; });
   }
   /// So goes everything that is asked.
   void refuse_all(const drive::refusal& why) {

@@ -8,11 +8,6 @@ namespace hondana::gdrive {
 namespace {
 
 struct gdrive_relisting : served_drive {
-  [[nodiscard]] static drive::refusal problem() {
-    auto made = refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive has a problem.");
-    made.status = 503;
-    return made;
-  }
   /// Everything is listed anew, once.
   void lose_the_log(gdrive_provider& of, const std::function<void(const drive::list_request&)>& before_page = {}) {
     const auto lists_made = paper->count_of("files");
@@ -92,14 +87,7 @@ TEST_F(gdrive_relisting, what_is_shared_by_itself_out_of_a_drive_that_has_gone_i
   paper->seen_by_user.insert("1s");
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://sales/Offer"));
-  paper->alter([](auto& all) {
-    all.shared.clear();
-    drive::change left;
-    left.of = drive::change::kind::drive;
-    left.id = "0Sales";
-    left.is_removed = true;
-    all.log[""].push_back(left);
-  });
+  paper->leave("0Sales");
   EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://shared-with-me/Offer"); }));
   EXPECT_FALSE(lists(*drive, "gdrive://sales/Offer"));
 }
@@ -123,14 +111,10 @@ TEST_F(gdrive_relisting, what_lies_in_a_folder_that_went_to_the_bin_before_the_l
     auto how = usual();
     how.store.clear();
     const auto drive = serve(std::move(how));
-    const auto lists_salary = [&] {
-      const auto all = listed(*drive);
-      return std::any_of(all.begin(), all.end(), [](const auto& uri) { return uri.find("salary") != std::string::npos; });
-    };
-    EXPECT_FALSE(lists_salary());
+    EXPECT_FALSE(lists_some(*drive, "salary"));
     const auto polls = paper->count_of("changes");
     EXPECT_TRUE(becomes([&] { return paper->count_of("changes") > polls + 2; }));
-    EXPECT_FALSE(lists_salary());
+    EXPECT_FALSE(lists_some(*drive, "salary"));
     EXPECT_TRUE(is_gone);
     if (!is_in_bin) continue;
     paper->change(paper_folder("f1", "Box"));
@@ -158,14 +142,10 @@ TEST_F(gdrive_relisting, what_lies_deep_in_such_a_folder_is_not_at_the_top_eithe
     paper->change(now);
   };
   const auto drive = serve();
-  const auto lists_salary = [&] {
-    const auto all = listed(*drive);
-    return std::any_of(all.begin(), all.end(), [](const auto& uri) { return uri.find("salary") != std::string::npos; });
-  };
-  EXPECT_FALSE(lists_salary());
+  EXPECT_FALSE(lists_some(*drive, "salary"));
   const auto polls = paper->count_of("changes");
-  EXPECT_TRUE(becomes([&] { return lists_salary() || paper->count_of("changes") > polls + 4; }));
-  EXPECT_FALSE(lists_salary());
+  EXPECT_TRUE(becomes([&] { return lists_some(*drive, "salary") || paper->count_of("changes") > polls + 4; }));
+  EXPECT_FALSE(lists_some(*drive, "salary"));
   hold_inner(false);
   paper->change(folder);
   EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/Box/Inner/salary"); })) << "it comes out with its folder";
@@ -198,7 +178,7 @@ TEST_F(gdrive_relisting, a_full_list_that_was_under_way_begins_anew_once_there_i
     const auto drive = serve(std::move(how));
     EXPECT_EQ(listed(*drive).size(), 10u);
     lose_the_log(*drive, [this](const drive::list_request& what) {
-      if (what.page_token == "p12") paper->refuse("files", problem());
+      if (what.page_token == "p12") paper->refuse("files", problem_of_drive());
     });
     EXPECT_TRUE(becomes([&] { return drive->health().detail.find("Drive has a problem.") != std::string::npos; }));
   }

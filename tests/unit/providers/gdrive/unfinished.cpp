@@ -13,11 +13,6 @@ struct gdrive_unfinished : served_drive {
   gdrive_unfinished() { paper->hold(paper_folder("f1", "HR", "")); }
   [[nodiscard]] static drive::file pay() { return paper_folder("f9", "Pay", "f1"); }
   [[nodiscard]] static drive::file salary() { return paper_file("1salary", "salary", "text/plain", "f9"); }
-  [[nodiscard]] static drive::refusal problem() {
-    auto made = refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive has a problem.");
-    made.status = 503;
-    return made;
-  }
   /// Both, and the log says it in one piece.
   void create() {
     paper->alter([](auto& all) {
@@ -29,10 +24,6 @@ struct gdrive_unfinished : served_drive {
         all.log[""].push_back(std::move(one));
       }
     });
-  }
-  [[nodiscard]] static bool lists_salary(gdrive_provider& of) {
-    const auto all = listed(of);
-    return std::any_of(all.begin(), all.end(), [](const auto& uri) { return uri.find("salary") != std::string::npos; });
   }
   [[nodiscard]] static bool is_broken_off(const gdrive_provider& of) {
     return of.health().detail.find("Drive has a problem.") != std::string::npos;
@@ -49,17 +40,17 @@ TEST_F(gdrive_unfinished, a_file_whose_folder_is_on_a_later_page_of_a_list_has_n
       all.held["1salary"] = salary();
       all.held["f9"] = pay();
       all.before_page = [this](const drive::list_request& what, const drive::errand&) {
-        if (what.page_token.empty()) paper->refuse("files", problem());
+        if (what.page_token.empty()) paper->refuse("files", problem_of_drive());
       };
     });
     paper->refuse("changes", refusal(drive::trouble::page_token_gone));
     ASSERT_TRUE(becomes([&] { return is_broken_off(*drive); })) << drive->health().detail;
-    EXPECT_FALSE(lists_salary(*drive));
+    EXPECT_FALSE(lists_some(*drive, "salary"));
     EXPECT_TRUE(lists(*drive, "gdrive://shared-with-me/Card")) << "what was known is where it was";
   }
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://shared-with-me/HR"));
-  EXPECT_FALSE(lists_salary(*drive)) << "after a restart neither";
+  EXPECT_FALSE(lists_some(*drive, "salary")) << "after a restart neither";
   paper->alter([](auto& all) { all.before_page = nullptr; });
   paper->allow("changes");
   paper->allow("files");
@@ -73,16 +64,16 @@ TEST_F(gdrive_unfinished, a_file_whose_folder_is_on_a_later_page_of_a_log_has_no
     paper->alter([this](auto& all) {
       all.page_size = 1;
       all.before_changes = [this](const drive::changes_request& what) {
-        if (what.page_token == "c1") paper->refuse("changes", problem());
+        if (what.page_token == "c1") paper->refuse("changes", problem_of_drive());
       };
     });
     create();
     ASSERT_TRUE(becomes([&] { return is_broken_off(*drive); })) << drive->health().detail;
-    EXPECT_FALSE(lists_salary(*drive));
+    EXPECT_FALSE(lists_some(*drive, "salary"));
   }
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://shared-with-me/HR"));
-  EXPECT_FALSE(lists_salary(*drive)) << "after a restart neither";
+  EXPECT_FALSE(lists_some(*drive, "salary")) << "after a restart neither";
   paper->alter([](auto& all) { all.before_changes = nullptr; });
   paper->allow("changes");
   EXPECT_TRUE(becomes([&] { return lists(*drive, place); }));
