@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "analyses/cache_state.hpp"
 #include "analyses/refusals.hpp"
 
 namespace hondana::analyses {
 namespace {
 
-using patient = std::chrono::steady_clock;
+using patient = monotonic_clock;
 
 /// How often those who wait look by themselves, whatever they hear.
 constexpr milliseconds longest_sleep{5'000};
@@ -154,8 +156,8 @@ result<claimed> cache::claim(const claim_request& what) {
     const auto lease_left =
         std::clamp<milliseconds>(got->there.claim->until - *now + milliseconds(1), milliseconds(1), longest_sleep);
     held.lock();
-    self.has_news.wait_until(held, what.stop, std::min(deadline, now_here + lease_left),
-                             [&] { return self.crowds.find(mine.of)->second.news != known; });
+    monotonic_clock::wait_until(self.has_news, held, what.stop, std::min(deadline, now_here + lease_left),
+                                [&] { return self.crowds.find(mine.of)->second.news != known; });
     held.unlock();
     wanted.is_anew = false;  // there may be one that does by now
   }

@@ -4,13 +4,15 @@
 #include <optional>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "analyses/cache_state.hpp"
 #include "work/signals_blocked.hpp"
 
 namespace hondana::analyses {
 namespace {
 
-using steady = std::chrono::steady_clock;
+using steady = monotonic_clock;
 
 constexpr milliseconds between_tries{1000};
 constexpr std::chrono::seconds between_returns{30};
@@ -79,7 +81,7 @@ void cache::state::follow(const std::stop_token& stop, std::uint64_t last) {
     } else {
       if (!put_trouble(got.error())) say_lost(got.error());
       std::unique_lock held(pausing);
-      paused.wait_for(held, stop, between_tries, [] { return false; });
+      monotonic_clock::wait_for(paused, held, stop, between_tries, [] { return false; });
     }
     if ((steady::now() < next_tidying && !is_getting_full()) || stop.stop_requested()) continue;
     if (const auto done = tidy(); !done && got)

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <hondana/audit.hpp>
+#include <hondana/clock.hpp>
 
 #include "audit/intake.hpp"
 #include "audit/log_file.hpp"
@@ -21,7 +22,7 @@
 namespace hondana::inline v0 {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 // How long records are gathered for one write,
 constexpr std::chrono::milliseconds gather_time{5};
@@ -194,10 +195,10 @@ struct audit_file::state {
     for (;;) {
       const auto is_urgent = [this] { return is_closing || reopens || flush_wanted > flush_done; };
       if (is_good) {
-        changed.wait_until(lock, std::min(sync_at, refused.due()), [&] { return is_urgent() || has_rung; });
-        if (has_rung) changed.wait_for(lock, gather_time, is_urgent);
+        monotonic_clock::wait_until(changed, lock, std::min(sync_at, refused.due()), [&] { return is_urgent() || has_rung; });
+        if (has_rung) monotonic_clock::wait_for(changed, lock, gather_time, is_urgent);
       } else {
-        changed.wait_for(lock, retry_time, [this] { return is_closing || reopens; });
+        monotonic_clock::wait_for(changed, lock, retry_time, [this] { return is_closing || reopens; });
       }
       const bool is_last = is_closing;
       const bool reopen_now = std::exchange(reopens, false);
@@ -291,7 +292,7 @@ bool audit_file::flush(std::chrono::steady_clock::time_point until) {
   std::unique_lock lock(s.mutex);
   const auto mine = ++s.flush_wanted;
   s.changed.notify_all();
-  return s.changed.wait_until(lock, until, [&] { return s.flush_done >= mine; });
+  return monotonic_clock::wait_until(s.changed, lock, until, [&] { return s.flush_done >= mine; });
 }
 
 }  // namespace hondana::inline v0

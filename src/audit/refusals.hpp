@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <hondana/audit.hpp>
+#include <hondana/clock.hpp>
 
 namespace hondana::audit {
 
@@ -18,7 +19,7 @@ namespace hondana::audit {
 /// push everything else out of the files that are kept. Threads: any.
 class refusals {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
   static constexpr std::chrono::seconds window{1};
   /// Of so many callers at once each is counted apart,
   static constexpr std::size_t most_callers = 1024;

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <functional>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::authentication {
 
 using wall_time = std::chrono::sys_time<std::chrono::seconds>;
@@ -13,7 +15,7 @@ struct clocks {
   std::function<wall_time()> wall = [] {
     return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
   };
-  std::function<steady_time()> steady = [] { return std::chrono::steady_clock::now(); };
+  std::function<steady_time()> steady = [] { return monotonic_clock::now(); };
 };
 
 }  // namespace hondana::authentication

@@ -6,6 +6,8 @@
 #include <system_error>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "authentication/issuer_metadata.hpp"
 #include "authentication/time_left.hpp"
 #include "uri/well_known.hpp"
@@ -66,7 +68,7 @@ void key_ring::fetch_behind(const std::stop_token& stop) {
   }
   const std::unique_ptr<key_ring, void (*)(key_ring*)> at_the_end(this, [](key_ring* self) { self->end_fetching(); });
   try {
-    auto fetched = fetch(std::chrono::steady_clock::now() + time_to_renew, stop);
+    auto fetched = fetch(monotonic_clock::now() + time_to_renew, stop);
     const std::lock_guard taking(mutex_);
     if (!stop.stop_requested()) take(std::move(fetched), of_.time.steady());
   } catch (const std::exception& error) {
@@ -116,7 +118,7 @@ result<std::shared_ptr<const published_keys>> key_ring::obtain(wish why, std::ch
     // Who has keys can judge by them, or say that it cannot tell yet.
     if (held_at(of_.time.steady()) || waiting_ >= most_waiting) return outcome();
     ++waiting_;
-    is_over_.wait_until(lock, deadline, [this] { return !is_fetching_; });
+    monotonic_clock::wait_until(is_over_, lock, deadline, [this] { return !is_fetching_; });
     --waiting_;
     return outcome();
   }

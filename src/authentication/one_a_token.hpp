@@ -6,6 +6,8 @@
 #include <mutex>
 #include <unordered_set>
 
+#include <hondana/clock.hpp>
+
 #include "authentication/digest_hash.hpp"
 
 namespace hondana::authentication {
@@ -18,7 +20,7 @@ class one_a_token {
     std::unique_lock lock(mutex_);
     if (inside_.insert(token).second) return true;
     ++waiting_;
-    left_.wait_until(lock, deadline, [&] { return !inside_.contains(token); });
+    monotonic_clock::wait_until(left_, lock, deadline, [&] { return !inside_.contains(token); });
     --waiting_;
     return false;
   }

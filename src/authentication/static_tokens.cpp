@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <hondana/authenticators.hpp>
+#include <hondana/clock.hpp>
 
 #include "authentication/digest_hash.hpp"
 #include "authentication/refusals.hpp"
@@ -92,7 +93,7 @@ class static_tokens final : public authenticator {
     const auto now = std::chrono::system_clock::now();
     if (found->second.expires && *found->second.expires <= now)
       return tl::unexpected(bad_token("the token has expired", options_.scopes));
-    auto holds = std::chrono::steady_clock::now();
+    auto holds = monotonic_clock::now();
     holds += found->second.expires
                  ? std::min<std::chrono::system_clock::duration>(*found->second.expires - now, looked_at_again)
                  : looked_at_again;

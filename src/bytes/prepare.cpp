@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "bytes/active.hpp"
 #include "bytes/form.hpp"
 #include "bytes/media_type.hpp"
@@ -35,7 +37,7 @@ struct pass_progress {
 
 result<void> still_wanted(const call& caller) {
   if (caller.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-  if (std::chrono::steady_clock::now() > caller.deadline) {
+  if (monotonic_clock::now() > caller.deadline) {
     return fail(errc::timed_out, "The deadline passed while the resource was being read.");
   }
   return {};

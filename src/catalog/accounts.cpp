@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::catalog {
 namespace {
 
@@ -41,7 +43,7 @@ void asked_call::end(std::optional<errc> how) {
   if (is_over_) return;
   is_over_ = true;
   by_->count(what_, how);
-  if (since_) by_->times->observe(static_cast<std::size_t>(what_), std::chrono::steady_clock::now() - *since_);
+  if (since_) by_->times->observe(static_cast<std::size_t>(what_), monotonic_clock::now() - *since_);
   if (!span_) return;
   if (how) {
     span_->set("error.type", std::string(name_of(*how)));

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 
@@ -41,7 +42,7 @@ class asked_call {
   asked_call& operator=(const asked_call&) = delete;
 
   /// It runs from now on.
-  void begin() noexcept { since_ = std::chrono::steady_clock::now(); }
+  void begin() noexcept { since_ = monotonic_clock::now(); }
   /// Nothing: it went well.
   void end(std::optional<errc> how);
 

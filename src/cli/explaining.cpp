@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "access/judge.hpp"
@@ -43,7 +44,7 @@ result<resource> entry_for(const session::context& in, caller who, const std::st
   constexpr std::chrono::seconds grace{1};
   call by;
   by.who = std::move(who);
-  by.deadline = std::chrono::steady_clock::now() + patience;
+  by.deadline = monotonic_clock::now() + patience;
   return one_answer<resource>(patience + grace, [&](auto done) { in.catalog->describe(by, uri, std::move(done)); });
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 
 namespace hondana::cli {
@@ -48,7 +49,8 @@ template <class T, class Ask>
     std::forward<Ask>(ask)(std::move(done));
   }
   std::unique_lock lock(state->mutex);
-  if (state->changed.wait_for(lock, most, [&state] { return state->answer.has_value(); })) return std::move(*state->answer);
+  if (monotonic_clock::wait_for(state->changed, lock, most, [&state] { return state->answer.has_value(); }))
+    return std::move(*state->answer);
   return fail(errc::timed_out, "There was no answer within " + std::to_string(most.count()) + " ms.");
 }
 

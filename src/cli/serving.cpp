@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/search.hpp>
 #include <hondana/server.hpp>
 #include <hondana/tracing.hpp>
@@ -150,21 +151,21 @@ class reloadable {
   void finish_record() {
     constexpr std::chrono::seconds most{5};
     const std::lock_guard lock(mutex_);
-    if (!records_.flush(std::chrono::steady_clock::now() + most)) log_("audit log: not all could be written");
+    if (!records_.flush(monotonic_clock::now() + most)) log_("audit log: not all could be written");
   }
 
   /// What was traced has been sent when this returns, unless the collector does not take it.
   void finish_traces() {
     constexpr std::chrono::seconds most{3};
     const std::lock_guard lock(mutex_);
-    if (traces_ && !flush_traces(*traces_, std::chrono::steady_clock::now() + most)) log_("traces: not all could be sent");
+    if (traces_ && !flush_traces(*traces_, monotonic_clock::now() + most)) log_("traces: not all could be sent");
   }
 
   /// Ends the process when a source is stuck in a call that cannot be interrupted; otherwise returns.
   void close(int exit_code) {
     finish_record();
     finish_traces();
-    if (server_.engine()->close(std::chrono::steady_clock::now() + std::chrono::seconds(1))) return;
+    if (server_.engine()->close(monotonic_clock::now() + std::chrono::seconds(1))) return;
     log_("a source is stuck; leaving it behind");
     std::fflush(nullptr);
     _exit(exit_code);

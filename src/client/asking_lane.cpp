@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::outbound {
 namespace {
 
@@ -72,8 +74,8 @@ result<asking::reply> asking_lane::answer(question what, const std::stop_token& 
     mine->changed.notify_all();
   });
   std::unique_lock lock(mine->mutex);
-  mine->changed.wait_until(lock, stop, work::clock::now() + most_time_,
-                           [&] { return mine->got.has_value() || closing.stop_requested(); });
+  monotonic_clock::wait_until(mine->changed, lock, stop, work::clock::now() + most_time_,
+                              [&] { return mine->got.has_value() || closing.stop_requested(); });
   if (mine->got) return std::move(*mine->got);
   mine->is_given_up = true;
   if (closing.stop_requested()) return fail(errc::cancelled, "the client has been closed");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 namespace hondana {
@@ -44,7 +45,7 @@ std::uint64_t client_cache::store::mark() const {
 }
 
 std::optional<std::pair<client_cache::store::text, std::chrono::milliseconds>> client_cache::store::find(const question& what) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = monotonic_clock::now();
   const std::lock_guard lock(mutex_);
   for (const bool is_public : {false, true}) {
     const auto found = by_key_.find(key_of(what, is_public));
@@ -68,7 +69,7 @@ void client_cache::store::keep(const question& what, std::string result, const w
   one.method = what.method;
   one.uri = what.uri;
   one.canonical = canonical_or_same(what.uri);
-  one.until = std::chrono::steady_clock::now() + how.ttl;
+  one.until = monotonic_clock::now() + how.ttl;
   one.bytes = overhead + 2 * one.key.size() + one.server.size() + one.uri.size() + one.canonical.size() + result.size();
   if (one.bytes > most_ / 4) return;
   one.result = std::make_shared<const std::string>(std::move(result));

@@ -5,6 +5,8 @@
 #include <stop_token>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "client/call_gate.hpp"
 #include "wire/asking/errors.hpp"
 #include "wire/choose.hpp"
@@ -128,7 +130,7 @@ result<answer> conversation::ask(channel::call_id id, std::string text, const se
     const auto until = (streams ? std::max(began, mine->last_heard) : began) + time + won;
     const auto now = clock::now();
     if (questions_ != 0 && won < question_time_ && now < question_since_ + question_time_) {
-      mine->changed.wait_until(lock, std::min(question_since_, now - won) + question_time_);
+      monotonic_clock::wait_until(mine->changed, lock, std::min(question_since_, now - won) + question_time_);
       continue;
     }
     if (now >= until) {
@@ -138,7 +140,7 @@ result<answer> conversation::ask(channel::call_id id, std::string text, const se
       return fail(errc::timed_out, "the server did not answer " + how.method + " within " + std::to_string(time.count()) +
                                        " ms; give it more time, or see whether it is stuck");
     }
-    mine->changed.wait_until(lock, until);
+    monotonic_clock::wait_until(mine->changed, lock, until);
   }
   pending_.erase(id);
   return std::move(*mine->got);

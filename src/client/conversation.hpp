@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include <hondana/client_types.hpp>
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 
 #include "channel/channel.hpp"
@@ -24,7 +25,7 @@
 namespace hondana::outbound {
 
 namespace asking = wire::asking;
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 /// The answer to a request: a result, in the document it lives in.
 struct answer {

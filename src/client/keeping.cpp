@@ -3,6 +3,8 @@
 #include <random>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "client/engine.hpp"
 #include "client/watches.hpp"
 
@@ -103,7 +105,7 @@ void watches::run() {
     if (until == clock::time_point::max()) {
       changed_.wait(lock);
     } else {
-      changed_.wait_until(lock, until);
+      monotonic_clock::wait_until(changed_, lock, until);
     }
     if (!is_closed()) look_after(lock);
   }

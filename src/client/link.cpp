@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "wire/asking/errors.hpp"
 #include "wire/asking/members.hpp"
 #include "wire/choose.hpp"
@@ -109,7 +111,7 @@ result<void> link::use(bool is_older) {
 result<asking::speech> link::ready(const call_options& how) {
   const time_left left(how.time.value_or(options_.call_time));
   std::unique_lock lock(mutex_);
-  opened_.wait_until(lock, how.stop, left.until(), [this] { return !is_opening_; });
+  monotonic_clock::wait_until(opened_, lock, how.stop, left.until(), [this] { return !is_opening_; });
   if (is_open_) return speech_;
   if (how.stop.stop_requested()) return fail(errc::cancelled, "the call was cancelled while the connection was opened");
   if (is_opening_) return fail(errc::timed_out, "the connection was not opened in time");

@@ -4,6 +4,8 @@
 #include <condition_variable>
 #include <mutex>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::outbound {
 
 bool wait_unless(const std::stop_token& one, const std::stop_token& other, std::chrono::milliseconds time) {
@@ -16,7 +18,7 @@ bool wait_unless(const std::stop_token& one, const std::stop_token& other, std::
     changed.notify_all();
   });
   std::unique_lock lock(mutex);
-  (void)changed.wait_for(lock, one, time, [&] { return is_over; });
+  (void)monotonic_clock::wait_for(changed, lock, one, time, [&] { return is_over; });
   return !is_over && !one.stop_requested();
 }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "client/engine.hpp"
@@ -61,7 +62,7 @@ result<void> watches::listen(const entry& one, const call_options& how) {
   {
     std::unique_lock lock(mutex_);
     if (done) {
-      changed_.wait_until(lock, clock::now() + how.time.value_or(engine_.options().call_time), [&] {
+      monotonic_clock::wait_until(changed_, lock, clock::now() + how.time.value_or(engine_.options().call_time), [&] {
         return one->ups != ups || one->refusal || one->state == standing::gone || is_closed() || how.stop.stop_requested();
       });
       // It may have ended again since, which the keeper looks after.
@@ -121,8 +122,9 @@ result<void> watches::subscribe_some(const entry& one, const std::vector<std::st
       return std::none_of(canonical.begin(), canonical.end(), [this](const std::string& uri) { return ending_.contains(uri); });
     };
     // What takes it back must not overtake what subscribes it.
-    changed_.wait_until(lock, clock::now() + how.time.value_or(engine_.options().call_time),
-                        [&] { return is_free() || one->state == standing::gone || is_closed() || how.stop.stop_requested(); });
+    monotonic_clock::wait_until(changed_, lock, clock::now() + how.time.value_or(engine_.options().call_time), [&] {
+      return is_free() || one->state == standing::gone || is_closed() || how.stop.stop_requested();
+    });
     if (one->state == standing::gone || is_closed()) return fail(errc::cancelled, "the watch has ended");
     if (losses_ != losses) return tl::unexpected(session_ended());
     for (const auto& uri : uris) {

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <chrono>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::outbound {
 
 /// Counts from when it is made. Threads: any, as for a const object.
 class time_left {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
 
   explicit time_left(std::chrono::milliseconds time) : until_(clock::now() + std::min(time, longest)) {}
 

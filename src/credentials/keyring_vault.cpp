@@ -16,6 +16,8 @@
 #include <optional>
 #include <stop_token>
 #include <thread>
+
+#include <hondana/clock.hpp>
 #endif
 
 namespace hondana::credentials {
@@ -82,7 +84,7 @@ class limited_call {
   limited_call(const library& of, std::chrono::seconds time)
       : of_(of), cancellable_(of.new_cancellable()), watch_([this, time](const std::stop_token& over) {
           std::unique_lock lock(mutex_);
-          changed_.wait_for(lock, over, time, [] { return false; });
+          monotonic_clock::wait_for(changed_, lock, over, time, [] { return false; });
           if (!over.stop_requested()) of_.cancel(cancellable_);
         }) {}
   ~limited_call() {

@@ -14,6 +14,8 @@
 #include <filesystem>
 #include <mutex>
 
+#include <hondana/clock.hpp>
+
 #include "disk/write_all.hpp"
 
 namespace hondana::disk {
@@ -127,7 +129,7 @@ result<handle> lock_beside(const std::string& path, std::string_view subject, st
   range.l_whence = SEEK_SET;
   range.l_start = place_of(subject);
   range.l_len = 1;
-  const auto until = std::chrono::steady_clock::now() + most;
+  const auto until = monotonic_clock::now() + most;
   std::mutex mutex;
   std::condition_variable_any stopped;
   std::unique_lock waiting(mutex);
@@ -135,7 +137,7 @@ result<handle> lock_beside(const std::string& path, std::string_view subject, st
     if (errno != EAGAIN && errno != EACCES && errno != EINTR) return cannot("lock", path + ".turns", errno);
     stopped.wait_for(waiting, stop, between_looks, [] { return false; });
     if (stop.stop_requested()) return fail(errc::cancelled, "it was cancelled while somebody else had the lock of " + path);
-    if (std::chrono::steady_clock::now() >= until)
+    if (monotonic_clock::now() >= until)
       return fail(errc::timed_out, "somebody else holds the lock of " + path + " for too long");
   }
   return file;

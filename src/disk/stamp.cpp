@@ -22,6 +22,7 @@ std::int64_t nanoseconds(const timespec& time) noexcept {
 }
 
 std::atomic<std::int64_t> tick{1};
+std::atomic<std::int64_t> set_time{0};
 
 std::int64_t in_ticks(std::int64_t time) noexcept {
   const auto length = tick.load(std::memory_order_relaxed);
@@ -52,7 +53,10 @@ bool is_racy(const stamp& state, std::int64_t now) noexcept {
   return state.changed > now - (is_coarse ? coarse_nanoseconds : racy_nanoseconds);
 }
 
+void set_wall_clock_for_tests(std::int64_t time) noexcept { set_time = time; }
+
 std::int64_t wall_clock() noexcept {
+  if (const auto time = set_time.load(std::memory_order_relaxed); time != 0) return time;
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   return nanoseconds(now);

@@ -45,4 +45,8 @@ void coarsen_times_for_tests(std::int64_t length) noexcept;
 /// Nanoseconds since 1970.
 [[nodiscard]] std::int64_t wall_clock() noexcept;
 
+/// For tests: `wall_clock` says `time` from now on, so that files count as changed just now however slow the machine is. 0: the
+/// time of the system. Threads: any.
+void set_wall_clock_for_tests(std::int64_t time) noexcept;
+
 }  // namespace hondana::disk

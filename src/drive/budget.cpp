@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::drive {
 namespace {
 
@@ -101,7 +103,8 @@ answer<void> budget::take(lane of, clock::time_point until, const std::stop_toke
       return leave(std::move(why));
     }
     // Whoever takes a turn, leaves or pauses wakes all.
-    turn_.wait_until(lock, stop, next > at ? std::min(next, until) : until, [&, seen = news_] { return news_ != seen; });
+    monotonic_clock::wait_until(turn_, lock, stop, next > at ? std::min(next, until) : until,
+                                [&, seen = news_] { return news_ != seen; });
   }
 }
 

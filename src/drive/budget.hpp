@@ -8,6 +8,8 @@
 #include <mutex>
 #include <stop_token>
 
+#include <hondana/clock.hpp>
+
 #include "drive/refusal.hpp"
 
 namespace hondana::drive {
@@ -28,7 +30,7 @@ struct rate {
 /// Two token buckets, and a time before which nothing goes because Drive has said so. Threads: any.
 class budget {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
 
   explicit budget(rate allowed);
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "drive/content_taker.hpp"
 #include "google/backoff.hpp"
 
@@ -85,7 +87,8 @@ class exchanges::seat {
   bool take(const attempt& of) {
     if (of.how.of != lane::crawling) return true;
     std::unique_lock lock(in_.mutex_);
-    is_taken_ = in_.left_.wait_until(lock, of.how.stop, of.until, [this] { return in_.crawling_ < most_crawling; });
+    is_taken_ =
+        monotonic_clock::wait_until(in_.left_, lock, of.how.stop, of.until, [this] { return in_.crawling_ < most_crawling; });
     if (is_taken_) ++in_.crawling_;
     return is_taken_;
   }

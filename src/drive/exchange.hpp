@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 
 #include "drive/client.hpp"
@@ -42,7 +43,7 @@ struct elsewhere {
 /// Threads: any.
 class exchanges {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
 
   exchanges(settings from, std::shared_ptr<google::tokens> with, std::shared_ptr<endpoint::endpoint> base)
       : from_(std::move(from)), tokens_(std::move(with)), base_(std::move(base)), budget_(from_.allowed) {}

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <optional>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::embeddings {
 
 /// After a failure a while in which nobody need try: 1 second, twice as long after each further one, at most 60 seconds, and
@@ -13,7 +15,7 @@ namespace hondana::embeddings {
 /// any.
 class respite {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
 
   /// How long it is still left alone; nothing: ask it, and say what came of it within `patience`.
   [[nodiscard]] std::optional<std::chrono::milliseconds> left(clock::time_point now, std::chrono::milliseconds patience);

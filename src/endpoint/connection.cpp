@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <hondana/clock.hpp>
+
 #include "transport/http_calls/failed_transfer.hpp"
 #include "transport/http_calls/header_lines.hpp"
 #include "transport/http_calls/identity.hpp"
@@ -145,7 +147,7 @@ result<void> connection::wait_for_end(const ground& on, clock::time_point until,
     if (!next) return tl::unexpected(next.error());
     const auto rest =
         std::max(std::chrono::ceil<std::chrono::milliseconds>(*next - clock::now()), std::chrono::milliseconds(1));
-    curl().multi_poll(multi_, nullptr, 0, static_cast<int>(std::min(rest, longest_poll).count()), nullptr);
+    curl().multi_poll(multi_, nullptr, 0, monotonic_clock::poll_timeout(std::min(rest, longest_poll).count()), nullptr);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 
 #include "endpoint/endpoint.hpp"
@@ -32,7 +33,7 @@ struct ground {
 /// libcurl's handles, which keep what stands between two requests. Threads: one at a time; blocks.
 class connection {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
   using head = transport::http_calls::response_head;
 
   struct message {

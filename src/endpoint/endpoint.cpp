@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <hondana/client_target.hpp>
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "endpoint/addresses.hpp"
@@ -24,7 +25,7 @@ namespace hondana::endpoint {
 namespace {
 
 namespace http = transport::http_calls;
-using steady = std::chrono::steady_clock;
+using steady = monotonic_clock;
 
 constexpr std::size_t most_at_once = 8;
 constexpr int most_redirects = 3;
@@ -186,7 +187,7 @@ struct endpoint::state {
   /// Errors: cancelled, timed_out, source_unavailable.
   result<std::unique_ptr<connection>> take(steady::time_point until, const std::stop_token& stop) {
     std::unique_lock lock(mutex);
-    if (!freed.wait_until(lock, stop, until, [this] { return busy < most_at_once; }))
+    if (!monotonic_clock::wait_until(freed, lock, stop, until, [this] { return busy < most_at_once; }))
       return cannot_ask(stop.stop_requested() ? errc::cancelled : errc::timed_out, on.target.origin,
                         stop.stop_requested() ? "it was cancelled" : "other requests to it have taken all the time");
     std::unique_ptr<connection> out;

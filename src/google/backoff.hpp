@@ -8,6 +8,8 @@
 #include <random>
 #include <stop_token>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::google {
 
 /// Spec: Google Drive API, "Resolve errors", exponential backoff. Threads: one at a time.
@@ -33,7 +35,7 @@ inline bool waited(std::chrono::steady_clock::duration so_long, const std::stop_
   std::mutex mutex;
   std::condition_variable_any stopped;
   std::unique_lock lock(mutex);
-  stopped.wait_for(lock, stop, so_long, [] { return false; });
+  monotonic_clock::wait_for(stopped, lock, stop, so_long, [] { return false; });
   return !stop.stop_requested();
 }
 

@@ -9,6 +9,8 @@
 #include <utility>
 #include <variant>
 
+#include <hondana/clock.hpp>
+
 #include "endpoint/endpoint.hpp"
 #include "google/backoff.hpp"
 #include "google/token_request.hpp"
@@ -57,7 +59,7 @@ class kept_tokens final : public tokens {
       // What is good for a moment yet is used while somebody gets the next.
       if (!token_.empty() && now < good_until_) return token_;
       const auto flight = flight_;
-      if (!landed_.wait_until(lock, stop, until, [&] { return flight_ != flight; }))
+      if (!monotonic_clock::wait_until(landed_, lock, stop, until, [&] { return flight_ != flight; }))
         return stop.stop_requested() ? cancelled() : late();
       if (landed_failure_ && !was_of_caller_) return tl::unexpected(*landed_failure_);
     }

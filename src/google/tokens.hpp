@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 
 #include "google/credentials.hpp"
@@ -19,7 +20,7 @@ namespace hondana::google {
 /// Gives tokens. Threads: any.
 class tokens {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
 
   tokens() = default;
   tokens(const tokens&) = delete;

@@ -167,7 +167,7 @@ result<std::optional<std::string>> redirect_listener::wait(const std::string& st
     for (const auto& one : guests_) watched.push_back({one.socket.get(), POLLIN, 0});
     const auto next = guests_.empty() ? until : std::min(until, guests_.front().until);
     const auto pause = std::chrono::ceil<std::chrono::milliseconds>(next - now);
-    if (::poll(watched.data(), watched.size(), static_cast<int>(pause.count())) < 0 && errno != EINTR)
+    if (::poll(watched.data(), watched.size(), monotonic_clock::poll_timeout(pause.count())) < 0 && errno != EINTR)
       return fail(errc::source_unavailable, std::string("cannot wait for the browser: ") + std::strerror(errno));
 
     auto one = guests_.begin();

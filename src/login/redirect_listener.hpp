@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 
 #include "disk/handle.hpp"
@@ -35,7 +36,7 @@ class redirect_listener {
                                                         const std::stop_token& stop, int typed, const line_hearer& hears);
 
  private:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
   struct guest {
     disk::handle socket;
     clock::time_point until;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 
@@ -11,7 +12,7 @@ namespace hondana {
 /// For sources, between two steps of something long. Errors: cancelled, timed_out.
 [[nodiscard]] inline result<void> still_wanted(const call& by) {
   if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-  if (std::chrono::steady_clock::now() > by.deadline) {
+  if (monotonic_clock::now() > by.deadline) {
     return fail(errc::timed_out, "The deadline passed while the source was being read. Ask again later.");
   }
   return {};

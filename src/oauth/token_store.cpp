@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <hondana/authorization.hpp>
+#include <hondana/clock.hpp>
 #include <map>
 #include <mutex>
 #include <set>
@@ -34,7 +35,7 @@ class store_in_memory final : public token_store {
                                      const std::stop_token& stop) override {
     std::unique_lock lock(locks_->mutex);
     const auto is_free = [&] { return !locks_->held.contains(resource); };
-    if (!locks_->freed.wait_for(lock, stop, most, is_free))
+    if (!monotonic_clock::wait_for(locks_->freed, lock, stop, most, is_free))
       return stop.stop_requested() ? fail(errc::cancelled, "it was cancelled while somebody else got a token")
                                    : fail(errc::timed_out, "somebody else is getting a token for too long");
     locks_->held.insert(resource);

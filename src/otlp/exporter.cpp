@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "work/signals_blocked.hpp"
 
 namespace hondana::otlp {
@@ -41,7 +43,7 @@ bool wait(std::chrono::milliseconds time, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any never;
   std::unique_lock lock(mutex);
-  (void)never.wait_for(lock, stop, time, [] { return false; });
+  (void)monotonic_clock::wait_for(never, lock, stop, time, [] { return false; });
   return !stop.stop_requested();
 }
 

@@ -12,13 +12,15 @@
 #include <optional>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "disk/handle.hpp"
 #include "process/starting.hpp"
 
 namespace hondana::process {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 constexpr std::size_t most_problems = 4096;
 constexpr std::size_t piece_size = 64u << 10;
 /// How often is looked where the kernel has no descriptor for what is waited for.
@@ -137,7 +139,8 @@ result<ended> run_confined(const std::vector<std::string>& command, int input, c
                                    {all.hears_problems() ? started->problems.get() : -1, POLLIN, 0},
                                    {started->ending(), POLLIN, 0},
                                    {rings.get(), POLLIN, 0}}};
-    ::poll(watched.data(), watched.size(), time_to_poll(now, end, started->ending() >= 0 && rings.get() >= 0));
+    ::poll(watched.data(), watched.size(),
+           monotonic_clock::poll_timeout(time_to_poll(now, end, started->ending() >= 0 && rings.get() >= 0)));
   }
   how.problems = all.problems();
   return how;

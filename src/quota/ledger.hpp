@@ -13,11 +13,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/limits.hpp>
 
 namespace hondana::quota {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 /// What is limited, as an index.
 enum class good : std::size_t { requests, bytes, completions };

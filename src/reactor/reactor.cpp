@@ -8,6 +8,8 @@
 #include <limits>
 #include <system_error>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::reactor {
 namespace {
 
@@ -134,7 +136,8 @@ void reactor::wait() {
   }
   is_awake_.store(false);
   if (has_posted_.load()) most = 0;
-  const int count = ::epoll_wait(epoll_.get(), told_.data(), static_cast<int>(told_.size()), most);
+  const int count =
+      ::epoll_wait(epoll_.get(), told_.data(), static_cast<int>(told_.size()), monotonic_clock::poll_timeout(most));
   is_awake_.store(true);
   next_told_ = 0;
   all_told_ = count > 0 ? static_cast<std::size_t>(count) : 0;

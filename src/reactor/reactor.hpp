@@ -15,11 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 #include "disk/handle.hpp"
 
 namespace hondana::reactor {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 class timer;
 

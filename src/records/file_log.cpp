@@ -8,6 +8,8 @@
 #include <mutex>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "bytes/digest.hpp"
 #include "disk/spool.hpp"
 #include "records/following.hpp"
@@ -61,7 +63,7 @@ result<page> file_log::read(const query& what, const budget& most, const call& b
   if (!wanted) return tl::unexpected(wanted.error());
   const auto within_all = within(by, most);
   const page_request request{what, *wanted, most, within_all, redact_};
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
   const auto until = std::min(within_all.deadline, clock::now() + trying_lasts);
   for (int i = 1;; ++i) {
     const auto all = list_files(where_);

@@ -20,6 +20,8 @@
 #include <thread>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "bytes/digest.hpp"
 #include "disk/network.hpp"
 #include "records/member.hpp"
@@ -29,7 +31,7 @@
 namespace hondana::records {
 namespace {
 
-using steady = std::chrono::steady_clock;
+using steady = monotonic_clock;
 
 constexpr std::chrono::seconds between_checks{2};  // that the folder is the one that its path leads to
 constexpr std::chrono::milliseconds settles_after = std::chrono::milliseconds(line_settles_after / 1'000'000 + 50);
@@ -157,7 +159,7 @@ struct following::state {
     if (settles) until = std::min(until, *settles);
     const auto rest = std::chrono::ceil<std::chrono::milliseconds>(until - steady::now()).count();
     std::array<pollfd, 2> sources{pollfd{bell, POLLIN, 0}, pollfd{is_due || !queue ? -1 : queue->descriptor(), POLLIN, 0}};
-    const int count = ::poll(sources.data(), sources.size(), static_cast<int>(std::max<std::int64_t>(rest, 0)));
+    const int count = ::poll(sources.data(), sources.size(), monotonic_clock::poll_timeout(std::max<std::int64_t>(rest, 0)));
     if (is_over) return;
     listen();
     const auto now = steady::now();

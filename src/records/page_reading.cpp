@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 #include "json/utf8.hpp"
 #include "model/still_wanted.hpp"
 #include "records/bisect.hpp"
@@ -64,7 +66,7 @@ class page_maker {
   result<void> point_to(std::size_t which, const member& in, std::uint64_t end, std::uint64_t scanned);
 
   [[nodiscard]] bool is_time_up() const {
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = monotonic_clock::now();
     return now > request_.most.deadline || now > request_.by.deadline;
   }
   void remark(std::string text) {

@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "model/still_wanted.hpp"
 #include "records/kept_copy.hpp"
 
@@ -27,7 +29,7 @@ struct unpacked_files::job {
     std::unique_lock lock(mutex);
     while (is_busy) {
       if (auto wanted = still_wanted(by); !wanted) return wanted;
-      left.wait_for(lock, between_looks);
+      monotonic_clock::wait_for(left, lock, between_looks);
     }
     is_busy = true;
     return {};

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 #include "records/bisect.hpp"
 #include "records/cursor.hpp"
 #include "records/extents.hpp"
@@ -115,7 +117,7 @@ result<walker::step> walker::go_through(opened_set& in, std::size_t which, const
   block loaded;
   for (auto at = where->begin; at < where->end;) {
     if (request_.by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = monotonic_clock::now();
     if (now > request_.most.deadline || now > request_.by.deadline || looked_through_ >= request_.most.scanned_bytes) {
       end_.is_whole = false;
       return step::enough;

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "json/utf8.hpp"
 #include "process/confined.hpp"
 #include "rendering/child.hpp"
@@ -24,7 +26,7 @@
 namespace hondana::rendering {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr std::array all_formats{format::pdf, format::docx, format::xlsx, format::pptx, format::odt, format::ods, format::odp};
 /// Where the program lies when this one is another.
@@ -48,7 +50,7 @@ class turns {
 
   result<void> take(const std::stop_token& stop, clock::time_point until) {
     std::unique_lock lock(mutex_);
-    if (changed_.wait_until(lock, stop, until, [this] { return left_ > 0; })) {
+    if (monotonic_clock::wait_until(changed_, lock, stop, until, [this] { return left_ > 0; })) {
       --left_;
       return {};
     }

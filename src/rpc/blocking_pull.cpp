@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::rpc {
 namespace {
 
@@ -47,7 +49,7 @@ result<bool> pull_until(const std::shared_ptr<body>& from, std::string& out, wor
       deadline, work::urgency::continuation);
   if (!submitted) return tl::unexpected(std::move(submitted.error()));
   std::unique_lock lock(between->mutex);
-  if (!between->done.wait_until(lock, deadline, [&] { return between->outcome.has_value(); })) {
+  if (!monotonic_clock::wait_until(between->done, lock, deadline, [&] { return between->outcome.has_value(); })) {
     return fail(errc::timed_out, "The source did not deliver the rest of the resource in time.");
   }
   out += between->bytes;

@@ -1,6 +1,8 @@
 /// What goes, because it is old or there is too much of it.
 #include <algorithm>
 
+#include <hondana/clock.hpp>
+
 #include "samples/chunk.hpp"
 #include "samples/coarse.hpp"
 #include "samples/state.hpp"
@@ -9,7 +11,7 @@
 namespace hondana::samples {
 namespace {
 
-using steady = std::chrono::steady_clock;
+using steady = monotonic_clock;
 
 /// How long writers wait for a piece of this work.
 constexpr std::chrono::milliseconds longest_turn{5};

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <functional>
 
+#include <hondana/clock.hpp>
+
 #include "samples/chunk.hpp"
 #include "samples/state.hpp"
 #include "series/order.hpp"
@@ -16,7 +18,7 @@ constexpr std::size_t idle_readers = 4;
 std::function<bool()> soon(const series::selector& which) {
   constexpr std::chrono::seconds long_enough{1};
   if (which.matchers.empty()) return {};
-  return [until = std::chrono::steady_clock::now() + long_enough] { return std::chrono::steady_clock::now() >= until; };
+  return [until = monotonic_clock::now() + long_enough] { return monotonic_clock::now() >= until; };
 }
 
 /// What memory had of a series when it was asked.
@@ -31,7 +33,7 @@ struct remembered {
 
 result<void> keep_to(const budget& within) {
   if (within.stop.stop_requested()) return fail(errc::cancelled, "reading metrics was cancelled");
-  if (std::chrono::steady_clock::now() >= within.until)
+  if (monotonic_clock::now() >= within.until)
     return fail(errc::timed_out, "reading metrics took too long; ask for a shorter time or fewer series");
   return {};
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include <hondana/clock.hpp>
+
 #include "samples/chunk.hpp"
 #include "samples/state.hpp"
 #include "samples/tail_row.hpp"
@@ -18,8 +20,7 @@ constexpr std::int64_t most_ids = std::int64_t{1} << 53;
 
 std::uint64_t drawn_seed() {
   std::uint64_t out = 0;
-  if (::getentropy(&out, sizeof out) != 0)
-    out = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  if (::getentropy(&out, sizeof out) != 0) out = static_cast<std::uint64_t>(monotonic_clock::now().time_since_epoch().count());
   return out;
 }
 

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <map>
 
+#include <hondana/clock.hpp>
+
 #include "samples/bits.hpp"
 #include "samples/chunk.hpp"
 #include "samples/state.hpp"
@@ -232,7 +234,7 @@ result<void> store::state::checkpoint(bool is_forced) {
 }
 
 result<void> store::state::settle(series::instant at, bool is_all) {
-  const auto now_steady = std::chrono::steady_clock::now();
+  const auto now_steady = monotonic_clock::now();
   if (is_all || is_urgent || swept == std::chrono::steady_clock::time_point{} || now_steady - swept >= between_sweeps ||
       memory_used > options.most_memory / 4 * 3) {
     swept = now_steady;
@@ -279,7 +281,8 @@ void store::state::keep(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     {
       std::unique_lock held(kept);
-      wake.wait_for(held, stop, std::max(options.sync_every, std::chrono::milliseconds(10)), [] { return false; });
+      monotonic_clock::wait_for(wake, held, stop, std::max(options.sync_every, std::chrono::milliseconds(10)),
+                                [] { return false; });
     }
     if (log_file.is_open() && is_unsynced.exchange(false) && ::fdatasync(log_file.get()) != 0) {
       is_unsynced = true;

@@ -8,12 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::scraping {
 
 /// Targets in the order in which they are due. Those that were slow never hold all threads. Threads: one at a time.
 class rota {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
 
   /// `every`: of each target. `most_slow`: how many slow ones may be under way at once. All are slow until they are known.
   rota(const std::vector<std::chrono::milliseconds>& every, clock::time_point begin, std::size_t most_slow);

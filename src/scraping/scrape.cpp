@@ -6,12 +6,14 @@
 #include <string_view>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "scraping/intake.hpp"
 
 namespace hondana::scraping {
 namespace {
 
-using steady = std::chrono::steady_clock;
+using steady = monotonic_clock;
 
 struct own_metric {
   std::string_view name;

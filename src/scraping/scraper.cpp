@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "scraping/rota.hpp"
 #include "scraping/scrape.hpp"
 #include "scraping/standing_series.hpp"
@@ -18,7 +20,7 @@
 namespace hondana::scraping {
 namespace {
 
-using steady = std::chrono::steady_clock;
+using steady = monotonic_clock;
 
 constexpr std::size_t most_threads = 4;
 constexpr std::size_t most_slow_at_once = 3;
@@ -75,7 +77,7 @@ void scraper::state::run(const std::stop_token& stop) {
       const auto due = turns->next_due();
       const auto is_early = [&] { return turns->next_due() != due; };
       if (due) {
-        changed.wait_until(lock, stop, *due, is_early);
+        monotonic_clock::wait_until(changed, lock, stop, *due, is_early);
       } else {
         changed.wait(lock, stop, is_early);
       }

@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "catalog/filter.hpp"
 #include "search/cutting.hpp"
 #include "search/lists.hpp"
@@ -92,7 +94,7 @@ result<std::vector<weighed>> finding::weigh(std::span<const candidate> all, std:
   const auto now = std::chrono::system_clock::now();
   std::vector<passage_id> ids;
   for (const auto& one : all.first(std::min(most, all.size()))) ids.push_back(one.id);
-  if (std::chrono::steady_clock::now() >= by_.deadline) return fail(errc::timed_out, "The search took too long.");
+  if (monotonic_clock::now() >= by_.deadline) return fail(errc::timed_out, "The search took too long.");
   auto shown = kept_.show(ids);
   if (!shown) return tl::unexpected(unreadable(std::move(shown.error())));
   std::vector<weighed> out;
@@ -118,7 +120,7 @@ result<finding::taken> finding::take(std::vector<weighed> all) {
   std::map<std::string, std::size_t> counts;
   for (auto& one : all) {
     if (out.all.size() == what_.limit) break;
-    if (std::chrono::steady_clock::now() >= by_.deadline) return fail(errc::timed_out, "The search took too long.");
+    if (monotonic_clock::now() >= by_.deadline) return fail(errc::timed_out, "The search took too long.");
     if (by_.stop.stop_requested()) return fail(errc::cancelled, "The search was cancelled.");
     auto& count = counts[one.shown.of.uri];
     if (count == most_of_one_resource) continue;
@@ -139,7 +141,7 @@ const resource* finding::entry_now(const document& indexed) {
   auto& entry = place->second;
   if (is_new) {
     auto asked = by_;
-    asked.deadline = std::min(by_.deadline, std::chrono::steady_clock::now() + longest_look_up);
+    asked.deadline = std::min(by_.deadline, monotonic_clock::now() + longest_look_up);
     auto found = bridge::await<resource>(
         asked, [&](catalog::completion<resource> done) { in_.catalog->describe(asked, indexed.uri, std::move(done)); });
     if (found) {

@@ -5,6 +5,8 @@
 #include <exception>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "model/index_caller.hpp"
 #include "search/pauses.hpp"
 #include "work/signals_blocked.hpp"
@@ -12,7 +14,7 @@
 namespace hondana::search {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr std::chrono::hours between_tidyings{1};
 constexpr std::chrono::seconds longest_call{60};
@@ -118,8 +120,8 @@ result<void> indexer::wait_for_look(std::uint64_t number, look_end which, clock:
     if (has_ended_) return fail(errc::source_unavailable, "search: the server ends, and indexes nothing any more");
     if (stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
     if (clock::now() >= until) return fail(errc::timed_out, "search: not everything was indexed in that time; ask again");
-    changed_.wait_until(lock, stop, std::min(until, clock::now() + between_words),
-                        [&] { return steps_ != before || looks >= number || has_ended_; });
+    monotonic_clock::wait_until(changed_, lock, stop, std::min(until, clock::now() + between_words),
+                                [&] { return steps_ != before || looks >= number || has_ended_; });
   }
 }
 
@@ -140,8 +142,8 @@ bool indexer::wait_for_work(const std::stop_token& stop) {
     if (is_asked) due = std::min(due, not_before_);
     if (!changed_uris_.empty() || clock::now() >= due) return true;
     if (stop.stop_requested() || clock::now() >= turn) return false;
-    changed_.wait_until(lock, stop, std::min(due, turn),
-                        [&] { return !changed_uris_.empty() || (asked_looks_ > begun_looks_) != is_asked; });
+    monotonic_clock::wait_until(changed_, lock, stop, std::min(due, turn),
+                                [&] { return !changed_uris_.empty() || (asked_looks_ > begun_looks_) != is_asked; });
   }
 }
 
@@ -186,7 +188,7 @@ void indexer::wait_after_failure(const std::stop_token& stop) { wait_for(after_f
 
 void indexer::wait_for(std::chrono::milliseconds time, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, stop, time, [] { return false; });
+  monotonic_clock::wait_for(changed_, lock, stop, time, [] { return false; });
 }
 
 void indexer::work(bool has_to_look, const std::stop_token& stop) {

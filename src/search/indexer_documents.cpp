@@ -3,6 +3,8 @@
 #include <exception>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "json/utf8.hpp"
 #include "search/indexer.hpp"
 #include "search/making.hpp"
@@ -10,7 +12,7 @@
 namespace hondana::search {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 /// A commit costs about as much as indexing some documents; whoever searches waits for it in memory alone.
 constexpr std::chrono::milliseconds between_commits{300};

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "search/alone.hpp"
@@ -12,7 +13,7 @@
 namespace hondana::search {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 /// After the start.
 constexpr std::chrono::seconds sources_come{5};

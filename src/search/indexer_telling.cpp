@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "search/indexer.hpp"
 
 namespace hondana::search {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr std::chrono::seconds between_counts{2};
 

@@ -3,13 +3,15 @@
 #include <string_view>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "json/utf8.hpp"
 #include "search/indexer.hpp"
 
 namespace hondana::search {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr std::size_t most_vectors_at_once = 256;
 constexpr std::chrono::milliseconds first_pause{1'000};

@@ -5,10 +5,12 @@
 #include <chrono>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::search {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 /// Passages with a word that are looked at, at most: finding and weighing one takes two to four microseconds.
 constexpr std::size_t most_looked_at = 4'000;

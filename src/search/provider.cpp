@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/completion.hpp>
 #include <hondana/value.hpp>
 
@@ -163,13 +164,13 @@ result<void> search_provider::wait_for(const read_request& request, bool tells_n
     return fail(errc::overloaded, "search: " + std::to_string(most_waiting) +
                                       " requests wait for the index already. Read search:/// to see how far it is.");
   std::uint64_t done = 0;
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = monotonic_clock::now();
   const auto until = std::min(request.deadline, begin + longest_wait);
   if (!tells_numbers) {
     // Neither how much there is shows, nor whether something is missing that the caller may not see: `completeness_for` says
     // what it may know. So seconds are told, and any look that has ended will do.
     const auto hears = [&](const search_state&) {
-      const auto passed = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin).count();
+      const auto passed = std::chrono::duration_cast<std::chrono::seconds>(monotonic_clock::now() - begin).count();
       if (!request.report || static_cast<std::uint64_t>(passed) <= done) return;
       done = static_cast<std::uint64_t>(passed);
       request.report({static_cast<double>(done), std::nullopt, "indexing, for " + std::to_string(done) + " s"});

@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::search {
 namespace {
 
@@ -59,7 +61,7 @@ bool sight::may_have(const resource& entry) const {
 
 result<void> sight::learn(std::span<const passage_id> ids) {
   if (by_.stop.stop_requested()) return fail(errc::cancelled, "The search was cancelled.");
-  if (std::chrono::steady_clock::now() >= by_.deadline) return fail(errc::timed_out, "The search took too long.");
+  if (monotonic_clock::now() >= by_.deadline) return fail(errc::timed_out, "The search took too long.");
   std::vector<passage_id> unknown;
   for (const auto& id : ids) {
     // Until it is shown: what is not has gone meanwhile.

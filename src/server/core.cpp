@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "bridge/scan.hpp"
 #include "bridge/tools.hpp"
 #include "catalog/masking.hpp"
@@ -51,7 +53,7 @@ void describe_handlers(session::context& of) {
 void let_end(std::shared_ptr<catalog::source> last, work::pool& where) {
   constexpr std::chrono::minutes longest{1};
   const auto held = std::make_shared<std::shared_ptr<catalog::source>>(std::move(last));
-  if (where.submit([held] { held->reset(); }, std::chrono::steady_clock::now() + longest)) return;
+  if (where.submit([held] { held->reset(); }, monotonic_clock::now() + longest)) return;
   const work::signals_blocked blocked;
   std::thread([held] { held->reset(); }).detach();
 }
@@ -136,7 +138,7 @@ core::~core() {
   attachments_->rearrange(nullptr);
   // What is looked up later, for who waits for a busy source, is not there any more.
   lookups_->use(nullptr);
-  close(std::chrono::steady_clock::now());
+  close(monotonic_clock::now());
 }
 
 void core::listen_to(const std::vector<std::shared_ptr<catalog::source>>& before,
@@ -286,8 +288,8 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   for (const auto& gone : sources_) {
     if (std::find(sources.begin(), sources.end(), gone) != sources.end()) continue;
     // Calls under way on it have until their deadline; what then still waits behind stuck threads is dropped.
-    timers_->at(std::chrono::steady_clock::now() + options.call_deadline, [last = gone, to = ending_pool_]() mutable {
-      last->close(std::chrono::steady_clock::now());
+    timers_->at(monotonic_clock::now() + options.call_deadline, [last = gone, to = ending_pool_]() mutable {
+      last->close(monotonic_clock::now());
       let_end(std::move(last), *to);
     });
   }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "bytes/digest.hpp"
@@ -157,12 +158,12 @@ class neighbours::seat final : public neighbourhood {
     for (int tries = 1;; ++tries) {
       auto found = present_version(in, asked, uri);
       if (!found) return tl::unexpected(std::move(found.error()));
-      const auto next = std::chrono::steady_clock::now() + settling;
+      const auto next = monotonic_clock::now() + settling;
       if (!found->is_racy || tries == most_tries || next >= asked.deadline) return std::move(found->version);
       std::mutex mutex;
       std::condition_variable_any never;
       std::unique_lock lock(mutex);
-      never.wait_until(lock, asked.stop, next, [] { return false; });
+      monotonic_clock::wait_until(never, lock, asked.stop, next, [] { return false; });
       if (asked.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
     }
   }

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include <hondana/audit.hpp>
+#include <hondana/clock.hpp>
 
 #include "model/operation.hpp"
 #include "rpc/outlet.hpp"
@@ -21,8 +22,7 @@ namespace hondana::session {
 /// Counts a request whose answer was there, and ends its span.
 inline void answered_at_hand(const model::request& what, const wire::codec& in, const std::shared_ptr<tracing::live_span>& span,
                              std::chrono::steady_clock::time_point since, const rpc::delivery& said) {
-  request_figures::here().answered(request_figures::method_of(what.operation), in, said.error,
-                                   std::chrono::steady_clock::now() - since);
+  request_figures::here().answered(request_figures::method_of(what.operation), in, said.error, monotonic_clock::now() - since);
   if (span) end(*span, said.error);
 }
 
@@ -52,7 +52,7 @@ class counted_request {
     if (is_stream_) {
       all.answered(method_, in_, code);
     } else {
-      all.answered(method_, in_, code, std::chrono::steady_clock::now() - since_);
+      all.answered(method_, in_, code, monotonic_clock::now() - since_);
     }
     if (span_) end(*span_, code);
   }

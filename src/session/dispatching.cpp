@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include <hondana/clock.hpp>
+
 #include "gate/request_names.hpp"
 #include "session/announcements.hpp"
 #include "session/at_hand.hpp"
@@ -58,7 +60,7 @@ const wire::codec& manners_of(const model::request& what, const wire::codec& cod
 
 session::admission session::admit(std::shared_ptr<const context> with, const model::request& what, std::string_view method,
                                   const wire::codec& codec, const rpc::facts& facts, bool is_first) {
-  const auto since = std::chrono::steady_clock::now();
+  const auto since = monotonic_clock::now();
   auto span = with->traces ? span_of(*with->traces, what, codec, facts) : nullptr;
   const auto end = with->ended || with->audit ? std::make_shared<ending>() : nullptr;
   if (with->ended) end->listen([with, who = facts.who](const completion& how) { with->ended(who, how); });
@@ -221,7 +223,7 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
     return from.answer(std::move(refused));
   }
 
-  const auto began = std::chrono::steady_clock::now();
+  const auto began = monotonic_clock::now();
   const auto time = time_for(what.operation, *with);
   call by{std::move(granted.who), began + time, reply->stop(), {}};
   if (conversation_.settled != nullptr) is_asked_by(from.facts.who);

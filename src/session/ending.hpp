@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <hondana/audit.hpp>
+#include <hondana/clock.hpp>
 
 #include "rpc/outlet.hpp"
 
@@ -55,11 +56,11 @@ class ending : public std::enable_shared_from_this<ending> {
  private:
   void tell(audit_outcome how, int error, std::uint64_t bytes) {
     if (is_told_.exchange(true)) return;
-    const completion what{how, error, bytes, std::chrono::steady_clock::now() - since_};
+    const completion what{how, error, bytes, monotonic_clock::now() - since_};
     for (const auto& one : hear_) one(what);
   }
 
-  const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  const std::chrono::steady_clock::time_point since_ = monotonic_clock::now();
   std::vector<listener> hear_;
   std::atomic<bool> is_told_{false};
 };

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 
@@ -36,7 +37,7 @@ struct session::admission {
   std::shared_ptr<ending> end;  // null: nobody wants to know
   result<void> outcome;
   std::shared_ptr<tracing::live_span> span{};  // null: it is not traced
-  std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point since = monotonic_clock::now();
 };
 
 /// A request that came before and was decided about, but whose answer is not at hand.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/input.hpp>
 
 #include "rpc/outlet.hpp"
@@ -24,7 +25,7 @@ class log_line {
     if (level < least_) return;
     auto message = log_text(level, logger, data);
     const std::lock_guard lock(mutex_);
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = monotonic_clock::now();
     if (now - since_ >= std::chrono::seconds(1)) {
       since_ = now;
       sent_ = 0;

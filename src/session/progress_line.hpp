@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "model/operation.hpp"
 #include "rpc/outlet.hpp"
 #include "wire/choose.hpp"
@@ -20,7 +22,7 @@ class progress_line {
   /// Sends at most ten notifications a second, and only when `now.done` has grown.
   void report(const progress& now) {
     const std::lock_guard lock(mutex_);
-    const auto at = std::chrono::steady_clock::now();
+    const auto at = monotonic_clock::now();
     if (closed_ || (sent_any_ && (now.done <= last_done_ || at - last_at_ < std::chrono::milliseconds(100)))) return;
     sent_any_ = true;
     last_done_ = now.done;

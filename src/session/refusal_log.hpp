@@ -9,12 +9,14 @@
 #include <string>
 #include <string_view>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::session {
 
 /// Threads: any.
 class refusal_log {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
   /// Lines at once; after that one a second.
   static constexpr std::size_t at_once = 20;
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "json/writer.hpp"
 #include "wire/inputs.hpp"
 #include "wire/refusals.hpp"
@@ -70,7 +72,7 @@ std::string rounds::parameters() const {
 void rounds::run() {
   ++round_;
   auto call = by_;
-  call.deadline = std::min(std::chrono::steady_clock::now() + around_.time, around_.last);
+  call.deadline = std::min(monotonic_clock::now() + around_.time, around_.last);
   const auto log = around_.log;
   handler_call round{{std::move(call)}, around_.client, std::move(answers_), std::exchange(state_, {}), {}, {}};
   round.let_go = [out = around_.out](std::chrono::milliseconds retry) { out->release(retry); };
@@ -161,7 +163,7 @@ void rounds::ask_peer(input_required what) {
   }
   {
     const std::lock_guard lock(mutex_);
-    const auto until = std::min(std::chrono::steady_clock::now() + of_->with->input_deadline, around_.last);
+    const auto until = std::min(monotonic_clock::now() + of_->with->input_deadline, around_.last);
     timer_ = of_->with->timers->at(until, [late = weak_from_this()] {
       if (const auto self = late.lock()) {
         self->give_up({errc::timed_out, "The client did not answer what it was asked in time.", {}});

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::tracing {
 
 live_span::live_span(std::shared_ptr<tracer> to, span begun) : to_(std::move(to)), what_(std::move(begun)) {}
@@ -12,7 +14,7 @@ live_span::live_span(std::shared_ptr<tracer> to, span begun) : to_(std::move(to)
 void live_span::end() {
   const auto to = std::exchange(to_, nullptr);
   if (!to) return;
-  what_.took = std::chrono::steady_clock::now() - since_;
+  what_.took = monotonic_clock::now() - since_;
   to->take(std::move(what_));
 }
 
@@ -91,7 +93,7 @@ std::vector<tracing::span> tracer::next(std::size_t most, std::chrono::milliseco
   changed_.notify_all();
   const auto is_due = [&] { return waiting_.size() >= most || (flushes_ != 0 && !waiting_.empty()); };
   while (out.empty() && !stop.stop_requested()) {
-    (void)changed_.wait_until(lock, stop, std::chrono::steady_clock::now() + pause, is_due);
+    (void)monotonic_clock::wait_until(changed_, lock, stop, monotonic_clock::now() + pause, is_due);
     if (stop.stop_requested()) break;
     const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(most, waiting_.size()));
     std::move(waiting_.begin(), end, std::back_inserter(out));
@@ -111,7 +113,7 @@ bool tracer::flush(std::chrono::steady_clock::time_point until) {
   std::unique_lock lock(mutex_);
   ++flushes_;
   changed_.notify_all();
-  const bool is_done = changed_.wait_until(lock, until, [this] { return waiting_.empty() && !is_sending_; });
+  const bool is_done = monotonic_clock::wait_until(changed_, lock, until, [this] { return waiting_.empty() && !is_sending_; });
   --flushes_;
   return is_done;
 }

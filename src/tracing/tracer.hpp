@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/tracing.hpp>
 
@@ -39,7 +40,7 @@ class live_span {
  private:
   std::shared_ptr<tracer> to_;
   span what_;
-  const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  const std::chrono::steady_clock::time_point since_ = monotonic_clock::now();
 };
 
 }  // namespace hondana::tracing

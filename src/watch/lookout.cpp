@@ -16,12 +16,14 @@
 #include <thread>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "disk/network.hpp"
 
 namespace hondana::watch {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr std::chrono::seconds farewell{1};
 constexpr std::chrono::seconds longest_sleep{60};
@@ -126,7 +128,7 @@ struct lookout::state {
     if (next_look == clock::time_point::max() && is_polled()) next_look = clock::now() + with.look_after;
     const auto until = std::min(due(), clock::now() + longest_sleep);
     const auto rest = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
-    (void)::poll(sources.data(), sources.size(), static_cast<int>(std::max<std::int64_t>(rest, 0)));
+    (void)::poll(sources.data(), sources.size(), monotonic_clock::poll_timeout(std::max<std::int64_t>(rest, 0)));
     std::uint64_t rung = 0;
     (void)::eventfd_read(bell, &rung);
     take_asked();
@@ -174,7 +176,7 @@ lookout::~lookout() {
     const std::lock_guard lock(state_->log_mutex);  // who logs now has done so, and nobody will again
   }
   std::unique_lock lock(state_->mutex);
-  state_->left.wait_for(lock, farewell, [this] { return !state_->is_running; });
+  monotonic_clock::wait_for(state_->left, lock, farewell, [this] { return !state_->is_running; });
 }
 
 void lookout::start() {

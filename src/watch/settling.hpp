@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::watch {
 
 /// The number of a tree, and a path in it.
@@ -27,7 +29,7 @@ struct place_hash {
 template <class Key, class Hash = std::hash<Key>>
 class settling {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
   struct times {
     std::chrono::milliseconds quiet{20};
     std::chrono::milliseconds latest{100};

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 #include "work/callers.hpp"
 #include "work/pool_figures.hpp"
 
@@ -196,8 +198,8 @@ bool pool::close(clock::time_point until) {
   dropped_continuations.swap(s.continuations);
   s.general.work_arrived.notify_all();
   s.continuing.work_arrived.notify_all();
-  const bool all_left =
-      s.thread_left.wait_until(lock, until, [&s] { return s.general.threads == 0 && s.continuing.threads == 0; });
+  const bool all_left = monotonic_clock::wait_until(s.thread_left, lock, until,
+                                                    [&s] { return s.general.threads == 0 && s.continuing.threads == 0; });
   lock.unlock();
   return all_left;
 }

@@ -10,11 +10,12 @@
 #include <string_view>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 
 namespace hondana::work {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 using task = std::function<void()>;
 
 /// What a job is to the requests that wait: a continuation goes on with an answer that has begun, and goes first.

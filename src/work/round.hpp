@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::work {
 
 /// While it lives, its thread answers only what had arrived before it began. How things are at any moment of it is as good for
@@ -11,7 +13,7 @@ namespace hondana::work {
 /// Threads: one; none begins inside of another.
 class round {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
 
   round() noexcept {
     present_ = ++latest_;

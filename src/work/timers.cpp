@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::work {
 
 struct timers::state {
@@ -48,7 +50,7 @@ struct timers::state {
     if (until == clock::time_point::max()) {
       changed.wait(lock);
     } else {
-      changed.wait_until(lock, until);
+      monotonic_clock::wait_until(changed, lock, until);
     }
     sleeps_until = clock::time_point::min();
   }

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "analyses/embedded/embedded_state.hpp"
 #include "analyses/ids.hpp"
 
@@ -347,7 +349,7 @@ result<store::based_page> embedded_store::based_on(std::string_view uri, const p
 }
 
 result<changes> embedded_store::changes_since(std::uint64_t after, milliseconds wait, const std::stop_token& stop) const {
-  const auto until = std::chrono::steady_clock::now() + wait;
+  const auto until = monotonic_clock::now() + wait;
   for (;;) {
     std::uint64_t written = 0;
     {
@@ -385,11 +387,12 @@ result<changes> embedded_store::changes_since(std::uint64_t after, milliseconds 
         if (!out.all.empty()) out.last = out.all.back().number;
         return out;
       }
-      if (std::chrono::steady_clock::now() >= until || stop.stop_requested()) return out;
+      if (monotonic_clock::now() >= until || stop.stop_requested()) return out;
     }
-    const auto left = std::chrono::duration_cast<milliseconds>(until - std::chrono::steady_clock::now());
+    const auto left = std::chrono::duration_cast<milliseconds>(until - monotonic_clock::now());
     std::unique_lock held(hearing_);
-    heard_.wait_for(held, stop, std::min(left + milliseconds(1), between_looks), [&] { return written_ != written; });
+    monotonic_clock::wait_for(heard_, held, stop, std::min(left + milliseconds(1), between_looks),
+                              [&] { return written_ != written; });
   }
 }
 

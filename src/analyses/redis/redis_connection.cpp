@@ -16,13 +16,15 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 #include "tls/descriptor_bio.hpp"
 #include "tls/pem_file.hpp"
 
 namespace hondana::analyses {
 namespace {
 
-using clock_of_waits = std::chrono::steady_clock;
+using clock_of_waits = monotonic_clock;
 
 struct known_error {
   std::string_view begins;
@@ -118,7 +120,7 @@ bool redis_connection::wait(short events, deadline until) const {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - clock_of_waits::now()).count();
     if (left < 0) return false;
     pollfd one{socket_.get(), events, 0};
-    const int ready = ::poll(&one, 1, static_cast<int>(std::min<std::int64_t>(left + 1, 60'000)));
+    const int ready = ::poll(&one, 1, monotonic_clock::poll_timeout(std::min<std::int64_t>(left + 1, 60'000)));
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return true;  // what is asked next says what is wrong
   }

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "analyses/ids.hpp"
 #include "analyses/redis/redis_state.hpp"
 
@@ -219,7 +221,7 @@ result<store_facts> redis_store::facts() const {
 }
 
 result<changes> redis_store::changes_since(std::uint64_t after, milliseconds wait, const std::stop_token& stop) const {
-  const auto until = std::chrono::steady_clock::now() + wait;
+  const auto until = monotonic_clock::now() + wait;
   const auto from = std::to_string(after);
   const auto news = root_ + "news";
   const auto behind = from + "-0";
@@ -248,7 +250,7 @@ result<changes> redis_store::changes_since(std::uint64_t after, milliseconds wai
       out.last = out.all.back().number;
       return out;
     }
-    const auto left = std::chrono::duration_cast<milliseconds>(until - std::chrono::steady_clock::now());
+    const auto left = std::chrono::duration_cast<milliseconds>(until - monotonic_clock::now());
     if (left <= milliseconds(0) || stop.stop_requested()) return out;
     const auto block = std::to_string(std::max<std::int64_t>(1, std::min(left, longest_block).count()));
     const auto heard =

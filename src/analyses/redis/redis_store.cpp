@@ -5,6 +5,8 @@
 #include <charconv>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "analyses/redis/redis_state.hpp"
 
 namespace hondana::analyses {
@@ -58,7 +60,7 @@ void redis_store::log(std::string_view line) const {
 
 result<redis_store::borrowed> redis_store::take() const {
   std::unique_lock held(taking_);
-  if (!given_back_.wait_for(held, options_.patience, [this] { return taken_ < most_connections; })) {
+  if (!monotonic_clock::wait_for(given_back_, held, options_.patience, [this] { return taken_ < most_connections; })) {
     return hondana::fail(errc::overloaded,
                          "all connections to " + where_.name + ", where analyses are kept, are busy; ask again");
   }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <hondana/clock.hpp>
+
 #include "cli/terminal/quantities.hpp"
 #include "cli/terminal/width.hpp"
 
@@ -39,7 +41,7 @@ progress_line::progress_line(bool is_shown, unit counts, std::size_t width)
     : is_shown_(is_shown),
       counts_(counts),
       width_(width > 1 ? width - 1 : 1),
-      begin_(std::chrono::steady_clock::now()),
+      begin_(monotonic_clock::now()),
       next_(begin_ + before_first) {}
 
 progress_line::~progress_line() {
@@ -57,7 +59,7 @@ void progress_line::advance(std::uint64_t more) {
   if (!is_shown_) return;
   const std::lock_guard lock(mutex_);
   done_ += more;
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = monotonic_clock::now();
   if (now >= next_) draw(now);
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/server.hpp>
 #include <hondana/uri.hpp>
 
@@ -73,7 +74,7 @@ class connection::local_server {
       : assembly_({.paths = {folder}, .config = {}, .allow = {}}, std::move(log)) {}
   ~local_server() {
     // A source that is stuck is left behind: the process ends.
-    static_cast<void>(server_.engine()->close(std::chrono::steady_clock::now() + std::chrono::seconds(1)));
+    static_cast<void>(server_.engine()->close(monotonic_clock::now() + std::chrono::seconds(1)));
   }
   local_server(const local_server&) = delete;
   local_server& operator=(const local_server&) = delete;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "cli/exit_codes.hpp"
@@ -77,7 +78,7 @@ std::chrono::milliseconds longest_wait_for_index(const task& what) {
 /// Returns when everything is indexed that is there now, or so much time has passed, or the server cannot say; telling how far
 /// it is meanwhile. Errors: cancelled, and what ends the connection.
 result<void> wait_for_index(const task& what) {
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
   const auto end = clock::now() + longest_wait_for_index(what);
   auto next_news = clock::now() + between_news;
   const bool tells = !what.line.has(quiet_flag);

@@ -13,6 +13,8 @@
 #include <utility>
 #include <variant>
 
+#include <hondana/clock.hpp>
+
 #include "cli/flags/client_flags.hpp"
 #include "cli/flags/login_flags.hpp"
 #include "cli/output.hpp"
@@ -122,7 +124,7 @@ result<std::string> who_is(const gdrive::account& of, const std::string& file, c
   if (!drive) return tl::unexpected(drive.error());
   drive::errand how;
   how.stop = stop;
-  how.until = std::chrono::steady_clock::now() + look_time;
+  how.until = monotonic_clock::now() + look_time;
   auto about = (*drive)->get_about(how);
   if (!about) return tl::unexpected(std::move(about.error().why));
   return about->user.email.empty() ? about->user.name : about->user.email;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "cli/exit_codes.hpp"
@@ -29,7 +30,7 @@
 namespace hondana::cli {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 // After so many ends of the server's program in a row, each within five seconds of its start.
 constexpr unsigned most_quick_ends = 4;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "providers/analyses/address.hpp"
 #include "providers/analyses/contexts.hpp"
 #include "work/signals_blocked.hpp"
@@ -11,7 +13,7 @@
 namespace hondana::wallbounce {
 namespace {
 
-using follow_clock = std::chrono::steady_clock;
+using follow_clock = monotonic_clock;
 
 constexpr std::size_t most_events = 10'000;
 constexpr std::size_t most_news = 10'000;
@@ -203,7 +205,7 @@ follower::work follower::wait(const std::stop_token& stop, bool is_opened) {
   std::unique_lock lock(mutex_);
   auto due = is_opened ? (is_looking_ ? follow_clock::now() : next_look_) : follow_clock::now() + until_opened_again;
   if (is_opened && !again_.empty()) due = std::min(due, again_at_);
-  changed_.wait_until(lock, stop, due, [&] {
+  monotonic_clock::wait_until(changed_, lock, stop, due, [&] {
     return is_opened && (!events_.empty() || are_events_missing_ || !news_.empty() || is_look_wanted_);
   });
   work out;

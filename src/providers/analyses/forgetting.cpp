@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "analyses/key.hpp"
@@ -56,7 +57,7 @@ class forgetter {
  private:
   [[nodiscard]] result<void> may_go_on() const {
     if (by_.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-    if (std::chrono::steady_clock::now() >= by_.deadline) return too_many_to_see(count_);
+    if (monotonic_clock::now() >= by_.deadline) return too_many_to_see(count_);
     return {};
   }
   [[nodiscard]] result<void> forget(const std::vector<analyses::summary>& all) {

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "providers/analyses/documents.hpp"
 #include "secrets/redactor.hpp"
 #include "secrets/values.hpp"
@@ -17,7 +19,7 @@ bool is_passing(errc why) noexcept { return why == errc::timed_out || why == err
 result<std::shared_ptr<analyses::cache>> ground::kept() {
   const auto present = [this]() -> result<std::shared_ptr<analyses::cache>> {
     const std::lock_guard lock(mutex_);
-    if (!kept_ && problem_ && std::chrono::steady_clock::now() < asked_again_) return tl::unexpected(*problem_);
+    if (!kept_ && problem_ && monotonic_clock::now() < asked_again_) return tl::unexpected(*problem_);
     return kept_;
   };
   auto there = present();
@@ -42,7 +44,7 @@ result<std::shared_ptr<analyses::cache>> ground::kept() {
   } else {
     const auto& why = made.error();
     problem_ = why;
-    asked_again_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    asked_again_ = monotonic_clock::now() + std::chrono::seconds(1);
     auto words = why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')');
     if (words != said_) said = said_ = std::move(words);
   }

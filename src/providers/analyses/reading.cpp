@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 #include "providers/analyses/analyses_provider.hpp"
 #include "providers/analyses/describe.hpp"
 #include "providers/analyses/documents.hpp"
@@ -18,7 +20,7 @@
 namespace hondana::wallbounce {
 namespace {
 
-using steady = std::chrono::steady_clock;
+using steady = monotonic_clock;
 
 constexpr std::size_t looked_at_at_once = 500;
 constexpr std::size_t most_looked_at = 20'000;

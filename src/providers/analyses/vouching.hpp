@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/resource.hpp>
 
 #include "analyses/cache.hpp"
@@ -30,7 +31,7 @@ class vouching final : public validity {
       : of_(std::move(of)), news_(std::move(news)), then_(then), until_(until) {}
 
   [[nodiscard]] bool holds() const noexcept override {
-    if (std::chrono::steady_clock::now() >= until_ || news_->load() != then_.news) return false;
+    if (monotonic_clock::now() >= until_ || news_->load() != then_.news) return false;
     const auto there = of_.lock();
     return there && there->generation() == then_.generation;
   }

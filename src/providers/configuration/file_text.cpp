@@ -35,10 +35,12 @@ result<bool> read_once(const opened_file& from, std::string_view name, file_text
 result<file_text> read_text(const opened_file& from, std::string_view name) {
   file_text read;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    const auto begun = disk::wall_clock();
     const auto whole = read_once(from, name, read);
     if (!whole) return tl::unexpected(whole.error());
     if (!*whole) continue;
-    read.is_racy = is_racy(read.state, disk::wall_clock());
+    // As of before it was read: a thread may be held up after that for longer than a tick.
+    read.is_racy = is_racy(read.state, begun);
     if (!read.is_racy) return read;
     file_text again;
     const auto same = read_once(from, name, again);

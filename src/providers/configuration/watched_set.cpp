@@ -5,12 +5,14 @@
 #include <chrono>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "providers/configuration/address.hpp"
 
 namespace hondana::configuration {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr std::size_t most_attached = 10'000;
 

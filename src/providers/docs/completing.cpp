@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/completion.hpp>
 #include <hondana/uri.hpp>
 
@@ -102,8 +103,7 @@ result<complete_result> docs_provider::complete_sections(const scene& in, const 
   if (!found || !is_readable(request.who, (*found)->entry)) return complete_result();
   // People do not wait longer for what they type; it is rendered behind it, and there the next time.
   auto patient = static_cast<const call&>(request);
-  if ((*found)->type.rendered)
-    patient.deadline = std::min(patient.deadline, std::chrono::steady_clock::now() + longest_typing_wait);
+  if ((*found)->type.rendered) patient.deadline = std::min(patient.deadline, monotonic_clock::now() + longest_typing_wait);
   const auto text = library_->text_of(**found, patient);
   if (!text) return complete_result();  // there is nothing to offer of what cannot be read
   if (request.argument == "pages") {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "language/language.hpp"
 #include "providers/docs/describe.hpp"
 #include "providers/docs/naming.hpp"
@@ -89,7 +91,7 @@ result<std::shared_ptr<const scene>> docs_provider::refreshed(const call& by) {
 result<std::shared_ptr<const scene>> docs_provider::current(const call& by) {
   auto known = library_->latest();
   const bool is_told = watching_ && has_listener_ && watching_->is_complete();
-  if (known && (is_told || std::chrono::steady_clock::now() - library_->looked_at_last() < seen_lately)) return known;
+  if (known && (is_told || monotonic_clock::now() - library_->looked_at_last() < seen_lately)) return known;
   return refreshed(by);
 }
 

@@ -10,12 +10,14 @@
 #include <thread>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "work/signals_blocked.hpp"
 
 namespace hondana::docs {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr std::chrono::seconds farewell{1};
 /// After so many documents, or so long, what is known of them is told.
@@ -83,7 +85,7 @@ learner::learner(std::shared_ptr<library> of) : state_(std::make_shared<state>(s
 learner::~learner() {
   state_->stop.request_stop();
   std::unique_lock lock(state_->mutex);
-  state_->left.wait_for(lock, farewell, [this] { return !state_->is_running; });
+  monotonic_clock::wait_for(state_->left, lock, farewell, [this] { return !state_->is_running; });
 }
 
 std::function<void()> learner::waker() const {

@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "model/still_wanted.hpp"
 #include "providers/docs/naming.hpp"
 
 namespace hondana::docs {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr std::size_t most_kept = 64u << 20;
 
@@ -38,7 +40,7 @@ press_bounds bounds_for(const options& how) {
 failure why_withheld(failure why, const call& by) {
   const bool is_of_call = why.code == errc::cancelled || why.code == errc::overloaded || why.code == errc::content_changed ||
                           why.code == errc::resource_not_found || why.code == errc::source_unavailable ||
-                          (why.code == errc::timed_out && std::chrono::steady_clock::now() >= by.deadline);
+                          (why.code == errc::timed_out && monotonic_clock::now() >= by.deadline);
   if (is_of_call) return why;
   return withheld("its text, which would show them, cannot be had: " + why.public_text);
 }
@@ -122,11 +124,12 @@ result<void> library::read_rules() {
         return rules_problem_;
       }();
     } else {
+      const auto begun = disk::wall_clock();
       auto text = read_front(*file, rules::most_bytes + 1);
       if (!text) return tl::unexpected(std::move(text.error()));
       auto parsed = rules::parse(*text, std::string(rules_file_name));
       rules_state_ = file->state;
-      are_rules_racy_ = is_racy(file->state, disk::wall_clock());
+      are_rules_racy_ = is_racy(file->state, begun);
       if (parsed) {
         rules_ = std::make_shared<const rules>(std::move(*parsed));
       } else {

@@ -14,12 +14,14 @@
 #include <thread>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "work/signals_blocked.hpp"
 
 namespace hondana::docs {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr std::chrono::seconds last_wait{1};
 constexpr std::chrono::hours longest_wait{24};
@@ -154,7 +156,7 @@ press::press(const press_bounds& within) : state_(std::make_shared<state>(within
 press::~press() {
   state_->stop.request_stop();
   std::unique_lock lock(state_->mutex);
-  state_->changed.wait_for(lock, last_wait, [this] { return state_->workers == 0; });
+  monotonic_clock::wait_for(state_->changed, lock, last_wait, [this] { return state_->workers == 0; });
 }
 
 press::text press::print(order what, const call& by) {
@@ -179,7 +181,7 @@ press::text press::print(order what, const call& by) {
   ++mine->waiting;
   if (is_urgent) ++all.calls;
   const auto until = std::min(by.deadline, clock::now() + longest_wait);
-  all.changed.wait_until(lock, by.stop, until, [&] { return mine->outcome.has_value(); });
+  monotonic_clock::wait_until(all.changed, lock, by.stop, until, [&] { return mine->outcome.has_value(); });
   --mine->waiting;
   if (is_urgent) --all.calls;
   if (mine->outcome) return *mine->outcome;

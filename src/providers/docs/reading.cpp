@@ -282,6 +282,7 @@ result<std::shared_ptr<const prose>> read_prose(const opened_file& file, const a
 result<std::shared_ptr<const facts>> glance(const opened_file& file, const assignment& what, const options& with) {
   if (auto fits = check_size(file, with); !fits) return tl::unexpected(std::move(fits.error()));
   const bool is_whole = file.state.size <= glanced_whole;
+  const auto begun = disk::wall_clock();
   auto bytes = is_whole ? read_whole(file) : read_front(file, glanced_front);
   if (!bytes) return tl::unexpected(std::move(bytes.error()));
   if (!is_whole) {
@@ -294,7 +295,7 @@ result<std::shared_ptr<const facts>> glance(const opened_file& file, const assig
   look_into(*found, what, with);
   auto& about = found->about;
   about.state = file.state;
-  about.is_racy = is_racy(file.state, disk::wall_clock());
+  about.is_racy = is_racy(file.state, begun);
   if (!is_whole) {
     about.text_size.reset();
     about.replaced = 0;

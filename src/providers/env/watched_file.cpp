@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "json/utf8.hpp"
 #include "located/format.hpp"
 #include "model/still_wanted.hpp"
@@ -189,7 +191,7 @@ result<std::shared_ptr<const file_state>> watched_file::refreshed(const call& by
   if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
   std::unique_lock looking(looking_, std::defer_lock);
   // Longer than a day would overflow what the system's clock can wait for.
-  const auto until = std::min(by.deadline, std::chrono::steady_clock::now() + std::chrono::hours(24));
+  const auto until = std::min(by.deadline, monotonic_clock::now() + std::chrono::hours(24));
   if (!looking.try_lock_until(until))
     return fail(errc::timed_out, "The file " + slug_ + " is still being read. Ask again later.");
   auto before = latest();

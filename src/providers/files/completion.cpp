@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "disk/stamp.hpp"
@@ -22,7 +23,7 @@
 namespace hondana::files {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr std::size_t value_limit = 100;
 constexpr std::size_t compared_limit = 1'000;  // so many of the best fits are compared by how much they matter

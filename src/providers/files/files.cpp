@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "disk/stamp.hpp"
@@ -71,7 +72,7 @@ class surveyor final : public walk_listener {
   }
 
  private:
-  bool goes_on() const { return !by_.stop.stop_requested() && std::chrono::steady_clock::now() < by_.deadline; }
+  bool goes_on() const { return !by_.stop.stop_requested() && monotonic_clock::now() < by_.deadline; }
 
   const call& by_;
   const std::function<void(const survey_item&)>& each_;

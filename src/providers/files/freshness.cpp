@@ -5,10 +5,12 @@
 #include <chrono>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::files {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 // For how long one look at a file is trusted.
 constexpr std::chrono::milliseconds longest{20};

@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "disk/stamp.hpp"
 #include "model/still_wanted.hpp"
 #include "providers/files/indexer_state.hpp"
@@ -18,7 +20,7 @@
 namespace hondana::files {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr std::size_t small_walk = 5'000;
 constexpr std::chrono::milliseconds fresh_wait{50};
@@ -40,7 +42,7 @@ indexer::~indexer() {
   bool all_left = false;
   {
     std::unique_lock lock(state_->mutex);
-    all_left = state_->changed.wait_for(lock, longest_farewell, [this] { return state_->running == 0; });
+    all_left = monotonic_clock::wait_for(state_->changed, lock, longest_farewell, [this] { return state_->running == 0; });
   }
   if (all_left) return;
   const std::lock_guard lock(state_->log_mutex);
@@ -66,7 +68,8 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by) {
       s.changed.notify_all();
     }
     const auto failed = [&s] { return s.has_failed && !s.wanted && !s.growing; };
-    s.changed.wait_until(lock, by.stop, by.deadline, [&s, failed] { return s.growing || s.latest || failed(); });
+    monotonic_clock::wait_until(s.changed, lock, by.stop, by.deadline,
+                                [&s, failed] { return s.growing || s.latest || failed(); });
     if (s.latest) return s.latest;
     if (s.growing) return s.growing;
     if (failed()) {
@@ -87,7 +90,8 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by) {
   if ((s.wanted || s.growing || s.mends) && is_quick) {
     const auto walks = s.walks;
     const auto until = std::min(by.deadline, clock::now() + fresh_wait);
-    s.changed.wait_until(lock, by.stop, until, [&s, walks] { return !s.wanted && !s.growing && !s.mends && s.walks != walks; });
+    monotonic_clock::wait_until(s.changed, lock, by.stop, until,
+                                [&s, walks] { return !s.wanted && !s.growing && !s.mends && s.walks != walks; });
   }
   return s.latest;
 }
@@ -170,7 +174,7 @@ void indexer::await_descriptions(const std::vector<place>& places, const call& b
     if (s.urgent.size() < urgent_limit) s.urgent.push_back(one.in);
   }
   s.changed.notify_all();
-  s.changed.wait_until(lock, by.stop, std::min(by.deadline, clock::now() + description_wait), is_described);
+  monotonic_clock::wait_until(s.changed, lock, by.stop, std::min(by.deadline, clock::now() + description_wait), is_described);
 }
 
 health indexer::state_of_health() const {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "disk/stamp.hpp"
@@ -227,8 +228,8 @@ result<place_page> listing::page(const std::string& key, std::size_t limit, cons
     if (at.block < blocks_.size() && at.index == blocks_[at.block]->size()) at = {at.block + 1, 0};
     if (at.block == blocks_.size()) {
       if (is_whole()) return page;
-      const bool grew =
-          grew_.wait_until(lock, by.stop, until, [&] { return is_abandoned_ || at.block < blocks_.size() || is_whole(); });
+      const bool grew = monotonic_clock::wait_until(grew_, lock, by.stop, until,
+                                                    [&] { return is_abandoned_ || at.block < blocks_.size() || is_whole(); });
       if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
       if (is_abandoned_) {
         return fail(errc::source_unavailable, "The files could not be listed, since their walk failed. Ask again later.");
@@ -249,7 +250,8 @@ result<place_page> listing::page(const std::string& key, std::size_t limit, cons
 
 bool listing::await_whole(std::chrono::steady_clock::time_point until, const call& by) const {
   auto lock = lock_unless_whole();
-  return is_whole() || (grew_.wait_until(lock, by.stop, until, [&] { return is_abandoned_ || is_whole(); }) && is_whole());
+  return is_whole() ||
+         (monotonic_clock::wait_until(grew_, lock, by.stop, until, [&] { return is_abandoned_ || is_whole(); }) && is_whole());
 }
 
 std::optional<place> listing::find(std::string_view uri) const {

@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "disk/stamp.hpp"
 #include "providers/files/entry.hpp"
 #include "providers/files/gatherer.hpp"
@@ -76,12 +78,12 @@ void indexer::state::run_walks() {
       next_to_describe = 0;
       if (!is_whole_walk) {
         // What was to be mended is not known any more: everything is walked, after a rest.
-        changed.wait_for(lock, token, retry_pause, [] { return false; });
+        monotonic_clock::wait_for(changed, lock, token, retry_pause, [] { return false; });
         want_walk();
       }
     }
     is_walking = false;
-    last_end = std::chrono::steady_clock::now();
+    last_end = monotonic_clock::now();
     changed.notify_all();
   }
 }
@@ -96,11 +98,11 @@ void indexer::state::walk_once(std::unique_lock<std::mutex>& lock) {
   described_bytes = 0;
   changed.notify_all();
   const bool is_first = walks == 0;
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = monotonic_clock::now();
   lock.unlock();
   const auto newest_folder = walk_all(*fresh);
   fresh->finish();
-  const auto took = std::chrono::steady_clock::now() - begin;
+  const auto took = monotonic_clock::now() - begin;
   if (is_first || took > std::chrono::seconds(5)) {
     say("indexed " + std::to_string(fresh->size()) + " entries in " + seconds_text(took));
   }

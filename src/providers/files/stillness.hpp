@@ -6,6 +6,8 @@
 #include <atomic>
 #include <chrono>
 
+#include <hondana/clock.hpp>
+
 #include "watch/folders.hpp"
 
 namespace hondana::files {
@@ -18,7 +20,7 @@ namespace hondana::files {
 /// Threads: any; nothing waits.
 class stillness {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
 
   /// `bell`: an eventfd that is rung when a look is wanted.
   explicit stillness(int bell) noexcept : bell_(bell) {}

@@ -14,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "disk/network.hpp"
 #include "disk/stamp.hpp"
 #include "providers/files/watching_state.hpp"
@@ -94,7 +96,7 @@ void watching::state::follow(std::size_t which) {
 }
 
 void watching::state::follow_all() {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = monotonic_clock::now();
   for (std::size_t i = 0; i < roots.size(); ++i) follow(i);
   still.looked(now);
 }
@@ -113,7 +115,7 @@ watching::~watching() {
   state_->still.end();
   state_->listener = nullptr;
   state_->ring();
-  const bool has_left = state_->left.wait_for(lock, farewell, [this] { return !state_->is_running; });
+  const bool has_left = monotonic_clock::wait_for(state_->left, lock, farewell, [this] { return !state_->is_running; });
   lock.unlock();
   if (has_left) return;
   const std::lock_guard silencing(state_->log_mutex);

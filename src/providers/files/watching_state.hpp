@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 #include "providers/files/attached.hpp"
 #include "providers/files/errand.hpp"
 #include "providers/files/freshness.hpp"
@@ -66,7 +68,7 @@ struct watching::state : std::enable_shared_from_this<state> {
   attached watched;
   watch::settling<watch::place_in_tree, watch::place_hash> settling;
   std::chrono::steady_clock::time_point next_look = std::chrono::steady_clock::time_point::max();
-  std::chrono::steady_clock::time_point next_follow = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point next_follow = monotonic_clock::now();
 
   void say(const std::string& line) {
     const std::lock_guard lock(log_mutex);

@@ -14,12 +14,14 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 #include "providers/files/watching_state.hpp"
 
 namespace hondana::files {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 using happening = watch::happening;
 
 constexpr std::chrono::seconds longest_sleep{60};
@@ -61,7 +63,7 @@ clock::time_point watching::state::next_turn() const {
 void watching::state::turn() {
   std::array<pollfd, 2> sources{pollfd{bell, POLLIN, 0}, pollfd{folders ? folders->descriptor() : -1, POLLIN, 0}};
   const auto left_of = std::chrono::ceil<std::chrono::milliseconds>(next_turn() - clock::now()).count();
-  (void)::poll(sources.data(), sources.size(), static_cast<int>(std::max<std::int64_t>(left_of, 0)));
+  (void)::poll(sources.data(), sources.size(), monotonic_clock::poll_timeout(std::max<std::int64_t>(left_of, 0)));
   std::uint64_t rung = 0;
   (void)::eventfd_read(bell, &rung);
   constexpr int reads_a_turn = 16;

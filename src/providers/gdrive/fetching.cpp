@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "disk/spool.hpp"
 #include "providers/gdrive/naming.hpp"
 #include "providers/gdrive/scratch.hpp"
@@ -12,7 +14,7 @@
 namespace hondana::gdrive {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr std::string_view text_part = "text";
 constexpr std::string_view sheets_part = "sheets";

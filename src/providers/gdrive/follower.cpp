@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <exception>
 
+#include <hondana/clock.hpp>
+
 #include "providers/gdrive/fetching.hpp"
 #include "providers/gdrive/naming.hpp"
 #include "work/signals_blocked.hpp"
@@ -88,7 +90,7 @@ result<std::shared_ptr<const scene>> follower::ready(const call& by, std::chrono
   // Not beyond a day, which is more than what the system's clock can wait for.
   const auto until = std::min(by.deadline, clock::now() + std::min<std::chrono::milliseconds>(most, std::chrono::hours(24)));
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, by.stop, until, [this] { return is_ready_ || is_ended_ || has_left_; });
+  monotonic_clock::wait_until(changed_, lock, by.stop, until, [this] { return is_ready_ || is_ended_ || has_left_; });
   if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
   if (trouble_ && (!latest_ || latest_->files() == 0)) return tl::unexpected(*trouble_);
   if (latest_) return latest_;
@@ -339,7 +341,7 @@ void follower::run(const std::stop_token& stop) {
     bool is_due = false;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait_until(lock, stop, next, [this] { return is_stirred_ || !heard_.empty(); });
+      monotonic_clock::wait_until(changed_, lock, stop, next, [this] { return is_stirred_ || !heard_.empty(); });
       const auto now = clock::now();
       if (std::exchange(is_stirred_, false)) next = std::min(next, std::max(now, earliest));
       is_due = now >= next;

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/notice.hpp>
 #include <hondana/provider.hpp>
 
@@ -55,7 +56,7 @@ struct follower_options {
 /// found is on disk before it counts, so that whatever ends the process, the next one goes on where it was. Threads: any.
 class follower {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
 
   explicit follower(follower_options from);
   ~follower();

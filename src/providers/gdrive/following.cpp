@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "drive/query.hpp"
 #include "providers/gdrive/follower.hpp"
 
@@ -32,7 +34,7 @@ bool may_be_of_one(const drive::refusal& why) noexcept {
 }
 
 std::string time_since(std::chrono::steady_clock::time_point begun) {
-  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun);
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(monotonic_clock::now() - begun);
   return std::to_string(took.count()) + " ms";
 }
 

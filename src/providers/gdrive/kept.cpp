@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/value.hpp>
 
 #include "disk/private_file.hpp"
@@ -119,11 +120,11 @@ result<void> kept::begin(const std::stop_token& stop) {
   result<void> opened;
   for (int i = 0; i < attempts; ++i) {
     if (stop.stop_requested()) return fail(errc::cancelled, "The source was stopped.");
-    const auto begun = std::chrono::steady_clock::now();
+    const auto begun = monotonic_clock::now();
     opened = open(path_);
     if (opened) return opened;
     // What did not wait will not be better for asking again.
-    if (std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(500)) break;
+    if (monotonic_clock::now() - begun < std::chrono::milliseconds(500)) break;
   }
   if (log_)
     log_(opened.error().public_text + "; what is known of Drive is kept in memory this time (" + opened.error().private_text +

@@ -3,6 +3,7 @@
 #include <functional>
 #include <set>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "bytes/digest.hpp"
@@ -48,7 +49,7 @@ tl::unexpected<failure> told(drive::refusal why, bool is_for_index) {
 }
 
 void wait_at_most(drive::errand& how, std::chrono::seconds patience) {
-  const auto soon = std::chrono::steady_clock::now() + patience;
+  const auto soon = monotonic_clock::now() + patience;
   how.until = how.until ? std::min(*how.until, soon) : soon;
 }
 

@@ -7,6 +7,8 @@
 #include <new>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "providers/git/contents.hpp"
 #include "providers/git/opening.hpp"
 
@@ -163,7 +165,7 @@ void repository::give_back(opened what) noexcept {
 }
 
 void repository::retire_those_of(std::size_t generation) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = monotonic_clock::now();
   std::vector<opened> retired;  // closed without the lock
   retired.reserve(most_idle);
   const std::lock_guard lock(mutex_);

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "bytes/digest.hpp"
 #include "model/still_wanted.hpp"
 #include "providers/logs/journal_entry.hpp"
@@ -63,7 +65,7 @@ class journal final : public records::log {
     for (std::size_t count = 0; count < newest && by_.previous(in->get()) > 0; ++count) {
       if (count % entries_between_looks == 0) {
         if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
-        if (std::chrono::steady_clock::now() >= most.deadline) break;
+        if (monotonic_clock::now() >= most.deadline) break;
       }
       add_fields(by_, in->get(), name, with_.redact, out);
     }
@@ -141,8 +143,7 @@ result<records::walk_end> journal::walk(std::optional<instant> since, std::optio
   for (std::size_t count = 0;; ++count) {
     if (count % entries_between_looks == 0) {
       if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
-      if (std::chrono::steady_clock::now() >= most.deadline || scanned >= most.scanned_bytes)
-        return records::walk_end{.is_whole = false};
+      if (monotonic_clock::now() >= most.deadline || scanned >= most.scanned_bytes) return records::walk_end{.is_whole = false};
     }
     const int code = by_.next(in->get());
     if (code < 0) return tl::unexpected(journal_failure("read", code));

@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "bytes/digest.hpp"
 #include "json/base64.hpp"
 #include "json/utf8.hpp"
@@ -26,7 +28,7 @@ constexpr std::size_t most_held = std::size_t{8} << 20;
 /// Entries that are too old, one after the other, until it is believed that all others are.
 constexpr std::size_t most_too_old = 64;
 
-using steady = std::chrono::steady_clock;
+using steady = monotonic_clock;
 
 std::string size_text(std::uint64_t bytes) {
   return bytes >= (1u << 20) ? std::to_string(bytes >> 20) + " MiB" : std::to_string(bytes >> 10) + " KiB";

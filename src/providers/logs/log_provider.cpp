@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "bytes/digest.hpp"
 #include "model/still_wanted.hpp"
 #include "providers/logs/completing.hpp"
@@ -144,7 +146,7 @@ result<address> log_provider::find(const std::string& uri) const {
 
 records::budget log_provider::budget_for(const call& by, std::uint64_t max_bytes) const {
   records::budget most;
-  most.deadline = std::chrono::steady_clock::now() + options_.time;
+  most.deadline = monotonic_clock::now() + options_.time;
   if (by.deadline != std::chrono::steady_clock::time_point::max())
     most.deadline = std::min(most.deadline, by.deadline - time_to_answer);
   most.scanned_bytes = options_.scanned_bytes;
@@ -282,7 +284,7 @@ result<complete_result> log_provider::complete(const complete_request& request) 
       what.lines = lines;
       auto most = budget_for(request, most_answer_bytes);
       constexpr std::chrono::milliseconds enough{300};
-      most.deadline = std::min(most.deadline, std::chrono::steady_clock::now() + enough);
+      most.deadline = std::min(most.deadline, monotonic_clock::now() + enough);
       return options_.of->read(what, most, request);
     };
   if (may_read)

@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "bytes/digest.hpp"
 #include "providers/logs/moment.hpp"
 #include "providers/logs/summary_text.hpp"
@@ -19,7 +21,7 @@
 namespace hondana::logs {
 namespace {
 
-using steady = std::chrono::steady_clock;
+using steady = monotonic_clock;
 
 constexpr std::chrono::seconds farewell{1};
 constexpr std::chrono::seconds between_looks{2};
@@ -36,7 +38,7 @@ class turn_behind {
   explicit turn_behind(const std::stop_token& stop) {
     constexpr std::chrono::seconds patience{10};
     std::unique_lock lock(mutex());
-    is_mine_ = freed().wait_for(lock, stop, patience, [] { return !is_taken(); });
+    is_mine_ = monotonic_clock::wait_for(freed(), lock, stop, patience, [] { return !is_taken(); });
     if (is_mine_) is_taken() = true;
   }
   ~turn_behind() {
@@ -152,11 +154,12 @@ void summaries::state::run() {
   while (!stop.stop_requested()) {
     const auto when = next_time();
     if (!when) {
-      if (!news.wait_for(lock, stop.get_token(), idle_time, [this] { return next_time().has_value(); })) break;
+      if (!monotonic_clock::wait_for(news, lock, stop.get_token(), idle_time, [this] { return next_time().has_value(); }))
+        break;
       continue;
     }
     if (*when > steady::now()) {
-      news.wait_until(lock, stop.get_token(), *when, [this, &when] {
+      monotonic_clock::wait_until(news, lock, stop.get_token(), *when, [this, &when] {
         const auto other = next_time();
         return !other || *other < *when;
       });
@@ -207,7 +210,7 @@ summaries::~summaries() {
   state_->stop.request_stop();
   std::unique_lock lock(state_->mutex);
   state_->news.notify_all();
-  state_->news.wait_for(lock, farewell, [this] { return !state_->is_running; });
+  monotonic_clock::wait_for(state_->news, lock, farewell, [this] { return !state_->is_running; });
 }
 
 result<std::shared_ptr<const summary>> summaries::get(const call& by) {

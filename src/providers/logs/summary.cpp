@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "model/still_wanted.hpp"
 #include "providers/logs/moment.hpp"
 #include "providers/logs/unusual.hpp"
@@ -100,7 +102,7 @@ class summarising {
     out_.begin = std::min(what_.since.value_or(out_.end - look_back), out_.end);
     width_ = slice_width(out_.end - out_.begin);
     // Of a log that says more than can be gone through, the newest part is to be whole.
-    const auto time = std::chrono::duration<double>(what_.most.deadline - std::chrono::steady_clock::now()).count();
+    const auto time = std::chrono::duration<double>(what_.most.deadline - monotonic_clock::now()).count();
     const auto budget =
         std::min(static_cast<double>(what_.most.scanned_bytes), std::max(time, 0.0) * bytes_gone_through_a_second);
     while (width_ > minute && newest.bytes_a_second * (static_cast<double>(width_) / second) > budget / least_slices)
@@ -139,7 +141,7 @@ class summarising {
     auto one = std::make_shared<slice>();
     one->begin = begin;
     one->end = end;
-    if (scanned_ >= what_.most.scanned_bytes || std::chrono::steady_clock::now() >= what_.most.deadline) return one;
+    if (scanned_ >= what_.most.scanned_bytes || monotonic_clock::now() >= what_.most.deadline) return one;
     auto most = what_.most;
     most.scanned_bytes -= scanned_;
     const bool is_last = end >= out_.end;
@@ -226,14 +228,14 @@ instant slice_width(instant window) noexcept {
 std::shared_ptr<const slice> kept_slices::find(instant begin, instant end) const {
   const std::lock_guard lock(mutex_);
   const auto found = all_.find({begin, end});
-  if (found == all_.end() || std::chrono::steady_clock::now() - found->second.since > longest) return nullptr;
+  if (found == all_.end() || monotonic_clock::now() - found->second.since > longest) return nullptr;
   return found->second.what;
 }
 
 void kept_slices::keep(std::shared_ptr<const slice> one) {
   const std::lock_guard lock(mutex_);
   const std::pair key(one->begin, one->end);
-  all_[key] = {std::move(one), std::chrono::steady_clock::now()};
+  all_[key] = {std::move(one), monotonic_clock::now()};
   // Windows move on: the oldest goes first.
   if (all_.size() > most) all_.erase(all_.begin());
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <hondana/client_types.hpp>
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 #include <hondana/resource.hpp>
 #include <hondana/skill.hpp>
@@ -28,7 +29,7 @@ inline constexpr std::size_t most_list_bytes = 64u << 20;
 
 /// What lists that are kept together may still take. Threads: one.
 struct allowance {
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
   std::size_t bytes = most_list_bytes;
   clock::time_point until = clock::time_point::max();
 };

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "providers/mcp/foreign.hpp"
@@ -40,7 +41,7 @@ std::vector<T> page_of(const std::vector<T>& all, const std::string& after, std:
 
 call_options how(const call& by, const mount_options& of) {
   call_options made;
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(by.deadline - std::chrono::steady_clock::now());
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(by.deadline - monotonic_clock::now());
   made.time = std::clamp(left, std::chrono::milliseconds(1), of.timeout);
   made.stop = by.stop;
   made.trace = by.trace;

@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <chrono>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::mcp {
 
 /// At once, and after that never for more than a tenth of the time; ever more seldom while it says so though nothing has
 /// changed, as servers do that say it whenever they are asked. Threads: one at a time.
 class pacing {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
 
   /// They have been asked for, which took so long. `is_news`: unless it said that they had changed, and they had not.
   void asked(clock::time_point now, clock::duration took, bool is_news) {

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "disk/spool.hpp"
 #include "providers/mcp/foreign.hpp"
 #include "providers/mcp/mcp_provider.hpp"
@@ -33,7 +35,7 @@ class receiver {
     total_ += bytes.size();
     if (total_ > most_) return tl::unexpected(too_large(request_.asked_uri, most_));
     if (item >= most_items) return fail(errc::broken_protocol, "it sent more than " + std::to_string(most_items) + " contents");
-    if (std::chrono::steady_clock::now() > request_.deadline) return tl::unexpected(late(name_));
+    if (monotonic_clock::now() > request_.deadline) return tl::unexpected(late(name_));
     while (spools_.size() <= item) spools_.emplace_back();
     return spools_[item].append(bytes);
   }

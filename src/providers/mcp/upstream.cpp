@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include <hondana/clock.hpp>
+
 #include "providers/mcp/foreign.hpp"
 #include "providers/mcp/settings.hpp"
 
@@ -93,15 +95,15 @@ result<std::shared_ptr<client>> upstream::reach(const call& by) {
     return tl::unexpected(std::move(why));
   }
   const auto attempts = attempts_;
-  (void)changed_.wait_until(lock, by.stop, std::min(by.deadline, now + options_.timeout),
-                            [&] { return client_ != nullptr || attempts_ != attempts; });
+  (void)monotonic_clock::wait_until(changed_, lock, by.stop, std::min(by.deadline, now + options_.timeout),
+                                    [&] { return client_ != nullptr || attempts_ != attempts; });
   if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
   if (!client_ && trouble_) return tl::unexpected(*trouble_);
   if (!client_)
     return fail(errc::timed_out, "The mounted server \"" + options_.name + "\" cannot be reached yet. Ask again later.");
   // Only its lists tell how it spells its URIs.
-  (void)changed_.wait_until(lock, by.stop, std::min(by.deadline, clock::now() + options_.list_wait),
-                            [&] { return gathers_ != 0; });
+  (void)monotonic_clock::wait_until(changed_, lock, by.stop, std::min(by.deadline, clock::now() + options_.list_wait),
+                                    [&] { return gathers_ != 0; });
   return client_;
 }
 
@@ -123,8 +125,8 @@ std::shared_ptr<const shelf> upstream::lists(const call& by) {
     happened();
     const auto gathers = gathers_;
     const auto attempts = attempts_;
-    (void)changed_.wait_until(lock, by.stop, std::min(by.deadline, now + options_.list_wait),
-                              [&] { return gathers_ != gathers || (attempts_ != attempts && !client_); });
+    (void)monotonic_clock::wait_until(changed_, lock, by.stop, std::min(by.deadline, now + options_.list_wait),
+                                      [&] { return gathers_ != gathers || (attempts_ != attempts && !client_); });
   }
   owes_lists_ = owes_lists_ || !shelf_;
   return shelf_;

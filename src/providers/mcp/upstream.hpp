@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <hondana/client.hpp>
+#include <hondana/clock.hpp>
 #include <hondana/mcp.hpp>
 #include <hondana/provider.hpp>
 
@@ -65,7 +66,7 @@ class upstream {
   [[nodiscard]] hondana::health health() const;
 
  private:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
   enum class job { none, connect, gather, subscribe };
 
   void run(const std::stop_token& stop);

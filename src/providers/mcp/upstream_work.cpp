@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include <hondana/clock.hpp>
+
 #include "providers/mcp/foreign.hpp"
 #include "providers/mcp/gathering.hpp"
 #include "providers/mcp/upstream.hpp"
@@ -85,7 +87,7 @@ void upstream::run(const std::stop_token& stop) {
       const auto seen = events_;
       const auto next_gather = is_stale_ ? pacing_.next() : next_look();
       const auto until = pauses(now) ? retry_at_ : std::min(next_gather, now + long_time);
-      (void)changed_.wait_until(lock, stop, until, [&] { return events_ != seen; });
+      (void)monotonic_clock::wait_until(changed_, lock, stop, until, [&] { return events_ != seen; });
       continue;
     }
     lock.unlock();

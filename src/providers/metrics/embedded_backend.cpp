@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <hondana/clock.hpp>
+
 #include "providers/metrics/moment.hpp"
 
 namespace hondana::metrics {
@@ -116,12 +118,13 @@ result<std::shared_ptr<embedded_backend::open_store>> embedded_backend::opened(c
   }
   if (starts) start();
   std::unique_lock lock(mutex_);
-  const auto until = std::min(by.deadline, std::chrono::steady_clock::now() + std::chrono::minutes(1));
-  const bool is_done = news_.wait_until(lock, by.stop, until, [&] { return open_ || problem_ || has_stopped_; });
+  const auto until = std::min(by.deadline, monotonic_clock::now() + std::chrono::minutes(1));
+  const bool is_done =
+      monotonic_clock::wait_until(news_, lock, by.stop, until, [&] { return open_ || problem_ || has_stopped_; });
   // Who asks what has only just been started is better answered a moment later than with nothing.
   if (open_ && !how_.is_still)
-    news_.wait_until(lock, by.stop, std::min(until, open_->since + for_first_scrapes),
-                     [&] { return heard_.size() >= places_ || has_stopped_ || !open_; });
+    monotonic_clock::wait_until(news_, lock, by.stop, std::min(until, open_->since + for_first_scrapes),
+                                [&] { return heard_.size() >= places_ || has_stopped_ || !open_; });
   if (open_) return open_;
   if (has_stopped_) return fail(errc::source_unavailable, "The source is being shut down.");
   if (problem_) return tl::unexpected(*problem_);

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 #include "providers/metrics/backend.hpp"
 #include "samples/store.hpp"
 #include "scraping/scraper.hpp"
@@ -67,7 +69,7 @@ class embedded_backend final : public backend {
   struct open_store {
     std::shared_ptr<samples::store> kept;
     std::unique_ptr<scraping::scraper> scraper;
-    std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point since = monotonic_clock::now();
   };
   void turn();
   void open();

@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "charts/chart.hpp"
 #include "providers/metrics/completing.hpp"
 #include "providers/metrics/describe.hpp"
@@ -92,7 +94,7 @@ call metrics_provider::bounded(const call& by) const {
   auto out = by;
   constexpr std::chrono::milliseconds to_answer{200};
   if (out.deadline != std::chrono::steady_clock::time_point::max()) out.deadline -= to_answer;
-  out.deadline = std::min(out.deadline, std::chrono::steady_clock::now() + options_.most.time);
+  out.deadline = std::min(out.deadline, monotonic_clock::now() + options_.most.time);
   return out;
 }
 

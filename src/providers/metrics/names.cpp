@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "providers/metrics/address.hpp"
 
 namespace hondana::metrics {
@@ -43,7 +45,7 @@ result<std::shared_ptr<const named_metrics>> names::ask(const call& by) const {
 
 std::shared_ptr<const named_metrics> names::kept() const {
   const std::lock_guard lock(mutex_);
-  return until_ && std::chrono::steady_clock::now() < *until_ ? last_ : nullptr;
+  return until_ && monotonic_clock::now() < *until_ ? last_ : nullptr;
 }
 
 bool names::wait_for_turn(std::unique_lock<std::timed_mutex>& turn, const call& by) const {
@@ -67,7 +69,7 @@ result<std::shared_ptr<const named_metrics>> names::get(const call& by) {
   bool is_changed = false;
   {
     const std::lock_guard lock(mutex_);
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = monotonic_clock::now();
     if (!made) {
       if (!last_) return made;
       // Not each of many callers has to find out by itself that it does not answer.

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "work/signals_blocked.hpp"
 
 namespace hondana::metrics {
@@ -56,11 +58,11 @@ void following::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
     // The interval may be found out, or change, meanwhile.
-    const auto begun = std::chrono::steady_clock::now();
+    const auto begun = monotonic_clock::now();
     for (std::chrono::milliseconds left{shortest_pause}; left.count() > 0 && !stop.stop_requested();) {
-      changed_.wait_for(lock, stop, std::min(left, longest_wait), [] { return false; });
+      monotonic_clock::wait_for(changed_, lock, stop, std::min(left, longest_wait), [] { return false; });
       const auto pause = std::chrono::milliseconds(std::max<series::duration>(every_(), shortest_pause.count()));
-      left = std::chrono::ceil<std::chrono::milliseconds>(begun + pause - std::chrono::steady_clock::now());
+      left = std::chrono::ceil<std::chrono::milliseconds>(begun + pause - monotonic_clock::now());
     }
     if (stop.stop_requested() || !told_) return;
     const auto told = told_;

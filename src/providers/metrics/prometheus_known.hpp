@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 
@@ -32,7 +33,7 @@ class prometheus_known {
   [[nodiscard]] std::string version() const;
 
  private:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
 
   [[nodiscard]] result<std::shared_ptr<const prometheus_names>> asked_names(const call& by);
   [[nodiscard]] std::optional<series::duration> told_interval(const call& by) const;

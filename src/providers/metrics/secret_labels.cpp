@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <hondana/clock.hpp>
+
 #include "providers/metrics/masked.hpp"
 #include "providers/metrics/promql_labels.hpp"
 
@@ -16,7 +18,7 @@ constexpr std::size_t most_remembered = 1000;
 
 result<bool> secret_labels::has_secrets(const std::string& metric, const std::string& label, const call& by) {
   if (tells_secret(label)) return true;
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = monotonic_clock::now();
   const std::pair key(metric, label);
   {
     const std::lock_guard lock(mutex_);
@@ -46,7 +48,7 @@ result<void> secret_labels::check(const std::string& metric, const std::vector<s
 }
 
 result<bool> secret_labels::is_there(const std::string& label, const call& by) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = monotonic_clock::now();
   {
     const std::lock_guard lock(mutex_);
     if (names_.until > now) return names_.all.contains(label);

@@ -6,6 +6,8 @@
 #include <exception>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "work/signals_blocked.hpp"
 
 namespace hondana::metrics {
@@ -48,7 +50,7 @@ result<std::shared_ptr<const summary>> summaries::get(const call& by) {
   want();
   std::unique_lock lock(mutex_);
   const auto until = std::min(by.deadline, clock::now() + std::chrono::minutes(1));
-  news_.wait_until(lock, by.stop, until, [&] { return rounds_ != before; });
+  monotonic_clock::wait_until(news_, lock, by.stop, until, [&] { return rounds_ != before; });
   if (by.stop.stop_requested()) return fail(errc::cancelled, "The summary is not wanted any more.");
   if (rounds_ == before) {
     if (last_) return last_;
@@ -69,7 +71,7 @@ void summaries::run(const std::stop_token& stop) {
       std::unique_lock lock(mutex_);
       if (!news_.wait(lock, stop, [&] { return is_wanted_; })) return;
       // Nothing ends this wait before its time but the end of the source.
-      if (made_) news_.wait_until(lock, stop, next(), [] { return false; });
+      if (made_) monotonic_clock::wait_until(news_, lock, stop, next(), [] { return false; });
       if (stop.stop_requested()) return;
       is_wanted_ = false;
     }

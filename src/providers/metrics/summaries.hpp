@@ -11,6 +11,7 @@
 #include <stop_token>
 #include <thread>
 
+#include <hondana/clock.hpp>
 #include <hondana/provider.hpp>
 
 #include "providers/metrics/backend.hpp"
@@ -43,7 +44,7 @@ class summaries {
   [[nodiscard]] std::shared_ptr<const summary> last() const;
 
  private:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
   void run(const std::stop_token& stop);
   /// When another round may be made, after one that was. Holding the lock.
   [[nodiscard]] clock::time_point next() const;

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "exposition/writer.hpp"
@@ -29,7 +30,7 @@ bool is_weightier(const finding& a, const finding& b) {
   return a.weight != b.weight ? a.weight > b.weight : std::tie(a.metric, a.text) < std::tie(b.metric, b.text);
 }
 
-bool is_late(const call& by) { return by.stop.stop_requested() || std::chrono::steady_clock::now() >= by.deadline; }
+bool is_late(const call& by) { return by.stop.stop_requested() || monotonic_clock::now() >= by.deadline; }
 
 std::string counted(std::size_t count, const char* what) {
   return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
@@ -240,7 +241,7 @@ bool surveyor::look_at_metrics(const std::vector<metric>& all, series::instant n
 }
 
 result<summary> surveyor::look(series::instant now, call by) {
-  by.deadline = std::min(by.deadline, std::chrono::steady_clock::now() + how_.time);
+  by.deadline = std::min(by.deadline, monotonic_clock::now() + how_.time);
   summary out;
   out.source = how_.source;
   out.at = now;

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 #include "secrets/redactor.hpp"
 #include "work/signals_blocked.hpp"
 
@@ -178,7 +180,7 @@ bool watcher::look_safely(item& one, const std::stop_token& stop) {
 bool watcher::look(item& one, const std::stop_token& stop) {
   call by;
   by.who.identity = "hondana";
-  by.deadline = std::chrono::steady_clock::now() + options_.most.time;
+  by.deadline = monotonic_clock::now() + options_.most.time;
   by.stop = stop;
   if (one.at.of == place::metric || one.at.of == place::query) {
     // What lies between two moments that stand still does not change.

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "bytes/sha256.hpp"
@@ -119,7 +120,7 @@ bool folder_skills::is_there(const collection& known, const std::string& uri) co
 
 bool folder_skills::is_as_known(const collection& known, const resource& entry) const {
   const auto* path = known.path_of(entry.uri);
-  if (path == nullptr) return std::chrono::steady_clock::now() - shelf_->looked_at_last() < told_lately;
+  if (path == nullptr) return monotonic_clock::now() - shelf_->looked_at_last() < told_lately;
   const auto file = shelf_->open_file(*path);
   return file && shelf_->digest_of(*path, file->state) == entry.version;
 }

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "bytes/sha256.hpp"
 #include "frontmatter/frontmatter.hpp"
 #include "model/still_wanted.hpp"
@@ -16,7 +18,7 @@
 namespace hondana::skills {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 std::string_view first_name(std::string_view path) noexcept { return path.substr(0, path.find('/')); }
 
@@ -160,6 +162,7 @@ result<std::shared_ptr<const looked_at>> shelf::read_through(const found_file& f
   }
   auto opened = open_file(file.path);
   if (!opened) return tl::unexpected(std::move(opened.error()));
+  const auto begun = disk::wall_clock();
   auto read = look_at(*opened, file.path, by);
   if (!read) return tl::unexpected(std::move(read.error()));
   struct stat after{};
@@ -167,7 +170,7 @@ result<std::shared_ptr<const looked_at>> shelf::read_through(const found_file& f
   auto shared = std::make_shared<const looked_at>(std::move(*read));
   // What changed while it was read, or may change without a trace, is read again by the next who asks.
   const std::lock_guard lock(mutex_);
-  records_.insert_or_assign(file.path, record{opened->state, shared, !is_same || is_racy(opened->state, disk::wall_clock())});
+  records_.insert_or_assign(file.path, record{opened->state, shared, !is_same || is_racy(opened->state, begun)});
   return std::shared_ptr<const looked_at>(std::move(shared));
 }
 

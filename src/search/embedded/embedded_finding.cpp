@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "search/bm25.hpp"
 #include "search/embedded/columns.hpp"
 #include "search/embedded/embedded_state.hpp"
@@ -226,7 +228,7 @@ class embedded_state_of_index final : public state_of_index {
 
   [[nodiscard]] result<std::uint64_t> having(const wanted_word& word) const {
     auto& knows = *by_->knows;
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = monotonic_clock::now();
     const std::pair key(word.text, word.is_prefix);
     {
       const std::lock_guard lock(knows.mutex);

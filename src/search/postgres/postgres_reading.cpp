@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "search/postgres/postgres_state.hpp"
 
 namespace hondana::search {
@@ -38,7 +40,7 @@ result<postgres_connection> postgres_store::connect_reader() const { return conn
 result<postgres_connection> postgres_store::take_reader() const {
   {
     std::unique_lock lock(mutex_);
-    if (!given_back_.wait_for(lock, patience, [this] { return used_ < most_readers; }))
+    if (!monotonic_clock::wait_for(given_back_, lock, patience, [this] { return used_ < most_readers; }))
       return fail(errc::source_unavailable, "too many searches are running in " + place_.name + "; ask again later");
     ++used_;
     if (!idle_.empty()) {

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 #include "transport/child/messages.hpp"
 #include "transport/child/outbox.hpp"
 #include "transport/child/program.hpp"
@@ -25,7 +27,7 @@
 namespace hondana::transport {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds time_to_take{500};
@@ -183,7 +185,7 @@ class child_channel final : public channel::channel {
                                    {running_.ending(), POLLIN, 0},
                                    {running_.launcher_ending(), 0, 0}}};
     const int most = patience == milliseconds::max() ? -1 : static_cast<int>(patience.count());
-    if (::poll(watched.data(), watched.size(), most) < 0) return;
+    if (::poll(watched.data(), watched.size(), monotonic_clock::poll_timeout(most)) < 0) return;
     if (watched[0].revents != 0) drain_wake();
     if (watched[3].revents != 0) write_some();
     if (watched[2].revents != 0) running_.read_problems();

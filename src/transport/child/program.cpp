@@ -15,12 +15,14 @@
 #include <csignal>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 #include "transport/child/environment.hpp"
 
 namespace hondana::transport::child {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 /// How often it is looked whether a process has ended, where the kernel gives no handle of it.
 constexpr std::chrono::milliseconds without_handle{10};
@@ -195,7 +197,7 @@ std::optional<std::string> program::ended(clock::time_point until) {
     left = std::min(left, std::chrono::milliseconds(std::chrono::minutes(1)));
     if (!handle_.is_open()) left = std::min(left, without_handle);
     pollfd watched{handle_.get(), POLLIN, 0};
-    ::poll(&watched, 1, static_cast<int>(left.count()));
+    ::poll(&watched, 1, monotonic_clock::poll_timeout(left.count()));
   }
 }
 

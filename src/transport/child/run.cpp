@@ -11,6 +11,8 @@
 #include <csignal>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::transport::child {
 namespace {
 
@@ -140,7 +142,7 @@ bool run::leave_until(clock::time_point until) {
     const auto left = std::chrono::duration_cast<milliseconds>(until - clock::now()).count();
     if (!now_.output.is_open() || left <= 0) return now_.ended(until).has_value();
     std::array<pollfd, 3> watched{{{output(), POLLIN, 0}, {problems(), POLLIN, 0}, {ending(), POLLIN, 0}}};
-    if (::poll(watched.data(), watched.size(), static_cast<int>(left)) < 0) continue;
+    if (::poll(watched.data(), watched.size(), monotonic_clock::poll_timeout(left)) < 0) continue;
     if (watched[1].revents != 0) read_problems();
     if (watched[2].revents != 0) return now_.ended(until).has_value();
     if (watched[0].revents != 0 && !read()) now_.output = {};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <hondana/client_target.hpp>
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 
 #include "transport/child/problem_lines.hpp"
@@ -20,7 +21,7 @@ namespace hondana::transport::child {
 /// Threads: one at a time.
 class run {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
 
   /// `of` and `log` outlive it; `log` may be empty.
   run(const child_target& of, program first, const std::function<void(std::string_view)>& log);

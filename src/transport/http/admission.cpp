@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::transport::http {
 
 admission::admission(caps limits) : caps_(limits) {}
@@ -35,7 +37,7 @@ std::size_t admission::open() const {
 
 bool admission::wait_until_empty(std::chrono::steady_clock::time_point until) {
   std::unique_lock lock(counts_->mutex);
-  return counts_->left.wait_until(lock, until, [this] { return counts_->open == 0; });
+  return monotonic_clock::wait_until(counts_->left, lock, until, [this] { return counts_->open == 0; });
 }
 
 }  // namespace hondana::transport::http

@@ -12,6 +12,7 @@
 
 #include <tl/expected.hpp>
 
+#include <hondana/clock.hpp>
 #include <hondana/resource.hpp>
 
 #include "json/buffer.hpp"
@@ -93,7 +94,7 @@ class dialogue_host {
 /// closes when `has_ended()`.
 class dialogue {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
   using ticket = dialogue_host::ticket;
 
   /// `at`: where the connection arrived. `bodies` (of unfinished messages) and `unsent` (of answers) are shared with

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 #include "disk/handle.hpp"
 #include "figures/registry.hpp"
 #include "reactor/reactor.hpp"
@@ -172,7 +174,7 @@ void service::state::sweep_later() {
 void service::state::sweep() {
   if (draining) return;
   sweep_later();  // also when what follows throws
-  loops.front()->kept->expire(std::chrono::steady_clock::now());
+  loops.front()->kept->expire(monotonic_clock::now());
 }
 
 result<void> service::state::load_certificates() {
@@ -277,7 +279,7 @@ std::size_t service::sessions() const { return state_->loops.front()->kept->size
 void service::drain(std::chrono::milliseconds limit) {
   auto& with = *state_;
   if (with.threads.empty()) return;
-  const auto until = std::chrono::steady_clock::now() + limit;
+  const auto until = monotonic_clock::now() + limit;
   with.about->begin_to_stop();
   std::promise<void> refused;
   with.loops.front()->io.post([&with, &refused] {
@@ -303,7 +305,7 @@ void service::drain(std::chrono::milliseconds limit) {
   });
   for (auto& one : with.threads) one.join();
   with.threads.clear();
-  if (with.callers->pool) with.callers->pool->close(std::chrono::steady_clock::now());
+  if (with.callers->pool) with.callers->pool->close(monotonic_clock::now());
 }
 
 }  // namespace hondana::transport::http

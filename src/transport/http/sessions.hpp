@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 
@@ -26,7 +27,7 @@ namespace hondana::transport::http {
 /// Threads: any.
 class sessions {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
 
   explicit sessions(const limits& with);
 

@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/failed_transfer.hpp"
 #include "transport/http_calls/header_lines.hpp"
@@ -124,8 +126,8 @@ result<void> guarded_request::wait_for(CURLM* multi, const std::string& url) {
     const auto end = (under_.is_for_each_wait ? last_sign_ : begin_) + under_.time;
     const auto rest = std::chrono::ceil<std::chrono::milliseconds>(end - clock::now());
     if (rest.count() <= 0) return cannot(errc::timed_out, url, "no end within " + std::to_string(under_.time.count()) + " ms");
-    curl().multi_poll(multi, nullptr, 0, static_cast<int>(std::min<std::chrono::milliseconds::rep>(rest.count(), 60'000)),
-                      nullptr);
+    curl().multi_poll(multi, nullptr, 0,
+                      monotonic_clock::poll_timeout(std::min<std::chrono::milliseconds::rep>(rest.count(), 60'000)), nullptr);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 #include <optional>
 #include <stop_token>
@@ -21,7 +22,7 @@ namespace hondana::transport::http_calls {
 /// blocks.
 class guarded_request {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
 
   struct rules {
     const char* doing = "fetch";    ///< For errors: "cannot fetch URL: …".

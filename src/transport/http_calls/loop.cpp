@@ -5,6 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "work/signals_blocked.hpp"
 
 namespace hondana::transport::http_calls {
@@ -91,7 +93,7 @@ void loop::run() {
     int running = 0;
     curl().multi_perform(multi_, &running);
     tell_of_ends();
-    curl().multi_poll(multi_, nullptr, 0, pause(), nullptr);
+    curl().multi_poll(multi_, nullptr, 0, monotonic_clock::poll_timeout(pause()), nullptr);
   }
   timers_.clear();
   while (!transfers_.empty()) remove(transfers_.begin()->first);

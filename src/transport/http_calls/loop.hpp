@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 #include <map>
 #include <memory>
@@ -33,7 +34,7 @@ class transfer_end {
 class loop {
  public:
   using task = std::function<void()>;
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
   using timer = std::pair<clock::time_point, std::uint64_t>;
 
   /// Errors: source_unavailable when libcurl or a thread cannot be had.

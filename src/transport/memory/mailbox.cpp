@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::transport {
 
 struct mailbox::followed final : rpc::follower {
@@ -38,8 +40,8 @@ void mailbox::follow(std::shared_ptr<rpc::message_source> from) {
 std::shared_ptr<rpc::body> mailbox::take(std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    const bool is_any =
-        arrived_.wait_until(lock, deadline, [this] { return is_closed_ || !messages_.empty() || ready() != nullptr; });
+    const bool is_any = monotonic_clock::wait_until(arrived_, lock, deadline,
+                                                    [this] { return is_closed_ || !messages_.empty() || ready() != nullptr; });
     if (!is_any || is_closed_) return nullptr;
     if (!messages_.empty()) {
       auto next = std::move(messages_.front());

@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "channel/routed_intake.hpp"
 #include "rpc/blocking_pull.hpp"
 #include "server/core.hpp"
@@ -70,7 +72,7 @@ class memory_channel final : public hondana::channel::channel {
     std::string piece;
     for (bool more = true; more && !why;) {
       piece.clear();
-      const auto got = rpc::pull_until(message, piece, std::chrono::steady_clock::now() + piece_time);
+      const auto got = rpc::pull_until(message, piece, monotonic_clock::now() + piece_time);
       if (!got) {
         why = got.error();
         break;

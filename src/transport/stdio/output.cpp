@@ -12,6 +12,8 @@
 #include <csignal>
 #include <cstring>
 
+#include <hondana/clock.hpp>
+
 #include "figures/traffic.hpp"
 
 namespace hondana::transport::stdio {
@@ -52,7 +54,7 @@ result<void> output::wait(const patience& with, patience::clock::time_point prog
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(with.until(progress) - patience::clock::now()).count();
     if (left <= 0) return fail(errc::timed_out, "The peer takes no bytes.");
     pollfd events[] = {{descriptor_, POLLOUT, 0}, {with.descriptor(), POLLIN, 0}};
-    const int ready = ::poll(events, 2, static_cast<int>(std::min<decltype(left)>(left, longest_wait)));
+    const int ready = ::poll(events, 2, monotonic_clock::poll_timeout(std::min<decltype(left)>(left, longest_wait)));
     if (events[1].revents != 0) with.heard();
     if (ready > 0 && events[0].revents != 0) return {};
   }

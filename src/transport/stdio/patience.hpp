@@ -4,12 +4,14 @@
 #include <chrono>
 #include <mutex>
 
+#include <hondana/clock.hpp>
+
 namespace hondana::transport::stdio {
 
 /// Threads: any.
 class patience {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = monotonic_clock;
 
   /// A peer that takes nothing for `stall` is given up.
   explicit patience(std::chrono::milliseconds stall);

@@ -1,4 +1,5 @@
 /// Serving one peer over standard input and output.
+#include <hondana/clock.hpp>
 #include <hondana/server.hpp>
 
 #include <unistd.h>
@@ -21,7 +22,7 @@
 namespace hondana::inline v0 {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr std::size_t max_line_bytes = 16u << 20;
 constexpr std::size_t read_bytes = 64 * 1024;

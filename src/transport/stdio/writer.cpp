@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 #include "rpc/blocking_pull.hpp"
 #include "transport/stdio/output.hpp"
 #include "transport/stdio/parcel.hpp"
@@ -19,7 +21,7 @@
 namespace hondana::transport::stdio {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr std::size_t batch_bytes = 256 * 1024;
 // Messages up to the first size are gathered, and written once they have the second together: a pipe holds 64 KiB.
@@ -308,7 +310,7 @@ void line_writer::admit(const std::function<void()>& look) {
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
   const auto may_go_on = [&s] { return s.failed || s.hurrying || s.has_room(); };
-  while (!may_go_on() && !s.changed.wait_for(lock, look_every, may_go_on)) {
+  while (!may_go_on() && !monotonic_clock::wait_for(s.changed, lock, look_every, may_go_on)) {
     lock.unlock();
     look();
     lock.lock();
@@ -335,7 +337,7 @@ void line_writer::hurry(std::chrono::milliseconds stall, clock::time_point end) 
 bool line_writer::finish(clock::time_point answers_until) {
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
-  s.changed.wait_until(lock, answers_until, [&s] { return s.failed || s.expected == 0; });
+  monotonic_clock::wait_until(s.changed, lock, answers_until, [&s] { return s.failed || s.expected == 0; });
   s.changed.wait(lock, [&s] { return s.failed || (s.rest.empty() && s.queue.empty() && !s.writing); });
   return !s.failed;
 }

@@ -1,0 +1,115 @@
+/// The monotonic clock of deadlines, windows, timeouts and back-offs, and a replacement for tests that moves only when told.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <stop_token>
+#include <utility>
+
+namespace hondana::inline v0 {
+
+/// `std::chrono::steady_clock`, unless a `manual_clock` exists. Deadlines of the library are time points of this clock.
+/// Threads: any.
+struct monotonic_clock {
+  using duration = std::chrono::steady_clock::duration;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::steady_clock::time_point;
+  static constexpr bool is_steady = true;
+
+  [[nodiscard]] static time_point now() noexcept {
+    const auto manual = manual_time.load(std::memory_order_relaxed);
+    return manual == is_real ? std::chrono::steady_clock::now() : time_point(duration(manual));
+  }
+
+  /// As `condition.wait_until(lock, until)`: may return early.
+  template <class Condition, class Lock>
+  static void wait_until(Condition& condition, Lock& lock, time_point until) {
+    if (is_manual()) {
+      condition.wait_for(lock, manual_poll);
+    } else {
+      condition.wait_until(lock, until);
+    }
+  }
+  /// As `condition.wait_for(lock, time)`: may return early.
+  template <class Condition, class Lock>
+  static void wait_for(Condition& condition, Lock& lock, duration time) {
+    wait_until(condition, lock, after(time));
+  }
+  /// As `condition.wait_until(lock, until, predicate)`.
+  template <class Condition, class Lock, class Predicate>
+  static bool wait_until(Condition& condition, Lock& lock, time_point until, Predicate predicate) {
+    if (!is_manual()) return condition.wait_until(lock, until, std::move(predicate));
+    while (!predicate()) {
+      if (now() >= until) return predicate();
+      condition.wait_for(lock, manual_poll);
+    }
+    return true;
+  }
+  /// As `condition.wait_until(lock, stop, until, predicate)` of a `std::condition_variable_any`.
+  template <class Condition, class Lock, class Predicate>
+  static bool wait_until(Condition& condition, Lock& lock, const std::stop_token& stop, time_point until, Predicate predicate) {
+    if (!is_manual()) return condition.wait_until(lock, stop, until, std::move(predicate));
+    while (!predicate()) {
+      if (stop.stop_requested() || now() >= until) return predicate();
+      condition.wait_for(lock, stop, manual_poll, [] { return false; });
+    }
+    return true;
+  }
+  /// As `condition.wait_for(lock, time, predicate)`.
+  template <class Condition, class Lock, class Predicate>
+  static bool wait_for(Condition& condition, Lock& lock, duration time, Predicate predicate) {
+    return wait_until(condition, lock, after(time), std::move(predicate));
+  }
+  /// As `condition.wait_for(lock, stop, time, predicate)` of a `std::condition_variable_any`.
+  template <class Condition, class Lock, class Predicate>
+  static bool wait_for(Condition& condition, Lock& lock, const std::stop_token& stop, duration time, Predicate predicate) {
+    return wait_until(condition, lock, stop, after(time), std::move(predicate));
+  }
+
+  /// The timeout to pass to poll(2) or epoll_wait(2) in place of `milliseconds` (-1: none), so that the loop around it notices
+  /// when a manual clock moves.
+  [[nodiscard]] static int poll_timeout(std::int64_t milliseconds) noexcept {
+    constexpr std::int64_t most = std::numeric_limits<int>::max();
+    if (!is_manual()) return static_cast<int>(std::clamp<std::int64_t>(milliseconds, -1, most));
+    return milliseconds == 0 ? 0 : static_cast<int>(manual_poll.count());
+  }
+
+  /// Whether a `manual_clock` exists.
+  [[nodiscard]] static bool is_manual() noexcept { return manual_time.load(std::memory_order_relaxed) != is_real; }
+
+ private:
+  friend class manual_clock;
+  static constexpr rep is_real = std::numeric_limits<rep>::min();
+  /// How often a wait looks at a manual clock.
+  static constexpr std::chrono::milliseconds manual_poll{1};
+
+  [[nodiscard]] static time_point after(duration time) noexcept {
+    const auto begin = now();
+    return time >= time_point::max() - begin ? time_point::max() : begin + time;
+  }
+
+  static inline constinit std::atomic<rep> manual_time{is_real};
+};
+
+/// While it exists, `monotonic_clock` stands still until `advance`. For tests of what happens at a deadline, at any speed of
+/// the machine. At most one exists in a process. Make it before the objects whose time it controls and destroy it after them.
+class manual_clock {
+ public:
+  manual_clock() noexcept {
+    monotonic_clock::manual_time.store(std::chrono::steady_clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+  }
+  manual_clock(const manual_clock&) = delete;
+  manual_clock& operator=(const manual_clock&) = delete;
+  ~manual_clock() { monotonic_clock::manual_time.store(monotonic_clock::is_real, std::memory_order_relaxed); }
+
+  /// Moves the clock on. Waits that end by then wake within a few milliseconds of real time. Threads: any.
+  void advance(monotonic_clock::duration by) noexcept {
+    monotonic_clock::manual_time.fetch_add(by.count(), std::memory_order_relaxed);
+  }
+};
+
+}  // namespace hondana::inline v0
