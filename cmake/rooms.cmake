@@ -33,7 +33,7 @@ function(hondana_precompile target)
   endif()
 endfunction()
 
-# The one precompiled header, used by every room.
+# The one precompiled header, used by every room. It holds no header of ours: ccache would bring one checkout's into another.
 file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cpp.new "// Carries the precompiled header.\n")
 file(COPY_FILE ${PROJECT_BINARY_DIR}/precompiled.cpp.new ${PROJECT_BINARY_DIR}/precompiled.cpp ONLY_IF_DIFFERENT)
 add_library(hondana_pch OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
@@ -41,8 +41,7 @@ target_link_libraries(hondana_pch PRIVATE hondana_flags)
 set(HONDANA_PRECOMPILED
     <algorithm> <array> <atomic> <charconv> <chrono> <condition_variable> <cstddef> <cstdint> <cstring> <deque> <filesystem>
     <functional> <map> <memory> <mutex> <optional> <set> <span> <stop_token> <string> <string_view> <thread> <tuple>
-    <unordered_map> <utility> <variant> <vector> <tl/expected.hpp>
-    <hondana/server.hpp>)
+    <unordered_map> <utility> <variant> <vector> <tl/expected.hpp>)
 hondana_precompile(hondana_pch ${HONDANA_PRECOMPILED})
 
 # hondana_room(NAME [LINK libraries...] [ROOMS rooms whose objects it needs...])

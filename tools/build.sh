@@ -15,6 +15,8 @@ configure() {
     # clang's precompiled headers hold the folder that they were made in, and save a fifth.
     case $preset in asan | tsan | fuzz) launcher+=(-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON) ;; esac
   fi
+  # The linker of every preset but the one that is shipped.
+  if [ "$preset" != release ] && command -v mold >/dev/null; then launcher+=(-DHONDANA_LINKER=mold); fi
   asked="$* ${launcher[*]} $(sha256sum <"$root/CMakePresets.json")"
   if [ -f "$folder/build.ninja" ] && [ "$(cat "$folder/.asked" 2>/dev/null)" = "$asked" ]; then return; fi
   mkdir -p "$folder"

@@ -93,9 +93,25 @@ tidy_units() { # FOLDER
   done | sed '/^$/d'
 }
 
-# clang-tidy on every batch of sources below src/ whose text, headers, flags or rules changed since it last passed. Most of its time
-# goes to headers, which the sources of a batch share.
-check_tidy() {
+# Whether a batch has a file that changed: a source of it, or a header beside one of its sources. Arguments: the files of the batch
+# and all that they include. Reads the changed paths from `changed`.
+has_changed() { # FILE...
+  local file own_folders=" "
+  for file in "$@"; do
+    case $file in *.cpp) own_folders+="${file%/*} " ;; esac
+  done
+  for file in "$@"; do
+    [ -n "${changed[$file]:-}" ] || continue
+    case $file in *.cpp) return 0 ;; esac
+    [[ $own_folders != *" ${file%/*} "* ]] || return 0
+  done
+  return 1
+}
+
+# clang-tidy on every batch of sources below src/ whose text, headers, flags or rules changed since it last passed, and, with a
+# revision, only where a file of the batch or a header beside it changed since then. Most of its time goes to headers, which
+# the sources of a batch share.
+check_tidy() { # [REV]
   local folder=$root/build/lint rules unit inputs key waiting=$root/build/lint/waiting
   mkdir -p "$root/build"
   (cd "$root" && cmake --preset asan -B "$folder" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DHONDANA_SANITIZE= \
@@ -106,8 +122,16 @@ check_tidy() {
   mkdir -p "$folder/passed"
   : >"$waiting"
   rules=$(cat "$root/.clang-tidy" "$root"/cmake/*.cmake "$root/CMakePresets.json" <(clang-tidy-19 --version) | sha256sum)
+  local -A changed=()
+  local base=${1:-} path
+  if [ -n "$base" ]; then
+    while read -r path; do changed[$path]=yes; done < <(
+      cd "$root" && git diff --name-only "$base" -- src include && git ls-files --others --exclude-standard -- src include
+    )
+  fi
   while read -r -a inputs; do
     unit=${inputs[0]}
+    if [ -n "$base" ] && ! has_changed "${inputs[@]}"; then continue; fi
     key=$(cd "$root" && { printf '%s' "$rules ${inputs[*]}"; cat "${inputs[@]}"; } | sha256sum | cut -d ' ' -f 1)
     [ -e "$folder/passed/$key" ] || printf '%s\0%s\0' "$unit" "$folder/passed/$key" >>"$waiting"
   done < <(tidy_units "$folder")
@@ -118,10 +142,13 @@ check_tidy() {
     "$folder" <"$waiting" >&2 || die 'clang-tidy has something to say'
 }
 
+# run_lint [REV | --all]
 run_lint() {
+  local base=
+  [ "${1:-}" = --all ] || base=$(base_revision "$@")
   phase 'packages' need_packages build lint
   phase 'format' check_format
   phase 'scripts' check_scripts
   phase 'habits' check_habits
-  phase 'clang-tidy' check_tidy
+  phase 'clang-tidy' check_tidy "$base"
 }

@@ -44,7 +44,7 @@ need_npm_packages() {
   lock=$(sha256sum "$folder/package-lock.json" | cut -d ' ' -f 1)
   stamp=$folder/node_modules/.lock-sha256
   if [ "$(cat "$stamp" 2>/dev/null)" != "$lock" ]; then
-    (cd "$folder" && npm ci --no-audit --no-fund --loglevel=error </dev/null >&2) || return 1
+    (cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null >&2) || return 1
     printf '%s\n' "$lock" >"$stamp"
   fi
   for node in "$folder"/node_modules/node-linux-*/bin/node; do

@@ -3,6 +3,7 @@
 
 phase_lines=()
 skip_lines=()
+flaky_lines=()
 
 # phase NAME COMMAND...: runs a command under a heading; the whole job ends where one fails.
 phase() {
@@ -27,6 +28,7 @@ summary() {
   printf '\n== summary\n' >&2
   [ "${#phase_lines[@]}" -eq 0 ] || printf '%s\n' "${phase_lines[@]}" >&2
   [ "${#skip_lines[@]}" -eq 0 ] || printf 'skipped  %s\n' "${skip_lines[@]}" >&2
+  [ "${#flaky_lines[@]}" -eq 0 ] || printf 'FLAKY    %s\n' "${flaky_lines[@]}" >&2
   if [ "$status" -ne 0 ]; then
     printf 'FAILED   %s (exit code %d)\n' "${running_phase:-$job}" "$status" >&2
   else

@@ -1,36 +1,52 @@
-# `./dev test`: every check of the house except lint. Sourced by ./dev.
+# `./dev test`: the gate, and with --all every check there is. Sourced by ./dev.
 # shellcheck shell=bash
 
-# What has failed, after all else, where it is seen: tests by name, and what they expected.
+# Labels of tests that only --all runs: they take long, measure time, put the machine under load or judge search results.
+only_in_all='^(long|timing|load|retrieval)$'
+
+# The failed tests and what they expected, at the end of the output, where they are seen.
 print_failures() { # FILE
-  printf '\n== what failed\n'
+  printf '\n== failures\n'
   grep -E -A 8 '^\[  FAILED  \] [^ ]+ \(|: Failure$|: error:|SUMMARY: .*Sanitizer|^FAIL |\*\*\*(Failed|Timeout|Exception)' "$1" | grep -vE '^\[ (RUN|      OK) ' | head -120 || true
 }
 
+# Tests that failed first and passed at the second try.
+flaky_tests() { # FILE
+  sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) .*(\*\*\*(Failed|Timeout|Exception)|\*\*\*Not Run).*$/\1/p' "$1" | sort -u | while read -r name; do
+    if grep -qE "Test +#[0-9]+: $name \.* +Passed" "$1"; then printf '%s\n' "$name"; fi
+  done
+}
+
+print_slowest() { # FILE
+  printf '\n== ten slowest tests\n' >&2
+  sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) \.* *(Passed|\*\*\*[A-Za-z]+) +([0-9.]+) sec.*$/\3 s  \1/p' "$1" | sort -rn | awk '{printf "%9s %s  %s\n", $1, $2, $3}' | head >&2 || true
+}
+
 run_ctest() { # PRESET [ctest arguments]
-  local preset=$1 said=$root/build/$1/ctest.txt name why status=0
+  local preset=$1 log=$root/build/$1/ctest.txt name why status=0
   shift
-  (cd "$root" && ctest --preset "$preset" --parallel "$jobs" "$@") </dev/null | tee "$said" || status=$?
-  ((status == 0)) || print_failures "$said"
+  (cd "$root" && ctest --preset "$preset" --parallel "$jobs" "$@") </dev/null | tee "$log" || status=$?
+  print_slowest "$log"
+  ((status == 0)) || print_failures "$log"
   while read -r name; do
     why=$(sed -n "/^\"$name\" start time/,/<end of output>/s/^skipped: //p" "$root/build/$preset/Testing/Temporary/LastTest.log")
     skip "$name" "${why:-it says no more}"
-  done < <(sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) \.*\*\*\*Skipped.*$/\1/p' "$said")
+  done < <(sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) \.*\*\*\*Skipped.*$/\1/p' "$log")
+  while read -r name; do flaky_lines+=("$name"); done < <(flaky_tests "$log")
   return "$status"
 }
 
 # without_warnings COMMAND...: one that builds, and must not be warned by the compiler.
 without_warnings() {
-  local said=$root/build/warnings.txt
+  local output=$root/build/warnings.txt
   mkdir -p "$root/build"
-  "$@" 2>&1 | tee "$said" >&2
-  ! grep -q ' warning: ' "$said" || die "the compiler has warned; $said has all that it said"
+  "$@" 2>&1 | tee "$output" >&2
+  ! grep -q ' warning: ' "$output" || die "the compiler has warned; $output has the full output"
 }
 
-# The tests, of the library and the program as they are shipped.
-build_tests() {
-  configure release -DHONDANA_BUILD_TESTS=ON
-  build release
+build_gate() {
+  configure gate
+  build gate
 }
 
 build_sanitized() { # PRESET [targets]
@@ -44,12 +60,12 @@ ask_app_log() { # PROGRAM
   folder=$root/build/consumer/run
   mkdir -p "$folder"
   printf 'started\nserved one peer\n' >"$folder/app.log"
-  answers=$(cd "$folder" && timeout 20 "$1" <<'EOF'
+  answers=$(cd "$folder" && timeout 200 "$1" <<'JSON'
 {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"consumer","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"resources/list"}
 {"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"file:///logs/app.log"}}
-EOF
+JSON
   ) || die "$1 failed; it had answered: $answers"
   local wanted
   for wanted in '"example-server"' '"Application Logs"' '"text":"started\nserved one peer\n"'; do
@@ -98,37 +114,77 @@ check_package() {
   printf '%s depends on %s\n' "${package_file##*/}" "$depends" >&2
 }
 
-run_tests() {
-  local all=$1 long=(-LE '^long$')
-  phase 'packages' need_packages build test package
+# The modules to test under AddressSanitizer, one a line: those whose source or tests changed since REV, and those that include a
+# module whose source changed. Files that are not committed yet count.
+changed_modules() { # REV
+  (cd "$root" && { git diff --name-only "$1" -- src tests/unit include; git ls-files --others --exclude-standard -- src tests/unit include; }) |
+    "$root/tools/affected_modules.awk" -v table="$root/tests/house/include_table.txt" -v includes=<(
+      cd "$root" && grep -rHoE '^#include <hondana/[a-z_]+\.hpp>' src include
+    )
+}
+
+# The revision that changes are counted from: the given one, or 30 commits ago, or the first commit of a shorter history.
+base_revision() { # [REV]
+  local wanted=${1:-HEAD~30}
+  if git -C "$root" rev-parse --quiet --verify "$wanted^{commit}" >/dev/null; then
+    git -C "$root" rev-parse "$wanted^{commit}"
+  elif [ "$#" -gt 0 ]; then
+    die "--since: git knows no revision $wanted"
+  else
+    git -C "$root" rev-list --max-parents=0 HEAD | tail -n 1
+  fi
+}
+
+test_changed_modules() { # REV
+  local modules=() targets=() module
+  mapfile -t modules < <(changed_modules "$1")
+  configure asan
+  for module in "${modules[@]}"; do
+    module=unit_${module//\//_}
+    if grep -q "^build tests/$module:\|^build $module:" "$root/build/asan/build.ninja"; then targets+=("$module"); fi
+  done
+  if [ "${#targets[@]}" -eq 0 ]; then
+    skip 'AddressSanitizer' "no module changed since $(git -C "$root" rev-parse --short "$1")"
+    return
+  fi
+  printf 'changed since %s, with direct users: %s\n' "$(git -C "$root" rev-parse --short "$1")" "${targets[*]#unit_}" >&2
+  phase 'build asan' build asan "${targets[@]}"
+  phase 'changed modules under asan and ubsan' run_ctest asan --repeat until-pass:2 -R "^($(IFS='|' && printf '%s' "${targets[*]}"))\$"
+}
+
+# The gate: whether a change is good.
+run_gate() { # [REV]
+  local base
+  base=$(base_revision "$@")
+  phase 'packages' need_packages build test
   phase 'npm packages' need_npm_packages
-  phase 'build release' without_warnings build_release
+  phase 'build' without_warnings build_gate
+  phase 'tests' run_ctest gate --repeat until-pass:2 -LE "$only_in_all"
+  print_conformance gate
+  test_changed_modules "$base"
+}
+
+# Everything: the gate's tests and the long ones without a second try, all modules under all sanitizers, fuzzing, package, instruction
+# counts, and every command of ./dev on a bare Debian.
+run_all_tests() {
+  phase 'packages' need_packages build test package lint
+  phase 'npm packages' need_npm_packages
+  phase 'build' without_warnings build_gate
+  phase 'tests' run_ctest gate
+  print_conformance gate
+  phase 'build release' build_release
   phase 'instruction counts' check_instructions
-  phase 'build tests' without_warnings build_tests
-  if [ "$all" = yes ]; then
-    long=()
-  else
-    skip 'long interop and long fuzzing' './dev test --all runs them'
-  fi
-  phase 'tests' run_ctest release "${long[@]}"
-  print_conformance release
-  if [ "$all" = yes ]; then
-    phase 'build asan' build_sanitized asan
-    phase 'tests and fuzz targets under asan and ubsan' run_ctest asan
-    phase 'build tsan' build_sanitized tsan
-    phase 'tests under tsan' run_ctest tsan
-  else
-    skip 'the whole program, transcripts and rooms without foreign bytes, under asan and ubsan' './dev test --all runs them'
-    phase 'build asan' build_sanitized asan foreign_bytes
-    phase 'rooms of foreign bytes, and fuzz targets, under asan and ubsan' run_ctest asan -L '^(bytes|fuzz)$'
-    skip 'rooms where threads do not meet, under tsan' './dev test --all runs them'
-    phase 'build tsan' build_sanitized tsan meeting_places
-    phase 'tests under tsan' run_ctest tsan -L '^threads$'
-  fi
   phase 'installed package and its consumer' check_consumer
   phase 'Debian package' check_package
-  if [ "$all" = yes ]; then
-    phase 'build fuzz' build_sanitized fuzz
-    phase 'fuzz' run_fuzz 60
-  fi
+  phase 'build asan' build_sanitized asan
+  phase 'tests and fuzz targets under asan and ubsan' run_ctest asan
+  phase 'build tsan' build_sanitized tsan
+  phase 'tests under tsan' run_ctest tsan
+  phase 'build fuzz' build_sanitized fuzz
+  phase 'fuzz' run_fuzz "${HONDANA_FUZZ_SECONDS:-20}"
+  phase 'format' check_format
+  phase 'scripts' check_scripts
+  phase 'habits' check_habits
+  phase 'clang-tidy' check_tidy
+  phase 'commands on a bare Debian' run_bare
 }

@@ -8,7 +8,7 @@
 namespace {
 
 constexpr const char* come_back = "http://127.0.0.1:8090/callback";
-constexpr long most_milliseconds = 10'000;
+constexpr long most_milliseconds = 180'000;
 
 struct easy_deleter {
   void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }

@@ -61,7 +61,7 @@ class news {
   }
   bool has(const std::string& uri) {
     std::unique_lock lock(mutex_);
-    return came_.wait_for(lock, std::chrono::seconds(20), [&] { return uris_.contains(uri); });
+    return came_.wait_for(lock, std::chrono::minutes(3), [&] { return uris_.contains(uri); });
   }
   void forget() {
     const std::lock_guard lock(mutex_);

@@ -26,9 +26,9 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# Waits until a command succeeds, for 20 s at most.
+# Waits until a command succeeds, for three minutes at most.
 await() {
-  local until=$((SECONDS + 20))
+  local until=$((SECONDS + 180))
   until "$@" >/dev/null 2>&1; do
     [ "$SECONDS" -lt "$until" ] || fail "waited in vain for: $*"
     read -rt 0.05 <> <(:) || true
@@ -88,7 +88,7 @@ ask() { # METHOD PARAMETERS [curl arguments]
   local method=$1 params=$2 name
   shift 2
   name=$(sed -n 's/.*"uri":"\([^"]*\)".*/\1/p' <<<"$params")
-  curl -sS --max-time 60 "$@" "$url/mcp" -H 'Host: mcp.example.com' -H 'Content-Type: application/json' \
+  curl -sS --max-time 180 "$@" "$url/mcp" -H 'Host: mcp.example.com' -H 'Content-Type: application/json' \
     -H 'Accept: application/json, text/event-stream' -H 'MCP-Protocol-Version: 2026-07-28' -H "Mcp-Method: $method" \
     ${name:+-H "Mcp-Name: $name"} \
     -d "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"$method\",\"params\":{$params\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}}}"
@@ -105,11 +105,11 @@ cmp -s <(tr -cd 'x' <"$work/answer" | head -c 50000000) "$work/served/large.txt"
 
 # A stream begins with an event, which has to come through while the stream stays open.
 legacy=(-H 'Host: mcp.example.com' -H 'Content-Type: application/json' -H 'MCP-Protocol-Version: 2025-11-25')
-curl -sS --max-time 20 -D "$work/opened" -o /dev/null "$url/mcp" "${legacy[@]}" -H 'Accept: application/json, text/event-stream' \
+curl -sS --max-time 180 -D "$work/opened" -o /dev/null "$url/mcp" "${legacy[@]}" -H 'Accept: application/json, text/event-stream' \
   -d '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"check","version":"1"}}}'
 session=$(sed -n 's/^Mcp-Session-Id: *\([0-9a-f]*\).*/\1/p' "$work/opened")
 [ -n "$session" ] || fail "no session through nginx: $(cat "$work/opened")"
-curl -sSN --max-time 60 -D "$work/head" -o "$work/stream" "$url/mcp" "${legacy[@]}" -H 'Accept: text/event-stream' \
+curl -sSN --max-time 180 -D "$work/head" -o "$work/stream" "$url/mcp" "${legacy[@]}" -H 'Accept: text/event-stream' \
   -H "Mcp-Session-Id: $session" &
 stream=$!
 children+=("$stream")

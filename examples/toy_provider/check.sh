@@ -9,13 +9,22 @@ expect() { # WHERE TEXT
 }
 
 expect "$("$program" schemes)" 'toy:///{name}'
-answers=$(timeout 20 "$program" stdio --config "$configuration" <<'EOF'
+coproc server { exec "$program" stdio --config "$configuration"; }
+# shellcheck disable=SC2154 # coproc sets it
+pid=$server_PID input=${server[1]}
+cat >&"$input" <<'EOF'
 {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"check","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"resources/list"}
 {"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"toy:///Grace%20Hopper"}}
 EOF
-)
+answers=
+until [[ $answers == *'"id":2,'* && $answers == *'"id":3,'* ]]; do
+  IFS= read -rt 180 line <&"${server[0]}" || { printf 'not all was answered:\n%s\n' "$answers"; exit 1; }
+  answers+=$line$'\n'
+done
+exec {input}>&-
+wait "$pid"
 expect "$answers" '"uri":"toy:///Ada"'
 expect "$answers" '"text":"Good morning, Grace Hopper!\n"'
 echo 'the toy provider answers'

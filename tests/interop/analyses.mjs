@@ -178,7 +178,7 @@ async function converse({ name, make }) {
   });
 }
 
-await judge(95_000, async () => {
+await judge(async () => {
   configure();
   const server = await serve(['--config', configuration]);
   for (const one of all_peers(['stdio', '--config', configuration], () => server.url)) await converse(one);

@@ -8,6 +8,7 @@
 ///   release:///NAME   answers when somebody was waiting at held:///NAME and may go
 /// Its tool `count` sends 64 log messages, one right after the other, before it answers.
 #include <charconv>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdint>
@@ -181,7 +182,7 @@ int main(int count, char** arguments) {
 
   notebook book;
   const auto waiting = std::make_shared<gate>();  // a call may outlive the server
-  hondana::server server({.name = "changing", .version = "1.0.0"});
+  hondana::server server({.name = "changing", .version = "1.0.0", .call_deadline = std::chrono::minutes(3)});
   for (const auto& source :
        {book.notes, changes(book, server),
         answering("held", [waiting](const std::string& name, const hondana::call& call) { return waiting->hold(name, call); }),

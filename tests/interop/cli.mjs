@@ -26,7 +26,7 @@ async function hondana(...args) {
   let said = '';
   child.stdout.on('data', (piece) => printed.push(piece));
   child.stderr.setEncoding('utf8').on('data', (text) => (said += text));
-  const [code] = await within(20_000, `hondana ${args.join(' ')}`, once(child, 'close'));
+  const [code] = await within(`hondana ${args.join(' ')}`, once(child, 'close'));
   assert.equal(code, 0, `hondana ${args.join(' ')} left with ${code} and said:\n${said}`);
   return Buffer.concat(printed);
 }
@@ -48,7 +48,6 @@ async function started(args, env, line) {
   });
   let said = '';
   await within(
-    15_000,
     `the server ${args.join(' ')}`,
     new Promise((resolve, reject) => {
       child.stderr.setEncoding('utf8').on('data', (piece) => {
@@ -92,10 +91,10 @@ function watching(target, ...words) {
   };
   const end = async () => {
     child.kill('SIGINT');
-    const [code] = await within(10_000, 'the end of hondana watch', left);
+    const [code] = await within('the end of hondana watch', left);
     assert.equal(code, 0, said);
   };
-  return { next: (change) => within(20_000, `a change ${change}; said: ${said}`, next(change)), listens, end };
+  return { next: (change) => within(`a change ${change}; said: ${said}`, next(change)), listens, end };
 }
 
 async function check_everything(name, target) {
@@ -124,7 +123,7 @@ async function check_everything(name, target) {
   });
 }
 
-judge(200_000, async () => {
+judge(async () => {
   const by_stdio = { command: [process.execPath, everything, 'stdio'] };
   await check_everything('stdio', by_stdio);
   const by_http = await everything_over('streamableHttp', '/mcp');
@@ -137,7 +136,7 @@ judge(200_000, async () => {
     await check(`server-everything over ${name}: watch subscribes and ends well`, async () => {
       const trace = join(temporary_folder(), 'trace');
       const watch = watching(target, instructions, '--trace', trace);
-      await within(20_000, 'the watch to listen', watch.listens);
+      await within('the watch to listen', watch.listens);
       await watch.end();
       const wire = readFileSync(trace, 'utf8').split('\n').slice(0, -1);
       const asked = wire.filter((line) => line.startsWith('-> ') && JSON.parse(line.slice(3)).method === 'resources/subscribe');
@@ -170,7 +169,7 @@ judge(200_000, async () => {
   await check('SDK 2.4 over HTTP: watch tells a change', async () => {
     const target = { url: /http:\S+/.exec(said)[0] };
     const watch = watching(target, 'demo://notes');
-    await within(20_000, 'the watch to listen', watch.listens);
+    await within('the watch to listen', watch.listens);
     assert.equal(await text(...at(target, 'call', 'touch')), 'touched 1 times\n');
     assert.equal((await watch.next('resource')).uri, 'demo://notes');
     await watch.end();
@@ -188,15 +187,15 @@ judge(200_000, async () => {
       const [template] = (await text(...at(target, 'templates'))).split('\t');
       assert.equal(await text(...at(target, 'complete', template, 'path', 'b.b')), 'b.bin\n');
       const watch = watching(target, `file://${shelf}/a.txt`);
-      await within(20_000, 'the watch to listen', watch.listens);
+      await within('the watch to listen', watch.listens);
       writeFileSync(join(shelf, 'a.txt'), `hello ${name}`);
       assert.equal((await watch.next('resource')).uri, `file://${shelf}/a.txt`);
       await watch.end();
     });
   }
 
-  await check('ours: a read of 1 GiB into a file costs constant memory', async () => {
-    const size = 1 << 30;
+  await check('ours: a read of 256 MiB into a file costs constant memory', async () => {
+    const size = 1 << 28;
     const piece = Buffer.from(Array.from({ length: 1 << 20 }, (_, i) => (i * 2654435761) >>> 24));
     const file = openSync(big, 'w');
     const expected = createHash('sha256');
@@ -207,7 +206,7 @@ judge(200_000, async () => {
     }
     closeSync(file);
     const limits = join(shelf, 'limits.toml');
-    writeFileSync(limits, `read_limit = "2GiB"\n[[source]]\ntype = "files"\npath = "."\n`);
+    writeFileSync(limits, `read_limit = "1GiB"\n[[source]]\ntype = "files"\npath = "."\n`);
     const generous = await serve(['--config', limits]);
     const out = join(temporary_folder(), 'out');
     const child = spawn(program, ['read', `file://${big}`, '-o', out, '--on', generous.url], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -221,7 +220,7 @@ judge(200_000, async () => {
         // it has left
       }
     }, 20);
-    const [code] = await within(120_000, 'the read of 1 GiB', once(child, 'close'));
+    const [code] = await within('the read of 256 MiB', once(child, 'close'));
     clearInterval(looking);
     assert.equal(code, 0, complaints);
     const got = createHash('sha256');

@@ -162,7 +162,7 @@ async function converse({ name, make }) {
   });
 }
 
-await judge(170_000, async () => {
+await judge(async () => {
   fill(sampler);
   const server = await serve(['--no-git', repository, sampler]);
   for (const one of all_peers(['stdio', '--no-git', repository, sampler], () => server.url)) await converse(one);

@@ -9,7 +9,7 @@ import { isAbsolute, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { program, serve } from './hondana.mjs';
 import { copy_of, uri_of, work_tree } from './repository.mjs';
-import { check, judge, temporary_folder, within } from './verdict.mjs';
+import { check, event_deadline, judge, temporary_folder, within } from './verdict.mjs';
 
 const repository = copy_of(work_tree(process.argv[3]));
 
@@ -27,7 +27,7 @@ async function first_page(child, name) {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ask = async (id, method, params) => {
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
-    const line = await within(10_000, `${name}: the answer to ${method}`, lines.next());
+    const line = await within(`${name}: the answer to ${method}`, lines.next());
     assert.ok(!line.done, `${name} ended`);
     const answer = JSON.parse(line.value);
     assert.equal(answer.id, id);
@@ -39,7 +39,7 @@ async function first_page(child, name) {
     child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
     const page = await ask(2, 'resources/list', {});
     child.stdin.end();
-    assert.deepEqual(await within(10_000, `${name}: its end`, exited), [0, null]);
+    assert.deepEqual(await within(`${name}: its end`, exited), [0, null]);
     return page.resources;
   } finally {
     child.kill('SIGKILL');
@@ -56,7 +56,7 @@ async function ask_modern(url) {
     'Mcp-Method': 'resources/list',
   };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 'first page', method: 'resources/list', params: { _meta } });
-  const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(10_000) });
+  const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(event_deadline) });
   assert.equal(response.status, 200);
   return (await response.json()).result;
 }
@@ -67,7 +67,7 @@ async function try_greeting(name, server, elsewhere, expected) {
   await check(`${name}: the curl line lists the resources`, () => {
     const lines = server.greeting.split('\n').filter((line) => line.startsWith('  curl '));
     assert.equal(lines.length, 1, server.greeting);
-    const out = execFileSync('/bin/sh', ['-c', lines[0]], { encoding: 'utf8', cwd: elsewhere, timeout: 20_000, maxBuffer: 1 << 26 });
+    const out = execFileSync('/bin/sh', ['-c', lines[0]], { encoding: 'utf8', cwd: elsewhere, timeout: event_deadline, maxBuffer: 1 << 26 });
     const answer = JSON.parse(out);
     assert.equal(answer.error, undefined, out);
     assert.equal(answer.result.resultType, 'complete');
@@ -97,7 +97,7 @@ async function try_greeting(name, server, elsewhere, expected) {
   });
 }
 
-await judge(60_000, async () => {
+await judge(async () => {
   const elsewhere = temporary_folder();
 
   await check('the greeting names the URL and the folder', async () => {
@@ -134,7 +134,7 @@ await judge(60_000, async () => {
     const second = spawn(program, ['serve', '--port', port, elsewhere], { stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
     second.stderr.setEncoding('utf8').on('data', (text) => (said += text));
-    const [code] = await within(10_000, 'the end of the second server', once(second, 'close'));
+    const [code] = await within('the end of the second server', once(second, 'close'));
     assert.equal(code, 5, said);
     assert.ok(said.includes(port) && /in use/.test(said), said);
     await first.stop();

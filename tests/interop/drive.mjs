@@ -13,7 +13,7 @@ import { drive, auth } from '@googleapis/drive';
 import { office, readonly, service_client, start_drive, types } from './drive_server.mjs';
 import { serve } from './hondana.mjs';
 import { all_peers } from './peers.mjs';
-import { check, judge, temporary_folder, within } from './verdict.mjs';
+import { check, eventually, judge, temporary_folder, within } from './verdict.mjs';
 
 const real_key = process.env.HONDANA_REAL_DRIVE;
 const most_real_files = 40;
@@ -170,12 +170,12 @@ const matrix = {
 
 /** The answer of a complete index, as documents.mjs has it. */
 async function complete_answer(wait, ask) {
-  for (let tries = 0; tries < 20; ++tries) {
+  return eventually(async () => {
     const found = await ask();
-    if (found.isComplete) return found;
-    await wait();
-  }
-  return assert.fail('the index is not complete, however often one waits for it');
+    if (!found.isComplete) await wait();
+    assert.ok(found.isComplete, 'the index is not complete, however often one waits for it');
+    return found;
+  });
 }
 
 /** What one client sees at rest. */
@@ -267,7 +267,7 @@ async function converse({ name, make }, google) {
     });
     await check(`${name}: finds what stands in a spreadsheet's second sheet alone`, async () => {
       const sheet = `${listed.get('table').uri}?sheet=${encodeURIComponent(tables[1].name)}`;
-      await within(60_000, 'the passage of the second sheet', (async () => {
+      await within('the passage of the second sheet', (async () => {
         for (;;) {
           const { results } = await complete_answer(wait, () => json(`search:///?q=${encodeURIComponent('逆流防止弁')}`));
           // The sheets are listed once the spreadsheet was read, by whomever.
@@ -309,7 +309,7 @@ async function change({ name, make }, { server }) {
   const peer = make();
   const json = async (uri) => JSON.parse((await peer.read(uri)).contents[0].text);
   const until = (what, ask) =>
-    within(30_000, what, (async () => {
+    within(what, (async () => {
       for (;;) {
         const out = await ask();
         if (out) return out;
@@ -325,8 +325,11 @@ async function change({ name, make }, { server }) {
     await until('the edited passage', async () => (await found('収穫祭')).some(({ passage }) => passage.includes('収穫祭')));
     const asked = await server.log('/drive/v3/');
     const fetched = asked.findIndex(({ path }) => path === '/drive/v3/files/minutes/export');
-    const polls = asked.slice(0, fetched).filter(({ path, parameters }) => path === '/drive/v3/changes' && !parameters.some(([key]) => key === 'driveId'));
-    assert.ok(fetched > 0 && polls.length <= 2, `${polls.length} polls`);
+    const all_polls = asked.slice(0, fetched).filter(({ path, parameters }) => path === '/drive/v3/changes' && !parameters.some(([key]) => key === 'driveId'));
+    // A poll that finds the change begins the next one behind it; one may have been under way when the file was edited.
+    const from = ({ parameters }) => Object.fromEntries(parameters).pageToken;
+    const polls = all_polls.filter((one) => from(one) === from(all_polls[0]));
+    assert.ok(fetched > 0 && polls.length >= 1 && polls.length <= 2, `${polls.length} polls`);
     assert.match((await peer.read(by_id('minutes'))).contents[0].text, /収穫祭/);
     return `${polls.length} polls`;
   });
@@ -342,8 +345,7 @@ async function change({ name, make }, { server }) {
     await server.tell('add', { id: 'fresh', name: 'fresh.bin', mimeType: 'application/octet-stream', base64: 'AAEC' });
     await until('the new file in the list', async () =>
       (await peer.pages('resources/list', 'resources')).flat().some(({ _meta }) => _meta?.['dev.hondana/id'] === 'fresh'));
-    const { isComplete } = await within(30_000, 'the index to be complete', json('search:///?wait=complete'));
-    assert.ok(isComplete);
+    await eventually(async () => assert.ok((await json('search:///?wait=complete')).isComplete));
     await peer.refused(peer.read(by_id('fresh')));
     assert.equal((await peer.read(by_id('twice-a'))).contents[0].text, 'first\n');
     await server.tell('heal');
@@ -369,7 +371,7 @@ async function without_drive({ name, make }, { server }, restart) {
   await server.tell('heal');
 }
 
-await judge(170_000, async () => {
+await judge(async () => {
   const google = await open_google();
   const folder = temporary_folder();
   const config_for = (whom) => {

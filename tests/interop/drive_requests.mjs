@@ -8,7 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { service_client, start_drive, types } from './drive_server.mjs';
-import { check, judge, temporary_folder } from './verdict.mjs';
+import { check, event_deadline, judge, temporary_folder } from './verdict.mjs';
 
 const team = '0ATeamDrive000PVA';
 const all_drives = { includeItemsFromAllDrives: true, supportsAllDrives: true };
@@ -71,7 +71,7 @@ function expect_same_headers(ours, theirs) {
 
 const claims_of = (assertion) => assertion.split('.').slice(0, 2).map((part) => JSON.parse(Buffer.from(part, 'base64url')));
 
-await judge(90_000, async () => {
+await judge(async () => {
   const [, , program, calls] = process.argv;
   const server = await start_drive(program, seed);
   const account = await server.tell('service_account');
@@ -80,7 +80,7 @@ await judge(90_000, async () => {
 
   let ours = [];
   await check('each call of hondana is answered', async () => {
-    await run(calls, [server.url, key, `${server.url}/token`, 'file', 'document', team], { timeout: 60_000 });
+    await run(calls, [server.url, key, `${server.url}/token`, 'file', 'document', team], { timeout: event_deadline });
     ours = await server.log();
     assert.ok(ours.every(({ status }) => status < 300), JSON.stringify(ours.map(({ path, status }) => [path, status])));
     return `${ours.length} requests`;

@@ -36,7 +36,7 @@ export async function start_drive(program, seed) {
     child.once('error', reject);
     child.once('exit', (code, signal) => reject(new Error(`${program} ended with ${signal ?? code}`)));
   });
-  const url = await within(60_000, `the address of ${program}`, greeted);
+  const url = await within(`the address of ${program}`, greeted);
   const tell = async (word, what = {}) => {
     const answer = await fetch(`${url}/_control/${word}`, { method: 'POST', body: JSON.stringify(what) });
     assert.ok(answer.ok, `${word}: ${answer.status} ${answer.ok ? '' : await answer.text()}`);
@@ -54,7 +54,7 @@ export async function start_drive(program, seed) {
     async stop() {
       const exited = once(child, 'exit');
       child.stdin.end();
-      await within(10_000, 'the end of the stand-in', exited);
+      await within('the end of the stand-in', exited);
     },
   };
 }

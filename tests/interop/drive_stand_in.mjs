@@ -68,7 +68,7 @@ async function listen_for_notices() {
   await once(server, 'listening');
   finally_do(() => server.close());
   const next = (count) =>
-    within(10_000, `notice ${count}`, (async () => {
+    within(`notice ${count}`, (async () => {
       while (heard.length < count) await new Promise((resolve) => (wake = resolve));
       return heard[count - 1];
     })());
@@ -309,7 +309,7 @@ async function changing(server, api) {
   });
   await check('a channel sends notices of changes with its token until it is stopped', async () => {
     const { address, heard, next } = await listen_for_notices();
-    const requestBody = { id: 'channel-1', type: 'web_hook', address, token: 'of=ours', expiration: String(Date.now() + 60_000) };
+    const requestBody = { id: 'channel-1', type: 'web_hook', address, token: 'of=ours', expiration: String(Date.now() + 3_600_000) };
     const { data } = await api.changes.watch({ pageToken: await start(), requestBody });
     assert.deepEqual([data.kind, data.id, data.token], ['api#channel', 'channel-1', 'of=ours']);
     const first = await next(1);
@@ -357,13 +357,13 @@ async function failing(server, api) {
     assert.deepEqual((await server.log('/drive/v3/files')).map(({ status }) => status), [503, 503, 200]);
   });
   await check('a quota is counted, and says when to come back', async () => {
-    await server.tell('configure', { mostRequests: 3, quotaWindow: 60_000 });
+    await server.tell('configure', { mostRequests: 3, quotaWindow: 600_000 });
     for (let i = 0; i < 3; ++i) await api.files.list({ pageSize: 1 });
     const told = await refused(api.files.list({ pageSize: 1 }, { retry: false }));
     await server.tell('configure', { mostRequests: 0 });
     assert.deepEqual([told.status, told.reason], [403, 'userRateLimitExceeded']);
     const wait = Number(header(told.error.response, 'retry-after'));
-    assert.ok(wait >= 1 && wait <= 60, String(wait));
+    assert.ok(wait >= 1 && wait <= 600, String(wait));
   });
   await check('a body that stalls, is cut or of a wrong length is an error of the client', async () => {
     const media = (more = {}) => api.files.get({ fileId: 'blob', alt: 'media' }, { responseType: 'arraybuffer', retry: false, ...more });
@@ -391,7 +391,7 @@ async function failing(server, api) {
   });
 }
 
-await judge(90_000, async () => {
+await judge(async () => {
   const server = await start_drive(process.argv[2], { ...seed, generate: generated });
   await tokens(server);
   const { api } = await service_client(server);

@@ -52,10 +52,10 @@ async function start(path, args, ready) {
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`${path} ended with ${code} and said:\n${said}`)));
   });
-  await within(20_000, `"${ready}" of ${path}, which said:\n${said}`, greeted);
+  await within(`"${ready}" of ${path}, which said:\n${said}`, greeted);
   return async () => {
     child.kill('SIGTERM');
-    await within(10_000, `the end of ${path}`, exited);
+    await within(`the end of ${path}`, exited);
   };
 }
 
@@ -90,6 +90,8 @@ export async function start_prometheus(folder, jobs) {
   return { at, url: `http://${at}`, stop, ask };
 }
 
+const scrapes_until_restart = 20;
+
 /**
  * An exporter. `app_queue_depth` is what the test sets, and `app_late` comes when it says so; the others say at which instant they were measured, and stay as they are
  * until everybody has seen them, so that all who scrape it have the same samples.
@@ -122,7 +124,7 @@ export class made_exporter {
   /** Waits for so many more scrapes by `by`. */
   async scraped_again(by, times = 1) {
     const begin = this.scraped(by);
-    await this.scrapes.until(`${times} more scrapes by ${by}`, () => this.scraped(by) >= begin + times, 20_000);
+    await this.scrapes.until(`${times} more scrapes by ${by}`, () => this.scraped(by) >= begin + times);
   }
 
   #advance() {
@@ -130,7 +132,7 @@ export class made_exporter {
     this.at = Math.max(Date.now(), this.at + 1);
     this.step += 1;
     this.instants.push(this.at);
-    this.jobs = this.step === 7 ? 3 : this.jobs + 10 + (this.step % 4); // it begins anew once
+    this.jobs = this.step % scrapes_until_restart === 7 ? 3 : this.jobs + 10 + (this.step % 4); // it begins anew now and then
     this.buckets = this.buckets.map((one, i) => one + i + (this.step % 3));
     this.count = this.buckets.at(-1) + this.step;
     this.warmth = 20 + 10 * Math.sin(this.step);

@@ -29,7 +29,7 @@ export async function serve(args, options = {}) {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGTERM');
     try {
-      const [code, signal] = await within(10_000, 'the end of hondana serve after SIGTERM', exited);
+      const [code, signal] = await within('the end of hondana serve after SIGTERM', exited);
       assert.deepEqual({ code, signal }, { code: 0, signal: null }, `hondana serve said:\n${said}`);
     } catch (error) {
       child.kill('SIGKILL');
@@ -38,7 +38,7 @@ export async function serve(args, options = {}) {
     assert.equal(printed, '', 'hondana serve has nothing for stdout');
   };
   finally_do(stop);
-  await within(10_000, 'the greeting of hondana serve', greeted);
+  await within('the greeting of hondana serve', greeted);
   const url = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(said)?.[0];
   assert.ok(url, `no URL in the greeting:\n${said}`);
   return { url, pid: child.pid, greeting: said, stop };

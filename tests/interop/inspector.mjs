@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { program, serve } from './hondana.mjs';
 import { compare_with_git, copy_of, expect_content, uri_of, work_tree } from './repository.mjs';
-import { check, judge, temporary_folder } from './verdict.mjs';
+import { check, event_deadline, judge, temporary_folder } from './verdict.mjs';
 
 const repository = copy_of(work_tree(process.argv[3]));
 const inspector = join(dirname(fileURLToPath(import.meta.url)), 'node_modules/.bin/mcp-inspector');
@@ -20,7 +20,7 @@ const run = promisify(execFile);
 async function inspect(target, era, method, ...more) {
   const args = [inspector, '--cli', '--format', 'json', '--quiet', '--protocol-era', era, '--method', method, ...more, ...target];
   const env = { ...process.env, HOME: home, NO_COLOR: '1' };
-  const { stdout } = await run(process.execPath, args, { env, timeout: 20_000, maxBuffer: 1 << 26 });
+  const { stdout } = await run(process.execPath, args, { env, timeout: event_deadline, maxBuffer: 1 << 26 });
   const answer = JSON.parse(stdout);
   return answer.result ?? answer;
 }
@@ -66,7 +66,7 @@ async function converse(name, target, era) {
   });
 }
 
-await judge(85_000, async () => {
+await judge(async () => {
   const server = await serve(['--no-git', repository]);
   const over_stdio = ['--', program, 'stdio', '--no-git', repository];
   const over_http = ['--transport', 'http', '--server-url', server.url];

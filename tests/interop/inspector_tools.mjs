@@ -7,20 +7,20 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { start_server } from './listening.mjs';
-import { check, judge, temporary_folder } from './verdict.mjs';
+import { check, event_deadline, judge, temporary_folder } from './verdict.mjs';
 
 const inspector = join(dirname(fileURLToPath(import.meta.url)), 'node_modules/.bin/mcp-inspector');
 const home = temporary_folder();
 const run = promisify(execFile);
 
-await judge(85_000, async () => {
+await judge(async () => {
   const server = await start_server([process.argv[2], '0']);
 
   /** One run of the Inspector; the result it prints. */
   async function inspect(era, method, ...more) {
     const how = ['--cli', '--format', 'json', '--quiet', '--protocol-era', era, '--transport', 'http', '--server-url', server.url];
     const env = { ...process.env, HOME: home, NO_COLOR: '1' };
-    const { stdout } = await run(process.execPath, [inspector, ...how, '--method', method, ...more], { env, timeout: 20_000 });
+    const { stdout } = await run(process.execPath, [inspector, ...how, '--method', method, ...more], { env, timeout: event_deadline });
     const answer = JSON.parse(stdout);
     return answer.result ?? answer;
   }

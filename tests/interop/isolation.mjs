@@ -33,9 +33,9 @@ async function cross(one, other) {
   const names = ['first', 'second'];
   const reads = clients.map(({ peer }, i) => read_now(peer, `held:///${names[i]}`, { onprogress: () => undefined }));
   await read_now(helper.peer, 'release:///second');
-  assert.equal(await within(10_000, 'the second answer', reads[1]), 'held:///second');
+  assert.equal(await within('the second answer', reads[1]), 'held:///second');
   await read_now(helper.peer, 'release:///first');
-  assert.equal(await within(10_000, 'the first answer', reads[0]), 'held:///first');
+  assert.equal(await within('the first answer', reads[0]), 'held:///first');
   const ids = clients.map(({ seen }) => seen.sent.find((message) => message.uri?.startsWith('held:')).id);
   assert.equal(ids[0], ids[1], 'the clients were to use equal ids');
   clients.forEach(({ seen }, i) => {
@@ -64,7 +64,7 @@ async function crowd(kind, clients, reads) {
   return `${clients} clients, ${reads} reads each`;
 }
 
-await judge(60_000, async () => {
+await judge(async () => {
   const server = await start_server([program, '0']);
   for (const kind of all_peers([], () => server.url).filter(({ name }) => !name.endsWith('over stdio'))) {
     await check(`${kind.name}: two clients with equal ids never see each other's answers or progress`, () => cross(kind, kind));

@@ -25,10 +25,10 @@ export async function start_server([program, ...args]) {
     const ended = child.exitCode !== null || child.signalCode !== null;
     assert.ok(!ended, `${program} ended by itself, with ${child.signalCode ?? child.exitCode}, and said:\n${said}`);
     child.kill(signal);
-    const [code, by] = await within(10_000, `the end of ${program} after ${signal}`, exited);
+    const [code, by] = await within(`the end of ${program} after ${signal}`, exited);
     assert.deepEqual({ code, by }, expected, `${program} said:\n${said}`);
   };
-  const url = await within(10_000, `the URL that ${program} prints`, greeted);
+  const url = await within(`the URL that ${program} prints`, greeted);
   return {
     url,
     pid: child.pid,

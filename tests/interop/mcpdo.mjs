@@ -7,10 +7,11 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { free_port } from './free_port.mjs';
 import { is_running } from './hondana.mjs';
 import { start_server } from './listening.mjs';
 import { inbox } from './subscribers.mjs';
-import { check, finally_do, judge, temporary_folder, within } from './verdict.mjs';
+import { check, event_deadline, finally_do, judge, temporary_folder, within } from './verdict.mjs';
 
 const changing = process.argv[2];
 const mcpdo = join(dirname(fileURLToPath(import.meta.url)), 'node_modules/.bin/mcpdo');
@@ -28,7 +29,7 @@ const run = promisify(execFile);
 
 /** One command of mcpdo; what it prints. */
 async function ask(...args) {
-  const options = { env, timeout: 20_000, killSignal: 'SIGKILL', maxBuffer: 1 << 24 };
+  const options = { env, timeout: event_deadline, killSignal: 'SIGKILL', maxBuffer: 1 << 24 };
   const { stdout } = await run(process.execPath, [mcpdo, '--format', 'json', ...args], options);
   return JSON.parse(stdout);
 }
@@ -59,7 +60,7 @@ function subscribe(connection, uri) {
   const end = async () => {
     assert.equal(child.exitCode, null, `the subscription ended by itself: ${complaint}`);
     child.kill('SIGINT');
-    await within(10_000, 'the end of the subscription', exited);
+    await within('the end of the subscription', exited);
   };
   return { events, end };
 }
@@ -99,7 +100,7 @@ async function converse(name, era, target) {
 
 /** The server is killed and started again under its address: the connection heals when it is used next. */
 async function recover(era) {
-  const first = await start_server([changing, '0']);
+  const first = await start_server([changing, String(await free_port())]);
   const connection = (await ask('connect', '--era', era, first.url)).name;
   await ask('--connection', connection, 'resources/read', 'note:///0');
   await first.kill();
@@ -115,7 +116,7 @@ async function recover(era) {
   await second.stop();
 }
 
-await judge(85_000, async () => {
+await judge(async () => {
   mkdirSync(daemon, { mode: 0o700 });
   let pid;
   finally_do(() => {

@@ -11,7 +11,7 @@ import { program } from './hondana.mjs';
 import { start_server } from './listening.mjs';
 import { all_peers } from './peers.mjs';
 import { collect, read_now, subscriptions } from './subscribers.mjs';
-import { check, judge, skip, temporary_folder } from './verdict.mjs';
+import { check, eventually, judge, skip, temporary_folder } from './verdict.mjs';
 
 if (missing_programs().length > 0) skip(`there is no ${missing_programs().join(', no ')}`);
 
@@ -101,19 +101,23 @@ async function converse({ name, make }) {
   });
   await check(`${name}: reads targets, alerts, rules and summaries`, async () => {
     for (const source of ['here', 'prom']) {
-      const { targets } = await json(source, 'targets');
-      const up = new Map(targets.map((one) => [one.job, one]));
-      for (const job of ['app', 'node']) assert.ok(up.get(job)?.up, JSON.stringify(targets));
+      await eventually(async () => {
+        const { targets } = await json(source, 'targets');
+        const up = new Map(targets.map((one) => [one.job, one]));
+        for (const job of ['app', 'node']) assert.ok(up.get(job)?.up, JSON.stringify(targets));
+      });
       const whole = await json(source, 'summary');
       assert.ok(Array.isArray(whole.unusual), JSON.stringify(whole).slice(0, 500));
       const text = await read_now(peer, uri_of(source, 'summary', { format: 'text' }));
       assert.ok(text.length > 20, text);
     }
-    const { alerts } = await json('prom', 'alerts');
-    assert.deepEqual(alerts.map((one) => [one.name, one.state, one.labels.severity]), [['Fires', 'firing', 'page']]);
+    await eventually(async () => {
+      const { alerts } = await json('prom', 'alerts');
+      assert.deepEqual(alerts.map((one) => [one.name, one.state, one.labels.severity]), [['Fires', 'firing', 'page']]);
+    });
     const { rules } = await json('prom', 'rules');
     assert.deepEqual(rules.map((one) => one.name).sort(), ['Fires', 'job:up:sum']);
-    assert.ok((await json('prom', 'summary')).unusual.some((one) => one.kind === 'alert'));
+    await eventually(async () => assert.ok((await json('prom', 'summary')).unusual.some((one) => one.kind === 'alert')));
   });
   await check(`${name}: is told clearly what is wrong with a question`, async () => {
     for (const [uri, said] of [
@@ -133,11 +137,26 @@ async function converse({ name, make }) {
   });
 }
 
-/** The same instants, asked of hondana by a client and of Prometheus itself. */
+/**
+ * The same instants, asked of hondana by a client and of Prometheus itself. On a busy machine a scrape may take longer than its
+ * second. Then it is missing on one side, and later instants are compared.
+ */
 async function compare(peer, prometheus, exporter) {
+  for (let first = 1; ; first += scrapes_compared) {
+    await exporter.scrapes.until('enough of them', () => exporter.instants.length > first + scrapes_compared);
+    await exporter.scraped_again('Prometheus');
+    try {
+      return await compare_from(first, peer, prometheus, exporter);
+    } catch (error) {
+      if (first > 6 * scrapes_compared) throw error;
+    }
+  }
+}
+
+async function compare_from(first, peer, prometheus, exporter) {
   const { instants } = exporter;
-  const start = seconds(instants[1]);
-  const end = seconds(instants[scrapes_compared - 2]);
+  const start = seconds(instants[first]);
+  const end = seconds(instants[first + scrapes_compared - 3]);
   const range = { start, end, step: '1s' };
   const same = async (source, metric, agg, promql) => {
     const mine = ours(JSON.parse(await read_now(peer, uri_of(source, metric, { ...range, agg }))));
@@ -198,11 +217,11 @@ class crossing {
     const conditions = [...this.above, ...this.lasting];
     for (const one of this.listeners)
       for (const uri of conditions)
-        await one.updated.until(`${times} of ${uri} at ${one.name}`, () => this.told(one, uri) >= times, 20_000);
+        await one.updated.until(`${times} of ${uri} at ${one.name}`, () => this.told(one, uri) >= times);
     const before = new Map(this.listeners.map((one) => [one, this.plain.map((uri) => this.told(one, uri))]));
     for (const one of this.listeners) {
       const goes_on = () => this.plain.every((uri, i) => this.told(one, uri) >= before.get(one)[i] + 3);
-      await one.updated.until(`three more of the plain ones at ${one.name}`, goes_on, 20_000);
+      await one.updated.until(`three more of the plain ones at ${one.name}`, goes_on);
     }
     for (const one of this.listeners)
       for (const uri of conditions) assert.equal(this.told(one, uri), times, `${one.name}: ${uri}`);
@@ -243,9 +262,9 @@ async function wait_for_a_late_one(peers, exporter) {
   }
   exporter.is_late = true;
   for (const { name, peer, updated, subscribed } of listeners) {
-    await updated.until(`that it is there, at ${name}`, (items) => items.some((one) => one.uri === uri), 20_000);
+    await updated.until(`that it is there, at ${name}`, (items) => items.some((one) => one.uri === uri));
     const seen = updated.items.length;
-    await updated.until('more of what goes on', (items) => items.length >= seen + 2, 20_000);
+    await updated.until('more of what goes on', (items) => items.length >= seen + 2);
     assert.equal(updated.items.filter((one) => one.uri === uri).length, 1, name);
     assert.equal(JSON.parse(await read_now(peer, uri)).holds, false, name);
     await subscribed.end();
@@ -267,9 +286,9 @@ async function lose_node_exporter(peers, node) {
   }
   await node.stop();
   for (const { peer, updated, subscribed } of listeners) {
-    await updated.until('that the target is down', (items) => items.some((one) => one.uri === uri), 20_000);
+    await updated.until('that the target is down', (items) => items.some((one) => one.uri === uri));
     const seen = updated.items.length;
-    await updated.until('more of what goes on', (items) => items.length >= seen + 2, 20_000);
+    await updated.until('more of what goes on', (items) => items.length >= seen + 2);
     assert.equal(updated.items.filter((one) => one.uri === uri).length, 1);
     const { targets } = JSON.parse(await read_now(peer, uri_of('here', 'targets')));
     const down = targets.find((one) => one.job === 'node');
@@ -280,7 +299,7 @@ async function lose_node_exporter(peers, node) {
   }
 }
 
-await judge(90_000, async () => {
+await judge(async () => {
   const folder = temporary_folder();
   const exporter = await new made_exporter(...readers).start();
   const node = await start_node_exporter();
@@ -299,7 +318,7 @@ await judge(90_000, async () => {
   const peers = all_peers([], () => hondana.url).filter(({ name }) => !name.endsWith('over stdio'));
   const each_era = [peers.find(({ name }) => name === 'SDK 1.32 over HTTP'), peers.at(-1)];
   await check('both scrape the same instants of an exporter', async () => {
-    await exporter.scrapes.until('enough of them', () => exporter.instants.length > scrapes_compared + 1, 40_000);
+    await exporter.scrapes.until('enough of them', () => exporter.instants.length > scrapes_compared + 1);
     await exporter.scraped_again('Prometheus');
   });
   await check('counters, gauges and quantiles are those of Prometheus at the same instants', async () => {
@@ -321,14 +340,16 @@ await judge(90_000, async () => {
 
   await check('a metric that was never there is absent, and that it has come is told once', () => wait_for_a_late_one(each_era, exporter));
   await check('Prometheus scrapes hondana, as OpenMetrics, and its series arrive', async () => {
-    await relay.passed.until('a scrape', (items) => items.some((one) => one.status === 200), 10_000);
+    await relay.passed.until('a scrape', (items) => items.some((one) => one.status === 200));
     const last = relay.passed.items.filter((one) => one.status === 200).at(-1);
     assert.match(last.accept, /application\/openmetrics-text/);
     assert.match(last.type, /^application\/openmetrics-text; ?version=1\.0\.0/);
-    const up = await prometheus.ask('/query', { query: 'up{job="hondana"}' });
-    assert.deepEqual(up.result.map((one) => one.value[1]), ['1']);
-    const reads = await prometheus.ask('/query', { query: 'sum(hondana_requests_total{job="hondana",method="resources/read"}) by (era)' });
-    assert.deepEqual(reads.result.map((one) => one.metric.era).sort(), ['legacy', 'modern']);
+    await eventually(async () => {
+      const up = await prometheus.ask('/query', { query: 'up{job="hondana"}' });
+      assert.deepEqual(up.result.map((one) => one.value[1]), ['1']);
+      const reads = await prometheus.ask('/query', { query: 'sum(hondana_requests_total{job="hondana",method="resources/read"}) by (era)' });
+      assert.deepEqual(reads.result.map((one) => one.metric.era).sort(), ['legacy', 'modern']);
+    });
     const { length } = await prometheus.ask('/series', { 'match[]': '{job="hondana"}' });
     assert.ok(length > 100, `${length} series`);
     return `${length} series`;
@@ -348,7 +369,7 @@ await judge(90_000, async () => {
         const { message } = await peer.refused(peer.client.readResource({ uri: uri_of('prom', one) }));
         assert.match(message, new RegExp(prometheus.at), name);
       }
-      const { series } = JSON.parse(await read_now(peer, uri_of('here', 'app_queue_depth', { start: '-5s', step: '1s' })));
+      const { series } = JSON.parse(await read_now(peer, uri_of('here', 'app_queue_depth', { start: '-10m', step: '1s' })));
       assert.equal(series[0].points.at(-1)[1], 7);
       const all = (await peer.pages('resources/list', 'resources')).flat().map((one) => one.uri);
       assert.ok(all.includes('metrics://here/app_queue_depth') && all.includes('metrics://prom/summary'));

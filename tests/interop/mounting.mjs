@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { start_server } from './listening.mjs';
 import { all_peers } from './peers.mjs';
 import { collect, read_now, subscriptions } from './subscribers.mjs';
-import { check, judge, temporary_folder } from './verdict.mjs';
+import { check, event_deadline, judge, temporary_folder } from './verdict.mjs';
 
 const program = process.argv[2];
 const documents = join(dirname(fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'))), 'docs');
@@ -27,6 +27,8 @@ function configuration(folder, table) {
 const everything_table = (more = '') => `[[source]]
 type = "mcp"
 name = "everything"
+timeout_ms = 180000
+list_wait_ms = 180000
 command = [${JSON.stringify(process.execPath)}, ${JSON.stringify(fileURLToPath(new URL('everything_told.mjs', import.meta.url)))}]
 ${more}
 `;
@@ -73,7 +75,7 @@ async function converse({ name, make }, number) {
     const uri = mounted(`dynamic/text/${number}`);
     await subscribed.add(uri);
     // The first may be ours, for what could have changed before the subscription stood; the next is the mounted server's.
-    await updated.until('two updates', (items) => items.filter((one) => one.uri === uri).length >= 2, 15_000);
+    await updated.until('two updates', (items) => items.filter((one) => one.uri === uri).length >= 2);
     assert.deepEqual([...new Set(updated.items.map((one) => one.uri))], [uri]);
     assert.equal(list_changed.items.length, 0);
     await subscribed.end();
@@ -101,12 +103,12 @@ async function survive(file) {
   await peer.connect();
   const uri = mounted('static/document/features.md');
   await subscribed.add(uri);
-  await updated.until('two updates', (items) => items.length >= 2, 15_000);
+  await updated.until('two updates', (items) => items.length >= 2);
   const before = children_of(server.pid);
   assert.equal(before.length, 1);
   process.kill(before[0], 'SIGKILL');
   updated.take();
-  await updated.until('updates of the one that was started again', (items) => items.length >= 2, 20_000);
+  await updated.until('updates of the one that was started again', (items) => items.length >= 2);
   const after = children_of(server.pid);
   assert.equal(after.length, 1);
   assert.notEqual(after[0], before[0]);
@@ -116,7 +118,7 @@ async function survive(file) {
   await server.stop();
 }
 
-await judge(170_000, async () => {
+await judge(async () => {
   const folder = temporary_folder();
   const file = configuration(folder, everything_table());
   const server = await start_server([program, 'serve', '--config', file, '--port', '0']);
@@ -146,7 +148,7 @@ await judge(170_000, async () => {
     const own = join(home, 'hondana.toml');
     const table = `[[source]]\ntype = "mcp"\nname = "self"\ncommand = [${JSON.stringify(program)}, "stdio", "--config", ${JSON.stringify(own)}]\n`;
     configuration(home, table);
-    const done = spawnSync(program, ['check', '--config', own], { encoding: 'utf8', timeout: 20_000 });
+    const done = spawnSync(program, ['check', '--config', own], { encoding: 'utf8', timeout: event_deadline });
     assert.equal(done.signal, null);
     const said = done.stdout + done.stderr;
     assert.match(said, /circle/);

@@ -6,6 +6,7 @@ import vm from 'node:vm';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { event_deadline } from './verdict.mjs';
 
 export const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
 
@@ -39,7 +40,7 @@ function schemasOfSuite() {
   const found = new Map();
   for (const { index } of text.matchAll(/\{\$schema:[`'"][^`'"]*json-schema\.org[^`'"]*[`'"],(?:definitions|\$defs):\{/g)) {
     const literal = text.slice(index, endOfLiteral(text, index));
-    const schema = vm.runInNewContext(`(${literal})`, Object.create(null), { timeout: 5000 });
+    const schema = vm.runInNewContext(`(${literal})`, Object.create(null), { timeout: event_deadline });
     const plain = JSON.parse(JSON.stringify(schema));
     const defined = plain.definitions ?? plain.$defs;
     const mark = marks.find(([, name]) => name in defined);

@@ -22,7 +22,7 @@ export class inbox {
   }
 
   /** Returns when `enough` says so of all that has arrived. */
-  async until(what, enough, milliseconds = 10_000) {
+  async until(what, enough) {
     let look;
     const arrived = new Promise((resolve) => {
       look = () => enough(this.items) && resolve();
@@ -30,7 +30,7 @@ export class inbox {
       look();
     });
     try {
-      await within(milliseconds, `${what}, after ${JSON.stringify(this.items).slice(0, 2000)}`, arrived);
+      await within(`${what}, after ${JSON.stringify(this.items).slice(0, 2000)}`, arrived);
     } finally {
       this.waiting.delete(look);
     }

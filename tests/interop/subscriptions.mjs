@@ -99,7 +99,7 @@ async function together(peers) {
   return `${listeners.length} clients`;
 }
 
-await judge(90_000, async () => {
+await judge(async () => {
   const server = await start_server([program, '0']);
   const peers = all_peers(['stdio'], () => server.url);
   for (const one of peers) await converse(one);

@@ -41,16 +41,33 @@ export function temporary_folder() {
   return folder;
 }
 
+/** Milliseconds until a wait for an event that must come fails: minutes, so that no test depends on the speed of the machine. */
+export const event_deadline = 180_000;
+const script_deadline = 1_500_000;
+
 /** What `promise` brings, or an error that says what was waited for. */
-export async function within(milliseconds, what, promise) {
+export async function within(what, promise) {
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what}: nothing within ${milliseconds} ms`)), milliseconds);
+    timer = setTimeout(() => reject(new Error(`${what}: nothing within ${event_deadline} ms`)), event_deadline);
   });
   try {
     return await Promise.race([promise, late]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Repeats `body` until it does not throw; what it returns. Only where nothing announces the event. */
+export async function eventually(body) {
+  const end = performance.now() + event_deadline;
+  for (;;) {
+    try {
+      return await body();
+    } catch (error) {
+      if (performance.now() >= end) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 
@@ -66,13 +83,13 @@ async function clean_up() {
 }
 
 /** Runs `body`, which holds the checks, and ends the process: 0 when all passed, 1 otherwise. */
-export async function judge(deadline_ms, body) {
+export async function judge(body) {
   const alarm = setTimeout(async () => {
-    console.log(`FAIL ${running}\n     the program had ${deadline_ms} ms and they are over`);
+    console.log(`FAIL ${running}\n     the program had ${script_deadline} ms and they are over`);
     setTimeout(() => process.exit(1), 5000);
     await clean_up();
     process.exit(1);
-  }, deadline_ms);
+  }, script_deadline);
   try {
     await body();
   } catch (error) {

@@ -17,6 +17,7 @@
 #include <stdexcept>
 
 #include "program/http_client.hpp"
+#include "program/process.hpp"
 
 namespace load_test {
 namespace {
@@ -57,7 +58,7 @@ int crowd::join(std::string_view text, int receive_buffer) {
   const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (made < 0) throw failed("socket");
   sockets_.push_back(made);
-  const timeval patience{30, 0};
+  const timeval patience{program_test::patience.count(), 0};
   ::setsockopt(made, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(made, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   if (receive_buffer != 0) ::setsockopt(made, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);

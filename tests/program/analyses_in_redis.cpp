@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "program/folder.hpp"
 #include "program/process.hpp"
 #include "program/served.hpp"
@@ -100,7 +101,7 @@ std::size_t count_of(const std::string& text, std::string_view part) {
 
 TEST(program_analyses_in_redis, are_left_out_of_what_the_whole_server_lists_and_searches_while_it_is_down) {
   made_redis redis;
-  const configured what("redis = \"" + redis.url() + "\"\n");
+  const configured what("redis = \"" + redis.url() + "\"\nredis_timeout = \"1m\"\n");
   served server({"--config", what.config()});
   const auto put = what.put(final_one("oak or beech?"));
   ASSERT_EQ(put.how, well) << put.errors;
@@ -120,15 +121,15 @@ TEST(program_analyses_in_redis, are_left_out_of_what_the_whole_server_lists_and_
   const auto ls = what.command({"ls"});
   EXPECT_EQ(ls.how, unreachable) << ls.errors;
   redis.start();
-  const auto until = within(patience);
-  while (!contains(run({"ls", "--on", server.url()}).output, "wallbounce://analyses/"))
-    if (std::chrono::steady_clock::now() > until) FAIL() << server.program().errors();
+  ASSERT_TRUE(hondana_test::eventually([&] {
+    return contains(run({"ls", "--on", server.url()}).output, "wallbounce://analyses/");
+  })) << server.program().errors();
   EXPECT_EQ(server.stop(SIGTERM), well) << server.program().errors();
 }
 
 TEST(program_analyses_in_redis, that_is_full_are_listed_and_removed_by_commands_that_start_then) {
   made_redis redis({"--maxmemory", "4mb", "--maxmemory-policy", "noeviction"});
-  const configured what("redis = \"" + redis.url() + "\"\n");
+  const configured what("redis = \"" + redis.url() + "\"\nredis_timeout = \"1m\"\n");
   outcome last{well, {}, {}};
   int count = 0;
   for (; count < 60 && last.how == well; ++count)
@@ -210,12 +211,12 @@ TEST(program_analyses_commands, put_what_search_finds_by_a_word_of_a_vote_alone)
   ASSERT_EQ(put.how, well) << put.errors;
   const auto uri = put.output.substr(0, put.output.size() - 1);
   for (const auto* word : {"zebrawood", "walnut"}) {
-    const auto until = within(patience);
     outcome found{};
-    do {
+    EXPECT_TRUE(hondana_test::eventually([&] {
       found = run({"search", word, "--wait", "60", "--json", "--on", server.url()});
-    } while (!contains(found.output, uri) && std::chrono::steady_clock::now() < until);
-    EXPECT_TRUE(contains(found.output, uri)) << word << found.output << found.errors;
+      return contains(found.output, uri);
+    })) << word
+        << found.output << found.errors;
   }
 }
 

@@ -61,7 +61,7 @@ bool answering_service::is_asked_again(std::size_t times) const {
 
 void answering_service::serve() {
   for (int peer = ::accept(socket_, nullptr, nullptr); peer >= 0; peer = ::accept(socket_, nullptr, nullptr)) {
-    const timeval most{10, 0};
+    const timeval most{patience.count(), 0};
     ::setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
     answer(peer);
     ::close(peer);

@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "program/folder.hpp"
 #include "program/http_client.hpp"
 #include "program/messages.hpp"
@@ -56,12 +57,7 @@ struct recorded : folder {
   }
   /// Waits until the record has it; false when that does not come.
   [[nodiscard]] bool comes_to_say(const std::string& text) const {
-    const auto deadline = within(patience);
-    while (std::chrono::steady_clock::now() < deadline) {
-      if (log().find(text) != std::string::npos) return true;
-      std::this_thread::yield();
-    }
-    return false;
+    return hondana_test::eventually([&] { return log().find(text) != std::string::npos; });
   }
 };
 
@@ -182,7 +178,7 @@ TEST(program_audit, of_a_server_that_was_killed_under_load_is_sound_and_goes_on)
         }
       });
     }
-    while (answered < 500) std::this_thread::yield();
+    EXPECT_TRUE(hondana_test::eventually([&] { return answered >= 500; }));
     server.program().signal(SIGKILL);
     for (auto& one : load) one.join();
     ASSERT_TRUE(server.program().leaves(within(patience)));

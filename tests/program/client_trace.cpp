@@ -1,7 +1,6 @@
 /// `--trace`: what went over the wire, as transcripts that can be played.
 #include <sys/stat.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "program/folder.hpp"
 #include "program/messages.hpp"
 #include "program/served.hpp"
@@ -112,14 +112,14 @@ TEST(program_trace, is_a_transcript_that_can_be_played) {
       auto line = words;
       line.insert(line.end(), {"--trace", trace, "--revision", revision, "--", HONDANA_PROGRAM, "stdio", what.path("shown")});
       // A server waits 30 ms for what a file says of itself: on a busy machine one of two lists may lack that, and only that.
-      const auto until = program_test::within(program_test::patience);
       std::string difference;
-      do {
+      EXPECT_TRUE(hondana_test::eventually([&] {
         EXPECT_EQ(run(line).how.signal, 0);
         const auto recorded = read_back(trace_in(trace), revision);
         EXPECT_GE(recorded.steps.size(), 4u);
         difference = play(recorded, what.path("shown"));
-      } while (difference.find(".description: ") != std::string::npos && std::chrono::steady_clock::now() < until);
+        return difference.find(".description: ") == std::string::npos;
+      }));
       EXPECT_EQ(difference, "") << words[0] << ' ' << revision << '\n' << trace_in(trace);
     }
   }

@@ -7,14 +7,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "program/folder.hpp"
 #include "program/messages.hpp"
 #include "program/served.hpp"
-#include "unit/started/program.hpp"
 
 namespace {
 
@@ -65,17 +66,36 @@ TEST(program_watch, tells_a_change_of_the_list_in_words) {
   EXPECT_EQ(watching.leaves(within(patience)), well) << watching.errors();
 }
 
+/// A server that can be ended and started again at the same Unix socket.
+class restarting_server {
+ public:
+  explicit restarting_server(std::string shown) : shown_(std::move(shown)) { start(); }
+  void start() {
+    server_ = std::make_unique<process>(std::vector<std::string>{"serve", "--socket", in_.path("s"), shown_});
+    EXPECT_TRUE(server_->error_line_with("Stop with Ctrl-C", within(patience))) << server_->errors();
+  }
+  void stop() {
+    server_->signal(SIGTERM);
+    EXPECT_EQ(server_->leaves(within(patience)), well) << server_->errors();
+  }
+  [[nodiscard]] std::string address() const { return "unix:" + in_.path("s"); }
+
+ private:
+  folder in_;
+  std::string shown_;
+  std::unique_ptr<process> server_;
+};
+
 TEST(program_watch, goes_on_when_the_server_has_restarted) {
   const folder what;
   what.put("a.txt", "one");
-  const auto port = hondana::started::free_port();
-  auto server = std::make_unique<served>(std::vector<std::string>{what.path()}, port);
-  process watching({"watch", what.uri("a.txt"), "--json", "--on", server->url()});
+  restarting_server server(what.path());
+  process watching({"watch", what.uri("a.txt"), "--json", "--on", server.address()});
   ASSERT_TRUE(watching.error_line_with("watching", within(patience))) << watching.errors();
-  EXPECT_EQ(server->stop(SIGTERM), well);
+  server.stop();
   ASSERT_TRUE(told(watching, "connectionLost")) << watching.errors();
   what.put("a.txt", "while nobody served");
-  server = std::make_unique<served>(std::vector<std::string>{what.path()}, port);
+  server.start();
   const auto missed = told(watching, "resource");
   ASSERT_TRUE(missed) << watching.errors();
   EXPECT_EQ(std::string(missed->at("uri").as_string()), what.uri("a.txt"));
@@ -91,17 +111,17 @@ TEST(program_watch, goes_on_when_the_server_has_restarted) {
 TEST(program_watch, hears_of_the_list_after_a_restart_too) {
   const folder what;
   what.put("a.txt", "one");
-  const auto port = hondana::started::free_port();
-  auto server = std::make_unique<served>(std::vector<std::string>{what.path()}, port);
-  process watching({"watch", "--json", "--on", server->url()});
+  restarting_server server(what.path());
+  process watching({"watch", "--json", "--on", server.address()});
   ASSERT_TRUE(watching.error_line_with("watching", within(patience))) << watching.errors();
-  EXPECT_EQ(server->stop(SIGTERM), well);
+  server.stop();
   ASSERT_TRUE(told(watching, "connectionLost")) << watching.errors();
-  server = std::make_unique<served>(std::vector<std::string>{what.path()}, port);
+  server.start();
   ASSERT_TRUE(told(watching, "connectionBack")) << watching.errors();
   // Every new file is news once the server has been asked for its list again.
+  const auto deadline = within(patience);
   for (int i = 0; !watching.has_output(within(std::chrono::milliseconds(100))); ++i) {
-    ASSERT_LT(i, 300) << watching.errors();
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << watching.errors();
     what.put("new-" + std::to_string(i), "");
   }
   EXPECT_TRUE(told(watching, "resourceList"));
@@ -114,12 +134,12 @@ TEST(program_watch, ends_after_the_first_change_when_asked_to) {
   what.put("a.txt", "one");
   process watching({"watch", "a.txt", "--once", "--quiet", "--trace", what.path(".trace"), "--on", what.path()});
   // Quiet as it is, the trace tells when it listens. A file that was written just now may be news already.
-  bool has_left = false;
-  for (std::string seen; !has_left && seen.find("acknowledged") == std::string::npos;) {
-    has_left = watching.leaves(within(std::chrono::milliseconds(10))).has_value();
+  ASSERT_TRUE(hondana_test::eventually([&] {
+    if (watching.leaves(within(std::chrono::milliseconds(10)))) return true;
     std::ifstream trace(what.path(".trace"));
-    seen.assign(std::istreambuf_iterator<char>(trace), std::istreambuf_iterator<char>());
-  }
+    const std::string seen((std::istreambuf_iterator<char>(trace)), std::istreambuf_iterator<char>());
+    return seen.find("acknowledged") != std::string::npos;
+  }));
   what.put("a.txt", "two");
   EXPECT_EQ(watching.leaves(within(patience)), well);
   const auto output = watching.read_to_end(within(patience));

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 #include <boost/json/serialize.hpp>
 
+#include "deadline.hpp"
 #include "drive/stand_in/server.hpp"
 #include "program/folder.hpp"
 #include "program/http_client.hpp"
@@ -26,12 +27,10 @@ namespace {
 using program_test::folder;
 using program_test::http_client;
 using program_test::message;
-using program_test::patience;
 using program_test::read_request;
 using program_test::request;
 using program_test::run;
 using program_test::served;
-using program_test::within;
 
 /// A Drive and the configuration of a server that serves it.
 struct served_google : folder {
@@ -82,13 +81,12 @@ TEST(program_drive, a_question_is_answered_from_a_japanese_document_with_its_pla
   EXPECT_NE(tool.find("三回まで"), std::string::npos) << tool;
   // Who loses a file loses what the index has of it.
   drive.google.remove(id);
-  const auto deadline = within(patience);
   std::string now;
-  do {
+  EXPECT_TRUE(hondana_test::eventually([&] {
     static_cast<void>(first_text_of(by, "search:///?wait=complete"));
     now = first_text_of(by, "search:///?q=%E6%8C%87%E6%95%B0%E7%9A%84");
-  } while (now.find("gdrive://") != std::string::npos && std::chrono::steady_clock::now() < deadline);
-  EXPECT_EQ(now.find("gdrive://"), std::string::npos) << now;
+    return now.find("gdrive://") == std::string::npos;
+  })) << now;
 }
 
 TEST(program_drive, sheets_and_notes_come_out_of_the_confined_child) {
@@ -141,9 +139,12 @@ TEST(program_drive, a_crawl_that_was_killed_goes_on_and_does_not_start_over) {
   drive.google.heal();
   drive.google.forget();
   served server(drive.options());
-  const auto all = run({"ls", "--on", server.url()});
+  program_test::outcome all;
+  EXPECT_TRUE(hondana_test::eventually([&] {
+    all = run({"ls", "--on", server.url()});
+    return all.output.find("gdrive://") != std::string::npos;
+  })) << all.errors;
   EXPECT_EQ(all.how.exit_code, 0) << all.errors;
-  EXPECT_NE(all.output.find("gdrive://"), std::string::npos);
   std::size_t first_pages = 0;
   for (const auto& one : drive.google.requests("/drive/v3/files"))
     first_pages += one.path == "/drive/v3/files" && one.query.find("pageToken") == std::string::npos ? 1 : 0;
@@ -165,15 +166,12 @@ TEST(program_drive, a_notice_of_google_makes_a_change_known_long_before_the_next
   const auto lists = [&server](std::string_view name) {
     return run({"ls", "--on", server.url()}).output.find(name) != std::string::npos;
   };
-  EXPECT_TRUE(lists("Old.txt"));
+  EXPECT_TRUE(hondana_test::eventually([&] { return lists("Old.txt"); }));
   EXPECT_TRUE(drive.google.wait_for_requests("/drive/v3/changes/watch", 1));
-  const auto deadline = within(patience);
-  bool is_there = false;
-  while (!is_there && std::chrono::steady_clock::now() < deadline) {
+  EXPECT_TRUE(hondana_test::eventually([&] {
     drive.google.add({.name = "New.txt", .type = "text/plain", .bytes = "x"});
-    is_there = lists("New.txt");
-  }
-  EXPECT_TRUE(is_there);
+    return lists("New.txt");
+  }));
   EXPECT_GE(drive.google.notices(), 1u);
 }
 
@@ -183,9 +181,10 @@ TEST(program_drive, what_it_keeps_for_itself_is_served_by_no_other_source) {
   drive.google.add({.name = "Plan.txt", .type = "text/plain", .bytes = "x"});
   served server(drive.options());
   std::string all;
-  const auto deadline = within(patience);
-  do all = run({"ls", "--on", server.url()}).output;
-  while (all.find("Plan.txt") == std::string::npos && std::chrono::steady_clock::now() < deadline);
+  EXPECT_TRUE(hondana_test::eventually([&] {
+    all = run({"ls", "--on", server.url()}).output;
+    return all.find("Plan.txt") != std::string::npos;
+  }));
   EXPECT_NE(all.find("seen.txt"), std::string::npos) << all;
   EXPECT_EQ(all.find("team.txt"), std::string::npos) << all;
   EXPECT_EQ(all.find("drive.db"), std::string::npos) << all;
@@ -208,9 +207,10 @@ TEST(program_drive, what_it_keeps_where_nothing_is_written_is_served_by_no_other
   ::unsetenv("XDG_DATA_HOME");
   ::unsetenv("XDG_STATE_HOME");
   std::string all;
-  const auto deadline = within(patience);
-  do all = run({"ls", "--on", server.url()}).output;
-  while (all.find("Plan.txt") == std::string::npos && std::chrono::steady_clock::now() < deadline);
+  EXPECT_TRUE(hondana_test::eventually([&] {
+    all = run({"ls", "--on", server.url()}).output;
+    return all.find("Plan.txt") != std::string::npos;
+  }));
   EXPECT_NE(all.find("seen.txt"), std::string::npos) << all;
   EXPECT_EQ(all.find("google-team"), std::string::npos) << all;
   EXPECT_EQ(all.find("drive.db"), std::string::npos) << all;
@@ -229,10 +229,10 @@ TEST(program_drive, a_check_asks_for_no_notices_and_a_server_that_ends_takes_the
     drive.google.configure([&server](drive_test::setup& how) { how.notices_to = server.port(); });
     static_cast<void>(run({"ls", "--on", server.url()}));
     EXPECT_TRUE(drive.google.wait_for_requests("/drive/v3/changes/watch", 1));
-    const auto deadline = within(patience);
-    while (drive.google.channels() == 0 && std::chrono::steady_clock::now() < deadline)
+    EXPECT_TRUE(hondana_test::eventually([&] {
       static_cast<void>(run({"ls", "--on", server.url()}));
-    EXPECT_EQ(drive.google.channels(), 1u);
+      return drive.google.channels() == 1;
+    }));
     EXPECT_EQ(server.stop(SIGTERM), program_test::well);
   }
   EXPECT_EQ(drive.google.channels(), 0u);

@@ -33,7 +33,7 @@ class desk_with_drive {
     const auto line = google_.read_line(within(patience)).value_or("nothing");
     if (!line.starts_with(said)) throw std::runtime_error("the stand-in says " + line);
     url_ = line.substr(said.size());
-    home_.put("browser", "#!/bin/sh\nexec curl --silent --location --output /dev/null --max-time 20 \"$1\"\n");
+    home_.put("browser", "#!/bin/sh\nexec curl --silent --location --output /dev/null --max-time 180 \"$1\"\n");
     std::filesystem::permissions(home_.path("browser"), std::filesystem::perms::owner_all);
     home_.put("client.json", R"({"installed":{"client_id":"1234567890-standin.apps.googleusercontent.com",)"
                              R"("client_secret":"GOCSPX-stand-in-secret"}})");

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "program/process.hpp"
+
 namespace program_test {
 
 http_client::http_client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -35,7 +37,7 @@ http_client::http_client(const std::string& path) : socket_(::socket(AF_UNIX, SO
 http_client::~http_client() { ::close(socket_); }
 
 void http_client::connect(const void* address, std::size_t size) {
-  const timeval wait{30, 0};
+  const timeval wait{patience.count(), 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
   ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
   if (::connect(socket_, static_cast<const sockaddr*>(address), static_cast<socklen_t>(size)) != 0) {

@@ -35,7 +35,7 @@ using program_test::within;
 class desk {
  public:
   explicit desk(bool has_display = true) : has_display_(has_display) {
-    home_.put("browser", "#!/bin/sh\nexec curl --silent --location --output /dev/null --max-time 20 \"$1\"\n");
+    home_.put("browser", "#!/bin/sh\nexec curl --silent --location --output /dev/null --max-time 180 \"$1\"\n");
     std::filesystem::permissions(home_.path("browser"), std::filesystem::perms::owner_all);
   }
 

@@ -248,10 +248,21 @@ bool process::rests(time_point deadline) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     if ((await(see_exit, within(glance)) & see_exit) != 0) return true;
     const auto now = used();
-    quiet = now - before < rest ? quiet + 1 : 0;
+    quiet = now - before < rest && !is_at_work() ? quiet + 1 : 0;
     before = now;
   }
   return true;
+}
+
+bool process::is_at_work() const {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(child_) + "/task")) {
+    std::ifstream file(task.path() / "stat");
+    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    // "17 (name) R …"
+    const auto state = text.rfind(") ");
+    if (state != std::string::npos && (text[state + 2] == 'R' || text[state + 2] == 'D')) return true;
+  }
+  return false;
 }
 
 std::size_t process::status(std::string_view name) const {

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "deadline.hpp"
+
 namespace program_test {
 
 using time_point = std::chrono::steady_clock::time_point;
@@ -30,7 +32,7 @@ inline constexpr departure well{0, 0};
 /// It was asked wrongly; what was wanted is not there; it is not known who asks; nobody was reached; it went wrong.
 inline constexpr departure misused{1, 0}, not_found{2, 0}, not_known{3, 0}, unreachable{4, 0}, failed{5, 0};
 /// For anything that must happen.
-inline constexpr std::chrono::seconds patience{30};
+inline constexpr std::chrono::seconds patience = hondana_test::event_deadline;
 
 /// Where a child's standard output goes; what a terminal is sent is read as from a pipe.
 enum class output_to { pipe, terminal, full_disk };
@@ -69,7 +71,8 @@ class process {
   void limit(int resource, std::uint64_t most) const;
   /// Nothing when it is still running at `deadline`. The output is not read meanwhile.
   [[nodiscard]] std::optional<departure> leaves(time_point deadline);
-  /// Waits until the process uses next to no processor time, which is when it waits for its peer. False when it never rests.
+  /// Waits until the process uses next to no processor time and wants none, which is when it waits for its peer. False when it
+  /// never rests.
   [[nodiscard]] bool rests(time_point deadline);
   /// The most memory it has ever had, in KiB (VmHWM).
   [[nodiscard]] std::size_t peak_memory() const;
@@ -82,6 +85,8 @@ class process {
 
  private:
   [[nodiscard]] std::size_t status(std::string_view name) const;
+  /// Whether a thread of it is running or waits for a processor or a disk.
+  [[nodiscard]] bool is_at_work() const;
   enum interest : unsigned { take_output = 1, see_output = 2, give_input = 4, see_exit = 8, took_errors = 16 };
   /// Waits for one of the events, and always reads standard error. What happened, as `interest`; 0 at the deadline.
   unsigned await(unsigned events, time_point deadline);

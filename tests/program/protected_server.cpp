@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "program/process.hpp"
+
 namespace program_test {
 namespace {
 
@@ -90,7 +92,7 @@ std::vector<std::string> protected_server::asked(const std::string& path) const 
 
 void protected_server::serve() {
   for (int peer = ::accept(socket_, nullptr, nullptr); peer >= 0; peer = ::accept(socket_, nullptr, nullptr)) {
-    const timeval most{10, 0};
+    const timeval most{patience.count(), 0};
     ::setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
     std::string bytes;
     std::array<char, 65536> more{};

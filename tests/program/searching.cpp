@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "program/folder.hpp"
 #include "program/process.hpp"
 #include "program/served.hpp"
@@ -41,11 +42,7 @@ std::string search(const served& on, const std::string& word) {
 
 /// Once it is there; false: it does not come.
 bool comes(const served& on, const std::string& word, const std::string& name) {
-  const auto until = within(patience);
-  while (std::chrono::steady_clock::now() < until) {
-    if (search(on, word).find(name) != std::string::npos) return true;
-  }
-  return false;
+  return hondana_test::eventually([&] { return search(on, word).find(name) != std::string::npos; });
 }
 
 TEST(program_search, a_second_server_follows_the_first_and_takes_over_when_that_one_is_killed) {

@@ -99,12 +99,22 @@ TEST(program_serve, leaves_well_when_told_to_stop) {
 
 TEST(program_serve, answers_the_request_under_way_before_it_stops) {
   const folder what;
-  what.put("large.txt", std::string(1 << 20, 'x'));
-  running program({what.path()});
+  what.put("a.txt", "hello");
+  what.put("h.toml", "[http]\ndrain_ms = 3600000\n[[source]]\ntype = \"files\"\npath = \".\"\n");
+  running program({"--config", what.path("h.toml")});
   http_client peer(program.port);
-  EXPECT_TRUE(names(peer).contains("large.txt"));
+  EXPECT_TRUE(names(peer).contains("a.txt"));
+  const auto uri = what.uri("a.txt");
+  const auto asked = program_test::read_request(2, uri);
+  peer.send(
+      "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\n"
+      "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: resources/read\r\nMcp-Name: " +
+      uri + "\r\nContent-Length: " + std::to_string(asked.size()) + "\r\n\r\n" + asked.substr(0, 10));
   program.signal(SIGTERM);
   ASSERT_TRUE(program.error_line_with("stopping", within(patience)));
+  peer.send(asked.substr(10));
+  const auto answer = peer.receive();
+  EXPECT_NE(answer.find("\"text\":\"hello\""), std::string::npos) << answer;
   EXPECT_EQ(program.leaves(within(patience)), well) << program.errors();
 }
 

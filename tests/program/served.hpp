@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "deadline.hpp"
 #include "program/process.hpp"
 
 namespace program_test {
@@ -51,20 +52,18 @@ inline bool settles(const std::string& folder) {
     for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) ++found;
     return found;
   };
-  const auto deadline = within(patience);
-  while (std::chrono::steady_clock::now() < deadline) {
+  return hondana_test::eventually([&] {
     const auto listed = run({"ls", "--json", "--on", folder}).output;
-    if (count(listed, "\"kind\":\"file\"") == count(listed, "\"version\":\"")) return true;
-  }
-  return false;
+    return count(listed, "\"kind\":\"file\"") == count(listed, "\"version\":\"");
+  });
 }
 
 /// A server over HTTP on 127.0.0.1. Threads: one.
 class served {
  public:
   /// `what`: paths, or options and their values. Throws when it does not come up.
-  explicit served(std::vector<std::string> what, std::uint16_t port = 0) {
-    std::vector<std::string> arguments{"serve", "--port", std::to_string(port)};
+  explicit served(std::vector<std::string> what) {
+    std::vector<std::string> arguments{"serve", "--port", "0"};
     arguments.insert(arguments.end(), what.begin(), what.end());
     server_ = std::make_unique<process>(std::move(arguments));
     if (!server_->error_line_with("Stop with Ctrl-C", within(patience))) throw std::runtime_error(server_->errors());

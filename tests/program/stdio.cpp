@@ -5,6 +5,7 @@
 #include <boost/json/serialize.hpp>
 #include <chrono>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "program/folder.hpp"
 #include "program/messages.hpp"
 #include "program/process.hpp"
@@ -28,11 +30,8 @@ using program_test::request;
 using program_test::well;
 using program_test::within;
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 constexpr departure stopped{5, 0};
-// A blocked peer is given up after one second, once more for what is stuck, and a loaded machine is slow.
-constexpr seconds few_seconds{7};
 
 /// A folder with a file of 1 MiB whose content has six bytes a byte in JSON.
 struct shelf : folder {
@@ -52,7 +51,7 @@ struct running_stdio : process {
   bool is_ready = false;
 };
 
-TEST(program_stdio, leaves_at_once_at_the_end_of_input) {
+TEST(program_stdio_timing, leaves_at_once_at_the_end_of_input) {
   const shelf what;
   auto quickest = milliseconds::max();
   for (int i = 0; i < 3; ++i) {
@@ -79,21 +78,27 @@ TEST(program_stdio, leaves_when_its_input_is_empty) {
 
 TEST(program_stdio, answers_what_came_before_the_end_of_input) {
   const shelf what;
-  process program({"stdio", what.path()});
   std::string all;
   for (int id = 1; id <= 20; ++id) all += read_request(id, what.uri("small.txt")) + '\n';
   all += request(21, "server/discover");  // a last line needs no newline
-  ASSERT_TRUE(program.write(all, within(patience)));
-  program.end_input();
   std::vector<int> ids;
-  while (const auto line = program.read_line(within(patience))) {
-    const auto answer = message(*line);
-    EXPECT_TRUE(answer.contains("result")) << *line;
-    ids.push_back(static_cast<int>(answer.at("id").as_int64()));
-  }
+  std::optional<departure> left;
+  // Reads have a second to be done after the end of the input: what is too slow for that once is tried again.
+  static_cast<void>(hondana_test::eventually([&] {
+    process program({"stdio", what.path()});
+    EXPECT_TRUE(program.write(all, within(patience)));
+    program.end_input();
+    ids.clear();
+    while (const auto line = program.read_line(within(patience))) {
+      const auto answer = message(*line);
+      if (answer.contains("result")) ids.push_back(static_cast<int>(answer.at("id").as_int64()));
+    }
+    left = program.leaves(within(patience));
+    return ids.size() >= 21 && left == well;
+  }));
   std::sort(ids.begin(), ids.end());
   EXPECT_EQ(ids, (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21}));
-  EXPECT_EQ(program.leaves(within(patience)), well) << program.errors();
+  EXPECT_EQ(left, well);
 }
 
 TEST(program_stdio, leaves_soon_when_the_peer_ends_its_input_and_reads_nothing) {
@@ -106,7 +111,7 @@ TEST(program_stdio, leaves_soon_when_the_peer_ends_its_input_and_reads_nothing) 
     ASSERT_TRUE(program.write(all, within(patience))) << reads;
     ASSERT_TRUE(program.has_output(within(patience))) << reads;
     program.end_input();
-    EXPECT_EQ(program.leaves(within(few_seconds)), stopped) << reads << " reads\n" << program.errors();
+    EXPECT_EQ(program.leaves(within(patience)), stopped) << reads << " reads\n" << program.errors();
   }
 }
 
@@ -116,7 +121,7 @@ TEST(program_stdio, leaves_when_nobody_reads_its_output_any_more) {
   ASSERT_TRUE(program.is_ready) << program.errors();
   program.end_output();
   ASSERT_TRUE(program.write(ping(1), within(patience)));
-  EXPECT_EQ(program.leaves(within(few_seconds)), stopped) << program.errors();
+  EXPECT_EQ(program.leaves(within(patience)), stopped) << program.errors();
 }
 
 TEST(program_stdio, leaves_well_when_told_to_stop) {
@@ -140,7 +145,7 @@ TEST(program_stdio, leaves_when_told_to_stop_while_the_peer_reads_nothing) {
     ASSERT_TRUE(program.write(all, within(patience))) << reads;
     ASSERT_TRUE(program.has_output(within(patience))) << reads;
     program.signal(SIGTERM);
-    const auto left = program.leaves(within(few_seconds));
+    const auto left = program.leaves(within(patience));
     ASSERT_TRUE(left) << reads << " reads\n" << program.errors();
     EXPECT_EQ(left->signal, 0) << reads;
   }
@@ -152,9 +157,14 @@ TEST(program_stdio, leaves_at_once_when_told_to_stop_twice) {
   ASSERT_TRUE(program.is_ready) << program.errors();
   ASSERT_TRUE(program.write(read_request(1, what.uri("large.txt")) + '\n', within(patience)));
   ASSERT_TRUE(program.has_output(within(patience)));
+  // Both arrive together, so that nothing has ended after the first.
+  program.signal(SIGSTOP);
   program.signal(SIGTERM);
   program.signal(SIGINT);
-  EXPECT_TRUE(program.leaves(within(few_seconds))) << program.errors();
+  program.signal(SIGCONT);
+  const auto left = program.leaves(within(patience));
+  ASSERT_TRUE(left) << program.errors();
+  EXPECT_TRUE(left->exit_code == 128 + SIGTERM || left->exit_code == 128 + SIGINT) << left->exit_code;
 }
 
 TEST(program_stdio, writes_nothing_but_messages) {
@@ -168,17 +178,25 @@ TEST(program_stdio, writes_nothing_but_messages) {
           read_request(5, what.uri("small.txt")) + "\n",
       within(patience)));
   program.signal(SIGHUP);
-  program.end_input();
-  const auto all = program.read_to_end(within(patience));
-  ASSERT_TRUE(all);
-  ASSERT_TRUE(all->ends_with('\n'));
   std::vector<std::string> answered;
-  for (std::string_view rest = *all; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
-    const auto line = rest.substr(0, rest.find('\n'));
+  const auto take = [&answered](const std::string& line) {
     boost::json::object answer;
     ASSERT_NO_THROW(answer = message(line)) << line;
     if (const auto* id = answer.if_contains("id")) answered.push_back(boost::json::serialize(*id));
+  };
+  // What is still asked when the input ends has a second to be answered.
+  for (const std::string id : {"2", "5"}) {
+    while (std::find(answered.begin(), answered.end(), id) == answered.end()) {
+      const auto line = program.read_line(within(patience));
+      ASSERT_TRUE(line) << program.errors();
+      take(*line);
+    }
   }
+  program.end_input();
+  auto rest = program.read_to_end(within(patience));
+  ASSERT_TRUE(rest);
+  ASSERT_TRUE(rest->empty() || rest->ends_with('\n')) << *rest;
+  for (; !rest->empty(); rest->erase(0, rest->find('\n') + 1)) take(rest->substr(0, rest->find('\n')));
   std::erase(answered, "null");
   std::erase(answered, "4");  // may have been cancelled in time
   std::sort(answered.begin(), answered.end());

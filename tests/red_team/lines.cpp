@@ -159,7 +159,7 @@ class http_line final : public line {
 }  // namespace
 
 connection::connection(const std::string& where) {
-  const timeval give_up{40, 0};  // longer than a call of the program may take
+  const timeval give_up{patience.count(), 0};
   const auto use = [&](int family, const void* address, std::size_t size) {
     socket_ = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &give_up, sizeof give_up);

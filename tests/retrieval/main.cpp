@@ -14,6 +14,7 @@
 #include <hondana/uri.hpp>
 #include <hondana/value.hpp>
 
+#include "deadline.hpp"
 #include "lsa/model.hpp"
 #include "lsa/server.hpp"
 #include "retrieval/judged.hpp"
@@ -22,7 +23,6 @@
 namespace {
 
 using namespace hondana;
-using namespace std::chrono_literals;
 
 template <class T>
 T good(result<T> from) {
@@ -48,6 +48,7 @@ class library {
     const auto index = good(open_search_index(std::move(how)));
     server_options options;
     options.search = index;
+    options.call_deadline = hondana_test::event_deadline;
     server_ = std::make_unique<server>(options);
     auto source = std::make_shared<memory_provider>("texts", "text:///");
     for (const auto& one : all) {
@@ -62,7 +63,7 @@ class library {
       }
     }
     good(server_->add(source));
-    const auto until = std::chrono::steady_clock::now() + 120s;
+    const auto until = std::chrono::steady_clock::now() + hondana_test::event_deadline;
     good(wait_until_complete(*index, until));
     const auto has_all = [&] {
       const auto state = state_of(*index);
@@ -85,7 +86,7 @@ class library {
                                  {"_meta", value::object{{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
                                                          {"io.modelcontextprotocol/clientCapabilities", value::object{}}}}}}};
     peer_->send(asked.to_text());
-    const auto answer = peer_->receive(std::chrono::steady_clock::now() + 30s);
+    const auto answer = peer_->receive(std::chrono::steady_clock::now() + hondana_test::event_deadline);
     if (!answer) good(fail(errc::timed_out, "no answer"));
     const auto whole = good(value::parse(*answer));
     const auto text = whole.string_at("/result/contents/0/text");
@@ -173,7 +174,8 @@ int main(int count, char** arguments) {
       how.embeddings.emplace();
       how.embeddings->url = service.url();
       how.embeddings->model = "lsa";
-      how.embeddings->query_timeout = 10s;
+      how.embeddings->query_timeout = std::chrono::minutes(1);
+      how.embeddings->timeout = hondana_test::event_deadline;
     }
     return how;
   };

@@ -208,13 +208,14 @@ void add_templates(memory_provider& source) {
 
 }  // namespace
 
-hondana::server demo(std::chrono::milliseconds deadline) {
+hondana::server demo(std::optional<std::chrono::milliseconds> deadline) {
+  const auto source = std::make_shared<memory_provider>("demo", "demo:///");
   auto options = options_of("Transcript Server");
-  options.call_deadline = deadline;
+  options.call_deadline = std::chrono::minutes(5);
+  if (deadline) options.limits.sources[source.get()].deadline = *deadline;
   options.read_limit = 4u << 20;
   hondana::server made(std::move(options));
   check(made.add(project()));
-  const auto source = std::make_shared<memory_provider>("demo", "demo:///");
   add_forms(*source);
   add_templates(*source);
   check(source->add(named("demo:///oversized", "oversized"), [](const read_request&) -> result<reading> {

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 #include <hondana/server.hpp>
 
 namespace transcripts {
 
-/// Two sources with files, images, templates, slow and failing reads, and a link. Every call has `deadline`.
-[[nodiscard]] hondana::server demo(std::chrono::milliseconds deadline);
+/// Two sources with files, images, templates, slow and failing reads, and a link. Calls of `demo:///` have `deadline`.
+[[nodiscard]] hondana::server demo(std::optional<std::chrono::milliseconds> deadline = {});
 
 }  // namespace transcripts

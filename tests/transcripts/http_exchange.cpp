@@ -13,6 +13,8 @@
 #include <cstring>
 #include <utility>
 
+#include "deadline.hpp"
+
 namespace transcripts {
 namespace {
 
@@ -83,7 +85,7 @@ nothing_or http_exchange::begin(std::string_view request, bool bytewise, time_po
 }
 
 nothing_or http_exchange::take_arrived() {
-  const auto more = read_some(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+  const auto more = read_some(std::chrono::steady_clock::now() + hondana_test::event_deadline);
   if (!more) return wrong(more.error());
   has_ended_ = !*more;
   return read_body();

@@ -10,6 +10,7 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
+#include "deadline.hpp"
 #include "transcripts/envelope_headers.hpp"
 #include "transcripts/line.hpp"
 #include "transcripts/pattern.hpp"
@@ -18,9 +19,6 @@ namespace transcripts {
 namespace {
 
 namespace json = boost::json;
-
-// Far beyond any answer, also under sanitizers: it only turns a hang into a report.
-constexpr std::chrono::seconds patience{30};
 
 constexpr std::string_view revision_mark = "{revision}";
 
@@ -67,7 +65,7 @@ class conversation {
  private:
   using verdict = std::optional<std::string>;
 
-  static time_point deadline() { return std::chrono::steady_clock::now() + patience; }
+  static time_point deadline() { return std::chrono::steady_clock::now() + hondana_test::event_deadline; }
   [[nodiscard]] bool is_modern() const { return revision_ == modern_revision; }
   [[nodiscard]] bool is_http() const { return to_.status().has_value(); }
 

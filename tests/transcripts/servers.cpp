@@ -14,7 +14,7 @@
 namespace transcripts {
 
 tl::expected<hondana::server, std::string> make_server(std::string_view name) {
-  if (name == "demo") return demo(std::chrono::seconds{30});
+  if (name == "demo") return demo();
   if (name == "hasty") return demo(std::chrono::milliseconds{50});
   if (name == "paged") return paged();
   if (name == "plain") return plain();

@@ -11,7 +11,7 @@ namespace transcripts {
 
 /// demo: two sources with files, images, templates, slow and failing reads, and a link. paged: five entries and three
 /// templates, two a page. plain: one entry, no template. empty: no source at all. handlers: tools and prompts, no resource.
-/// hasty: demo, but every call has 50 ms. skilled: skills and folders, two a page.
+/// hasty: demo, but calls of demo:/// have 50 ms. skilled: skills and folders, two a page.
 [[nodiscard]] tl::expected<hondana::server, std::string> make_server(std::string_view name);
 
 }  // namespace transcripts

@@ -13,13 +13,14 @@
 #include <csignal>
 #include <cstring>
 #include <deque>
+#include <limits>
 
 namespace transcripts {
 namespace {
 
 int left_until(time_point deadline) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
-  return static_cast<int>(std::clamp<long long>(left, 0, 60'000));
+  return static_cast<int>(std::clamp<long long>(left, 0, std::numeric_limits<int>::max()));
 }
 
 class stdio_line final : public line {

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <string_view>
 #include <utility>
 
+#include "deadline.hpp"
 #include "drive/stand_in/web.hpp"
 
 namespace drive_test {
@@ -48,7 +50,7 @@ void courier::run() {
     socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int peer = socket_;
     lock.unlock();
-    const timeval most{5, 0};
+    const timeval most{std::chrono::seconds(hondana_test::event_deadline).count(), 0};
     ::setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
     ::setsockopt(peer, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
     sockaddr_in to{};

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "deadline.hpp"
 #include "drive/stand_in/account_key.hpp"
 #include "drive/stand_in/channels.hpp"
 #include "drive/stand_in/control.hpp"
@@ -28,8 +29,6 @@ namespace {
 
 using hondana_test::heard_request;
 using hondana_test::scripted_connection;
-
-constexpr std::chrono::seconds patience{20};
 
 asked asked_in(const heard_request& from) {
   asked out;
@@ -402,7 +401,7 @@ std::vector<logged> stand_in::requests(std::string_view path) const {
 
 bool stand_in::wait_for_requests(std::string_view path, std::size_t count) const {
   std::unique_lock lock(inner_->mutex);
-  return inner_->changed.wait_for(lock, patience, [&] {
+  return inner_->changed.wait_for(lock, hondana_test::event_deadline, [&] {
     return static_cast<std::size_t>(std::count_if(inner_->log.begin(), inner_->log.end(),
                                                   [&](const logged& one) { return one.path.starts_with(path); })) >= count;
   });

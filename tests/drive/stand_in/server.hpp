@@ -96,7 +96,7 @@ class stand_in {
   [[nodiscard]] std::vector<logged> requests() const;
   /// Of those whose path begins so.
   [[nodiscard]] std::vector<logged> requests(std::string_view path) const;
-  /// Waits until there are so many; false when they do not come within 20 seconds.
+  /// Waits until there are so many; false when they do not come within minutes.
   [[nodiscard]] bool wait_for_requests(std::string_view path, std::size_t count) const;
   void forget();
   /// Channels that are open.

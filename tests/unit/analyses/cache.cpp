@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "analyses/embedded/embedded_store.hpp"
+#include "deadline.hpp"
 #include "unit/analyses/store_contract.hpp"
 
 namespace hondana::analyses {
@@ -119,7 +120,7 @@ TEST_F(the_cache, keeps_each_task_as_long_as_its_policy_says) {
   const auto got = good(cache_->claim(request(what)));
   EXPECT_TRUE(got.by) << "one computes it anew";
   EXPECT_EQ(got.there.what, answer::kind::stale);
-  const auto other = good(cache_->claim(request(what, std::chrono::seconds(20))));
+  const auto other = good(cache_->claim(request(what, std::chrono::hours(1))));
   EXPECT_FALSE(other.by);
   EXPECT_EQ(other.there.what, answer::kind::stale) << "and nobody waits for that";
   clock_ += 500;
@@ -166,7 +167,7 @@ TEST_F(the_cache, lets_those_who_wait_have_what_comes_of_it) {
   std::vector<std::jthread> all;
   for (int i = 0; i < 20; ++i)
     all.emplace_back([&] {
-      fresh += good(cache_->claim(request(what, std::chrono::minutes(1)))).there.what == answer::kind::fresh ? 1 : 0;
+      fresh += good(cache_->claim(request(what, hondana_test::event_deadline))).there.what == answer::kind::fresh ? 1 : 0;
     });
   good(cache_->put_part(by, what));
   good(cache_->put(by, what));
@@ -182,7 +183,7 @@ TEST_F(the_cache, gives_the_ticket_to_one_of_those_who_wait_when_it_is_given_up)
   std::vector<std::jthread> all;
   for (int i = 0; i < 8; ++i)
     all.emplace_back([&] {
-      const auto got = good(cache_->claim(request(what, std::chrono::minutes(1))));
+      const auto got = good(cache_->claim(request(what, hondana_test::event_deadline)));
       fresh += got.there.what == answer::kind::fresh ? 1 : 0;
       if (!got.by) return;
       ++tickets;
@@ -214,7 +215,7 @@ TEST_F(the_cache, waits_no_longer_than_it_is_told_and_not_with_too_many) {
   });
   // The first has to be waiting; who comes before that waits for a moment itself.
   result<claimed> second{};
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto until = std::chrono::steady_clock::now() + hondana_test::event_deadline;
   do {
     static_cast<void>(
         good(store_->changes_since(good(store_->changes_since(0, milliseconds(0), {})).last, milliseconds(20), {})));
@@ -280,7 +281,7 @@ TEST_F(the_cache, tells_listeners_of_every_change_in_order_also_of_other_caches)
   good(other->forget({.id = by.id}));
   {
     std::unique_lock held(mutex);
-    ASSERT_TRUE(heard.wait_for(held, std::chrono::seconds(30), [&] { return all.size() >= 4; }));
+    ASSERT_TRUE(heard.wait_for(held, hondana_test::event_deadline, [&] { return all.size() >= 4; }));
     EXPECT_EQ(all, (std::vector{change::kind::claimed, change::kind::part, change::kind::put, change::kind::gone}));
   }
   token.reset();
@@ -310,7 +311,7 @@ TEST_F(the_cache, evicts_by_itself) {
     ++clock_;
   }
   std::unique_lock held(mutex);
-  ASSERT_TRUE(heard.wait_for(held, std::chrono::seconds(30), [&] { return gone.size() >= 3; }));
+  ASSERT_TRUE(heard.wait_for(held, hondana_test::event_deadline, [&] { return gone.size() >= 3; }));
   EXPECT_EQ(gone, oldest);
 }
 

@@ -74,7 +74,9 @@ TEST(key_of_a_question, cannot_be_made_equal_by_moving_text_between_its_parts) {
 }
 
 TEST(key_of_a_question, is_the_same_on_every_machine) {
-  EXPECT_EQ(spelled(of_prompt("x").prompt).size(), 64u);
+  // sha256sum of the parts, each behind its length in 8 bytes.
+  EXPECT_EQ(spelled(of_prompt("x").all), "8f33c9fc1ad998f0ff10ccc9dd27cd5ba27d8c11a30a5550d8f3dc2c7ce45da7");
+  EXPECT_EQ(spelled(of_prompt("x").prompt), "d8be1ad1d3683e6c91ad738591b1c8a42877fecbe73e7dfce6419d080bdc0eaf");
   EXPECT_EQ(digest_spelled(spelled(of_prompt("x").all)), of_prompt("x").all);
   EXPECT_FALSE(digest_spelled("xyz"));
   EXPECT_FALSE(digest_spelled(std::string(64, 'A')));

@@ -14,6 +14,7 @@
 
 #include "analyses/cache.hpp"
 #include "analyses/embedded/embedded_store.hpp"
+#include "deadline.hpp"
 #include "unit/analyses/redis_server.hpp"
 #include "unit/analyses/store_contract.hpp"
 
@@ -84,7 +85,7 @@ void claim_in_four_processes(const place_of_stores& at) {
           threads.emplace_back([&] {
             claim_request wanted;
             wanted.asked = what.asked;
-            wanted.wait = std::chrono::minutes(2);
+            wanted.wait = hondana_test::event_deadline;
             const auto got = (*by)->claim(wanted);
             if (!got) {
               ++failed;

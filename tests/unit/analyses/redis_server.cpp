@@ -14,13 +14,12 @@
 #include <gtest/gtest.h>
 
 #include "analyses/redis/redis_connection.hpp"
+#include "deadline.hpp"
 #include "unit/started/program.hpp"
 #include "unit/tls/certificates.hpp"
 
 namespace hondana::analyses {
 namespace {
-
-constexpr std::chrono::seconds longest_start_of_redis{60};
 
 void write_file(const std::string& path, const std::string& text) {
   std::ofstream out(path);
@@ -82,7 +81,8 @@ void redis_server::start() {
   }
   words.insert(words.end(), settings_.begin(), settings_.end());
   child_ = started::start_program(words, messages_, true);
-  const auto said = started::read_until(messages_, "server is now ready to accept connections at", longest_start_of_redis);
+  const auto said =
+      started::read_until(messages_, "server is now ready to accept connections at", hondana_test::event_deadline);
   EXPECT_NE(said.find("ready to accept connections at"), std::string::npos) << said;
 }
 
@@ -109,6 +109,7 @@ redis_options redis_server::options(const std::string& prefix) const {
   redis_options out;
   out.url = "unix://" + folder_ + "/socket";
   out.password = password;
+  out.patience = hondana_test::event_deadline;
   out.prefix = prefix;
   return out;
 }

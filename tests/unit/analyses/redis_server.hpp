@@ -29,7 +29,7 @@ class redis_server {
   void pause() const;
   void go_on() const;
 
-  /// Over the socket; its keys begin with `prefix`.
+  /// Over the socket; its keys begin with `prefix`. Answers may take minutes.
   [[nodiscard]] redis_options options(const std::string& prefix = "test") const;
   /// Over the port.
   [[nodiscard]] redis_options tcp_options(const std::string& prefix = "test") const;

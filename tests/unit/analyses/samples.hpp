@@ -71,7 +71,7 @@ inline analysis small_analysis(const std::string& prompt, const std::string& con
   return out;
 }
 
-inline wish wish_for(const analysis& what, milliseconds lease = std::chrono::seconds(60)) {
+inline wish wish_for(const analysis& what, milliseconds lease = std::chrono::hours(1)) {
   wish out;
   out.asked = what.asked;
   out.of = key_of(what.asked);

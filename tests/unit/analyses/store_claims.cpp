@@ -224,7 +224,7 @@ TEST_P(store_contract, remembers_a_failure_for_as_long_as_it_is_told) {
   ASSERT_EQ(found.what, answer::kind::failed);
   EXPECT_EQ(found.why.size(), 4096u);
   EXPECT_FALSE(good(store_->claim(wish_for(what))).by);
-  good(store_->put(claim(what, std::chrono::seconds(60), true), putting_of(what, status::below)));
+  good(store_->put(claim(what, std::chrono::hours(1), true), putting_of(what, status::below)));
   EXPECT_EQ(look(what).what, answer::kind::missing) << "what was put since makes it forgotten";
 }
 
@@ -233,7 +233,7 @@ TEST_P(store_contract, forgets_a_failure_once_a_forced_claim_is_granted) {
   good(store_->fail(claim(what), "all are down", std::chrono::hours(1)));
   EXPECT_FALSE(good(store_->claim(wish_for(what))).by);
   EXPECT_EQ(look(what).what, answer::kind::failed) << "a claim that is not granted ends nothing";
-  const auto forced = claim(what, std::chrono::seconds(60), true);
+  const auto forced = claim(what, std::chrono::hours(1), true);
   good(store_->fail(forced, {}, milliseconds(0)));
   EXPECT_EQ(look(what).what, answer::kind::missing);
   good(store_->fail(claim(what), "down again", std::chrono::hours(1)));
@@ -243,7 +243,7 @@ TEST_P(store_contract, forgets_a_failure_once_a_forced_claim_is_granted) {
   put(old, status::complete, milliseconds(10));
   ASSERT_TRUE(eventually([&] { return look(old).what == answer::kind::stale; }));
   good(store_->fail(claim(old), "all are down", std::chrono::hours(1)));
-  good(store_->fail(claim(old, std::chrono::seconds(60), true), {}, milliseconds(0)));
+  good(store_->fail(claim(old, std::chrono::hours(1), true), {}, milliseconds(0)));
   const auto found = look(old);
   EXPECT_EQ(found.what, answer::kind::stale);
   EXPECT_EQ(found.why, "");
@@ -392,7 +392,7 @@ TEST_P(store_contract, asks_nobody_to_compute_anew_what_has_just_failed) {
   const auto what = small_analysis("x");
   put(what, status::complete, milliseconds(10));
   ASSERT_TRUE(eventually([&] { return look(what).what == answer::kind::stale; }));
-  good(store_->fail(claim(what), "all are down", std::chrono::seconds(60)));
+  good(store_->fail(claim(what), "all are down", std::chrono::hours(1)));
   const auto stale = good(store_->claim(wish_for(what)));
   EXPECT_FALSE(stale.by);
   EXPECT_EQ(stale.there.what, answer::kind::stale);
@@ -404,7 +404,7 @@ TEST_P(store_contract, asks_nobody_to_compute_anew_what_has_just_failed) {
   const auto better = good(store_->claim(anew));
   ASSERT_TRUE(better.by) << "what was put ended that";
   EXPECT_TRUE(good(store_->claim(anew)).there.claim);
-  good(store_->fail(*better.by, "down again", std::chrono::seconds(60)));
+  good(store_->fail(*better.by, "down again", std::chrono::hours(1)));
   const auto failed = good(store_->claim(anew));
   EXPECT_FALSE(failed.by);
   EXPECT_EQ(failed.there.why, "down again");

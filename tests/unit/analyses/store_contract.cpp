@@ -1,5 +1,6 @@
 /// Analyses in every kind of store: claimed, put, looked up, listed and named.
 #include "unit/analyses/store_contract.hpp"
+#include "deadline.hpp"
 
 #include <algorithm>
 #include <set>
@@ -26,7 +27,7 @@ ticket store_contract::claim(const analysis& what, milliseconds lease, bool is_f
 }
 
 summary store_contract::put(const analysis& what, status how, milliseconds fresh, milliseconds stale) {
-  return good(store_->put(claim(what, std::chrono::seconds(60), true), putting_of(what, how, fresh, stale)));
+  return good(store_->put(claim(what, std::chrono::hours(1), true), putting_of(what, how, fresh, stale)));
 }
 
 answer store_contract::look(const analysis& what) { return good(store_->look(key_of(what.asked))); }
@@ -38,7 +39,7 @@ std::vector<std::string> store_contract::listed(const selection& which) {
 }
 
 bool store_contract::eventually(const std::function<bool()>& holds) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto until = std::chrono::steady_clock::now() + hondana_test::event_deadline;
   auto last = good(store_->changes_since(0, milliseconds(0), {})).last;
   while (!holds()) {
     if (std::chrono::steady_clock::now() > until) return false;

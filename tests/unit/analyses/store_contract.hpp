@@ -34,12 +34,12 @@ class store_contract : public testing::TestWithParam<kind_of_store> {
   void SetUp() override;
   void TearDown() override;
 
-  [[nodiscard]] ticket claim(const analysis& what, milliseconds lease = std::chrono::seconds(60), bool is_forced = false);
+  [[nodiscard]] ticket claim(const analysis& what, milliseconds lease = std::chrono::hours(1), bool is_forced = false);
   summary put(const analysis& what, status how = status::complete, milliseconds fresh = std::chrono::hours(1),
               milliseconds stale = std::chrono::hours(1));
   [[nodiscard]] answer look(const analysis& what);
   [[nodiscard]] std::vector<std::string> listed(const selection& which = {});
-  /// Until it holds, for half a minute at most.
+  /// Whether it holds before the deadline of tests; looks again when something has changed, or after a few milliseconds.
   [[nodiscard]] bool eventually(const std::function<bool()>& holds);
 
   std::unique_ptr<stored> data_;

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <thread>
 
+#include "deadline.hpp"
 #include "unit/analyses/store_contract.hpp"
 
 namespace hondana::analyses {
@@ -223,7 +224,7 @@ TEST_P(store_contract, tells_what_has_happened_in_order) {
 TEST_P(store_contract, wakes_whoever_listens) {
   const auto start = good(store_->changes_since(0, milliseconds(0), {})).last;
   changes heard;
-  std::jthread listener([&] { heard = good(store_->changes_since(start, std::chrono::seconds(30), {})); });
+  std::jthread listener([&] { heard = good(store_->changes_since(start, hondana_test::event_deadline, {})); });
   const auto other = data_->is_in_memory() ? store_ : data_->open();
   ASSERT_NE(other, nullptr);
   EXPECT_TRUE(good(other->claim(wish_for(small_analysis("x")))).by);

@@ -16,6 +16,9 @@
 #include <gtest/gtest.h>
 
 #include <hondana/audit.hpp>
+#include <hondana/clock.hpp>
+
+#include "deadline.hpp"
 
 namespace hondana::test {
 
@@ -61,9 +64,8 @@ class audit_folder : public testing::Test {
     const std::lock_guard lock(mutex_);
     return said_;
   }
-  [[nodiscard]] static std::chrono::steady_clock::time_point soon() {
-    return std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  }
+  /// The end of what must not take longer.
+  [[nodiscard]] static monotonic_clock::time_point soon() { return monotonic_clock::now() + hondana_test::event_deadline; }
   [[nodiscard]] static audit_decision reading(std::string uri, std::string who = "alice") {
     audit_decision out;
     out.time = std::chrono::system_clock::now();

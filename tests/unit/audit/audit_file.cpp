@@ -14,6 +14,7 @@ namespace {
 
 using namespace hondana;
 using hondana::test::audit_folder;
+using hondana_test::eventually;
 using std::chrono::milliseconds;
 
 class an_audit_file : public audit_folder {
@@ -217,16 +218,13 @@ TEST_F(an_audit_file, is_neither_a_link_nor_a_device_nor_open_to_others_nor_some
 TEST_F(an_audit_file, refuses_when_more_waits_than_there_is_room_for) {
   auto with = options();
   with.buffer = 1000;
-  const auto soon_enough = soon();
   const auto log = opened(with);
   const auto big = log->decide(reading(std::string(1500, 'u')));
   ASSERT_FALSE(big);
   EXPECT_EQ(big.error().code, errc::overloaded);
   EXPECT_TRUE(big.error().retry);
-  while (!log->takes_records() && std::chrono::steady_clock::now() < soon_enough) {
-    std::this_thread::yield();  // the writer looks what it can take
-  }
-  EXPECT_TRUE(log->takes_records()) << "one that is too long for the buffer leaves room for others";
+  // The writer looks what it can take.
+  EXPECT_TRUE(eventually([&] { return log->takes_records(); })) << "one that is too long for the buffer leaves room for others";
   auto refused = reading(std::string(400, 'u'));
   refused.is_allowed = false;
   EXPECT_FALSE(log->decide(refused)) << "who is refused has half of the room";
@@ -273,16 +271,15 @@ TEST_F(an_audit_file, that_cannot_grow_refuses_until_it_can_and_ends_with_whole_
   const auto outcome = in_a_small_place(3000, [&](auto widen) {
     const auto log = opened();
     std::uint64_t taken = 0;
-    const auto deadline = soon();
     while (log->decide(reading("memo:///a"))) {
       ++taken;
-      (void)log->flush(std::chrono::steady_clock::now() + milliseconds(50));
-      if (std::chrono::steady_clock::now() > deadline) return 1;
+      const auto is_decided = [&] { return log->flush(monotonic_clock::now() + milliseconds(50)) || !log->takes_records(); };
+      if (!eventually(is_decided)) return 1;
     }
     if (taken < 5 || taken > 20) return 2;
     if (log->takes_records()) return 9;
     if (!text(path()).ends_with("}\n")) return 3;
-    if (log->flush(std::chrono::steady_clock::now() + milliseconds(1))) return 4;
+    if (log->flush(monotonic_clock::now() + milliseconds(1))) return 4;
     widen();
     if (!log->flush(soon())) return 5;
     if (!log->takes_records()) return 10;

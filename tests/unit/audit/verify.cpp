@@ -32,6 +32,7 @@ class a_check : public hondana::test::audit_folder {
 };
 
 TEST_F(a_check, finds_every_changed_byte_at_the_record_behind_it_or_at_its_own) {
+  ASSERT_EQ(whole_.size(), 10u);
   for (std::size_t at = 0; at + 1 < whole_.size(); ++at) {
     for (std::size_t byte = 0; byte < whole_[at].size(); byte += 7) {
       const auto found = after([&](auto& all) { all[at][byte] = static_cast<char>(all[at][byte] ^ 1); });

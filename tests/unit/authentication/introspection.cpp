@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <future>
-#include <thread>
 
 #include "authentication/resource_server.hpp"
+#include "deadline.hpp"
 #include "unit/authentication/issuer.hpp"
 
 namespace {
@@ -234,7 +234,7 @@ TEST(one_a_token, waits_for_who_is_inside_with_the_same_and_for_nobody_else) {
   EXPECT_TRUE(turns.enter(other, soon()));
   EXPECT_FALSE(turns.enter(one, std::chrono::steady_clock::now()));
   auto waits = std::async(std::launch::async, [&] { return turns.enter(one, soon()); });
-  while (turns.waiting() == 0) std::this_thread::yield();
+  EXPECT_TRUE(hondana_test::eventually([&] { return turns.waiting() == 1; }));
   turns.leave(one);
   EXPECT_FALSE(waits.get());
   EXPECT_TRUE(turns.enter(one, soon()));

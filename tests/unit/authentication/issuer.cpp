@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "deadline.hpp"
 #include "jose/openssl.hpp"
 
 namespace hondana_test {
@@ -125,6 +126,6 @@ hondana::request_facts with_token(std::string token) {
   return out;
 }
 
-std::chrono::steady_clock::time_point soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(20); }
+std::chrono::steady_clock::time_point soon() { return std::chrono::steady_clock::now() + event_deadline; }
 
 }  // namespace hondana_test

@@ -4,6 +4,7 @@
 #include <future>
 #include <thread>
 
+#include "deadline.hpp"
 #include "json/base64.hpp"
 #include "unit/authentication/tokens_of_an_issuer.hpp"
 
@@ -78,9 +79,7 @@ TEST_F(tokens_of_an_issuer, are_judged_by_the_keys_at_hand_when_new_ones_are_lon
     const auto next = server_.known(with_token(token({{"sub", who}})));
     EXPECT_TRUE(next && *next) << who;
   }
-  const auto until = soon();
-  while (issuer_.asked(keys_url) < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-  EXPECT_EQ(issuer_.asked(keys_url), 2u);
+  EXPECT_TRUE(hondana_test::eventually([&] { return issuer_.asked(keys_url) == 2; }));
   go_on.set_value();
 }
 

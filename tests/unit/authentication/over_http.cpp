@@ -38,7 +38,7 @@ class real_issuer : public testing::Test {
   }
   [[nodiscard]] std::string token() {
     const auto now = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
-    return keys_.sign("first", {{"iss", url()}, {"aud", resource_url}, {"sub", "alice"}, {"exp", now.count() + 60}});
+    return keys_.sign("first", {{"iss", url()}, {"aud", resource_url}, {"sub", "alice"}, {"exp", now.count() + 3600}});
   }
 
   issuer keys_;

@@ -223,7 +223,7 @@ TEST_F(search_resources, shows_the_match_in_a_long_line) {
 }
 
 TEST_F(search_resources, of_what_cannot_fit_may_be_any_number) {
-  // In few pages: a search has a second for all of them.
+  // In few pages, which is quicker.
   place->put(
       {*test::arrange({source}, {.page_size = 1000}), std::make_shared<const gate::gate>(), std::make_shared<work::timers>()});
   for (int i = 0; i < 6000; ++i) add("e" + std::to_string(i), "", "application/octet-stream");

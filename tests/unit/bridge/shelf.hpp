@@ -106,6 +106,7 @@ class bridged : public testing::Test {
     return outcome ? failure{} : outcome.error();
   }
 
+  manual_clock clock;  // stands still: lists and searches look for a second or two at most
   std::shared_ptr<test::scripted_provider> source =
       std::make_shared<test::scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   struct by_segment {

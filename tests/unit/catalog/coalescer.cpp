@@ -6,10 +6,13 @@
 #include <condition_variable>
 #include <mutex>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <hondana/clock.hpp>
+
+#include "deadline.hpp"
 
 namespace hondana::catalog {
 namespace {
@@ -27,7 +30,7 @@ class ear final : public listener {
   }
   bool has_heard(std::size_t count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 10s, [&] { return heard_.size() >= count; });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return heard_.size() >= count; });
   }
   /// Of one URI.
   std::size_t count(std::string_view uri) {
@@ -47,6 +50,7 @@ class ear final : public listener {
 };
 
 struct fixture {
+  manual_clock clock;
   std::shared_ptr<feed> all = std::make_shared<feed>();
   std::shared_ptr<ear> who = std::make_shared<ear>();
   std::shared_ptr<coalescer> through =
@@ -56,23 +60,22 @@ struct fixture {
 TEST(coalescer, tells_the_first_at_once_and_the_rest_as_one) {
   fixture with;
   ASSERT_TRUE(with.all->watch(with.who, "memo:///a"));
-  const auto begun = std::chrono::steady_clock::now();
   with.through->take({kind::content, "memo:///a", "first"});
   ASSERT_EQ(with.who->all().size(), 1u) << "not at once";
   for (int i = 0; i < 1'000; ++i) with.through->take({kind::content, "memo:///a", "last"});
-  // One a window, if this takes several.
-  const auto windows = static_cast<std::size_t>((std::chrono::steady_clock::now() - begun) / 50ms);
+  EXPECT_EQ(with.who->all().size(), 1u) << "before its window has ended";
+  with.clock.advance(50ms);
   ASSERT_TRUE(with.who->has_heard(2));
   EXPECT_EQ(with.who->all().back().title, "last");
   // Another resource is told at once, and when its window has ended so has that of the first.
   ASSERT_TRUE(with.all->watch(with.who, "memo:///b"));
   with.through->take({kind::content, "memo:///b", {}});
+  EXPECT_EQ(with.who->count("memo:///b"), 1u);
   with.through->take({kind::content, "memo:///b", {}});
-  const auto until = std::chrono::steady_clock::now() + 10s;
-  while (with.who->count("memo:///b") < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  with.clock.advance(50ms);
+  ASSERT_TRUE(with.who->has_heard(4));
   EXPECT_EQ(with.who->count("memo:///b"), 2u);
-  EXPECT_GE(with.who->count("memo:///a"), 2u);
-  EXPECT_LE(with.who->count("memo:///a"), 2u + windows);
+  EXPECT_EQ(with.who->count("memo:///a"), 2u);
 }
 
 TEST(coalescer, an_exact_change_takes_nothing_away_from_one_of_all_parts) {
@@ -83,6 +86,7 @@ TEST(coalescer, an_exact_change_takes_nothing_away_from_one_of_all_parts) {
   with.through->take(exact);
   with.through->take({kind::content, "memo:///a", {}});
   with.through->take(exact);
+  with.clock.advance(50ms);
   ASSERT_TRUE(with.who->has_heard(2));
   EXPECT_TRUE(with.who->all()[0].is_exact);
   EXPECT_FALSE(with.who->all()[1].is_exact);
@@ -96,6 +100,7 @@ TEST(coalescer, the_title_of_what_another_name_leads_to_is_not_told_with_a_chang
   model::change other{kind::content, "memo:///a", "hidden"};
   other.is_alias = true;
   with.through->take(other);
+  with.clock.advance(50ms);
   ASSERT_TRUE(with.who->has_heard(2));
   EXPECT_FALSE(with.who->all().back().is_alias);
   EXPECT_EQ(with.who->all().back().title, "own");
@@ -109,6 +114,7 @@ TEST(coalescer, a_change_of_another_name_takes_nothing_away_from_one_of_its_own)
   with.through->take(other);
   with.through->take({kind::content, "memo:///a", {}});
   with.through->take(other);
+  with.clock.advance(50ms);
   ASSERT_TRUE(with.who->has_heard(2));
   EXPECT_TRUE(with.who->all()[0].is_alias);
   EXPECT_FALSE(with.who->all()[1].is_alias);
@@ -131,13 +137,15 @@ TEST(coalescer, tells_of_a_list_when_it_rests_and_of_one_that_never_does_too) {
   with.through->take({kind::resources});
   ASSERT_EQ(with.who->all().size(), 1u) << "not at once";
   with.through->take({kind::resources});
+  with.clock.advance(50ms);
   ASSERT_TRUE(with.who->has_heard(2));
-  while (with.who->all().size() < 4) {
+  for (int i = 0; i < 8; ++i) {
     with.through->take({kind::resources});
-    std::this_thread::yield();
+    EXPECT_EQ(with.who->all().size(), 2u) << i;
+    with.clock.advance(40ms);
   }
+  ASSERT_TRUE(with.who->has_heard(3)) << "though it never rests";
   with.through->take({kind::tools});
-  // One of the other list may come in between.
   const auto all = with.who->all();
   EXPECT_TRUE(std::any_of(all.begin(), all.end(), [](const model::change& one) { return one.kind == kind::tools; }))
       << "each list has a window of its own";

@@ -1,5 +1,4 @@
 /// Every call is answered exactly once, whatever its source does.
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
@@ -14,6 +13,8 @@ namespace {
 using namespace hondana;
 using namespace std::chrono_literals;
 using catalog::read_answer;
+using hondana_test::event_deadline;
+using hondana_test::eventually;
 using test::answer;
 using test::arrange;
 using test::event;
@@ -38,54 +39,47 @@ struct held_source {
   }
 };
 
-/// One after the other: a busy machine does not begin what it is asked for within the first.
-constexpr std::array<std::chrono::milliseconds, 4> deadlines{20ms, 200ms, 2s, 8s};
-
 TEST(deadline, that_passes_first_is_answered_and_the_late_result_is_dropped) {
-  int begun = 0;
-  for (const auto time : deadlines) {
-    held_source held(1);
-    const auto catalog = arrange({held.what});
-    ASSERT_TRUE(catalog);
-    const answer<read_answer> first;
-    (*catalog)->read(test::due_in(time), "memo:///a", "memo:///a", first.taker());
-    const auto& found = first.wait();
-    ASSERT_FALSE(found);
-    EXPECT_EQ(found.error().code, errc::timed_out);
-    EXPECT_EQ(found.error().public_text, "The source \"slow disk\" did not answer in time. Ask again later.");
-    held.let_go->happen();
-    EXPECT_TRUE((*catalog)->sources()[0]->close(std::chrono::steady_clock::now() + 10s));
-    EXPECT_EQ(first.count(), 1);
-    begun = *held.reads;
-    if (begun > 0) break;
-  }
-  EXPECT_EQ(begun, 1);
+  manual_clock clock;
+  held_source held(1);
+  const auto catalog = arrange({held.what});
+  ASSERT_TRUE(catalog);
+  const answer<read_answer> first;
+  (*catalog)->read(test::due_in(20ms), "memo:///a", "memo:///a", first.taker());
+  ASSERT_TRUE(held.started->wait());
+  EXPECT_EQ(first.count(), 0);
+  clock.advance(20ms);
+  const auto& found = first.wait();
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, errc::timed_out);
+  EXPECT_EQ(found.error().public_text, "The source \"slow disk\" did not answer in time. Ask again later.");
+  held.let_go->happen();
+  EXPECT_TRUE((*catalog)->sources()[0]->close(monotonic_clock::now() + event_deadline));
+  EXPECT_EQ(first.count(), 1);
+  EXPECT_EQ(*held.reads, 1);
 }
 
 TEST(deadline, passed_by_all_threads_makes_the_source_fail_at_once) {
-  for (const auto time : deadlines) {
-    held_source held(2);
-    const auto catalog = arrange({held.what});
-    ASSERT_TRUE(catalog);
-    const answer<read_answer> late[2];
-    for (const auto& one : late) (*catalog)->read(test::due_in(time), "memo:///a", "memo:///a", one.taker());
-    for (const auto& one : late) EXPECT_EQ(one.wait().error().code, errc::timed_out);
-    if (*held.reads < 2 && time != deadlines.back()) {
-      held.let_go->happen();
-      continue;
-    }
+  manual_clock clock;
+  held_source held(2);
+  const auto catalog = arrange({held.what});
+  ASSERT_TRUE(catalog);
+  const answer<read_answer> late[2];
+  for (const auto& one : late) (*catalog)->read(test::due_in(20ms), "memo:///a", "memo:///a", one.taker());
+  ASSERT_TRUE(eventually([&] { return *held.reads == 2; }));
+  clock.advance(21ms);
+  for (const auto& one : late) EXPECT_EQ(one.wait().error().code, errc::timed_out);
 
-    const answer<read_answer> refused;
-    (*catalog)->read({}, "memo:///a", "memo:///a", refused.taker());
-    ASSERT_EQ(refused.count(), 1);
-    EXPECT_EQ(refused.wait().error().code, errc::source_unavailable);
-    EXPECT_NE(refused.wait().error().public_text.find("\"slow disk\""), std::string::npos);
-    held.let_go->happen();
-    return;
-  }
+  const answer<read_answer> refused;
+  (*catalog)->read({}, "memo:///a", "memo:///a", refused.taker());
+  ASSERT_EQ(refused.count(), 1);
+  EXPECT_EQ(refused.wait().error().code, errc::source_unavailable);
+  EXPECT_NE(refused.wait().error().public_text.find("\"slow disk\""), std::string::npos);
+  held.let_go->happen();
 }
 
 TEST(deadline, of_a_waiting_call_is_kept_and_the_call_is_never_run) {
+  manual_clock clock;
   held_source held(1);
   const auto catalog = arrange({held.what});
   ASSERT_TRUE(catalog);
@@ -94,6 +88,7 @@ TEST(deadline, of_a_waiting_call_is_kept_and_the_call_is_never_run) {
   ASSERT_TRUE(held.started->wait());
   const answer<read_answer> waiting;
   (*catalog)->read(test::due_in(10ms), "memo:///b", "memo:///b", waiting.taker());
+  clock.advance(10ms);
   EXPECT_EQ(waiting.wait().error().code, errc::timed_out);
   held.let_go->happen();
   const answer<read_answer> last;
@@ -147,13 +142,13 @@ TEST(closing, answers_waiting_calls_and_abandons_running_ones) {
   (*catalog)->read({}, "memo:///a", "memo:///a", running.taker());
   ASSERT_TRUE(held.started->wait());
   (*catalog)->read({}, "memo:///b", "memo:///b", waiting.taker());
-  EXPECT_FALSE((*catalog)->sources()[0]->close(std::chrono::steady_clock::now()));
+  EXPECT_FALSE((*catalog)->sources()[0]->close(monotonic_clock::now()));
   ASSERT_EQ(waiting.count(), 1);
   EXPECT_EQ(waiting.wait().error().code, errc::source_unavailable);
   EXPECT_EQ(waiting.wait().error().public_text, "The source \"slow disk\" is shutting down.");
   held.let_go->happen();
   EXPECT_TRUE(running.wait());
-  EXPECT_TRUE((*catalog)->sources()[0]->close(std::chrono::steady_clock::now() + 10s));
+  EXPECT_TRUE((*catalog)->sources()[0]->close(monotonic_clock::now() + event_deadline));
 }
 
 TEST(abandoned_call, may_end_after_the_catalog_has_gone) {
@@ -209,7 +204,7 @@ TEST(source_that_never_blocks, answers_before_the_call_returns) {
   const answer<read_answer> found;
   (*catalog)->read(test::due_in(1h), "memo:///a", "memo:///a", found.taker());
   EXPECT_EQ(found.count(), 1);
-  EXPECT_TRUE((*catalog)->sources()[0]->close(std::chrono::steady_clock::now()));
+  EXPECT_TRUE((*catalog)->sources()[0]->close(monotonic_clock::now()));
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ class entry_values : public testing::Test {
     return found.wait();
   }
 
+  manual_clock clock;  // stands still: entries are looked at for a quarter of a second at most
   std::shared_ptr<scripted_provider> memo = std::make_shared<scripted_provider>("m", strings{"memo:///"});
   shelf books;
   std::shared_ptr<const view> through;

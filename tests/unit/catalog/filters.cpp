@@ -301,7 +301,10 @@ TEST(filter, costs_no_more_than_it_says_however_it_is_made) {
   EXPECT_LT(steps, 3ull * 3 * 257 * (16 * 1024 + 1));
 }
 
+// Time stands still in these tests: a page looks at entries for a quarter of a second at most.
+
 TEST(a_filtered_list, looks_at_nothing_outside_of_its_prefix) {
+  const manual_clock clock;
   strings uris;
   for (char c = 'a'; c <= 'z'; ++c) {
     for (int i = 0; i < 20; ++i) uris.push_back(std::string("file:///r/") + c + "/" + std::to_string(i));
@@ -319,6 +322,7 @@ TEST(a_filtered_list, looks_at_nothing_outside_of_its_prefix) {
 }
 
 TEST(a_filtered_list, has_what_is_typed_in_letters_that_uris_spell_with_escapes) {
+  const manual_clock clock;
   watched_shelf files("files", {"file:///r"}, {"file:///r/%E6%A3%9A/a", "file:///r/a", "file:///r/z/%E6%A3%9A"});
   const auto made = arrange({files.what}, {.page_size = 2});
   ASSERT_TRUE(made);
@@ -333,6 +337,7 @@ TEST(a_filtered_list, has_what_is_typed_in_letters_that_uris_spell_with_escapes)
 }
 
 TEST(a_filtered_list, is_what_passes_of_the_whole_list_in_its_order_whatever_the_prefix) {
+  const manual_clock clock;
   std::mt19937 random(20261121);
   const std::string letters = "/-.0a/";
   const auto word = [&](std::size_t longest) {
@@ -366,6 +371,7 @@ TEST(a_filtered_list, is_what_passes_of_the_whole_list_in_its_order_whatever_the
 }
 
 TEST(a_filtered_list, looks_at_a_bounded_number_of_entries_a_page) {
+  const manual_clock clock;
   auto endless = std::make_shared<scripted_provider>("endless", strings{"n:///"});
   endless->is_inline = true;
   const auto given = std::make_shared<std::atomic<std::size_t>>(0);
@@ -397,6 +403,7 @@ TEST(a_filtered_list, looks_at_a_bounded_number_of_entries_a_page) {
 }
 
 TEST(a_filtered_list, asks_for_whole_pages_where_few_are_wanted) {
+  const manual_clock clock;
   strings uris;
   for (int i = 100; i < 200; ++i) uris.push_back("memo:///" + std::to_string(i));
   watched_shelf memo("memo", {"memo:///"}, uris);
@@ -411,6 +418,7 @@ TEST(a_filtered_list, asks_for_whole_pages_where_few_are_wanted) {
 }
 
 TEST(a_filtered_list, takes_no_cursor_of_another_filter) {
+  const manual_clock clock;
   watched_shelf memo("memo", {"memo:///"}, {"memo:///a", "memo:///b", "memo:///c"});
   const auto made = arrange({memo.what}, {.page_size = 1});
   ASSERT_TRUE(made);

@@ -8,12 +8,14 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
+#include "deadline.hpp"
 #include "unit/catalog/scripted_provider.hpp"
 
 namespace {
@@ -21,6 +23,8 @@ namespace {
 using namespace hondana;
 using namespace std::chrono_literals;
 using catalog::lookups;
+using hondana_test::event_deadline;
+using hondana_test::eventually;
 using test::arrange;
 using test::scripted_provider;
 
@@ -36,7 +40,7 @@ class outcomes {
   }
   std::vector<std::string> wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
-    EXPECT_TRUE(changed_.wait_for(lock, 10s, [&] { return versions_.size() >= count; }));
+    EXPECT_TRUE(changed_.wait_for(lock, event_deadline, [&] { return versions_.size() >= count; }));
     return versions_;
   }
 
@@ -77,21 +81,19 @@ struct counting_source {
   }
   void wait_for(int count) {
     std::unique_lock lock(mutex);
-    ASSERT_TRUE(changed.wait_for(lock, 10s, [&] { return begun >= count; }));
+    ASSERT_TRUE(changed.wait_for(lock, event_deadline, [&] { return begun >= count; }));
   }
 };
 
 /// Whether nothing is under way any more, soon: a lookup is over only after the last who asked has taken its outcome.
 bool is_over(const lookups& all) {
-  const auto until = std::chrono::steady_clock::now() + 10s;
-  while (all.under_way() != 0) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::yield();
-  }
-  return true;
+  return eventually([&all] { return all.under_way() == 0; });
 }
 
+// Time stands still in these tests: a lookup that takes longer than five seconds finds nothing.
+
 TEST(lookups, answer_everybody_who_asked_before_it_began_with_one_and_the_rest_with_the_next) {
+  manual_clock clock;
   counting_source source;
   const auto made = arrange({source.what});
   ASSERT_TRUE(made);
@@ -110,6 +112,7 @@ TEST(lookups, answer_everybody_who_asked_before_it_began_with_one_and_the_rest_w
 }
 
 TEST(lookups, begin_a_bounded_number_at_once_and_finish_all) {
+  manual_clock clock;
   const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   source->threads = 8;
   std::atomic<int> running = 0;
@@ -132,6 +135,7 @@ TEST(lookups, begin_a_bounded_number_at_once_and_finish_all) {
 }
 
 TEST(lookups, of_sources_that_answer_at_once_do_not_nest) {
+  manual_clock clock;
   const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   source->is_inline = true;
   const auto all = std::make_shared<lookups>();
@@ -156,6 +160,7 @@ TEST(lookups, of_sources_that_answer_at_once_do_not_nest) {
 }
 
 TEST(lookups, of_one_source_do_not_wait_for_those_of_another) {
+  manual_clock clock;
   counting_source stuck;
   const auto quick = std::make_shared<scripted_provider>("note", std::vector<std::string>{"note:///"});
   const auto made = arrange({stuck.what, quick});
@@ -173,6 +178,7 @@ TEST(lookups, of_one_source_do_not_wait_for_those_of_another) {
 }
 
 TEST(lookups, that_are_patient_find_what_a_busy_source_gives_later_than_others_wait_for) {
+  manual_clock clock;
   const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   std::atomic<int> asked = 0;
   source->on_list = [&](const list_request&) -> result<list_result> {
@@ -197,6 +203,7 @@ TEST(lookups, that_are_patient_find_what_a_busy_source_gives_later_than_others_w
 }
 
 TEST(lookups, that_are_refused_are_not_tried_again) {
+  manual_clock clock;
   const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   std::atomic<int> asked = 0;
   errc why = errc::invalid_argument;
@@ -221,6 +228,7 @@ TEST(lookups, that_are_refused_are_not_tried_again) {
 }
 
 TEST(lookups, that_come_to_patient_ones_about_to_give_up_are_patient_themselves) {
+  manual_clock clock;
   const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   source->threads = 1;
   const auto all = std::make_shared<lookups>(1);
@@ -253,6 +261,7 @@ TEST(lookups, that_come_to_patient_ones_about_to_give_up_are_patient_themselves)
 }
 
 TEST(lookups, that_are_patient_pause_where_there_are_timers) {
+  manual_clock clock;
   const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   std::atomic<int> asked = 0;
   source->on_list = [&](const list_request&) -> result<list_result> {
@@ -264,15 +273,20 @@ TEST(lookups, that_are_patient_pause_where_there_are_timers) {
   const auto all = std::make_shared<lookups>(16, std::make_shared<work::timers>());
   all->use(*made);
   outcomes found;
-  const auto begun = std::chrono::steady_clock::now();
+  const auto begun = monotonic_clock::now();
   all->ask_patiently("memo:///a", nullptr, found.taker());
+  ASSERT_TRUE(eventually([&] {
+    if (asked < 2) clock.advance(100ms);
+    return asked == 2;
+  }));
+  EXPECT_GE(monotonic_clock::now() - begun, 1s);
   EXPECT_EQ(found.wait_for(1).front(), "none");
-  EXPECT_GE(std::chrono::steady_clock::now() - begun, 1s);
   EXPECT_EQ(asked, 2);
   EXPECT_TRUE(is_over(*all));
 }
 
 TEST(lookups, that_fail_are_tried_again_and_a_source_that_is_unwell_is_not_taken_for_gone) {
+  manual_clock clock;
   const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   std::atomic<int> asked = 0;
   source->on_list = [&](const list_request&) -> result<list_result> {
@@ -300,6 +314,7 @@ TEST(lookups, that_fail_are_tried_again_and_a_source_that_is_unwell_is_not_taken
 }
 
 TEST(lookups, see_what_the_asker_may_see) {
+  manual_clock clock;
   const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   source->on_list = [](const list_request& request) -> result<list_result> {
     resource entry;
@@ -320,6 +335,7 @@ TEST(lookups, see_what_the_asker_may_see) {
 }
 
 TEST(lookups, with_timers_never_ask_a_source_before_they_return) {
+  manual_clock clock;
   const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   source->is_inline = true;
   std::mutex of_application;
@@ -340,6 +356,7 @@ TEST(lookups, with_timers_never_ask_a_source_before_they_return) {
 }
 
 TEST(lookups, without_a_source_for_it_find_nothing) {
+  manual_clock clock;
   const auto all = std::make_shared<lookups>();
   outcomes found;
   all->ask("memo:///a", nullptr, found.taker());

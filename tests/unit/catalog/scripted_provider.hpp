@@ -17,10 +17,12 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/uri.hpp>
 
 #include "catalog/catalog.hpp"
+#include "deadline.hpp"
 
 namespace hondana::test {
 
@@ -97,10 +99,10 @@ class event {
     happened_ = true;
     changed_.notify_all();
   }
-  /// False when it did not happen within ten seconds.
+  /// False when it did not happen before the deadline of tests.
   bool wait() {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), [this] { return happened_; });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [this] { return happened_; });
   }
 
  private:
@@ -121,10 +123,10 @@ class answer {
       state->changed.notify_all();
     };
   }
-  /// Throws when no answer came within ten seconds.
+  /// Throws when no answer came before the deadline of tests.
   [[nodiscard]] const result<T>& wait() const {
     std::unique_lock lock(state_->mutex);
-    if (!state_->changed.wait_for(lock, std::chrono::seconds(10), [this] { return state_->found.has_value(); })) {
+    if (!state_->changed.wait_for(lock, hondana_test::event_deadline, [this] { return state_->found.has_value(); })) {
       throw std::runtime_error("no answer came");
     }
     return *state_->found;
@@ -164,7 +166,7 @@ inline call by(std::shared_ptr<const view> through) {
 
 inline call due_in(std::chrono::milliseconds time) {
   call one;
-  one.deadline = std::chrono::steady_clock::now() + time;
+  one.deadline = monotonic_clock::now() + time;
   return one;
 }
 

@@ -17,10 +17,11 @@
 #include <hondana/value.hpp>
 
 #include "channel/channel.hpp"
+#include "deadline.hpp"
 
 namespace hondana_test {
 
-constexpr std::chrono::seconds call_patience{20};
+constexpr std::chrono::seconds call_patience = event_deadline;
 
 /// Threads: any. What waits gives up after `call_patience`.
 class kept_words final : public hondana::channel::listener {

@@ -190,7 +190,7 @@ TEST(mixtures, are_taken_for_what_fits_most) {
   EXPECT_EQ(decode("日本語の文章です。これはとても長い。\x82\xa0").value().charset, "UTF-8");
 }
 
-TEST(long_texts, are_read_in_linear_time) {
+TEST(long_texts_timing, are_read_in_linear_time) {
   load();
   const auto line = encoded("サーバーは起動時に設定を読み込みます。\n", "EUC-JP-MS");
   std::string text;

@@ -6,13 +6,15 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
+
 namespace hondana::cli {
 namespace {
 
 using taking = std::function<void(result<int>)>;
 using std::chrono::milliseconds;
 
-constexpr milliseconds long_enough{10'000};
+constexpr milliseconds long_enough = hondana_test::event_deadline;
 
 TEST(one_answer, is_the_first_from_whatever_thread) {
   EXPECT_EQ(one_answer<int>(long_enough,

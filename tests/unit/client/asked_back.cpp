@@ -4,7 +4,10 @@
 #include <future>
 #include <latch>
 
+#include <hondana/clock.hpp>
+
 #include "client/narrowing.hpp"
+#include "deadline.hpp"
 #include "unit/client/scripted_channel.hpp"
 
 namespace hondana::test {
@@ -12,7 +15,6 @@ namespace {
 
 using heard = scripted_server::heard;
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 constexpr const char* asks_who = R"({"resultType":"input_required","requestState":"s","inputRequests":{"who":{"method":)"
                                  R"("elicitation/create","params":{"message":"?","requestedSchema":{"type":"object"}}}}})";
@@ -68,6 +70,7 @@ std::string form_question(int id) {
 }
 
 TEST(asked_back, calls_of_older_servers_end_when_nobody_answers_their_question) {
+  manual_clock clock;
   scripted_server server(older_tool([](scripted_server& of, const heard& one) {
     if (one.method == "tools/call") of.say(0, form_question(1));
   }));
@@ -76,15 +79,18 @@ TEST(asked_back, calls_of_older_servers_end_when_nobody_answers_their_question) 
   options.call_time = std::chrono::seconds(1);
   options.input_time = milliseconds(100);
   opened_engine engine(server, std::move(options));
-  ASSERT_TRUE(engine->open({.time = std::chrono::seconds(20)}));
-  const auto got = outbound::call_tool(*engine, "ask", {}, {});
+  ASSERT_TRUE(engine->open());
+  auto call = std::async(std::launch::async, [&] { return outbound::call_tool(*engine, "ask", {}, {}); });
   person.waits_until_asked();
+  clock.advance(milliseconds(1'100));
+  const auto got = call.get();
   person.answer();
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::timed_out);
 }
 
 TEST(asked_back, questions_without_end_hold_no_call_for_ever) {
+  manual_clock clock;
   scripted_server server(older_tool([](scripted_server& of, const heard& one) {
     // Another question after each answer.
     if (one.method == "tools/call" || one.method.empty()) of.say(0, form_question(1));
@@ -92,9 +98,8 @@ TEST(asked_back, questions_without_end_hold_no_call_for_ever) {
   client_options options;
   options.call_time = milliseconds(50);
   options.input_time = milliseconds(200);
-  options.handlers.form = [](const form_request&, const value&) -> result<form_answer> {
-    const auto until = outbound::clock::now() + milliseconds(20);
-    while (outbound::clock::now() < until) std::this_thread::yield();
+  options.handlers.form = [&clock](const form_request&, const value&) -> result<form_answer> {
+    clock.advance(milliseconds(20));
     return form_answer{"decline", {}};
   };
   opened_engine engine(server, std::move(options));
@@ -104,13 +109,19 @@ TEST(asked_back, questions_without_end_hold_no_call_for_ever) {
 }
 
 TEST(asked_back, questions_for_which_there_is_no_handler_win_no_time) {
+  manual_clock clock;
   scripted_server server(older_tool([](scripted_server& of, const heard& one) {
-    if (one.method == "tools/call" || one.method.empty()) of.say(0, form_question(1));
+    if (one.method == "tools/call") of.say(0, form_question(1));
   }));
   client_options options;
   options.call_time = milliseconds(500);
+  // Time passes while the client answers.
+  options.trace = [&clock](message_direction, std::string_view message) {
+    if (message.find("-32601") != std::string_view::npos && message.find("elicitation/create") != std::string_view::npos)
+      clock.advance(milliseconds(500));
+  };
   opened_engine engine(server, std::move(options));  // an input_time of ten minutes
-  ASSERT_TRUE(engine->open({.time = std::chrono::seconds(20)}));
+  ASSERT_TRUE(engine->open());
   EXPECT_EQ(outbound::call_tool(*engine, "ask", {}, {}).error().code, errc::timed_out);
   ASSERT_TRUE(server.waits_for("", 1));
   EXPECT_NE(server.all("").front().message.to_text().find("-32601"), std::string::npos);
@@ -131,13 +142,21 @@ TEST(asked_back, a_retried_call_ends_when_it_is_cancelled_while_a_person_thinks)
 }
 
 TEST(asked_back, a_retried_call_ends_when_nobody_answers_in_time) {
+  manual_clock clock;
   scripted_server server(modern_tool(asks_who));
   const slow_person person;
   auto options = asked_by(person);
   options.input_time = milliseconds(50);
   opened_engine engine(server, std::move(options));
-  const auto got = outbound::call_tool(*engine, "ask", {}, {});
+  auto call = std::async(std::launch::async, [&] { return outbound::call_tool(*engine, "ask", {}, {}); });
+  person.waits_until_asked();
+  // More than once: the wait begins at some time after the question.
+  EXPECT_TRUE(hondana_test::eventually([&] {
+    clock.advance(milliseconds(50));
+    return call.wait_for(milliseconds(0)) == std::future_status::ready;
+  }));
   person.answer();
+  const auto got = call.get();
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::timed_out);
 }

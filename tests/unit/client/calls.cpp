@@ -3,6 +3,8 @@
 
 #include <future>
 
+#include <hondana/clock.hpp>
+
 #include "client/narrowing.hpp"
 #include "unit/client/scripted_channel.hpp"
 
@@ -134,9 +136,10 @@ TEST(calls, do_not_take_the_answer_of_another_exchange) {
 }
 
 TEST(calls, end_in_time_when_nobody_answers_and_the_server_is_told) {
-  scripted_server server(modern([](scripted_server&, const heard&) {}));
+  manual_clock clock;
+  scripted_server server(modern([&clock](scripted_server&, const heard&) { clock.advance(milliseconds(30)); }));
   opened_engine engine(server);
-  ASSERT_TRUE(engine->open());  // which takes its time, too
+  ASSERT_TRUE(engine->open());
   const auto got = engine->call({.asked = asking::list_resources({}, nullptr)}, {.time = milliseconds(30)});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::timed_out);
@@ -149,7 +152,8 @@ TEST(calls, end_in_time_when_nobody_answers_and_the_server_is_told) {
 
 /// Spec: 2026-07-28 basic/transports/streamable-http#cancellation: closing is all there is to say.
 TEST(calls, over_exchanges_are_cancelled_by_closing_them) {
-  scripted_server server(modern([](scripted_server&, const heard&) {}), true);
+  manual_clock clock;
+  scripted_server server(modern([&clock](scripted_server&, const heard&) { clock.advance(milliseconds(30)); }), true);
   opened_engine engine(server);
   ASSERT_TRUE(engine->open());
   EXPECT_FALSE(engine->call({.asked = asking::list_resources({}, nullptr)}, {.time = milliseconds(30)}));
@@ -158,7 +162,8 @@ TEST(calls, over_exchanges_are_cancelled_by_closing_them) {
 }
 
 TEST(calls, that_are_over_take_no_content_that_comes_late) {
-  scripted_server server(modern([](scripted_server&, const heard&) {}));
+  manual_clock clock;
+  scripted_server server(modern([&clock](scripted_server&, const heard&) { clock.advance(milliseconds(30)); }));
   opened_engine engine(server);
   ASSERT_TRUE(engine->open());
   std::string taken;
@@ -309,6 +314,7 @@ TEST(calls, do_not_answer_for_ever) {
 }
 
 TEST(calls, of_older_servers_are_answered_meanwhile_and_their_time_stands_still) {
+  manual_clock clock;
   scripted_server server(older([](scripted_server& of, const heard& one) {
     if (one.method == "tools/call") {
       of.say(0, R"({"jsonrpc":"2.0","id":"q1","method":"ping"})");
@@ -322,14 +328,13 @@ TEST(calls, of_older_servers_are_answered_meanwhile_and_their_time_stands_still)
   }));
   client_options options;
   options.call_time = std::chrono::seconds(1);
-  options.handlers.form = [](const form_request&, const value&) -> result<form_answer> {
+  options.handlers.form = [&clock](const form_request&, const value&) -> result<form_answer> {
     // Longer than the call may take: people think.
-    const auto until = outbound::clock::now() + milliseconds(1'200);
-    while (outbound::clock::now() < until) std::this_thread::yield();
+    clock.advance(milliseconds(1'200));
     return form_answer{"accept", value::object{}};
   };
   opened_engine engine(server, std::move(options));
-  ASSERT_TRUE(engine->open({.time = std::chrono::seconds(20)}));
+  ASSERT_TRUE(engine->open());
   const auto got = outbound::call_tool(*engine, "ask", {}, {});
   ASSERT_TRUE(got) << got.error().public_text;
   ASSERT_TRUE(server.waits_for("", 3));

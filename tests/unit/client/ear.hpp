@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "deadline.hpp"
 #include "unit/client/scripted_channel.hpp"
 
 namespace hondana::test {
@@ -26,7 +26,7 @@ class ear {
   template <class Wanted>
   bool waits_for(Wanted wanted) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(20), [&] { return std::any_of(all_.begin(), all_.end(), wanted); });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return std::any_of(all_.begin(), all_.end(), wanted); });
   }
   bool hears(change_kind kind, const std::string& uri = {}, bool was_missed = false) {
     return waits_for([&](const change& one) { return one.kind == kind && one.uri == uri && one.was_missed == was_missed; });

@@ -5,9 +5,11 @@
 #include <future>
 #include <mutex>
 
+#include <hondana/clock.hpp>
 #include <hondana/memory.hpp>
 #include <hondana/server.hpp>
 
+#include "deadline.hpp"
 #include "unit/client/scripted_channel.hpp"
 
 namespace hondana::test {
@@ -27,7 +29,7 @@ class gate {
   }
   [[nodiscard]] bool has(int count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(20), [&] { return inside_ >= count; });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return inside_ >= count; });
   }
   void open() {
     const std::lock_guard lock(mutex_);
@@ -59,7 +61,7 @@ TEST(lives, calls_under_way_fail_as_cancelled_when_their_client_is_destroyed) {
   }));
   server here;
   ASSERT_TRUE(here.add(memos));
-  auto made = client::connect(memory_target{&here});
+  auto made = client::connect(memory_target{&here}, with_long_times({}));
   ASSERT_TRUE(made) << made.error().public_text;
   auto held = std::make_unique<client>(std::move(*made));
   std::vector<std::future<errc>> calls;
@@ -73,7 +75,9 @@ TEST(lives, calls_under_way_fail_as_cancelled_when_their_client_is_destroyed) {
 
 /// Both orders: the answer is there and its caller has not woken yet, and the caller has given up.
 TEST(lives, progress_of_a_call_that_is_over_is_told_to_nobody) {
-  scripted_server server(discovered([](scripted_server& of, const heard& one) {
+  manual_clock clock;
+  scripted_server server(discovered([&clock](scripted_server& of, const heard& one) {
+    if (one.method == "tools/list") return clock.advance(milliseconds(50));
     const auto progress = R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1,"progressToken":)" +
                           std::to_string(one.sent.call) + "}}";
     if (one.method != "resources/list") return;
@@ -122,9 +126,7 @@ TEST(lives, a_report_that_throws_ends_neither_the_call_nor_the_process) {
       return lines.find("the disk is full") != std::string::npos && lines.find("no such colour") != std::string::npos &&
              lines.find("no such bar") != std::string::npos;
     };
-    const auto until = outbound::clock::now() + std::chrono::seconds(20);
-    while (!has_all() && outbound::clock::now() < until) std::this_thread::yield();
-    EXPECT_TRUE(has_all()) << lines;
+    EXPECT_TRUE(hondana_test::eventually(has_all)) << lines;
   }
 }
 

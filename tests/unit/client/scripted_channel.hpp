@@ -1,6 +1,7 @@
 /// A server of a test: every message of a client is answered by a function, over a channel that only exists in memory.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -16,6 +17,7 @@
 
 #include "channel/channel.hpp"
 #include "client/engine.hpp"
+#include "deadline.hpp"
 
 namespace hondana::test {
 
@@ -75,7 +77,7 @@ class scripted_server {
   /// Waits until so many messages of this method came.
   [[nodiscard]] bool waits_for(std::string_view method, std::size_t count) const {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(20), [&] {
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] {
       std::size_t have = 0;
       for (const auto& one : heard_) have += one.method == method ? 1 : 0;
       return have >= count;
@@ -187,11 +189,20 @@ class scripted_server {
   std::vector<channel::call_id> abandoned_;
 };
 
+/// Calls take as long as they need where a test does not set their time.
+inline client_options with_long_times(client_options options) {
+  const client_options usual;
+  for (auto time : {&client_options::call_time, &client_options::probe_time}) {
+    if (options.*time == usual.*time) options.*time = std::chrono::hours(1);
+  }
+  return options;
+}
+
 /// An engine that ends with the test.
 class opened_engine {
  public:
   explicit opened_engine(scripted_server& server, client_options options = {}, client_target target = child_target{})
-      : inner_(std::make_shared<outbound::engine>(std::move(target), std::move(options), server.maker())) {}
+      : inner_(std::make_shared<outbound::engine>(std::move(target), with_long_times(std::move(options)), server.maker())) {}
   opened_engine(const opened_engine&) = delete;
   opened_engine& operator=(const opened_engine&) = delete;
   ~opened_engine() { inner_->close(); }

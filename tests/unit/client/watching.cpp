@@ -238,7 +238,7 @@ TEST(watching, may_be_ended_by_its_own_handler) {
   made.set_value(*watch);
   const auto stream = server.all("subscriptions/listen").back();
   server.say(stream.sent.call, tagged(stream, "notifications/resources/updated", R"("uri":"x:a")"));
-  EXPECT_EQ(ended.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  EXPECT_EQ(ended.get_future().wait_for(hondana_test::event_deadline), std::future_status::ready);
 }
 
 }  // namespace

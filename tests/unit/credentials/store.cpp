@@ -14,7 +14,10 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
 #include "credentials/document.hpp"
+#include "deadline.hpp"
 
 namespace {
 
@@ -270,7 +273,7 @@ TEST_F(credential_stores, keep_others_out_of_one_resource_as_long_as_somebody_wa
   // Nobody else is hindered.
   EXPECT_TRUE(other->put(tokens(here, "", "1")));
   std::jthread releasing([&held] { held->reset(); });
-  EXPECT_TRUE(other->lock(here, std::chrono::seconds(20), {}));
+  EXPECT_TRUE(other->lock(here, hondana_test::event_deadline, {}));
 }
 
 /// Sets a variable of the environment, or removes it, for as long as it lives.
@@ -316,6 +319,7 @@ TEST_F(credential_stores, have_their_file_where_data_of_programs_belongs) {
 /// Run by tests/unit/credentials/with_keyring.sh, under a bus and a keyring of its own.
 TEST(desktop_keyring, keeps_a_text) {
   if (std::getenv("HONDANA_TEST_KEYRING") == nullptr) GTEST_SKIP() << "there is no keyring of our own";
+  const hondana::manual_clock clock;
   const auto keyring = make_keyring_vault();
   ASSERT_TRUE(keyring->answers());
   const auto before = keyring->load();

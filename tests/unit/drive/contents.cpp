@@ -8,11 +8,12 @@
 #include <future>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <hondana/clock.hpp>
 
 #include "drive/content_taker.hpp"
 #include "drive/links.hpp"
@@ -168,12 +169,18 @@ TEST(drive_contents, are_asked_for_again_only_while_nothing_has_been_passed_on) 
 }
 
 TEST(drive_contents, that_stall_end_by_the_limit_of_speed_and_a_slow_sink_does_not_count) {
-  std::promise<void> over;
-  const auto waiting = over.get_future().share();
-  played_drive google([waiting](const heard_request& asked, scripted_connection& to) {
+  hondana::manual_clock clock;
+  std::promise<void> begun;
+  std::atomic<bool> is_over = false;
+  played_drive google([&, has_begun = begun.get_future().share()](const heard_request& asked, scripted_connection& to) {
     to.send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100000\r\n\r\n" + std::string(5'000, 'x'));
     if (asked.target.find("/slow") == std::string::npos) {
-      waiting.wait_for(20s);
+      has_begun.wait_for(hondana_test::event_deadline);
+      // Bytes may have come in the present while and in the next.
+      (void)hondana_test::eventually([&] {
+        clock.advance(600ms);
+        return is_over.load();
+      });
       return false;
     }
     to.send(std::string(95'000, 'x'));
@@ -181,10 +188,18 @@ TEST(drive_contents, that_stall_end_by_the_limit_of_speed_and_a_slow_sink_does_n
   });
   auto with = google.settings();
   with.slow_time = 600ms;
+  with.content_time = 1h;
   with.slow_bytes = 100;
   const auto it = google.client(with);
   kept_content got;
-  const auto stalled = it->get_content("abc", {}, got.sink(), within());
+  auto hearing = got.sink();
+  hearing.takes = [&](std::string_view piece) {
+    got.bytes += piece;
+    if (got.bytes.size() == 5'000) begun.set_value();
+    return result<void>{};
+  };
+  const auto stalled = it->get_content("abc", {}, hearing, within(10h));
+  is_over = true;
   ASSERT_FALSE(stalled);
   EXPECT_EQ(stalled.error().what, trouble::stalled);
   EXPECT_NE(stalled.error().why.public_text.find("stalled"), std::string::npos) << stalled.error().why.public_text;
@@ -193,27 +208,29 @@ TEST(drive_contents, that_stall_end_by_the_limit_of_speed_and_a_slow_sink_does_n
 
   kept_content slow;
   auto sink = slow.sink();
-  sink.takes = [&slow, until = std::chrono::steady_clock::now() + 20s](std::string_view piece) {
-    // Somebody who takes longer than the limit for what there is.
-    const auto begin = std::chrono::steady_clock::now();
-    while (slow.bytes.empty() && std::chrono::steady_clock::now() < std::min(begin + 800ms, until)) std::this_thread::yield();
+  sink.takes = [&slow, &clock](std::string_view piece) {
+    // Longer than the limit.
+    if (slow.bytes.empty()) clock.advance(800ms);
     slow.bytes += piece;
     return result<void>{};
   };
-  const auto taken = it->get_content("slow", {}, sink, within());
+  const auto taken = it->get_content("slow", {}, sink, within(10h));
   EXPECT_TRUE(taken) << taken.error().why.public_text;
   EXPECT_EQ(slow.bytes.size(), 100'000u);
-  over.set_value();
 }
 
 TEST(drive_contents, that_never_begin_are_asked_for_again) {
-  std::promise<void> over;
-  const auto waiting = over.get_future().share();
+  hondana::manual_clock clock;
   std::atomic<int> asked{0};
-  played_drive google([&asked, waiting](const heard_request&, scripted_connection& to) {
+  played_drive google([&](const heard_request&, scripted_connection& to) {
     if (asked++ == 0) {
-      waiting.wait_for(20s);
-      return false;
+      clock.advance(500ms);
+      // The pause before the second attempt.
+      (void)hondana_test::eventually([&] {
+        clock.advance(1ms);
+        return asked > 1;
+      });
+      return to.sees_the_end() && false;
     }
     return to.answer(200, "text/plain", "now");
   });
@@ -224,7 +241,7 @@ TEST(drive_contents, that_never_begin_are_asked_for_again) {
   const auto how = it->get_content("abc", {}, got.sink(), within());
   ASSERT_TRUE(how) << how.error().why.public_text;
   EXPECT_EQ(got.bytes, "now");
-  over.set_value();
+  EXPECT_EQ(asked, 2);
 }
 
 hondana::drive::file with_link(const std::string& url) {

@@ -15,6 +15,9 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
+#include "deadline.hpp"
 #include "drive/client.hpp"
 #include "google/tokens.hpp"
 #include "unit/transport/http_calls/scripted_server.hpp"
@@ -81,7 +84,8 @@ class played_drive {
     out.allowed = {1'000, 60'000};
     out.first_pause = std::chrono::milliseconds(2);
     out.longest_pause = std::chrono::milliseconds(20);
-    out.time = std::chrono::milliseconds(20'000);
+    out.time = event_deadline;
+    out.slow_time = event_deadline;
     return out;
   }
   [[nodiscard]] std::shared_ptr<hondana::drive::client> client(hondana::drive::settings with) const {
@@ -126,9 +130,9 @@ struct kept_content {
   }
 };
 
-inline hondana::drive::errand within(int seconds = 20) {
+inline hondana::drive::errand within(std::chrono::seconds so_long = event_deadline) {
   hondana::drive::errand out;
-  out.until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  out.until = hondana::monotonic_clock::now() + so_long;
   return out;
 }
 

@@ -37,25 +37,25 @@ class real_drive : public testing::Test {
 };
 
 TEST_F(real_drive, says_who_we_are_and_lists_what_we_see) {
-  const auto about = it->get_about(within(60));
+  const auto about = it->get_about(within());
   ASSERT_TRUE(about) << about.error().why.public_text << about.error().why.private_text;
   EXPECT_FALSE(about->user.email.empty());
-  const auto page = it->list_files({.q = hondana::drive::query().trashed(false).text(), .page_size = 20}, within(60));
+  const auto page = it->list_files({.q = hondana::drive::query().trashed(false).text(), .page_size = 20}, within());
   ASSERT_TRUE(page) << page.error().why.public_text << page.error().why.private_text;
   ASSERT_FALSE(page->files.empty()) << "share a file with " << about->user.email;
   for (const auto& one : page->files) {
     if (one.is_folder() || one.leads_to) continue;
-    const auto again = it->get_file(one.id, within(60));
+    const auto again = it->get_file(one.id, within());
     ASSERT_TRUE(again) << again.error().why.public_text;
     EXPECT_EQ(again->name, one.name);
     kept_content got;
     auto sink = got.sink();
     sink.most_bytes = 10u << 20;
     if (one.is_native()) {
-      const auto how = it->export_content(one.id, "text/plain", sink, within(60));
+      const auto how = it->export_content(one.id, "text/plain", sink, within());
       EXPECT_TRUE(how || how.error().is_of_one_file()) << how.error().why.private_text;
     } else if (one.size && *one.size > 10) {
-      const auto how = it->get_content(one.id, byte_range{2, 5}, sink, within(60));
+      const auto how = it->get_content(one.id, byte_range{2, 5}, sink, within());
       EXPECT_TRUE(how || how.error().is_of_one_file()) << how.error().why.private_text;
       if (how) {
         EXPECT_EQ(got.bytes.size(), 4u);
@@ -65,14 +65,14 @@ TEST_F(real_drive, says_who_we_are_and_lists_what_we_see) {
 }
 
 TEST_F(real_drive, has_a_log_of_changes_and_answers_as_is_expected_of_it) {
-  const auto start = it->get_start_page_token({}, within(60));
+  const auto start = it->get_start_page_token({}, within());
   ASSERT_TRUE(start) << start.error().why.public_text;
-  const auto changes = it->list_changes({.page_token = *start}, within(60));
+  const auto changes = it->list_changes({.page_token = *start}, within());
   ASSERT_TRUE(changes) << changes.error().why.public_text;
   EXPECT_FALSE(changes->start.empty());
-  EXPECT_TRUE(it->list_drives({}, within(60)));
-  EXPECT_EQ(name_of(it->get_file("0000000000000000000000000000000000", within(60)).error().what), "not_found");
-  EXPECT_EQ(name_of(it->list_changes({.page_token = "nonsense"}, within(60)).error().what), "page_token_gone");
+  EXPECT_TRUE(it->list_drives({}, within()));
+  EXPECT_EQ(name_of(it->get_file("0000000000000000000000000000000000", within()).error().what), "not_found");
+  EXPECT_EQ(name_of(it->list_changes({.page_token = "nonsense"}, within()).error().what), "page_token_gone");
 }
 
 }  // namespace

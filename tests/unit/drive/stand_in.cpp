@@ -34,12 +34,15 @@ class drive_stand_in : public testing::Test {
     hondana::google::token_settings from;
     from.in.file = folder.put("key.json", credentials.empty() ? google.service_account() : credentials);
     from.in.token_url = google.url("/token");
+    from.time = hondana_test::event_deadline;
     const auto tokens = hondana::google::make_tokens(from);
     EXPECT_TRUE(tokens) << tokens.error().public_text;
     with.base = google.url();
     with.allowed = {1'000, 60'000};
     with.first_pause = std::chrono::milliseconds(5);
     with.longest_pause = std::chrono::milliseconds(50);
+    with.time = hondana_test::event_deadline;
+    with.slow_time = hondana_test::event_deadline;
     auto out = client::of(std::move(with), *tokens);
     EXPECT_TRUE(out) << out.error().public_text;
     return *out;
@@ -200,7 +203,7 @@ TEST_F(drive_stand_in, is_listed_in_smaller_pages_where_an_answer_is_too_large) 
   list_request what;
   std::vector<std::size_t> pages;
   do {
-    const auto page = it->list_files(what, within(60));
+    const auto page = it->list_files(what, within());
     ASSERT_TRUE(page) << page.error().why.public_text;
     pages.push_back(page->files.size());
     for (const auto& one : page->files)
@@ -225,7 +228,7 @@ TEST_F(drive_stand_in, tells_its_changes_in_smaller_pages_where_an_answer_is_too
   std::string next = *token;
   std::string start;
   while (start.empty()) {
-    const auto page = it->list_changes({.page_token = next}, within(60));
+    const auto page = it->list_changes({.page_token = next}, within());
     ASSERT_TRUE(page) << page.error().why.public_text;
     for (const auto& one : page->changes)
       if (ids.contains(one.id)) seen.insert(one.id);
@@ -241,7 +244,7 @@ TEST_F(drive_stand_in, is_listed_without_what_its_files_say_of_themselves_at_len
   for (int i = 0; i < 450; ++i)
     google.add({.name = std::to_string(i), .type = "text/plain", .bytes = "x", .more = R"({"description":")" + words + "\"}"});
   const auto it = made();
-  const auto page = it->list_files({}, within(60));
+  const auto page = it->list_files({}, within());
   ASSERT_TRUE(page) << page.error().why.public_text;
   EXPECT_GE(page->files.size(), 450u);
   EXPECT_EQ(it->now().requests, 1u) << "in one answer";

@@ -14,6 +14,9 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
+#include "deadline.hpp"
 #include "embeddings/embedder.hpp"
 #include "lsa/model.hpp"
 #include "lsa/server.hpp"
@@ -47,6 +50,12 @@ std::shared_ptr<const lsa::model> shelf_model() {
   return made;
 }
 
+/// Time stands still, so that no request is too slow.
+class an_embedder : public testing::Test {
+ protected:
+  hondana::manual_clock clock;
+};
+
 /// A service with a model, and an embedder that asks it.
 struct asked_service {
   explicit asked_service(const lsa::behaviour& how = {}, settings from = {}) : service(shelf_model(), how) {
@@ -67,7 +76,7 @@ struct asked_service {
   std::shared_ptr<const embedder> by;
 };
 
-std::chrono::steady_clock::time_point far() { return std::chrono::steady_clock::now() + std::chrono::minutes(1); }
+std::chrono::steady_clock::time_point far() { return hondana::monotonic_clock::now() + std::chrono::minutes(1); }
 
 double closeness(const std::vector<float>& a, const std::vector<float>& b) {
   double out = 0;
@@ -82,7 +91,7 @@ void expect_says(const hondana::failure& what, errc code, const std::vector<std:
     EXPECT_NE(what.public_text.find(word), std::string::npos) << word << " in: " << what.public_text;
 }
 
-TEST(an_embedder, gives_vectors_of_length_one_in_order_whose_nearest_are_of_the_same_subject) {
+TEST_F(an_embedder, gives_vectors_of_length_one_in_order_whose_nearest_are_of_the_same_subject) {
   for (const bool is_base64 : {false, true}) {
     for (const bool is_out_of_order : {false, true}) {
       const asked_service it({.is_base64 = is_base64, .is_out_of_order = is_out_of_order}, {.batch = 3});
@@ -107,7 +116,7 @@ TEST(an_embedder, gives_vectors_of_length_one_in_order_whose_nearest_are_of_the_
   }
 }
 
-TEST(an_embedder, sends_what_openai_documents_with_prefixes_and_what_is_too_long_cut_at_a_character) {
+TEST_F(an_embedder, sends_what_openai_documents_with_prefixes_and_what_is_too_long_cut_at_a_character) {
   scripted_server server([](const heard_request&, scripted_connection& to) {
     return to.answer(200, "application/json", R"({"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[0,1]}]})");
   });
@@ -133,7 +142,7 @@ TEST(an_embedder, sends_what_openai_documents_with_prefixes_and_what_is_too_long
   EXPECT_EQ(server.requests(2).at(1).body.find("dimensions"), std::string::npos);
 }
 
-TEST(an_embedder, has_an_id_of_model_prefixes_and_dimensions) {
+TEST_F(an_embedder, has_an_id_of_model_prefixes_and_dimensions) {
   const auto id = [](settings from) {
     from.at.url = "http://127.0.0.1:1/v1";
     const auto made = make_embedder(std::move(from));
@@ -145,7 +154,7 @@ TEST(an_embedder, has_an_id_of_model_prefixes_and_dimensions) {
   EXPECT_NE(id({.model = "m", .query_prefix = "p"}), id({.model = "m", .document_prefix = "p"}));
 }
 
-TEST(an_embedder, is_not_made_of_what_cannot_be) {
+TEST_F(an_embedder, is_not_made_of_what_cannot_be) {
   const auto why = [](settings from) {
     const auto made = make_embedder(std::move(from));
     if (made) return std::string("made");
@@ -162,7 +171,7 @@ TEST(an_embedder, is_not_made_of_what_cannot_be) {
   EXPECT_NE(why({.at = {.url = "ftp://x"}, .model = "m"}), "made");
 }
 
-TEST(an_embedder, asks_for_halves_where_a_batch_is_too_large_and_makes_a_text_shorter_that_is_too_long) {
+TEST_F(an_embedder, asks_for_halves_where_a_batch_is_too_large_and_makes_a_text_shorter_that_is_too_long) {
   const asked_service it({.most_texts = 3, .most_bytes = 2'000});
   auto texts = shelf_of_texts();
   texts[4] = "index table ";
@@ -181,7 +190,7 @@ TEST(an_embedder, asks_for_halves_where_a_batch_is_too_large_and_makes_a_text_sh
   expect_says(never.failure_of_documents(), errc::broken_protocol, {"400", "\"lsa\""});
 }
 
-TEST(an_embedder, says_what_a_service_answers_instead_of_vectors) {
+TEST_F(an_embedder, says_what_a_service_answers_instead_of_vectors) {
   expect_says(asked_service({.is_short = true}).failure_of_documents(), errc::broken_protocol, {"9 vectors for 10 texts"});
   expect_says(asked_service({.has_no_number = true}).failure_of_documents(), errc::broken_protocol, {"no JSON"});
   expect_says(asked_service({.is_base64 = true, .has_no_number = true}).failure_of_documents(), errc::broken_protocol,
@@ -198,7 +207,7 @@ TEST(an_embedder, says_what_a_service_answers_instead_of_vectors) {
   expect_says(asked_service({.status = 307}).failure_of_documents(), errc::broken_protocol, {"redirects", "307"});
 }
 
-TEST(an_embedder, tells_for_how_long_a_service_wants_to_be_left_alone) {
+TEST_F(an_embedder, tells_for_how_long_a_service_wants_to_be_left_alone) {
   for (const int status : {429, 503}) {
     const asked_service it({.status = status, .retry_after = "7"});
     const auto failed = it.failure_of_documents();
@@ -211,7 +220,7 @@ TEST(an_embedder, tells_for_how_long_a_service_wants_to_be_left_alone) {
   }
 }
 
-TEST(an_embedder, sends_its_token_and_repeats_neither_it_nor_what_a_service_says_of_it) {
+TEST_F(an_embedder, sends_its_token_and_repeats_neither_it_nor_what_a_service_says_of_it) {
   const auto file = std::filesystem::temp_directory_path() / ("embeddings-token-" + std::to_string(::getpid()));
   std::ofstream(file) << "open-sesame\n";
   std::filesystem::permissions(file, std::filesystem::perms::owner_read);
@@ -224,7 +233,7 @@ TEST(an_embedder, sends_its_token_and_repeats_neither_it_nor_what_a_service_says
   std::filesystem::remove(file);
 }
 
-TEST(an_embedder, takes_another_dimension_from_documents_and_refuses_it_in_queries_until_then) {
+TEST_F(an_embedder, takes_another_dimension_from_documents_and_refuses_it_in_queries_until_then) {
   const asked_service it({.requests_until_other_dimension = 1});
   const auto texts = shelf_of_texts();
   ASSERT_TRUE(it.by->of_documents(texts, {}));
@@ -242,7 +251,7 @@ TEST(an_embedder, takes_another_dimension_from_documents_and_refuses_it_in_queri
   expect_says(too_many.failure_of_documents(), errc::broken_protocol, {"8 numbers", "9 are configured"});
 }
 
-TEST(an_embedder, leaves_out_the_texts_that_a_service_refuses_by_themselves) {
+TEST_F(an_embedder, leaves_out_the_texts_that_a_service_refuses_by_themselves) {
   for (const int status : {400, 422, 500}) {
     const asked_service it({.refuses = "poison", .refuses_with = status});
     auto texts = shelf_of_texts();
@@ -256,7 +265,7 @@ TEST(an_embedder, leaves_out_the_texts_that_a_service_refuses_by_themselves) {
   }
 }
 
-TEST(an_embedder, does_not_ask_for_every_text_where_a_service_refuses_all) {
+TEST_F(an_embedder, does_not_ask_for_every_text_where_a_service_refuses_all) {
   for (const int status : {400, 422, 500}) {
     const asked_service it({.status = status});
     EXPECT_EQ(it.failure_of_documents().code, status == 500 ? errc::source_unavailable : errc::broken_protocol);
@@ -264,16 +273,18 @@ TEST(an_embedder, does_not_ask_for_every_text_where_a_service_refuses_all) {
   }
 }
 
-TEST(an_embedder, gives_up_a_query_when_its_caller_has_no_more_time) {
-  const asked_service it({.delay = std::chrono::seconds(20)}, {.query_time = std::chrono::seconds(30)});
-  const auto begin = std::chrono::steady_clock::now();
-  const auto late = it.by->of_query("cat", begin + std::chrono::milliseconds(100), {});
+TEST_F(an_embedder, gives_up_a_query_when_its_caller_has_no_more_time) {
+  const asked_service it({.delay = std::chrono::hours(1)}, {.query_time = std::chrono::seconds(30)});
+  const std::jthread passing([&] {
+    EXPECT_TRUE(hondana_test::eventually([&] { return it.service.requests() > 0; }));
+    clock.advance(std::chrono::milliseconds(100));
+  });
+  const auto late = it.by->of_query("cat", hondana::monotonic_clock::now() + std::chrono::milliseconds(100), {});
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, errc::timed_out);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
 }
 
-TEST(an_embedder, answers_queries_at_once_while_its_service_is_down_and_is_well_again_with_it) {
+TEST_F(an_embedder, answers_queries_at_once_while_its_service_is_down_and_is_well_again_with_it) {
   asked_service it({.is_dead = true});
   const auto first = it.by->of_query("cat", far(), {});
   ASSERT_FALSE(first);
@@ -296,15 +307,20 @@ TEST(an_embedder, answers_queries_at_once_while_its_service_is_down_and_is_well_
   EXPECT_EQ(it.by->of_documents(texts, {}).error().code, errc::source_unavailable);
 }
 
-TEST(an_embedder, gives_up_a_query_after_its_time_and_at_once_when_it_is_cancelled) {
-  const asked_service it({.delay = std::chrono::seconds(20)}, {.query_time = std::chrono::milliseconds(50)});
+TEST_F(an_embedder, gives_up_a_query_after_its_time_and_at_once_when_it_is_cancelled) {
+  const asked_service it({.delay = std::chrono::hours(1)}, {.query_time = std::chrono::milliseconds(50)});
+  std::jthread passing([&] {
+    EXPECT_TRUE(hondana_test::eventually([&] { return it.service.requests() > 0; }));
+    clock.advance(std::chrono::milliseconds(50));
+  });
   const auto late = it.by->of_query("cat", far(), {});
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, errc::timed_out);
-  const asked_service other({.delay = std::chrono::seconds(20)});
+  passing.join();
+  const asked_service other({.delay = std::chrono::hours(1)});
   std::stop_source stop;
   std::thread stopping([&] {
-    while (other.service.requests() == 0) std::this_thread::yield();
+    EXPECT_TRUE(hondana_test::eventually([&] { return other.service.requests() > 0; }));
     stop.request_stop();
   });
   const auto texts = shelf_of_texts();
@@ -316,7 +332,7 @@ TEST(an_embedder, gives_up_a_query_after_its_time_and_at_once_when_it_is_cancell
   EXPECT_EQ(other.by->description().find("last:"), std::string::npos);
 }
 
-TEST(an_embedder, is_asked_by_several_threads) {
+TEST_F(an_embedder, is_asked_by_several_threads) {
   const asked_service it({}, {.batch = 2});
   const auto texts = shelf_of_texts();
   std::vector<std::thread> asking;
@@ -334,7 +350,7 @@ TEST(an_embedder, is_asked_by_several_threads) {
   EXPECT_EQ(it.service.texts(), 6u * 5u * 11u);
 }
 
-TEST(an_embedder, names_its_place_and_files) {
+TEST_F(an_embedder, names_its_place_and_files) {
   const asked_service it;
   EXPECT_EQ(it.by->place(), "127.0.0.1:" + std::to_string(it.service.port()));
   EXPECT_TRUE(it.by->files().empty());

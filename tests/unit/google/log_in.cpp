@@ -3,7 +3,6 @@
 
 #include <sys/stat.h>
 
-#include <chrono>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -101,14 +100,14 @@ TEST(google_log_in, comes_back_by_a_real_port_of_this_machine) {
   token_place at({lasting()});
   std::string shown;
   hondana::login::browser_login_options how;
-  how.time = std::chrono::seconds(20);
+  how.time = hondana_test::event_deadline;
   std::unique_ptr<hondana::login_page> page;
   std::vector<std::thread> browsers;
   how.say = [&](std::string_view line) {
     if (!line.starts_with("http")) return;
     shown = line;
     browsers.emplace_back([url = std::string(line)] {
-      const auto back = hondana::endpoint::endpoint::of({.url = agreed(url)});
+      const auto back = hondana::endpoint::endpoint::of({.url = agreed(url), .time = hondana_test::event_deadline});
       ASSERT_TRUE(back);
       const auto got = (*back)->ask({}, {});
       ASSERT_TRUE(got) << got.error().public_text;

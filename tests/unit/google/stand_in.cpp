@@ -27,6 +27,7 @@ class google_stand_in : public testing::Test {
   std::shared_ptr<hondana::google::tokens> made(const std::string& json, token_settings from = {}) {
     from.in.file = folder.put("credentials.json", json);
     from.in.token_url = google.url("/token");
+    from.time = hondana_test::event_deadline;
     from.log = [this](std::string_view line) {
       const std::lock_guard lock(mutex);
       lines += std::string(line) + '\n';
@@ -79,7 +80,7 @@ class agreeing_browser final : public hondana::login_page {
  public:
   hondana::result<std::string> begin(const std::string&) override { return std::string("http://127.0.0.1:4711/callback"); }
   hondana::result<std::string> visit(const std::string& url, const std::stop_token& stop) override {
-    const auto at = hondana::endpoint::endpoint::of({.url = url});
+    const auto at = hondana::endpoint::endpoint::of({.url = url, .time = hondana_test::event_deadline});
     if (!at) return tl::unexpected(at.error());
     hondana::endpoint::request what;
     what.follows_redirects = false;

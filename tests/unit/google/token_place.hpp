@@ -17,9 +17,11 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
 #include <hondana/value.hpp>
 
 #include "crypto/openssl.hpp"
+#include "deadline.hpp"
 #include "google/tokens.hpp"
 #include "jose/token.hpp"
 #include "oauth/form.hpp"
@@ -158,8 +160,6 @@ class token_place {
   scripted_server server_;
 };
 
-inline std::chrono::steady_clock::time_point soon(int seconds = 20) {
-  return std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-}
+inline std::chrono::steady_clock::time_point soon() { return hondana::monotonic_clock::now() + event_deadline; }
 
 }  // namespace hondana_test

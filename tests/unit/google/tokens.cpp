@@ -8,11 +8,12 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <hondana/clock.hpp>
 
 #include "google/token_refusals.hpp"
 #include "google/token_request.hpp"
@@ -43,6 +44,7 @@ class google_tokens : public testing::Test {
   std::shared_ptr<hondana::google::tokens> made(token_place& at, const std::string& json, token_settings from = {}) {
     from.in.file = folder.put("credentials.json", json);
     from.in.token_url = at.url();
+    from.time = hondana_test::event_deadline;
     from.in.advice = "log in with `hondana login --source team`";
     from.log = [this](std::string_view line) {
       const std::lock_guard lock(mutex);
@@ -131,16 +133,15 @@ TEST_F(google_tokens, are_kept_until_a_server_refuses_one) {
 }
 
 TEST_F(google_tokens, of_a_short_life_are_renewed_before_its_end) {
+  hondana::manual_clock clock;
   token_place at({token_of("t-1", 1), token_of("t-2", 3'600)});
   const auto tokens = made(at, user_json());
   EXPECT_EQ(tokens->token({}, soon()).value_or(""), "t-1");
-  const auto until = soon();
-  std::string now = "t-1";
-  while (now == "t-1" && std::chrono::steady_clock::now() < until) {
-    now = tokens->token({}, until).value_or("");
-    std::this_thread::yield();
-  }
-  EXPECT_EQ(now, "t-2");
+  clock.advance(std::chrono::milliseconds(799));
+  EXPECT_EQ(tokens->token({}, soon()).value_or(""), "t-1");
+  EXPECT_EQ(at.asked(), 1u);
+  clock.advance(std::chrono::milliseconds(1));
+  EXPECT_EQ(tokens->token({}, soon()).value_or(""), "t-2");
   EXPECT_EQ(at.asked(), 2u);
 }
 
@@ -148,7 +149,7 @@ TEST_F(google_tokens, are_got_by_one_of_many_threads) {
   std::promise<void> all_wait;
   const auto waiting = all_wait.get_future().share();
   token_place at({token_of("t-1")});
-  at.before([waiting](const auto&) { waiting.wait_for(std::chrono::seconds(20)); });
+  at.before([waiting](const auto&) { waiting.wait_for(hondana_test::event_deadline); });
   const auto tokens = made(at, user_json());
   std::vector<std::future<std::string>> got;
   for (int i = 0; i < 12; ++i)
@@ -163,7 +164,7 @@ TEST_F(google_tokens, are_waited_for_no_longer_than_a_caller_has_and_one_who_lea
   std::promise<void> may_answer;
   const auto answering = may_answer.get_future().share();
   token_place at({token_of("t-1")});
-  at.before([answering](const auto&) { answering.wait_for(std::chrono::seconds(20)); });
+  at.before([answering](const auto&) { answering.wait_for(hondana_test::event_deadline); });
   const auto tokens = made(at, user_json());
   std::stop_source stop;
   auto first = std::async(std::launch::async, [&] { return tokens->token(stop.get_token(), soon()); });
@@ -225,6 +226,7 @@ TEST_F(google_tokens, of_credentials_that_have_changed_are_used_no_longer) {
 }
 
 TEST_F(google_tokens, that_are_refused_for_good_are_not_asked_for_again_until_the_file_changes) {
+  const hondana::manual_clock clock;
   token_place at({error_of("invalid_grant", "Token has been expired or revoked."), token_of("t-2")});
   const auto tokens = made(at, user_json());
   for (int i = 0; i < 3; ++i) {

@@ -63,7 +63,7 @@ TEST(folding, is_never_longer_than_eighteen_times_the_text) {
   EXPECT_GT(folded(text).size(), text.size() * 10);
 }
 
-TEST(folding, of_many_marks_takes_no_more_than_linear_time) {
+TEST(folding_timing, of_many_marks_takes_no_more_than_linear_time) {
   std::string text = "a";
   for (int i = 0; i < 200'000; ++i) text += i % 2 == 0 ? "\u0301" : "\u0323";
   const auto started = std::chrono::steady_clock::now();

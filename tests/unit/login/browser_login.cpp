@@ -23,6 +23,9 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
+#include "deadline.hpp"
 #include "login/browser.hpp"
 
 namespace {
@@ -134,7 +137,7 @@ struct said_lines {
   }
   bool has(const std::string& words) {
     std::unique_lock lock(mutex);
-    return changed.wait_for(lock, std::chrono::seconds(20), [&] {
+    return changed.wait_for(lock, hondana_test::event_deadline, [&] {
       return std::any_of(lines.begin(), lines.end(), [&](const auto& one) { return one.find(words) != std::string::npos; });
     });
   }
@@ -201,6 +204,8 @@ TEST(browser_login, gives_the_address_that_the_browser_comes_back_to) {
 }
 
 TEST(browser_login, is_not_ended_by_other_requests_or_by_silence) {
+  // No guest takes too long.
+  const hondana::manual_clock clock;
   login_under_way one;
   std::array<int, 20> silent{};
   for (int& socket : silent) socket = connected_to(one.port());
@@ -216,13 +221,16 @@ TEST(browser_login, is_not_ended_by_other_requests_or_by_silence) {
 }
 
 TEST(browser_login, comes_back_to_the_port_it_was_registered_with_unless_that_is_taken) {
+  // Another process may have got the port meanwhile, but not each time.
   std::string before;
-  {
-    const auto login = make_browser_login({});
-    before = login->begin("").value_or("none");
+  std::string url_again;
+  std::unique_ptr<hondana::login_page> again;
+  for (int i = 0; i < 20 && (before.empty() || url_again != before); ++i) {
+    before = make_browser_login({})->begin("").value_or("none");
+    again = make_browser_login({});
+    url_again = again->begin(before).value_or("");
   }
-  const auto again = make_browser_login({});
-  EXPECT_EQ(again->begin(before).value_or(""), before);
+  EXPECT_EQ(url_again, before);
   const auto other = make_browser_login({});
   const auto url = other->begin(before).value_or("");
   EXPECT_NE(url, before);
@@ -231,15 +239,19 @@ TEST(browser_login, comes_back_to_the_port_it_was_registered_with_unless_that_is
 }
 
 TEST(browser_login, comes_back_to_the_port_that_is_named_or_says_that_it_is_taken) {
+  // Another process may have got the port meanwhile, but not each time.
   std::uint16_t port = 0;
-  {
-    const auto login = make_browser_login({});
-    const auto url = login->begin("").value_or("http://127.0.0.1:0/");
+  std::string here;
+  std::string got;
+  std::unique_ptr<hondana::login_page> named;
+  for (int i = 0; i < 20 && (here.empty() || got != here); ++i) {
+    const auto url = make_browser_login({})->begin("").value_or("http://127.0.0.1:0/");
     port = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
+    here = "http://127.0.0.1:" + std::to_string(port) + "/callback";
+    named = make_browser_login({.port = port});
+    got = named->begin("http://127.0.0.1:1/callback").value_or("");
   }
-  const auto here = "http://127.0.0.1:" + std::to_string(port) + "/callback";
-  const auto named = make_browser_login({.port = port});
-  EXPECT_EQ(named->begin("http://127.0.0.1:1/callback").value_or(""), here);
+  EXPECT_EQ(got, here);
   const auto taken = make_browser_login({.port = port})->begin("");
   ASSERT_FALSE(taken);
   EXPECT_NE(taken.error().public_text.find(std::to_string(port)), std::string::npos);

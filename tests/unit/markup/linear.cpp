@@ -51,7 +51,7 @@ constexpr std::size_t little = 1u << 13;
 constexpr std::size_t much = 1u << 17;
 constexpr format formats[]{format::markdown, format::asciidoc, format::restructured_text, format::plain, format::html};
 
-TEST(markup_of_one_kind, takes_time_by_its_length_in_all_formats) {
+TEST(markup_of_one_kind_timing, takes_time_by_its_length_in_all_formats) {
   const std::vector<std::string> units{"&",
                                        "<",
                                        "[",
@@ -147,7 +147,18 @@ TEST(markup_of_one_kind, takes_time_by_its_length_in_all_formats) {
   }
 }
 
-TEST(markup_of_two_kinds, takes_time_by_its_length_in_all_formats) {
+TEST(markup_of_one_kind_timing, takes_time_by_its_length_in_one_line_and_in_many) {
+  for (const std::string part : {"![", "](",    "[a](b",   "<a b=\"", "*_",   "`` ` ",    "> ",   "- ",  "<!--", "[a]: ",
+                                 "\\", "| - ",  "a**b ",   "<a ",     "<<",   "link:a",   "{a",   "`",   ":a:`", "https://",
+                                 "==", "= a\n", "<table>", "&amp",    "<li>", ".. _a:\n", "\n\n", "<h1>"}) {
+    for (const auto how : formats) {
+      expect_linear(how, part, "x " + repeated(part, little), "x " + repeated(part, much));
+      expect_linear(how, part + " in lines", repeated(part + "\n", little), repeated(part + "\n", much));
+    }
+  }
+}
+
+TEST(markup_of_two_kinds_timing, takes_time_by_its_length_in_all_formats) {
   const std::vector<std::pair<std::string, std::string>> pairs{{"[", "]"},
                                                                {"![", "](a)"},
                                                                {"[", "](a)"},

@@ -125,17 +125,5 @@ TEST(markdown, outlines_have_caps) {
   EXPECT_TRUE(of("[a](" + std::string(5000, 'x') + ")\n").links.empty());
 }
 
-TEST(markdown, input_that_is_made_to_be_slow_is_read_in_linear_time) {
-  for (const std::string part :
-       {"[", "![", "](", "[a](b", "<a b=\"", "*_", "`` ` ", "> ", "- ", "<!--", "[a]: ", "&", "\\", "| - ", "a**b ", "<a "}) {
-    std::string text = "x ";
-    while (text.size() < 1'000'000) text += part;
-    (void)of(text);
-    text.clear();
-    while (text.size() < 300'000) text += part + "\n";
-    (void)of(text);
-  }
-}
-
 }  // namespace
 }  // namespace hondana::markup

@@ -83,16 +83,5 @@ TEST(formats, are_told_by_type_and_then_by_name) {
   EXPECT_EQ(format_of("image/png", ""), std::nullopt);
 }
 
-TEST(other_formats, input_that_is_made_to_be_slow_is_read_in_linear_time) {
-  for (const auto how : {format::asciidoc, format::restructured_text, format::plain, format::html}) {
-    for (const std::string part : {"<<", "link:a", "{a", "`", ":a:`", "https://", "==", "= a\n", "<a b=\"", "<p hidden>",
-                                   "<!--", "<title>", "<script>", "<table>", "&amp", "<li>", ".. _a:\n", "\n\n", "<h1>"}) {
-      std::string text;
-      while (text.size() < 300'000) text += part;
-      (void)outline_of(how, text);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace hondana::markup

@@ -35,7 +35,7 @@ TEST(oauth_session, a_log_in_that_the_server_does_not_take_is_told_from_none) {
   const auto done = world.refused("Bearer error=\"invalid_token\"", 401, 1);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().public_text.find("wants to know who asks"), std::string::npos) << done.error().public_text;
-  EXPECT_NE(done.error().public_text.find("did not take the log-in of " + std::string(issuer_url)), std::string::npos)
+  EXPECT_NE(done.error().public_text.find("did not take the log-in of " + std::string(login_server_url)), std::string::npos)
       << done.error().public_text;
 }
 
@@ -60,7 +60,7 @@ TEST(oauth_session, a_login_by_hand_asks_the_server_what_it_wants) {
   const auto done = world.session().log_in({});
   ASSERT_TRUE(done) << done.error().public_text;
   EXPECT_EQ(field(query_of(world.user->pages.at(0)), "scope"), "wanted");
-  EXPECT_EQ(world.session().current()->key, (hondana::token_key{issuer_url, server_url, "registered", "wanted"}));
+  EXPECT_EQ(world.session().current()->key, (hondana::token_key{login_server_url, server_url, "registered", "wanted"}));
   EXPECT_EQ(world.session().current()->tokens.access_token, "");
 }
 
@@ -88,15 +88,15 @@ TEST(oauth_session, logging_out_tells_the_authorization_server_and_forgets_all) 
   EXPECT_EQ(field(world.places.asked("https://as.example/revoke").at(0).body.value_or(""), "token"), "again");
   EXPECT_EQ(world.token(), "");
   EXPECT_TRUE(world.store->find(server_url)->empty());
-  EXPECT_EQ(world.store->registrations(issuer_url)->size(), 1u);
+  EXPECT_EQ(world.store->registrations(login_server_url)->size(), 1u);
   EXPECT_EQ(world.session().log_out(false, {}), false);
 }
 
 TEST(oauth_session, logging_out_of_all_forgets_a_registration_without_tokens) {
   scripted_world world;
-  ASSERT_TRUE(world.store->put_registration(issuer_url, {"left", "", {}, "", ""}));
+  ASSERT_TRUE(world.store->put_registration(login_server_url, {"left", "", {}, "", ""}));
   EXPECT_EQ(world.session().log_out(true, {}), false);
-  EXPECT_TRUE(world.store->registrations(issuer_url)->empty());
+  EXPECT_TRUE(world.store->registrations(login_server_url)->empty());
 }
 
 TEST(oauth_session, logging_out_tells_why_the_authorization_server_did_not_listen) {
@@ -116,7 +116,7 @@ TEST(oauth_session, logging_out_forgets_even_when_the_authorization_server_canno
   world.places.put("https://as.example/.well-known/oauth-authorization-server", json("", 500));
   EXPECT_EQ(world.session().log_out(true, {}), true);
   EXPECT_TRUE(world.store->find(server_url)->empty());
-  EXPECT_TRUE(world.store->registrations(issuer_url)->empty());
+  EXPECT_TRUE(world.store->registrations(login_server_url)->empty());
   EXPECT_NE(world.said().find("https://as.example was not told"), std::string::npos) << world.said();
 }
 

@@ -56,7 +56,7 @@ TEST(oauth_clients, of_a_registration_only_what_can_be_kept_is_taken) {
                             std::string(100'000, 'm') + "\"}",
                         201));
   ASSERT_TRUE(world.refused());
-  const auto kept = world.store->registrations(issuer_url)->at(0);
+  const auto kept = world.store->registrations(login_server_url)->at(0);
   EXPECT_EQ(kept.method, "");
   EXPECT_EQ(kept.secret_expires->time_since_epoch(), seconds(253'402'300'799));
 }
@@ -66,7 +66,7 @@ TEST(oauth_clients, a_client_that_the_server_has_forgotten_is_registered_anew_at
   ASSERT_TRUE(world.refused());
   world.places.put("https://as.example/token", json(R"({"error":"invalid_client"})", 401));
   EXPECT_FALSE(world.refused());
-  EXPECT_TRUE(world.store->registrations(issuer_url)->empty());
+  EXPECT_TRUE(world.store->registrations(login_server_url)->empty());
 }
 
 TEST(oauth_clients, a_client_that_the_server_has_forgotten_costs_one_refresh) {
@@ -108,12 +108,12 @@ TEST(oauth_clients, one_more_registration_at_an_issuer_leaves_the_tokens_of_the_
   world.token_members = R"(,"expires_in":10,"refresh_token":"again")";
   ASSERT_TRUE(world.refused());
   // For another server, with another place to come back to.
-  ASSERT_TRUE(world.store->put_registration(issuer_url, {"second", "t", {}, "", "http://127.0.0.1:7001/back"}));
+  ASSERT_TRUE(world.store->put_registration(login_server_url, {"second", "t", {}, "", "http://127.0.0.1:7001/back"}));
   world.pass(seconds(10));
   ASSERT_TRUE(world.lacking());
   EXPECT_EQ(world.places.asked("https://as.example/token").back().headers.back().second, "Basic Zmlyc3Q6cw==");
   // Without any it is a public client.
-  ASSERT_TRUE(world.store->remove_registration(issuer_url, "first"));
+  ASSERT_TRUE(world.store->remove_registration(login_server_url, "first"));
   world.pass(seconds(10));
   ASSERT_TRUE(world.lacking());
   EXPECT_EQ(field(world.token_form(2), "client_id"), "first");
@@ -130,7 +130,7 @@ TEST(oauth_clients, one_whose_secret_has_gone_with_its_registration_logs_in_agai
                         R"("code_challenge_methods_supported":["S256"]})"));
   world.token_members = R"(,"expires_in":10,"refresh_token":"again")";
   ASSERT_TRUE(world.refused());
-  ASSERT_TRUE(world.store->remove_registration(issuer_url, "first"));
+  ASSERT_TRUE(world.store->remove_registration(login_server_url, "first"));
   world.pass(seconds(10));
   ASSERT_TRUE(world.lacking());
   EXPECT_EQ(world.token(), "");
@@ -185,7 +185,7 @@ TEST(oauth_clients, among_several_issuers_the_configured_one_is_asked) {
   scripted_world world;
   world.publish(
       R"({"resource":"https://mcp.example/mcp","authorization_servers":["https://other.example","https://as.example"]})");
-  world.settings.issuer = issuer_url;
+  world.settings.issuer = login_server_url;
   ASSERT_TRUE(world.refused());
   for (const auto& url : world.places.urls()) EXPECT_FALSE(url.starts_with("https://other.example")) << url;
 }
@@ -244,7 +244,7 @@ TEST(oauth_clients, a_machine_proves_itself_with_its_key) {
   EXPECT_EQ(proof->key_id, "k1");
   EXPECT_EQ(proof->claims.string_at("iss").value_or(""), "machine");
   EXPECT_EQ(proof->claims.string_at("sub").value_or(""), "machine");
-  EXPECT_EQ(proof->claims.string_at("aud").value_or(""), issuer_url);
+  EXPECT_EQ(proof->claims.string_at("aud").value_or(""), login_server_url);
   EXPECT_EQ(proof->claims.integer_at("exp").value_or(0), 1'800'000'060);
   const auto jwk = key->public_jwk("k1");
   ASSERT_TRUE(jwk);

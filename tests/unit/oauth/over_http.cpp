@@ -9,6 +9,7 @@
 
 #include <hondana/authorization.hpp>
 
+#include "deadline.hpp"
 #include "unit/oauth/scripted_places.hpp"
 #include "unit/transport/http_calls/scripted_server.hpp"
 
@@ -38,6 +39,7 @@ scripted_server::script playing(std::string more = {}) {
 oauth_settings with_user() {
   oauth_settings out;
   out.login = std::make_shared<scripted_user>();
+  out.call_time = event_deadline;
   return out;
 }
 
@@ -166,7 +168,7 @@ TEST(oauth_settings, say_who_gets_a_secret) {
   oauth_settings settings;
   settings.client_id = "a";
   settings.client_secret = "the-secret";
-  settings.issuer = issuer_url;
+  settings.issuer = login_server_url;
   EXPECT_TRUE(oauth_session::of(server_url, settings));
   settings.issuer.clear();
   settings.any_issuer = true;

@@ -162,7 +162,7 @@ TEST(oauth_session, a_login_of_another_process_is_found_when_the_server_refuses)
     ASSERT_TRUE(world.lacking());
     EXPECT_FALSE(world.refused("Bearer scope=a", status));
     kept_tokens others;
-    others.key = {issuer_url, server_url, "theirs", "b"};
+    others.key = {login_server_url, server_url, "theirs", "b"};
     others.tokens.access_token = "of another process";
     ASSERT_TRUE(world.store->put(others));
     const auto done = world.refused("Bearer scope=a", status);

@@ -26,7 +26,7 @@ using hondana::transport::http_calls::small_answer;
 using hondana::transport::http_calls::small_request;
 
 inline constexpr const char* server_url = "https://mcp.example/mcp";
-inline constexpr const char* issuer_url = "https://as.example";
+inline constexpr const char* login_server_url = "https://as.example";
 
 inline small_answer json(std::string text, int status = 200) {
   small_answer out;

@@ -2,21 +2,19 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "deadline.hpp"
 #include "oauth/session.hpp"
 #include "unit/oauth/scripted_places.hpp"
 
 namespace {
 
 using namespace hondana_test;
-
-constexpr auto patience = std::chrono::seconds(20);
 
 /// Lets a number of callers go once all are there.
 class gate {
@@ -28,7 +26,7 @@ class gate {
   }
   [[nodiscard]] bool pass(const std::stop_token& stop = {}) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, stop, patience, [this] { return is_open_; });
+    return changed_.wait_for(lock, stop, event_deadline, [this] { return is_open_; });
   }
 
  private:
@@ -63,15 +61,13 @@ TEST(oauth_threads, many_calls_refused_at_once_lead_to_one_login) {
 
 /// Waits until the session has said that `count` callers wait.
 void wait_for_waiting(const scripted_world& world, int count) {
-  const auto end = std::chrono::steady_clock::now() + patience;
   const auto waiting = [&world] {
     const auto said = world.said();
     int out = 0;
     for (auto at = said.find("waiting"); at != std::string::npos; at = said.find("waiting", at + 1)) ++out;
     return out;
   };
-  while (waiting() < count && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-  ASSERT_GE(waiting(), count);
+  ASSERT_TRUE(eventually([&] { return waiting() >= count; }));
 }
 
 TEST(oauth_threads, whoever_waited_for_a_login_that_failed_does_not_bother_the_user_again) {

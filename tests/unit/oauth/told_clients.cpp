@@ -39,12 +39,12 @@ TEST(oauth_told_clients, what_somebody_has_told_us_outlives_a_server_that_does_n
       auto client = told("by-hand", "http://127.0.0.1:7000/back");
       client.by_hand = !has_key_file;
       if (has_key_file) client.key_file = "/srv/key.pem";
-      ASSERT_TRUE(world.store->put_registration(issuer_url, client));
+      ASSERT_TRUE(world.store->put_registration(login_server_url, client));
       if (has_key_file) world.settings.client_id = "by-hand";
       spoil(world);
       EXPECT_FALSE(world.refused());
       EXPECT_EQ(field(query_of(world.user->pages.at(0)), "client_id"), "by-hand");
-      EXPECT_EQ(*world.store->registrations(issuer_url), (std::vector{client}));
+      EXPECT_EQ(*world.store->registrations(login_server_url), (std::vector{client}));
     }
   }
 }
@@ -53,13 +53,13 @@ TEST(oauth_told_clients, what_a_client_with_a_key_was_told_outlives_a_refused_re
   scripted_world world;
   world.token_members = R"(,"expires_in":10,"refresh_token":"again")";
   ASSERT_TRUE(world.refused());
-  auto client = world.store->registrations(issuer_url)->at(0);
+  auto client = world.store->registrations(login_server_url)->at(0);
   client.key_file = "/srv/key.pem";
-  ASSERT_TRUE(world.store->put_registration(issuer_url, client));
+  ASSERT_TRUE(world.store->put_registration(login_server_url, client));
   world.pass(seconds(10));
   refuse_everybody(world);
   static_cast<void>(world.lacking());
-  EXPECT_EQ(*world.store->registrations(issuer_url), (std::vector{client}));
+  EXPECT_EQ(*world.store->registrations(login_server_url), (std::vector{client}));
 }
 
 TEST(oauth_told_clients, a_login_with_a_secret_of_its_own_changes_nothing_that_is_kept) {
@@ -67,12 +67,12 @@ TEST(oauth_told_clients, a_login_with_a_secret_of_its_own_changes_nothing_that_i
     scripted_world world;
     auto kept = told("by-hand", "http://127.0.0.1:7000/back");
     kept.by_hand = false;
-    ASSERT_TRUE(world.store->put_registration(issuer_url, kept));
+    ASSERT_TRUE(world.store->put_registration(login_server_url, kept));
     world.settings.client_id = "by-hand";
     world.settings.client_secret = "mistyped";
     spoil(world);
     EXPECT_FALSE(world.refused());
-    EXPECT_EQ(*world.store->registrations(issuer_url), (std::vector{kept}));
+    EXPECT_EQ(*world.store->registrations(login_server_url), (std::vector{kept}));
   }
 }
 
@@ -80,22 +80,22 @@ TEST(oauth_told_clients, a_client_comes_back_to_its_own_place_and_not_to_that_of
   scripted_world world;
   auto ours = told("ours", "http://127.0.0.1:7001/back");
   ours.key_file = "/srv/key.pem";
-  ASSERT_TRUE(world.store->put_registration(issuer_url, ours));
-  ASSERT_TRUE(world.store->put_registration(issuer_url, told("another", "http://127.0.0.1:7002/back")));
+  ASSERT_TRUE(world.store->put_registration(login_server_url, ours));
+  ASSERT_TRUE(world.store->put_registration(login_server_url, told("another", "http://127.0.0.1:7002/back")));
   world.settings.client_id = "ours";
   ASSERT_TRUE(world.refused());
   EXPECT_EQ(world.user->before, (std::vector<std::string>{"http://127.0.0.1:7001/back"}));
   scripted_world fresh;
-  ASSERT_TRUE(fresh.store->put_registration(issuer_url, told("another", "http://127.0.0.1:7002/back")));
+  ASSERT_TRUE(fresh.store->put_registration(login_server_url, told("another", "http://127.0.0.1:7002/back")));
   fresh.settings.client_id = "ours";
   ASSERT_TRUE(fresh.refused());
   EXPECT_EQ(fresh.user->before, (std::vector<std::string>{""})) << "the place of a client that it is not";
   scripted_world by_document;
   by_document.settings.metadata_url = "https://app.example/client.json";
   by_document.announce(R"(,"client_id_metadata_document_supported":true)");
-  ASSERT_TRUE(
-      by_document.store->put_registration(issuer_url, told("https://app.example/client.json", "http://127.0.0.1:7003/back")));
-  ASSERT_TRUE(by_document.store->put_registration(issuer_url, told("another", "http://127.0.0.1:7002/back")));
+  ASSERT_TRUE(by_document.store->put_registration(login_server_url,
+                                                  told("https://app.example/client.json", "http://127.0.0.1:7003/back")));
+  ASSERT_TRUE(by_document.store->put_registration(login_server_url, told("another", "http://127.0.0.1:7002/back")));
   ASSERT_TRUE(by_document.refused());
   EXPECT_EQ(by_document.user->before, (std::vector<std::string>{"http://127.0.0.1:7003/back"}));
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -13,6 +12,8 @@
 #include <gtest/gtest.h>
 
 #include <hondana/provider.hpp>
+
+#include "deadline.hpp"
 
 namespace hondana {
 
@@ -43,7 +44,8 @@ class ear final : public change_listener {
   }
   bool hears(const std::string& uri) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, patience, [&] { return std::find(told_.begin(), told_.end(), uri) != told_.end(); });
+    return changed_.wait_for(lock, hondana_test::event_deadline,
+                             [&] { return std::find(told_.begin(), told_.end(), uri) != told_.end(); });
   }
   /// Waits until it is told of `uri`; then as `take`.
   std::vector<std::string> until(const std::string& uri) {
@@ -52,7 +54,7 @@ class ear final : public change_listener {
   }
   bool hears_lists(int count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, patience, [&] { return lists_ >= count; });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return lists_ >= count; });
   }
   int lists() {
     const std::lock_guard lock(mutex_);
@@ -67,7 +69,6 @@ class ear final : public change_listener {
   }
 
  private:
-  static constexpr std::chrono::seconds patience{20};
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::string> told_;

@@ -158,6 +158,7 @@ TEST(reactor_descriptors, that_nobody_asks_about_do_not_keep_it_awake) {
   });
   one.release();
   one.run();
+  EXPECT_EQ(told, 2);
 }
 
 TEST(reactor_descriptors, that_are_given_up_in_the_same_turn_are_not_told_of) {

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "reactor/reactor.hpp"
 
 namespace hondana::reactor {
@@ -44,7 +45,7 @@ TEST(reactor_jobs, of_other_threads_wake_it) {
     std::promise<std::thread::id> ran;
     one.post([&] { ran.set_value(std::this_thread::get_id()); });
     auto where = ran.get_future();
-    ASSERT_EQ(where.wait_for(30s), std::future_status::ready) << i;
+    ASSERT_EQ(where.wait_for(hondana_test::event_deadline), std::future_status::ready) << i;
     EXPECT_EQ(where.get(), runs.get_id());
   }
   one.post([&] { one.release(); });

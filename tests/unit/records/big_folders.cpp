@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "records/file_set.hpp"
 #include "unit/records/made_log.hpp"
 
@@ -21,7 +22,7 @@ std::int64_t processor_time() {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-TEST(following, does_not_list_a_big_folder_for_every_line) {
+TEST(following_timing, does_not_list_a_big_folder_for_every_line) {
   made_log made;
   made.write("app.log", "first\n");
   made.run("seq -f other-%g 20000 | xargs touch");
@@ -48,7 +49,7 @@ TEST(following, does_not_list_a_big_folder_for_every_line) {
     std::unique_lock lock(mutex);
     const auto known = heard;
     out << "line\n" << std::flush;
-    ASSERT_TRUE(news.wait_for(lock, std::chrono::seconds(20), [&] { return heard > known; }));
+    ASSERT_TRUE(news.wait_for(lock, hondana_test::event_deadline, [&] { return heard > known; }));
   }
   const auto taken = processor_time() - before;
   one->follow(nullptr);

@@ -10,6 +10,7 @@
 #include "records/member.hpp"
 #include "records/unpacked_files.hpp"
 #include "records/unpacking.hpp"
+#include "unit/disk/stopped_wall_clock.hpp"
 #include "unit/records/made_log.hpp"
 #include "unit/secrets/corpus.hpp"
 
@@ -116,6 +117,7 @@ TEST(compressed, a_file_is_read_once_while_its_uncompressed_twin_is_there) {
 }
 
 TEST(compressed, a_copy_before_truncation_is_read_once) {
+  const disk::stopped_wall_clock clock;  // copying lasts a minute at most
   made_log made;
   made.write("app.log", some_lines(0, 300));
   made.run("head -c 5000 app.log > app.log.1");

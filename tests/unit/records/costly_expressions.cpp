@@ -41,7 +41,7 @@ TEST(costly_expressions, are_refused_beyond_a_size) {
     EXPECT_TRUE(compile_expression(one, "grep")) << one;
 }
 
-TEST(costly_expressions, end_a_page_when_the_time_is_up) {
+TEST(costly_expressions_timing, end_a_page_when_the_time_is_up) {
   made_log made;
   made.write("app.log", lines_of_letters(40'000));
   const auto one = made.open();
@@ -59,7 +59,7 @@ TEST(costly_expressions, end_a_page_when_the_time_is_up) {
   }
 }
 
-TEST(costly_expressions, that_look_far_ahead_from_every_record_take_linear_time) {
+TEST(costly_expressions_timing, that_look_far_ahead_from_every_record_take_linear_time) {
   made_log made;
   made.write("app.log", lines_of_letters(40'000));
   auto what = newest(50'000);

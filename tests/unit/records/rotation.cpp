@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "records/file_set.hpp"
 #include "records/member.hpp"
 #include "records/walking.hpp"
@@ -47,7 +48,7 @@ class line_writer {
     const auto wanted = written_ + more;
     allowed_ = wanted + and_then;
     advanced_.notify_all();
-    ASSERT_TRUE(advanced_.wait_for(lock, std::chrono::seconds(30), [&] { return written_ >= wanted; }));
+    ASSERT_TRUE(advanced_.wait_for(lock, hondana_test::event_deadline, [&] { return written_ >= wanted; }));
   }
 
  private:
@@ -121,7 +122,7 @@ class follower {
   /// Waits until it has read so many.
   [[nodiscard]] bool has_read(std::size_t lines) {
     std::unique_lock lock(mutex_);
-    return rung_.wait_for(lock, std::chrono::seconds(30), [&] { return next_ >= lines; });
+    return rung_.wait_for(lock, hondana_test::event_deadline, [&] { return next_ >= lines; });
   }
   void end() {
     of_->follow({});
@@ -138,7 +139,7 @@ class follower {
     for (;;) {
       {
         std::unique_lock lock(mutex_);
-        rung_.wait_for(lock, std::chrono::seconds(30), [this] { return is_rung_ || is_over_; });
+        rung_.wait_for(lock, hondana_test::event_deadline, [this] { return is_rung_ || is_over_; });
         if (!is_rung_) return;
         is_rung_ = false;
       }
@@ -196,12 +197,11 @@ void rotate_under_load(const std::string& how, int times = rotations, bool by_se
   std::thread reader([&] {
     query what;
     what.lines = 300;
-    while (!is_over) {
+    do {
       expect_every_line(all_pages(*one, what), "the reader");
       ++passes;
       passes.notify_all();
-      if (testing::Test::HasFailure()) break;
-    }
+    } while (!is_over && !testing::Test::HasFailure());
   });
   for (int i = 0; i < times; ++i) {
     // Names with dates are of seconds.

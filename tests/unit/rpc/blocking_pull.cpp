@@ -1,17 +1,16 @@
 /// Pulling from a thread that waits: whatever a reader does ends its own answer and nothing else.
 #include "rpc/blocking_pull.hpp"
 
-#include <chrono>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "unit/bytes/scripted_reader.hpp"
 
 namespace {
 
 using namespace hondana;
-using namespace std::chrono_literals;
 
 class throwing_reader final : public byte_reader {
  public:
@@ -36,7 +35,7 @@ TEST(blocking_pull, gives_what_the_lane_pulled) {
   message->text() += '"';
   std::string text;
   for (;;) {
-    const auto more = rpc::pull_until(message, text, work::clock::now() + 10s);
+    const auto more = rpc::pull_until(message, text, work::clock::now() + hondana_test::event_deadline);
     ASSERT_TRUE(more.has_value()) << more.error().private_text;
     if (!*more) break;
   }
@@ -46,7 +45,7 @@ TEST(blocking_pull, gives_what_the_lane_pulled) {
 TEST(blocking_pull, makes_an_error_of_what_a_reader_throws_on_a_pool) {
   const auto message = streaming(std::make_shared<throwing_reader>(), std::make_shared<work::pool>("test", 1, 10));
   std::string text;
-  const auto more = rpc::pull_until(message, text, work::clock::now() + 10s);
+  const auto more = rpc::pull_until(message, text, work::clock::now() + hondana_test::event_deadline);
   ASSERT_FALSE(more.has_value());
   EXPECT_EQ(more.error().code, errc::internal);
   EXPECT_EQ(more.error().public_text, "Internal error");
@@ -56,7 +55,7 @@ TEST(blocking_pull, makes_an_error_of_what_a_reader_throws_on_a_pool) {
 TEST(blocking_pull, makes_an_error_of_what_a_reader_throws_inline) {
   const auto message = streaming(std::make_shared<throwing_reader>(), std::make_shared<work::inline_lane>());
   std::string text;
-  const auto more = rpc::pull_until(message, text, work::clock::now() + 10s);
+  const auto more = rpc::pull_until(message, text, work::clock::now() + hondana_test::event_deadline);
   ASSERT_FALSE(more.has_value());
   EXPECT_EQ(more.error().code, errc::internal);
 }

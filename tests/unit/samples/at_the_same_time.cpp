@@ -61,6 +61,7 @@ class shared_store : public kept {
         all.entries.push_back({named("x", {{"j", std::to_string(j)}}), {some_day + i * 1000, static_cast<double>(i)}});
       EXPECT_EQ(put(all).kept, static_cast<std::size_t>(series_count));
       ++written;
+      time_.advance(options_.sync_every);
       if (i % 100 == 99) settle(clock_);
     }
     for (auto& one : readers) one.join();

@@ -6,12 +6,17 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
+#include "deadline.hpp"
 #include "samples/store.hpp"
 
 namespace hondana::samples {
@@ -83,11 +88,22 @@ class kept : public testing::Test {
     EXPECT_LE(all.size(), 1u);
     return all.empty() ? std::vector<series::sample>{} : all.front().samples;
   }
+  /// As `store::open`, while the time goes by that it waits for others to let the file go.
+  result<std::unique_ptr<store>> open_as_time_passes() {
+    auto opening = std::async(std::launch::async, [this] { return store::open(options_); });
+    const auto is_over = [&] {
+      time_.advance(std::chrono::seconds(1));
+      return opening.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    };
+    EXPECT_TRUE(hondana_test::eventually(is_over));
+    return opening.get();
+  }
   std::string log() {
     const std::lock_guard held(mutex_);
     return log_;
   }
 
+  manual_clock time_{};  // the store's own thread does nothing before it moves
   std::atomic<series::instant> clock_{some_day + 10 * one_day};
   store_options options_{};
   std::string folder_{};

@@ -107,6 +107,7 @@ TEST_F(killed_store, keeps_whole_batches_and_all_that_it_has_said_are_kept_whene
       if (!made) ::_exit(3);
       for (auto number = there;; ++number) {
         if (!(*made)->append(numbered(number))) ::_exit(4);
+        time_.advance(options_.sync_every);
         tell();
       }
     });
@@ -167,7 +168,7 @@ TEST_F(killed_store, is_refused_to_a_second_process_until_the_first_has_ended) {
     ::pause();
   });
   ASSERT_TRUE(holder.await(1));
-  const auto refused = store::open(options_);
+  const auto refused = open_as_time_passes();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::source_unavailable);
   EXPECT_EQ(refused.error().public_text, "cannot keep metrics in " + folder_ +
@@ -181,7 +182,7 @@ TEST_F(killed_store, is_refused_to_a_second_process_until_the_first_has_ended) {
 
 TEST_F(killed_store, is_refused_to_a_second_store_of_the_same_process) {
   open();
-  EXPECT_FALSE(store::open(options_));
+  EXPECT_FALSE(open_as_time_passes());
   put(numbered(0));
   store_.reset();
   open();

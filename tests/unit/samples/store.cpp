@@ -231,7 +231,7 @@ TEST_F(sample_store, refuses_more_than_the_budget_and_says_how_many_there_are) {
     EXPECT_TRUE(store_->read({"y", {}}, 0, some_day + one_day, few));
     settle(clock_);
   }
-  few.until = std::chrono::steady_clock::now();
+  few.until = monotonic_clock::now();
   got = store_->read({"y", {}}, 0, some_day + one_day, few);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::timed_out);

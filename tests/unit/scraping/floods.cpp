@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
+#include "deadline.hpp"
 #include "scraping/scraper.hpp"
 #include "unit/endpoint/packed.hpp"
 #include "unit/scraping/watched.hpp"
@@ -28,7 +32,8 @@ target flooded(const scripted_server& server, const std::string& path = "/metric
   target out;
   out.job = "web";
   out.instance = "a:1";
-  auto at = hondana::endpoint::endpoint::of({.url = server.url(path)});
+  out.every = out.time = hondana_test::event_deadline;
+  auto at = hondana::endpoint::endpoint::of({.url = server.url(path), .time = out.time});
   EXPECT_TRUE(at);
   if (at) out.at = *at;
   return out;
@@ -173,6 +178,7 @@ TEST(flooding_target, series_that_the_store_has_no_room_for_are_left_out_and_sai
 }
 
 TEST(slow_target, that_stops_half_way_is_down_after_its_time_and_nothing_of_it_is_kept) {
+  hondana::manual_clock clock;
   scripted_server server([](const heard_request&, scripted_connection& to) {
     to.send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\na 1\nb 2\nc");
     return to.sees_the_end() && false;
@@ -181,7 +187,10 @@ TEST(slow_target, that_stops_half_way_is_down_after_its_time_and_nothing_of_it_i
   auto one = flooded(server);
   one.time = std::chrono::milliseconds(200);
   scraper it(with.surroundings(), {one}, {}, {});
-  it.scrape_once();
+  auto scraping = std::async(std::launch::async, [&it] { it.scrape_once(); });
+  EXPECT_EQ(server.requests(1).size(), 1u);
+  clock.advance(one.time);
+  scraping.get();
   expect_down(with, it, "within the time");
 }
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "scraping/intake.hpp"
 #include "scraping/scraper.hpp"
 #include "unit/endpoint/packed.hpp"
@@ -27,7 +28,8 @@ target asking(const scripted_server& server, const std::string& path = "/metrics
   target out;
   out.job = "web";
   out.instance = "a:1";
-  auto at = hondana::endpoint::endpoint::of({.url = server.url(path)});
+  out.every = out.time = hondana_test::event_deadline;
+  auto at = hondana::endpoint::endpoint::of({.url = server.url(path), .time = out.time});
   EXPECT_TRUE(at);
   if (at) out.at = *at;
   return out;
@@ -68,7 +70,7 @@ TEST(scrape, keeps_samples_with_the_labels_of_the_target_and_says_how_it_went) {
   EXPECT_EQ(it.targets().at(0).url, server.url("/metrics"));
   const auto asked = server.requests(1).at(0);
   EXPECT_NE(asked.field("accept").find("openmetrics"), std::string::npos);
-  EXPECT_EQ(asked.field("x-prometheus-scrape-timeout-seconds").substr(0, 2), "10");
+  EXPECT_EQ(asked.field("x-prometheus-scrape-timeout-seconds").substr(0, 3), "180");
   EXPECT_TRUE(with.lines.empty());
 }
 

@@ -1,12 +1,9 @@
 /// Keeps batches in memory.
 #include "unit/scraping/watched.hpp"
 
+#include "deadline.hpp"
+
 namespace hondana_test {
-namespace {
-
-constexpr std::chrono::seconds patience{30};
-
-}  // namespace
 
 hondana::scraping::surroundings watched::surroundings() {
   hondana::scraping::surroundings out;
@@ -44,7 +41,7 @@ hondana::scraping::scraper::scrape_hearer watched::hearer() {
 
 bool watched::wait_for(const std::function<bool(const watched&)>& what) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, patience, [&] { return what(*this); });
+  return changed_.wait_for(lock, event_deadline, [&] { return what(*this); });
 }
 
 void watched::set(const std::function<void(watched&)>& change) {

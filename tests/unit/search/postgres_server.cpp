@@ -15,13 +15,12 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "search/postgres/libpq_library.hpp"
 #include "unit/started/program.hpp"
 
 namespace hondana::search {
 namespace {
-
-constexpr std::chrono::seconds longest_start{60};
 
 std::string folder_of_programs() {
   for (const auto* version : {"15", "16", "17"}) {
@@ -74,7 +73,7 @@ postgres_server::postgres_server() {
   const auto made = start_as_postgres({folder_of_programs() + "initdb", "-D", folder_ + "/data", "-U", "hondana", "-E", "UTF8",
                                        "--locale=C.UTF-8", "--no-sync", "--auth-local=trust", "--auth-host=scram-sha-256"},
                                       said);
-  const auto messages = started::read_until(said, {}, longest_start);
+  const auto messages = started::read_until(said, {}, hondana_test::event_deadline);
   ::close(said);
   int status = -1;
   if (made > 0) ::waitpid(made, &status, 0);
@@ -91,7 +90,7 @@ void postgres_server::start() {
                               std::to_string(port_), "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c",
                               "full_page_writes=off", "-c", "autovacuum_naptime=5", "-c", "logging_collector=off"},
                              messages_);
-  const auto said = started::read_until(messages_, "ready to accept connections", longest_start);
+  const auto said = started::read_until(messages_, "ready to accept connections", hondana_test::event_deadline);
   EXPECT_NE(said.find("ready to accept connections"), std::string::npos) << said;
 }
 

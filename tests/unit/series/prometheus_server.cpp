@@ -17,12 +17,11 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "unit/started/program.hpp"
 
 namespace hondana::series {
 namespace {
-
-constexpr std::chrono::seconds longest_start{20};
 
 sockaddr_in loopback(int port) {
   sockaddr_in out{};
@@ -178,7 +177,7 @@ prometheus_server::prometheus_server(const std::string& open_metrics) {
   int said = -1;
   const pid_t making = started::start_program(
       {"promtool", "tsdb", "create-blocks-from", "openmetrics", "--quiet", folder_ + "/samples", folder_ + "/data"}, said);
-  const auto messages = started::read_until(said, {}, longest_start);
+  const auto messages = started::read_until(said, {}, hondana_test::event_deadline);
   ::close(said);
   int status = -1;
   if (making > 0) ::waitpid(making, &status, 0);
@@ -191,7 +190,7 @@ prometheus_server::prometheus_server(const std::string& open_metrics) {
       {"prometheus", "--config.file=" + folder_ + "/settings.yml", "--storage.tsdb.path=" + folder_ + "/data",
        "--storage.tsdb.retention.time=50y", "--web.listen-address=127.0.0.1:" + std::to_string(port_)},
       messages_);
-  const auto log = started::read_until(messages_, "Server is ready to receive web requests", longest_start);
+  const auto log = started::read_until(messages_, "Server is ready to receive web requests", hondana_test::event_deadline);
   is_ready_ = get("/-/ready").find(" 200 ") != std::string::npos;
   EXPECT_TRUE(is_ready_) << log;
 }
@@ -213,7 +212,7 @@ std::string prometheus_server::get(const std::string& target) const {
   if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     const auto request = "GET " + target + " HTTP/1.0\r\nHost: localhost\r\n\r\n";
     if (::send(socket, request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size()))
-      all = started::read_until(socket, {}, longest_start);
+      all = started::read_until(socket, {}, hondana_test::event_deadline);
   }
   ::close(socket);
   return all;

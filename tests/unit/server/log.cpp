@@ -27,8 +27,14 @@ TEST(the_log_of_a_server, is_never_told_a_secret) {
   EXPECT_EQ(lines[1], "password=" + std::string(40, '*'));
 }
 
-TEST(the_log_of_a_server, may_be_none) {
-  const server of({.name = "s", .version = "1"});
+TEST(the_log_of_a_server, may_come_and_go) {
+  std::string told;
+  server of({.name = "s", .version = "1"});
+  EXPECT_FALSE(of.engine()->options().log);
+  ASSERT_TRUE(of.replace({.name = "s", .version = "1", .log = [&told](std::string_view line) { told = line; }}, {}));
+  of.engine()->options().log("a line");
+  EXPECT_EQ(told, "a line");
+  ASSERT_TRUE(of.replace({.name = "s", .version = "1"}, {}));
   EXPECT_FALSE(of.engine()->options().log);
 }
 

@@ -11,9 +11,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
 #include <hondana/memory.hpp>
 #include <hondana/neighbourhood.hpp>
 #include <hondana/server.hpp>
+
+#include "deadline.hpp"
 
 namespace {
 
@@ -61,7 +64,8 @@ class curious : public provider, public neighbour {
   }
   bool hears(const std::string& uri) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 20s, [&] { return std::find(heard_.begin(), heard_.end(), uri) != heard_.end(); });
+    return changed_.wait_for(lock, hondana_test::event_deadline,
+                             [&] { return std::find(heard_.begin(), heard_.end(), uri) != heard_.end(); });
   }
 
  private:
@@ -95,7 +99,7 @@ std::string call_tool(server& of, const std::string& name, const std::string& ur
   peer.send(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":")" + name + R"(","arguments":{"uri":")" + uri +
             R"("},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
             R"("io.modelcontextprotocol/clientCapabilities":{}}}})");
-  return peer.receive(std::chrono::steady_clock::now() + 20s).value_or("no answer");
+  return peer.receive(monotonic_clock::now() + hondana_test::event_deadline).value_or("no answer");
 }
 
 TEST(neighbours, bring_tools_that_ask_for_versions_of_what_others_serve) {

@@ -9,17 +9,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
 #include <hondana/memory.hpp>
 #include <hondana/search.hpp>
 #include <hondana/server.hpp>
 #include <hondana/uri.hpp>
 
+#include "deadline.hpp"
 #include "search/engine.hpp"
 #include "search/search_index.hpp"
 #include "server/core.hpp"
@@ -44,6 +45,9 @@ inline caller named(std::string identity) {
   return out;
 }
 
+/// The end of what must not take longer.
+inline monotonic_clock::time_point soon() { return monotonic_clock::now() + hondana_test::event_deadline; }
+
 class searching_server : public testing::Test {
  protected:
   void SetUp() override {
@@ -67,12 +71,9 @@ class searching_server : public testing::Test {
     ASSERT_TRUE(server_->add(shelf_));
     wait();
     // The index of a server before ends a moment after that. Until then this one follows it, and hears of no changes itself.
-    const auto until = std::chrono::steady_clock::now() + 60s;
-    const auto follows = [this] {
-      return times_in_log("another process keeps up the index") > times_in_log("this process keeps up the index");
-    };
-    while (follows() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-    ASSERT_FALSE(follows()) << log();
+    ASSERT_TRUE(hondana_test::eventually([this] {
+      return times_in_log("another process keeps up the index") <= times_in_log("this process keeps up the index");
+    })) << log();
     wait();
   }
   /// Everybody sees `memo:///open` and `search:///`, the boss all.
@@ -90,10 +91,13 @@ class searching_server : public testing::Test {
   void put(const std::string& uri, const std::string& text, std::optional<double> priority = {}) {
     ASSERT_TRUE(shelf_->add(text_entry(uri, priority), text));
   }
-  void wait() { ASSERT_TRUE(wait_until_complete(*index_, std::chrono::steady_clock::now() + 60s)); }
+  void wait() { ASSERT_TRUE(wait_until_complete(*index_, soon())); }
   void wait_for_vectors() {
-    const auto until = std::chrono::steady_clock::now() + 60s;
-    while (state_of(*index_).vectors < state_of(*index_).passages && std::chrono::steady_clock::now() < until) wait();
+    const auto has_all = [this] { return state_of(*index_).vectors >= state_of(*index_).passages; };
+    ASSERT_TRUE(hondana_test::eventually([&] {
+      if (!has_all()) wait();
+      return has_all();
+    }));
   }
   bridge::surroundings around() const {
     const auto context = server_->engine()->current();
@@ -102,7 +106,7 @@ class searching_server : public testing::Test {
   result<search::hits> find(const std::string& q, const caller& who = {}, search::document_filter which = {}) {
     call by;
     by.who = who;
-    by.deadline = std::chrono::steady_clock::now() + 30s;
+    by.deadline = soon();
     const auto& engine = dynamic_cast<const search::engine&>(*index_->engine());
     return engine.find(by, around(), {q, 10, std::move(which)});
   }
@@ -119,7 +123,7 @@ class searching_server : public testing::Test {
     read_request asked;
     asked.who = who;
     asked.uri = asked.asked_uri = uri;
-    asked.deadline = std::chrono::steady_clock::now() + 30s;
+    asked.deadline = soon();
     asked.stop = std::move(stop);
     auto got = index_->source()->read(asked);
     if (!got) return tl::unexpected(std::move(got.error()));

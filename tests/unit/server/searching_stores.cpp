@@ -13,23 +13,25 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
 #include <hondana/memory.hpp>
 #include <hondana/search.hpp>
 #include <hondana/server.hpp>
 
+#include "deadline.hpp"
 #include "search/engine.hpp"
 #include "search/search_index.hpp"
 #include "server/core.hpp"
 #include "session/session.hpp"
 #include "unit/search/postgres_server.hpp"
 #include "unit/secrets/corpus.hpp"
+#include "unit/server/fast_time.hpp"
 
 namespace {
 
@@ -51,7 +53,8 @@ class shelf_of_secrets final : public memory_provider {
     entry.version = "v1";
     const auto make = [this, token](const read_request& request) -> result<reading> {
       std::unique_lock lock(mutex_);
-      if (!opened_.wait_for(lock, request.stop, 30s, [this] { return is_open_; })) return fail(errc::timed_out, "closed");
+      if (!opened_.wait_for(lock, request.stop, hondana_test::event_deadline, [this] { return is_open_; }))
+        return fail(errc::timed_out, "closed");
       reading out;
       if (request.if_version != "v1") out = text_reading("deploy with " + token + " tomorrow", "text/markdown");
       out.version = "v1";
@@ -100,21 +103,20 @@ class serving {
   serving(const serving&) = delete;
   serving& operator=(const serving&) = delete;
 
-  void wait() const { EXPECT_TRUE(wait_until_complete(*index_, std::chrono::steady_clock::now() + 60s)); }
+  void wait() const { EXPECT_TRUE(wait_until_complete(*index_, monotonic_clock::now() + hondana_test::event_deadline)); }
   /// Until it holds; false: it has not come to that.
   template <class Condition>
   [[nodiscard]] bool comes_to(const Condition& holds) const {
-    const auto until = std::chrono::steady_clock::now() + 60s;
-    while (!holds()) {
-      if (std::chrono::steady_clock::now() >= until) return false;
+    return hondana_test::eventually([&] {
+      if (holds()) return true;
       refresh(*index_);
-      static_cast<void>(wait_until_complete(*index_, std::chrono::steady_clock::now() + 100ms));
-    }
-    return true;
+      static_cast<void>(wait_until_complete(*index_, monotonic_clock::now() + 100ms));
+      return false;
+    });
   }
   result<search::hits> find(const std::string& q) const {
     call by;
-    by.deadline = std::chrono::steady_clock::now() + 30s;
+    by.deadline = monotonic_clock::now() + hondana_test::event_deadline;
     const auto context = server_->engine()->current();
     const auto& engine = dynamic_cast<const search::engine&>(*index_->engine());
     return engine.find(by, {context->catalog, context->gate, context->timers, nullptr}, {q, 10, {}});
@@ -167,6 +169,7 @@ class searching_stores : public testing::Test {
     return out;
   }
 
+  hondana_test::fast_time time_;
   std::string folder_ = "/tmp/search_XXXXXX";
   search_options options_{};
   const std::string token_ = "ghp_" + test::lots(3).alnum(36);
@@ -330,8 +333,7 @@ TEST_F(searching_stores, an_index_that_a_change_could_not_be_written_to_is_not_c
   there.run("ALTER TABLE unwritten.documents RENAME TO away");
   *text = "a heron";
   ours.tell_of(entry.uri);
-  const auto until = std::chrono::steady_clock::now() + 60s;
-  while (ours.state().problem.empty() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  ASSERT_TRUE(hondana_test::eventually([&] { return !ours.state().problem.empty(); }));
   ASSERT_THAT(ours.state().problem, HasSubstr("the index cannot be written"));
   EXPECT_TRUE(ours.comes_to([&] { return !ours.state().is_complete; }));
   there.run("ALTER TABLE unwritten.away RENAME TO documents");

@@ -30,15 +30,14 @@ using testing::Not;
 
 class searching_in_trouble : public searching_server {
  protected:
-  /// Until `what`, or for a minute. Has everything looked at meanwhile.
+  /// Until `what`. Has everything looked at meanwhile.
   template <class What>
   bool comes_true(const What& what) {
-    const auto until = std::chrono::steady_clock::now() + 60s;
-    while (!what()) {
-      if (std::chrono::steady_clock::now() > until) return false;
-      static_cast<void>(wait_until_complete(*index_, std::chrono::steady_clock::now() + 20ms));
-    }
-    return true;
+    return hondana_test::eventually([&] {
+      if (what()) return true;
+      static_cast<void>(wait_until_complete(*index_, monotonic_clock::now() + 20ms));
+      return false;
+    });
   }
 };
 
@@ -172,7 +171,7 @@ TEST_F(searching_in_trouble, what_would_fit_and_cannot_be_read_is_not_read_all_t
     lock.unlock();
     ASSERT_TRUE(shelf_->remove("memo:///a.md"));
     lock.lock();
-    ASSERT_TRUE(state.changed.wait_for(lock, 60s, [&] { return state.reads > before; }));
+    ASSERT_TRUE(state.changed.wait_for(lock, hondana_test::event_deadline, [&] { return state.reads > before; }));
     EXPECT_FALSE(state.changed.wait_for(lock, 2s, [&] { return state.reads > before + 20; }));
     state.is_broken = false;
   }

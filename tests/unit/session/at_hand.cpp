@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "quota/meter.hpp"
 #include "session/session.hpp"
 #include "unit/catalog/switched.hpp"
@@ -52,10 +53,10 @@ class outlet_at_hand final : public rpc::outlet {
     answers.push_back(std::move(text));
     changed_.notify_all();
   }
-  /// The last of at least `count` answers; empty when these have not come within ten seconds.
+  /// The last of at least `count` answers; empty when these have not come before the deadline of tests.
   std::string wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
-    const bool came = changed_.wait_for(lock, std::chrono::seconds(10), [&] { return answers.size() >= count; });
+    const bool came = changed_.wait_for(lock, hondana_test::event_deadline, [&] { return answers.size() >= count; });
     return came ? answers.back() : std::string();
   }
   void follow(std::shared_ptr<rpc::message_source>) override {}
@@ -86,9 +87,9 @@ std::string reading_of(std::string_view uri, std::string_view id = "1", std::str
          R"(",)" + std::string(more) + std::string(modern_meta) + "}}";
 }
 
-class reads_at_hand : public testing::Test {
+class session_reads_at_hand : public testing::Test {
  protected:
-  reads_at_hand() {
+  session_reads_at_hand() {
     facts_.who.identity = "alice";
     facts_.who.address = "192.0.2.7";
     use({});
@@ -147,7 +148,7 @@ class reads_at_hand : public testing::Test {
   rpc::facts facts_;
 };
 
-TEST_F(reads_at_hand, are_answered_before_the_call_returns_with_the_answer_of_the_long_way) {
+TEST_F(session_reads_at_hand, are_answered_before_the_call_returns_with_the_answer_of_the_long_way) {
   keep("memo:///a");
   const auto answer = send(reading_of("memo:///a"));
   EXPECT_EQ(answer, R"({"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","contents":[{"uri":"memo:///a",)"
@@ -157,7 +158,7 @@ TEST_F(reads_at_hand, are_answered_before_the_call_returns_with_the_answer_of_th
   EXPECT_EQ(session_->under_way(), 0u);
 }
 
-TEST_F(reads_at_hand, are_recorded_twice_and_counted) {
+TEST_F(session_reads_at_hand, are_recorded_twice_and_counted) {
   keep("memo:///a");
   const auto answer = send(reading_of("memo:///a"));
   ASSERT_EQ(record_->decisions.size(), 1u);
@@ -172,7 +173,7 @@ TEST_F(reads_at_hand, are_recorded_twice_and_counted) {
   EXPECT_EQ(ended_[0].bytes, answer.size());
 }
 
-TEST_F(reads_at_hand, do_not_happen_when_they_cannot_be_recorded) {
+TEST_F(session_reads_at_hand, do_not_happen_when_they_cannot_be_recorded) {
   keep("memo:///a");
   record_->is_full = true;
   const auto answer = send(reading_of("memo:///a"));
@@ -180,7 +181,7 @@ TEST_F(reads_at_hand, do_not_happen_when_they_cannot_be_recorded) {
   EXPECT_EQ(answer.find("content of"), std::string::npos);
 }
 
-TEST_F(reads_at_hand, are_refused_to_who_lacks_a_scope) {
+TEST_F(session_reads_at_hand, are_refused_to_who_lacks_a_scope) {
   keep("memo:///private/a");
   facts_.who.proof = std::make_shared<const proof>(proof{"agent", {"other"}, {}});
   const auto answer = send(reading_of("memo:///private/a"));
@@ -190,7 +191,7 @@ TEST_F(reads_at_hand, are_refused_to_who_lacks_a_scope) {
   EXPECT_NE(send(reading_of("memo:///private/a")).find(R"("cacheScope":"private")"), std::string::npos);
 }
 
-TEST_F(reads_at_hand, are_refused_to_who_asks_too_often) {
+TEST_F(session_reads_at_hand, are_refused_to_who_asks_too_often) {
   server_limits limits;
   limits.per_identity.requests = {0.001, 2};
   use({}, quota::meter::make(limits, std::make_shared<quota::ledgers>(10)));
@@ -202,7 +203,7 @@ TEST_F(reads_at_hand, are_refused_to_who_asks_too_often) {
   EXPECT_FALSE(record_->decisions.back().is_allowed);
 }
 
-TEST_F(reads_at_hand, show_each_caller_its_own_view_through_one_cache) {
+TEST_F(session_reads_at_hand, show_each_caller_its_own_view_through_one_cache) {
   access_rule everybody;
   everybody.uris = {"memo:///"};
   everybody.gives = grant::read;
@@ -224,13 +225,13 @@ TEST_F(reads_at_hand, show_each_caller_its_own_view_through_one_cache) {
   EXPECT_EQ(provider_->reads, 1);
 }
 
-TEST_F(reads_at_hand, have_ids_of_their_own) {
+TEST_F(session_reads_at_hand, have_ids_of_their_own) {
   keep("memo:///a");
   EXPECT_NE(send(reading_of("memo:///a", R"("x")")).find(R"("id":"x")"), std::string::npos);
   EXPECT_NE(send(reading_of("memo:///a", R"("x")")).find(R"("id":"x")"), std::string::npos);
 }
 
-TEST_F(reads_at_hand, leave_a_peer_its_own_version) {
+TEST_F(session_reads_at_hand, leave_a_peer_its_own_version) {
   keep("memo:///a");
   std::string request = reading_of("memo:///a", "1", R"("version":"v1",)");
   request.replace(request.find("clientCapabilities\":{}"), 22,
@@ -240,7 +241,7 @@ TEST_F(reads_at_hand, leave_a_peer_its_own_version) {
   EXPECT_NE(send(request).find("content of"), std::string::npos);
 }
 
-TEST_F(reads_at_hand, that_come_again_and_again_are_answered_like_the_first) {
+TEST_F(session_reads_at_hand, that_come_again_and_again_are_answered_like_the_first) {
   keep("memo:///a");
   auto expected = send(reading_of("memo:///a"));
   for (int i = 2; i < 6; ++i) {
@@ -253,7 +254,7 @@ TEST_F(reads_at_hand, that_come_again_and_again_are_answered_like_the_first) {
   EXPECT_EQ(record_->completions.back().second.bytes, expected.size());
 }
 
-TEST_F(reads_at_hand, that_come_again_tell_what_is_kept_now_and_how_the_server_is_called_now) {
+TEST_F(session_reads_at_hand, that_come_again_tell_what_is_kept_now_and_how_the_server_is_called_now) {
   keep("memo:///a");
   for (int i = 0; i < 3; ++i) (void)send(reading_of("memo:///a"));
   cache_->keep({source_->id(), "memo:///a", "memo:///a", nullptr}, [] {
@@ -273,7 +274,7 @@ TEST_F(reads_at_hand, that_come_again_tell_what_is_kept_now_and_how_the_server_i
   EXPECT_NE(send(reading_of("memo:///a")).find(R"("name":"drawer")"), std::string::npos);
 }
 
-TEST_F(reads_at_hand, that_come_again_take_the_long_way_when_nobody_vouches) {
+TEST_F(session_reads_at_hand, that_come_again_take_the_long_way_when_nobody_vouches) {
   keep("memo:///a");
   for (int i = 0; i < 3; ++i) (void)ask(reading_of("memo:///a"));
   provider_->valid->is_on = false;
@@ -281,7 +282,7 @@ TEST_F(reads_at_hand, that_come_again_take_the_long_way_when_nobody_vouches) {
   EXPECT_EQ(provider_->reads, 2);
 }
 
-TEST_F(reads_at_hand, that_come_again_under_other_headers_are_held_against_them) {
+TEST_F(session_reads_at_hand, that_come_again_under_other_headers_are_held_against_them) {
   keep("memo:///a");
   facts_.http.emplace();
   facts_.http->protocol_version = "2026-07-28";
@@ -295,7 +296,7 @@ TEST_F(reads_at_hand, that_come_again_under_other_headers_are_held_against_them)
   EXPECT_EQ(send(reading_of("memo:///a")).find("content of"), std::string::npos);
 }
 
-TEST_F(reads_at_hand, report_no_progress) {
+TEST_F(session_reads_at_hand, report_no_progress) {
   keep("memo:///a");
   std::string request = reading_of("memo:///a");
   const std::string_view token = R"("_meta":{"progressToken":7,)";
@@ -304,7 +305,7 @@ TEST_F(reads_at_hand, report_no_progress) {
   EXPECT_TRUE(out_->sent.empty());
 }
 
-TEST_F(reads_at_hand, of_older_eras_are_answered_as_they_want_it) {
+TEST_F(session_reads_at_hand, of_older_eras_are_answered_as_they_want_it) {
   keep("memo:///a");
   (void)send(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},)"
              R"("clientInfo":{"name":"c","version":"1"}}})");
@@ -313,7 +314,7 @@ TEST_F(reads_at_hand, of_older_eras_are_answered_as_they_want_it) {
             R"("_meta":{"dev.hondana/version":"v1"},"text":"content of memo:///a"}]}})");
 }
 
-TEST_F(reads_at_hand, in_a_batch_are_joined_with_the_others) {
+TEST_F(session_reads_at_hand, in_a_batch_are_joined_with_the_others) {
   keep("memo:///a");
   (void)send(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},)"
              R"("clientInfo":{"name":"c","version":"1"}}})");

@@ -5,21 +5,21 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
 #include <hondana/provider.hpp>
 
+#include "deadline.hpp"
 #include "session/announcements.hpp"
 #include "wire/choose.hpp"
 
 namespace hondana::session {
 namespace {
 
-using namespace std::chrono_literals;
 using kind = model::change::what;
 
 const wire::codec& manners() {
@@ -61,7 +61,7 @@ class slow_source final : public provider {
   }
   bool wait_until_begun(int count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 10s, [&] { return begun_ >= count; });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return begun_ >= count; });
   }
   int begun() {
     const std::lock_guard lock(mutex_);
@@ -106,7 +106,7 @@ class entries : public testing::Test {
   };
   bool wait_for_wakes(int count) const {
     std::unique_lock lock(woken->mutex);
-    return woken->changed.wait_for(lock, 10s, [&] { return woken->wakes >= count; });
+    return woken->changed.wait_for(lock, hondana_test::event_deadline, [&] { return woken->wakes >= count; });
   }
   static std::vector<std::string> all(announcements& from) {
     std::vector<std::string> messages;
@@ -118,6 +118,7 @@ class entries : public testing::Test {
            more + "}}}";
   }
 
+  manual_clock clock;  // stands still: lookups take five seconds at most
   std::shared_ptr<slow_source> source = std::make_shared<slow_source>();
   std::shared_ptr<catalog::feed> feed = std::make_shared<catalog::feed>();
   std::shared_ptr<const gate::gate> gate = std::make_shared<const gate::gate>();
@@ -280,9 +281,7 @@ TEST_F(entries, are_told_in_their_last_state_however_many_changes_there_are) {
   EXPECT_LE(messages.size(), 2u);
   EXPECT_EQ(source->begun(), 2);
   // The outcome is handed over before the lookup is taken down.
-  const auto deadline = std::chrono::steady_clock::now() + 10s;
-  while (lookups->under_way() != 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-  EXPECT_EQ(lookups->under_way(), 0u);
+  EXPECT_TRUE(hondana_test::eventually([this] { return lookups->under_way() == 0; }));
 }
 
 TEST_F(entries, of_many_streams_are_looked_up_together) {

@@ -8,10 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
+
 namespace hondana::session {
 namespace {
-
-using namespace std::chrono_literals;
 
 /// Collects what is delivered; waits with a deadline.
 class recorder final : public rpc::outlet {
@@ -30,10 +30,10 @@ class recorder final : public rpc::outlet {
     changed_.notify_all();
     return rpc::sending::taken;
   }
-  /// True when `count` answers have come within ten seconds.
+  /// True when `count` answers have come before the deadline of tests.
   bool wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 10s, [&] { return answers.size() >= count; });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return answers.size() >= count; });
   }
 
   std::deque<std::string> answers;
@@ -81,7 +81,7 @@ class gated_provider final : public provider {
   }
   bool wait_until_reading(std::size_t count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 10s, [&] { return waiting_ >= count; });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return waiting_ >= count; });
   }
 
  private:
@@ -114,6 +114,7 @@ class a_session : public testing::Test {
     with->self = {"shelf", "1", "", "", false};
     with->self.has_subscriptions = true;
     with->requests_under_way = 3;
+    with->call_deadline = hondana_test::event_deadline;
     with->log = [this](std::string_view line) { log_ += std::string(line) + '\n'; };
     with->ended = [all = endings_](const caller&, const completion& how) { all->add(how); };
     session_ = session::open(std::make_shared<fixed_context>(with));

@@ -21,6 +21,8 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
+
 namespace hondana::started {
 
 /// What it writes to stderr, and to stdout where `hears_output`, comes out of `messages`, which the caller closes. 0: it cannot
@@ -50,7 +52,7 @@ inline pid_t start_program(std::vector<std::string> words, int& messages, bool h
 }
 
 /// Reads until `wanted` has been there, or the end, for `most` at most. All that was read.
-inline std::string read_until(int from, std::string_view wanted, std::chrono::seconds most) {
+inline std::string read_until(int from, std::string_view wanted, std::chrono::seconds most = hondana_test::event_deadline) {
   std::string all;
   const auto deadline = std::chrono::steady_clock::now() + most;
   for (std::array<char, 4096> buffer{};;) {

@@ -58,7 +58,7 @@ TEST(mecab, leaves_out_of_queries_what_finds_everything_but_never_all) {
   EXPECT_FALSE(by_mecab_in("です", purpose::query).empty());
 }
 
-TEST(mecab, cuts_long_runs_without_a_break_in_linear_time) {
+TEST(mecab_timing, cuts_long_runs_without_a_break_in_linear_time) {
   std::string text;
   while (text.size() < 300'000) text += "東京都庁舎建設";
   const auto started = std::chrono::steady_clock::now();

@@ -8,6 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
+#include "deadline.hpp"
+
 namespace {
 
 using namespace hondana;
@@ -72,12 +76,12 @@ TEST(tracing, drops_and_counts_what_there_is_no_room_for) {
 TEST(tracing, flush_waits_until_what_there_is_has_been_sent) {
   const auto with = std::make_shared<tracer>(1, 10);
   (void)with->begin_request("ping", {});
-  EXPECT_FALSE(with->flush(std::chrono::steady_clock::now() + 1ms)) << "nobody sends";
+  EXPECT_FALSE(with->flush(monotonic_clock::now() + 1ms)) << "nobody sends";
   std::size_t sent = 0;
   std::jthread sender([&](const std::stop_token& stop) {
     while (!stop.stop_requested()) sent += with->next(100, 1h, stop).size();
   });
-  EXPECT_TRUE(flush_traces(*with, std::chrono::steady_clock::now() + 30s));
+  EXPECT_TRUE(flush_traces(*with, monotonic_clock::now() + hondana_test::event_deadline));
   sender.request_stop();
   sender.join();
   EXPECT_EQ(sent, 1u);

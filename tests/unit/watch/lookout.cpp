@@ -14,10 +14,10 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
+
 namespace hondana::watch {
 namespace {
-
-constexpr std::chrono::seconds patience{10};
 
 /// Two folders, and what they were looked at for.
 class looked_at_folders : public testing::Test {
@@ -54,7 +54,7 @@ class looked_at_folders : public testing::Test {
   }
   bool looks(std::size_t count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, patience, [&] { return looks_.size() >= count; });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return looks_.size() >= count; });
   }
   lookout::trees look(std::size_t which) {
     const std::lock_guard lock(mutex_);  // another may be coming
@@ -127,7 +127,7 @@ class last_holder {
   }
   bool is_gone() {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, patience, [this] { return is_gone_; });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [this] { return is_gone_; });
   }
 
  private:

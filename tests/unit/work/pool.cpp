@@ -8,9 +8,10 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 
 #include <gtest/gtest.h>
+
+#include "deadline.hpp"
 
 namespace {
 
@@ -19,10 +20,11 @@ using hondana::errc;
 using hondana::work::clock;
 using hondana::work::inline_lane;
 using hondana::work::pool;
+using hondana_test::event_deadline;
 
 constexpr auto never = clock::time_point::max();
 
-/// Opens once; waiting gives up after ten seconds.
+/// Opens once; waiting gives up at the deadline of tests.
 class door {
  public:
   void open() {
@@ -32,7 +34,7 @@ class door {
   }
   bool wait() {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 10s, [this] { return open_; });
+    return changed_.wait_for(lock, event_deadline, [this] { return open_; });
   }
 
  private:
@@ -65,7 +67,7 @@ TEST(pool, goes_on_with_an_answer_that_has_begun_while_all_its_threads_are_busy)
   ASSERT_TRUE(lane.submit([&continued] { continued.open(); }, never, hondana::work::urgency::continuation));
   EXPECT_TRUE(continued.wait());
   for (const auto* job : {&first, &second, &waiting}) job->let_go->open();
-  EXPECT_TRUE(lane.close(clock::now() + 10s));
+  EXPECT_TRUE(lane.close(clock::now() + event_deadline));
 }
 
 TEST(pool, takes_continuations_before_requests_that_wait) {
@@ -89,7 +91,7 @@ TEST(pool, takes_continuations_before_requests_that_wait) {
   ASSERT_TRUE(done.wait());
   EXPECT_EQ(order, "continuation request");
   blocking.let_go->open();
-  EXPECT_TRUE(lane.close(clock::now() + 10s));
+  EXPECT_TRUE(lane.close(clock::now() + event_deadline));
 }
 
 TEST(inline_lane, runs_before_submit_returns) {
@@ -113,7 +115,7 @@ TEST(pool, runs_every_job_once) {
   }
   all.wait();
   EXPECT_EQ(ran, 200);
-  EXPECT_TRUE(workers.close(clock::now() + 10s));
+  EXPECT_TRUE(workers.close(clock::now() + event_deadline));
 }
 
 TEST(pool, runs_as_many_jobs_at_once_as_it_has_threads) {
@@ -152,7 +154,7 @@ TEST(pool, with_all_threads_past_their_deadlines_fails_at_once) {
 
   held[0].let_go->open();
   held[1].let_go->open();
-  while (!workers.submit([] {}, never)) std::this_thread::yield();
+  EXPECT_TRUE(hondana_test::eventually([&] { return workers.submit([] {}, never).has_value(); }));
 }
 
 TEST(pool, with_one_thread_still_in_time_keeps_taking_jobs) {
@@ -168,7 +170,7 @@ TEST(pool, with_one_thread_still_in_time_keeps_taking_jobs) {
   in_time.let_go->open();
   EXPECT_TRUE(ran.wait());
   late.let_go->open();
-  EXPECT_TRUE(workers.close(clock::now() + 10s));
+  EXPECT_TRUE(workers.close(clock::now() + event_deadline));
 }
 
 TEST(pool, closed_refuses_new_jobs_drops_waiting_ones_and_waits_for_running_ones) {
@@ -183,7 +185,7 @@ TEST(pool, closed_refuses_new_jobs_drops_waiting_ones_and_waits_for_running_ones
   EXPECT_EQ(waiting.use_count(), 1);
   EXPECT_EQ(workers.submit([] {}, never).error().code, errc::source_unavailable);
   running.let_go->open();
-  EXPECT_TRUE(workers.close(clock::now() + 10s));
+  EXPECT_TRUE(workers.close(clock::now() + event_deadline));
 }
 
 TEST(pool, destroyed_abandons_a_stuck_job_which_ends_later) {
@@ -291,7 +293,7 @@ TEST(pool, always_has_a_place_for_what_goes_on_with_an_answer_that_has_begun) {
   first.let_go->open();
   piece.let_go->open();
   all.wait();
-  EXPECT_TRUE(lane.close(clock::now() + 10s));
+  EXPECT_TRUE(lane.close(clock::now() + event_deadline));
 }
 
 TEST(pool, keeps_a_thread_for_others_when_one_caller_may_not_have_all) {
@@ -329,7 +331,7 @@ TEST(pool, has_as_many_threads_as_it_is_told_to_have_meanwhile) {
   third.let_go->open();
   ASSERT_TRUE(fourth.started->wait());
   fourth.let_go->open();
-  EXPECT_TRUE(lane.close(clock::now() + 10s));
+  EXPECT_TRUE(lane.close(clock::now() + event_deadline));
 }
 
 }  // namespace

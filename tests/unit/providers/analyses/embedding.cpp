@@ -22,7 +22,7 @@ value embedded_answer(const std::string& prompt, double confidence = 0.95) {
                        {"votes", std::move(votes)}};
 }
 
-TEST(embedded_analyses, are_claimed_once_put_found_and_forgotten) {
+TEST(served_embedded_analyses, are_claimed_once_put_found_and_forgotten) {
   const auto opened = analysis_cache::open({});
   ASSERT_TRUE(opened) << opened.error().public_text;
   auto& cache = **opened;
@@ -56,7 +56,7 @@ TEST(embedded_analyses, are_claimed_once_put_found_and_forgotten) {
   EXPECT_EQ(cache.get(wanted.asked)->what, analysis_answer::kind::missing);
 }
 
-TEST(embedded_analyses, below_their_thresholds_or_failed_are_not_answers) {
+TEST(served_embedded_analyses, below_their_thresholds_or_failed_are_not_answers) {
   const auto opened = analysis_cache::open({});
   ASSERT_TRUE(opened);
   auto& cache = **opened;
@@ -76,7 +76,7 @@ TEST(embedded_analyses, below_their_thresholds_or_failed_are_not_answers) {
   EXPECT_EQ(failed->why, "応答なし");
 }
 
-TEST(embedded_analyses, that_cannot_be_are_refused_by_the_member_that_is_wrong) {
+TEST(served_embedded_analyses, that_cannot_be_are_refused_by_the_member_that_is_wrong) {
   EXPECT_FALSE(analysis_cache::open({.path = "relative.db"}));
   EXPECT_FALSE(analysis_cache::open({.path = "/a", .redis = "redis://b"}));
   EXPECT_FALSE(analysis_cache::open({.redis = "http://b"}));
@@ -97,7 +97,7 @@ TEST(embedded_analyses, that_cannot_be_are_refused_by_the_member_that_is_wrong) 
   EXPECT_FALSE(cache.invalidate({.id = "a", .tag = "b"}));
 }
 
-TEST(embedded_analyses, have_one_source_with_tools) {
+TEST(served_embedded_analyses, have_one_source_with_tools) {
   const auto opened = analysis_cache::open({});
   ASSERT_TRUE(opened);
   const auto source = (*opened)->source();

@@ -20,6 +20,7 @@
 #include <hondana/provider.hpp>
 #include <hondana/value.hpp>
 
+#include "deadline.hpp"
 #include "providers/analyses/address.hpp"
 #include "unit/providers/analyses/made.hpp"
 
@@ -48,11 +49,11 @@ class long_street final : public neighbourhood {
   }
   bool is_asked_for(const std::string& uri, int times = 1) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 20s, [&] { return asked_[uri] >= times; });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return asked_[uri] >= times; });
   }
   bool watches(const std::string& uri) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 20s, [&] { return watched_.contains(uri); });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return watched_.contains(uri); });
   }
   /// Waits a moment for it.
   void may_be_told_to_watch(int times) {
@@ -109,7 +110,7 @@ class content_ears final : public change_listener {
   }
   bool hears(const std::string& uri) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 20s, [&] { return heard_.contains(uri); });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return heard_.contains(uri); });
   }
 
  private:
@@ -130,8 +131,9 @@ class store_news {
         })) {}
   bool has(analyses::change::kind what, const std::string& id) {
     std::unique_lock lock(all_->mutex);
-    return all_->changed.wait_for(
-        lock, 20s, [&] { return std::find(all_->what.begin(), all_->what.end(), std::pair(what, id)) != all_->what.end(); });
+    return all_->changed.wait_for(lock, hondana_test::event_deadline, [&] {
+      return std::find(all_->what.begin(), all_->what.end(), std::pair(what, id)) != all_->what.end();
+    });
   }
 
  private:
@@ -173,7 +175,7 @@ class following_analyses : public testing::Test {
   bool put_by_tool(const analyses::analysis& what) {
     tool_call by;
     by.arguments = value::object{{"analysis", value::parse(analyses::encode(what)).value()}};
-    by.deadline = std::chrono::steady_clock::now() + 20s;
+    by.deadline = std::chrono::steady_clock::now() + hondana_test::event_deadline;
     for (const auto& one : source_->tools())
       if (one.entry.name == "analysis_put") return one.handler(by).has_value();
     return false;
@@ -198,7 +200,7 @@ TEST_F(following_analyses, goes_on_where_one_comes_while_what_it_rests_on_is_let
   const auto first = put_beside("最初", {{uri, "1"}});
   ASSERT_TRUE(street_->watches(uri));
   forget(first);
-  ASSERT_EQ(is_let_go.get_future().wait_for(20s), std::future_status::ready);
+  ASSERT_EQ(is_let_go.get_future().wait_for(hondana_test::event_deadline), std::future_status::ready);
   other.join();
   ASSERT_TRUE(was_put);
   EXPECT_TRUE(street_->watches(uri));

@@ -21,12 +21,11 @@
 
 namespace hondana::test {
 
-/// A clock that goes on when it is told to.
+/// A clock that stands still and goes on when it is told to.
 struct moved_clock {
+  analyses::instant begin = std::chrono::floor<analyses::milliseconds>(std::chrono::system_clock::now());
   std::shared_ptr<analyses::milliseconds> ahead = std::make_shared<analyses::milliseconds>(0);
-  [[nodiscard]] analyses::instant now() const {
-    return std::chrono::floor<analyses::milliseconds>(std::chrono::system_clock::now()) + *ahead;
-  }
+  [[nodiscard]] analyses::instant now() const { return begin + *ahead; }
 };
 
 inline std::shared_ptr<analyses::cache> cache_in_memory(const moved_clock& at = {}, analyses::policy by = {}) {

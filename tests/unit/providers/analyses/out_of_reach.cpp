@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "analyses/redis/redis_store.hpp"
+#include "deadline.hpp"
 #include "model/index_caller.hpp"
 #include "unit/analyses/redis_server.hpp"
 #include "unit/providers/analyses/made.hpp"
@@ -29,7 +30,6 @@ class analyses_out_of_reach : public testing::Test {
   }
   result<std::shared_ptr<analyses::cache>> open_cache() {
     auto how = server_.options();
-    how.patience = 5s;
     auto in = analyses::open_redis(std::move(how));
     if (!in) return tl::unexpected(std::move(in.error()));
     return analyses::cache::make(std::move(*in), {});
@@ -60,10 +60,7 @@ class analyses_out_of_reach : public testing::Test {
     return count;
   }
   static bool is_seen_to_be_unwell(const analyses_provider& of) {
-    const auto until = std::chrono::steady_clock::now() + 20s;
-    while (of.health().ok)
-      if (std::chrono::steady_clock::now() > until) return false;
-    return true;
+    return hondana_test::eventually([&of] { return !of.health().ok; });
   }
 
   analyses::redis_server server_;

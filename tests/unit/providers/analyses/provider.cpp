@@ -11,9 +11,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
 #include <hondana/value.hpp>
 
 #include "analyses/key.hpp"
+#include "deadline.hpp"
 #include "providers/analyses/address.hpp"
 #include "providers/analyses/describe.hpp"
 #include "unit/providers/analyses/made.hpp"
@@ -53,7 +55,7 @@ class heard_puts {
         })) {}
   bool has(const std::string& id) const {
     std::unique_lock lock(heard_->mutex);
-    return heard_->changed.wait_for(lock, 20s, [&] { return heard_->ids.contains(id); });
+    return heard_->changed.wait_for(lock, hondana_test::event_deadline, [&] { return heard_->ids.contains(id); });
   }
 
  private:
@@ -119,6 +121,7 @@ class source_of_analyses : public testing::Test {
     return by_prompt_uri(analyses::key_of(asked).prompt);
   }
 
+  const manual_clock still_{};
   test::moved_clock clock_;
   std::shared_ptr<analyses::cache> kept_ = test::cache_in_memory(clock_);
   std::shared_ptr<analyses_provider> source_ = test::provider_of(kept_);

@@ -15,6 +15,7 @@
 #include <hondana/value.hpp>
 
 #include "analyses/key.hpp"
+#include "deadline.hpp"
 #include "providers/analyses/address.hpp"
 #include "unit/providers/analyses/made.hpp"
 
@@ -54,7 +55,7 @@ class tools_of_analyses : public testing::Test {
   std::string ask(const std::string& method, const std::string& params) {
     memory_peer peer(*server_);
     peer.send(request(method, params));
-    return peer.receive(std::chrono::steady_clock::now() + 20s).value_or("no answer");
+    return peer.receive(std::chrono::steady_clock::now() + hondana_test::event_deadline).value_or("no answer");
   }
   std::string answer_of(const std::string& tool, const std::string& arguments) {
     return ask("tools/call", R"("name":")" + tool + R"(","arguments":)" + arguments);
@@ -99,7 +100,7 @@ class tools_of_analyses : public testing::Test {
 TEST_F(tools_of_analyses, are_four_with_schemas_both_ways) {
   memory_peer peer(*server_);
   peer.send(R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{)" + std::string(meta) + "}}");
-  const auto answer = value::parse(peer.receive(std::chrono::steady_clock::now() + 20s).value());
+  const auto answer = value::parse(peer.receive(std::chrono::steady_clock::now() + hondana_test::event_deadline).value());
   ASSERT_TRUE(answer);
   std::vector<std::string> names;
   const auto tools = answer->array_at("/result/tools").value();
@@ -217,7 +218,7 @@ TEST_F(tools_of_analyses, miss_once_a_resource_has_changed_and_tell_the_subscrib
   subscriber.send(
       R"({"jsonrpc":"2.0","id":"s","method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":[")" +
       at(put, "uri") + R"("]},)" + meta + "}}");
-  const auto until = std::chrono::steady_clock::now() + 20s;
+  const auto until = std::chrono::steady_clock::now() + hondana_test::event_deadline;
   ASSERT_THAT(subscriber.receive(until).value_or("nothing"), HasSubstr("acknowledged"));
   change_design("the second design");
   EXPECT_EQ(at(call("analysis_get", question("設計の評価", true)), "outcome"), "missing") << "at once";
@@ -360,7 +361,7 @@ TEST_F(tools_of_analyses, mask_secrets_as_reads_do) {
     EXPECT_THAT(read(uri), AllOf(HasSubstr("鍵は"), Not(HasSubstr(front)))) << uri;
   memory_peer peer(*server_);
   peer.send(R"({"jsonrpc":"2.0","id":1,"method":"resources/list","params":{)" + std::string(meta) + "}}");
-  EXPECT_THAT(peer.receive(std::chrono::steady_clock::now() + 20s).value_or("no answer"),
+  EXPECT_THAT(peer.receive(std::chrono::steady_clock::now() + hondana_test::event_deadline).value_or("no answer"),
               AllOf(HasSubstr("鍵は"), Not(HasSubstr(front))));
 }
 

@@ -42,9 +42,7 @@ TEST_F(many_variables, of_a_file_are_taken_up_to_the_cap_and_remarked) {
     all.root.members.push_back({"APP_T__K" + text.text, {}, text});
   }
   const auto file = values_of(all, all);
-  const auto begun = std::chrono::steady_clock::now();
   const auto made = of_environment(*file, "APP_");
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
   const auto* table = made->shown.root.find("t");
   ASSERT_NE(table, nullptr);
   EXPECT_EQ(table->members.size(), most_variables);

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,7 +13,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <variant>
 #include <vector>
 
@@ -24,6 +22,7 @@
 #include <hondana/uri.hpp>
 
 #include "config/toml.hpp"
+#include "deadline.hpp"
 #include "disk/stamp.hpp"
 
 namespace hondana::configuration {
@@ -54,13 +53,11 @@ struct served_set : testing::Test {
   }
   /// Until the file is older than the time in which a change may leave no trace.
   void settle(const std::string& below) const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     struct stat facts{};
-    do {
-      if (::stat((root / below).c_str(), &facts) == 0 && !is_racy(disk::stamp_of(facts), disk::wall_clock())) return;
-      std::this_thread::yield();
-    } while (std::chrono::steady_clock::now() < deadline);
-    ADD_FAILURE() << below << " does not settle";
+    EXPECT_TRUE(hondana_test::eventually([&] {
+      return ::stat((root / below).c_str(), &facts) == 0 && !is_racy(disk::stamp_of(facts), disk::wall_clock());
+    })) << below
+        << " does not settle";
   }
 
   /// What a `[[source]]` table of a file in the folder makes; the log goes to `log`.

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
 #include "unit/providers/docs/served_documents.hpp"
 
 namespace hondana::docs {
@@ -18,7 +20,9 @@ using testing::Not;
 
 using chosen = std::vector<std::pair<std::string, std::string>>;
 
-struct completed_documents : served_documents {};
+struct completed_documents : served_documents {
+  const manual_clock clock;  // a rendering may take as long as it takes
+};
 
 TEST_F(completed_documents, fit_japanese_in_any_width_and_normal_form) {
   write("設計/ガイド.md", "# ガイド\n");

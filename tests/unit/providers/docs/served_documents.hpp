@@ -17,7 +17,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -28,6 +27,7 @@
 #include <hondana/uri.hpp>
 #include <hondana/value.hpp>
 
+#include "deadline.hpp"
 #include "disk/stamp.hpp"
 #include "providers/docs/docs_provider.hpp"
 
@@ -75,9 +75,18 @@ class attentive final : public change_listener {
   void list_changed() override { note("list"); }
   void content_changed(std::string_view uri, std::string_view) override { note(std::string(uri)); }
   [[nodiscard]] bool hears(const std::string& what) {
-    constexpr std::chrono::seconds patience{10};
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, patience, [&] { return std::find(told_.begin(), told_.end(), what) != told_.end(); });
+    return changed_.wait_for(lock, hondana_test::event_deadline,
+                             [&] { return std::find(told_.begin(), told_.end(), what) != told_.end(); });
+  }
+  [[nodiscard]] bool hears_lists(int count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return lists_ >= count; });
+  }
+  /// How often it was told of the list, ever.
+  [[nodiscard]] int lists() {
+    const std::lock_guard lock(mutex_);
+    return lists_;
   }
   void forget() {
     const std::lock_guard lock(mutex_);
@@ -91,12 +100,14 @@ class attentive final : public change_listener {
  private:
   void note(std::string what) {
     const std::lock_guard lock(mutex_);
+    lists_ += what == "list" ? 1 : 0;
     told_.push_back(std::move(what));
     changed_.notify_all();
   }
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::string> told_;
+  int lists_ = 0;
 };
 
 /// Hides whatever URI has a word in it.
@@ -134,13 +145,11 @@ struct served_documents : testing::Test {
   }
   /// Until the file is older than the time in which a change may leave no trace.
   void settle(const std::string& below) const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     struct stat facts{};
-    do {
-      if (::stat((root / below).c_str(), &facts) == 0 && !is_racy(disk::stamp_of(facts), disk::wall_clock())) return;
-      std::this_thread::yield();
-    } while (std::chrono::steady_clock::now() < deadline);
-    ADD_FAILURE() << below << " does not settle";
+    EXPECT_TRUE(hondana_test::eventually([&] {
+      return ::stat((root / below).c_str(), &facts) == 0 && !is_racy(disk::stamp_of(facts), disk::wall_clock());
+    })) << below
+        << " does not settle";
   }
   /// Not watched, and looked at whenever somebody lists.
   [[nodiscard]] options plain_options() {

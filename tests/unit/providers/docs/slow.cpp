@@ -11,6 +11,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
+#include "deadline.hpp"
 #include "providers/docs/press.hpp"
 #include "unit/providers/docs/served_documents.hpp"
 
@@ -19,9 +22,9 @@ namespace {
 
 using testing::HasSubstr;
 using namespace std::chrono_literals;
-using clock = std::chrono::steady_clock;
-
-constexpr auto patience = 10s;
+using hondana_test::event_deadline;
+using hondana_test::eventually;
+using clock = monotonic_clock;
 
 /// Holds whatever has SLOW in it until it is let go, and says how many it holds.
 class slow_renderer final : public rendering::renderer {
@@ -35,7 +38,8 @@ class slow_renderer final : public rendering::renderer {
     ++renders_;
     most_ = std::max(most_, ++now_);
     changed_.notify_all();
-    if (bytes.find("SLOW") != std::string::npos) changed_.wait_until(lock, stop, until, [this] { return is_free_; });
+    if (bytes.find("SLOW") != std::string::npos)
+      monotonic_clock::wait_until(changed_, lock, stop, until, [this] { return is_free_; });
     --now_;
     changed_.notify_all();
     if (stop.stop_requested()) return fail(errc::cancelled, "nobody waits");
@@ -49,7 +53,7 @@ class slow_renderer final : public rendering::renderer {
 
   [[nodiscard]] bool holds(std::size_t count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, patience, [&] { return now_ == count; });
+    return changed_.wait_for(lock, event_deadline, [&] { return now_ == count; });
   }
   void let_go() {
     const std::lock_guard lock(mutex_);
@@ -81,6 +85,7 @@ struct slow_documents : served_documents {
     auto how = plain_options();
     how.renderer = held;
     how.calls = calls;
+    how.rendered.time = event_deadline;
     return serve(how);
   }
   static std::future<std::string> begin(provider& from, const std::string& uri) {
@@ -131,8 +136,12 @@ TEST_F(slow_documents, are_rendered_once_for_all_who_wait) {
 TEST_F(slow_documents, are_rendered_to_the_end_for_who_asks_again) {
   write("a.pdf", "%PDF SLOW a");
   settle("a.pdf");
+  manual_clock now;
   const auto from = serve_slowly();
-  EXPECT_EQ(error_before(*from, "docs://book/a.pdf", 200ms), errc::timed_out);
+  auto first = std::async(std::launch::async, [&] { return error_before(*from, "docs://book/a.pdf", 200ms); });
+  ASSERT_TRUE(held->holds(1));
+  now.advance(200ms);
+  EXPECT_EQ(first.get(), errc::timed_out);
   held->let_go();
   EXPECT_EQ(text_at(*from, "docs://book/a.pdf"), "%PDF SLOW a");
   EXPECT_EQ(held->renders(), 1u);
@@ -170,15 +179,14 @@ TEST_F(slow_documents, leave_threads_to_what_needs_no_rendering) {
 
 TEST_F(slow_documents, are_not_waited_for_when_the_source_goes) {
   write("a.pdf", "%PDF SLOW a");
+  // It would be waited for until it is told to stop: no time passes by itself.
+  manual_clock now;
   auto from = serve_slowly();
-  // Who has left before the rendering has begun leaves nothing behind.
-  for (const auto end = clock::now() + patience; held->renders() == 0 && clock::now() < end;)
-    EXPECT_EQ(error_before(*from, "docs://book/a.pdf", 500ms), errc::timed_out);
+  auto first = std::async(std::launch::async, [&] { return error_before(*from, "docs://book/a.pdf", 500ms); });
   ASSERT_TRUE(held->holds(1));
-  const auto begun = clock::now();
+  now.advance(500ms);
+  EXPECT_EQ(first.get(), errc::timed_out);
   from.reset();
-  EXPECT_LT(clock::now() - begun, patience);
-  // What is rendered is told to stop, too.
   EXPECT_TRUE(held->holds(0));
 }
 
@@ -198,27 +206,24 @@ press::text made_of(std::string text) {
 
 /// Tries until there is room for it.
 bool printed(press& by, const press::order& what) {
-  const auto end = clock::now() + patience;
-  while (clock::now() < end) {
+  bool is_printed = false;
+  (void)eventually([&] {
     const auto got = by.print(what, {});
-    if (got) return true;
-    if (got.error().code != errc::overloaded) return false;
-  }
-  return false;
+    is_printed = got.has_value();
+    return got || got.error().code != errc::overloaded;
+  });
+  return is_printed;
 }
 
 /// Whether a press says some time that others are before; what asks is taken out of the queue again.
 bool becomes_full(press& of) {
-  const auto end = clock::now() + patience;
-  while (clock::now() < end) {
+  return eventually([&] {
     call brief;
     // It is in the way of the others for no longer than it takes to see that its time is over.
-    std::this_thread::yield();
     brief.deadline = clock::now();
     const auto got = of.print(named("brief", [](const call&) { return made_of(""); }), brief);
-    if (!got && got.error().code == errc::overloaded) return true;
-  }
-  return false;
+    return !got && got.error().code == errc::overloaded;
+  });
 }
 
 TEST(presses, turn_an_exception_into_an_error_and_go_on) {
@@ -267,8 +272,9 @@ TEST(presses, without_memory_say_so_and_go_on) {
 }
 
 TEST(presses, try_again_what_failed_for_a_while) {
+  manual_clock now;
   press_bounds within;
-  within.failed_for = 1ms;
+  within.failed_for = 5s;
   press one(within);
   int tries = 0;
   const auto unlucky = [&tries](const call&) -> press::text {
@@ -276,8 +282,11 @@ TEST(presses, try_again_what_failed_for_a_while) {
     return made_of("y");
   };
   EXPECT_FALSE(one.print(named("a", unlucky), {}));
-  const auto end = clock::now() + patience;
-  while (!one.print(named("a", unlucky), {}) && clock::now() < end) std::this_thread::yield();
+  now.advance(4999ms);
+  EXPECT_FALSE(one.print(named("a", unlucky), {}));
+  EXPECT_EQ(tries, 1);
+  now.advance(1ms);
+  EXPECT_TRUE(one.print(named("a", unlucky), {}));
   EXPECT_EQ(tries, 2);
 }
 

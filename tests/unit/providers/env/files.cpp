@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "unit/disk/stopped_wall_clock.hpp"
 #include "unit/providers/env/env_folders.hpp"
 #include "unit/secrets/corpus.hpp"
 
@@ -116,6 +117,7 @@ TEST_F(env_files, that_are_half_written_keep_what_they_said) {
 }
 
 TEST_F(env_files, that_were_emptied_a_moment_ago_keep_what_they_said) {
+  const disk::stopped_wall_clock a_moment_ago;
   write("prod.env", "MODE=good\n");
   const auto from = open(with_file("prod.env"));
   write("prod.env", "");

@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
 #include "scratch_folder.hpp"
@@ -47,6 +48,7 @@ class completion : public testing::Test {
     return found.value_or(complete_result{});
   }
 
+  const manual_clock clock_;  // what is waited for comes, however slow the machine is
   scratch_folder root_;
   std::shared_ptr<files_provider> files_;
 };

@@ -35,7 +35,8 @@ class changing_file final : public open_file {
   }
   /// As if time stamps had not moved on since the last change.
   void become_unnoticed(std::string bytes) { bytes_ = std::move(bytes); }
-  void be_recent() { changed_ = disk::wall_clock(); }
+  /// Ahead of the clock, so that this lasts however slow the machine is.
+  void be_recent() { changed_ = disk::wall_clock() + 3'600'000'000'000; }
   [[nodiscard]] int reads() const noexcept { return reads_; }
 
   [[nodiscard]] result<disk::stamp> state() const override { return disk::stamp{1, 2, bytes_.size(), changed_, changed_}; }

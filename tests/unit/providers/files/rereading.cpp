@@ -4,12 +4,12 @@
 
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "catalog/catalog.hpp"
+#include "deadline.hpp"
 #include "disk/stamp.hpp"
 #include "unit/catalog/scripted_provider.hpp"
 #include "unit/providers/files/scratch_folder.hpp"
@@ -57,11 +57,11 @@ class rereading : public testing::Test {
 
   /// Reads a file until it has come to rest and what was read is kept.
   void read_until_kept(int number, const std::string& text) const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    for (auto hits = cache->counts().hits; cache->counts().hits == hits && std::chrono::steady_clock::now() < deadline;) {
-      ASSERT_EQ(read(number), text);
-      std::this_thread::yield();
-    }
+    const auto hits = cache->counts().hits;
+    ASSERT_TRUE(hondana_test::eventually([&] {
+      EXPECT_EQ(read(number), text);
+      return cache->counts().hits != hits;
+    }));
   }
 
   void rounds(int first, int last) const {

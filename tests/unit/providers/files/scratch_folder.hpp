@@ -1,7 +1,6 @@
 /// A real folder of its own for each test, and short ways to ask a provider that serves it.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <map>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include <hondana/provider.hpp>
 
+#include "deadline.hpp"
 #include "providers/files/files.hpp"
 
 namespace hondana::files {
@@ -75,12 +75,11 @@ void as_ordinary_user(const std::function<void()>& body);
 /// "f" and 7: "f7".
 [[nodiscard]] std::string numbered(std::string prefix, int number);
 
-/// Asks for lists until one satisfies `done`; a deadline of 10 s keeps a defect from hanging the tests.
+/// Asks for lists until one satisfies `done`; a deadline keeps a defect from hanging the tests.
 template <class Done>
 std::vector<resource> list_until(files_provider& files, Done done) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  auto entries = list_all(files);
-  while (!done(entries) && std::chrono::steady_clock::now() < deadline) entries = list_all(files);
+  std::vector<resource> entries;
+  (void)hondana_test::eventually([&] { return done(entries = list_all(files)); });
   return entries;
 }
 

@@ -21,38 +21,29 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
+#include "deadline.hpp"
 #include "scratch_folder.hpp"
 
 namespace hondana::files {
 namespace {
 
 namespace fs = std::filesystem;
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
-/// A page that holds; of what changes on and on, whatever there is after ten seconds.
-list_result settled_page(files_provider& files, const list_request& request = {}) {
-  const auto deadline = clock::now() + std::chrono::seconds(10);
-  auto page = files.list(request).value();
-  while (!(page.valid && page.valid->holds()) && clock::now() < deadline) page = files.list(request).value();
-  return page;
-}
+bool holds(const list_result& page) { return page.valid && page.valid->holds(); }
 
 /// One that certainly held a moment ago; something late may stir it again at any time.
 list_result page_that_holds(files_provider& files, const list_request& request = {}) {
-  const auto deadline = clock::now() + std::chrono::seconds(10);
-  while (clock::now() < deadline) {
-    auto page = files.list(request).value();
-    if (page.valid && page.valid->holds()) return page;
-  }
-  ADD_FAILURE() << "no page holds";
-  return {};
+  list_result page;
+  EXPECT_TRUE(hondana_test::eventually([&] { return holds(page = files.list(request).value()); })) << "no page holds";
+  return page;
 }
 
 bool has_name(const list_result& page, const std::string& name) {
   return std::any_of(page.entries.begin(), page.entries.end(), [&name](const resource& one) { return one.name == name; });
 }
-
-bool holds(const list_result& page) { return page.valid && page.valid->holds(); }
 
 class hides_all final : public view {
  public:
@@ -78,6 +69,7 @@ class kept_lists : public testing::Test {
     EXPECT_FALSE(holds(page)) << what << " is never forgotten";
   }
 
+  const manual_clock clock_;  // pages hold until something changes
   scratch_folder root_;
   std::shared_ptr<files_provider> files_;
 };
@@ -104,9 +96,13 @@ TEST_F(kept_lists, show_what_a_later_page_shows) {
   open();
   for (int round = 0; round < 20; ++round) {
     root_.write("a.txt", std::string(static_cast<std::size_t>(round) + 1, 'x'));
-    const auto kept = settled_page(*files_);
-    const auto again = files_->list({}).value();
-    if (!holds(kept)) continue;
+    list_result kept;
+    list_result again;
+    ASSERT_TRUE(hondana_test::eventually([&] {
+      kept = page_that_holds(*files_);
+      again = files_->list({}).value();
+      return holds(kept);
+    }));
     EXPECT_EQ(kept.entries, again.entries);
   }
 }
@@ -117,7 +113,7 @@ TEST_F(kept_lists, from_before_a_mend_do_not_hold_after_it) {
   open();
   list_request all;
   all.limit = 1000;
-  (void)settled_page(*files_, all);
+  (void)page_that_holds(*files_, all);
   for (int round = 0; round < 20; ++round) {
     const auto name = "new" + std::to_string(round) + ".txt";
     std::atomic<bool> is_over{false};
@@ -130,10 +126,7 @@ TEST_F(kept_lists, from_before_a_mend_do_not_hold_after_it) {
     }
     root_.write(name, "y");
     list_result settled;
-    const auto deadline = clock::now() + std::chrono::seconds(20);
-    do {
-      settled = settled_page(*files_, all);
-    } while (!has_name(settled, name) && clock::now() < deadline);
+    (void)hondana_test::eventually([&] { return has_name(settled = page_that_holds(*files_, all), name); });
     is_over = true;
     listers.clear();
     ASSERT_TRUE(has_name(settled, name));
@@ -164,8 +157,8 @@ TEST_F(kept_lists, are_never_older_than_a_write_that_has_returned) {
   const auto size_in = [](const list_result& page) { return entry_named(page.entries, "a.txt").size.value_or(0); };
   std::size_t held = 0;
   list_result page;
-  const auto deadline = clock::now() + std::chrono::seconds(60);
-  while (clock::now() < deadline) {
+  const auto deadline = std::chrono::steady_clock::now() + hondana_test::event_deadline;
+  while (std::chrono::steady_clock::now() < deadline) {
     const auto least = written.load();
     if (holds(page)) {
       ++held;
@@ -202,13 +195,14 @@ TEST_F(kept_lists, hold_for_views_and_pages_of_any_size) {
   (void)page_that_holds(*files_, one);
   list_request hidden;
   hidden.who.view = std::make_shared<hides_all>();
-  const auto nothing = settled_page(*files_, hidden);
+  const auto nothing = page_that_holds(*files_, hidden);
   EXPECT_TRUE(nothing.entries.empty());
   EXPECT_TRUE(holds(nothing));
 }
 
 TEST(stillness, counts_for_a_while_and_asks_in_time_for_another_look) {
   using std::chrono::milliseconds;
+  const manual_clock stands_still;
   const scratch_folder root;
   watch::folders folders(watch::inotify::open().value(), 10);
   const int bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -226,10 +220,10 @@ TEST(stillness, counts_for_a_while_and_asks_in_time_for_another_look) {
   EXPECT_FALSE(still.is_still());
   EXPECT_FALSE(still.takes_look());
   still.looked(clock::now() - milliseconds(11));
-  (void)still.is_still();  // true, unless this took nine milliseconds
+  EXPECT_TRUE(still.is_still());
   std::uint64_t rung = 0;
-  const bool is_rung = ::eventfd_read(bell, &rung) == 0;
-  EXPECT_EQ(still.takes_look(), is_rung);
+  EXPECT_EQ(::eventfd_read(bell, &rung), 0);
+  EXPECT_TRUE(still.takes_look());
   EXPECT_FALSE(still.takes_look());
   still.looked(clock::now() + std::chrono::hours(1));
   const int folder = ::open(root.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);

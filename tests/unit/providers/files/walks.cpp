@@ -191,16 +191,11 @@ TEST(walks, leave_no_more_than_the_latest_listing_behind) {
   const auto root = root::open(from.roots[0], from);
   ASSERT_TRUE(root.has_value());
   indexer walks({*root}, from);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  const auto until = [deadline](const auto& done) {
-    while (!done() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-    return done();
-  };
   std::weak_ptr<const listing> old = walks.current({}).value();
-  ASSERT_TRUE(until([&] { return walks.state_of_health().detail.find("indexed in") != std::string::npos; }));
+  ASSERT_TRUE(hondana_test::eventually([&] { return walks.state_of_health().detail.find("indexed in") != std::string::npos; }));
   ASSERT_FALSE(old.expired());
   walks.refresh();
-  EXPECT_TRUE(until([&] { return old.expired(); }));
+  EXPECT_TRUE(hondana_test::eventually([&] { return old.expired(); }));
 }
 
 TEST(walks, end_with_their_provider) {

@@ -437,7 +437,8 @@ TEST_F(watched_files, say_what_is_new_about_them_in_the_list) {
   open();
   root_.write("a", "longer");
   flush();
-  EXPECT_EQ(entry_named(list_all(*files_), "a").size, 6u);
+  const auto found = list_until(*files_, [](const auto& all) { return entry_named(all, "a").size == 6u; });
+  EXPECT_EQ(entry_named(found, "a").size, 6u);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 
 #include <hondana/provider.hpp>
 
+#include "deadline.hpp"
+
 namespace hondana::gdrive {
 
 /// Notes what it is told, and waits for it.
@@ -24,9 +26,9 @@ class attentive final : public change_listener {
     content_changed(uri, title);
   }
   [[nodiscard]] bool hears(const std::string& what) {
-    constexpr std::chrono::seconds patience{20};
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, patience, [&] { return std::find(told_.begin(), told_.end(), what) != told_.end(); });
+    return changed_.wait_for(lock, hondana_test::event_deadline,
+                             [&] { return std::find(told_.begin(), told_.end(), what) != told_.end(); });
   }
   void forget() {
     const std::lock_guard lock(mutex_);

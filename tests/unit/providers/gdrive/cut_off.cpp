@@ -20,6 +20,7 @@ struct gdrive_cut_off : served_drive {
 };
 
 TEST_F(gdrive_cut_off, nobody_waits_long_for_what_did_not_answer_a_moment_ago_and_all_is_as_before_once_it_does) {
+  manual_clock clock;
   paper->hold(paper_file("1d", "Doc", std::string(drive::document_type)));
   paper->hold(paper_file("1e", "Unread", std::string(drive::document_type)));
   paper->put("1d", "text/markdown", "kept");
@@ -28,19 +29,19 @@ TEST_F(gdrive_cut_off, nobody_waits_long_for_what_did_not_answer_a_moment_ago_an
   how.lately = std::chrono::milliseconds(0);
   const auto drive = serve(std::move(how));
   ASSERT_TRUE(read(*drive, "gdrive:///1d"));
-  EXPECT_GT(patience(), std::chrono::seconds(10));
+  EXPECT_EQ(patience(), std::chrono::seconds(15));
   cut();
   ASSERT_TRUE(read(*drive, "gdrive:///1d"));
-  EXPECT_GT(patience(), std::chrono::seconds(10)) << "nobody knew";
+  EXPECT_EQ(patience(), std::chrono::seconds(15)) << "nobody knew";
   ASSERT_TRUE(read(*drive, "gdrive:///1d"));
-  EXPECT_LE(patience(), std::chrono::seconds(1));
+  EXPECT_EQ(patience(), std::chrono::seconds(1));
   EXPECT_FALSE(read(*drive, "gdrive:///1e"));
-  EXPECT_GT(patience(), std::chrono::seconds(1)) << "there is nothing else to give";
-  EXPECT_LE(patience(), std::chrono::seconds(5));
+  EXPECT_EQ(patience(), std::chrono::seconds(5)) << "there is nothing else to give";
   for (const auto* what : {"root", "changes", "file", "export", "content"}) paper->allow(what);
   EXPECT_TRUE(becomes([&] {
+    clock.advance(std::chrono::seconds(1));
     const auto made = read(*drive, "gdrive:///1d");
-    return made && !made->version.empty() && patience() > std::chrono::seconds(10);
+    return made && !made->version.empty() && patience() == std::chrono::seconds(15);
   })) << "a read that was answered nothing has the next poll made at once";
 }
 
@@ -60,6 +61,7 @@ TEST_F(gdrive_cut_off, what_is_not_kept_says_why_and_for_how_long) {
 }
 
 TEST_F(gdrive_cut_off, asking_as_often_as_we_let_ourselves_is_no_cut_and_says_when_to_ask_again) {
+  const manual_clock clock;
   paper->hold(paper_file("1d", "Doc", std::string(drive::document_type)));
   paper->put("1d", "text/markdown", "kept");
   auto how = usual();
@@ -74,11 +76,11 @@ TEST_F(gdrive_cut_off, asking_as_often_as_we_let_ourselves_is_no_cut_and_says_wh
     ASSERT_FALSE(made) << "nobody knows whether what is kept is what Drive has, and Drive is there";
     EXPECT_EQ(made.error().code, errc::overloaded);
     EXPECT_EQ(made.error().retry, std::chrono::seconds(9));
-    EXPECT_GT(patience(), std::chrono::seconds(10)) << "the next one waits as long for its turn";
+    EXPECT_EQ(patience(), std::chrono::seconds(15)) << "the next one waits as long for its turn";
   }
   read_request unlisted;
   unlisted.uri = unlisted.asked_uri = "gdrive:///1unlisted";
-  unlisted.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  unlisted.deadline = monotonic_clock::now() + hondana_test::event_deadline;
   unlisted.who.view = std::make_shared<const without_word>("secret");
   EXPECT_EQ(drive->read(unlisted).error().code, errc::overloaded) << "which is not that it is not there";
   paper->allow("file");
@@ -103,7 +105,7 @@ TEST_F(gdrive_cut_off, the_age_is_that_of_the_last_look_at_drive) {
   which.is_offline = true;
   EXPECT_TRUE(with.has_kept(*which.what));
   call by;
-  by.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  by.deadline = monotonic_clock::now() + hondana_test::event_deadline;
   const auto age = [&] { return with.content_of(which, by, 1u << 20).value().age.value(); };
   EXPECT_GE(age(), hours(10)) << "nobody has looked since it was read";
   which.sure_at = begun - hours(1);

@@ -128,7 +128,7 @@ TEST_F(gdrive_following, a_crawl_that_was_killed_goes_on_where_it_was) {
     how.first_wait = std::chrono::milliseconds(0);
     const auto drive = serve(std::move(how));
     list_request any;
-    any.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    any.deadline = monotonic_clock::now() + hondana_test::event_deadline;
     static_cast<void>(drive->list(any));
     EXPECT_TRUE(becomes([&] { return was_said("Log in."); })) << "the token was revoked";
     EXPECT_FALSE(drive->health().ok);
@@ -245,8 +245,8 @@ TEST_F(gdrive_following, what_a_read_has_found_out_gives_way_to_what_is_newer) {
   follower follows(std::move(how));
   follows.start();
   call by;
-  by.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  ASSERT_TRUE(follows.ready(by, std::chrono::seconds(20)));
+  by.deadline = monotonic_clock::now() + hondana_test::event_deadline;
+  ASSERT_TRUE(follows.ready(by, hondana_test::event_deadline));
   auto late = paper_file("1a", "Older");
   late.version = "9";
   follows.noted(late);
@@ -405,7 +405,7 @@ TEST_F(gdrive_following, nothing_known_and_nobody_logged_in_says_what_to_do) {
   paper->refuse("root", refusal(drive::trouble::unauthorized, errc::unauthorized, "Nobody is logged in. Run hondana login."));
   const auto drive = serve();
   list_request any;
-  any.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  any.deadline = monotonic_clock::now() + hondana_test::event_deadline;
   const auto page = drive->list(any);
   ASSERT_TRUE(page) << "lists of other sources go on";
   EXPECT_TRUE(page->entries.empty());

@@ -65,6 +65,7 @@ TEST(gdrive_channels, are_replaced_before_they_end_and_not_asked_for_in_vain) {
 struct gdrive_notices : served_drive {};
 
 TEST_F(gdrive_notices, a_notice_makes_the_next_poll_now) {
+  manual_clock clock;
   paper->hold(paper_file("1a", "Plan"));
   auto how = usual();
   how.name = "team";
@@ -75,7 +76,13 @@ TEST_F(gdrive_notices, a_notice_makes_the_next_poll_now) {
   // Once all has been listed, so that this brings one poll and the channel with it, and no other poll comes.
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
   drive->server_listens();
-  EXPECT_TRUE(becomes([&] { return drive->health().detail.find("1 channels") != std::string::npos; }));
+  const auto later = [&clock](const auto& is_so) {
+    return [&clock, is_so] {
+      clock.advance(std::chrono::seconds(1));  // between two polls that something asks for
+      return is_so();
+    };
+  };
+  EXPECT_TRUE(becomes(later([&] { return drive->health().detail.find("1 channels") != std::string::npos; })));
   drive::watch_request asked;
   paper->alter([&asked](auto& all) { asked = all.watches.front(); });
   EXPECT_EQ(asked.address, "https://hondana.example/notify/team");
@@ -84,10 +91,11 @@ TEST_F(gdrive_notices, a_notice_makes_the_next_poll_now) {
   EXPECT_FALSE(lists(*drive, "gdrive://my-drive/New"));
   ears->forget();
   EXPECT_TRUE(drive->take_notice(of(asked.id, asked.token)));
-  EXPECT_TRUE(ears->hears("gdrive://my-drive/New"));
+  EXPECT_TRUE(becomes(later([&] { return ears->has_heard("gdrive://my-drive/New"); })));
 }
 
 TEST_F(gdrive_notices, are_asked_for_only_once_somebody_listens_and_are_ended_with_the_source) {
+  manual_clock clock;
   auto how = usual();
   how.notices = "https://hondana.example";
   auto drive = serve(std::move(how));
@@ -97,10 +105,16 @@ TEST_F(gdrive_notices, are_asked_for_only_once_somebody_listens_and_are_ended_wi
     paper->alter([&count](auto& all) { count = all.polls; });
     return count;
   };
-  EXPECT_TRUE(becomes([&] { return polls() > 2; }));
+  EXPECT_TRUE(becomes([&] {
+    clock.advance(std::chrono::milliseconds(20));
+    return polls() > 2;
+  }));
   EXPECT_EQ(paper->count_of("watch"), 0u) << "as with a check, or over stdio";
   drive->server_listens();
-  EXPECT_TRUE(becomes([&] { return drive->health().detail.find("1 channels") != std::string::npos; }));
+  EXPECT_TRUE(becomes([&] {
+    clock.advance(std::chrono::milliseconds(20));
+    return drive->health().detail.find("1 channels") != std::string::npos;
+  }));
   drive.reset();
   paper->alter([](auto& all) {
     ASSERT_EQ(all.stopped.size(), 1u);

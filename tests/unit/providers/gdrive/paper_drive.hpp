@@ -24,8 +24,10 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
 #include <hondana/provider.hpp>
 
+#include "deadline.hpp"
 #include "providers/gdrive/provider.hpp"
 #include "unit/providers/gdrive/attentive.hpp"
 
@@ -110,7 +112,7 @@ class paper_drive final : public remote {
       return paper_folder(root, "My Drive", {});
     }
     asked_until = how.until;
-    asked_at = std::chrono::steady_clock::now();
+    asked_at = monotonic_clock::now();
     if (auto no = refused("file")) return tl::unexpected(*no);
     keys = how.keys;
     const auto found = held.find(id);
@@ -368,7 +370,7 @@ struct served_drive : testing::Test {
     how.shortest = std::chrono::milliseconds(5);
     how.longest = std::chrono::milliseconds(20);
     how.lately = std::chrono::milliseconds(0);
-    how.first_wait = std::chrono::minutes(2);  // a busy machine takes its time to list thousands of files
+    how.first_wait = hondana_test::event_deadline;
     how.log = [this](std::string_view line) {
       const std::lock_guard lock(log_mutex_);
       lines_.emplace_back(line);
@@ -415,18 +417,13 @@ struct served_drive : testing::Test {
     for (const auto* what : {"root", "drives", "files", "changes", "file", "content", "export", "start"})
       paper->refuse(what, why);
   }
-  /// Looks until it is so, with each change that is told or poll that ends.
-  [[nodiscard]] static bool becomes(const std::function<bool()>& is_so) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    for (; std::chrono::steady_clock::now() < deadline; std::this_thread::yield())
-      if (is_so()) return true;
-    return false;
-  }
+  /// Looks every few milliseconds until it is so.
+  [[nodiscard]] static bool becomes(const std::function<bool()>& is_so) { return hondana_test::eventually(is_so); }
   [[nodiscard]] static result<reading> read(gdrive_provider& of, const std::string& uri, std::uint64_t most = 64u << 20) {
     read_request request;
     request.uri = request.asked_uri = uri;
     request.max_bytes = most;
-    request.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    request.deadline = monotonic_clock::now() + hondana_test::event_deadline;
     return of.read(request);
   }
   [[nodiscard]] static std::string bytes_of(const content& of) {

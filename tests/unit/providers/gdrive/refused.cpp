@@ -98,7 +98,7 @@ TEST_F(gdrive_refused_reads, a_refused_download_is_listed_as_such_before_the_nex
   read_request asked;
   asked.uri = asked.asked_uri = "gdrive://my-drive/Plan";
   asked.max_bytes = 1u << 20;
-  asked.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  asked.deadline = monotonic_clock::now() + hondana_test::event_deadline;
   asked.who = model::index_caller();
   EXPECT_FALSE(drive->read(asked)) << "the index goes by the last poll";
   EXPECT_TRUE(becomes([&] { return version_listed(*drive) == "abc-barred"; }))

@@ -104,8 +104,8 @@ TEST_F(gdrive_unfinished, what_a_read_finds_in_a_folder_that_is_not_known_yet_wa
   follower follows(std::move(how));
   follows.start();
   call by;
-  by.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  ASSERT_TRUE(follows.ready(by, std::chrono::seconds(20)));
+  by.deadline = monotonic_clock::now() + hondana_test::event_deadline;
+  ASSERT_TRUE(follows.ready(by, hondana_test::event_deadline));
   EXPECT_NE(follows.latest()->at("gdrive://shared-with-me/HR/salary"), nullptr);
   create();
   follows.noted(salary());

@@ -7,7 +7,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -16,6 +15,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "disk/handle.hpp"
 #include "unit/providers/git/served_repository.hpp"
 
@@ -141,10 +141,10 @@ TEST(git_ignored, a_reading_holds_while_nothing_changes) {
   const served_repository shelf(made);
   auto file = shelf.read("git://shelf/blob/" + id + "/docs/draft");
   // Not before its ignore files are old enough for their time stamps to tell changes.
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!(file.valid && file.valid->holds()) && std::chrono::steady_clock::now() < until)
+  ASSERT_TRUE(hondana_test::eventually([&] {
     file = shelf.read("git://shelf/blob/" + id + "/docs/draft");
-  ASSERT_TRUE(file.valid);
+    return file.valid && file.valid->holds();
+  }));
   EXPECT_TRUE(file.valid->holds());
   made.write("docs/page", "something else\n");
   EXPECT_TRUE(file.valid->holds());

@@ -66,7 +66,7 @@ std::chrono::milliseconds cpu_time() {
   return std::chrono::milliseconds(now.tv_sec * 1000 + now.tv_nsec / 1'000'000);
 }
 
-TEST(git_large_files, lines_of_one_hash_are_compared_as_fast_as_others) {
+TEST(git_large_files_timing, lines_of_one_hash_are_compared_as_fast_as_others) {
   const auto text = lines_of_one_hash(16);
   const auto before = text + "one\n", after = text + "two\n";
   const std::function<bool()> never;
@@ -113,7 +113,7 @@ TEST(git_large_files, of_too_many_lines_have_their_patches_left_out_with_the_lim
   EXPECT_THAT(shelf.text("git://shelf/commit/HEAD~1"), HasSubstr("- `many`: added, +100001 -0; its patch is left out here\n"));
 }
 
-TEST(git_large_files, as_many_lines_as_are_compared_take_no_longer_than_can_be_waited_for) {
+TEST(git_large_files_timing, as_many_lines_as_are_compared_take_no_longer_than_can_be_waited_for) {
   made_repository made;
   made.write("many", lines_at_random(most_compared_lines / 2, 1));
   made.commit("first");

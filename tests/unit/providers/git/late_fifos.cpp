@@ -14,6 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "providers/git/reference_marks.hpp"
 #include "unit/providers/git/served_repository.hpp"
 
@@ -27,7 +28,7 @@ using testing::HasSubstr;
 void without_waiting(const std::string& fifo, const std::string& what, const std::function<void()>& does) {
   using namespace std::chrono_literals;
   auto done = std::async(std::launch::async, does);
-  if (done.wait_for(20s) == std::future_status::ready) return;
+  if (done.wait_for(hondana_test::event_deadline) == std::future_status::ready) return;
   ADD_FAILURE() << what << " waits for " << fifo;
   while (done.wait_for(10ms) != std::future_status::ready) ::close(::open(fifo.c_str(), O_WRONLY | O_NONBLOCK));
 }

@@ -33,7 +33,7 @@ double milliseconds_for(git_repository* in, const log_request& request) {
   return quickest;
 }
 
-TEST(git_long_log, of_20000_commits_pages_in_less_than_20_ms_at_any_place) {
+TEST(git_long_log_timing, of_20000_commits_pages_in_less_than_20_ms_at_any_place) {
   const made_repository made;
   history_shape shape{61, 20'000};
   shape.has_files = false;

@@ -140,7 +140,7 @@ constexpr int tags_in_a_list = 10'000;  // every comparison of names by libgit2 
 constexpr int tags_in_a_list = 100'000;
 #endif
 
-TEST(git_references, of_a_long_list_cost_little_a_page) {
+TEST(git_references_timing, of_a_long_list_cost_little_a_page) {
   const auto name_of = [](int which) { return "v" + std::to_string(100'000 + which); };
   constexpr int middle = tags_in_a_list / 2;
   made_repository made;

@@ -1,26 +1,23 @@
 /// Asks a provider as the catalog does.
 #include "unit/providers/git/served_repository.hpp"
 
-#include <chrono>
-#include <thread>
-
 #include <gtest/gtest.h>
 
 #include <hondana/uri.hpp>
 
+#include "deadline.hpp"
 #include "providers/git/surveyed.hpp"
 
 namespace hondana::git {
 
 void let_settle(const made_repository& made) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  for (;;) {
-    const auto found = survey(made.path(), {made.path()});
-    ASSERT_TRUE(found) << found.error().public_text;
-    if (!found->stamp.empty()) return;
-    ASSERT_LT(std::chrono::steady_clock::now(), until) << made.path() << " changes all the time";
-    std::this_thread::yield();
-  }
+  auto found = survey(made.path(), {made.path()});
+  ASSERT_TRUE(hondana_test::eventually([&] {
+    found = survey(made.path(), {made.path()});
+    return !found || !found->stamp.empty();
+  })) << made.path()
+      << " changes all the time";
+  ASSERT_TRUE(found) << found.error().public_text;
 }
 
 served_repository::served_repository(const made_repository& of, bool redact)

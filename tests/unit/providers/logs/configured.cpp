@@ -154,7 +154,7 @@ class told_lines {
   /// All of them, once there are so many; fewer when that does not come.
   [[nodiscard]] std::vector<std::string> once_there_are(std::size_t count) {
     std::unique_lock lock(mutex_);
-    (void)changed_.wait_for(lock, std::chrono::seconds(20), [&] { return all_.size() >= count; });
+    (void)changed_.wait_for(lock, hondana_test::event_deadline, [&] { return all_.size() >= count; });
     return all_;
   }
 

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
 #include "json/utf8.hpp"
 #include "providers/logs/journal_library.hpp"
 #include "unit/providers/logs/made_journal.hpp"
@@ -279,6 +281,7 @@ TEST(journal, a_private_key_that_a_process_logs_line_by_line_is_masked_wherever_
 }
 
 TEST(journal, pages_for_people_have_time_source_and_level_before_each_message) {
+  const manual_clock clock;  // reading for a completion ends after 300 ms
   const made_journal made(
       lines{{noon, {{"MESSAGE", "upstream is down"}, {"PRIORITY", "3"}, {"_SYSTEMD_UNIT", "nginx.service"}}}});
   const served_log app(opened_journal(made), [](provider_options& with) { with.is_journal = true; });

@@ -22,6 +22,7 @@
 #include <hondana/provider.hpp>
 #include <hondana/value.hpp>
 
+#include "deadline.hpp"
 #include "providers/logs/log_provider.hpp"
 #include "providers/logs/moment.hpp"
 #include "records/file_log.hpp"
@@ -87,6 +88,7 @@ class kept_log final : public records::log {
   std::string trouble_now;
   std::vector<std::string> remarks;
   std::string ended_early;
+  std::function<void()> before_walk;
 
   result<records::page> read(const records::query& what, const records::budget&, const call&) override {
     const auto wanted = records::matcher::compile(what);
@@ -105,6 +107,7 @@ class kept_log final : public records::log {
                                  const records::budget& most, const call&,
                                  const std::function<bool(const records::record&)>& each) override {
     ++walks;
+    if (before_walk) before_walk();
     std::vector<records::record> all;
     {
       const std::lock_guard lock(mutex_);
@@ -144,10 +147,9 @@ class heard final : public change_listener {
   void list_changed() override { note("list"); }
   void content_changed(std::string_view uri, std::string_view) override { note(std::string(uri)); }
 
-  [[nodiscard]] bool await(const std::string& what, std::size_t times = 1,
-                           std::chrono::milliseconds patience = std::chrono::seconds(10)) {
+  [[nodiscard]] bool await(const std::string& what, std::size_t times = 1) {
     std::unique_lock lock(mutex_);
-    return news_.wait_for(lock, patience, [&] { return count(what) >= times; });
+    return news_.wait_for(lock, hondana_test::event_deadline, [&] { return count(what) >= times; });
   }
   [[nodiscard]] std::size_t times(const std::string& what) {
     const std::lock_guard lock(mutex_);
@@ -168,7 +170,7 @@ class heard final : public change_listener {
   std::vector<std::string> all_;
 };
 
-/// A provider called "app" whose clock stands at `noon`.
+/// A provider called "app" whose clock stands at `noon`, and whose answers may take minutes.
 class served_log {
  public:
   explicit served_log(std::shared_ptr<records::log> of, const std::function<void(provider_options&)>& change = {}) {
@@ -176,6 +178,7 @@ class served_log {
     options.name = "app";
     options.of = std::move(of);
     options.now = [] { return noon; };
+    options.time = hondana_test::event_deadline;
     if (change) change(options);
     provider_ = std::make_shared<log_provider>(std::move(options));
   }

@@ -61,7 +61,7 @@ TEST(message_template, looks_at_the_first_line_and_stays_well_formed_and_short) 
   EXPECT_GT(got.size(), longest_template - 4);
 }
 
-TEST(message_template, takes_linear_time_for_quotes_without_end) {
+TEST(message_template_timing, quotes_without_end_take_linear_time) {
   // Each opening quote must not look for its end again.
   std::string text;
   for (int i = 0; i < 1'000'000; ++i) text += i % 3 == 0 ? "\"" : i % 3 == 1 ? " '" : "`";

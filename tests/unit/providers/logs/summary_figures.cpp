@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
 #include "providers/logs/summary.hpp"
 #include "providers/logs/summary_text.hpp"
 #include "unit/providers/logs/made_source.hpp"
@@ -248,6 +250,7 @@ TEST(log_summary, markdown_and_json_say_the_same) {
 }
 
 TEST(log_summary, is_served_as_markdown_and_json_and_gives_its_priority_to_the_list) {
+  const manual_clock clock;  // a summary is fresh for 5 s
   const auto of = std::make_shared<kept_log>();
   add_steadily(*of, 1440, minute);
   of->add(noon - 10 * minute, "table 7 is corrupt", records::severity::error);

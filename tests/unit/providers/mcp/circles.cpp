@@ -45,8 +45,8 @@ struct node {
     mount_options options;
     options.name = name;
     options.target = http_target{.url = "http://127.0.0.1:" + std::to_string(port) + "/mcp"};
-    options.list_wait = std::chrono::seconds(2);
-    options.timeout = std::chrono::seconds(5);
+    options.timeout = patience;
+    options.list_wait = std::chrono::seconds(2);  // lists of the two may wait for each other
     options.log = [this](std::string_view line) { log.add(line); };
     mounted = mount(options);
     EXPECT_TRUE(here.add(mounted));

@@ -15,13 +15,16 @@
 #include <vector>
 
 #include <hondana/client.hpp>
+#include <hondana/clock.hpp>
 #include <hondana/mcp.hpp>
 #include <hondana/memory.hpp>
 #include <hondana/server.hpp>
 
+#include "deadline.hpp"
+
 namespace hondana::test {
 
-inline constexpr std::chrono::seconds patience{20};
+inline constexpr std::chrono::seconds patience = hondana_test::event_deadline;
 
 /// Collects lines or URIs for a test to wait for. Threads: any.
 class hearing {
@@ -86,7 +89,7 @@ inline mount_options mounted_from(server& other, hearing& log) {
   mount_options made;
   made.name = "team";
   made.target = memory_target{&other};
-  made.timeout = std::chrono::seconds(20);
+  made.timeout = made.list_wait = patience;
   made.log = [&log](std::string_view line) { log.add(line); };
   return made;
 }
@@ -100,7 +103,7 @@ inline std::shared_ptr<provider> mount(mount_options options) {
 /// A call with time enough.
 template <class Request>
 Request asking(Request made = {}) {
-  made.deadline = std::chrono::steady_clock::now() + patience;
+  made.deadline = monotonic_clock::now() + patience;
   return made;
 }
 
@@ -139,7 +142,9 @@ inline std::string bytes_of(const content& one) {
 }
 
 inline client connected(server& to) {
-  auto made = client::connect(memory_target{&to});
+  client_options with;
+  with.call_time = patience;
+  auto made = client::connect(memory_target{&to}, with);
   EXPECT_TRUE(made) << (made ? "" : made.error().public_text);
   return std::move(*made);
 }

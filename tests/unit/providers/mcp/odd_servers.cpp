@@ -27,7 +27,7 @@ done)sh";
   made.name = "team";
   made.revision = "2025-11-25";
   made.target = child_target{.command = {"/bin/sh", "-c", script}};
-  made.timeout = std::chrono::seconds(20);
+  made.timeout = made.list_wait = patience;
   made.log = [&log](std::string_view line) { log.add(line); };
   return made;
 }
@@ -48,8 +48,7 @@ TEST(mounted_odd_servers, that_name_what_lies_below_a_subscribed_resource_change
     for (auto at = all.find("/a \n"); at != std::string::npos; at = all.find("/a \n", at + 1)) ++found;
     return found;
   };
-  const auto until = std::chrono::steady_clock::now() + patience;
-  while (count() < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  EXPECT_TRUE(hondana_test::eventually([&] { return count() >= 2; }));
   EXPECT_EQ(count(), 2u) << news.text();
   mounted->watch(nullptr);
 }

@@ -55,6 +55,7 @@ const std::string parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7
 client connected_in(server& to, const std::string& revision) {
   client_options options;
   options.revision = revision;
+  options.call_time = patience;
   auto made = client::connect(memory_target{&to}, options);
   EXPECT_TRUE(made) << (made ? "" : made.error().public_text);
   return std::move(*made);

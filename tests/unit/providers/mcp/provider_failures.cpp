@@ -1,7 +1,10 @@
 /// Mounted servers that are away, come back, or answer too late.
 #include <gmock/gmock.h>
 
+#include <future>
+
 #include "unit/providers/mcp/mounting.hpp"
+#include "unit/started/program.hpp"
 
 namespace hondana::test {
 namespace {
@@ -20,17 +23,14 @@ mount_options mounted_over_http(std::uint16_t port, hearing& log) {
   mount_options made;
   made.name = "team";
   made.target = http_target{.url = "http://127.0.0.1:" + std::to_string(port) + "/mcp"};
-  made.timeout = std::chrono::seconds(20);
+  made.timeout = made.list_wait = patience;
   made.log = [&log](std::string_view line) { log.add(line); };
   return made;
 }
 
 TEST(mounted_failures, of_a_server_that_is_not_there_say_which_one_and_what_to_do) {
   memo_server other;
-  auto service = listening(other.here);
-  ASSERT_TRUE(service);
-  const auto port = service->port();
-  service.reset();
+  const auto port = started::free_port();
   hearing log;
   const auto mounted = mount(mounted_over_http(port, log));
   EXPECT_TRUE(mounted->health().ok) << "nothing was asked of it yet";
@@ -47,6 +47,7 @@ TEST(mounted_failures, of_a_server_that_is_not_there_say_which_one_and_what_to_d
 }
 
 TEST(mounted_failures, of_a_server_that_has_had_too_much_of_us_leave_it_alone_for_as_long_as_it_says) {
+  const manual_clock clock;
   server_options options;
   options.limits.per_address = {{0.02, 30}, {}, {}};
   options.limits.count_loopback = true;
@@ -54,8 +55,7 @@ TEST(mounted_failures, of_a_server_that_has_had_too_much_of_us_leave_it_alone_fo
   auto service = listening(other.here);
   ASSERT_TRUE(service);
   hearing log;
-  auto with = mounted_over_http(service->port(), log);
-  with.timeout = std::chrono::seconds(5);
+  const auto with = mounted_over_http(service->port(), log);
   const auto mounted = mount(with);
   result<reading> got = mounted->read(reading_of("mcp://team/memo:///a"));
   for (int i = 0; i < 40 && got; ++i) got = mounted->read(reading_of("mcp://team/memo:///a"));
@@ -102,17 +102,14 @@ TEST(mounted_failures, of_a_source_there_that_has_too_much_to_do_say_when_and_ta
 
 TEST(mounted_failures, end_when_the_server_comes) {
   memo_server other;
-  auto service = listening(other.here);
-  ASSERT_TRUE(service);
-  const auto port = service->port();
-  service.reset();
+  const auto port = started::free_port();
   hearing log;
   hearing news;
   const auto mounted = mount(mounted_over_http(port, log));
   mounted->watch(std::make_shared<note_taker>(news));
   EXPECT_THAT(uris_of(*mounted), IsEmpty());
   EXPECT_FALSE(mounted->health().ok);
-  service = listening(other.here, port);
+  const auto service = listening(other.here, port);
   ASSERT_TRUE(service);
   ASSERT_TRUE(news.hears("list")) << log.text();
   EXPECT_EQ(uris_of(*mounted).size(), 3u);
@@ -125,13 +122,12 @@ TEST(mounted_failures, end_when_the_server_comes) {
 TEST(mounted_failures, of_a_server_that_restarts_pass_with_its_changes) {
   hearing log;
   hearing news;
-  std::uint16_t port = 0;
+  const auto port = started::free_port();
   std::shared_ptr<provider> mounted;
   {
     memo_server other;
-    auto service = listening(other.here);
+    const auto service = listening(other.here, port);
     ASSERT_TRUE(service);
-    port = service->port();
     mounted = mount(mounted_over_http(port, log));
     mounted->watch(std::make_shared<note_taker>(news));
     EXPECT_EQ(uris_of(*mounted).size(), 3u);
@@ -164,13 +160,12 @@ TEST(mounted_failures, of_a_server_that_restarts_pass_with_its_changes) {
 TEST(mounted_failures, of_a_server_that_comes_back_and_tells_less_leave_no_list_as_it_was) {
   hearing log;
   hearing news;
-  std::uint16_t port = 0;
+  const auto port = started::free_port();
   std::shared_ptr<provider> mounted;
   {
     memo_server other;
-    auto service = listening(other.here);
+    const auto service = listening(other.here, port);
     ASSERT_TRUE(service);
-    port = service->port();
     auto options = mounted_over_http(port, log);
     options.refresh = std::chrono::milliseconds(0);
     mounted = mount(options);
@@ -243,19 +238,26 @@ TEST(mounted_failures, of_one_read_leave_the_others_alone) {
 }
 
 TEST(mounted_failures, of_slow_reads_are_told_in_time) {
+  manual_clock clock;
+  hearing reads;
   memo_server other;
-  ASSERT_TRUE(other.memos->add({.uri = "memo:///slow", .name = "slow"}, [](const read_request& request) -> result<reading> {
+  const auto is_slow = [&reads](const read_request& request) -> result<reading> {
+    reads.add("slow");
     std::mutex mutex;
     std::condition_variable_any never;
     std::unique_lock lock(mutex);
-    (void)never.wait_until(lock, request.stop, request.deadline, [] { return false; });
+    (void)monotonic_clock::wait_until(never, lock, request.stop, request.deadline, [] { return false; });
     return fail(errc::timed_out, "too late");
-  }));
+  };
+  ASSERT_TRUE(other.memos->add({.uri = "memo:///slow", .name = "slow"}, is_slow));
   hearing log;
   auto options = mounted_from(other.here, log);
   options.timeout = std::chrono::milliseconds(200);
   const auto mounted = mount(options);
-  const auto got = mounted->read(reading_of("mcp://team/memo:///slow"));
+  auto asked = std::async(std::launch::async, [&] { return mounted->read(reading_of("mcp://team/memo:///slow")); });
+  EXPECT_TRUE(reads.hears("slow")) << log.text();
+  clock.advance(std::chrono::milliseconds(200));
+  const auto got = asked.get();
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::timed_out) << got.error().public_text;
   EXPECT_THAT(got.error().public_text, HasSubstr("\"team\""));

@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
 #include "providers/metrics/embedded_backend.hpp"
 #include "providers/metrics/metrics_provider.hpp"
 #include "providers/metrics/moment.hpp"
@@ -88,18 +90,10 @@ struct still_source {
   std::shared_ptr<embedded_backend> of{};
 };
 
-call within(std::chrono::milliseconds time) {
+call call_with_time() {
   call out;
-  out.deadline = std::chrono::steady_clock::now() + time;
+  out.deadline = monotonic_clock::now() + hondana_test::event_deadline;
   return out;
-}
-
-/// Asks until it is answered, each time waiting for what the source says, and not for a time.
-bool answers_within(backend& of, std::chrono::seconds most) {
-  const auto until = std::chrono::steady_clock::now() + most;
-  while (std::chrono::steady_clock::now() < until)
-    if (of.metrics({}, {}, 10, within(std::chrono::seconds(1)))) return true;
-  return false;
 }
 
 }  // namespace
@@ -138,13 +132,13 @@ TEST(metrics_embedded, that_has_just_been_begun_answers_after_its_first_scrapes)
   figures_target machine;
   embedded_backend source({.store = {}, .targets = {machine.target("one"), machine.target("two")}});
   const auto begun = std::chrono::steady_clock::now();
-  const auto found = source.find("load", within(std::chrono::seconds(60)));
+  const auto found = source.find("load", call_with_time());
   ASSERT_TRUE(found) << found.error().public_text;
   // Not for ever, since a target may hang.
   if (!found->has_value()) {
     EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(1500));
   }
-  const auto again = source.find("load", within(std::chrono::seconds(60)));
+  const auto again = source.find("load", call_with_time());
   ASSERT_TRUE(again);
   if (found->has_value()) {
     EXPECT_TRUE(again->has_value());
@@ -173,7 +167,7 @@ TEST(metrics_embedded, refuses_a_second_source_with_the_same_store_and_the_first
   const still_source first(path);
   ASSERT_TRUE(first.of->scrape_once());
   const still_source another(path);
-  const auto refused = another.of->metrics({}, {}, 10, within(std::chrono::seconds(20)));
+  const auto refused = another.of->metrics({}, {}, 10, call_with_time());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::source_unavailable);
   EXPECT_EQ(refused.error().public_text.find(path), std::string::npos) << refused.error().public_text;
@@ -182,15 +176,22 @@ TEST(metrics_embedded, refuses_a_second_source_with_the_same_store_and_the_first
 }
 
 TEST(metrics_embedded, is_back_when_the_store_can_be_had_again) {
+  manual_clock clock;
   const store_folder folder;
   const auto path = folder.path() + "/m.db";
   auto first = std::make_unique<still_source>(path);
   ASSERT_TRUE(first->of->scrape_once());
   const still_source another(path);
   another.of->start();
-  ASSERT_FALSE(another.of->metrics({}, {}, 10, within(std::chrono::seconds(20))));
+  const auto is_well = [&] {
+    clock.advance(std::chrono::seconds(3));
+    return another.of->health().ok;
+  };
+  EXPECT_TRUE(hondana_test::eventually([&] { return !is_well(); }));
+  EXPECT_FALSE(another.of->metrics({}, {}, 10, {}));
   first.reset();
-  EXPECT_TRUE(answers_within(*another.of, std::chrono::seconds(20)));
+  EXPECT_TRUE(hondana_test::eventually(is_well));
+  EXPECT_TRUE(another.of->metrics({}, {}, 10, {}));
   EXPECT_TRUE(another.of->health().ok);
 }
 
@@ -204,7 +205,7 @@ TEST(metrics_embedded, that_is_ended_says_so_and_can_begin_again) {
   const auto ended = source.of->metrics({}, {}, 10, {});
   EXPECT_EQ(ended ? "The source is being shut down." : ended.error().public_text, "The source is being shut down.");
   source.of->start();
-  EXPECT_TRUE(source.of->metrics({}, {}, 10, within(std::chrono::seconds(20))));
+  EXPECT_TRUE(source.of->metrics({}, {}, 10, call_with_time()));
 }
 
 TEST(metrics_embedded, tells_of_each_scrape_and_of_when_the_newest_was) {

@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
 #include "providers/metrics/summary.hpp"
 #include "providers/metrics/unusual.hpp"
 #include "unit/providers/metrics/made_backend.hpp"
@@ -33,7 +35,7 @@ void put(made_backend& of, const std::string& name, const std::vector<series::la
   for (const auto& one : five_minutes(all)) of.add(name, labels, one.at, one.value);
 }
 
-summary looked_at(made_backend& of, summary_options how = {.source = "app"}) {
+summary looked_at(made_backend& of, summary_options how = {.source = "app", .time = hondana_test::event_deadline}) {
   surveyor by(std::move(how), of);
   auto got = by.look(noon, {});
   if (!got) ADD_FAILURE() << got.error().public_text;
@@ -51,7 +53,8 @@ using kinds_found = std::vector<std::string>;
 /// The second metric takes more time than a round has.
 class slow_backend final : public backend {
  public:
-  explicit slow_backend(std::shared_ptr<made_backend> of) : of_(std::move(of)) {}
+  /// `time`: what passes while the slow metric is asked for.
+  explicit slow_backend(std::shared_ptr<made_backend> of, manual_clock* time = nullptr) : of_(std::move(of)), time_(time) {}
   std::string slow{}, broken{};
   std::vector<std::string> asked{};
 
@@ -59,10 +62,7 @@ class slow_backend final : public backend {
     asked.push_back(what.which.name);
     if (what.which.name == slow) {
       // Until it is given up.
-      std::mutex mutex;
-      std::condition_variable_any never;
-      std::unique_lock lock(mutex);
-      never.wait_until(lock, by.deadline, [] { return false; });
+      if (time_ != nullptr) time_->advance(by.deadline - monotonic_clock::now());
       return fail(errc::timed_out, "slow");
     }
     if (what.which.name == broken) return fail(errc::source_unavailable, "gone");
@@ -93,6 +93,7 @@ class slow_backend final : public backend {
 
  private:
   std::shared_ptr<made_backend> of_;
+  manual_clock* time_;
 };
 
 }  // namespace
@@ -297,7 +298,7 @@ TEST(metrics_findings, lines_of_others_make_no_lines_of_ours) {
 TEST(metrics_findings, rounds_go_on_where_the_last_one_ended_and_keep_what_it_found) {
   made_backend of;
   for (const auto* const name : {"a", "b", "c", "d"}) put(of, name, {}, then(std::vector<double>(60, 100), {500, 500, 500}));
-  surveyor by({.source = "app", .most_metrics = 3}, of);
+  surveyor by({.source = "app", .time = hondana_test::event_deadline, .most_metrics = 3}, of);
   const auto first = by.look(noon, {});
   ASSERT_TRUE(first);
   EXPECT_EQ(first->looked_at, 3U);
@@ -340,7 +341,7 @@ TEST(metrics_findings, a_source_that_ceases_to_answer_leaves_what_was_found_befo
   const auto of = std::make_shared<made_backend>();
   for (const auto* const name : {"a", "b"}) put(*of, name, {}, then(std::vector<double>(60, 100), {500, 500, 500}));
   slow_backend from(of);
-  surveyor by({.source = "app"}, from);
+  surveyor by({.source = "app", .time = hondana_test::event_deadline}, from);
   EXPECT_EQ(by.look(noon, {})->unusual.size(), 2U);
   from.broken = "a";
   const auto next = by.look(noon, {});
@@ -350,9 +351,10 @@ TEST(metrics_findings, a_source_that_ceases_to_answer_leaves_what_was_found_befo
 }
 
 TEST(metrics_findings, a_metric_that_takes_all_the_time_keeps_none_of_the_others_from_the_next_rounds) {
+  manual_clock clock;
   const auto of = std::make_shared<made_backend>();
   for (const auto* const name : {"a", "b", "c"}) put(*of, name, {}, then(std::vector<double>(60, 100), {500, 500, 500}));
-  slow_backend from(of);
+  slow_backend from(of, &clock);
   from.slow = "b";
   surveyor by({.source = "app", .time = std::chrono::milliseconds(100)}, from);
   std::size_t looked = 0;

@@ -21,6 +21,7 @@
 #include <hondana/provider.hpp>
 #include <hondana/value.hpp>
 
+#include "deadline.hpp"
 #include "providers/metrics/backend.hpp"
 #include "providers/metrics/metrics_provider.hpp"
 #include "providers/metrics/moment.hpp"
@@ -68,7 +69,7 @@ class made_backend final : public backend {
   /// Waits until alerts have been asked for so often.
   [[nodiscard]] bool await_alerts(int times) {
     std::unique_lock lock(asking_);
-    return was_asked_.wait_for(lock, std::chrono::seconds(10), [&] { return asked_for_alerts >= times; });
+    return was_asked_.wait_for(lock, hondana_test::event_deadline, [&] { return asked_for_alerts >= times; });
   }
 
   std::atomic<bool> is_down{false}, is_started{false};
@@ -218,7 +219,7 @@ class heard_metrics final : public change_listener {
   void content_changed(std::string_view uri, std::string_view) override { note(std::string(uri)); }
   [[nodiscard]] bool await(const std::string& what, std::size_t times = 1) {
     std::unique_lock lock(mutex_);
-    return news_.wait_for(lock, std::chrono::seconds(10), [&] { return count(what) >= times; });
+    return news_.wait_for(lock, hondana_test::event_deadline, [&] { return count(what) >= times; });
   }
   /// Everything so far, in order.
   [[nodiscard]] std::vector<std::string> all() {
@@ -253,6 +254,7 @@ class served_metrics {
     options.from = std::move(of);
     options.has_query = options.has_alerts = true;
     options.keeps_names = std::chrono::milliseconds(0);
+    options.most.time = hondana_test::event_deadline;
     options.now = [this] { return clock.load(); };
     if (change) change(options);
     provider_ = std::make_shared<metrics_provider>(std::move(options));

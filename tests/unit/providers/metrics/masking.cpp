@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
 #include "providers/metrics/promql_labels.hpp"
 #include "providers/metrics/secret_labels.hpp"
 #include "unit/providers/metrics/made_backend.hpp"
@@ -154,6 +156,7 @@ TEST(metrics_masking, finds_every_label_that_a_selector_matches_whatever_the_val
 }
 
 TEST(metrics_masking, looks_at_the_values_of_a_label_once_a_minute) {
+  manual_clock clock;
   const auto of = leaky();
   secret_labels all(of);
   EXPECT_TRUE(*all.has_secrets("pool", "dsn", {}));
@@ -161,6 +164,8 @@ TEST(metrics_masking, looks_at_the_values_of_a_label_once_a_minute) {
   of->add("pool", {{"kind", url_with_one}}, noon, 1);
   EXPECT_FALSE(*all.has_secrets("pool", "kind", {}));
   EXPECT_TRUE(*secret_labels(of).has_secrets("pool", "kind", {}));
+  clock.advance(std::chrono::minutes(1));
+  EXPECT_TRUE(*all.has_secrets("pool", "kind", {}));
 }
 
 }  // namespace hondana::metrics

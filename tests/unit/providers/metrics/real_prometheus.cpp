@@ -52,7 +52,7 @@ pid_t spawned(std::vector<std::string>& words, int in, int out, int err) {
 void put(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 std::vector<std::string> question(const wanted_prometheus& of, const std::string& url, const real_prometheus::form& query) {
-  std::vector<std::string> words{curl_program, "--silent", "--show-error", "--noproxy", "*", "--max-time", "30", "--get", url};
+  std::vector<std::string> words{curl_program, "--silent", "--show-error", "--noproxy", "*", "--max-time", "180", "--get", url};
   if (!of.certificate.empty()) words.insert(words.end(), {"--cacert", of.certificate});
   if (!of.user_password.empty()) words.insert(words.end(), {"--user", of.user_password});
   for (const auto& [name, value] : query) words.insert(words.end(), {"--data-urlencode", name + '=' + value});
@@ -168,9 +168,11 @@ void real_prometheus::start_exporter() {
   if (!exporter_->says("Listening on")) throw std::runtime_error("the node exporter does not listen: " + exporter_->said());
 }
 
-void real_prometheus::restart_exporter() {
+std::int64_t real_prometheus::restart_exporter() {
   exporter_.reset();
   start_exporter();
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
 real_prometheus::~real_prometheus() {
@@ -200,7 +202,11 @@ bool real_prometheus::something_is_written(std::chrono::steady_clock::time_point
   return true;
 }
 
-std::int64_t real_prometheus::scraped(std::size_t times) const {
+std::int64_t real_prometheus::scraped(std::size_t times, std::int64_t since) const {
+  const auto instant_of = [](const boost::json::value& sample) {
+    return std::llround(sample.at(0).to_number<double>() * 1000);
+  };
+  constexpr std::int64_t longest_between = 1500;
   const std::size_t targets = wanted_.scrapes_itself ? 2 : 1;
   std::int64_t youngest = 0;
   const bool is_done = becomes([&] {
@@ -209,8 +215,13 @@ std::int64_t real_prometheus::scraped(std::size_t times) const {
     youngest = INT64_MAX;
     for (const auto& one : ups) {
       const auto& samples = one.at("values").as_array();
-      if (samples.size() < times) return false;
-      youngest = std::min<std::int64_t>(youngest, std::llround(samples.back().at(0).to_number<double>() * 1000));
+      if (samples.size() < times || instant_of(samples[samples.size() - times]) <= since) return false;
+      for (auto at = samples.size() - times; at < samples.size(); ++at) {
+        const bool is_first = at == samples.size() - times;
+        if (samples[at].at(1).as_string() != "1") return false;
+        if (!is_first && instant_of(samples[at]) - instant_of(samples[at - 1]) > longest_between) return false;
+      }
+      youngest = std::min<std::int64_t>(youngest, instant_of(samples.back()));
     }
     return true;
   });

@@ -16,10 +16,12 @@
 
 #include <sys/types.h>
 
+#include "deadline.hpp"
+
 namespace hondana_test {
 
 /// How long anything of this may take before the test fails.
-inline constexpr std::chrono::seconds program_patience{60};
+inline constexpr std::chrono::seconds program_patience = event_deadline;
 
 /// A program and what it says on stderr. Destruction ends it, by its process id.
 class started_program {
@@ -72,11 +74,13 @@ class real_prometheus {
   using form = std::vector<std::pair<std::string, std::string>>;
   /// The `data` of an answer of `/api/v1` + path, as the curl program and Boost.JSON have it: by nothing that is ours.
   [[nodiscard]] boost::json::value ask(const std::string& path, const form& query = {}) const;
-  /// Waits until every target has had this many scrapes, which are written down. Returns the instant of the youngest sample
-  /// that every target has: what is not younger than it changes no more. In milliseconds.
-  [[nodiscard]] std::int64_t scraped(std::size_t times) const;
-  /// Ends the node exporter and starts it again at its place: the counters of its process begin anew.
-  void restart_exporter();
+  /// Waits until the last `times` scrapes of every target were good ones, came after `since`, followed each other without a
+  /// gap, and are written down. Returns the instant of the youngest sample that every target has: what is not younger than it
+  /// changes no more. In milliseconds.
+  [[nodiscard]] std::int64_t scraped(std::size_t times, std::int64_t since = 0) const;
+  /// Ends the node exporter and starts it again at its place: the counters of its process begin anew. Returns when it was
+  /// ready again, in milliseconds since 1970.
+  std::int64_t restart_exporter();
   /// Waits for something that comes with a scrape or an evaluation of rules.
   template <class Is>
   [[nodiscard]] bool becomes(const Is& is) const {

@@ -57,9 +57,10 @@ class same_values : public testing::Test {
     }
     if (is_new && restarts) {
       static_cast<void>(real_->scraped(6));
-      real_->restart_exporter();
+      settled_ = real_->scraped(4, real_->restart_exporter());
+    } else {
+      settled_ = real_->scraped(8);
     }
-    settled_ = real_->scraped(restarts ? 9 : 8);
     hondana::metrics::prometheus_options options;
     options.at.url = real_->url();
     ours_ = hondana::metrics::make_prometheus_backend(options).value();

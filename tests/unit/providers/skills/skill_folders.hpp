@@ -3,7 +3,6 @@
 
 #include <sys/stat.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -12,11 +11,11 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "providers/skills/folder_skills.hpp"
 #include "unit/providers/skills/skill_texts.hpp"
 
@@ -42,13 +41,11 @@ struct skill_folders : testing::Test {
   }
   /// Until the file is older than the time in which a change may leave no trace.
   void wait_until_settled(const std::string& below) const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     struct stat facts{};
-    do {
-      if (::stat((root / below).c_str(), &facts) == 0 && !is_racy(disk::stamp_of(facts), disk::wall_clock())) return;
-      std::this_thread::yield();
-    } while (std::chrono::steady_clock::now() < deadline);
-    ADD_FAILURE() << below << " does not settle";
+    EXPECT_TRUE(hondana_test::eventually([&] {
+      return ::stat((root / below).c_str(), &facts) == 0 && !is_racy(disk::stamp_of(facts), disk::wall_clock());
+    })) << below
+        << " does not settle";
   }
   /// Not watched, so that changes are told by questions.
   std::shared_ptr<folder_skills> open(const std::string& prefix = {}, const std::vector<std::string>& below = {""}) {

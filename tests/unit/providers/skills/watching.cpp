@@ -8,22 +8,24 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
+#include "deadline.hpp"
 #include "unit/providers/skills/skill_folders.hpp"
 
 namespace {
 
 using namespace hondana;
 using namespace hondana::skills;
+using hondana_test::event_deadline;
+using hondana_test::eventually;
 using testing::Contains;
 using testing::ElementsAre;
-
-constexpr std::chrono::seconds patience{10};
 
 /// Notes what it is told, and waits for it.
 class ear final : public change_listener {
@@ -33,7 +35,7 @@ class ear final : public change_listener {
   [[nodiscard]] bool hears(const std::string& what) {
     std::unique_lock lock(mutex_);
     const bool heard =
-        changed_.wait_for(lock, patience, [&] { return std::find(told_.begin(), told_.end(), what) != told_.end(); });
+        changed_.wait_for(lock, event_deadline, [&] { return std::find(told_.begin(), told_.end(), what) != told_.end(); });
     told_.clear();
     return heard;
   }
@@ -135,8 +137,7 @@ TEST_F(watched_skills, are_watched_from_the_first_subscription_on) {
   serve();
   from->attach("skill://a/SKILL.md");
   // Until the first look has been made there is nothing to compare with.
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (from->health().detail == "not asked yet" && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  ASSERT_TRUE(eventually([&] { return from->health().detail != "not asked yet"; }));
   write("a/SKILL.md", skill_text("a") + "more");
   EXPECT_TRUE(told->hears("skill://a/SKILL.md"));
 }
@@ -145,6 +146,7 @@ TEST_F(watched_skills, are_watched_when_somebody_hears_of_the_list) {
   for (int round = 0; round < 20; ++round) {
     write("a/SKILL.md", skill_text("a"));
     wait_until_settled("a/SKILL.md");
+    told = std::make_shared<ear>();
     serve();
     from->attach_list();
     write("b" + std::to_string(round) + "/SKILL.md", skill_text("b" + std::to_string(round)));
@@ -186,24 +188,24 @@ TEST_F(watched_skills, that_cannot_be_watched_are_looked_at) {
   ASSERT_TRUE(opened->walk({}, [&](const std::string& path, int descriptor) { watched.cover(0, path, descriptor); }));
   EXPECT_FALSE(watched.is_complete());
   std::unique_lock lock(mutex);
-  EXPECT_TRUE(changed.wait_for(lock, patience, [&] { return looks > 3; }));
+  EXPECT_TRUE(changed.wait_for(lock, event_deadline, [&] { return looks > 3; }));
   EXPECT_THAT(lines, ElementsAre(testing::HasSubstr("are looked for every 1 ms")));
 }
 
 TEST_F(watched_skills, that_could_not_be_looked_at_are_looked_at_again) {
   std::mutex mutex;
   std::condition_variable changed;
-  int looks = 0;
+  std::vector<watch::lookout::trees> looks;
   watch::lookout_options with;
   with.look_after = std::chrono::milliseconds(1);
   watch::lookout watched(
       {root.string()},
-      [&](const call&, const watch::lookout::trees&) {
+      [&](const call&, const watch::lookout::trees& which) {
         const std::lock_guard lock(mutex);
-        ++looks;
+        looks.push_back(which);
         changed.notify_all();
-        if (looks == 2) throw std::runtime_error("out of something");
-        return looks == 4;
+        if (looks.size() == 2) throw std::runtime_error("out of something");
+        return looks.size() == 4;
       },
       with);
   watched.start();
@@ -213,45 +215,45 @@ TEST_F(watched_skills, that_could_not_be_looked_at_are_looked_at_again) {
   EXPECT_TRUE(watched.is_complete());
   std::unique_lock lock(mutex);
   // Nothing happens in the folder: these are made up for by themselves.
-  EXPECT_TRUE(changed.wait_for(lock, patience, [&] { return looks >= 4; }));
-  EXPECT_FALSE(changed.wait_for(lock, std::chrono::milliseconds(50), [&] { return looks > 4; }));
+  ASSERT_TRUE(changed.wait_for(lock, event_deadline, [&] { return looks.size() >= 4; }));
+  EXPECT_THAT(looks[3], testing::IsEmpty());
+  // After one that could be made the next is for what happens, and knows where.
+  write("a", "1");
+  ASSERT_TRUE(changed.wait_for(lock, event_deadline, [&] { return looks.size() > 4; }));
+  EXPECT_THAT(looks[4], ElementsAre(0u));
 }
 
 TEST_F(watched_skills, may_go_while_a_folder_is_being_covered) {
+  // Its end waits for its thread for a second; here no time passes, and the test ends only if the thread does.
+  const manual_clock clock;
   write("a/SKILL.md", skill_text("a"));
   watch::lookout_options with;
   std::atomic<bool> is_gone{false};
   std::atomic<int> lines_after{0};
   with.max_watched = 0;  // so that covering has something to say
   with.log = [&](std::string_view) { lines_after += is_gone ? 1 : 0; };
-  bool was_quick = false;
-  for (int tries = 0; tries < 5 && !was_quick; ++tries) {
-    is_gone = false;
-    auto watched = std::make_unique<watch::lookout>(
-        std::vector{root.string()}, [](const call&, const watch::lookout::trees&) { return true; }, with);
-    const auto cover = watched->coverer();
-    watched->start();
-    auto opened = folder::open(root.string());
-    ASSERT_TRUE(opened);
-    const auto begun = std::chrono::steady_clock::now();
-    ASSERT_TRUE(opened->walk({}, [&](const std::string& path, int descriptor) {
-      // The owner lets go of it in the middle of a walk, as a program that ends does.
-      if (path.empty()) {
-        watched.reset();
-        is_gone = true;
-      }
-      cover(0, path, descriptor);
-    }));
-    was_quick = std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(900);
-    EXPECT_EQ(lines_after, 0);
-  }
-  // Its thread was waited for, and was not this one: that would take a second, each time.
-  EXPECT_TRUE(was_quick);
+  auto watched = std::make_unique<watch::lookout>(
+      std::vector{root.string()}, [](const call&, const watch::lookout::trees&) { return true; }, with);
+  const auto cover = watched->coverer();
+  watched->start();
+  auto opened = folder::open(root.string());
+  ASSERT_TRUE(opened);
+  ASSERT_TRUE(opened->walk({}, [&](const std::string& path, int descriptor) {
+    // The owner lets go of it in the middle of a walk, as a program that ends does.
+    if (path.empty()) {
+      watched.reset();
+      is_gone = true;
+    }
+    cover(0, path, descriptor);
+  }));
+  EXPECT_TRUE(is_gone);
+  EXPECT_EQ(lines_after, 0);
 }
 
-TEST_F(watched_skills, end_at_once_while_the_folders_are_being_looked_at) {
+TEST_F(watched_skills, end_while_the_folders_are_being_looked_at) {
+  // An end that waits in vain for the thread would wait for ever.
+  const manual_clock clock;
   for (int i = 0; i < 50; ++i) write("s" + std::to_string(i) + "/SKILL.md", "# bad");
-  int slow_ones = 0;
   for (int round = 0; round < 20; ++round) {
     const auto is_there = std::make_shared<std::atomic<bool>>(true);
     const auto lines_after = std::make_shared<std::atomic<int>>(0);
@@ -260,17 +262,12 @@ TEST_F(watched_skills, end_at_once_while_the_folders_are_being_looked_at) {
     ASSERT_TRUE(opened);
     (*opened)->watch(told);
     (*opened)->attach("skill://s0/SKILL.md");
-    const auto begun = std::chrono::steady_clock::now();
     opened->reset();
     *is_there = false;
-    slow_ones += std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(900) ? 0 : 1;
     EXPECT_EQ(*lines_after, 0) << round;
     // The thread lets go of the log when it has left, which takes a busy machine a while.
-    const auto until = std::chrono::steady_clock::now() + patience;
-    while (is_there.use_count() > 1 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-    EXPECT_EQ(is_there.use_count(), 1) << round << ": the thread is stuck";
+    EXPECT_TRUE(eventually([&] { return is_there.use_count() == 1; })) << round << ": the thread is stuck";
   }
-  EXPECT_LE(slow_ones, 2) << "who waits in vain for a second does so each time";
 }
 
 }  // namespace

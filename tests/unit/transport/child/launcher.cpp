@@ -29,10 +29,10 @@ namespace {
 
 using disk::handle;
 using hondana_test::all_of;
+using hondana_test::event_deadline;
 using hondana_test::goes;
 using hondana_test::in_use_for;
 using hondana_test::line_of;
-using hondana_test::patience;
 using hondana_test::shell;
 using hondana_test::target_of;
 
@@ -45,7 +45,7 @@ TEST(launcher, starts_a_known_command_as_a_child_of_the_process_that_asks) {
   ASSERT_TRUE(started) << started.error().public_text;
   // Standard input, output and error, and the folder that ls reads.
   EXPECT_EQ(all_of(started->output), std::to_string(::getpid()) + " yes so\n/\n4\n");
-  EXPECT_EQ(started->ended(std::chrono::steady_clock::now() + patience), "ended with code 3");
+  EXPECT_EQ(started->ended(std::chrono::steady_clock::now() + event_deadline), "ended with code 3");
 }
 
 TEST(launcher, starts_nothing_else) {
@@ -188,7 +188,7 @@ TEST(launcher, passes_signals_on_to_all_that_a_program_has_started) {
   const handle of_inner(static_cast<int>(::syscall(SYS_pidfd_open, inner, 0)));
   ASSERT_TRUE(of_inner.is_open());
   EXPECT_EQ(started->signal(SIGKILL), 0);
-  EXPECT_EQ(started->ended(std::chrono::steady_clock::now() + patience), "was killed by SIGKILL");
+  EXPECT_EQ(started->ended(std::chrono::steady_clock::now() + event_deadline), "was killed by SIGKILL");
   EXPECT_TRUE(goes(of_inner));
 }
 

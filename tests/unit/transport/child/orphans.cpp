@@ -13,6 +13,9 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
+#include "deadline.hpp"
 #include "disk/handle.hpp"
 #include "transport/child/program.hpp"
 #include "unit/transport/child/started_by.hpp"
@@ -22,11 +25,12 @@ namespace hondana::transport::child {
 namespace {
 
 using disk::handle;
+using hondana_test::event_deadline;
+using hondana_test::eventually;
 using hondana_test::goes;
 using hondana_test::in_use_for;
 using hondana_test::is_there;
 using hondana_test::line_of;
-using hondana_test::patience;
 using hondana_test::shell;
 using hondana_test::talk;
 using hondana_test::target_of;
@@ -116,7 +120,7 @@ TEST(orphans, are_killed_with_all_they_have_started_when_the_launcher_is) {
   kill_launcher();
   EXPECT_TRUE(goes(inner));
   EXPECT_EQ(with.one->signal(pid, SIGTERM), EPIPE);
-  EXPECT_EQ(started->ended(std::chrono::steady_clock::now() + patience), "was killed by SIGKILL");
+  EXPECT_EQ(started->ended(std::chrono::steady_clock::now() + event_deadline), "was killed by SIGKILL");
   EXPECT_EQ(started->signal(SIGTERM), ESRCH);
 }
 
@@ -129,7 +133,7 @@ TEST(orphans, are_not_killed_when_another_program_of_the_launcher_ends) {
   for (int round = 0; round < 3; ++round) {
     auto started = program::start(target_of(brief));
     ASSERT_TRUE(started) << started.error().public_text;
-    EXPECT_EQ(started->ended(std::chrono::steady_clock::now() + patience), "ended with code 0");
+    EXPECT_EQ(started->ended(std::chrono::steady_clock::now() + event_deadline), "ended with code 0");
   }
   EXPECT_FALSE(lasting->ended(std::chrono::steady_clock::now()));
   EXPECT_EQ(lasting->signal(0), 0);
@@ -148,6 +152,7 @@ TEST(orphans, have_no_successors_before_a_restart) {
 known_command wandering(std::string more) { return {{HONDANA_MISBEHAVING, "wanders", std::move(more)}, {}, {}, {}}; }
 
 TEST(orphans, see_the_end_of_their_input_and_their_peers_hear_why) {
+  const manual_clock clock;  // They have as long as they need.
   const in_use_for with({wandering("home")});
   talk one("wanders", "home");
   one.ask(1);
@@ -163,11 +168,16 @@ TEST(orphans, see_the_end_of_their_input_and_their_peers_hear_why) {
 }
 
 TEST(orphans, that_heed_no_end_of_their_input_are_named_in_the_log) {
+  manual_clock clock;
   const in_use_for with({wandering("on")});
   talk one("wanders", "on");
   one.ask(1);
   ASSERT_TRUE(one.heard.answer_to(1));
   kill_launcher();
+  ASSERT_TRUE(eventually([&] {
+    clock.advance(std::chrono::seconds(1));
+    return !one.heard.breaks(0).empty();
+  }));
   EXPECT_NE(one.heard.break_number(1).public_text.find("a restart is needed"), std::string::npos);
   const auto lines = one.lines();
   ASSERT_EQ(lines.size(), 1u);

@@ -14,12 +14,14 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "disk/handle.hpp"
 #include "transport/child/launcher.hpp"
 
 namespace hondana_test {
 
-inline constexpr std::chrono::seconds patience{20};
+/// For poll.
+inline constexpr int event_milliseconds = static_cast<int>(std::chrono::milliseconds(event_deadline).count());
 
 /// A launcher for these commands, in use as long as this lives.
 class in_use_for {
@@ -50,7 +52,7 @@ inline std::string all_of(const hondana::disk::handle& from) {
   std::string all;
   for (;;) {
     pollfd one{from.get(), POLLIN, 0};
-    if (::poll(&one, 1, static_cast<int>(std::chrono::milliseconds(patience).count())) != 1) {
+    if (::poll(&one, 1, event_milliseconds) != 1) {
       ADD_FAILURE() << "no end of the output";
       return {};
     }
@@ -64,7 +66,8 @@ inline std::string all_of(const hondana::disk::handle& from) {
 inline std::string line_of(const hondana::disk::handle& from) {
   std::string line;
   pollfd one{from.get(), POLLIN, 0};
-  for (char next = 0; ::poll(&one, 1, 20'000) == 1 && ::read(from.get(), &next, 1) == 1 && next != '\n';) line += next;
+  for (char next = 0; ::poll(&one, 1, event_milliseconds) == 1 && ::read(from.get(), &next, 1) == 1 && next != '\n';)
+    line += next;
   return line;
 }
 
@@ -73,7 +76,7 @@ inline bool is_there(pid_t pid) { return ::kill(pid, 0) == 0; }
 /// Waits until a process that is not ours has gone.
 inline bool goes(const hondana::disk::handle& process) {
   pollfd one{process.get(), POLLIN, 0};
-  return ::poll(&one, 1, static_cast<int>(std::chrono::milliseconds(patience).count())) == 1;
+  return ::poll(&one, 1, event_milliseconds) == 1;
 }
 
 }  // namespace hondana_test

@@ -17,8 +17,8 @@
 namespace {
 
 using hondana_test::client;
+using hondana_test::event_deadline;
 using hondana_test::library;
-using hondana_test::patience;
 using hondana_test::post;
 
 /// Vouches always, says in which rounds it was asked to, and holds up whom it is told to.
@@ -27,7 +27,7 @@ class rounds final : public hondana::validity {
   [[nodiscard]] bool holds() const noexcept override {
     if (holds_up_.exchange(false)) {
       is_held_.set_value();
-      (void)let_go_.get_future().wait_for(patience);
+      (void)let_go_.get_future().wait_for(event_deadline);
     }
     const std::lock_guard lock(mutex_);
     seen_.insert(hondana::work::round::present());
@@ -35,7 +35,7 @@ class rounds final : public hondana::validity {
   }
   /// The next who asks waits.
   void hold_up() { holds_up_ = true; }
-  [[nodiscard]] bool holds_one() const { return is_held_.get_future().wait_for(patience) == std::future_status::ready; }
+  [[nodiscard]] bool holds_one() const { return is_held_.get_future().wait_for(event_deadline) == std::future_status::ready; }
   void let_go() const { let_go_.set_value(); }
   std::set<std::uint64_t> taken() const {
     const std::lock_guard lock(mutex_);

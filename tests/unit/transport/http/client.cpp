@@ -2,6 +2,7 @@
 #include "unit/transport/http/client.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <openssl/err.h>
 #include <sys/socket.h>
@@ -12,10 +13,12 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
 
+#include "deadline.hpp"
 #include "tls/descriptor_bio.hpp"
 #include "unit/transport/http/run_over_tls.hpp"
 
@@ -25,7 +28,7 @@ client::client() : client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
 
 client::client(int socket) : socket_(socket) {
   if (socket_ < 0) throw std::runtime_error("no socket");
-  const timeval wait{10, 0};
+  const timeval wait{std::chrono::seconds(event_deadline).count(), 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
   ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
 }
@@ -155,6 +158,26 @@ std::string client::receive_until(std::string_view end) {
   auto out = input_.substr(0, size);
   input_.erase(0, size);
   return out;
+}
+
+bool client::has_received(std::string_view end) {
+  const int flags = ::fcntl(socket_, F_GETFL);
+  ::fcntl(socket_, F_SETFL, flags | O_NONBLOCK);
+  std::array<char, 65536> buffer;
+  while (!ended_) {
+    errno = 0;
+    const auto count = receive_some(buffer.data(), buffer.size());
+    if (count > 0) {
+      input_.append(buffer.data(), static_cast<std::size_t>(count));
+      continue;
+    }
+    const bool may_come =
+        tls_ != nullptr ? SSL_get_error(tls_, static_cast<int>(count)) == SSL_ERROR_WANT_READ : count < 0 && errno == EAGAIN;
+    if (may_come) break;
+    ended_ = true;
+  }
+  ::fcntl(socket_, F_SETFL, flags);
+  return ended_ || input_.find(end) != std::string::npos;
 }
 
 answer client::receive(bool has_body) {

@@ -30,7 +30,7 @@ struct tls_manner {
   SSL_SESSION* resumes = nullptr;
 };
 
-/// One connection. Every wait gives up after ten seconds, and the test then fails by what is missing.
+/// One connection. Every wait gives up after `event_deadline`, and the test then fails by what is missing.
 class client {
  public:
   /// `receive_buffer`: bytes the kernel may keep for us; 0: as usual.
@@ -65,6 +65,8 @@ class client {
   answer receive(bool has_body = true);
   /// The next bytes up to and with `end`.
   std::string receive_until(std::string_view end);
+  /// Whether `end`, or the end of the connection, is among what has come by now. Does not wait.
+  bool has_received(std::string_view end);
   /// True when the server closes without sending anything more.
   bool sees_the_end();
   /// Leaves with a reset instead of a farewell.

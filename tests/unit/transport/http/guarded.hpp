@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <hondana/authenticator.hpp>
+#include <hondana/clock.hpp>
 #include <hondana/server.hpp>
 
 #include "unit/transport/http/client.hpp"
@@ -90,7 +91,7 @@ class notary final : public hondana::authenticator {
 
  private:
   hondana::known_caller known_as(const std::string& name) const {
-    hondana::known_caller who({name, {}, nullptr}, std::chrono::steady_clock::now() + holds);
+    hondana::known_caller who({name, {}, nullptr}, hondana::monotonic_clock::now() + holds);
     if (const auto found = scopes.find(name); found != scopes.end()) {
       const auto said = claims_.find(name);
       who.proof = std::make_shared<const hondana::proof>(

@@ -1,5 +1,4 @@
 /// Work stops when the peer goes: of the oldest transport's sessions, of subscriptions, of streams of changes.
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -14,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
 #include <hondana/server.hpp>
 
 #include "unit/transport/http/client.hpp"
@@ -40,7 +40,7 @@ class attended final : public hondana::provider {
     count(begun_, 1);
     std::unique_lock waiting(mutex_);
     const bool has_gone =
-        changed_.wait_for(waiting, hondana_test::patience, [&] { return request.stop.stop_requested() || is_over_; });
+        changed_.wait_for(waiting, hondana_test::event_deadline, [&] { return request.stop.stop_requested() || is_over_; });
     waiting.unlock();
     if (has_gone && request.stop.stop_requested()) count(stopped_, 1);
     return hondana::text_reading("late");
@@ -65,7 +65,7 @@ class attended final : public hondana::provider {
   }
   bool reaches(const int& what, int wanted) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, hondana_test::patience, [&] { return what == wanted; });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return what == wanted; });
   }
 
   std::mutex mutex_;
@@ -89,6 +89,8 @@ struct shop {
   [[nodiscard]] std::uint16_t port() const { return service->port(); }
 
   std::shared_ptr<attended> source = std::make_shared<attended>();
+  // Deadlines stop work, too.
+  hondana::manual_clock clock;
   hondana::server server;
   std::optional<hondana::http_service> service;
 };

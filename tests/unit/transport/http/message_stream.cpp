@@ -190,26 +190,30 @@ TEST(message_stream, tells_once_that_it_was_opened) {
 }
 
 TEST(message_stream, what_comes_while_its_carrier_looks_opens_it_too) {
-  constexpr int streams = 3'000;
+  constexpr int streams = 500;
   std::atomic<message_stream*> filled{nullptr};
   std::thread filler([&filled] {
     for (int i = 0; i < streams; ++i) {
-      message_stream* to = nullptr;
-      while (to == nullptr) to = filled.load();
-      to->send("1");
+      filled.wait(nullptr);
+      filled.load()->send("1");
       filled = nullptr;
+      filled.notify_one();
     }
   });
   for (int i = 0; i < streams; ++i) {
     carried_stream with;
     with.carry();
     filled = with.stream.get();
+    filled.notify_one();
     // From one look to the next the message may be there.
     auto first = with.next();
-    while (first == "nothing") first = with.next();
+    while (first == "nothing") {
+      std::this_thread::yield();
+      first = with.next();
+    }
     EXPECT_EQ(first, "opening");
     EXPECT_EQ(with.next(), "message 1");
-    while (filled.load() != nullptr) continue;
+    filled.wait(with.stream.get());
   }
   filler.join();
 }

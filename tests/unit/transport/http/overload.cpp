@@ -14,6 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <hondana/audit.hpp>
+#include <hondana/clock.hpp>
 
 #include "unit/transport/http/client.hpp"
 #include "unit/transport/http/guarded.hpp"
@@ -108,6 +109,7 @@ TEST(http_overload, within_a_stream_is_the_last_event) {
 
 /// Spec: RFC 9112 8: a message that is cut off is incomplete.
 TEST(http_overload, of_a_source_with_one_thread_and_one_place_refuses_answers_at_their_beginning_and_cuts_none_off) {
+  const hondana::manual_clock clock;
   hondana_test::library with;
   with.source->entries["memo:///long"] = [](const auto&) -> hondana::result<hondana::reading> {
     hondana::reading out;

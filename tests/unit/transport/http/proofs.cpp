@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
 #include "unit/transport/http/client.hpp"
 #include "unit/transport/http/guarded.hpp"
 #include "unit/transport/http/protected_requests.hpp"
@@ -17,20 +19,51 @@ using hondana_test::ask;
 using hondana_test::bearer;
 using hondana_test::challenge_of;
 using hondana_test::client;
+using hondana_test::eventually;
 using hondana_test::guarded;
 using hondana_test::initialize;
 using hondana_test::modern;
 using hondana_test::post;
 using hondana_test::protected_post;
 using hondana_test::session_get;
+using std::chrono::hours;
 using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::AllOf;
 using testing::HasSubstr;
 
 const hondana::challenge expired{401, "invalid_token", "The token has expired.", {}, {}};
 
+struct stopped_time {
+  hondana::manual_clock clock;
+};
+
+hondana::server_options patient() {
+  hondana::server_options out;
+  out.call_deadline = hours(24);
+  return out;
+}
+
 /// Says of everybody for a moment only who it is.
-struct fleeting : guarded {
-  explicit fleeting(hondana::server_options with = {}) : guarded(std::move(with)) { clerk->holds = milliseconds(50); }
+struct fleeting : stopped_time, guarded {
+  explicit fleeting(hondana::server_options with = patient()) : guarded(std::move(with)) { clerk->holds = milliseconds(50); }
+
+  /// Lets time pass until `stream` has got `what`, or has ended.
+  std::string receive_later(client& stream, std::string_view what) {
+    EXPECT_TRUE(eventually([&] {
+      clock.advance(seconds(1));
+      return stream.has_received(what);
+    })) << what;
+    return stream.receive_until(what);
+  }
+  /// Lets time pass until those whom it has vouched for were looked at so many times more.
+  void look_again(std::size_t times) {
+    const auto before = clerk->looked_at.count();
+    EXPECT_TRUE(eventually([&] {
+      clock.advance(seconds(1));
+      return clerk->looked_at.count() >= before + times;
+    }));
+  }
 
   std::string open_session(std::string_view token) const {
     return ask(*this, protected_post(token, initialize())).fields.at("mcp-session-id");
@@ -57,7 +90,8 @@ TEST(proofs, that_have_ended_end_the_stream_of_a_session_but_not_the_session) {
   const auto id = with.open_session("alice");
   auto stream = with.standing(id, "alice");
   with.clerk->say(expired);
-  EXPECT_THAT(stream.receive_until("0\r\n\r\n"), testing::EndsWith("\r\n0\r\n\r\n")) << "the stream has no orderly end";
+  EXPECT_THAT(with.receive_later(stream, "\r\n0\r\n\r\n"), testing::EndsWith("\r\n0\r\n\r\n"))
+      << "the stream has no orderly end";
   EXPECT_TRUE(stream.sees_the_end());
   EXPECT_EQ(ask(with, session_get(id, "alice")).status, 401);
   with.clerk->say({});
@@ -68,8 +102,8 @@ TEST(proofs, that_have_ended_end_a_stream_of_changes_with_its_answer) {
   fleeting with;
   auto stream = with.listening("alice");
   with.clerk->say(expired);
-  EXPECT_THAT(stream.receive_until("\n\n"), HasSubstr("\"id\":9"));
-  EXPECT_EQ(stream.receive_until("0\r\n\r\n").substr(0, 7), "\r\n0\r\n\r\n");
+  EXPECT_THAT(with.receive_later(stream, "\r\n0\r\n\r\n"),
+              AllOf(HasSubstr("\"id\":9"), testing::EndsWith("\n\n\r\n0\r\n\r\n")));
   EXPECT_TRUE(stream.sees_the_end());
 }
 
@@ -79,26 +113,28 @@ TEST(proofs, that_have_ended_end_the_session_of_the_oldest_transport) {
   stream.send("GET /sse HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n" + bearer("alice") + "\r\n");
   EXPECT_THAT(stream.receive_until("\n\n"), HasSubstr("event: endpoint"));
   with.clerk->say(expired);
-  stream.receive_until("0\r\n\r\n");
+  EXPECT_THAT(with.receive_later(stream, "\r\n0\r\n\r\n"), testing::EndsWith("\r\n0\r\n\r\n"));
   EXPECT_TRUE(stream.sees_the_end());
 }
 
 TEST(proofs, that_still_hold_when_they_are_looked_at_again_end_nothing) {
   fleeting with;
   auto stream = with.listening("alice");
-  const auto before = with.clerk->looked_at.count();
-  ASSERT_TRUE(with.clerk->looked_at.reaches(before + 2));
+  with.look_again(2);
   with.server.resources_changed();
-  EXPECT_THAT(stream.receive_until("\n\n"), HasSubstr("list_changed"));
+  EXPECT_THAT(with.receive_later(stream, "list_changed"), HasSubstr("list_changed"));
 }
 
 TEST(proofs, that_must_be_asked_about_are_asked_about_again) {
   fleeting with;
   with.clerk->open();
   auto stream = with.listening("slow-alice");
-  ASSERT_TRUE(with.clerk->asked.reaches(2));
+  EXPECT_TRUE(eventually([&] {
+    with.clock.advance(seconds(1));
+    return with.clerk->asked.count() >= 2;
+  }));
   with.clerk->say(expired);
-  EXPECT_THAT(stream.receive_until("\n\n"), HasSubstr("\"id\":9"));
+  EXPECT_THAT(with.receive_later(stream, "\"id\":9"), HasSubstr("\"id\":9"));
 }
 
 TEST(proofs, of_which_nobody_can_tell_for_a_moment_end_nothing) {
@@ -106,12 +142,11 @@ TEST(proofs, of_which_nobody_can_tell_for_a_moment_end_nothing) {
   auto stream = with.listening("alice");
   with.clerk->say(hondana::challenge{503, {}, "away", {}, std::chrono::seconds(1)});
   with.server.resources_changed();
-  EXPECT_THAT(stream.receive_until("\n\n"), HasSubstr("list_changed"));
+  EXPECT_THAT(with.receive_later(stream, "list_changed"), HasSubstr("list_changed"));
   with.clerk->say({});
-  const auto before = with.clerk->looked_at.count();
-  ASSERT_TRUE(with.clerk->looked_at.reaches(before + 1)) << "it is asked no more";
+  with.look_again(1);
   with.server.resources_changed();
-  EXPECT_THAT(stream.receive_until("\n\n"), HasSubstr("list_changed"));
+  EXPECT_THAT(with.receive_later(stream, "list_changed"), HasSubstr("list_changed"));
 }
 
 TEST(proofs, of_which_nobody_can_tell_for_long_end_the_stream) {
@@ -120,7 +155,7 @@ TEST(proofs, of_which_nobody_can_tell_for_long_end_the_stream) {
   fleeting with(options);
   auto stream = with.listening("alice");
   with.clerk->say(hondana::challenge{503, {}, "away", {}, {}});
-  EXPECT_THAT(stream.receive_until("\n\n"), HasSubstr("\"id\":9"));
+  EXPECT_THAT(with.receive_later(stream, "\"id\":9"), HasSubstr("\"id\":9"));
 }
 
 TEST(proofs, of_less_than_before_end_the_stream) {
@@ -128,7 +163,7 @@ TEST(proofs, of_less_than_before_end_the_stream) {
   with.clerk->grant("alice", {"mcp", "secrets"});
   auto stream = with.listening("alice");
   with.clerk->grant("alice", {"mcp"});
-  EXPECT_THAT(stream.receive_until("\n\n"), HasSubstr("\"id\":9"));
+  EXPECT_THAT(with.receive_later(stream, "\"id\":9"), HasSubstr("\"id\":9"));
 }
 
 // attacks: going on to listen with groups that were taken away
@@ -142,12 +177,11 @@ TEST(proofs, of_other_groups_than_before_end_the_stream_when_these_see_otherwise
   with.clerk->claim("alice", R"({"groups":["staff"]})");
   auto stream = with.listening("alice");
   with.clerk->claim("alice", R"({"groups":["staff","choir"]})");
-  const auto before = with.clerk->looked_at.count();
-  ASSERT_TRUE(with.clerk->looked_at.reaches(before + 2));
+  with.look_again(2);
   with.server.resources_changed();
-  EXPECT_THAT(stream.receive_until("\n\n"), HasSubstr("list_changed")) << "what no rule is about changes nothing";
+  EXPECT_THAT(with.receive_later(stream, "list_changed"), HasSubstr("list_changed")) << "what no rule is about changes nothing";
   with.clerk->claim("alice", R"({"groups":["choir"]})");
-  EXPECT_THAT(stream.receive_until("\n\n"), HasSubstr("\"id\":9"));
+  EXPECT_THAT(with.receive_later(stream, "\"id\":9"), HasSubstr("\"id\":9"));
 }
 
 TEST(proofs, of_a_broader_scope_than_before_end_nothing_and_open_what_that_one_has_opened) {
@@ -158,10 +192,9 @@ TEST(proofs, of_a_broader_scope_than_before_end_nothing_and_open_what_that_one_h
   const auto id = with.open_session("alice");
   auto stream = with.listening("alice");
   with.clerk->grant("alice", {"admin"});
-  const auto before = with.clerk->looked_at.count();
-  ASSERT_TRUE(with.clerk->looked_at.reaches(before + 2));
+  with.look_again(2);
   with.server.resources_changed();
-  EXPECT_THAT(stream.receive_until("\n\n"), HasSubstr("list_changed"));
+  EXPECT_THAT(with.receive_later(stream, "list_changed"), HasSubstr("list_changed"));
   auto again = with.standing(id, "alice");
 }
 
@@ -181,7 +214,7 @@ TEST(proofs, that_end_while_a_request_is_answered_do_not_cut_that_off) {
   EXPECT_THAT(peer.receive_until("\n\n"), HasSubstr("HTTP/1.1 200"));
   auto watch = with.listening("bob");
   with.clerk->say(expired);
-  EXPECT_THAT(watch.receive_until("\n\n"), HasSubstr("\"id\":9")) << "by now the other one has been looked at, too";
+  EXPECT_THAT(with.receive_later(watch, "\"id\":9"), HasSubstr("\"id\":9")) << "by now the other one has been looked at, too";
   release.add();
   EXPECT_THAT(peer.receive_until("all of it"), HasSubstr("all of it"));
 }

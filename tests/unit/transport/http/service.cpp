@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
 #include "unit/transport/http/client.hpp"
 #include "unit/transport/http/shelf.hpp"
 
@@ -200,6 +202,7 @@ TEST(http_service, tells_equal_ids_of_two_clients_apart) {
 }
 
 TEST(http_service, cancels_when_the_client_leaves) {
+  const hondana::manual_clock clock;  // Deadlines stop work, too.
   library with;
   hondana_test::tally begun;
   std::promise<bool> stopped;
@@ -207,7 +210,7 @@ TEST(http_service, cancels_when_the_client_leaves) {
     std::promise<void> asked;
     const std::stop_callback on_stop(request.stop, [&asked] { asked.set_value(); });
     begun.add();
-    stopped.set_value(asked.get_future().wait_for(hondana_test::patience) == std::future_status::ready);
+    stopped.set_value(asked.get_future().wait_for(hondana_test::event_deadline) == std::future_status::ready);
     return hondana::fail(hondana::errc::cancelled, "Cancelled");
   };
   client peer(with.port());
@@ -271,7 +274,7 @@ TEST(http_service, drain_finishes_the_request_under_way) {
   busy.send(post(library::read("memo:///slow")));
   ASSERT_TRUE(begun.reaches(1));
 
-  auto drained = std::async(std::launch::async, [&] { with.service->drain(std::chrono::seconds(10)); });
+  auto drained = std::async(std::launch::async, [&] { with.service->drain(hondana_test::event_deadline); });
   EXPECT_TRUE(idle.sees_the_end());
   EXPECT_THROW(client(with.port()), std::runtime_error);
   go.set_value();
@@ -279,7 +282,7 @@ TEST(http_service, drain_finishes_the_request_under_way) {
   EXPECT_EQ(got.fields.at("connection"), "close");
   EXPECT_NE(got.body.find("finished"), std::string::npos);
   EXPECT_TRUE(busy.sees_the_end());
-  EXPECT_EQ(drained.wait_for(hondana_test::patience), std::future_status::ready);
+  EXPECT_EQ(drained.wait_for(hondana_test::event_deadline), std::future_status::ready);
 }
 
 TEST(http_service, drain_ends_a_stream_of_changes_that_is_asked_for_meanwhile) {
@@ -291,13 +294,13 @@ TEST(http_service, drain_ends_a_stream_of_changes_that_is_asked_for_meanwhile) {
   client idle(with.port());
   idle.send(post(ping));
   EXPECT_EQ(idle.receive().status, 200);
-  auto drained = std::async(std::launch::async, [&] { with.service->drain(std::chrono::seconds(10)); });
+  auto drained = std::async(std::launch::async, [&] { with.service->drain(hondana_test::event_deadline); });
   EXPECT_TRUE(idle.sees_the_end());
   asking.send(whole.substr(whole.size() - 10));
   const auto got = asking.receive();
   EXPECT_NE(got.body.find("acknowledged"), std::string::npos) << got.body;
   EXPECT_NE(got.body.find("\"id\":1,\"result\""), std::string::npos) << got.body;
-  EXPECT_EQ(drained.wait_for(std::chrono::seconds(5)), std::future_status::ready);
+  EXPECT_EQ(drained.wait_for(hondana_test::event_deadline), std::future_status::ready);
 }
 
 TEST(http_service, drain_gives_up_at_its_limit) {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
 #include <hondana/input.hpp>
 #include <hondana/tool.hpp>
 
@@ -121,6 +122,7 @@ TEST(http_sessions, a_stateless_request_streams_progress_before_its_answer) {
 
 // requires: 2026-07-28/transports.closing_cancels 2026-07-28/transports.cancelled_stops
 TEST(http_sessions, closing_the_stream_of_a_stateless_request_cancels_it) {
+  const hondana::manual_clock clock;  // Deadlines stop work, too.
   library with;
   gate slow(with);
   auto asking = hondana_test::modern("resources/read", "1", R"("uri":"memo:///slow",)");
@@ -270,6 +272,7 @@ TEST(http_sessions, a_question_that_cannot_go_out_ends_its_call) {
 }
 
 TEST(http_sessions, deleting_one_cancels_its_requests_and_closes_its_streams) {
+  const hondana::manual_clock clock;
   library with;
   gate slow(with);
   const a_session one(with);
@@ -384,13 +387,7 @@ TEST(http_sessions, idle_ones_end) {
   hasty.session_idle = std::chrono::milliseconds(30);
   library with(hasty);
   const a_session one(with);
-  client other(with.port());
-  const auto until = std::chrono::steady_clock::now() + hondana_test::patience;
-  while (with.service->sessions() != 0 && std::chrono::steady_clock::now() < until) {
-    other.send(hondana_test::get("/healthz"));
-    other.receive();
-  }
-  EXPECT_EQ(with.service->sessions(), 0u);
+  EXPECT_TRUE(hondana_test::eventually([&] { return with.service->sessions() == 0; }));
   EXPECT_EQ(one.end(), 404);
 }
 
@@ -400,7 +397,7 @@ TEST(http_sessions, draining_ends_their_streams_at_once) {
   client standing(with.port());
   standing.send(one.get());
   EXPECT_NE(standing.receive_until("data: \n\n").find("200 OK"), std::string::npos);
-  with.service->drain(hondana_test::patience);
+  with.service->drain(hondana_test::event_deadline);
   EXPECT_EQ(with.service->connections(), 0u);
   EXPECT_TRUE(standing.receive_until("0\r\n\r\n").ends_with("0\r\n\r\n")) << "it ended as a stream should";
 }
@@ -438,10 +435,7 @@ TEST(http_pair, answers_come_on_the_stream_that_named_the_address) {
   stranger.send(post(request("ping", "3"), "Mcp-Session-Id: " + target.substr(target.find('=') + 1) + "\r\n"));
   EXPECT_EQ(stranger.receive().status, 404);
   stream.vanish();
-  const auto until = std::chrono::steady_clock::now() + hondana_test::patience;
-  int status = 202;
-  while (status != 404 && std::chrono::steady_clock::now() < until) status = say(request("ping", "4"));
-  EXPECT_EQ(status, 404);
+  EXPECT_TRUE(hondana_test::eventually([&] { return say(request("ping", "4")) == 404; }));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -21,14 +20,13 @@
 #include <hondana/provider.hpp>
 #include <hondana/server.hpp>
 
+#include "deadline.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/service.hpp"
 #include "unit/transport/http/client.hpp"
 #include "unit/transport/http/run_over_tls.hpp"
 
 namespace hondana_test {
-
-constexpr std::chrono::seconds patience{10};
 
 /// Counts events that threads report, and waits for them.
 class tally {
@@ -40,7 +38,7 @@ class tally {
   }
   [[nodiscard]] bool reaches(std::size_t count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, patience, [&] { return count_ >= count; });
+    return changed_.wait_for(lock, event_deadline, [&] { return count_ >= count; });
   }
   [[nodiscard]] std::size_t count() {
     const std::lock_guard lock(mutex_);

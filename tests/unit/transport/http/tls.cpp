@@ -173,7 +173,7 @@ TEST(http_over_tls, connections_end_with_a_farewell) {
   EXPECT_TRUE(was_told_farewell(closing));
   auto drained = with.connect();
   reads(drained);
-  with->service->drain(milliseconds(5000));
+  with->service->drain(hondana_test::event_deadline);
   EXPECT_TRUE(drained.sees_the_end());
   EXPECT_TRUE(was_told_farewell(drained));
 }

@@ -1,7 +1,6 @@
 /// Answers that are larger than memory should be.
 #include <sys/resource.h>
 
-#include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <memory>
@@ -50,8 +49,8 @@ scripted_server::script sends_letters(std::uint64_t total, bool as_events) {
   };
 }
 
-TEST(http_large_answers, a_gibibyte_goes_through_the_sink_in_constant_memory) {
-  constexpr std::uint64_t total = 1u << 30;
+TEST(http_large_answers, go_through_the_sink_in_constant_memory) {
+  constexpr std::uint64_t total = 256u << 20;
   for (const bool as_events : {false, true}) {
     kept_words heard;
     scripted_server server(sends_letters(total, as_events));
@@ -67,9 +66,7 @@ TEST(http_large_answers, a_gibibyte_goes_through_the_sink_in_constant_memory) {
       return hondana::result<void>();
     };
     channel->send(std::move(reading));
-    // The sanitizers take their time.
-    std::optional<hondana::channel::ending> how;
-    for (int i = 0; i < 20 && !how; ++i) how = heard.ending_of(1);
+    const auto how = heard.ending_of(1);
     ASSERT_TRUE(how);
     EXPECT_EQ(taken, total) << how->why.public_text;
     const auto messages = heard.messages(1);

@@ -11,7 +11,9 @@
 #include <hondana/memory.hpp>
 #include <hondana/server.hpp>
 
+#include "deadline.hpp"
 #include "transport/http_calls/http_channel.hpp"
+#include "transport/http_calls/small_call.hpp"
 #include "unit/transport/http_calls/scripted_server.hpp"
 
 namespace {
@@ -50,6 +52,7 @@ class own_server : public testing::TestWithParam<bool> {
     hondana::http_options where;
     where.port = 0;
     if (GetParam()) where.socket = folder_ + "/s";
+    where.admin = "127.0.0.1:0";
     auto started = hondana::http_service::start(server_, where);
     ASSERT_TRUE(started) << started.error().public_text;
     service_ = std::make_unique<hondana::http_service>(std::move(*started));
@@ -65,6 +68,13 @@ class own_server : public testing::TestWithParam<bool> {
     channel_.reset();
     service_.reset();
     std::filesystem::remove_all(folder_);
+  }
+
+  /// Whether the server keeps so many sessions.
+  bool keeps_sessions(int count) {
+    const auto page = hondana::transport::http_calls::call_guarded(
+        {.url = "http://127.0.0.1:" + std::to_string(service_->admin_port()) + "/metrics"}, {{"127.0.0.1"}, {}, {}}, {});
+    return page && page->bytes.find("\nhondana_http_sessions " + std::to_string(count) + "\n") != std::string::npos;
   }
 
   hondana::result<void> put(std::string text) {
@@ -116,7 +126,7 @@ TEST_P(own_server, keeps_a_session_and_hears_of_changes_on_its_stream) {
   ASSERT_GE(messages.size(), 3u);
   EXPECT_EQ(messages[2].call, 0u);
   EXPECT_NE(messages[2].text.find("notifications/resources/"), std::string::npos) << messages[2].text;
-  channel_->close(std::chrono::seconds(10));
+  channel_->close(hondana_test::event_deadline);
 }
 
 TEST_P(own_server, closing_ends_the_session_there) {
@@ -128,7 +138,9 @@ TEST_P(own_server, closing_ends_the_session_there) {
   channel_->send(legacy(2, "ping"));
   ASSERT_TRUE(heard_.ending_of(2));
   EXPECT_EQ(heard_.messages(2).at(1).text, R"({"jsonrpc":"2.0","id":2,"result":{}})");
-  channel_->close(std::chrono::seconds(10));
+  EXPECT_TRUE(keeps_sessions(1));
+  channel_->close(hondana_test::event_deadline);
+  EXPECT_TRUE(keeps_sessions(0));
 }
 
 TEST_P(own_server, an_unsupported_revision_is_an_error_with_its_body) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "deadline.hpp"
 #include "transport/http_calls/http_channel.hpp"
 #include "unit/transport/http_calls/scripted_server.hpp"
 #include "unit/transport/http_calls/scripted_tokens.hpp"
@@ -62,7 +63,7 @@ struct protected_talk {
     if (made) channel = std::move(*made);
   }
   /// Waits until a line of the log holds `words`.
-  bool has_logged(std::string_view words, std::chrono::seconds patience = std::chrono::seconds(20)) {
+  bool has_logged(std::string_view words, std::chrono::seconds patience = event_deadline) {
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, patience, [&] { return logged.find(words) != std::string::npos; });
   }

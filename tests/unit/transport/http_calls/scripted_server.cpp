@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <stdexcept>
 
@@ -60,8 +61,9 @@ bool scripted_connection::fill() {
 }
 
 bool scripted_connection::sees_the_end() {
+  errno = 0;
   while (fill()) input_.clear();
-  return true;
+  return errno != EAGAIN;
 }
 
 void scripted_connection::close() {

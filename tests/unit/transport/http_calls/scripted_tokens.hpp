@@ -1,7 +1,6 @@
 /// A source of tokens that says what a test says.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -12,6 +11,8 @@
 #include <vector>
 
 #include <hondana/token_source.hpp>
+
+#include "deadline.hpp"
 
 namespace hondana_test {
 
@@ -43,7 +44,7 @@ class scripted_tokens final : public hondana::token_source {
   /// Waits until `obtain` has been called `count` times, and gives all calls.
   [[nodiscard]] std::vector<hondana::refused_token> asked(std::size_t count) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, std::chrono::seconds(20), [&] { return asked_.size() >= count; });
+    changed_.wait_for(lock, event_deadline, [&] { return asked_.size() >= count; });
     return asked_;
   }
 
@@ -60,7 +61,7 @@ inline bool waits_for(const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any changed;
   std::unique_lock lock(mutex);
-  return !changed.wait_for(lock, stop, std::chrono::seconds(20), [] { return false; }) && stop.stop_requested();
+  return !changed.wait_for(lock, stop, event_deadline, [] { return false; }) && stop.stop_requested();
 }
 
 }  // namespace hondana_test

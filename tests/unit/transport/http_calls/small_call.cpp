@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "transport/http_calls/response_head.hpp"
 #include "unit/transport/http_calls/scripted_server.hpp"
 #include "unit/transport/http_calls/set_variable.hpp"
@@ -71,7 +72,7 @@ TEST(small_call, this_machine_and_private_networks_are_asked_only_where_somebody
   for (const std::string host :
        {"127.0.0.1", "localhost", "[::1]", "0x7f.1", "[::ffff:127.0.0.1]", "10.0.0.1", "169.254.169.254"}) {
     const auto got =
-        call_guarded({.url = "https://" + host + port, .time = std::chrono::seconds(5)}, {{"example.com"}, {}, {}}, {});
+        call_guarded({.url = "https://" + host + port, .time = hondana_test::event_deadline}, {{"example.com"}, {}, {}}, {});
     ASSERT_FALSE(got) << host;
     EXPECT_EQ(got.error().code, errc::access_denied) << host << ' ' << got.error().public_text;
   }
@@ -120,7 +121,7 @@ TEST(small_call, plain_http_is_for_named_hosts_of_this_machine) {
   const auto unnamed = call_guarded({.url = server.url()}, {}, {});
   ASSERT_FALSE(unnamed);
   EXPECT_EQ(unnamed.error().code, errc::invalid_argument);
-  const auto far = call_guarded({.url = "http://10.0.0.1/", .time = std::chrono::seconds(5)}, {{"10.0.0.1"}, {}, {}}, {});
+  const auto far = call_guarded({.url = "http://10.0.0.1/", .time = hondana_test::event_deadline}, {{"10.0.0.1"}, {}, {}}, {});
   ASSERT_FALSE(far);
   EXPECT_EQ(far.error().code, errc::access_denied);
   EXPECT_NE(far.error().public_text.find("https:"), std::string::npos) << far.error().public_text;

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
 #include "unit/transport/http_calls/protected_talk.hpp"
 
 namespace {
@@ -45,7 +47,7 @@ TEST(http_tokens, the_stream_of_a_session_is_opened_anew_with_a_new_token_and_it
   with.channel->opened({}, true);
   with.channel->send(notice());
   EXPECT_EQ(with.heard.messages(3).size(), 3u);
-  with.channel->close(std::chrono::seconds(10));
+  with.channel->close(hondana_test::event_deadline);
   const auto ends = with.server.requests("DELETE", 1);
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_EQ(ends[0].field("authorization"), "Bearer second");
@@ -63,7 +65,7 @@ TEST(http_tokens, a_stream_for_which_no_token_is_had_is_not_asked_for_again) {
   with.channel->opened({}, true);
   with.channel->send(notice());
   EXPECT_TRUE(with.has_logged("nobody logs in any more"));
-  with.channel->close(std::chrono::seconds(10));
+  with.channel->close(hondana_test::event_deadline);
   with.channel.reset();
   EXPECT_EQ(with.tokens->asked(1).size(), 1u);
   EXPECT_FALSE(with.has_logged("first", std::chrono::seconds(0)));
@@ -85,6 +87,7 @@ TEST(http_tokens, a_stream_whose_token_is_not_to_be_had_for_now_is_asked_for_aga
     if (asked.body.find("initialize\"") == std::string::npos) return to.answer(202, "", "");
     return to.answer(200, "application/json", answering(1), "Mcp-Session-Id: s\r\n");
   };
+  hondana::manual_clock clock;
   protected_talk with(plays, "first", [is_again = false](const refused_token&, const std::stop_token&) mutable {
     if (std::exchange(is_again, true)) return hondana::result<std::string>("second");
     return hondana::result<std::string>(hondana::fail(errc::source_unavailable, "the authorization server answered with 503"));
@@ -93,7 +96,10 @@ TEST(http_tokens, a_stream_whose_token_is_not_to_be_had_for_now_is_asked_for_aga
   ASSERT_TRUE(with.heard.ending_of(1));
   with.channel->opened({}, true);
   with.channel->send(notice());
-  EXPECT_EQ(with.heard.messages(3).size(), 3u);
+  EXPECT_TRUE(hondana_test::eventually([&] {
+    clock.advance(std::chrono::seconds(1));
+    return with.heard.messages(0).size() == 3;
+  }));
   EXPECT_EQ(with.tokens->asked(2).size(), 2u);
 }
 

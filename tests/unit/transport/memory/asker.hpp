@@ -1,7 +1,6 @@
 /// A peer of a server in this process that is whoever a test says.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/server.hpp>
 
+#include "deadline.hpp"
 #include "rpc/blocking_pull.hpp"
 #include "server/core.hpp"
 #include "session/session.hpp"
@@ -33,9 +34,9 @@ class asker {
   asker& operator=(const asker&) = delete;
 
   void send(std::string_view message) { session_->receive(message, facts_, inbox_); }
-  /// The next message; nothing when none comes in ten seconds.
+  /// The next message; nothing when none comes in time.
   std::optional<std::string> receive() {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    const auto deadline = monotonic_clock::now() + hondana_test::event_deadline;
     const auto message = inbox_->take(deadline);
     if (!message) return {};
     std::string text;

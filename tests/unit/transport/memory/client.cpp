@@ -1,6 +1,7 @@
 /// A client of a server in the same process, through the memory channel.
 #include <gtest/gtest.h>
 
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include <hondana/server.hpp>
 #include <hondana/value.hpp>
 
+#include "deadline.hpp"
 #include "transport/memory/memory_channel.hpp"
 #include "unit/channel/kept_words.hpp"
 
@@ -29,6 +31,11 @@ class counting_reader final : public byte_reader {
     at_ = 0;
     return {};
   }
+  /// Set when nobody reads on.
+  std::shared_ptr<std::promise<void>> over{};
+  ~counting_reader() override {
+    if (over) over->set_value();
+  }
 
  private:
   std::uint64_t size_;
@@ -48,8 +55,21 @@ struct shelf {
       out.contents.push_back(std::move(one));
       return out;
     }));
+    EXPECT_TRUE(memos->add({.uri = "memo:///held", .name = "held"}, [this](const read_request&) -> result<reading> {
+      may_answer.get_future().wait();
+      reading out;
+      content one;
+      const auto reader = std::make_shared<counting_reader>(large);
+      reader->over = is_over;
+      one.data = std::shared_ptr<byte_reader>(reader);
+      out.contents.push_back(std::move(one));
+      return out;
+    }));
     EXPECT_TRUE(here.add(memos));
   }
+  /// Of "memo:///held", which is read once.
+  std::promise<void> may_answer;
+  std::shared_ptr<std::promise<void>> is_over = std::make_shared<std::promise<void>>();
   server here;
 };
 
@@ -155,8 +175,10 @@ TEST(memory_channel, keeps_no_content_of_an_answer_that_was_abandoned) {
   most.message_bytes = 100'000;
   auto channel = transport::make_memory_channel(one.here, hears, most);
   ASSERT_TRUE(channel);
-  (*channel)->send({.text = read_of(1, "memo:///large"), .call = 1});
+  (*channel)->send({.text = read_of(1, "memo:///held"), .call = 1});
   (*channel)->abandon(1);
+  one.may_answer.set_value();
+  ASSERT_EQ(one.is_over->get_future().wait_for(hondana_test::event_deadline), std::future_status::ready);
   (*channel)->send({.text = read_of(2, "memo:///a"), .call = 2});
   EXPECT_TRUE(hears.answer_to(2));
   EXPECT_TRUE(hears.endings(0).empty());
@@ -172,10 +194,13 @@ TEST(memory_channel, tells_nothing_of_what_was_abandoned) {
     is_called = true;
     return {};
   };
-  (*channel)->send({.text = R"({"jsonrpc":"2.0","id":4,"method":"nothing","params":{}})", .call = 4, .content = sink});
+  (*channel)->send({.text = read_of(4, "memo:///held"), .call = 4, .content = sink});
   (*channel)->abandon(4);
+  one.may_answer.set_value();
+  ASSERT_EQ(one.is_over->get_future().wait_for(hondana_test::event_deadline), std::future_status::ready);
   (*channel)->send({.text = read_of(5, "memo:///a"), .call = 5});
   EXPECT_TRUE(hears.answer_to(5));
+  EXPECT_EQ(hears.messages(0).size(), 1u);
   (*channel)->close({});
   EXPECT_FALSE(is_called);
 }

@@ -1,14 +1,16 @@
 /// A whole conversation with a server in memory, answer by answer.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
 #include <hondana/server.hpp>
+
+#include "deadline.hpp"
 
 namespace hondana_test {
 
@@ -26,9 +28,9 @@ struct conversation {
     send(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + std::string(method) + R"(","params":)" +
          std::string(params) + "}");
   }
-  /// The next message; null when none comes in ten seconds.
+  /// The next message; null when none comes in time.
   [[nodiscard]] hondana::value next() const {
-    const auto text = peer->receive(std::chrono::steady_clock::now() + std::chrono::seconds(10));
+    const auto text = peer->receive(hondana::monotonic_clock::now() + event_deadline);
     return text ? hondana::value::parse(*text).value_or(hondana::value()) : hondana::value();
   }
 

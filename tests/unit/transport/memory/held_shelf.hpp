@@ -14,6 +14,8 @@
 #include <hondana/provider.hpp>
 #include <hondana/server.hpp>
 
+#include "deadline.hpp"
+
 namespace hondana::test {
 
 /// Reads wait for `open`, or until whoever asked has gone; "memo:///now" is read at once.
@@ -63,7 +65,7 @@ class held final : public provider {
   }
   bool reaches(const int& what, int wanted) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return what == wanted; });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return what == wanted; });
   }
 
   std::mutex mutex_;

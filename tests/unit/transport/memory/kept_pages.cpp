@@ -9,6 +9,7 @@
 #include <hondana/memory.hpp>
 #include <hondana/server.hpp>
 
+#include "deadline.hpp"
 #include "server/core.hpp"
 #include "session/session.hpp"
 
@@ -36,7 +37,7 @@ class pages_of_a_server : public testing::Test {
         R"({"jsonrpc":"2.0","id":1,"method":"resources/list","params":{"_meta":{)"
         R"("io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})",
         {}, out);
-    if (answer.wait_for(std::chrono::seconds(10)) != std::future_status::ready) return "no answer";
+    if (answer.wait_for(hondana_test::event_deadline) != std::future_status::ready) return "no answer";
     return answer.get();
   }
 

@@ -8,6 +8,7 @@
 
 #include <hondana/server.hpp>
 
+#include "deadline.hpp"
 #include "unit/catalog/scripted_provider.hpp"
 
 namespace hondana {
@@ -40,7 +41,7 @@ class resource_tools : public testing::Test {
     return receive(peer);
   }
   static std::string receive(memory_peer& from) {
-    return from.receive(std::chrono::steady_clock::now() + std::chrono::seconds(10)).value_or("nothing");
+    return from.receive(std::chrono::steady_clock::now() + hondana_test::event_deadline).value_or("nothing");
   }
   static std::string call(const std::string& name, const std::string& arguments) {
     return R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":")" + name + R"(","arguments":)" + arguments +

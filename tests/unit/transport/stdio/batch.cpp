@@ -1,9 +1,11 @@
 /// Answers at hand: written together and by whoever has them, in order, and never at the price of waiting for the peer.
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <memory>
 #include <optional>
@@ -15,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "transport/stdio/writer.hpp"
 #include "unit/transport/stdio/watched_answers.hpp"
 
@@ -22,6 +25,7 @@ namespace hondana::transport::stdio {
 namespace {
 
 using namespace std::chrono_literals;
+using hondana_test::event_deadline;
 using rpc::departure;
 
 /// A peer that sees each write apart: one packet each.
@@ -37,7 +41,7 @@ class a_batch : public testing::Test {
  protected:
   a_batch() {
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends_.data()), 0);
-    const timeval patience{15, 0};
+    const timeval patience{std::chrono::seconds(event_deadline).count(), 0};
     EXPECT_EQ(::setsockopt(ends_[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
   }
 
@@ -255,7 +259,7 @@ TEST_P(a_pipe, that_fills_up_in_the_middle_of_a_batch_gets_the_rest_in_order_lat
   }
   EXPECT_EQ(read(expected.size()), expected);
   EXPECT_EQ(all_.wait_for(120), std::vector<departure>(120, departure::sent));
-  EXPECT_TRUE(out.finish(std::chrono::steady_clock::now() + 10s));
+  EXPECT_TRUE(out.finish(std::chrono::steady_clock::now() + event_deadline));
 }
 
 TEST_P(a_pipe, whose_reader_has_gone_is_an_error_and_no_signal) {
@@ -265,7 +269,7 @@ TEST_P(a_pipe, whose_reader_has_gone_is_an_error_and_no_signal) {
   out.answer(all_.of("1"));
   out.end_batch();
   EXPECT_EQ(all_.wait_for(1), std::vector<departure>{departure::gone});
-  EXPECT_FALSE(out.finish(std::chrono::steady_clock::now() + 10s));
+  EXPECT_FALSE(out.finish(std::chrono::steady_clock::now() + event_deadline));
 }
 
 TEST_P(a_pipe, is_written_by_whoever_has_the_answers_only_where_no_signal_can_come_of_it) {
@@ -287,8 +291,8 @@ TEST_P(a_pipe, that_takes_nothing_is_given_up_with_what_was_left_of_a_batch) {
   out.end_batch();
   const auto told = all_.wait_for(100);
   EXPECT_EQ(told.size(), 100u);
-  EXPECT_EQ(told.back() == departure::sent, false);
-  EXPECT_FALSE(out.finish(std::chrono::steady_clock::now() + 10s));
+  EXPECT_NE(told.back(), departure::sent);
+  EXPECT_FALSE(out.finish(std::chrono::steady_clock::now() + event_deadline));
 }
 
 INSTANTIATE_TEST_SUITE_P(signals, a_pipe, testing::Bool());

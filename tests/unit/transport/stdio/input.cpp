@@ -6,24 +6,21 @@
 
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstddef>
 #include <fstream>
 #include <future>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "unit/transport/stdio/channel.hpp"
 
 namespace hondana::transport::stdio {
 namespace {
-
-using namespace std::chrono_literals;
 
 class input_from : public testing::TestWithParam<channel> {
  public:
@@ -60,13 +57,13 @@ class input_from : public testing::TestWithParam<channel> {
       return next(from);
     });
     const auto about = "/proc/self/task/" + std::to_string(who.get_future().get()) + "/stat";
-    const auto until = std::chrono::steady_clock::now() + 10s;
-    for (std::string line; std::chrono::steady_clock::now() < until; std::this_thread::yield()) {
+    EXPECT_TRUE(hondana_test::eventually([&about] {
+      std::string line;
       std::getline(std::ifstream(about), line);
       // Its state stands behind its name, which is in parentheses.
-      if (const auto name = line.rfind(") "); name != std::string::npos && line[name + 2] == 'S') return reading;
-    }
-    ADD_FAILURE() << "the thread that reads never waits";
+      const auto name = line.rfind(") ");
+      return name != std::string::npos && line[name + 2] == 'S';
+    })) << "the thread that reads never waits";
     return reading;
   }
 
@@ -90,7 +87,7 @@ TEST_P(input_from, a_silent_peer_is_waited_for_no_longer_once_it_is_woken) {
     input in(ends_[0]);
     auto reading = wait_in(in);
     in.wake();
-    ASSERT_EQ(reading.wait_for(10s), std::future_status::ready);
+    ASSERT_EQ(reading.wait_for(hondana_test::event_deadline), std::future_status::ready);
     EXPECT_EQ(reading.get(), std::nullopt);
     in.wake();
     EXPECT_EQ(next(in), std::nullopt);

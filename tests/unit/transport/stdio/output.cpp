@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "unit/transport/stdio/channel.hpp"
 
 namespace hondana::transport::stdio {
@@ -47,7 +48,7 @@ TEST_P(output_over, writes_far_more_than_the_channel_holds) {
     }
   });
   output out(writing_end());
-  EXPECT_TRUE(out.write_all(sent, patience(10s)));
+  EXPECT_TRUE(out.write_all(sent, patience(hondana_test::event_deadline)));
   peer.join();
   EXPECT_EQ(received, sent);
 }
@@ -73,7 +74,7 @@ TEST_P(output_over, reports_a_peer_that_has_gone) {
   signal(SIGPIPE, SIG_IGN);
   close_reading_end();
   output out(writing_end());
-  const auto written = out.write_all("x", patience(1s));
+  const auto written = out.write_all("x", patience(hondana_test::event_deadline));
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().code, errc::source_unavailable);
 }
@@ -92,7 +93,7 @@ TEST(output, writes_regular_files_too) {
   ASSERT_GE(file, 0);
   const std::string text(100'000, 'y');
   output out(file);
-  EXPECT_TRUE(out.write_all(text, patience(1s)));
+  EXPECT_TRUE(out.write_all(text, patience(hondana_test::event_deadline)));
   EXPECT_EQ(::lseek(file, 0, SEEK_END), 100'000);
   ::close(file);
   ::unlink(path.c_str());

@@ -19,6 +19,8 @@
 
 #include <hondana/server.hpp>
 
+#include "deadline.hpp"
+
 namespace hondana {
 
 inline constexpr std::string_view handshake =
@@ -41,7 +43,7 @@ class patient final : public provider {
     std::unique_lock waiting(mutex_);
     has_begun_ = true;
     changed_.notify_all();
-    has_stopped_ = changed_.wait_for(waiting, std::chrono::seconds(10), [&] { return request.stop.stop_requested(); });
+    has_stopped_ = changed_.wait_for(waiting, hondana_test::event_deadline, [&] { return request.stop.stop_requested(); });
     changed_.notify_all();
     return text_reading("late");
   }
@@ -51,7 +53,7 @@ class patient final : public provider {
  private:
   bool reaches(const bool& what) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(15), [&] { return what; });
+    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return what; });
   }
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -104,7 +106,8 @@ class other_standard_streams {
   }
 
  private:
-  static constexpr int longest_silence = 15'000;  // milliseconds
+  static constexpr int longest_silence =
+      static_cast<int>(std::chrono::milliseconds(hondana_test::event_deadline).count());  // for poll
 
   std::string heard_;
   std::array<int, 2> before_{::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0), ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)};

@@ -1,7 +1,6 @@
 /// Answers that remember how they left, and who wrote them.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "deadline.hpp"
 #include "rpc/body.hpp"
 #include "rpc/outlet.hpp"
 #include "rpc/receipt.hpp"
@@ -32,7 +32,7 @@ struct watched {
   }
   std::vector<rpc::departure> wait_for(std::size_t count) {
     std::unique_lock lock(mutex);
-    changed.wait_for(lock, std::chrono::seconds(10), [&] { return told.size() >= count; });
+    changed.wait_for(lock, hondana_test::event_deadline, [&] { return told.size() >= count; });
     return told;
   }
   std::mutex mutex;

@@ -82,6 +82,9 @@ int main(int count, char** arguments) {
     for (;;) mode == "heir" ? static_cast<void>(::pause()) : say("\n");
   }
   if (mode == "chatty") {
+    // Not before it is asked something, so that nothing is asked of a second run.
+    std::string first;
+    std::getline(std::cin, first);
     for (int i = 0; i < 100; ++i) say("starting up, please wait...\n");
   }
   if (mode == "banner") say("\r\nWelcome!\n\n");

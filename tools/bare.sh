@@ -1,0 +1,133 @@
+# `./dev test --bare`: every command of ./dev in a chroot with nothing but Debian's base system, each with only the packages that it
+# installs itself. Sourced by ./dev.
+# shellcheck shell=bash
+
+bare=$root/build/bare
+
+# A file system of Debian's base system, made once; each command gets a writable layer of its own above it.
+make_bare_base() {
+  local base=$bare/base
+  [ ! -e "$base/.complete" ] || return 0
+  rm -rf "$base"
+  mkdir -p "$base"
+  debootstrap --variant=minbase --include=ca-certificates bookworm "$base" >"$bare/debootstrap.log" 2>&1 || {
+    tail -n 20 "$bare/debootstrap.log" >&2
+    die "debootstrap failed; $bare/debootstrap.log has its output"
+  }
+  # The package sources and registries of this machine.
+  rm -f "$base/etc/apt/sources.list"
+  cp -a /etc/apt/sources.list* /etc/apt/apt.conf.d "$base/etc/apt/"
+  cp -a /usr/share/keyrings/. "$base/usr/share/keyrings/"
+  # Nothing here has to survive a crash, and what was downloaded is kept for the next command.
+  rm -f "$base/etc/apt/apt.conf.d/docker-clean"
+  printf 'force-unsafe-io\n' >"$base/etc/dpkg/dpkg.cfg.d/unsafe-io"
+  printf 'Binary::apt-get::APT::Keep-Downloaded-Packages "true";\nAPT::Keep-Downloaded-Packages "true";\n' >"$base/etc/apt/apt.conf.d/keep-packages"
+  touch "$base/.complete"
+}
+
+unmount_below() { # FOLDER
+  local place
+  # The deepest first.
+  awk -v under="$1/" 'index($2, under) == 1 { print $2 }' /proc/mounts | sort -r | while read -r place; do umount -l "$place"; done
+}
+
+# in_bare NAME COMMAND: a bash command in a new layer, with this checkout's commit and changes in /hondana. Packages and compiler
+# results are taken from caches; they are installed and used by ./dev alone.
+in_bare() {
+  local name=$1 command=$2 layer=$bare/$1 place status=0
+  rm -rf "$layer"
+  mkdir -p "$layer/upper" "$layer/work" "$layer/root" "$bare/archives/partial" "$bare/lists/partial" "$bare/npm"
+  mount -t overlay overlay -o "lowerdir=$bare/base,upperdir=$layer/upper,workdir=$layer/work" "$layer/root"
+  for place in proc sys dev dev/shm; do
+    mkdir -p "$layer/root/$place"
+    mount --bind "/$place" "$layer/root/$place"
+  done
+  mkdir -p "$layer/root/root/.ccache" "$layer/root/root/.npm"
+  mount --bind "$bare/archives" "$layer/root/var/cache/apt/archives"
+  mount --bind "$bare/lists" "$layer/root/var/lib/apt/lists"
+  if command -v ccache >/dev/null; then
+    mkdir -p "$(ccache --get-config cache_dir)"
+    mount --bind "$(ccache --get-config cache_dir)" "$layer/root/root/.ccache"
+  fi
+  mount --bind "$bare/npm" "$layer/root/root/.npm"
+  cp -L /etc/resolv.conf /etc/hosts "$layer/root/etc/" 2>/dev/null || true
+  for place in /etc/ssl/certs/ca-certificates.crt /root/.npmrc; do
+    [ ! -e "$place" ] || cp -L "$place" "$layer/root$place"
+  done
+  git clone --quiet "$root" "$layer/root/hondana"
+  # Changed and new files, and no file that was removed.
+  (cd "$root" && git ls-files -z --deleted) | (cd "$layer/root/hondana" && xargs -0 -r rm -f)
+  (cd "$root" && comm -z -23 <(git ls-files -z --modified --others --exclude-standard | sort -zu) <(git ls-files -z --deleted | sort -z) |
+    tar --null --files-from=- --create) | tar -C "$layer/root/hondana" --extract
+  env -i HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin CCACHE_DIR=/root/.ccache \
+    chroot "$layer/root" timeout 3600 bash -ec "$bare_functions cd /hondana; $command" </dev/null >"$bare/$name.log" 2>&1 || status=$?
+  unmount_below "$layer"
+  rm -rf "$layer"
+  if ((status != 0)); then
+    tail -n 30 "$bare/$name.log" >&2
+    printf 'in a bare chroot: %s failed with %d; %s has its output\n' "$command" "$status" "$bare/$name.log" >&2
+  fi
+  return "$status"
+}
+
+# What the commands below may call: `answers WORD COMMAND...` starts a server, waits until it prints WORD and ends it.
+# shellcheck disable=SC2016
+bare_functions='
+answers() {
+  local word=$1
+  shift
+  "$@" >/tmp/server.log 2>&1 &
+  until grep -qs -- "$word" /tmp/server.log; do kill -0 $! || { cat /tmp/server.log; return 1; }; sleep 0.2; done
+  kill $!
+}
+'
+
+# The commands, by name. Those of benchmarks run with the least that they take; of the tests one module runs.
+declare -A bare_commands=(
+  [help]='./dev help'
+  [build]='./dev build && ./dev install --prefix /tmp/prefix && /tmp/prefix/bin/hondana --version'
+  [serve]='answers http:// ./dev serve docs'
+  [everything]='answers 18123 ./dev everything 18123'
+  [test]='./dev test --since HEAD'
+  [conformance]='./dev conformance'
+  [install]='./dev install'
+  [package]='./dev package'
+  [instructions]='./dev instructions'
+  [fuzz]='./dev fuzz 1'
+  [lint]='./dev lint --since HEAD'
+  [format]='./dev format'
+  [bench]='./dev bench --benchmark_min_time=0.001'
+  [bench-table]='./dev bench table 20 1'
+  [bench-auth]='./dev bench auth 20 1'
+  [bench-safety]='./dev bench safety 20 1'
+  [bench-git]='./dev bench git 20 1'
+  [bench-logs]='./dev bench logs 1 5'
+  [bench-metrics]='./dev bench metrics 1 1'
+  [bench-search]='./dev bench search 500 5 1'
+  [bench-analyses]='./dev bench analyses 500 1'
+  [bench-drive]='./dev bench drive 20'
+  [bench-feed]='./dev bench feed 10 1 3'
+  [bench-list]='./dev bench list 1000'
+  [bench-growth]='./dev bench growth 1000'
+)
+
+# run_bare [NAME...]: all of them, or those named.
+run_bare() {
+  local name names=("$@") failed=()
+  [ "$EUID" -eq 0 ] || die 'test --bare mounts file systems and needs root'
+  need_packages bare
+  [ "${#names[@]}" -gt 0 ] || mapfile -t names < <(printf '%s\n' "${!bare_commands[@]}" | sort)
+  mkdir -p "$bare"
+  unmount_below "$bare"
+  make_bare_base
+  for name in "${names[@]}"; do
+    [ -n "${bare_commands[$name]:-}" ] || die "no command is called $name; known: ${!bare_commands[*]}"
+    local begin=$SECONDS
+    if in_bare "$name" "${bare_commands[$name]}"; then
+      printf '%5d s  %s\n' $((SECONDS - begin)) "${bare_commands[$name]}" >&2
+    else
+      failed+=("$name")
+    fi
+  done
+  [ "${#failed[@]}" -eq 0 ] || die "on a bare Debian these fail: ${failed[*]}"
+}
