@@ -183,7 +183,10 @@ TEST_F(embedded_analyses, on_a_full_disk_are_refused_and_nothing_is_half_there) 
   EXPECT_EQ(good(kept->look(key_of(small_analysis("large").asked))).what, answer::kind::computing);
 }
 
-TEST_F(embedded_analyses, locked_by_another_program_are_an_error_that_says_so) {
+/// SQLite waits 5 s for the other program.
+class embedded_analyses_timing : public embedded_analyses {};
+
+TEST_F(embedded_analyses_timing, locked_by_another_program_are_an_error_that_says_so) {
   const auto kept = open();
   auto other = good(sqlite::connection::open(options_.path, "x"));
   ASSERT_TRUE(other.run("BEGIN IMMEDIATE"));

@@ -50,7 +50,7 @@ bool serves(const std::string& text) {
 }
 
 /// With as much time as it needs.
-std::shared_ptr<service> made(settings from) {
+std::shared_ptr<service> made_service(settings from) {
   from.time = hondana_test::event_deadline;
   auto out = service::of(std::move(from));
   if (!out) {
@@ -165,7 +165,7 @@ TEST(guarded_endpoint, redirects_stay_within_the_origin) {
     if (what.target == "/host") return go("http://localhost:" + std::to_string(server.port()) + "/there");
     return go("");
   });
-  const auto it = made({.url = server.url("")});
+  const auto it = made_service({.url = server.url("")});
   const auto found = it->ask({.path = "/here"}, {});
   ASSERT_TRUE(found) << found.error().public_text;
   EXPECT_EQ(found->bytes, "found");
@@ -194,7 +194,7 @@ TEST(guarded_endpoint, tokens_are_read_anew_for_each_request_and_stand_in_no_tex
   const auto second = drawn();
   const auto path = folder.write("token", first + "\n");
   scripted_server server(page("x"));
-  const auto it = made({.url = server.url(""), .bearer_file = path});
+  const auto it = made_service({.url = server.url(""), .bearer_file = path});
   EXPECT_EQ(it->files(), std::vector<std::string>{path});
   ASSERT_TRUE(it->ask({}, {}));
   folder.write("token", second);
@@ -225,7 +225,7 @@ TEST(guarded_endpoint, passwords_go_as_basic_and_only_where_nobody_reads_them) {
   const pem_folder folder;
   const auto path = folder.write("password", "open sesame\r\n");
   scripted_server server(page("x"));
-  const auto it = made({.url = server.url(""), .user = "aladdin", .password_file = path});
+  const auto it = made_service({.url = server.url(""), .user = "aladdin", .password_file = path});
   ASSERT_TRUE(it->ask({}, {}));
   EXPECT_EQ(server.requests(1).at(0).field("authorization"), "Basic YWxhZGRpbjpvcGVuIHNlc2FtZQ==");
 
@@ -258,19 +258,19 @@ TEST(guarded_endpoint, passwords_go_as_basic_and_only_where_nobody_reads_them) {
 TEST(guarded_endpoint, own_authorities_and_client_certificates_are_used) {
   const auto identity = std::make_shared<const hondana_test::tls_identity>();
   scripted_server server(page("x"), {}, identity);
-  const auto trusting = made({.url = server.url(""), .authorities = identity->file()});
+  const auto trusting = made_service({.url = server.url(""), .authorities = identity->file()});
   const auto got = trusting->ask({}, {});
   ASSERT_TRUE(got) << got.error().public_text;
   ASSERT_TRUE(trusting->ask({}, {}));
   EXPECT_EQ(server.connections(), 1u);
-  const auto doubting = made({.url = server.url("")});
+  const auto doubting = made_service({.url = server.url("")});
   const auto refused = doubting->ask({}, {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::source_unavailable);
   EXPECT_NE(refused.error().public_text.find("not trusted"), std::string::npos) << refused.error().public_text;
   scripted_server plain(page("x"));
   const auto no_tls =
-      made({.url = "https://127.0.0.1:" + std::to_string(plain.port()), .authorities = identity->file()})->ask({}, {});
+      made_service({.url = "https://127.0.0.1:" + std::to_string(plain.port()), .authorities = identity->file()})->ask({}, {});
   ASSERT_FALSE(no_tls);
   EXPECT_NE(no_tls.error().public_text.find("does not speak TLS"), std::string::npos) << no_tls.error().public_text;
 
