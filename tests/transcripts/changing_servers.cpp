@@ -97,24 +97,14 @@ hondana::server dialect() {
   const auto source = std::make_shared<memory_provider>("shelf", "shelf:///");
   add_shelf(*source);
   const auto add = [&](const char* uri, auto act) {
-    check(source->add(
-        named(uri, uri),
-        [to = std::weak_ptr(made.engine()), of = std::weak_ptr(source), act](const read_request&) -> result<reading> {
-          const auto engine = to.lock();
-          const auto shelf = of.lock();
-          if (engine && shelf) act(*engine, *shelf);
-          return hondana::text_reading("done");
-        }));
+    check(source->add(named(uri, uri), [of = std::weak_ptr(source), act](const read_request&) -> result<reading> {
+      if (const auto shelf = of.lock()) act(*shelf);
+      return hondana::text_reading("done");
+    }));
   };
-  add("shelf:///edit", [](hondana::core& engine, memory_provider& shelf) {
-    check(shelf.add(note_of("v2"), std::string("# Two")));
-    engine.announce({hondana::model::change::what::content, "shelf:///note", {}});
-  });
-  add("shelf:///discard", [](hondana::core& engine, memory_provider& shelf) {
-    shelf.remove("shelf:///note");
-    engine.announce({hondana::model::change::what::resources});
-    engine.announce({hondana::model::change::what::content, "shelf:///note", {}});
-  });
+  // Which tells of both changes, of the note and of the list.
+  add("shelf:///edit", [](memory_provider& shelf) { check(shelf.add(note_of("v2"), std::string("# Two"))); });
+  add("shelf:///discard", [](memory_provider& shelf) { shelf.remove("shelf:///note"); });
   check(made.add(source));
   return made;
 }

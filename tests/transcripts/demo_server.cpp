@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/memory.hpp>
 
 #include "providers/links/links.hpp"
@@ -149,7 +150,7 @@ result<reading> hold(const read_request& request) {
   std::mutex mutex;
   std::condition_variable_any changed;
   std::unique_lock lock(mutex);
-  changed.wait_until(lock, request.stop, request.deadline, [] { return false; });
+  hondana::monotonic_clock::wait_until(changed, lock, request.stop, request.deadline, [] { return false; });
   if (request.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
   return fail(errc::timed_out, "The deadline has passed.");
 }
@@ -211,7 +212,6 @@ void add_templates(memory_provider& source) {
 hondana::server demo(std::optional<std::chrono::milliseconds> deadline) {
   const auto source = std::make_shared<memory_provider>("demo", "demo:///");
   auto options = options_of("Transcript Server");
-  options.call_deadline = std::chrono::minutes(5);
   if (deadline) options.limits.sources[source.get()].deadline = *deadline;
   options.read_limit = 4u << 20;
   hondana::server made(std::move(options));

@@ -1,6 +1,7 @@
 /// Entries, templates and options in one line each.
 #include "transcripts/entries.hpp"
 
+#include <chrono>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -39,6 +40,8 @@ hondana::server_options options_of(std::string title) {
   options.title = std::move(title);
   options.instructions = "Read demo:///folder first.";
   options.announces_lists = options.announces_contents = false;
+  // However far the clock goes on while something is waited for.
+  options.call_deadline = options.limits.longest_call = std::chrono::hours(24);
   return options;
 }
 

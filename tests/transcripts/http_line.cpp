@@ -4,8 +4,10 @@
 #include <poll.h>
 #include <algorithm>
 #include <deque>
+#include <future>
 #include <set>
 
+#include <hondana/clock.hpp>
 #include <hondana/server.hpp>
 
 #include "transcripts/http_exchange.hpp"
@@ -20,7 +22,8 @@ tl::unexpected<std::string> wrong(const std::string& what) { return tl::unexpect
 
 class http_line final : public line {
  public:
-  http_line(hondana::server&& server, bool bytewise) : server_(std::move(server)), bytewise_(bytewise) {}
+  http_line(std::unique_ptr<hondana::manual_clock> clock, hondana::server&& server, bool bytewise)
+      : clock_(std::move(clock)), server_(std::move(server)), bytewise_(bytewise) {}
 
   nothing_or listen() {
     hondana::http_options options;
@@ -33,7 +36,12 @@ class http_line final : public line {
 
   nothing_or send(const sending& what, time_point deadline) override {
     auto exchange = std::make_unique<http_exchange>(service_->port());
-    const auto begun = exchange->begin(head_of(what) + what.bytes, bytewise_, deadline);
+    auto asking =
+        std::async(std::launch::async, [&] { return exchange->begin(head_of(what) + what.bytes, bytewise_, deadline); });
+    while (asking.wait_for(step_pause) != std::future_status::ready) {
+      if (what.passes_time) clock_->advance(time_step);
+    }
+    const auto begun = asking.get();
     if (!begun) return begun;
     status_ = exchange->status();
     if (exchange->session_id()) {
@@ -46,9 +54,9 @@ class http_line final : public line {
     return {};
   }
 
-  std::optional<std::string> receive(time_point deadline) override {
+  std::optional<std::string> receive(time_point deadline, bool passes_time) override {
     while (messages_.empty()) {
-      if (fault_ || !open_standing(deadline) || !wait(deadline)) break;
+      if (fault_ || !open_standing(deadline) || !wait(deadline, passes_time)) break;
     }
     if (messages_.empty()) return fault_;
     auto next = std::move(messages_.front());
@@ -98,8 +106,8 @@ class http_line final : public line {
     return true;
   }
 
-  /// Takes what comes next on any open stream; false when nothing does.
-  bool wait(time_point deadline) {
+  /// Takes what comes next on any open stream; false when nothing does in time.
+  bool wait(time_point deadline, bool passes_time) {
     std::vector<http_exchange*> streams;
     for (const auto& one : open_) streams.push_back(one.get());
     if (standing_) streams.push_back(standing_.get());
@@ -107,7 +115,11 @@ class http_line final : public line {
     for (const auto* one : streams) ready.push_back({one->descriptor(), POLLIN, 0});
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (ready.empty() || left.count() <= 0) return false;
-    if (::poll(ready.data(), ready.size(), static_cast<int>(left.count())) <= 0) return false;
+    const auto most = passes_time ? std::min(left, step_pause) : left;
+    if (::poll(ready.data(), ready.size(), static_cast<int>(most.count())) <= 0) {
+      if (passes_time) clock_->advance(time_step);
+      return passes_time;
+    }
     for (std::size_t i = 0; i < ready.size(); ++i) {
       if (ready[i].revents == 0) continue;
       auto arrived = streams[i]->take_arrived();
@@ -121,6 +133,7 @@ class http_line final : public line {
     return true;
   }
 
+  std::unique_ptr<hondana::manual_clock> clock_;
   hondana::server server_;
   bool bytewise_;
   std::optional<hondana::http_service> service_;
@@ -136,9 +149,10 @@ class http_line final : public line {
 }  // namespace
 
 tl::expected<std::unique_ptr<line>, std::string> open_http_line(const std::string& server, bool bytewise) {
+  auto clock = std::make_unique<hondana::manual_clock>();
   auto made = make_server(server);
   if (!made) return tl::unexpected(made.error());
-  auto opened = std::make_unique<http_line>(std::move(*made), bytewise);
+  auto opened = std::make_unique<http_line>(std::move(clock), std::move(*made), bytewise);
   if (const auto listens = opened->listen(); !listens) return tl::unexpected(listens.error());
   return opened;
 }

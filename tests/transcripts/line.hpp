@@ -21,10 +21,11 @@ struct sending {
   std::string bytes;
   std::vector<std::pair<std::string, std::string>> headers{};  ///< Obeyed by HTTP only, as are those below.
   std::string method = "POST";
-  bool is_alone = false;  ///< Names no session.
+  bool is_alone = false;     ///< Names no session.
+  bool passes_time = false;  ///< The server's clock goes on until the answer comes.
 };
 
-/// One end of a conversation. Errors are sentences for the report.
+/// One end of a conversation with a server whose clock stands still. Errors are sentences for the report.
 class line {
  public:
   line() = default;
@@ -33,8 +34,8 @@ class line {
   virtual ~line() = default;
 
   [[nodiscard]] virtual tl::expected<void, std::string> send(const sending& what, time_point deadline) = 0;
-  /// The next message; nothing when none came in time.
-  [[nodiscard]] virtual std::optional<std::string> receive(time_point deadline) = 0;
+  /// The next message; nothing when none came in time. `passes_time`: the server's clock goes on until it comes.
+  [[nodiscard]] virtual std::optional<std::string> receive(time_point deadline, bool passes_time) = 0;
   /// The status of the last POST; nothing where there is no HTTP.
   [[nodiscard]] virtual std::optional<int> status() const { return std::nullopt; }
   /// Sends the last bytes without ending their line, then ends the input. Only a stream can.
@@ -42,6 +43,12 @@ class line {
   /// Ends the input if it has not ended and waits for the server to leave. Returns what it still said.
   [[nodiscard]] virtual tl::expected<std::vector<std::string>, std::string> finish(time_point deadline) = 0;
 };
+
+/// How far the server's clock goes on at a time, and how long it is waited in between whether a message comes.
+inline constexpr std::chrono::milliseconds time_step{100};
+inline constexpr std::chrono::milliseconds step_pause{5};
+/// Where the program that serves over stdio reads a byte for each step.
+inline constexpr int clock_descriptor = 3;
 
 /// Fixture servers by name (see `servers.hpp`). `program` is the one that serves them over stdio.
 [[nodiscard]] tl::expected<std::unique_ptr<line>, std::string> open_memory_line(const std::string& server);

@@ -1,6 +1,9 @@
 /// A line inside the process.
 #include "transcripts/line.hpp"
 
+#include <future>
+
+#include <hondana/clock.hpp>
 #include <hondana/server.hpp>
 
 #include "transcripts/servers.hpp"
@@ -10,23 +13,36 @@ namespace {
 
 class memory_line final : public line {
  public:
-  explicit memory_line(hondana::server&& server) : server_(std::move(server)), peer_(server_) {}
+  memory_line(std::unique_ptr<hondana::manual_clock> clock, hondana::server&& server)
+      : clock_(std::move(clock)), server_(std::move(server)), peer_(server_) {}
 
   tl::expected<void, std::string> send(const sending& what, time_point) override {
     peer_.send(what.bytes);
     return {};
   }
-  std::optional<std::string> receive(time_point deadline) override { return peer_.receive(deadline); }
+  std::optional<std::string> receive(time_point deadline, bool passes_time) override {
+    static constexpr std::chrono::hours never{1'000};
+    auto next = std::async(std::launch::async, [this] { return peer_.receive(hondana::monotonic_clock::now() + never); });
+    while (next.wait_for(step_pause) != std::future_status::ready) {
+      if (passes_time) clock_->advance(time_step);
+      if (std::chrono::steady_clock::now() >= deadline) {
+        clock_->advance(2 * never);
+        break;
+      }
+    }
+    return next.get();
+  }
   tl::expected<void, std::string> send_end(std::string_view, time_point) override {
     return tl::unexpected(std::string("input in memory has no end"));
   }
   tl::expected<std::vector<std::string>, std::string> finish(time_point) override {
     std::vector<std::string> rest;
-    while (auto more = peer_.receive(std::chrono::steady_clock::now())) rest.push_back(std::move(*more));
+    while (auto more = peer_.receive(hondana::monotonic_clock::now())) rest.push_back(std::move(*more));
     return rest;
   }
 
  private:
+  std::unique_ptr<hondana::manual_clock> clock_;
   hondana::server server_;
   hondana::memory_peer peer_;
 };
@@ -34,9 +50,10 @@ class memory_line final : public line {
 }  // namespace
 
 tl::expected<std::unique_ptr<line>, std::string> open_memory_line(const std::string& server) {
+  auto clock = std::make_unique<hondana::manual_clock>();
   auto made = make_server(server);
   if (!made) return tl::unexpected(made.error());
-  return std::make_unique<memory_line>(std::move(*made));
+  return std::make_unique<memory_line>(std::move(clock), std::move(*made));
 }
 
 }  // namespace transcripts

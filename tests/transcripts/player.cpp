@@ -95,10 +95,19 @@ class conversation {
         return {};
       case step::kind::bodiless:
         return send(addressed({"", headers_.of_bodiless(negotiated_), one.text}));
-      case step::kind::expect:
-        return expect(one.text);
-      case step::kind::expect_any_order:
-        return expect_any_order();
+      case step::kind::time:
+        passes_time_ = true;
+        return {};
+      case step::kind::expect: {
+        auto fault = expect(one.text);
+        passes_time_ = false;
+        return fault;
+      }
+      case step::kind::expect_any_order: {
+        auto fault = expect_any_order();
+        passes_time_ = false;
+        return fault;
+      }
       case step::kind::expect_status:
         if (!is_http() || std::to_string(*to_.status()) == one.text) return {};
         return "expected HTTP status " + one.text + ", got " + std::to_string(*to_.status());
@@ -106,9 +115,10 @@ class conversation {
     return {};
   }
 
-  /// Whether the session is named is the line's to add and the transcript's to leave out.
+  /// Whether the session is named is the line's to add and the transcript's to leave out, as is whether time passes.
   sending addressed(sending what) {
     what.is_alone = std::exchange(is_alone_, false);
+    what.passes_time = passes_time_;
     return what;
   }
 
@@ -168,12 +178,12 @@ class conversation {
   }
 
   std::string rest() {
-    const auto message = to_.receive(std::chrono::steady_clock::now());
+    const auto message = to_.receive(std::chrono::steady_clock::now(), false);
     return message ? ": " + message->substr(0, 1000) : std::string();
   }
 
   tl::expected<json::value, std::string> receive() {
-    const auto text = to_.receive(deadline());
+    const auto text = to_.receive(deadline(), passes_time_);
     if (!text) return tl::unexpected(std::string("no message came"));
     if (text->find('\n') != std::string::npos) return tl::unexpected("a message with a line break: " + text->substr(0, 500));
     auto message = read_json(*text);
@@ -285,6 +295,7 @@ class conversation {
   std::size_t at_ = 0;
   bool has_ended_ = false;
   bool is_alone_ = false;
+  bool passes_time_ = false;
   std::string negotiated_;
   bindings known_;
   std::map<std::string, std::string> methods_;  // by id, as JSON

@@ -25,11 +25,13 @@ int left_until(time_point deadline) {
 
 class stdio_line final : public line {
  public:
-  stdio_line(pid_t child, int in, int out, bool bytewise) : child_(child), in_(in), out_(out), bytewise_(bytewise) {}
+  stdio_line(pid_t child, int in, int out, int clock, bool bytewise)
+      : child_(child), in_(in), out_(out), clock_(clock), bytewise_(bytewise) {}
 
   ~stdio_line() override {
     if (in_ >= 0) ::close(in_);
     ::close(out_);
+    ::close(clock_);
     if (child_ > 0) {
       ::kill(child_, SIGKILL);
       ::waitpid(child_, nullptr, 0);
@@ -40,9 +42,13 @@ class stdio_line final : public line {
     return write_all(what.bytes + '\n', deadline);
   }
 
-  std::optional<std::string> receive(time_point deadline) override {
+  std::optional<std::string> receive(time_point deadline, bool passes_time) override {
     while (messages_.empty()) {
-      if (ended_ || !read_some(deadline)) return std::nullopt;
+      const auto until = passes_time ? std::min(deadline, std::chrono::steady_clock::now() + step_pause) : deadline;
+      if (ended_) return std::nullopt;
+      if (read_some(until)) continue;
+      if (until == deadline) return std::nullopt;
+      (void)!::write(clock_, "", 1);
     }
     auto next = std::move(messages_.front());
     messages_.pop_front();
@@ -123,6 +129,7 @@ class stdio_line final : public line {
   pid_t child_;
   int in_;
   int out_;
+  int clock_;  // of the server: goes on with each byte
   bool bytewise_;
   std::string kept_;
   std::deque<std::string> messages_;
@@ -135,13 +142,15 @@ tl::expected<std::unique_ptr<line>, std::string> open_stdio_line(const std::file
                                                                  const std::string& server, bool bytewise) {
   std::array<int, 2> to{};
   std::array<int, 2> from{};
-  if (::pipe2(to.data(), O_CLOEXEC) != 0 || ::pipe2(from.data(), O_CLOEXEC) != 0) {
+  std::array<int, 2> clock{};
+  if (::pipe2(to.data(), O_CLOEXEC) != 0 || ::pipe2(from.data(), O_CLOEXEC) != 0 || ::pipe2(clock.data(), O_CLOEXEC) != 0) {
     return tl::unexpected(std::string("no pipe: ") + std::strerror(errno));
   }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, clock[0], clock_descriptor);
   std::string path = program.string();
   std::string name = server;
   std::array<char*, 3> arguments{path.data(), name.data(), nullptr};
@@ -150,13 +159,15 @@ tl::expected<std::unique_ptr<line>, std::string> open_stdio_line(const std::file
   posix_spawn_file_actions_destroy(&actions);
   ::close(to[0]);
   ::close(from[1]);
+  ::close(clock[0]);
   if (failed != 0) {
     ::close(to[1]);
     ::close(from[0]);
+    ::close(clock[1]);
     return tl::unexpected("cannot start " + path + ": " + std::strerror(failed));
   }
   ::fcntl(to[1], F_SETFL, O_NONBLOCK);
-  return std::make_unique<stdio_line>(child, to[1], from[0], bytewise);
+  return std::make_unique<stdio_line>(child, to[1], from[0], clock[1], bytewise);
 }
 
 }  // namespace transcripts

@@ -93,6 +93,7 @@ class reader {
     if (const auto text = after(line, "-> raw ")) return add(step::kind::send_raw, *text);
     if (line == "-> raw") return add(step::kind::send_raw, {});
     if (const auto text = after(line, "-> end")) return add(step::kind::send_end, text->empty() ? *text : text->substr(1));
+    if (line == "-> time") return add(step::kind::time, {});
     if (const auto text = after(line, "-> http ")) return add(step::kind::bodiless, *text);
     if (const auto text = after(line, "-> header ")) return add(step::kind::header, *text);
     if (const auto text = after(line, "-> no-header ")) return add(step::kind::no_header, *text);

@@ -21,6 +21,7 @@ struct step {
     header,            ///< `-> header NAME: VALUE`: a field of the next POST.
     no_header,         ///< `-> no-header NAME`: the next POST leaves out a field the runner would add.
     bodiless,          ///< `-> http METHOD`: a request without a body.
+    time,              ///< `-> time`: the server's clock, which stands still, goes on until what is expected next has come.
     expect,            ///< `<- {json}`: the next message.
     expect_any_order,  ///< `<~ {json}`: one of the next messages, as many as there are such lines in a row.
     expect_status,     ///< `<- status NUMBER`: of the last POST; ignored where there is no HTTP.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/server.hpp>
 
@@ -77,6 +78,7 @@ class held final : public provider {
   std::chrono::steady_clock::time_point last_deadline_{};
 };
 
+/// Its clock stands still: neither deadlines nor changes that were held back disturb a conversation.
 struct held_shelf {
   explicit held_shelf(server_options with) : all(std::move(with)) {
     if (const auto added = all.add(source); !added) throw std::runtime_error(added.error().public_text);
@@ -85,6 +87,7 @@ struct held_shelf {
   held_shelf(const held_shelf&) = delete;
   held_shelf& operator=(const held_shelf&) = delete;
 
+  manual_clock clock;
   std::shared_ptr<held> source = std::make_shared<held>();
   server all;
 };

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
 #include <hondana/memory.hpp>
 #include <hondana/server.hpp>
 
@@ -127,6 +128,7 @@ access_rule handlers_rule() {
 }
 
 TEST(hiding, answers_are_byte_for_byte_those_of_a_server_that_does_not_have_it_and_no_source_is_asked) {
+  const manual_clock clock;  // That tools were added is not told.
   const auto options = with_rules({rule({}, {"memo:///"}), rule({"eve"}, {"memo:///hidden"}, grant::none), handlers_rule()});
   const auto full = shelf(true);
   server has(options);

@@ -21,7 +21,6 @@ constexpr std::string_view completion =
     R"({"ref":{"type":"ref/resource","uri":"memo:///{name}"},"argument":{"name":"name","value":""}})";
 
 TEST(limits, a_caller_who_asks_too_much_is_told_when_to_ask_again) {
-  manual_clock clock;
   server_limits limits;
   limits.per_identity.requests = {0.001, 3};
   held_shelf with(with_limits(limits));
@@ -37,10 +36,10 @@ TEST(limits, a_caller_who_asks_too_much_is_told_when_to_ask_again) {
   EXPECT_EQ(refused.integer_at("/error/code"), 429);
   EXPECT_EQ(refused.integer_at("/error/data/retryAfterMs"), 1'000'000);
   EXPECT_EQ(refused.string_at("/error/message").value().substr(0, 45), "Too many requests from this caller: wait 1000");
-  clock.advance(999s);
+  with.clock.advance(999s);
   one.ask(4, "ping");
   EXPECT_EQ(one.next().integer_at("/error/code"), 429);
-  clock.advance(2s);
+  with.clock.advance(2s);
   one.ask(5, "ping");
   EXPECT_NE(one.next().find("result"), nullptr);
 }
@@ -73,7 +72,6 @@ TEST(limits, each_message_of_a_batch_counts) {
 }
 
 TEST(limits, that_refuse_somebody_are_lines_in_the_log_and_no_flood_of_them) {
-  const manual_clock clock;
   server_options options;
   options.limits.per_identity.requests = {0.001, 2};
   std::mutex writing;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
@@ -41,12 +42,15 @@ class resource_tools : public testing::Test {
     return receive(peer);
   }
   static std::string receive(memory_peer& from) {
-    return from.receive(std::chrono::steady_clock::now() + hondana_test::event_deadline).value_or("nothing");
+    return from.receive(monotonic_clock::now() + hondana_test::event_deadline).value_or("nothing");
   }
   static std::string call(const std::string& name, const std::string& arguments) {
     return R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":")" + name + R"(","arguments":)" + arguments +
            "}}";
   }
+
+ private:
+  manual_clock clock_;  // What has changed is not told.
 };
 
 TEST_F(resource_tools, are_off_for_applications_unless_wanted) {

@@ -63,6 +63,7 @@ class rounds : public testing::Test {
   static std::string text_of(const value& answer) { return answer.at("/result/content/0/text").value_or(value()).to_text(); }
   static std::string id_of(const value& request) { return request.string_at("id").value_or(std::string()); }
 
+  manual_clock clock_;  // That tools were added is not told.
   server server_;
   hondana_test::conversation with_{server_};
 };
@@ -133,7 +134,6 @@ TEST_F(rounds, cancelling_the_call_withdraws_the_question) {
 }
 
 TEST_F(rounds, a_question_that_nobody_answers_ends_with_its_deadline) {
-  manual_clock clock;
   server hasty({.input_deadline = 20ms});
   ASSERT_TRUE(hasty.add_tool(named("roots"), asking(roots_request{})));
   const hondana_test::conversation with(hasty);
@@ -143,7 +143,7 @@ TEST_F(rounds, a_question_that_nobody_answers_ends_with_its_deadline) {
   std::string all;
   for (int message = 0; message < 2; ++message) all += with.next().to_text();
   EXPECT_NE(all.find("roots/list"), std::string::npos) << all;
-  clock.advance(20ms);
+  clock_.advance(20ms);
   for (int message = 0; message < 2; ++message) all += with.next().to_text();
   EXPECT_NE(all.find("The client did not answer what it was asked in time."), std::string::npos) << all;
 }
@@ -176,7 +176,6 @@ TEST_F(rounds, a_state_is_good_for_the_request_it_was_made_for) {
 
 // requires: */logging.rate_limit
 TEST_F(rounds, a_handler_that_shouts_is_heard_a_hundred_times_a_second) {
-  const manual_clock clock;
   open("2025-11-25", "{}");
   call(1, "loud");
   int heard = 0;
@@ -204,6 +203,7 @@ TEST_F(rounds, tools_come_and_go_while_peers_are_connected) {
   open("2025-11-25", "{}");
   EXPECT_TRUE(server_.remove_tool("roots"));
   EXPECT_FALSE(server_.remove_tool("roots"));
+  clock_.advance(1s);
   EXPECT_EQ(next().string_at("method").value(), "notifications/tools/list_changed");
   call(1, "roots");
   EXPECT_EQ(next().integer_at("/error/code").value(), -32602);

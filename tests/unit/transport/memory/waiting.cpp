@@ -22,7 +22,6 @@ void read(const conversation& by, int id, std::string_view name) {
 }
 
 TEST(deadlines, are_those_of_the_method) {
-  manual_clock clock;
   server_limits limits;
   limits.deadlines = {{"resources/read", 20ms}};
   held_shelf with(with_limits(limits));
@@ -30,12 +29,11 @@ TEST(deadlines, are_those_of_the_method) {
   one.open();
   read(one, 1, "a");
   ASSERT_TRUE(with.source->has_begun(1));
-  clock.advance(20ms);
+  with.clock.advance(20ms);
   EXPECT_EQ(one.next().integer_at("/error/code"), 504);
 }
 
 TEST(deadlines, are_those_of_the_source_and_it_is_told) {
-  manual_clock clock;
   server_limits limits;
   held_shelf with(with_limits(limits));
   limits.sources[with.source.get()].deadline = 20ms;
@@ -45,7 +43,7 @@ TEST(deadlines, are_those_of_the_source_and_it_is_told) {
   const auto before = monotonic_clock::now();
   read(one, 1, "a");
   ASSERT_TRUE(with.source->has_begun(1));
-  clock.advance(20ms);
+  with.clock.advance(20ms);
   const auto refused = one.next();
   EXPECT_EQ(refused.integer_at("/error/code"), 504);
   EXPECT_EQ(refused.string_at("/error/message").value(), "The source \"held\" did not answer in time. Ask again later.");
@@ -53,7 +51,6 @@ TEST(deadlines, are_those_of_the_source_and_it_is_told) {
 }
 
 TEST(deadlines, are_not_longer_than_the_longest_call) {
-  manual_clock clock;
   server_limits limits;
   limits.deadlines = {{"resources/read", 1h}};
   limits.longest_call = 20ms;
@@ -62,12 +59,11 @@ TEST(deadlines, are_not_longer_than_the_longest_call) {
   one.open();
   read(one, 1, "a");
   ASSERT_TRUE(with.source->has_begun(1));
-  clock.advance(20ms);
+  with.clock.advance(20ms);
   EXPECT_EQ(one.next().integer_at("/error/code"), 504);
 }
 
 TEST(deadlines, are_not_put_off_by_progress) {
-  manual_clock clock;
   server_limits limits;
   limits.deadlines = {{"tools/call", 30ms}};
   held_shelf with(with_limits(limits));
@@ -82,14 +78,13 @@ TEST(deadlines, are_not_put_off_by_progress) {
   one.ask(1, "tools/call", R"({"name":"busy","_meta":{"progressToken":"p"}})");
   auto got = one.next();
   EXPECT_EQ(got.string_at("method"), "notifications/progress");
-  clock.advance(30ms);
+  with.clock.advance(30ms);
   while (got.string_at("method") == "notifications/progress") got = one.next();
   EXPECT_EQ(got.integer_at("/error/code"), 504);
-  clock.advance(100ms);  // Ends the tool.
+  with.clock.advance(100ms);  // Ends the tool.
 }
 
 TEST(deadlines, hold_for_a_tool_that_asks_its_client_again_and_again) {
-  manual_clock clock;
   server_limits limits;
   limits.longest_call = 200ms;
   server_options options = with_limits(limits);
@@ -105,12 +100,12 @@ TEST(deadlines, hold_for_a_tool_that_asks_its_client_again_and_again) {
   // The third question is not answered.
   value got = one.next();
   for (int i = 0; i < 2; ++i) {
-    clock.advance(60ms);
+    with.clock.advance(60ms);
     one.send(R"({"jsonrpc":"2.0","id":")" + got.string_at("id").value_or("") + R"(","result":{"roots":[]}})");
     got = one.next();
   }
   EXPECT_EQ(got.string_at("method"), "roots/list");
-  clock.advance(80ms);
+  with.clock.advance(80ms);
   do got = one.next();
   while (got.string_at("method"));
   EXPECT_EQ(got.integer_at("id"), 1);
@@ -156,7 +151,6 @@ TEST(sources, work_on_as_many_calls_at_once_as_they_may_from_a_reload_on) {
 }
 
 TEST(work, stops_when_the_peer_goes) {
-  const manual_clock clock;  // Deadlines stop it, too.
   held_shelf with{server_options()};
   conversation one(with.all);
   one.open();
