@@ -1,60 +1,58 @@
 #!/usr/bin/awk -f
 # From paths of changed files, one a line, to the modules whose tests see the change: those whose source or tests changed, and those
-# that include a module or public header whose source changed. Variables: table, the include table; includes, a file with lines
-# "FILE:#include <hondana/HEADER>".
+# that include a header of a module whose source changed, or a public header that changed. Variables: modules, the modules separated
+# by spaces; includes, a file with lines "FILE:#include "HEADER"" of src/ and include/.
 
-# The longest row of the include table that holds this path below src/ or tests/unit/.
-function module_of(path,    part) {
-  part = path
-  while (sub(/\/[^\/]*$/, "", part)) {
-    if (part in named) return part
-    if (part ~ /^providers\/[^\/]+$/) return part
-    if (part == "cli") return part
-  }
+# The longest module that holds this path below src/ or tests/unit/.
+function module_of(path) {
+  while (sub(/\/[^\/]*$/, "", path))
+    if (path in known) return path
   return ""
 }
 
+# Adds a changed public header, and the public headers that include it.
+function change_header(header,    count, list, i) {
+  if (header in changed_headers) return
+  changed_headers[header] = 1
+  count = split(public_users[header], list, " ")
+  for (i = 1; i <= count; i++) change_header(list[i])
+}
+
 BEGIN {
-  while ((getline line < table) > 0) {
-    if (line ~ /^(#|file )/ || line !~ /:/) continue
-    colon = index(line, ":")
-    name = substr(line, 1, colon - 1)
-    if (name == "providers/*") continue
-    named[name] = substr(line, colon + 1) " "
-    # Parts of a module are tested with it: wire/legacy is wire.
-  }
-  while ((getline line < includes) > 0) {
+  count = split(modules, names, " ")
+  for (i = 1; i <= count; i++) known[names[i]] = 1
+  while ((status = (getline line < includes)) > 0) {
     colon = index(line, ":")
     file = substr(line, 1, colon - 1)
-    match(line, /hondana\/[a-z_]+\.hpp/)
-    header = substr(line, RSTART, RLENGTH)
-    users[header] = users[header] " " file
+    rest = substr(line, colon + 1)
+    if (!match(rest, /["<][^">]+[">]/)) continue
+    header = substr(rest, RSTART + 1, RLENGTH - 2)
+    if (file ~ /^include\//) {
+      if (header ~ /^hondana\//) public_users[header] = public_users[header] " " substr(file, 9)
+      continue
+    }
+    user = module_of(substr(file, 5))
+    if (user == "") continue
+    if (header ~ /^hondana\//) header_users[header] = header_users[header] " " user
+    else if ((used = module_of(header)) != "" && used != user) users[used] = users[used] " " user
   }
+  if (status < 0) { print "affected_modules.awk: cannot read " includes > "/dev/stderr"; exit failed = 1 }
 }
 
-/^src\// {
-  module = module_of(substr($0, 5))
-  if (module != "") { changed[module] = 1; out[module] = 1 }
-}
-/^tests\/unit\// {
-  module = module_of(substr($0, 12))
-  if (module != "") out[module] = 1
-}
-/^include\// {
-  count = split(users[substr($0, 9)], files, " ")
-  for (i = 1; i <= count; i++) {
-    if (files[i] !~ /^src\//) continue
-    module = module_of(substr(files[i], 5))
-    if (module != "") out[module] = 1
-  }
-}
+/^src\// && (module = module_of(substr($0, 5))) != "" { changed[module] = 1 }
+/^tests\/unit\// && (module = module_of(substr($0, 12))) != "" { affected[module] = 1 }
+/^include\/hondana\// { change_header(substr($0, 9)) }
 
 END {
-  for (name in named)
-    for (module in changed)
-      if (index(named[name], " " module " ")) out[name] = 1
-  for (module in out) {
-    sub(/^wire\/.*/, "wire", module)
-    if (!(module in printed)) { printed[module] = 1; print module }
+  if (failed) exit 1
+  for (module in changed) {
+    affected[module] = 1
+    count = split(users[module], list, " ")
+    for (i = 1; i <= count; i++) affected[list[i]] = 1
   }
+  for (header in changed_headers) {
+    count = split(header_users[header], list, " ")
+    for (i = 1; i <= count; i++) affected[list[i]] = 1
+  }
+  for (module in affected) print module
 }

@@ -2,7 +2,7 @@
 # installs itself. Sourced by ./dev.
 # shellcheck shell=bash
 
-bare=$root/build/bare
+bare=$(realpath -m "$root/build/bare")
 
 # A file system of Debian's base system, made once; each command gets a writable layer of its own above it.
 make_bare_base() {
@@ -31,11 +31,18 @@ unmount_below() { # FOLDER
   awk -v under="$1/" 'index($2, under) == 1 { print $2 }' /proc/mounts | sort -r | while read -r place; do umount -l "$place"; done
 }
 
+# Never what is still mounted there, such as /dev.
+remove_layer() { # FOLDER
+  unmount_below "$1"
+  ! grep -qF " ${1// /\\040}/" /proc/mounts || die "$1 has file systems mounted that cannot be unmounted"
+  rm -rf --one-file-system "$1"
+}
+
 # in_bare NAME COMMAND: a bash command in a new layer, with this checkout's commit and changes in /hondana. Packages and compiler
 # results are taken from caches; they are installed and used by ./dev alone.
 in_bare() {
   local name=$1 command=$2 layer=$bare/$1 place status=0
-  rm -rf "$layer"
+  remove_layer "$layer"
   mkdir -p "$layer/upper" "$layer/work" "$layer/root" "$bare/archives/partial" "$bare/lists/partial" "$bare/npm"
   mount -t overlay overlay -o "lowerdir=$bare/base,upperdir=$layer/upper,workdir=$layer/work" "$layer/root"
   for place in proc sys dev dev/shm; do
@@ -61,8 +68,7 @@ in_bare() {
     tar --null --files-from=- --create) | tar -C "$layer/root/hondana" --extract
   env -i HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin CCACHE_DIR=/root/.ccache \
     chroot "$layer/root" timeout 3600 bash -ec "$bare_functions cd /hondana; $command" </dev/null >"$bare/$name.log" 2>&1 || status=$?
-  unmount_below "$layer"
-  rm -rf "$layer"
+  remove_layer "$layer"
   if ((status != 0)); then
     tail -n 30 "$bare/$name.log" >&2
     printf 'in a bare chroot: %s failed with %d; %s has its output\n' "$command" "$status" "$bare/$name.log" >&2
@@ -86,8 +92,8 @@ answers() {
 declare -A bare_commands=(
   [help]='./dev help'
   [build]='./dev build && ./dev install --prefix /tmp/prefix && /tmp/prefix/bin/hondana --version'
-  [serve]='answers http:// ./dev serve docs'
-  [everything]='answers 18123 ./dev everything 18123'
+  [serve]='answers http://127.0.0.1:7325/mcp ./dev serve docs'
+  [everything]='answers 127.0.0.1:18123 ./dev everything 18123'
   [test]='./dev test --since HEAD'
   [conformance]='./dev conformance'
   [install]='./dev install'
@@ -113,7 +119,7 @@ declare -A bare_commands=(
 
 # run_bare [NAME...]: all of them, or those named.
 run_bare() {
-  local name names=("$@") failed=()
+  local name status names=("$@") failed=()
   [ "$EUID" -eq 0 ] || die 'test --bare mounts file systems and needs root'
   need_packages bare
   [ "${#names[@]}" -gt 0 ] || mapfile -t names < <(printf '%s\n' "${!bare_commands[@]}" | sort)
@@ -123,7 +129,15 @@ run_bare() {
   for name in "${names[@]}"; do
     [ -n "${bare_commands[$name]:-}" ] || die "no command is called $name; known: ${!bare_commands[*]}"
     local begin=$SECONDS
-    if in_bare "$name" "${bare_commands[$name]}"; then
+    # In a condition the shell would go on after a failed step.
+    set +e
+    (
+      set -e
+      in_bare "$name" "${bare_commands[$name]}"
+    )
+    status=$?
+    set -e
+    if ((status == 0)); then
       printf '%5d s  %s\n' $((SECONDS - begin)) "${bare_commands[$name]}" >&2
     else
       failed+=("$name")

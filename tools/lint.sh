@@ -37,8 +37,14 @@ check_habits() {
     fi
   done < <(source_files)
   # A benchmark may pace itself by the clock; nothing else waits by time.
-  if source_files | xargs -0 grep -nHE '\b(TODO|FIXME|XXX|NOLINT[A-Z]*|co_await|co_return)\b|catch *\(\.\.\.\) *\{ *\}' >&2 ||
-    source_files | grep -zv "^$root/bench/" | xargs -0 grep -nHE '\b(sleep_for|sleep_until|usleep|nanosleep) *\(' >&2; then
+  local lines
+  lines=$(
+    # xargs calls grep several times, and tells of any call that finds nothing.
+    source_files | xargs -0 grep -nHE '\b(TODO|FIXME|XXX|NOLINT[A-Z]*|co_await|co_return)\b|catch *\(\.\.\.\) *\{ *\}' || [ $? -eq 123 ]
+    source_files | grep -zv "^$root/bench/" | xargs -0 grep -nHE '\b(sleep_for|sleep_until|usleep|nanosleep) *\(' || [ $? -eq 123 ]
+  )
+  if [ -n "$lines" ]; then
+    printf '%s\n' "$lines" >&2
     printf 'the lines above promise, wait by time, silence a check or swallow an error\n' >&2
     faults=$((faults + 1))
   fi
@@ -91,21 +97,27 @@ tidy_units() { # FOLDER
       *) printf ' %s' "${reached[$unit]}" ;;
     esac
   done | sed '/^$/d'
+  printf '\n'
 }
 
-# Whether a batch has a file that changed: a source of it, or a header beside one of its sources. Arguments: the files of the batch
-# and all that they include. Reads the changed paths from `changed`.
+# Whether a batch has a file that changed: a source of it, a header beside one of its sources, or a header that no batch before it had.
+# Arguments: the files of the batch and all that they include. Reads the changed paths from `changed`, and notes the headers.
 has_changed() { # FILE...
-  local file own_folders=" "
+  local file own_folders=" " found=1
   for file in "$@"; do
     case $file in *.cpp) own_folders+="${file%/*} " ;; esac
   done
   for file in "$@"; do
     [ -n "${changed[$file]:-}" ] || continue
-    case $file in *.cpp) return 0 ;; esac
-    [[ $own_folders != *" ${file%/*} "* ]] || return 0
+    case $file in
+      *.cpp) found=0 ;;
+      *)
+        if [[ $own_folders == *" ${file%/*} "* || ${changed[$file]} == yes ]]; then found=0; fi
+        changed[$file]=seen
+        ;;
+    esac
   done
-  return 1
+  return "$found"
 }
 
 # clang-tidy on every batch of sources below src/ whose text, headers, flags or rules changed since it last passed, and, with a
@@ -124,17 +136,19 @@ check_tidy() { # [REV]
   rules=$(cat "$root/.clang-tidy" "$root"/cmake/*.cmake "$root/CMakePresets.json" <(clang-tidy-19 --version) | sha256sum)
   local -A changed=()
   local base=${1:-} path
+  local paths units
   if [ -n "$base" ]; then
-    while read -r path; do changed[$path]=yes; done < <(
-      cd "$root" && git diff --name-only "$base" -- src include && git ls-files --others --exclude-standard -- src include
-    )
+    paths=$(changed_paths "$base" src include .clang-tidy) || die 'git cannot tell what changed'
+    [[ $'\n'$paths != *$'\n.clang-tidy'* ]] || base=
+    while read -r path; do [ -z "$path" ] || changed[$path]=yes; done <<<"$paths"
   fi
+  units=$(tidy_units "$folder")
   while read -r -a inputs; do
     unit=${inputs[0]}
     if [ -n "$base" ] && ! has_changed "${inputs[@]}"; then continue; fi
     key=$(cd "$root" && { printf '%s' "$rules ${inputs[*]}"; cat "${inputs[@]}"; } | sha256sum | cut -d ' ' -f 1)
     [ -e "$folder/passed/$key" ] || printf '%s\0%s\0' "$unit" "$folder/passed/$key" >>"$waiting"
-  done < <(tidy_units "$folder")
+  done <<<"$units"
   printf 'clang-tidy: %d batches of files to look at\n' $(($(tr -cd '\0' <"$waiting" | wc -c) / 2)) >&2
   # A batch includes sources; that is what it is for.
   # shellcheck disable=SC2016
@@ -145,8 +159,8 @@ check_tidy() { # [REV]
 # run_lint [REV | --all]
 run_lint() {
   local base=
-  [ "${1:-}" = --all ] || base=$(base_revision "$@")
   phase 'packages' need_packages build lint
+  [ "${1:-}" = --all ] || base=$(base_revision "$@")
   phase 'format' check_format
   phase 'scripts' check_scripts
   phase 'habits' check_habits

@@ -10,16 +10,16 @@ print_failures() { # FILE
   grep -E -A 8 '^\[  FAILED  \] [^ ]+ \(|: Failure$|: error:|SUMMARY: .*Sanitizer|^FAIL |\*\*\*(Failed|Timeout|Exception)' "$1" | grep -vE '^\[ (RUN|      OK) ' | head -120 || true
 }
 
-# Tests that failed first and passed at the second try.
+# Tests that failed first and passed, or were skipped, at the second try.
 flaky_tests() { # FILE
-  sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) .*(\*\*\*(Failed|Timeout|Exception)|\*\*\*Not Run).*$/\1/p' "$1" | sort -u | while read -r name; do
-    if grep -qE "Test +#[0-9]+: $name \.* +Passed" "$1"; then printf '%s\n' "$name"; fi
+  sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) .*\*\*\*(Failed|Timeout|Exception).*$/\1/p' "$1" | sort -u | while read -r name; do
+    if grep -qE "Test +#[0-9]+: $name \.* *(Passed|\*\*\*Skipped)" "$1"; then printf '%s\n' "$name"; fi
   done
 }
 
 print_slowest() { # FILE
   printf '\n== ten slowest tests\n' >&2
-  sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) \.* *(Passed|\*\*\*[A-Za-z]+) +([0-9.]+) sec.*$/\3 s  \1/p' "$1" | sort -rn | awk '{printf "%9s %s  %s\n", $1, $2, $3}' | head >&2 || true
+  sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) \.* *(Passed|\*\*\*[A-Za-z]+) +([0-9.]+) sec.*$/\3 s  \1/p' "$1" | sort -rn | awk '!($3 in seen) { seen[$3]; printf "%9s %s  %s\n", $1, $2, $3 }' | head >&2 || true
 }
 
 run_ctest() { # PRESET [ctest arguments]
@@ -115,12 +115,24 @@ check_package() {
 }
 
 # The modules to test under AddressSanitizer, one a line: those whose source or tests changed since REV, and those that include a
-# module whose source changed. Files that are not committed yet count.
+# module whose source changed. Files that are not committed yet count; a change of what all tests share counts for every module.
 changed_modules() { # REV
-  (cd "$root" && { git diff --name-only "$1" -- src tests/unit include; git ls-files --others --exclude-standard -- src tests/unit include; }) |
-    "$root/tools/affected_modules.awk" -v table="$root/tests/house/include_table.txt" -v includes=<(
-      cd "$root" && grep -rHoE '^#include <hondana/[a-z_]+\.hpp>' src include
-    )
+  local paths includes=$root/build/includes.txt modules
+  modules=$(cd "$root/tests/unit" && find . -name '*.cpp' -printf '%h\n' | sed 's|^\./||' | sort -u)
+  paths=$(changed_paths "$1" src tests include cmake CMakeLists.txt CMakePresets.json) || return 1
+  if grep -qE '^(cmake/|CMake|tests/(CMakeLists.txt|[^/]*\.[ch]pp|support/|lsa/|drive/))' <<<"$paths"; then
+    printf '%s\n' "$modules"
+    return
+  fi
+  (cd "$root" && grep -rHoE --include='*.hpp' --include='*.cpp' '^#include ["<][a-z_0-9/]+\.hpp[">]' src include) >"$includes"
+  "$root/tools/affected_modules.awk" -v modules="${modules//$'\n'/ }" -v includes="$includes" <<<"$paths"
+}
+
+# The files below these folders that changed since a revision or are new, by both their names where they were renamed.
+changed_paths() { # REV FOLDER...
+  local base=$1
+  shift
+  (cd "$root" && git diff --no-renames --name-only "$base" -- "$@" && git ls-files --others --exclude-standard -- "$@")
 }
 
 # The revision that changes are counted from: the given one, or 30 commits ago, or the first commit of a shorter history.
@@ -136,27 +148,30 @@ base_revision() { # [REV]
 }
 
 test_changed_modules() { # REV
-  local modules=() targets=() module
-  mapfile -t modules < <(changed_modules "$1")
+  local modules targets=() labels=() module
+  modules=$(changed_modules "$1") || die 'the modules that changed could not be found out'
   configure asan
-  for module in "${modules[@]}"; do
-    module=unit_${module//\//_}
-    if grep -q "^build tests/$module:\|^build $module:" "$root/build/asan/build.ninja"; then targets+=("$module"); fi
-  done
+  while read -r module; do
+    module=${module//\//_}
+    if grep -q "^build unit_$module: \|^build tests/unit_$module: " "$root/build/asan/build.ninja"; then
+      targets+=("unit_$module")
+      labels+=("module_$module")
+    fi
+  done <<<"$modules"
   if [ "${#targets[@]}" -eq 0 ]; then
     skip 'AddressSanitizer' "no module changed since $(git -C "$root" rev-parse --short "$1")"
     return
   fi
   printf 'changed since %s, with direct users: %s\n' "$(git -C "$root" rev-parse --short "$1")" "${targets[*]#unit_}" >&2
   phase 'build asan' build asan "${targets[@]}"
-  phase 'changed modules under asan and ubsan' run_ctest asan --repeat until-pass:2 -R "^($(IFS='|' && printf '%s' "${targets[*]}"))\$"
+  phase 'changed modules under asan and ubsan' run_ctest asan --repeat until-pass:2 -L "^($(IFS='|' && printf '%s' "${labels[*]}"))\$"
 }
 
 # The gate: whether a change is good.
 run_gate() { # [REV]
   local base
-  base=$(base_revision "$@")
   phase 'packages' need_packages build test
+  base=$(base_revision "$@")
   phase 'npm packages' need_npm_packages
   phase 'build' without_warnings build_gate
   phase 'tests' run_ctest gate --repeat until-pass:2 -LE "$only_in_all"

@@ -83,8 +83,8 @@ TEST(program_stdio, answers_what_came_before_the_end_of_input) {
   all += request(21, "server/discover");  // a last line needs no newline
   std::vector<int> ids;
   std::optional<departure> left;
-  // Reads have a second to be done after the end of the input: what is too slow for that once is tried again.
-  static_cast<void>(hondana_test::eventually([&] {
+  // Reads have a second to be done after the end of the input: a machine that is too slow for that gets more attempts.
+  for (int attempt = 0; attempt < 5 && ids.size() < 21; ++attempt) {
     process program({"stdio", what.path()});
     EXPECT_TRUE(program.write(all, within(patience)));
     program.end_input();
@@ -94,8 +94,7 @@ TEST(program_stdio, answers_what_came_before_the_end_of_input) {
       if (answer.contains("result")) ids.push_back(static_cast<int>(answer.at("id").as_int64()));
     }
     left = program.leaves(within(patience));
-    return ids.size() >= 21 && left == well;
-  }));
+  }
   std::sort(ids.begin(), ids.end());
   EXPECT_EQ(ids, (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21}));
   EXPECT_EQ(left, well);

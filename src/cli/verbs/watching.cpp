@@ -186,7 +186,7 @@ void wait_for(const task& what, news_for_waiter& news, bool of_list) {
     // Of the output only its end is of interest: nobody reads any more.
     std::array<pollfd, 3> watched{
         {{what.interrupted.descriptor(), POLLIN, 0}, {news.descriptor(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}}};
-    if (::poll(watched.data(), watched.size(), left) <= 0) continue;
+    if (::poll(watched.data(), watched.size(), monotonic_clock::poll_timeout(left)) <= 0) continue;
     if ((watched[2].revents & POLLERR) != 0) print("\n");  // which fails, as every later line would
     if (watched[0].revents != 0 || watched[2].revents != 0) return;
     const auto told = news.take();

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bytes_read.hpp"
 #include "records/zone.hpp"
 #include "unit/disk/stopped_wall_clock.hpp"
 #include "unit/records/made_log.hpp"
@@ -28,16 +29,6 @@ std::string stamped_lines(std::size_t bytes) {
   for (std::size_t i = 0; out.size() < bytes; ++i)
     out += "2026-01-02T07:" + std::to_string(10 + i / 6000 % 50) + ":" + std::to_string(10 + i / 120 % 50) + "Z INFO request\n";
   return out;
-}
-
-/// Bytes that this process has read so far.
-std::uint64_t bytes_read() {
-  std::ifstream in("/proc/self/io");
-  std::string word;
-  std::uint64_t count = 0;
-  in >> word >> count;
-  EXPECT_EQ(word, "rchar:");
-  return count;
 }
 
 query newest_before(instant until) {
@@ -93,9 +84,9 @@ TEST(long_stretches, a_last_line_without_an_end_is_not_looked_through_as_a_whole
   std::filesystem::resize_file(made.path(), std::uintmax_t{64} << 30);  // sparse
   budget most;
   most.scanned_bytes = 1u << 20;
-  const auto before = bytes_read();
+  const auto before = hondana_test::bytes_read();
   static_cast<void>(page_of(*made.open(), newest(1), most));
-  EXPECT_LT(bytes_read() - before, 64u << 20);
+  EXPECT_LT(hondana_test::bytes_read() - before, 64u << 20);
 }
 
 TEST(long_stretches, a_last_line_without_an_end_is_left_when_nobody_waits_any_more) {

@@ -122,10 +122,10 @@ TEST_F(rendered_documents, come_to_be_known_behind_the_requests_and_that_is_told
   write("locked.pdf", "%PDF-1.7\nENCRYPTED\n");
   settle("locked.pdf");
   const auto from = serve_rendered();
-  const auto told = std::make_shared<attentive>();
+  const auto told = std::make_shared<recorded_changes>();
   from->watch(told);
   (void)listed(*from);
-  ASSERT_TRUE(told->hears("list"));
+  ASSERT_TRUE(told->await("list"));
   EXPECT_EQ(entry_at(*from, "docs://book/spec.pdf").title, "Known");
   from->watch(nullptr);
 }

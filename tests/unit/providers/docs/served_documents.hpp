@@ -30,6 +30,7 @@
 #include "deadline.hpp"
 #include "disk/stamp.hpp"
 #include "providers/docs/docs_provider.hpp"
+#include "unit/providers/recorded_changes.hpp"
 
 namespace hondana::docs {
 
@@ -67,47 +68,6 @@ class paper_renderer final : public rendering::renderer {
 
   mutable std::atomic<int> renders{0};
   std::string missing{};
-};
-
-/// Notes what it is told, and waits for it.
-class attentive final : public change_listener {
- public:
-  void list_changed() override { note("list"); }
-  void content_changed(std::string_view uri, std::string_view) override { note(std::string(uri)); }
-  [[nodiscard]] bool hears(const std::string& what) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, hondana_test::event_deadline,
-                             [&] { return std::find(told_.begin(), told_.end(), what) != told_.end(); });
-  }
-  [[nodiscard]] bool hears_lists(int count) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return lists_ >= count; });
-  }
-  /// How often it was told of the list, ever.
-  [[nodiscard]] int lists() {
-    const std::lock_guard lock(mutex_);
-    return lists_;
-  }
-  void forget() {
-    const std::lock_guard lock(mutex_);
-    told_.clear();
-  }
-  [[nodiscard]] bool has_heard(const std::string& what) {
-    const std::lock_guard lock(mutex_);
-    return std::find(told_.begin(), told_.end(), what) != told_.end();
-  }
-
- private:
-  void note(std::string what) {
-    const std::lock_guard lock(mutex_);
-    lists_ += what == "list" ? 1 : 0;
-    told_.push_back(std::move(what));
-    changed_.notify_all();
-  }
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::string> told_;
-  int lists_ = 0;
 };
 
 /// Hides whatever URI has a word in it.

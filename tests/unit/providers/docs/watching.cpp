@@ -13,7 +13,7 @@ namespace {
 using testing::Contains;
 
 struct watched_documents : served_documents {
-  std::shared_ptr<attentive> told = std::make_shared<attentive>();
+  std::shared_ptr<recorded_changes> told = std::make_shared<recorded_changes>();
   std::shared_ptr<docs_provider> from;
 
   void begin() {
@@ -23,7 +23,7 @@ struct watched_documents : served_documents {
     from = serve(how);
     from->watch(told);
     from->attach_list();
-    ASSERT_TRUE(told->hears("list"));
+    ASSERT_TRUE(told->await("list"));
     told->forget();
   }
   ~watched_documents() override {
@@ -35,15 +35,15 @@ TEST_F(watched_documents, tell_of_changed_new_and_deleted_ones) {
   write("a.md", "# A\n");
   begin();
   write("a.md", "# A\n\nMore.\n");
-  EXPECT_TRUE(told->hears("docs://book/a.md"));
+  EXPECT_TRUE(told->await("docs://book/a.md"));
   told->forget();
   write("new/b.md", "# B\n");
-  EXPECT_TRUE(told->hears("docs://book/new/b.md"));
-  EXPECT_TRUE(told->hears("docs://book/"));
-  EXPECT_TRUE(told->hears("list"));
+  EXPECT_TRUE(told->await("docs://book/new/b.md"));
+  EXPECT_TRUE(told->await("docs://book/"));
+  EXPECT_TRUE(told->await("list"));
   told->forget();
   fs::remove(root / "a.md");
-  EXPECT_TRUE(told->hears("docs://book/a.md"));
+  EXPECT_TRUE(told->await("docs://book/a.md"));
   EXPECT_EQ(error_at(*from, "docs://book/a.md"), errc::resource_not_found);
 }
 
@@ -54,13 +54,13 @@ TEST_F(watched_documents, tell_whoever_watches_another_spelling_that_reads_take)
   from->attach(other);
   from->attach("docs://book/b.md");
   replace("a(1)/FULL.md", "# A\n\nMore.\n");
-  EXPECT_TRUE(told->hears(other));
-  EXPECT_FALSE(told->has_heard("docs://book/b.md"));
+  EXPECT_TRUE(told->await(other));
+  EXPECT_FALSE(told->has("docs://book/b.md"));
   from->detach(other);
   told->forget();
   replace("a(1)/FULL.md", "# A\n\nEven more.\n");
-  EXPECT_TRUE(told->hears("docs://book/a%281%29/FULL.md"));
-  EXPECT_FALSE(told->has_heard(other));
+  EXPECT_TRUE(told->await("docs://book/a%281%29/FULL.md"));
+  EXPECT_FALSE(told->has(other));
 }
 
 TEST_F(watched_documents, tell_nobody_of_another_document_whose_name_differs_in_case_alone) {
@@ -70,20 +70,20 @@ TEST_F(watched_documents, tell_nobody_of_another_document_whose_name_differs_in_
   begin();
   from->attach("docs://book/readme.md");
   write("README.md", "# A\n\nMore.\n");
-  ASSERT_TRUE(told->hears("docs://book/README.md"));
+  ASSERT_TRUE(told->await("docs://book/README.md"));
   // Whatever is told of the first has been told before this.
   write("z.md", "# Z\n\nMore.\n");
-  ASSERT_TRUE(told->hears("docs://book/z.md"));
-  EXPECT_FALSE(told->has_heard("docs://book/readme.md"));
+  ASSERT_TRUE(told->await("docs://book/z.md"));
+  EXPECT_FALSE(told->has("docs://book/readme.md"));
   write("readme.md", "# B\n\nMore.\n");
-  EXPECT_TRUE(told->hears("docs://book/readme.md"));
+  EXPECT_TRUE(told->await("docs://book/readme.md"));
 }
 
 TEST_F(watched_documents, tell_of_changed_rules) {
   write("a.md", "# A\n");
   begin();
   write(".hondana-docs.toml", "[[rule]]\nmatch = \"a.md\"\nexclude = true\n");
-  EXPECT_TRUE(told->hears("docs://book/a.md"));
+  EXPECT_TRUE(told->await("docs://book/a.md"));
   EXPECT_EQ(error_at(*from, "docs://book/a.md"), errc::resource_not_found);
 }
 
@@ -91,9 +91,9 @@ TEST_F(watched_documents, tell_of_titles_that_come_with_rendering) {
   write("a.md", "# A\n");
   begin();
   write("new.pdf", "%PDF-1.7\ntitle: Rendered\nx\n\f");
-  ASSERT_TRUE(told->hears("docs://book/new.pdf"));
+  ASSERT_TRUE(told->await("docs://book/new.pdf"));
   for (int lists = told->lists(); entry_at(*from, "docs://book/new.pdf").title != "Rendered"; ++lists)
-    ASSERT_TRUE(told->hears_lists(lists + 1));
+    ASSERT_TRUE(told->await_lists(lists + 1));
 }
 
 TEST_F(watched_documents, do_not_tell_of_a_list_that_is_the_same) {
@@ -101,11 +101,11 @@ TEST_F(watched_documents, do_not_tell_of_a_list_that_is_the_same) {
   write("z.md", "# Z\n\nOne.\n\n## Part\n\nold\n");
   begin();
   replace("a.md", "# A\n\nOne.\n\n## Part\n\nnew text\n");
-  ASSERT_TRUE(told->hears("docs://book/a.md"));
+  ASSERT_TRUE(told->await("docs://book/a.md"));
   // Whatever is told of the first has been told before this.
   replace("z.md", "# Z\n\nOne.\n\n## Part\n\nnew text\n");
-  ASSERT_TRUE(told->hears("docs://book/z.md"));
-  EXPECT_FALSE(told->has_heard("list"));
+  ASSERT_TRUE(told->await("docs://book/z.md"));
+  EXPECT_FALSE(told->has("list"));
 }
 
 }  // namespace

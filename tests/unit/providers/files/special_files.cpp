@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "bytes_read.hpp"
 #include "scratch_folder.hpp"
 
 namespace hondana::files {
@@ -71,7 +72,9 @@ TEST(special_files, a_sparse_terabyte_is_refused_at_once_naming_size_limit_and_t
   const scratch_folder root;
   root.make_sparse("huge", 1ull << 40);
   const auto files = open_provider(root);
+  const auto before = hondana_test::bytes_read();
   const auto answer = read(*files, root.uri("huge"));
+  EXPECT_LT(hondana_test::bytes_read() - before, 16u << 20);
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().code, errc::response_too_large);
   EXPECT_NE(answer.error().public_text.find("1099511627776"), std::string::npos);

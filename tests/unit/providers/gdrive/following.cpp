@@ -37,10 +37,10 @@ TEST_F(gdrive_following, a_change_is_seen_by_the_next_poll_and_told) {
   auto newer = paper_file("1a", "Plan");
   newer.version = "2";
   paper->change(newer);
-  EXPECT_TRUE(ears->hears("gdrive://my-drive/Plan"));
-  EXPECT_TRUE(ears->hears("gdrive:///1a"));
+  EXPECT_TRUE(ears->await("gdrive://my-drive/Plan"));
+  EXPECT_TRUE(ears->await("gdrive:///1a"));
   paper->change(paper_file("1b", "New"));
-  EXPECT_TRUE(ears->hears("gdrive://my-drive/New"));
+  EXPECT_TRUE(ears->await("gdrive://my-drive/New"));
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/New"));
   EXPECT_EQ(paper->count_of("files"), 1u) << "nothing is crawled again";
 }
@@ -55,8 +55,8 @@ TEST_F(gdrive_following, what_is_removed_or_put_into_the_bin_goes) {
   binned.is_trashed = true;
   paper->change(binned);
   EXPECT_TRUE(becomes([&] { return listed(*drive).size() == 2; }));
-  EXPECT_TRUE(ears->hears("gdrive://my-drive/Gone"));
-  EXPECT_TRUE(ears->hears("gdrive://my-drive/Binned"));
+  EXPECT_TRUE(ears->await("gdrive://my-drive/Gone"));
+  EXPECT_TRUE(ears->await("gdrive://my-drive/Binned"));
 }
 
 TEST_F(gdrive_following, a_source_that_its_server_lets_go_of_gives_its_store_to_the_next) {
@@ -76,7 +76,7 @@ TEST_F(gdrive_following, a_source_that_its_server_lets_go_of_gives_its_store_to_
   auto newer = paper_file("1a", "Plan");
   newer.version = "2";
   paper->change(newer);
-  EXPECT_TRUE(ears->hears("gdrive://my-drive/Plan"));
+  EXPECT_TRUE(ears->await("gdrive://my-drive/Plan"));
   EXPECT_FALSE(was_said("kept in memory"));
 }
 

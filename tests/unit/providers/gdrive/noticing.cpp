@@ -70,7 +70,7 @@ TEST_F(gdrive_notices, a_notice_makes_the_next_poll_now) {
   auto how = usual();
   how.name = "team";
   how.notices = "https://hondana.example";
-  how.shortest = how.longest = std::chrono::hours(1);
+  how.shortest = how.longest = std::chrono::hours(1000);  // longer than any test advances
   const auto drive = serve(std::move(how));
   EXPECT_TRUE(drive->expects_notices());
   // Once all has been listed, so that this brings one poll and the channel with it, and no other poll comes.
@@ -91,7 +91,7 @@ TEST_F(gdrive_notices, a_notice_makes_the_next_poll_now) {
   EXPECT_FALSE(lists(*drive, "gdrive://my-drive/New"));
   ears->forget();
   EXPECT_TRUE(drive->take_notice(of(asked.id, asked.token)));
-  EXPECT_TRUE(becomes(later([&] { return ears->has_heard("gdrive://my-drive/New"); })));
+  EXPECT_TRUE(becomes(later([&] { return ears->has("gdrive://my-drive/New"); })));
 }
 
 TEST_F(gdrive_notices, are_asked_for_only_once_somebody_listens_and_are_ended_with_the_source) {
@@ -151,7 +151,7 @@ TEST_F(gdrive_notices, where_drive_refuses_channels_polling_goes_on) {
   EXPECT_TRUE(becomes([&] { return was_said("Drive does not take the address."); }));
   EXPECT_FALSE(was_said("()")) << "there is nothing more to say";
   paper->change(paper_file("1b", "New"));
-  EXPECT_TRUE(ears->hears("gdrive://my-drive/New"));
+  EXPECT_TRUE(ears->await("gdrive://my-drive/New"));
   EXPECT_EQ(paper->count_of("watch"), 1u);
 }
 

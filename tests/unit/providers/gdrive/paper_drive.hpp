@@ -29,7 +29,7 @@
 
 #include "deadline.hpp"
 #include "providers/gdrive/provider.hpp"
-#include "unit/providers/gdrive/attentive.hpp"
+#include "unit/providers/recorded_changes.hpp"
 
 namespace hondana::gdrive {
 
@@ -353,7 +353,7 @@ class only_these final : public view {
 struct served_drive : testing::Test {
   fs::path root;
   std::shared_ptr<paper_drive> paper = std::make_shared<paper_drive>();
-  std::shared_ptr<attentive> ears = std::make_shared<attentive>();
+  std::shared_ptr<recorded_changes> ears = std::make_shared<recorded_changes>();
 
   served_drive() {
     std::string made = (fs::temp_directory_path() / "gdrive-XXXXXX").string();

@@ -271,7 +271,7 @@ TEST_F(gdrive_reads, a_read_sees_a_newer_version_before_any_poll) {
   ASSERT_TRUE(made);
   EXPECT_EQ(bytes_of(made->contents.front()), "new");
   EXPECT_EQ(made->version, "2");
-  EXPECT_TRUE(ears->hears("gdrive://my-drive/Doc"));
+  EXPECT_TRUE(ears->await("gdrive://my-drive/Doc"));
   read_request known;
   known.uri = known.asked_uri = "gdrive:///1d";
   known.if_version = "2";

@@ -75,7 +75,7 @@ TEST_F(gdrive_refused_reads, what_may_be_downloaded_again_is_told_though_its_byt
   ears->forget();
   plan.may_be_downloaded = true;
   paper->change(plan);
-  EXPECT_TRUE(ears->hears("gdrive://my-drive/Plan"));
+  EXPECT_TRUE(ears->await("gdrive://my-drive/Plan"));
   EXPECT_EQ(version_listed(*drive), "abc") << "and the index reads what has another version";
 }
 

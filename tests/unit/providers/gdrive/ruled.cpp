@@ -106,11 +106,11 @@ TEST_F(gdrive_ruled, the_end_of_what_is_hidden_does_not_have_its_shortcut_descri
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
   ears->forget();
   paper->remove("1a");
-  EXPECT_TRUE(ears->hears("alias gdrive://my-drive/Link%201s"));
+  EXPECT_TRUE(ears->await("alias gdrive://my-drive/Link%201s"));
   ears->forget();
   // Also after the next change.
   paper->change(paper_file("1b", "Other"));
-  EXPECT_TRUE(ears->hears("gdrive://my-drive/Other"));
+  EXPECT_TRUE(ears->await("gdrive://my-drive/Other"));
   const auto is_described = [&drive](const std::string& uri, std::vector<std::string> seen) {
     describe_request asked;
     asked.uri = uri;

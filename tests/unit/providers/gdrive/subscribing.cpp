@@ -26,13 +26,13 @@ TEST_F(gdrive_told, an_edit_is_told_by_path_by_id_and_of_every_shortcut_that_lea
   paper->change(now);
   for (const auto* uri : {"gdrive://my-drive/Plan", "gdrive:///1a", "gdrive://my-drive/Link", "gdrive:///1s",
                           "gdrive://my-drive/Link%20to%20a%20link", "gdrive:///1t"})
-    EXPECT_TRUE(ears->hears(uri)) << uri;
-  EXPECT_TRUE(ears->hears("list"));
-  EXPECT_FALSE(ears->has_heard("alias gdrive://my-drive/Plan"));
+    EXPECT_TRUE(ears->await(uri)) << uri;
+  EXPECT_TRUE(ears->await("list"));
+  EXPECT_FALSE(ears->has("alias gdrive://my-drive/Plan"));
   for (const auto* uri : {"gdrive:///1a", "gdrive://my-drive/Link", "gdrive:///1s", "gdrive:///1t"})
-    EXPECT_TRUE(ears->has_heard("alias " + std::string(uri))) << "rules may hide the plan: " << uri;
+    EXPECT_TRUE(ears->has("alias " + std::string(uri))) << "rules may hide the plan: " << uri;
   for (const auto* uri : {"gdrive://my-drive/Other", "gdrive:///1u", "gdrive://my-drive/Another%20link"})
-    EXPECT_FALSE(ears->has_heard(uri)) << uri;
+    EXPECT_FALSE(ears->has(uri)) << uri;
 }
 
 TEST_F(gdrive_told, an_edit_is_told_once_whether_a_read_or_a_poll_finds_it_and_by_both) {
@@ -47,15 +47,15 @@ TEST_F(gdrive_told, an_edit_is_told_once_whether_a_read_or_a_poll_finds_it_and_b
     if (is_read_first) {
       paper->hold(now);
       ASSERT_TRUE(read(*drive, "gdrive:///1a"));
-      EXPECT_TRUE(ears->hears("gdrive:///1a"));
+      EXPECT_TRUE(ears->await("gdrive:///1a"));
     }
     paper->change(now);
     for (int i = 0; i < 5; ++i) ASSERT_TRUE(read(*drive, "gdrive:///1a"));
-    EXPECT_TRUE(ears->hears("gdrive:///1a"));
+    EXPECT_TRUE(ears->await("gdrive:///1a"));
     const auto polls = paper->count_of("changes");
     EXPECT_TRUE(becomes([&] { return paper->count_of("changes") > polls + 2; }));
-    EXPECT_EQ(ears->times_heard("gdrive://my-drive/Plan"), 1);
-    EXPECT_EQ(ears->times_heard("gdrive:///1a"), 1);
+    EXPECT_EQ(ears->times("gdrive://my-drive/Plan"), 1);
+    EXPECT_EQ(ears->times("gdrive:///1a"), 1);
   }
 }
 
@@ -67,20 +67,20 @@ TEST_F(gdrive_told, the_lists_of_starred_and_recent_files_are_told_of_when_they_
   auto now = paper_file("1a", "Plan");
   now.version = "2";
   paper->change(now);
-  EXPECT_TRUE(ears->hears("list"));
-  EXPECT_TRUE(ears->has_heard("gdrive:///recent"));
-  EXPECT_FALSE(ears->has_heard("gdrive:///starred"));
+  EXPECT_TRUE(ears->await("list"));
+  EXPECT_TRUE(ears->has("gdrive:///recent"));
+  EXPECT_FALSE(ears->has("gdrive:///starred"));
   ears->forget();
   now.version = "3";
   now.is_starred = true;
   paper->change(now);
-  EXPECT_TRUE(ears->hears("gdrive:///starred"));
-  EXPECT_TRUE(ears->hears("list"));
+  EXPECT_TRUE(ears->await("gdrive:///starred"));
+  EXPECT_TRUE(ears->await("list"));
   ears->forget();
   now.version = "4";
   now.is_starred = false;
   paper->change(now);
-  EXPECT_TRUE(ears->hears("gdrive:///starred"));
+  EXPECT_TRUE(ears->await("gdrive:///starred"));
 }
 
 TEST_F(gdrive_told, a_shortcut_that_changes_itself_is_told_of_as_it_is) {
@@ -92,10 +92,10 @@ TEST_F(gdrive_told, a_shortcut_that_changes_itself_is_told_of_as_it_is) {
   auto now = shortcut_to("1a", "1s", "Link");
   now.version = "2";
   paper->change(now);
-  EXPECT_TRUE(ears->hears("gdrive://my-drive/Link"));
-  EXPECT_TRUE(ears->hears("list"));
-  EXPECT_FALSE(ears->has_heard("alias gdrive://my-drive/Link"));
-  EXPECT_FALSE(ears->has_heard("gdrive://my-drive/Plan"));
+  EXPECT_TRUE(ears->await("gdrive://my-drive/Link"));
+  EXPECT_TRUE(ears->await("list"));
+  EXPECT_FALSE(ears->has("alias gdrive://my-drive/Link"));
+  EXPECT_FALSE(ears->has("gdrive://my-drive/Plan"));
 }
 
 TEST_F(gdrive_told, whoever_watches_another_spelling_that_reads_take_hears_of_it) {
@@ -107,14 +107,14 @@ TEST_F(gdrive_told, whoever_watches_another_spelling_that_reads_take_hears_of_it
   auto now = paper_file("1a", "note (1).txt");
   now.version = "2";
   paper->change(now);
-  EXPECT_TRUE(ears->hears("list")) << "which is told last";
-  EXPECT_TRUE(ears->has_heard("alias gdrive://my-drive/note%20(1).txt"));
+  EXPECT_TRUE(ears->await("list")) << "which is told last";
+  EXPECT_TRUE(ears->has("alias gdrive://my-drive/note%20(1).txt"));
   drive->detach("gdrive://my-drive/note%20(1).txt");
   ears->forget();
   now.version = "3";
   paper->change(now);
-  EXPECT_TRUE(ears->hears("list"));
-  EXPECT_FALSE(ears->has_heard("gdrive://my-drive/note%20(1).txt"));
+  EXPECT_TRUE(ears->await("list"));
+  EXPECT_FALSE(ears->has("gdrive://my-drive/note%20(1).txt"));
 }
 
 TEST_F(gdrive_told, whoever_watches_with_a_slash_at_the_end_hears_of_what_a_read_of_that_gives) {
@@ -130,12 +130,12 @@ TEST_F(gdrive_told, whoever_watches_with_a_slash_at_the_end_hears_of_what_a_read
   auto now = paper_file("1a", "Plan");
   now.version = "2";
   paper->change(now);
-  EXPECT_TRUE(ears->hears("list")) << "which is told last";
-  EXPECT_TRUE(ears->has_heard("alias gdrive://my-drive/Plan/"));
+  EXPECT_TRUE(ears->await("list")) << "which is told last";
+  EXPECT_TRUE(ears->has("alias gdrive://my-drive/Plan/"));
   ears->forget();
   paper->change(paper_file("1b", "Other"));
-  EXPECT_TRUE(ears->hears("list"));
-  EXPECT_TRUE(ears->has_heard("alias gdrive://my-drive/"));
+  EXPECT_TRUE(ears->await("list"));
+  EXPECT_TRUE(ears->has("alias gdrive://my-drive/"));
 }
 
 TEST_F(gdrive_told, a_drive_is_told_of_when_something_comes_into_it) {
@@ -143,8 +143,8 @@ TEST_F(gdrive_told, a_drive_is_told_of_when_something_comes_into_it) {
   EXPECT_EQ(listed(*drive).size(), 2u);
   ears->forget();
   paper->change(paper_file("1a", "Plan"));
-  EXPECT_TRUE(ears->hears("gdrive://my-drive"));
-  EXPECT_FALSE(ears->has_heard("gdrive://shared-with-me"));
+  EXPECT_TRUE(ears->await("gdrive://my-drive"));
+  EXPECT_FALSE(ears->has("gdrive://shared-with-me"));
 }
 
 }  // namespace

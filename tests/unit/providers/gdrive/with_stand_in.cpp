@@ -58,14 +58,14 @@ TEST_F(gdrive_with_stand_in, five_thousand_files_are_listed_once_and_a_change_is
   RecordProperty("requests", static_cast<int>(google.requests("/drive/v3/").size()));
   EXPECT_LE(pages, 7u) << "six pages";
   const auto id = google.add({.name = "Brand new.txt", .type = "text/plain", .bytes = "x"});
-  EXPECT_TRUE(ears->hears("gdrive://shared-with-me/Brand%20new.txt"));
+  EXPECT_TRUE(ears->await("gdrive://shared-with-me/Brand%20new.txt"));
   EXPECT_EQ(lists(), pages) << "nothing is listed again";
   ears->forget();
   google.edit(id, [](drive_test::file& one) { one.bytes = "y"; });
-  EXPECT_TRUE(ears->hears("gdrive:///" + id));
+  EXPECT_TRUE(ears->await("gdrive:///" + id));
   ears->forget();
   google.unshare(id, "reader@stand-in.iam.gserviceaccount.com");
-  EXPECT_TRUE(ears->hears("gdrive:///" + id));
+  EXPECT_TRUE(ears->await("gdrive:///" + id));
   EXPECT_TRUE(becomes([&] { return !served_drive::lists(*drive, "gdrive://shared-with-me/Brand%20new.txt"); }));
 }
 

@@ -297,7 +297,7 @@ TEST(journal, new_entries_change_the_version_and_are_told) {
   made_journal made(many_entries(10));
   const auto of = opened_journal(made, {.units = {"nginx.service"}});
   const served_log app(of, [](provider_options& with) { with.is_journal = true; });
-  const auto told = std::make_shared<heard>();
+  const auto told = std::make_shared<recorded_changes>();
   app.provider().watch(told);
   const auto before = of->version({}).value();
   EXPECT_EQ(of->version({}).value(), before);

@@ -28,6 +28,7 @@
 #include "records/file_log.hpp"
 #include "records/log.hpp"
 #include "records/match.hpp"
+#include "unit/providers/recorded_changes.hpp"
 
 namespace hondana::logs {
 
@@ -139,35 +140,6 @@ class kept_log final : public records::log {
   mutable std::mutex mutex_;
   std::vector<records::record> all_;
   std::function<void()> changed_;
-};
-
-/// What a provider has told.
-class heard final : public change_listener {
- public:
-  void list_changed() override { note("list"); }
-  void content_changed(std::string_view uri, std::string_view) override { note(std::string(uri)); }
-
-  [[nodiscard]] bool await(const std::string& what, std::size_t times = 1) {
-    std::unique_lock lock(mutex_);
-    return news_.wait_for(lock, hondana_test::event_deadline, [&] { return count(what) >= times; });
-  }
-  [[nodiscard]] std::size_t times(const std::string& what) {
-    const std::lock_guard lock(mutex_);
-    return count(what);
-  }
-
- private:
-  void note(std::string what) {
-    const std::lock_guard lock(mutex_);
-    all_.push_back(std::move(what));
-    news_.notify_all();
-  }
-  [[nodiscard]] std::size_t count(const std::string& what) const {
-    return static_cast<std::size_t>(std::count(all_.begin(), all_.end(), what));
-  }
-  std::mutex mutex_;
-  std::condition_variable news_;
-  std::vector<std::string> all_;
 };
 
 /// A provider called "app" whose clock stands at `noon`, and whose answers may take minutes.

@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 TEST(log_subscriptions, a_change_of_the_log_is_told_while_somebody_listens) {
   const auto of = std::make_shared<kept_log>();
   const served_log app(of);
-  const auto told = std::make_shared<heard>();
+  const auto told = std::make_shared<recorded_changes>();
   app.provider().watch(told);
   EXPECT_FALSE(of->is_followed());
   app.provider().attach("log://app/");
@@ -38,7 +38,7 @@ TEST(log_subscriptions, many_changes_are_told_together_and_the_last_one_always) 
   manual_clock clock;
   const auto of = std::make_shared<kept_log>();
   const served_log app(of);
-  const auto told = std::make_shared<heard>();
+  const auto told = std::make_shared<recorded_changes>();
   app.provider().watch(told);
   app.provider().attach("log://app/");
   for (int i = 0; i < 10'000; ++i) of->change();
@@ -55,7 +55,7 @@ TEST(log_subscriptions, a_line_that_is_appended_to_a_file_is_told_and_can_be_rea
   const made_folder folder;
   folder.append("app.log", "2026-01-31T08:00:00Z INFO one\n");
   const served_log app(folder.path("app.log"));
-  const auto told = std::make_shared<heard>();
+  const auto told = std::make_shared<recorded_changes>();
   app.provider().watch(told);
   app.provider().attach("log://app/");
   for (std::size_t i = 1; i <= 5; ++i) {
@@ -71,7 +71,7 @@ TEST(log_subscriptions, rotation_by_logrotate_and_truncation_are_followed) {
   folder.append("app.log", "2026-01-31T08:00:00Z INFO one\n");
   folder.append("rotate.conf", folder.path("app.log") + " {\n  rotate 5\n  compress\n}\n");
   const served_log app(folder.path("app.log"));
-  const auto told = std::make_shared<heard>();
+  const auto told = std::make_shared<recorded_changes>();
   app.provider().watch(told);
   app.provider().attach("log://app/");
   const auto after = [&](const std::function<void()>& work) {
@@ -101,7 +101,7 @@ TEST(log_subscriptions, the_summary_is_made_anew_and_told_when_the_log_changes) 
     with.summing.between_changes = milliseconds(1);
     with.summing.fresh_for = milliseconds(0);
   });
-  const auto told = std::make_shared<heard>();
+  const auto told = std::make_shared<recorded_changes>();
   app.provider().watch(told);
   app.provider().attach("log://app/summary");
   EXPECT_EQ(app.json("log://app/summary?format=json").integer_at("records").value(), 1);
@@ -120,7 +120,7 @@ TEST(log_subscriptions, the_list_is_told_of_when_what_is_unusual_changes_much) {
     with.summing.between = milliseconds(5);
     with.summing.fresh_for = milliseconds(0);
   });
-  const auto told = std::make_shared<heard>();
+  const auto told = std::make_shared<recorded_changes>();
   app.provider().watch(told);
   app.provider().attach_list();
   ASSERT_TRUE(told->await("list")) << "the first summary gives the entry a priority";
@@ -148,7 +148,7 @@ TEST(log_subscriptions, lists_never_wait_for_a_summary) {
 TEST(log_subscriptions, nothing_is_followed_when_it_is_not_to_be_watched) {
   const auto of = std::make_shared<kept_log>();
   const served_log app(of, [](provider_options& with) { with.watch = false; });
-  app.provider().watch(std::make_shared<heard>());
+  app.provider().watch(std::make_shared<recorded_changes>());
   app.provider().attach("log://app/");
   EXPECT_FALSE(of->is_followed());
 }

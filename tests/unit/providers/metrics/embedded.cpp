@@ -259,7 +259,7 @@ TEST(metrics_embedded, has_no_alerts_rules_and_queries_which_are_a_matter_of_a_p
 TEST(metrics_embedded, is_read_as_rates_and_quantiles_and_crossed_once) {
   still_source source;
   served_metrics app(source.of, [](provider_options& how) { how.has_query = how.has_alerts = false; });
-  const auto heard = std::make_shared<heard_metrics>();
+  const auto heard = std::make_shared<recorded_changes>();
   const std::string uri = "metrics://app/load?above=5", last = "metrics://app/up";
   for (int i = 0; i < 20; ++i) {
     app.clock = source.clock = noon + i * 15 * second;

@@ -26,6 +26,7 @@
 #include "providers/metrics/metrics_provider.hpp"
 #include "providers/metrics/moment.hpp"
 #include "series/evaluation.hpp"
+#include "unit/providers/recorded_changes.hpp"
 
 namespace hondana::metrics {
 
@@ -210,39 +211,6 @@ class made_backend final : public backend {
   std::function<void()> told_;
   std::mutex asking_;
   std::condition_variable was_asked_;
-};
-
-/// What a provider has told.
-class heard_metrics final : public change_listener {
- public:
-  void list_changed() override { note("list"); }
-  void content_changed(std::string_view uri, std::string_view) override { note(std::string(uri)); }
-  [[nodiscard]] bool await(const std::string& what, std::size_t times = 1) {
-    std::unique_lock lock(mutex_);
-    return news_.wait_for(lock, hondana_test::event_deadline, [&] { return count(what) >= times; });
-  }
-  /// Everything so far, in order.
-  [[nodiscard]] std::vector<std::string> all() {
-    const std::lock_guard lock(mutex_);
-    return all_;
-  }
-  [[nodiscard]] std::size_t times(const std::string& what) {
-    const std::lock_guard lock(mutex_);
-    return count(what);
-  }
-
- private:
-  void note(std::string what) {
-    const std::lock_guard lock(mutex_);
-    all_.push_back(std::move(what));
-    news_.notify_all();
-  }
-  [[nodiscard]] std::size_t count(const std::string& what) const {
-    return static_cast<std::size_t>(std::count(all_.begin(), all_.end(), what));
-  }
-  std::mutex mutex_;
-  std::condition_variable news_;
-  std::vector<std::string> all_;
 };
 
 /// A provider called "app".

@@ -115,7 +115,7 @@ TEST(metrics_names, that_were_never_known_are_an_error_of_the_source) {
 TEST(metrics_names, of_a_metric_that_comes_change_the_list_of_who_listens) {
   const auto of = named({"a"});
   const served_metrics app(of, [](provider_options& how) { how.least_between = std::chrono::hours(1); });
-  const auto heard = std::make_shared<heard_metrics>();
+  const auto heard = std::make_shared<recorded_changes>();
   app.provider().watch(heard);
   app.provider().attach_list();
   ASSERT_TRUE(heard->await("list", 1)) << "the first summary";

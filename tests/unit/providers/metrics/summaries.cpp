@@ -79,7 +79,7 @@ TEST(metrics_summaries, tell_who_listens_to_the_list_when_their_priority_moves) 
   const manual_clock clock;  // a round may take 3 s
   const auto of = calm_source();
   of->change([&] { of->target_states = {web(true)}; });
-  const auto heard = std::make_shared<heard_metrics>();
+  const auto heard = std::make_shared<recorded_changes>();
   summaries all({.source = "app"}, of, std::chrono::milliseconds(0), [] { return noon; }, {{}, [&] { heard->list_changed(); }});
   EXPECT_EQ((*all.get({}))->score, 0);
   ASSERT_TRUE(heard->await("list", 1)) << "the first one";
@@ -98,7 +98,7 @@ TEST(metrics_summaries, of_a_provider_change_its_list_and_are_told_to_who_watche
   const auto of = calm_source();
   of->every = 100;
   served_metrics app(of, [](provider_options& how) { how.least_between = std::chrono::milliseconds(0); });
-  const auto heard = std::make_shared<heard_metrics>();
+  const auto heard = std::make_shared<recorded_changes>();
   app.provider().watch(heard);
   app.provider().attach_list();
   app.provider().attach(summary_of_app);

@@ -62,7 +62,7 @@ class scraped_scene {
   [[nodiscard]] metrics_provider& provider() const { return app_.provider(); }
 
   const std::shared_ptr<made_backend> of = std::make_shared<made_backend>();
-  const std::shared_ptr<heard_metrics> heard = std::make_shared<heard_metrics>();
+  const std::shared_ptr<recorded_changes> heard = std::make_shared<recorded_changes>();
   series::instant at = noon;
 
  private:
@@ -292,7 +292,7 @@ TEST(metrics_watching, can_be_switched_off) {
   const auto of = std::make_shared<made_backend>();
   of->add("load", {}, noon, 0);
   const served_metrics app(of, [](provider_options& how) { how.watch = false; });
-  const auto heard = std::make_shared<heard_metrics>();
+  const auto heard = std::make_shared<recorded_changes>();
   app.provider().watch(heard);
   EXPECT_TRUE(of->is_started) << "what is scraped is kept all the same";
   app.provider().attach("metrics://app/load");
@@ -308,7 +308,7 @@ TEST(metrics_watching, says_once_that_its_table_is_full_and_has_room_again_when_
   for (const auto* const name : {"a", "b", "c", "d"}) of->add(name, {}, noon, 1);
   std::mutex mutex;
   std::vector<std::string> said;
-  const auto heard = std::make_shared<heard_metrics>();
+  const auto heard = std::make_shared<recorded_changes>();
   series::instant clock = noon;
   watcher watched({.from = of,
                    .now = [&clock] { return clock; },

@@ -37,7 +37,7 @@ inline scripted_tokens::script gives(std::vector<std::string> tokens) {
 inline std::uint64_t id_in(const heard_request& asked) { return std::stoul(asked.body.substr(asked.body.find("\"id\":") + 5)); }
 
 /// A server that lets in whoever has `accepted`.
-inline scripted_server::script guarded(std::string accepted, std::string body = "no") {
+inline scripted_server::script guarded_by(std::string accepted, std::string body = "no") {
   return [=](const heard_request& asked, scripted_connection& to) {
     if (asked.field("authorization") != "Bearer " + accepted) return to.answer(401, "text/plain", body, wants_login);
     return to.answer(200, "application/json", answering(id_in(asked)));

@@ -16,7 +16,7 @@ using hondana_test::answering;
 using hondana_test::asking;
 using hondana_test::call;
 using hondana_test::gives;
-using hondana_test::guarded;
+using hondana_test::guarded_by;
 using hondana_test::heard_request;
 using hondana_test::kept_words;
 using hondana_test::protected_talk;
@@ -27,7 +27,7 @@ using hondana_test::set_variable;
 using hondana_test::wants_scope;
 
 TEST(http_tokens, the_token_at_hand_goes_with_each_request) {
-  protected_talk with(guarded("first"), "first", gives({}));
+  protected_talk with(guarded_by("first"), "first", gives({}));
   with.channel->send(call(1));
   ASSERT_TRUE(with.heard.ending_of(1));
   with.channel->send(call(2));
@@ -41,7 +41,7 @@ TEST(http_tokens, a_proxy_of_the_environment_does_not_get_to_read_them) {
   const scripted_server proxy(
       [](const heard_request&, scripted_connection& to) { return to.answer(502, "text/plain", "I am the proxy"); });
   const set_variable there("http_proxy", proxy.url(""));
-  protected_talk with(guarded("first"), "first", gives({}), false, "");
+  protected_talk with(guarded_by("first"), "first", gives({}), false, "");
   with.channel->send(call(1));
   ASSERT_TRUE(with.heard.ending_of(1));
   EXPECT_EQ(with.heard.messages(1).size(), 1u);
@@ -94,7 +94,7 @@ TEST(http_tokens, reasons_of_refusals_are_found_and_cut) {
 }
 
 TEST(http_tokens, a_401_is_answered_by_a_new_token_and_the_same_request) {
-  protected_talk with(guarded("second"), "first", gives({"second"}));
+  protected_talk with(guarded_by("second"), "first", gives({"second"}));
   auto message = call(1);
   message.headers = {{"Mcp-Method", "ping"}};
   // Large enough to fill sockets.
@@ -120,7 +120,7 @@ TEST(http_tokens, a_401_is_answered_by_a_new_token_and_the_same_request) {
 }
 
 TEST(http_tokens, where_there_is_none_at_hand_one_is_obtained_before_anything_is_sent) {
-  protected_talk with(guarded("first"), std::nullopt, gives({"first"}));
+  protected_talk with(guarded_by("first"), std::nullopt, gives({"first"}));
   with.channel->send(call(1));
   ASSERT_TRUE(with.heard.ending_of(1));
   EXPECT_EQ(with.server.requests(1).size(), 1u);
@@ -131,7 +131,7 @@ TEST(http_tokens, where_there_is_none_at_hand_one_is_obtained_before_anything_is
 }
 
 TEST(http_tokens, an_empty_token_sends_none_until_the_server_wants_one) {
-  protected_talk with(guarded("first"), "", gives({"first"}));
+  protected_talk with(guarded_by("first"), "", gives({"first"}));
   with.channel->send(call(1));
   ASSERT_TRUE(with.heard.ending_of(1));
   const auto asked = with.server.requests(2);
@@ -161,7 +161,7 @@ TEST(http_tokens, a_403_for_a_lack_of_scopes_steps_up_and_any_other_is_told) {
 }
 
 TEST(http_tokens, a_server_that_refuses_for_ever_is_asked_four_times) {
-  protected_talk with(guarded("never", std::string(200'000, 'x')), "a", gives({"b", "c", "d", "e", "f"}));
+  protected_talk with(guarded_by("never", std::string(200'000, 'x')), "a", gives({"b", "c", "d", "e", "f"}));
   with.channel->send(call(1));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
@@ -176,7 +176,7 @@ TEST(http_tokens, a_server_that_refuses_for_ever_is_asked_four_times) {
 }
 
 TEST(http_tokens, what_a_source_says_why_not_is_the_failure_of_the_call) {
-  protected_talk with(guarded("never"), "secret-token", gives({}));
+  protected_talk with(guarded_by("never"), "secret-token", gives({}));
   with.channel->send(call(1));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
@@ -186,7 +186,7 @@ TEST(http_tokens, what_a_source_says_why_not_is_the_failure_of_the_call) {
 }
 
 TEST(http_tokens, a_token_that_would_be_more_than_a_line_is_sent_to_nobody) {
-  protected_talk with(guarded("x"), "x\r\nEvil: yes", gives({}));
+  protected_talk with(guarded_by("x"), "x\r\nEvil: yes", gives({}));
   with.channel->send(call(1));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
@@ -196,7 +196,7 @@ TEST(http_tokens, a_token_that_would_be_more_than_a_line_is_sent_to_nobody) {
 }
 
 TEST(http_tokens, the_token_goes_to_no_other_origin) {
-  scripted_server other(guarded("first"));
+  scripted_server other(guarded_by("first"));
   const auto elsewhere = "Location: " + other.url() + "\r\n";
   protected_talk with([&](const heard_request&, scripted_connection& to) { return to.answer(307, "", "", elsewhere); }, "first",
                       gives({}));
@@ -211,7 +211,7 @@ TEST(http_tokens, a_redirect_within_the_origin_keeps_the_token) {
   protected_talk with(
       [](const heard_request& asked, scripted_connection& to) {
         if (asked.target == "/mcp") return to.answer(308, "", "", "Location: /mcp/\r\n");
-        return guarded("second")(asked, to);
+        return guarded_by("second")(asked, to);
       },
       "first", gives({"second"}));
   with.channel->send(call(1));

@@ -20,7 +20,7 @@ using hondana::transport::http_calls::loop;
 using hondana::transport::http_calls::token_worker;
 using hondana_test::call;
 using hondana_test::event_deadline;
-using hondana_test::guarded;
+using hondana_test::guarded_by;
 using hondana_test::notice;
 using hondana_test::protected_talk;
 using hondana_test::scripted_tokens;
@@ -29,7 +29,7 @@ using hondana_test::waits_for;
 TEST(http_tokens, calls_refused_together_wait_for_one_log_in) {
   std::promise<void> both;
   auto all = both.get_future().share();
-  protected_talk with(guarded("second"), "first", [all](const refused_token&, const std::stop_token&) {
+  protected_talk with(guarded_by("second"), "first", [all](const refused_token&, const std::stop_token&) {
     all.wait_for(event_deadline);
     return hondana::result<std::string>("second");
   });
@@ -43,7 +43,7 @@ TEST(http_tokens, calls_refused_together_wait_for_one_log_in) {
 
 TEST(http_tokens, a_call_that_is_abandoned_stops_its_log_in) {
   std::promise<bool> stopped;
-  protected_talk with(guarded("never"), "first", [&](const refused_token&, const std::stop_token& stop) {
+  protected_talk with(guarded_by("never"), "first", [&](const refused_token&, const std::stop_token& stop) {
     stopped.set_value(waits_for(stop));
     return hondana::result<std::string>(hondana::fail(errc::cancelled, "stopped"));
   });
@@ -93,7 +93,7 @@ TEST(http_tokens, a_log_in_goes_on_while_somebody_waits_for_it_and_stops_when_no
 TEST(http_tokens, closing_stops_a_log_in_at_once) {
   for (const auto time : {std::chrono::milliseconds(0), 2 * std::chrono::milliseconds(event_deadline)}) {
     std::promise<bool> stopped;
-    protected_talk with(guarded("never"), "first", [&](const refused_token&, const std::stop_token& stop) {
+    protected_talk with(guarded_by("never"), "first", [&](const refused_token&, const std::stop_token& stop) {
       stopped.set_value(waits_for(stop));
       return hondana::result<std::string>(hondana::fail(errc::cancelled, "stopped"));
     });
@@ -114,7 +114,7 @@ TEST(http_tokens, what_a_source_says_is_for_now_stays_so_and_anything_else_takes
   for (const auto& [said, heard] :
        {std::pair(errc::source_unavailable, errc::source_unavailable), std::pair(errc::timed_out, errc::timed_out),
         std::pair(errc::access_denied, errc::unauthorized), std::pair(errc::broken_protocol, errc::unauthorized)}) {
-    protected_talk with(guarded("never"), "first", [code = said](const refused_token&, const std::stop_token&) {
+    protected_talk with(guarded_by("never"), "first", [code = said](const refused_token&, const std::stop_token&) {
       return hondana::result<std::string>(hondana::fail(code, "not now"));
     });
     with.channel->send(call(1));
