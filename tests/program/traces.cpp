@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deadline.hpp"
 #include "program/answering_service.hpp"
 #include "program/folder.hpp"
 #include "program/http_client.hpp"
@@ -159,7 +160,7 @@ TEST(program_traces, go_on_through_a_mounted_server) {
       return one.service == service && one.name == "resources/read" && one.trace == trace;
     });
   };
-  EXPECT_TRUE(succeeds_in_five([&] {
+  EXPECT_TRUE(hondana_test::eventually([&] {
     all = spans_of(to.requests(0));
     return is_told("outer") && is_told("inner");
   }));
