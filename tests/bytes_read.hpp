@@ -1,4 +1,4 @@
-/// How many bytes a test program has read, for tests of what must not be read.
+/// Counts the bytes that a test program has read, for tests that large files are not read whole.
 #pragma once
 
 #include <cstdint>

@@ -57,7 +57,7 @@ bool matches_any(std::string_view name, std::string_view globs) {
   return false;
 }
 
-/// A filter of gtest: globs of what runs, then behind '-' of what does not.
+/// Whether a test matches a GoogleTest filter: globs of tests to run, then '-' and globs of tests to leave out.
 bool matches_filter(std::string_view name, std::string_view filter) {
   const auto minus = std::min(filter.find('-'), filter.size());
   const auto wanted = filter.substr(0, minus);

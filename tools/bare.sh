@@ -31,7 +31,7 @@ unmount_below() { # FOLDER
   awk -v under="$1/" 'index($2, under) == 1 { print $2 }' /proc/mounts | sort -r | while read -r place; do umount -l "$place"; done
 }
 
-# Never what is still mounted there, such as /dev.
+# Removes a layer, and refuses while a file system such as /dev is mounted in it.
 remove_layer() { # FOLDER
   unmount_below "$1"
   ! grep -qF " ${1// /\\040}/" /proc/mounts || die "$1 has file systems mounted that cannot be unmounted"
@@ -88,7 +88,7 @@ answers() {
 }
 '
 
-# The commands, by name. Those of benchmarks run with the least that they take; of the tests one module runs.
+# The commands, by name. Benchmarks run with small arguments.
 declare -A bare_commands=(
   [help]='./dev help'
   [build]='./dev build && ./dev install --prefix /tmp/prefix && /tmp/prefix/bin/hondana --version'

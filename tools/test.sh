@@ -115,7 +115,8 @@ check_package() {
 }
 
 # The modules to test under AddressSanitizer, one a line: those whose source or tests changed since REV, and those that include a
-# module whose source changed. Files that are not committed yet count; a change of what all tests share counts for every module.
+# module whose source changed. Uncommitted files count. A change of the build or of
+# files that all tests include selects every module.
 changed_modules() { # REV
   local paths includes=$root/build/includes.txt modules
   modules=$(cd "$root/tests/unit" && find . -name '*.cpp' -printf '%h\n' | sed 's|^\./||' | sort -u)

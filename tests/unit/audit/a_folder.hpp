@@ -64,7 +64,7 @@ class audit_folder : public testing::Test {
     const std::lock_guard lock(mutex_);
     return said_;
   }
-  /// The end of what must not take longer.
+  /// The deadline of a flush that must succeed.
   [[nodiscard]] static monotonic_clock::time_point soon() { return monotonic_clock::now() + hondana_test::event_deadline; }
   [[nodiscard]] static audit_decision reading(std::string uri, std::string who = "alice") {
     audit_decision out;

@@ -15,7 +15,7 @@ using question = scripted_server::heard;
 
 const failure broke{errc::source_unavailable, "the connection broke", {}};
 
-/// A server whose resources all have one text, kept for an hour by whoever reads them.
+/// A server whose resources all have the same text, which clients may cache for an hour.
 class library {
  public:
   std::atomic<const char*> text = "before";

@@ -45,7 +45,7 @@ inline caller named(std::string identity) {
   return out;
 }
 
-/// The end of what must not take longer.
+/// The deadline of an event that must come.
 inline monotonic_clock::time_point soon() { return monotonic_clock::now() + hondana_test::event_deadline; }
 
 class searching_server : public testing::Test {

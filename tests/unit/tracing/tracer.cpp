@@ -76,7 +76,7 @@ TEST(tracing, drops_and_counts_what_there_is_no_room_for) {
 TEST(tracing, flush_waits_until_what_there_is_has_been_sent) {
   const auto with = std::make_shared<tracer>(1, 10);
   (void)with->begin_request("ping", {});
-  EXPECT_FALSE(with->flush(monotonic_clock::now() + 1ms)) << "nobody sends";
+  EXPECT_FALSE(with->flush(monotonic_clock::now() + 1ms)) << "no thread sends the spans";
   std::size_t sent = 0;
   std::jthread sender([&](const std::stop_token& stop) {
     while (!stop.stop_requested()) sent += with->next(100, 1h, stop).size();

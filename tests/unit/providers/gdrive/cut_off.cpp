@@ -32,7 +32,7 @@ TEST_F(gdrive_cut_off, nobody_waits_long_for_what_did_not_answer_a_moment_ago_an
   EXPECT_EQ(patience(), std::chrono::seconds(15));
   cut();
   ASSERT_TRUE(read(*drive, "gdrive:///1d"));
-  EXPECT_EQ(patience(), std::chrono::seconds(15)) << "nobody knew";
+  EXPECT_EQ(patience(), std::chrono::seconds(15)) << "the failure was not known yet";
   ASSERT_TRUE(read(*drive, "gdrive:///1d"));
   EXPECT_EQ(patience(), std::chrono::seconds(1));
   EXPECT_FALSE(read(*drive, "gdrive:///1e"));

@@ -31,7 +31,7 @@ class counting_reader final : public byte_reader {
     at_ = 0;
     return {};
   }
-  /// Set when nobody reads on.
+  /// Set when the reader stops.
   std::shared_ptr<std::promise<void>> over{};
   ~counting_reader() override {
     if (over) over->set_value();
