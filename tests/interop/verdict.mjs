@@ -43,7 +43,7 @@ export function temporary_folder() {
 
 /** Milliseconds until a wait for an event that must come fails: minutes, so that no test depends on the speed of the machine. */
 export const event_deadline = 180_000;
-const script_deadline = 1_500_000;
+const script_deadline = 840_000;
 
 /** What `promise` brings, or an error that says what was waited for. */
 export async function within(what, promise) {
