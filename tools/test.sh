@@ -22,10 +22,11 @@ print_slowest() { # FILE
   sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) \.* *(Passed|\*\*\*[A-Za-z]+) +([0-9.]+) sec.*$/\3 s  \1/p' "$1" | sort -rn | awk '!($3 in seen) { seen[$3]; printf "%9s %s  %s\n", $1, $2, $3 }' | head >&2 || true
 }
 
+# Twice as many tests at once as there are cores: half of their time they wait for timers, processes and sockets.
 run_ctest() { # PRESET [ctest arguments]
   local preset=$1 log=$root/build/$1/ctest.txt name why status=0
   shift
-  (cd "$root" && ctest --preset "$preset" --parallel "$jobs" "$@") </dev/null | tee "$log" || status=$?
+  (cd "$root" && ctest --preset "$preset" --parallel $((2 * jobs)) "$@") </dev/null | tee "$log" || status=$?
   print_slowest "$log"
   ((status == 0)) || print_failures "$log"
   while read -r name; do

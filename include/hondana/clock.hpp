@@ -70,6 +70,15 @@ struct monotonic_clock {
     return wait_until(condition, lock, stop, after(time), std::move(predicate));
   }
 
+  /// As `lock.try_lock_until(until)` of a lock of a `std::timed_mutex`.
+  template <class Lock>
+  static bool try_lock_until(Lock& lock, time_point until) {
+    if (!is_manual()) return lock.try_lock_until(until);
+    while (!lock.try_lock_for(manual_poll))
+      if (now() >= until) return false;
+    return true;
+  }
+
   /// The timeout to pass to poll(2) or epoll_wait(2) in place of `milliseconds` (-1: none), so that the loop around it notices
   /// when a manual clock moves.
   [[nodiscard]] static int poll_timeout(std::int64_t milliseconds) noexcept {

@@ -159,7 +159,7 @@ result<std::shared_ptr<const scene>> watched_set::refreshed(const call& by) {
   const auto arrived = clock::now();
   std::unique_lock looking(looking_, std::defer_lock);
   // Longer than a day would overflow what the system's clock can wait for.
-  if (!looking.try_lock_until(std::min(by.deadline, arrived + std::chrono::hours(24)))) {
+  if (!monotonic_clock::try_lock_until(looking, std::min(by.deadline, arrived + std::chrono::hours(24)))) {
     return fail(errc::timed_out, "The configuration is still being looked at. Ask again later.");
   }
   if (begun_ > arrived) {

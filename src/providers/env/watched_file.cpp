@@ -192,7 +192,7 @@ result<std::shared_ptr<const file_state>> watched_file::refreshed(const call& by
   std::unique_lock looking(looking_, std::defer_lock);
   // Longer than a day would overflow what the system's clock can wait for.
   const auto until = std::min(by.deadline, monotonic_clock::now() + std::chrono::hours(24));
-  if (!looking.try_lock_until(until))
+  if (!monotonic_clock::try_lock_until(looking, until))
     return fail(errc::timed_out, "The file " + slug_ + " is still being read. Ask again later.");
   auto before = latest();
   auto found = file_->look(known_, entering_);

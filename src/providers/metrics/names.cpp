@@ -53,7 +53,7 @@ bool names::wait_for_turn(std::unique_lock<std::timed_mutex>& turn, const call& 
     turn.lock();
     return true;
   }
-  return turn.try_lock_until(by.deadline);
+  return monotonic_clock::try_lock_until(turn, by.deadline);
 }
 
 result<std::shared_ptr<const named_metrics>> names::get(const call& by) {

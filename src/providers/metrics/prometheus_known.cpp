@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include <hondana/clock.hpp>
+
 #include "providers/metrics/prometheus_facts.hpp"
 
 namespace hondana::metrics {
@@ -71,7 +73,7 @@ void prometheus_known::learn(const call& by) {
   std::unique_lock lock(learning_, std::defer_lock);
   if (by.deadline == clock::time_point::max()) {
     lock.lock();
-  } else if (!lock.try_lock_until(by.deadline)) {
+  } else if (!monotonic_clock::try_lock_until(lock, by.deadline)) {
     return;
   }
   if (clock::now() < learned_until_) return;

@@ -112,7 +112,8 @@ result<std::shared_ptr<const collection>> shelf::refreshed(const call& by) {
   std::unique_lock looking(looking_, std::defer_lock);
   // Longer than a day would overflow what the system's clock can wait for.
   const auto until = std::min(by.deadline, arrived + std::chrono::hours(24));
-  if (!looking.try_lock_until(until)) return fail(errc::timed_out, "The skills are still being read. Ask again later.");
+  if (!monotonic_clock::try_lock_until(looking, until))
+    return fail(errc::timed_out, "The skills are still being read. Ask again later.");
   if (begun_ > arrived) {
     if (auto made = latest()) return made;  // somebody looked since
   }
