@@ -75,21 +75,33 @@ make_package() {
   [ -n "$package_file" ] || die 'cpack made no package'
 }
 
-# run_fuzz SECONDS: every target of the preset fuzz, one after the other; what they learn stays in build/fuzz/fuzz/corpus.
+# run_fuzz SECONDS: every target of the preset fuzz, as many at once as there are cores; what they learn stays in build/fuzz/fuzz/corpus.
 run_fuzz() {
-  local seconds=$1 target what seeds count=0
+  local target targets=()
   for target in "$root"/build/fuzz/fuzz/fuzz_*; do
-    if [ ! -f "$target" ] || [ ! -x "$target" ]; then continue; fi
-    count=$((count + 1))
-    what=${target##*/fuzz_}
-    seeds=()
-    if [ -d "$root/fuzz/seeds/$what" ]; then seeds=("$root/fuzz/seeds/$what"); fi
-    mkdir -p "$root/build/fuzz/fuzz/corpus/$what"
-    printf -- '-- %s, %d s\n' "$what" "$seconds" >&2
-    "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -verbosity=0 -print_final_stats=1 \
-      -artifact_prefix="$root/build/fuzz/$what." "$root/build/fuzz/fuzz/corpus/$what" "${seeds[@]}" </dev/null >&2
+    if [ -f "$target" ] && [ -x "$target" ]; then targets+=("$target"); fi
   done
-  [ "$count" -gt 0 ] || die 'there are no fuzz targets'
+  [ "${#targets[@]}" -gt 0 ] || die 'there are no fuzz targets'
+  export -f run_fuzz_target
+  printf '%s\0' "${targets[@]}" | root=$root xargs -0 -n 1 -P "$jobs" bash -c 'run_fuzz_target "$@"' fuzz "$1" >&2 ||
+    die 'a fuzz target has failed, see above'
+}
+
+run_fuzz_target() { # SECONDS TARGET
+  local seconds=$1 target=$2 seeds=() status=0
+  local what=${target##*/fuzz_}
+  local log=$root/build/fuzz/$what.log
+  if [ -d "$root/fuzz/seeds/$what" ]; then seeds=("$root/fuzz/seeds/$what"); fi
+  mkdir -p "$root/build/fuzz/fuzz/corpus/$what"
+  "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -verbosity=0 -print_final_stats=1 \
+    -artifact_prefix="$root/build/fuzz/$what." "$root/build/fuzz/fuzz/corpus/$what" "${seeds[@]}" </dev/null >"$log" 2>&1 || status=$?
+  if ((status == 0)); then
+    printf '%s: %s runs in %d s\n' "$what" "$(sed -nE 's/^stat::number_of_executed_units: *//p' "$log")" "$seconds"
+    return
+  fi
+  tail -n 60 "$log"
+  printf '%s FAILED with %d; %s has its output\n' "$what" "$status" "$log"
+  return 1
 }
 
 # run_table_bench [--json FILE] [MILLISECONDS [REPETITIONS]]: pins server and load to cores of their own itself, and goes on without the

@@ -83,9 +83,10 @@ tidy_inputs() {
 # One line a translation unit of the build in FOLDER, which may be a batch of sources: its file, then all that it reaches below src/
 # and include/.
 tidy_units() { # FOLDER
-  local unit
+  local unit all
   declare -A reached=()
-  while read -r unit; do reached[${unit%% *}]=$unit; done < <(tidy_inputs)
+  all=$(tidy_inputs) || return 1
+  while read -r unit; do reached[${unit%% *}]=$unit; done <<<"$all"
   sed -nE 's/^ *"file": "(.*)",?$/\1/p' "$1/compile_commands.json" | LC_ALL=C sort -u | while read -r unit; do
     case $unit in
       "$1"/src/*/Unity/*) printf '%s\n' "$unit"; sed -nE "s|^#include \"$root/(.*)\"\$|\1|p" "$unit" ;;
@@ -94,9 +95,9 @@ tidy_units() { # FOLDER
   done | while read -r unit; do
     case $unit in
       /*) printf '\n%s' "$unit" ;;
-      *) printf ' %s' "${reached[$unit]}" ;;
+      *) printf ' %s' "${reached[$unit]:-$unit}" ;;
     esac
-  done | sed '/^$/d'
+  done | sed '/^$/d' || return 1
   printf '\n'
 }
 
@@ -142,7 +143,7 @@ check_tidy() { # [REV]
     [[ $'\n'$paths != *$'\n.clang-tidy'* ]] || base=
     while read -r path; do [ -z "$path" ] || changed[$path]=yes; done <<<"$paths"
   fi
-  units=$(tidy_units "$folder")
+  units=$(tidy_units "$folder") || die 'the files to check could not be found out'
   while read -r -a inputs; do
     unit=${inputs[0]}
     if [ -n "$base" ] && ! has_changed "${inputs[@]}"; then continue; fi

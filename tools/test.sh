@@ -33,6 +33,10 @@ run_ctest() { # PRESET [ctest arguments]
     why=$(sed -n "/^\"$name\" start time/,/<end of output>/s/^skipped: //p" "$root/build/$preset/Testing/Temporary/LastTest.log")
     skip "$name" "${why:-it says no more}"
   done < <(sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) \.*\*\*\*Skipped.*$/\1/p' "$log")
+  # Those that a test program skips itself, each behind its reason.
+  while read -r name why; do skip "$name" "$why"; done < <(
+    sed -nE '/^\[  SKIPPED \] [^ ]+ \(/{s/^\[  SKIPPED \] ([^ ]+) .*/\1/;G;s/\n/ /;p};h' \
+      "$root/build/$preset/Testing/Temporary/LastTest.log" | sort -u)
   while read -r name; do flaky_lines+=("$name"); done < <(flaky_tests "$log")
   return "$status"
 }
@@ -116,18 +120,21 @@ check_package() {
 }
 
 # The modules to test under AddressSanitizer, one a line: those whose source or tests changed since REV, and those that include a
-# module whose source changed. Uncommitted files count. A change of the build or of
-# files that all tests include selects every module.
+# module whose source or test helpers changed. Uncommitted files count. A change of the build or of files that all tests include
+# selects every module.
 changed_modules() { # REV
-  local paths includes=$root/build/includes.txt modules
-  modules=$(cd "$root/tests/unit" && find . -name '*.cpp' -printf '%h\n' | sed 's|^\./||' | sort -u)
+  local paths includes=$root/build/includes.txt modules tested
+  modules=$(cd "$root/src" && printf '%s\n' */ providers/*/ transport/*/ | sed 's|/$||') || return 1
+  tested=$(cd "$root/tests/unit" && grep -rlE --include='*.cpp' '^(TYPED_)?TEST' . | sed -E 's|^\./(.*)/[^/]*$|\1|' | sort -u) || return 1
   paths=$(changed_paths "$1" src tests include cmake CMakeLists.txt CMakePresets.json) || return 1
-  if grep -qE '^(cmake/|CMake|tests/(CMakeLists.txt|[^/]*\.[ch]pp|support/|lsa/|drive/))' <<<"$paths"; then
-    printf '%s\n' "$modules"
+  if grep -qE '^(cmake/|CMakePresets|tests/([^/]*\.[ch]pp|support/|lsa/|drive/))|(^|/)CMakeLists\.txt$' <<<"$paths"; then
+    printf '%s\n' "$tested"
     return
   fi
-  (cd "$root" && grep -rHoE --include='*.hpp' --include='*.cpp' '^#include ["<][a-z_0-9/]+\.hpp[">]' src include) >"$includes"
-  "$root/tools/affected_modules.awk" -v modules="${modules//$'\n'/ }" -v includes="$includes" <<<"$paths"
+  mkdir -p "$root/build"
+  (cd "$root" && grep -rHoE --include='*.hpp' --include='*.cpp' '^#include ["<][a-z_0-9/]+\.hpp[">]' src include tests/unit) >"$includes" ||
+    return 1
+  "$root/tools/affected_modules.awk" -v modules="${modules//$'\n'/ }" -v tested="${tested//$'\n'/ }" -v includes="$includes" <<<"$paths"
 }
 
 # The files below these folders that changed since a revision or are new, by both their names where they were renamed.
@@ -152,18 +159,17 @@ base_revision() { # [REV]
 test_changed_modules() { # REV
   local modules targets=() labels=() module
   modules=$(changed_modules "$1") || die 'the modules that changed could not be found out'
-  configure asan
   while read -r module; do
+    [ -n "$module" ] || continue
     module=${module//\//_}
-    if grep -q "^build unit_$module: \|^build tests/unit_$module: " "$root/build/asan/build.ninja"; then
-      targets+=("unit_$module")
-      labels+=("module_$module")
-    fi
+    targets+=("unit_$module")
+    labels+=("module_$module")
   done <<<"$modules"
   if [ "${#targets[@]}" -eq 0 ]; then
     skip 'AddressSanitizer' "no module changed since $(git -C "$root" rev-parse --short "$1")"
     return
   fi
+  configure asan
   printf 'changed since %s, with direct users: %s\n' "$(git -C "$root" rev-parse --short "$1")" "${targets[*]#unit_}" >&2
   phase 'build asan' build asan "${targets[@]}"
   phase 'changed modules under asan and ubsan' run_ctest asan --repeat until-pass:2 -L "^($(IFS='|' && printf '%s' "${labels[*]}"))\$"
@@ -187,7 +193,7 @@ run_all_tests() {
   phase 'packages' need_packages build test package lint
   phase 'npm packages' need_npm_packages
   phase 'build' without_warnings build_gate
-  phase 'tests' run_ctest gate
+  phase 'tests' run_ctest gate --timeout 1800
   print_conformance gate
   phase 'build release' build_release
   phase 'instruction counts' check_instructions

@@ -50,6 +50,9 @@ struct server_options {
   /// answer for one another. Empty: random, good for this process only.
   std::string state_key{};
   std::chrono::milliseconds stall_limit{60'000};  ///< Until a peer that takes no bytes is dropped.
+  /// `serve_stdio`, at the end of its input: until requests under way are left without an answer, and until a peer that takes
+  /// no bytes is dropped.
+  std::chrono::milliseconds stdio_drain{1'000};
   /// Whether peers are told of changed lists, and may subscribe to resources; declared to them as `listChanged` and
   /// `subscribe`. An application that never calls `resources_changed` and `resource_updated` says so here.
   bool announces_lists = true;

@@ -89,6 +89,7 @@ server_options options_of(const config::settings& settings, const log_function& 
   options.announces_contents = settings.announces_contents;
   options.call_deadline = settings.call_deadline;
   options.stall_limit = settings.stall_limit;
+  options.stdio_drain = settings.stdio_drain;
   options.scopes = settings.scopes;
   options.access = settings.access;
   options.limits = settings.limits;

@@ -38,6 +38,15 @@ void read_table(section& root, std::string_view name, Read read, Into& into, col
   }
 }
 
+result<std::chrono::milliseconds> read_stdio(section from) {
+  auto drain = settings{}.stdio_drain;
+  collector errors;
+  errors.take_time(from, "drain_ms", drain);
+  errors.check(from.finish());
+  if (errors.first()) return tl::unexpected(std::move(*errors.first()));
+  return drain;
+}
+
 void read_sources(section& root, std::vector<source>& into, collector& errors) {
   auto all = root.sections("source");
   if (!all) return errors.note(std::move(all.error()));
@@ -109,6 +118,7 @@ result<settings> parse(std::string_view text, const std::string& file) {
   errors.take_time(*root, "call_deadline_ms", made.call_deadline);
   errors.take_time(*root, "stall_limit_ms", made.stall_limit);
   read_table(*root, "http", read_http, made.http, errors);
+  read_table(*root, "stdio", read_stdio, made.stdio_drain, errors);
   std::optional<section> auth;
   errors.take(root->subsection("auth"), auth);
   if (auth) {

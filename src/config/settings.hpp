@@ -45,6 +45,7 @@ struct settings {
   bool announces_contents = true;
   std::chrono::milliseconds call_deadline{30'000};
   std::chrono::milliseconds stall_limit{60'000};
+  std::chrono::milliseconds stdio_drain{1'000};  ///< `[stdio]`.
   http_settings http;
   auth_settings auth;
   sandbox_settings sandbox;

@@ -92,32 +92,19 @@ std::string all_bodies(const answering_service& of) {
   return out;
 }
 
-/// Whether a server ended before all its traces were sent: it has three seconds for that, which may be over on a slow machine.
-bool gave_up(const process& server) { return server.errors().find("traces: not all could be sent") != std::string::npos; }
-
-/// Whether one of five attempts succeeds.
-template <class Attempt>
-bool succeeds_in_five(Attempt attempt) {
-  for (int made = 0; made < 5; ++made)
-    if (attempt()) return true;
-  return false;
-}
-
 TEST(program_traces, go_to_the_collector_that_the_environment_names) {
   answering_service to(collector());
   const folder what;
   what.put("note.txt", "text");
-  ASSERT_TRUE(succeeds_in_five([&] {
-    process server(
-        {"OTEL_EXPORTER_OTLP_ENDPOINT=" + to.url(""), "OTEL_SERVICE_NAME=shelf", HONDANA_PROGRAM, "stdio", what.path()},
-        program_test::output_to::pipe, "/usr/bin/env");
-    EXPECT_TRUE(server.write(traced_read(what.uri("note.txt")) + '\n', within(patience)));
-    EXPECT_TRUE(server.read_line(within(patience)));
-    server.end_input();
-    EXPECT_EQ(server.leaves(within(patience)), well) << server.errors();
-    return !gave_up(server);
-  }));
+  process server(
+      {"OTEL_EXPORTER_OTLP_ENDPOINT=" + to.url(""), "OTEL_SERVICE_NAME=shelf", HONDANA_PROGRAM, "stdio", what.path()},
+      program_test::output_to::pipe, "/usr/bin/env");
+  EXPECT_TRUE(server.write(traced_read(what.uri("note.txt")) + '\n', within(patience)));
+  EXPECT_TRUE(server.read_line(within(patience)));
+  // Before the end of the input, after which there are three seconds for it.
   const auto asked_for = to.requests(1);
+  server.end_input();
+  EXPECT_EQ(server.leaves(within(patience)), well) << server.errors();
   ASSERT_FALSE(asked_for.empty());
   EXPECT_EQ(asked_for[0].method, "POST");
   EXPECT_EQ(asked_for[0].target, "/v1/traces");
@@ -145,7 +132,7 @@ TEST(program_traces, go_on_through_a_mounted_server) {
   served server({"--config", what.path("outer.toml")});
   http_client by(server.port());
   std::string uri;
-  ASSERT_TRUE(succeeds_in_five([&] {
+  ASSERT_TRUE(hondana_test::eventually([&] {
     const auto listed = message(by.post(request(1, "resources/list"), "resources/list"));
     for (const auto& one : listed.at("result").at("resources").as_array())
       if (one.at("name") == "note.txt") uri = one.at("uri").as_string().c_str();
@@ -187,16 +174,14 @@ TEST(program_traces, that_are_not_recorded_are_not_sent_and_a_lost_collector_hol
   const folder what;
   what.put("note.txt", "text");
   what.put("hondana.toml", "[tracing]\nendpoint = \"" + to.url("") + "\"\n[[source]]\ntype = \"files\"\npath = \".\"\n");
-  ASSERT_TRUE(succeeds_in_five([&] {
-    process server({"stdio", "--config", what.path("hondana.toml")});
-    EXPECT_TRUE(server.write(traced_read(what.uri("note.txt"), "00") + '\n', within(patience)));
-    EXPECT_TRUE(server.read_line(within(patience)));
-    EXPECT_TRUE(server.write(read_request(2, what.uri("note.txt")) + '\n', within(patience)));
-    EXPECT_TRUE(server.read_line(within(patience)));
-    server.end_input();
-    EXPECT_EQ(server.leaves(within(patience)), well) << server.errors();
-    return server.errors().find("traces: cannot be sent to " + to.url("")) != std::string::npos;
-  }));
+  process server({"stdio", "--config", what.path("hondana.toml")});
+  EXPECT_TRUE(server.write(traced_read(what.uri("note.txt"), "00") + '\n', within(patience)));
+  EXPECT_TRUE(server.read_line(within(patience)));
+  EXPECT_TRUE(server.write(read_request(2, what.uri("note.txt")) + '\n', within(patience)));
+  EXPECT_TRUE(server.read_line(within(patience)));
+  EXPECT_TRUE(server.error_line_with("traces: cannot be sent to " + to.url(""), within(patience))) << server.errors();
+  server.end_input();
+  EXPECT_EQ(server.leaves(within(patience)), well) << server.errors();
   EXPECT_EQ(all_bodies(to).find(trace), std::string::npos);
 }
 

@@ -28,6 +28,8 @@ class http_line final : public line {
   nothing_or listen() {
     hondana::http_options options;
     options.port = 0;
+    // A clock that goes on faster than real time must not cut off what is still being sent.
+    options.header_time = options.body_time = options.keep_alive_time = std::chrono::hours(24);
     auto service = hondana::http_service::start(server_, options);
     if (!service) return wrong(service.error().public_text);
     service_.emplace(std::move(*service));
@@ -64,6 +66,12 @@ class http_line final : public line {
     return next;
   }
 
+  void pass_time(std::chrono::milliseconds most) override {
+    for (; most > most.zero(); most -= time_step) {
+      clock_->advance(time_step);
+      wait(std::chrono::steady_clock::now() + step_pause, false);
+    }
+  }
   std::optional<int> status() const override { return status_; }
 
   nothing_or send_end(std::string_view, time_point) override { return wrong("a POST has no end of its own"); }

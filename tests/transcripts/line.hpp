@@ -36,6 +36,8 @@ class line {
   [[nodiscard]] virtual tl::expected<void, std::string> send(const sending& what, time_point deadline) = 0;
   /// The next message; nothing when none came in time. `passes_time`: the server's clock goes on until it comes.
   [[nodiscard]] virtual std::optional<std::string> receive(time_point deadline, bool passes_time) = 0;
+  /// The server's clock goes on by so much, a step at a time, each with a moment for messages to come.
+  virtual void pass_time(std::chrono::milliseconds most) = 0;
   /// The status of the last POST; nothing where there is no HTTP.
   [[nodiscard]] virtual std::optional<int> status() const { return std::nullopt; }
   /// Sends the last bytes without ending their line, then ends the input. Only a stream can.

@@ -96,7 +96,8 @@ class conversation {
       case step::kind::bodiless:
         return send(addressed({"", headers_.of_bodiless(negotiated_), one.text}));
       case step::kind::time:
-        passes_time_ = true;
+        passes_time_ = one.text.empty();
+        if (!passes_time_) to_.pass_time(std::chrono::seconds(std::stoi(one.text)));
         return {};
       case step::kind::expect: {
         auto fault = expect(one.text);

@@ -48,11 +48,18 @@ class stdio_line final : public line {
       if (ended_) return std::nullopt;
       if (read_some(until)) continue;
       if (until == deadline) return std::nullopt;
-      (void)!::write(clock_, "", 1);
+      step();
     }
     auto next = std::move(messages_.front());
     messages_.pop_front();
     return next;
+  }
+
+  void pass_time(std::chrono::milliseconds most) override {
+    for (; most > most.zero(); most -= time_step) {
+      step();
+      read_some(std::chrono::steady_clock::now() + step_pause);
+    }
   }
 
   tl::expected<void, std::string> send_end(std::string_view bytes, time_point deadline) override {
@@ -83,6 +90,8 @@ class stdio_line final : public line {
   }
 
  private:
+  void step() { (void)!::write(clock_, "", 1); }
+
   /// Reads while it writes, so that neither side waits for the other.
   tl::expected<void, std::string> write_all(std::string_view bytes, time_point deadline) {
     while (!bytes.empty()) {

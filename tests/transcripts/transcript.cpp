@@ -94,6 +94,11 @@ class reader {
     if (line == "-> raw") return add(step::kind::send_raw, {});
     if (const auto text = after(line, "-> end")) return add(step::kind::send_end, text->empty() ? *text : text->substr(1));
     if (line == "-> time") return add(step::kind::time, {});
+    if (const auto seconds = after(line, "-> time ")) {
+      const bool is_number =
+          !seconds->empty() && seconds->size() < 4 && seconds->find_first_not_of("0123456789") == seconds->npos;
+      return is_number ? add(step::kind::time, *seconds) : "expected a number of seconds after \"-> time\"";
+    }
     if (const auto text = after(line, "-> http ")) return add(step::kind::bodiless, *text);
     if (const auto text = after(line, "-> header ")) return add(step::kind::header, *text);
     if (const auto text = after(line, "-> no-header ")) return add(step::kind::no_header, *text);

@@ -22,6 +22,7 @@ struct step {
     no_header,         ///< `-> no-header NAME`: the next POST leaves out a field the runner would add.
     bodiless,          ///< `-> http METHOD`: a request without a body.
     time,              ///< `-> time`: the server's clock, which stands still, goes on until what is expected next has come.
+                       ///< `-> time SECONDS`: it goes on by so much, whatever comes.
     expect,            ///< `<- {json}`: the next message.
     expect_any_order,  ///< `<~ {json}`: one of the next messages, as many as there are such lines in a row.
     expect_status,     ///< `<- status NUMBER`: of the last POST; ignored where there is no HTTP.

@@ -26,8 +26,6 @@ using clock = monotonic_clock;
 
 constexpr std::size_t max_line_bytes = 16u << 20;
 constexpr std::size_t read_bytes = 64 * 1024;
-// At the end of input: how long answers under way may take, and how long the peer may take nothing.
-constexpr std::chrono::seconds drain_limit{1};
 // After a stop: how long everything may take.
 constexpr std::chrono::seconds stop_limit{5};
 
@@ -81,8 +79,8 @@ int serve_stdio(server& server) {
   rpc::facts facts;
   facts.who.identity = "local";
 
-  const std::function<void()> look = [&in, &out] {
-    if (in->has_ended()) out->hurry(drain_limit, clock::time_point::max());
+  const std::function<void()> look = [&in, &out, &options] {
+    if (in->has_ended()) out->hurry(options.stdio_drain, clock::time_point::max());
   };
   const auto take = [&](std::string_view line) {
     out->admit(look);
@@ -115,8 +113,8 @@ int serve_stdio(server& server) {
   }
   out->on_failure({});
   conversation->finish();
-  out->hurry(drain_limit, clock::time_point::max());
-  is_good = out->finish(clock::now() + drain_limit) && is_good;
+  out->hurry(options.stdio_drain, clock::time_point::max());
+  is_good = out->finish(clock::now() + options.stdio_drain) && is_good;
   conversation->close();
   stop_bell::only().reset();
   return is_good ? 0 : 1;

@@ -132,6 +132,12 @@ TEST(unicode, with_and_without_marks_is_read) {
   EXPECT_EQ(decode(encoded("日本語の文章\nです", "UTF-16LE")).value().text, "日本語の文章\nです");
   EXPECT_EQ(decode(encoded("日本語の文章\nです", "UTF-16BE")).value().charset, "UTF-16BE");
   EXPECT_EQ(decode(encoded("日本語", "UTF-16BE"), "utf-16be").value().text, "日本語");
+  // Pairs of surrogates between other characters, and as the first and the last.
+  for (const auto* text : {"𠮟", "𠮟る", "これは𠮟", "これは𠮟る😀です", "😀😀"}) {
+    EXPECT_EQ(decode("\xff\xfe" + encoded(text, "UTF-16LE")).value().text, text);
+    EXPECT_EQ(decode("\xfe\xff" + encoded(text, "UTF-16BE")).value().text, text);
+    EXPECT_EQ(decode(encoded(text, "UTF-16LE"), "utf-16le").value().text, text);
+  }
   EXPECT_EQ(decode("").value().charset, "UTF-8");
   EXPECT_EQ(decode("ascii only").value().charset, "UTF-8");
 }
@@ -144,6 +150,12 @@ TEST(unicode, that_is_malformed_is_replaced_and_counted) {
   EXPECT_EQ(utf8.charset, "UTF-8");
   EXPECT_EQ(decode("\xff\xfe\x2c\x67\x00\xd8\x2c\x67"s).value().replaced, 1u);
   EXPECT_EQ(decode("\xff\xfe\x2c\x67\x2c"s).value().text, "本\uFFFD");
+  // Halves of a pair, at the end and in the wrong order.
+  std::string prose;
+  for (int i = 0; i < 50; ++i) prose += "これは日本語の文章です。";
+  const auto wide = "\xff\xfe"s + encoded(prose, "UTF-16LE");
+  EXPECT_EQ(decode(wide + "\x42\xd8"s).value().text, prose + "\uFFFD");
+  EXPECT_EQ(decode(wide + "\x9f\xdf\x42\xd8\x2c\x67"s).value().text, prose + "\uFFFD\uFFFD本");
 }
 
 TEST(binary, is_no_text) {

@@ -44,6 +44,9 @@ stall_limit_ms = 2000
 address = "::1"
 port = 0
 
+[stdio]
+drain_ms = 3000
+
 [[source]]
 type = "files"
 path = "/srv"
@@ -56,6 +59,7 @@ priority = 0.5
 )",
                           "t.toml");
   ASSERT_TRUE(made) << made.error().public_text;
+  EXPECT_EQ(made->stdio_drain, std::chrono::seconds(3));
   EXPECT_EQ(made->title, "The shelf");
   EXPECT_EQ(made->instructions, "Read the README first.");
   EXPECT_FALSE(made->tools);

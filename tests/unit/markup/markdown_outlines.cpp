@@ -65,6 +65,14 @@ TEST(markdown, what_is_code_or_a_comment_has_no_headings) {
   EXPECT_EQ(headings_of(of("text\n    # continues\n---\n")), "2 text # continues #text--continues\n");
 }
 
+TEST(markdown, a_fence_is_closed_by_as_many_marks_of_its_kind_and_by_nothing_else) {
+  EXPECT_EQ(headings_of(of("````\n# a\n```\n# b\n`````\n# real\n")), "1 real #real\n");
+  EXPECT_EQ(headings_of(of("~~~~~\n# a\n~~~~\n# b\n~~~~~\n# real\n")), "1 real #real\n");
+  EXPECT_EQ(headings_of(of("````\n# a\n~~~~\n# b\n```` no end\n# c\n    ````\n# d\n   ````  \n# real\n")), "1 real #real\n");
+  // Two marks begin no fence.
+  EXPECT_EQ(headings_of(of("``\n# real\n``\n")), "1 real #real\n");
+}
+
 TEST(markdown, headings_are_read_without_their_marks) {
   EXPECT_EQ(headings_of(of("# **Bold** _it_ `co*de` [link](x) ![pic](y) &amp; a\\*b <b>c</b> snake_case_name ~~no~~\n")),
             "1 Bold it co*de link pic & a*b c snake_case_name no #bold-it-code-link-pic--ab-c-snake_case_name-no\n");

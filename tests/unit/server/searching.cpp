@@ -1,4 +1,5 @@
 /// A server with an index: what is found follows what is served, and shows nothing else.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -44,6 +45,18 @@ TEST_F(searching_server, finds_passages_with_their_lines_and_headings) {
   EXPECT_TRUE(got->is_complete);
   EXPECT_GT(first.score, 0);
   EXPECT_LE(first.score, 1);
+}
+
+TEST_F(searching_server, at_most_three_passages_of_a_resource_are_shown) {
+  std::string text = "# Birds\n\n";
+  for (int i = 0; i < 6; ++i)
+    text += "## Kingfisher " + std::to_string(i) + "\n\nThe kingfisher dives. " + std::string(400, 'x') + "\n\n";
+  put("memo:///many.md", text);
+  put("memo:///one.md", "# Rivers\n\n" + std::string(400, 'y') + "\n\nThere was a kingfisher, once.\n");
+  serve();
+  const auto all = uris("kingfisher");
+  EXPECT_EQ(std::count(all.begin(), all.end(), "memo:///many.md"), 3);
+  EXPECT_EQ(std::count(all.begin(), all.end(), "memo:///one.md"), 1);
 }
 
 TEST_F(searching_server, prefixes_find_and_leave_out_what_a_read_of_their_spelling_would_reach) {

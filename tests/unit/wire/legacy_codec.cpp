@@ -290,5 +290,19 @@ TEST(legacy_codec, at_most_a_hundred_completions_are_sent) {
   EXPECT_EQ(count, 100u);
 }
 
+TEST(legacy_codec, completions_say_whether_there_are_more_and_how_many) {
+  for (const bool has_more : {false, true}) {
+    complete_result some;
+    some.values.assign(100, "v");
+    some.has_more = has_more;
+    auto text = newest().encode(some, self());
+    EXPECT_NE(text.find(has_more ? R"("hasMore":true)" : R"("hasMore":false)"), std::string::npos) << text;
+    EXPECT_EQ(text.find("total"), std::string::npos) << text;
+    some.total = 250;
+    text = newest().encode(some, self());
+    EXPECT_NE(text.find(R"("total":250)"), std::string::npos) << text;
+  }
+}
+
 }  // namespace
 }  // namespace hondana::wire::legacy

@@ -201,6 +201,9 @@ TEST_F(rounds, sessions_hear_what_the_server_logs_at_their_level) {
 
 TEST_F(rounds, tools_come_and_go_while_peers_are_connected) {
   open("2025-11-25", "{}");
+  // The tools that came before.
+  clock_.advance(1s);
+  EXPECT_EQ(next().string_at("method").value(), "notifications/tools/list_changed");
   EXPECT_TRUE(server_.remove_tool("roots"));
   EXPECT_FALSE(server_.remove_tool("roots"));
   clock_.advance(1s);
