@@ -27,7 +27,7 @@ summary() {
   local status=$?
   printf '\n== summary\n' >&2
   [ "${#phase_lines[@]}" -eq 0 ] || printf '%s\n' "${phase_lines[@]}" >&2
-  [ "${#skip_lines[@]}" -eq 0 ] || printf 'skipped  %s\n' "${skip_lines[@]}" >&2
+  [ "${#skip_lines[@]}" -eq 0 ] || printf 'skipped  %s\n' "${skip_lines[@]}" | sort -u >&2
   [ "${#flaky_lines[@]}" -eq 0 ] || printf 'FLAKY    %s\n' "${flaky_lines[@]}" >&2
   if [ "$status" -ne 0 ]; then
     printf 'FAILED   %s (exit code %d)\n' "${running_phase:-$job}" "$status" >&2

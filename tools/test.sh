@@ -34,7 +34,7 @@ run_ctest() { # PRESET [ctest arguments]
     skip "$name" "${why:-it says no more}"
   done < <(sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) \.*\*\*\*Skipped.*$/\1/p' "$log")
   # Those that a test program skips itself, each behind its reason.
-  while read -r name why; do skip "$name" "$why"; done < <(
+  while read -r name why; do skip "$name" "${why:-it says no more}"; done < <(
     sed -nE '/^\[  SKIPPED \] [^ ]+ \(/{s/^\[  SKIPPED \] ([^ ]+) .*/\1/;G;s/\n/ /;p};h' \
       "$root/build/$preset/Testing/Temporary/LastTest.log" | sort -u)
   while read -r name; do flaky_lines+=("$name"); done < <(flaky_tests "$log")

@@ -86,7 +86,6 @@ class kept_log final : public records::log {
 
   std::atomic<int> walks{0}, looks{0};
   std::atomic<std::size_t> walked{0};
-  std::string trouble_now;
   std::vector<std::string> remarks;
   std::string ended_early;
   std::function<void()> before_walk;
@@ -134,12 +133,20 @@ class kept_log final : public records::log {
   }
   [[nodiscard]] needs needed() const override { return {.folders = {{"/var/log"}}, .sockets = {}, .programs = {}}; }
   void look() override { ++looks; }
-  [[nodiscard]] std::string trouble() const override { return trouble_now; }
+  [[nodiscard]] std::string trouble() const override {
+    const std::lock_guard lock(mutex_);
+    return trouble_;
+  }
+  void is_in_trouble(std::string why) {
+    const std::lock_guard lock(mutex_);
+    trouble_ = std::move(why);
+  }
 
  private:
   mutable std::mutex mutex_;
   std::vector<records::record> all_;
   std::function<void()> changed_;
+  std::string trouble_;
 };
 
 /// A provider called "app" whose clock stands at `noon`, and whose answers may take minutes.

@@ -163,7 +163,7 @@ TEST(log_pages, health_is_the_logs) {
   const auto of = numbered_log(1);
   const served_log app(of);
   EXPECT_TRUE(app.provider().health().ok);
-  of->trouble_now = "it is gone";
+  of->is_in_trouble("it is gone");
   EXPECT_FALSE(app.provider().health().ok);
   EXPECT_EQ(app.provider().health().detail, "it is gone");
   EXPECT_EQ(app.provider().masking(), masking::by_source);

@@ -116,7 +116,7 @@ TEST(log_troubles, rotated_files_are_read_while_the_file_that_is_written_is_not_
 
 TEST(log_troubles, health_has_the_log_looked_at_behind) {
   const auto of = std::make_shared<kept_log>();
-  of->trouble_now = "It is not there.";
+  of->is_in_trouble("It is not there.");
   const served_log app(of);
   EXPECT_EQ(app.provider().health().detail, "It is not there.");
   ASSERT_TRUE(hondana_test::eventually([&of] { return of->looks != 0; }));
