@@ -32,8 +32,11 @@ std::string_view piece_of(std::string_view& rest) {
   return piece;
 }
 
-/// What is written is JSON, unless there was more of it than is wanted.
-void expect_json(const std::string& text) { require(text.size() > enough.most || value::parse(text).has_value()); }
+/// What is written is JSON, unless there was more of it than is wanted. Integers may have more bits than a `value` keeps.
+void expect_json(const std::string& text) {
+  require(text.size() > enough.most || value::parse(text).has_value() ||
+          located::read(located::format::json, text).has_value());
+}
 
 void expect_key_to_read_again(std::string_view written) {
   const auto along = parse_key(written);
