@@ -77,9 +77,9 @@ result<void> catalog::keep_readable(const read_request& request, bytes::prepared
     const auto canonical = canonical_uri(one.uri);
     const auto& uri = canonical ? *canonical : one.uri;
     const auto granted = grants(request, uri, purpose::reading);
-    auto admitted = has_scopes_for(request.who, uri);
-    if (granted && *granted && admitted) return false;
-    last = granted && *granted ? std::move(admitted) : fail(errc::resource_not_found, "Resource not found");
+    if (granted && *granted) return false;
+    last = has_scopes_for(request.who, uri);
+    if (last) last = fail(errc::resource_not_found, "Resource not found");
     return true;
   };
   if (std::erase_if(found.contents, is_withheld) == 0) return {};
@@ -89,7 +89,7 @@ result<void> catalog::keep_readable(const read_request& request, bytes::prepared
 }
 
 void catalog::veil(const caller& who, resource& entry) const {
-  if (rules_->may_read(who.view.get(), entry) && has_scopes_for(who, entry.uri)) return;
+  if (rules_->may_read(who.view.get(), entry)) return;
   entry.title.clear();
   entry.description.clear();
 }

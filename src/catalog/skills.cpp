@@ -147,6 +147,8 @@ void catalog::find_skill(const call& by, std::string uri, std::string asked_uri,
   auto opened = way->to->open(doing::find_skill, by);
   auto job = [self = shared_from_this(), from = way->to, unknown,
               request = skill_request{std::move(opened.by), std::move(uri)}]() -> result<model::skill_answer> {
+    if (auto admitted = self->has_scopes_for(request.who, request.uri); !admitted)
+      return tl::unexpected(std::move(admitted.error()));
     const auto granted = self->grants(request, request.uri, purpose::reading);
     if (!granted) return tl::unexpected(granted.error());
     if (!*granted) return unknown({});

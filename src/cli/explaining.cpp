@@ -101,7 +101,8 @@ verdict judged(const session::context& in, const caller& who, const std::string&
   verdict made;
   made.uri = uri;
   const auto seen = in.gate->view_of(who);
-  if (seen) {
+  // Scopes alone are said below.
+  if (seen && in.gate->judge() != nullptr) {
     // What rules look at. Of what is not there, or cannot be had now, it is the URI.
     const auto there = entry_for(in, {"local", {}, nullptr}, uri);
     const auto otherwise = entry_otherwise(in, uri, there);

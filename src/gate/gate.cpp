@@ -73,16 +73,6 @@ inclusions close_over(const std::map<std::string, std::vector<std::string>>& imp
   return out;
 }
 
-/// Of a URI in one form.
-bool is_about(const named_uris& named, std::string_view uri) {
-  // A part of a resource is as protected as the whole.
-  const auto whole = access::whole_of(uri);
-  return std::any_of(named.prefixes.begin(), named.prefixes.end(),
-                     [uri](const auto& one) { return access::is_about(one, uri); }) ||
-         std::any_of(named.templates.begin(), named.templates.end(),
-                     [&](const auto& one) { return one.match(uri).has_value() || one.match(whole).has_value(); });
-}
-
 /// `is_comparable`: whether the URIs have few enough spellings to tell; a rule about URIs fits those that have more.
 bool fits(const scope_rule& rule, const named_uris& named, const subject& about, bool is_comparable) {
   const auto is_any_of = [](const auto& wanted, std::string_view one) {
@@ -92,7 +82,7 @@ bool fits(const scope_rule& rule, const named_uris& named, const subject& about,
   if (!rule.methods.empty() && std::none_of(about.methods.begin(), about.methods.end(), is_method_meant)) return false;
   if (!rule.names.empty() && (about.name.empty() || !is_any_of(rule.names, about.name))) return false;
   return rule.uris.empty() || !is_comparable ||
-         std::any_of(about.uris.begin(), about.uris.end(), [&](std::string_view uri) { return is_about(named, uri); });
+         std::any_of(about.uris.begin(), about.uris.end(), [&](std::string_view uri) { return named.has(uri); });
 }
 
 bool has(const inclusions& included, const proof& given, const std::string& scope) {
@@ -124,6 +114,16 @@ result<std::shared_ptr<const gate>> gate::make(scope_rules rules, const access_r
       named.templates.push_back(std::move(*compiled));
     }
   }
+  guarded_uris guarded;
+  for (std::size_t i = 0; i < made->rules_.rules.size(); ++i) {
+    const auto& rule = made->rules_.rules[i];
+    const bool is_about_reading =
+        rule.methods.empty() || std::find(rule.methods.begin(), rule.methods.end(), "resources/read") != rule.methods.end();
+    if (!is_about_reading || !rule.names.empty()) continue;
+    made->about_reading_.push_back(i);
+    guarded.push_back(made->named_[i]);
+  }
+  if (!guarded.empty()) made->scoped_ = std::make_shared<const scoped_views>(std::move(guarded));
   auto judge = access::judge::make(allowed, [included = made->included_](const proof& given, const std::string& scope) {
     return has(included, given, scope);
   });
@@ -171,11 +171,23 @@ gate::scopes gate::needed_for(const model::operation& what) const {
   return needed;
 }
 
+std::shared_ptr<const view> gate::view_of(const caller& who) const {
+  auto through = access_ ? access_->view_of(who) : who.view;
+  if (!scoped_ || !who.proof) return through;
+  std::vector<bool> lacking;
+  for (const auto i : about_reading_) {
+    const auto& needed = rules_.rules[i].scopes;
+    lacking.push_back(
+        !std::all_of(needed.begin(), needed.end(), [&](const std::string& one) { return has(included_, *who.proof, one); }));
+  }
+  return scoped_->narrow(lacking, std::move(through));
+}
+
 std::vector<std::size_t> gate::rules_about(std::string_view asked) const {
   const auto uri = access::in_one_form(asked);
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < rules_.rules.size(); ++i) {
-    if (is_about(named_[i], uri)) out.push_back(i);
+    if (!rules_.rules[i].uris.empty() && named_[i].has(uri)) out.push_back(i);
   }
   return out;
 }

@@ -15,18 +15,12 @@
 #include <hondana/provider.hpp>
 #include <hondana/resource.hpp>
 #include <hondana/scopes.hpp>
-#include <hondana/uri.hpp>
 
 #include "access/judge.hpp"
+#include "gate/scoped_views.hpp"
 #include "model/operation.hpp"
 
 namespace hondana::gate {
-
-/// The `uris` of a scope rule, in one form and ready to be compared.
-struct named_uris {
-  std::vector<std::string> prefixes{};
-  std::vector<uri_template> templates{};
-};
 
 /// The place where access rules, rates and the audit record stand. Immutable. Threads: any.
 class gate {
@@ -49,10 +43,9 @@ class gate {
   [[nodiscard]] std::vector<std::string> needed_for(const model::operation& what) const;
   /// Positions of the rules with URIs that are about a canonical one.
   [[nodiscard]] std::vector<std::size_t> rules_about(std::string_view asked) const;
-  /// What the caller may see, by the access rules and by the view it comes with. Null: everything.
-  [[nodiscard]] std::shared_ptr<const view> view_of(const caller& who) const {
-    return access_ ? access_->view_of(who) : who.view;
-  }
+  /// What the caller may see and read: by the access rules, by the scopes that it has, and by the view it comes with. Null:
+  /// everything.
+  [[nodiscard]] std::shared_ptr<const view> view_of(const caller& who) const;
   /// Whether `through` (null: everything) shows a canonical URI, and all others that a mounted server may take for the same:
   /// what came through a mount is compared here as it was written, while the other server reads it as it likes. A resource is
   /// hidden with all its parts: a rule about a file holds for its lines and fragments too.
@@ -69,6 +62,8 @@ class gate {
   [[nodiscard]] std::shared_ptr<const access::decisions> decisions_of(const caller& who) const {
     return access_ ? access_->decisions_of(who) : nullptr;
   }
+  /// Whether callers may differ in what they see or read.
+  [[nodiscard]] bool tells_callers_apart() const noexcept { return access_ != nullptr || scoped_ != nullptr; }
   /// The access rules; null when there are none.
   [[nodiscard]] const access::judge* judge() const noexcept { return access_.get(); }
   /// The scopes that every request needs.
@@ -81,6 +76,8 @@ class gate {
 
   scope_rules rules_;
   std::vector<named_uris> named_;                          // by rule
+  std::vector<std::size_t> about_reading_;                 // of `rules_`
+  std::shared_ptr<const scoped_views> scoped_;             // null: no rule is about reading
   std::map<std::string, std::set<std::string>> included_;  // by scope, with what the included ones include
   std::shared_ptr<const access::judge> access_;            // null: no access rules
   std::vector<std::string> mounts_;

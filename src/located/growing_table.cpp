@@ -16,8 +16,7 @@ bool growing_table::put(std::string key, place key_at, node value) {
     table_.members.push_back({std::move(key), key_at, std::move(value)});
   } else {
     auto& there = table_.members[known->second];
-    there.key_at = key_at;
-    there.value = std::move(value);
+    table_.replaced.push_back(std::exchange(there, {std::move(key), key_at, std::move(value)}));
   }
   return is_new;
 }

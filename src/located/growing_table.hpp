@@ -20,7 +20,7 @@ class growing_table {
 
   /// The value of a key that has been put; null when there is none. Valid until the next is put.
   [[nodiscard]] node* find(std::string_view key);
-  /// Puts a value in the place of one that is there, or behind all. Says whether there was none.
+  /// Puts a value in the place of one that is there, which is kept as replaced, or behind all. Says whether there was none.
   bool put(std::string key, place key_at, node value);
 
   [[nodiscard]] node& table() noexcept { return table_; }

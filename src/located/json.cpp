@@ -86,7 +86,8 @@ class json_tree {
   }
 
   [[nodiscard]] place place_of(const Json::Value& what) const {
-    return from_.at(static_cast<std::size_t>(what.getOffsetStart()), static_cast<std::size_t>(what.getOffsetLimit()));
+    return from_.at(base_ + static_cast<std::size_t>(what.getOffsetStart()),
+                    base_ + static_cast<std::size_t>(what.getOffsetLimit()));
   }
 
   // As deep as `check_json_size` lets through.
@@ -130,6 +131,28 @@ class json_tree {
     return made;
   }
 
+  struct found_key {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::size_t value = 0;
+  };
+
+  /// Reads a value that ends at `end` and was given again later.
+  result<void> keep_replaced(const found_key& key, std::size_t end, node& table) {
+    Json::Value what;
+    std::string said;
+    member made{well_formed(decoded(key)), from_.at(key.begin, key.end), {}};
+    if (parse_all(text_.substr(key.value, end - key.value), from_.most().depth, what, said)) {
+      const auto outer = std::exchange(base_, key.value);
+      auto value = convert(what);
+      base_ = outer;
+      if (!value) return tl::unexpected(std::move(value.error()));
+      made.value = std::move(*value);
+    }
+    table.replaced.push_back(std::move(made));
+    return {};
+  }
+
   struct found_member {
     std::size_t at = 0;
     std::string key;
@@ -140,7 +163,7 @@ class json_tree {
     std::vector<found_member> found;
     found.reserve(what.size());
     for (auto one = what.begin(); one != what.end(); ++one) {
-      found.push_back({static_cast<std::size_t>(one->getOffsetStart()), one.name(), &*one});
+      found.push_back({base_ + static_cast<std::size_t>(one->getOffsetStart()), one.name(), &*one});
     }
     std::sort(found.begin(), found.end(), [](const found_member& a, const found_member& b) { return a.at < b.at; });
     auto made = empty_node(kind::table, at);
@@ -148,11 +171,12 @@ class json_tree {
     std::set<std::string> given_before;
     auto here = at.begin + 1;
     for (auto& one : found) {
-      // Values that are given again later are not there any more; their keys are.
+      // Values that are given again later are not there any more; their keys and their text are.
       auto key = next_key(here);
       while (key.value < one.at) {
-        given_before.insert(decoded(key));
         here = skip_json_value(text_, key.value);
+        if (auto kept = keep_replaced(key, here, made); !kept) return tl::unexpected(std::move(kept.error()));
+        given_before.insert(made.replaced.back().key);
         key = next_key(here);
       }
       if (given_before.contains(one.key)) from_.remark_duplicate(key.begin, one.key);
@@ -163,12 +187,6 @@ class json_tree {
     }
     return made;
   }
-
-  struct found_key {
-    std::size_t begin = 0;
-    std::size_t end = 0;
-    std::size_t value = 0;
-  };
 
   /// The key from `at` on, and where its value begins.
   [[nodiscard]] found_key next_key(std::size_t at) const {
@@ -188,6 +206,7 @@ class json_tree {
 
   reading& from_;
   std::string_view text_;
+  std::size_t base_ = 0;  // of the text that is converted
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "located/telling_keys.hpp"
 #include "located/written_text.hpp"
 #include "secrets/inner_secrets.hpp"
+#include "secrets/near.hpp"
 #include "secrets/redactor.hpp"
 
 namespace hondana::located {
@@ -123,7 +124,7 @@ class tree_masker {
     const bool is_kubernetes = is_kubernetes_secret(what);
     // Before keys are masked, which names are looked up in.
     const auto itself = nature_of(what);
-    for (auto& one : what.members) {
+    const auto walk_member = [&](member& one) {
       names next{one.key, below.key, {}, below.is_secret, told_to(one, itself, {below.key, below.is_told})};
       if (letters::is_same(one.key, "value") && !neighbour.empty()) {
         next.neighbour = neighbour;
@@ -132,7 +133,9 @@ class tree_masker {
       }
       if (is_kubernetes && (one.key == "data" || one.key == "stringData")) next.is_secret = true;
       walk(one.value, next);
-    }
+    };
+    std::for_each(what.members.begin(), what.members.end(), walk_member);
+    std::for_each(what.replaced.begin(), what.replaced.end(), walk_member);
     mask_keys(what);
   }
 
@@ -151,23 +154,24 @@ class tree_masker {
     return named != nullptr && named->is == kind::text && named->text == "Secret" && what.find("apiVersion") != nullptr;
   }
 
-  /// Whether a tag of its own stands before a value, which says where it comes from: `!secret wifi`.
-  [[nodiscard]] bool is_tagged(const place& at) const noexcept {
+  /// The tag that stands before a value, without what begins it in `text_`.
+  [[nodiscard]] std::string_view tag_before(const place& at) const noexcept {
     constexpr std::size_t longest_tag = 64;
     auto end = std::min(at.begin, text_.size());
     const auto least = end - std::min(end, longest_tag);
     while (end > least && text_[end - 1] == ' ') --end;
-    if (end == at.begin) return false;
+    if (end == at.begin) return {};
     auto begin = end;
     while (begin > least && static_cast<unsigned char>(text_[begin - 1]) > ' ') --begin;
-    return end - begin > 1 && text_[begin] == '!' && text_[begin + 1] != '!';
+    return text_.substr(begin, end - begin);
   }
 
   void mask_leaf(node& what, const names& below) {
     const std::span<const secrets::span> in_text(spans_.data(), found_in_text_);
     const auto before = what.text;
     const bool is_told = is_secret_by_key(what, below.neighbour.empty() ? below.key : below.neighbour, below.is_told);
-    const bool is_reference = is_tagged(what.at) || (below.is_told != sureness::inherited && names_secret(below.key, before));
+    const bool is_reference = secrets::is_tagged_reference(tag_before(what.at), before) ||
+                              (below.is_told != sureness::inherited && names_secret(below.key, before));
     const bool is_whole = !before.empty() && (below.is_secret || (is_told && !is_reference));
     bool is_masked = mask_as_written(what.text, written_at(what.at), what.at.begin, in_text);
     const auto by_text = what.text;

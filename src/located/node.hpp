@@ -32,7 +32,9 @@ struct node {
   std::string text{};
   std::vector<node> items{};    ///< Of a list.
   std::vector<member> members;  ///< Of a table, in the order they stand in; no key is there twice.
-  place at{};                   ///< Of the value without its key; of an alias in YAML, of what it stands for.
+  /// Of a table: what keys had before they were given again. It counts for nothing, but stands in the text still.
+  std::vector<member> replaced;
+  place at{};  ///< Of the value without its key; of an alias in YAML, of what it stands for.
 
   /// A member of a table; null when there is none, or this is no table.
   [[nodiscard]] const node* find(std::string_view key) const noexcept;

@@ -15,9 +15,7 @@ bool is_open_but_for_making(document_filter which) {
 
 }  // namespace
 
-bool sees_everything(const call& by, const bridge::surroundings& in) {
-  return in.gate->view_of(by.who) == nullptr && (by.who.proof == nullptr || in.gate->all().empty());
-}
+bool sees_everything(const call& by, const bridge::surroundings& in) { return in.gate->view_of(by.who) == nullptr; }
 
 failure unreadable(failure why) {
   if (why.code != errc::source_unavailable && why.code != errc::internal) return why;
@@ -36,7 +34,7 @@ completeness completeness_for(const call& by, const bridge::surroundings& in, co
   const auto through = in.gate->view_of(by.who);
   const auto missing = of.missing();
   const bool lacks_some = std::any_of(missing->begin(), missing->end(), [&](const std::string& uri) {
-    return in.gate->may_see(through.get(), uri) && in.gate->admit(by.who, model::read_resource{uri, uri}).has_value();
+    return in.gate->may_see(through.get(), uri) && in.gate->may_read(through.get(), uri);
   });
   if (lacks_some) return {false, "some of what you may see is not in the index now"};
   return {};
@@ -55,8 +53,7 @@ sight::sight(const call& by, const bridge::surroundings& in, ground& on, state_o
 
 bool sight::may_have(const resource& entry) const {
   if (sees_all_) return true;
-  if (!in_.gate->may_see(through_.get(), entry) || !in_.gate->may_read(through_.get(), entry)) return false;
-  return in_.gate->admit(by_.who, model::read_resource{entry.uri, entry.uri}).has_value();
+  return in_.gate->may_see(through_.get(), entry) && in_.gate->may_read(through_.get(), entry);
 }
 
 result<void> sight::learn(std::span<const passage_id> ids) {

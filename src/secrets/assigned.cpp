@@ -210,26 +210,10 @@ std::optional<assigned> word_at(const place& near, std::size_t at) noexcept {
 
 }  // namespace
 
-std::optional<assigned> value_behind(const place& near, std::size_t begin, std::size_t at, bool is_whole_line) {
-  const auto skip_blanks = [&near](std::size_t from) {
-    while (is_blank(near[from])) ++from;
-    return from;
-  };
-  if (begin >= 2 && near[begin - 1] == '{' && near[begin - 2] == '$') return default_at(near, at);
-  if (near[at] == '<' || near[at] == '>' || (near[at] == ' ' && begin > 0 && near[begin - 1] == '<'))
-    return value_in_tags(near, begin, at);
-  if (near[at] == '\\' && near[at + 1] == '"') ++at;
-  if (is_quote(near[at]) || near[at] == ']') ++at;
-  if (near[at] == '>') return value_in_tags(near, begin, at);
-  at = skip_blanks(at);
-  at = behind_value_name(near, at);
-  if (at > begin && is_blank(near[at - 1]) && (follows_command(near, begin) || takes_blank(near, begin, at)))
-    return word_at(near, at);
-  if (near[at] == ':' && near[at + 1] == '=') ++at;
-  if (near[at] != '=' && near[at] != ':') return std::nullopt;
-  ++at;
-  if (near[at] == '>' && (is_blank(near[at + 1]) || is_quote(near[at + 1]))) ++at;
-  at = skip_blanks(at);
+namespace {
+
+/// The value at `at`, behind what stands between it and its name.
+std::optional<assigned> value_at(const place& near, std::size_t begin, std::size_t at, bool is_whole_line) {
   const bool is_escaped = near[at] == '\\' && near[at + 1] == '"';
   if (is_escaped) ++at;
   const auto text = near.text.substr(0, at + longest_value);
@@ -254,6 +238,39 @@ std::optional<assigned> value_behind(const place& near, std::size_t begin, std::
   }
   if (end == at) return std::nullopt;
   return assigned{{at, end}};
+}
+
+}  // namespace
+
+std::optional<assigned> value_behind(const place& near, std::size_t begin, std::size_t at, bool is_whole_line) {
+  const auto skip_blanks = [&near](std::size_t from) {
+    while (is_blank(near[from])) ++from;
+    return from;
+  };
+  if (begin >= 2 && near[begin - 1] == '{' && near[begin - 2] == '$') return default_at(near, at);
+  if (near[at] == '<' || near[at] == '>' || (near[at] == ' ' && begin > 0 && near[begin - 1] == '<'))
+    return value_in_tags(near, begin, at);
+  if (near[at] == '\\' && near[at + 1] == '"') ++at;
+  if (is_quote(near[at]) || near[at] == ']') ++at;
+  if (near[at] == '>') return value_in_tags(near, begin, at);
+  at = skip_blanks(at);
+  at = behind_value_name(near, at);
+  if (at > begin && is_blank(near[at - 1]) && (follows_command(near, begin) || takes_blank(near, begin, at)))
+    return word_at(near, at);
+  if (near[at] == ':' && near[at + 1] == '=') ++at;
+  if (near[at] != '=' && near[at] != ':') return std::nullopt;
+  const bool may_have_tag = near[at] == ':';
+  ++at;
+  if (near[at] == '>' && (is_blank(near[at + 1]) || is_quote(near[at + 1]))) ++at;
+  at = skip_blanks(at);
+  const auto line = near.from(at).substr(0, longest_value);
+  const auto tag = may_have_tag ? run_of_tag(line) : 0;
+  auto found = value_at(near, begin, at + tag, is_whole_line);
+  if (tag == 0 || !found) return found;
+  const auto name = line.substr(0, line.find_first_of(" \t"));
+  if (is_tagged_reference(name, near.text.substr(found->value.begin, found->value.end - found->value.begin)))
+    return std::nullopt;
+  return found;
 }
 
 }  // namespace hondana::secrets

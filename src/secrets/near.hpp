@@ -166,6 +166,13 @@ struct place {
 /// Whether all of a setting's value stands for another that is kept elsewhere: a template, a path, a URL, a tag of YAML.
 [[nodiscard]] bool is_reference(std::string_view value) noexcept;
 
+/// A tag of YAML and the blanks behind it, which `text` begins with: `!unsafe `, `!!str `, `!<tag:yaml.org,2002:str> `; 0 where
+/// there is none, or nothing behind it on its line.
+[[nodiscard]] std::size_t run_of_tag(std::string_view text) noexcept;
+
+/// Whether a value with this tag of YAML is the name of what is kept elsewhere: the tag says so, and it looks like a name.
+[[nodiscard]] bool is_tagged_reference(std::string_view tag, std::string_view value) noexcept;
+
 /// Whether this has eight bytes of at least two kinds (small letters, capitals, digits, others), no blank and some variety.
 [[nodiscard]] bool is_no_word(std::string_view what) noexcept;
 

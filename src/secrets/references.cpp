@@ -204,6 +204,32 @@ bool is_elsewhere(std::string_view value) noexcept {
 
 bool is_name(std::string_view what) noexcept { return are_words(what, 2); }
 
+std::size_t run_of_tag(std::string_view text) noexcept {
+  if (!text.starts_with('!')) return 0;
+  const auto line = text.substr(0, text.find_first_of("\r\n"));
+  auto end = line.find_first_of(" \t");
+  if (line.starts_with("!<")) {
+    end = line.find('>');
+    if (end != std::string_view::npos) ++end;
+  }
+  if (end == std::string_view::npos) return 0;
+  // What has digits or other signs may be the beginning of a password.
+  const auto is_of_tag = [](char c) { return is_letter(c) || std::string_view("!<>:/.,_-").find(c) != std::string_view::npos; };
+  const auto tag = line.substr(0, end);
+  if (!line.starts_with("!<tag:") && !are_all(tag, is_of_tag)) return 0;
+  const auto behind = line.find_first_not_of(" \t", end);
+  return behind == std::string_view::npos || behind == end ? 0 : behind;
+}
+
+bool is_tagged_reference(std::string_view tag, std::string_view value) noexcept {
+  // Of CloudFormation, Home Assistant, GitLab, and of libraries that take variables of the environment.
+  constexpr std::array<std::string_view, 12> tags{"!Ref", "!GetAtt", "!ImportValue", "!secret",  "!env",  "!env_var",
+                                                  "!ENV", "!Env",    "!reference",   "!include", "!file", "!ssm"};
+  return std::find(tags.begin(), tags.end(), tag) != tags.end() && is_name(value) && are_all(value, [](char c) {
+           return is(kind::dotted, c) || std::string_view(":/${}").find(c) != std::string_view::npos;
+         });
+}
+
 bool is_template(std::string_view what) noexcept { return is_template_in(what, 0); }
 
 bool is_reference(std::string_view value) noexcept {

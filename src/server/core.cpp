@@ -243,8 +243,8 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   context->lookups = lookups_;
   context->gate = std::move(*gate);
   const auto before_this = context_.read();
-  const auto had_rules = before_this && before_this->gate->judge() != nullptr;
-  const bool has_rules = had_rules || context->gate->judge() != nullptr;
+  const auto had_rules = before_this && before_this->gate->tells_callers_apart();
+  const bool has_rules = had_rules || context->gate->tells_callers_apart();
   const bool has_other_tools =
       has_rules || options.resource_tools != options_.resource_tools || neighbours_.are_others(sources);
   handlers_ = std::move(*handlers);

@@ -83,7 +83,7 @@ result<complete_result> docs_provider::complete_paths(const scene& in, const com
     if (wants_pages && (!one.type.rendered || (one.known && one.known->pages == 0))) continue;
     if (!is_seen(request.who, one.entry)) continue;
     auto how = fits(readable(path));
-    if (!how) {
+    if (!how && is_readable(request.who, one.entry)) {
       // People know titles better than names; those come behind whatever fits by its name.
       how = fits(one.entry.title);
       if (how) how->how = match::tier::letters;

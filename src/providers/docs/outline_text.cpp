@@ -52,8 +52,18 @@ std::string two_digits(double priority) {
   return text;
 }
 
-void write_line(std::string& to, const document& one, std::size_t depth) {
-  const auto& entry = one.entry;
+/// An entry without what stands in the content, unless the caller may read that.
+resource shown_to(const caller& who, const document& one) {
+  auto entry = one.entry;
+  if (is_readable(who, entry)) return entry;
+  entry.title = entry.name;
+  entry.description.clear();
+  std::erase_if(entry.metadata, [](const auto& fact) { return fact.first == language_key; });
+  return entry;
+}
+
+void write_line(std::string& to, const document& one, std::size_t depth, const caller& who) {
+  const auto entry = shown_to(who, one);
   to.append(2 * depth, ' ');
   to += "- [" + in_brackets(entry.title) + "](" + entry.uri + ") (" + two_digits(one.worth.priority);
   if (const auto* lang = text_in(entry.metadata, language_key)) to += ", " + *lang;
@@ -62,12 +72,13 @@ void write_line(std::string& to, const document& one, std::size_t depth) {
   to += '\n';
 }
 
-void write_branch(std::string& to, const std::string& set, const branch& from, const std::string& path, std::size_t depth) {
+void write_branch(std::string& to, const std::string& set, const branch& from, const std::string& path, std::size_t depth,
+                  const caller& who) {
   auto documents = from.documents;
   std::sort(documents.begin(), documents.end(), [](const auto* a, const auto* b) {
     return a->worth.priority != b->worth.priority ? a->worth.priority > b->worth.priority : a->path < b->path;
   });
-  for (const auto* one : documents) write_line(to, *one, depth);
+  for (const auto* one : documents) write_line(to, *one, depth, who);
   std::vector<std::pair<double, const std::pair<const std::string, branch>*>> folders;
   folders.reserve(from.folders.size());
   for (const auto& one : from.folders) folders.emplace_back(one.second.priority(), &one);
@@ -78,7 +89,7 @@ void write_branch(std::string& to, const std::string& set, const branch& from, c
     const auto below = path.empty() ? one->first : path + '/' + one->first;
     to.append(2 * depth, ' ');
     to += "- [" + in_brackets(readable(one->first)) + "/](" + uri_of(set, below) + ")\n";
-    write_branch(to, set, one->second, below, depth + 1);
+    write_branch(to, set, one->second, below, depth + 1, who);
   }
 }
 
@@ -86,14 +97,14 @@ std::string section_uri(const document& of, const markup::section& one) {
   return of.entry.uri + "?section=" + percent_encode(one.id);
 }
 
-value as_json(const document& one) {
-  const auto& entry = one.entry;
+value as_json(const document& one, const caller& who) {
+  const auto entry = shown_to(who, one);
   value::object all{{"uri", entry.uri}, {"title", entry.title}};
   if (!entry.description.empty()) all.emplace_back("description", entry.description);
   all.emplace_back("mimeType", entry.mimeType);
   all.emplace_back("priority", one.worth.priority);
   value::array audience;
-  for (const auto who : entry.annotations.audience) audience.emplace_back(who == role::user ? "user" : "assistant");
+  for (const auto whose : entry.annotations.audience) audience.emplace_back(whose == role::user ? "user" : "assistant");
   if (!audience.empty()) all.emplace_back("audience", std::move(audience));
   if (const auto* lang = text_in(entry.metadata, language_key)) all.emplace_back("lang", *lang);
   if (entry.size) all.emplace_back("size", *entry.size);
@@ -119,7 +130,7 @@ value as_json(const scene& in, const document& of, const markup::link& link, con
   // What he may not see is as if it led out of the set.
   if (const auto* other = shown(in, to, who)) {
     all.emplace_back("uri", other->entry.uri + (to.section.empty() ? "" : "?section=" + percent_encode(to.section)));
-    all.emplace_back("title", other->entry.title);
+    all.emplace_back("title", shown_to(who, *other).title);
   }
   if (to.what == destination::kind::folder && !to.path.empty() && is_seen(who, entry_of_folder(in.set(), to.path))) {
     all.emplace_back("uri", uri_of(in.set(), to.path));
@@ -141,13 +152,13 @@ std::string outline_of_set(const scene& of, std::string_view folder, const calle
     at->documents.push_back(&one);
   });
   std::string text = "# Documents of " + of.set() + (folder.empty() ? "" : ": " + in_brackets(readable(folder))) + "\n\n";
-  write_branch(text, of.set(), top, std::string(folder), 0);
+  write_branch(text, of.set(), top, std::string(folder), 0, who);
   return text;
 }
 
 std::string outline_of_set_as_json(const scene& of, std::string_view folder, const caller& who) {
   value::array all;
-  for_each_seen(of, folder, who, [&all](const document& one) { all.push_back(as_json(one)); });
+  for_each_seen(of, folder, who, [&](const document& one) { all.push_back(as_json(one, who)); });
   return value(value::object{{"set", of.set()}, {"documents", std::move(all)}}).to_text();
 }
 

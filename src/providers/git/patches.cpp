@@ -62,7 +62,9 @@ result<two_contents> contents_of(const side& before, const side& after, side_con
   for (auto [side, into] : {std::pair(&before, &both.before), std::pair(&after, &both.after)}) {
     auto read = from.read(*side, with.largest_file);
     if (!read) return tl::unexpected(std::move(read.error()));
-    if (with.mask && is_regular(side->mode) && read->is_whole) {
+    // The text of a link is its target.
+    const bool is_content = is_regular(side->mode) || (side->mode & kind_bits) == link_kind;
+    if (with.mask && is_content && read->is_whole) {
       std::string masked(read->bytes());
       with.mask(side->path, masked);
       read->held = std::move(masked);

@@ -90,6 +90,7 @@ class bridged : public testing::Test {
     call.arguments = value::parse(arguments).value();
     call.who.view = view;
     call.who.proof = proved;
+    call.who.view = place->now().gate->view_of(call.who);
     for (const auto& one : tools(place, std::make_shared<const scanning_engine>())) {
       if (one.entry.name == name) return one.handler(call);
     }

@@ -61,11 +61,13 @@ class scoped : public testing::Test {
   scoped() {
     scope_rules rules;
     rules.rules = {{{"resources/read"}, {"memo:///f/key"}, {}, {"keys"}}};
-    made = arrange({std::make_shared<house>()}, {}, gate::gate::make(rules).value()).value();
+    at = gate::gate::make(rules).value();
+    made = arrange({std::make_shared<house>()}, {}, at).value();
   }
-  static call with_scopes(std::vector<std::string> scopes) {
+  [[nodiscard]] call with_scopes(std::vector<std::string> scopes) const {
     call one;
     one.who.proof = std::make_shared<const proof>(proof{"t", std::move(scopes), {}});
+    one.who.view = at->view_of(one.who);
     return one;
   }
   result<catalog::read_answer> read_as(const call& who, const std::string& uri) const {
@@ -94,6 +96,7 @@ class scoped : public testing::Test {
     return found.wait();
   }
 
+  std::shared_ptr<const gate::gate> at;
   std::shared_ptr<const catalog::catalog> made;
 };
 

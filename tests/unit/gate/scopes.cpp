@@ -58,6 +58,44 @@ scope_rules library() {
   return rules;
 }
 
+// attacks: authorization (content that a rule guards, by way of what is made of it)
+TEST(gate, gives_sources_a_view_in_which_nothing_can_be_read_that_needs_other_scopes) {
+  const auto at = made(library());
+  const auto view_with = [&at](list scopes) { return at->view_of(with_scopes(std::move(scopes))); };
+  EXPECT_EQ(at->view_of({"local", {}, nullptr}), nullptr);
+  EXPECT_EQ(view_with({"mcp", "admin", "dba"}), nullptr);
+  const auto reader = view_with({"mcp", "read"});
+  ASSERT_NE(reader, nullptr);
+  for (const auto* guarded : {"file:///private/a", "file:///private", "file:///private/a?lines=1", "db://h/secrets/x#y"}) {
+    EXPECT_FALSE(reader->may_read(guarded)) << guarded;
+    EXPECT_TRUE(reader->may_see(guarded)) << guarded;
+    resource entry;
+    entry.uri = guarded;
+    EXPECT_FALSE(reader->may_read_entry(entry)) << guarded;
+  }
+  EXPECT_TRUE(reader->may_read("file:///privates"));
+  EXPECT_TRUE(reader->may_read("db://h/open/x"));
+  EXPECT_EQ(view_with({"mcp", "read", "other"}), reader) << "who lacks the same shares what is kept for it";
+  const auto nobody = view_with({"mcp", "secrets", "dba"});
+  ASSERT_NE(nobody, nullptr);
+  EXPECT_FALSE(nobody->may_read("file:///open"));
+  EXPECT_NE(nobody->id(), reader->id());
+}
+
+TEST(gate, scopes_narrow_what_access_rules_show) {
+  scope_rules rules;
+  rules.rules = {{{"resources/read"}, {"file:///a/"}, {}, {"x"}}};
+  access_rules allowed;
+  allowed.rules = {{.uris = {"file:///"}, .gives = grant::read}};
+  const auto at = gate::make(rules, allowed).value();
+  const auto with = at->view_of(with_scopes({"x"})), without = at->view_of(with_scopes({}));
+  EXPECT_TRUE(with->may_read("file:///a/b"));
+  EXPECT_FALSE(without->may_read("file:///a/b"));
+  EXPECT_TRUE(without->may_see("file:///a/b"));
+  EXPECT_TRUE(without->may_read("file:///b"));
+  EXPECT_FALSE(without->may_see("memo:///b"));
+}
+
 // attacks: traversal (a rule got round by another spelling)
 TEST(gate, needs_the_same_scopes_for_what_a_mounted_server_takes_for_the_same) {
   scope_rules rules;

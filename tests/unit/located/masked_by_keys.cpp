@@ -53,6 +53,49 @@ TEST(texts_masked_by_keys, are_masked_in_all_lines_of_a_value) {
             "db.password = " + stars_of(one) + "\\\n    " + stars_of(other) + "\nb = 2\n");
 }
 
+// attacks: secrets (a value that is given again)
+TEST(texts_masked_by_keys, are_masked_where_they_are_given_again) {
+  test::lots from(22);
+  const auto one = from.alnum(9);
+  const auto stars = stars_of(one);
+  const std::vector<std::pair<format, std::string>> all = {
+      {format::dotenv, "API_TOKEN=@\nAPI_TOKEN=other\n"},
+      {format::properties, "db.token=@\ndb.token=x\n"},
+      {format::ini, "[a]\ntoken = @\ntoken = other\n"},
+      {format::ini, "[a]\ntoken = @\n[b]\nx = 1\n[a]\ntoken = other\n"},
+      {format::json, R"({"password":"@","password":"x"})"},
+      {format::json, R"({"a":[1,{"password":["@",{"b":"@"}],"password":"x"}],"a":2})"},
+      {format::json, R"({"password":"@","password":"@","password":3,"z":1})"},
+      {format::yaml, "password:\n  - @\npassword: x\n"},
+      {format::yaml, "a:\n  password: {b: @}\n  password: x\n"},
+      {format::systemd, "[Service]\nExecStart=/bin/x --token @\nExecStart=\nExecStart=/bin/y\n"}};
+  for (const auto& [how, pattern] : all) {
+    auto text = pattern, wanted = pattern;
+    for (auto at = text.find('@'); at != text.npos; at = text.find('@')) text.replace(at, 1, one);
+    for (auto at = wanted.find('@'); at != wanted.npos; at = wanted.find('@')) wanted.replace(at, 1, stars);
+    const auto shown = text_shown(how, text);
+    EXPECT_EQ(shown.find(one), std::string::npos) << shown;
+    EXPECT_NE(shown.find(stars), std::string::npos) << shown;
+    EXPECT_EQ(json_shown(how, text).find(one), std::string::npos);
+  }
+}
+
+// attacks: secrets (a tag that switches masking off)
+TEST(texts_masked_by_keys, tags_of_yaml_leave_names_alone_as_they_are) {
+  test::lots from(23);
+  const auto one = from.alnum(9) + "#v2";
+  for (const std::string tag : {"!unsafe", "!Sub", "!<tag:yaml.org,2002:str>", "!!str", "!", "!Ref", "!secret", "!vault"}) {
+    for (const std::string quote : {"", "'", "\""}) {
+      const auto text = "password: " + tag + " " + quote + one + quote + "\n";
+      const auto shown = text_shown(format::yaml, text);
+      EXPECT_EQ(shown, "password: " + tag + " " + quote + stars_of(one) + quote + "\n");
+    }
+  }
+  for (const std::string named :
+       {"!Ref DbPassword", "!secret wifi_password", "!ImportValue stack-DbPassword", "!env_var DB_PASSWORD"})
+    EXPECT_EQ(text_shown(format::yaml, "password: " + named + "\n"), "password: " + named + "\n");
+}
+
 TEST(texts_masked_by_keys, keep_the_form_of_blocks) {
   test::lots from(21);
   const auto one = from.alnum(8);

@@ -77,6 +77,25 @@ std::string all_of(byte_reader& from, std::size_t piece) {
   }
 }
 
+// attacks: secrets (a tag that switches masking off)
+TEST(the_redactor, masks_values_behind_tags_of_yaml) {
+  lots from(24);
+  const auto one = from.alnum(9) + "#v2";
+  const std::string stars(one.size(), '*');
+  for (const std::string tag : {"!unsafe", "!Sub", "!<tag:yaml.org,2002:str>", "!!str", "!!binary", "!", "!Ref", "!secret"}) {
+    for (const std::string quote : {"", "'", "\""}) {
+      auto text = "db_password: " + tag + " " + quote + one + quote + "\n";
+      redactor(policy::settings, text).mask(text);
+      EXPECT_EQ(text, "db_password: " + tag + " " + quote + stars + quote + "\n");
+    }
+  }
+  for (const std::string named : {"!Ref DbPassword", "!secret wifi_password", "!vault |", "!reference [.all, password]"}) {
+    auto text = "db_password: " + named + "\n";
+    redactor(policy::settings, text).mask(text);
+    EXPECT_EQ(text, "db_password: " + named + "\n");
+  }
+}
+
 TEST(a_masking_reader, gives_what_masking_the_whole_gives_in_whatever_pieces) {
   lots from(8);
   std::string text;

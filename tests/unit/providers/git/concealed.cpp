@@ -1,4 +1,5 @@
 /// Secrets, hostile texts, and what a caller may not see.
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,6 +41,22 @@ TEST(git_concealed, secrets_are_masked_in_blobs_patches_blame_and_messages) {
   const served_repository open(made, false);
   EXPECT_EQ(open.text("git://shelf/blob/HEAD/config.ini"), made.git({"cat-file", "blob", "HEAD:config.ini"}));
   EXPECT_THAT(open.text("git://shelf/commit/" + id), HasSubstr(token));
+}
+
+// attacks: secrets (the target of a link in a patch)
+TEST(git_concealed, targets_of_links_are_masked_in_patches_too) {
+  made_repository made;
+  std::filesystem::create_symlink(std::string(token), made.path() + "/link");
+  made.commit("adds a link");
+  std::filesystem::remove(made.path() + "/link");
+  std::filesystem::create_symlink("elsewhere/" + std::string(token), made.path() + "/link");
+  const served_repository shelf(made);
+  for (const auto* uri : {"git://shelf/blob/HEAD/link", "git://shelf/commit/HEAD", "git://shelf/commit/HEAD?format=json",
+                          "git://shelf/changes", "git://shelf/blame/HEAD/link"}) {
+    const auto text = shelf.text(uri);
+    EXPECT_THAT(text, Not(HasSubstr(token.substr(8)))) << uri;
+    EXPECT_THAT(text, HasSubstr("****")) << uri;
+  }
 }
 
 TEST(git_concealed, files_of_credentials_are_served_at_no_revision) {
