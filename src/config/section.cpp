@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "letters/lower_case.hpp"
+
 namespace hondana::config {
 namespace {
 
@@ -34,6 +36,29 @@ bool same(const value& a, const value& b) {
         }
       },
       a.data);
+}
+
+/// Whether a key names a file of the server's own.
+bool names_own_file(std::string_view key) {
+  constexpr std::array<std::string_view, 5> whole{"key", "tokens", "credentials", "client", "store"};
+  constexpr std::array<std::string_view, 4> ends{"_file", "_key", "_tokens", "_credentials"};
+  const auto name = letters::in_lower_case(key);
+  return std::find(whole.begin(), whole.end(), name) != whole.end() ||
+         std::any_of(ends.begin(), ends.end(), [&name](auto end) { return name.ends_with(end); });
+}
+
+template <class Add>
+void add_own_files(const table& from, const Add& add) {
+  for (const auto& [key, one] : from) {
+    if (const auto* text = std::get_if<std::string>(&one.data)) {
+      if (!text->empty() && names_own_file(key)) add(*text);
+    } else if (const auto* inner = std::get_if<table>(&one.data)) {
+      add_own_files(*inner, add);
+    } else if (const auto* items = std::get_if<list>(&one.data)) {
+      for (const auto& item : *items)
+        if (const auto* in_list = std::get_if<table>(&item.data)) add_own_files(*in_list, add);
+    }
+  }
 }
 
 }  // namespace
@@ -206,6 +231,12 @@ std::string section::path_from(const std::string& written) const {
   if (written.starts_with('/')) return written;
   const auto slash = file_.rfind('/');
   return slash == std::string::npos ? written : file_.substr(0, slash + 1) + written;
+}
+
+std::vector<std::string> section::own_files() const {
+  std::vector<std::string> all;
+  add_own_files(members_, [&](const std::string& written) { all.push_back(path_from(written)); });
+  return all;
 }
 
 bool section::says_the_same_as(const section& other) const {

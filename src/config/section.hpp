@@ -65,6 +65,10 @@ class section {
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
   /// A path of this table as it is meant: relative ones are relative to the folder of the file they stand in.
   [[nodiscard]] std::string path_from(const std::string& written) const;
+  /// What keys of this table, and of all tables in it, name for the server alone: files with keys, tokens and credentials, and
+  /// stores. By the names of keys, so that no table has to say so: `key`, `tokens`, `credentials`, `client`, `store`, and what
+  /// ends with `_file`, `_key`, `_tokens` or `_credentials`, in capitals too. As paths; some may be no files.
+  [[nodiscard]] std::vector<std::string> own_files() const;
   /// Where the table begins; 0 when it stands in no file.
   [[nodiscard]] std::size_t line() const noexcept { return line_; }
   /// What the program itself adds to the table of a source: absolute paths of what must not be served.

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace hondana::config {
@@ -124,6 +125,40 @@ TEST(settings, a_huge_file_is_refused) {
   std::remove(path.c_str());
   ASSERT_FALSE(made);
   EXPECT_NE(made.error().public_text.find("more than 1 MiB"), std::string::npos);
+}
+
+// attacks: secrets (a key that the configuration names and a folder holds)
+TEST(settings, files_of_the_servers_own_are_those_that_keys_name_wherever_they_stand) {
+  const auto made = parse(R"(
+[http.tls]
+certificate = "tls/cert.pem"
+key = "tls/own.dat"
+[auth]
+tokens = "tokens"
+[[source]]
+type = "mcp"
+name = "m"
+url = "https://m.example/mcp"
+certificate = "/tls/cert.dat"
+key = "/tls/client.dat"
+[[source]]
+type = "mcp"
+name = "n"
+command = ["server"]
+environment = {GOOGLE_CREDENTIALS = "google.json", TLS_KEY_FILE = "child.key", LANG = "C"}
+[[source]]
+type = "metrics"
+name = "p"
+store = "p.db"
+[[source.scrape]]
+url = "http://p.example/"
+password_file = "scrape.password"
+)",
+                          "/etc/h.toml");
+  ASSERT_TRUE(made) << made.error().public_text;
+  EXPECT_THAT(made->file->own_files(),
+              testing::UnorderedElementsAre("/etc/tls/own.dat", "/etc/tokens", "/tls/client.dat", "/etc/google.json",
+                                            "/etc/child.key", "/etc/p.db", "/etc/scrape.password"));
 }
 
 }  // namespace

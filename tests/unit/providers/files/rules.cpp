@@ -84,7 +84,22 @@ TEST(secrets, well_known_names_are_known) {
                            "htpasswd",
                            "accessKeys.csv",
                            "alice_accessKeys.csv",
-                           "rootAccessKeys (1).csv"}) {
+                           "rootAccessKeys (1).csv",
+                           "server.der",
+                           "key.pk8",
+                           "key.pkcs8",
+                           "krb5.keytab",
+                           "store.jceks",
+                           "deploy_key",
+                           "deploy-key.bak",
+                           "private_key",
+                           "github_token",
+                           "npm-token",
+                           "git-credentials",
+                           "vault_password",
+                           "vault_pass.txt",
+                           "vault-password-prod",
+                           "db_password"}) {
     EXPECT_NE(secrets::find_secret(path, false), nullptr) << path;
   }
   for (const char* path : {".ssh", ".aws", ".gnupg", ".kube", "home/.ssh", ".config/gcloud", ".env", ".env.d"}) {
@@ -119,7 +134,15 @@ TEST(secrets, ordinary_names_are_not_taken_for_secrets) {
                            "env.test.ts",
                            "environment.production",
                            "access_keys.md",
-                           "htpasswd.c"}) {
+                           "htpasswd.c",
+                           "deploy_key.pub",
+                           "deploy_key.go",
+                           "csrf_token.ts",
+                           "vault_pass.py",
+                           "reset_password.html",
+                           "private_key.md",
+                           "token",
+                           "order.md"}) {
     EXPECT_EQ(secrets::find_secret(path, false), nullptr) << path;
   }
   for (const char* path : {"secrets", "credentials", "keys", "ssh"})
