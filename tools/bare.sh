@@ -46,11 +46,11 @@ in_bare() {
   remove_layer "$layer"
   mkdir -p "$layer/upper" "$layer/work" "$layer/root" "$bare/archives/partial" "$bare/lists/partial" "$bare/npm"
   mount -t overlay overlay -o "lowerdir=$bare/base,upperdir=$layer/upper,workdir=$layer/work" "$layer/root"
-  for place in proc sys dev dev/shm; do
+  for place in sys dev dev/shm dev/pts; do
     mkdir -p "$layer/root/$place"
     mount --bind "/$place" "$layer/root/$place"
   done
-  mkdir -p "$layer/root/root/.ccache" "$layer/root/root/.npm"
+  mkdir -p "$layer/root/proc" "$layer/root/root/.ccache" "$layer/root/root/.npm"
   mount --bind "$bare/archives" "$layer/root/var/cache/apt/archives"
   mount --bind "$bare/lists" "$layer/root/var/lib/apt/lists"
   if command -v ccache >/dev/null; then
@@ -67,8 +67,12 @@ in_bare() {
   (cd "$root" && git ls-files -z --deleted) | (cd "$layer/root/hondana" && xargs -0 -r rm -f)
   (cd "$root" && comm -z -23 <(git ls-files -z --modified --others --exclude-standard | sort -zu) <(git ls-files -z --deleted | sort -z) |
     tar --null --files-from=- --create) | tar -C "$layer/root/hondana" --extract
+  # With process numbers of its own: what looks at process 1 sees the file systems of the chroot. That process also takes in orphans.
+  # shellcheck disable=SC2016
   env -i HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin CCACHE_DIR=/root/.ccache \
-    chroot "$layer/root" timeout $((3600 * ${#lines[@]})) bash -ec "$bare_functions cd /hondana; set -x; $command" </dev/null >"$bare/$name.log" 2>&1 || status=$?
+    unshare --pid --fork --mount-proc="$layer/root/proc" chroot "$layer/root" \
+    bash -c 'timeout "$1" bash -ec "$2" & wait $!' bare $((3600 * ${#lines[@]})) "$bare_functions cd /hondana; set -x; $command" \
+    </dev/null >"$bare/$name.log" 2>&1 || status=$?
   remove_layer "$layer"
   if ((status != 0)); then
     tail -n 30 "$bare/$name.log" >&2
