@@ -22,9 +22,9 @@ struct scope_rule {
 };
 
 /// Applies to callers with a proof (a token or a certificate); others have no scopes and pass. Lists and completions name
-/// resources whose reading needs more; what must not even be named is hidden by a caller's view. What is made of a resource,
-/// such as a patch, an outline or what a link leads to, needs what reading the resource needs: `view::may_read` of the caller's
-/// view says so.
+/// resources whose reading needs more; what must not even be named is hidden by a caller's view. Content derived from a
+/// resource, such as a patch, an outline or the target of a link, needs the scopes for reading the resource: `view::may_read`
+/// of the caller's view is false without them.
 struct scope_rules {
   /// Every request needs these.
   std::vector<std::string> always{};

@@ -38,23 +38,28 @@ bool same(const value& a, const value& b) {
       a.data);
 }
 
-/// Whether a key names a file of the server's own.
+/// Whether a key of the configuration names a file of the server's own.
 bool names_own_file(std::string_view key) {
-  constexpr std::array<std::string_view, 5> whole{"key", "tokens", "credentials", "client", "store"};
-  constexpr std::array<std::string_view, 4> ends{"_file", "_key", "_tokens", "_credentials"};
-  const auto name = letters::in_lower_case(key);
-  return std::find(whole.begin(), whole.end(), name) != whole.end() ||
-         std::any_of(ends.begin(), ends.end(), [&name](auto end) { return name.ends_with(end); });
+  constexpr std::array<std::string_view, 6> whole{"key", "redis_key", "tokens", "credentials", "client", "store"};
+  return key.ends_with("_file") || std::find(whole.begin(), whole.end(), key) != whole.end();
+}
+
+/// Whether a variable of a child has the path of such a file: other values may be secrets themselves, and paths are told in
+/// errors.
+bool has_own_file(std::string_view variable, std::string_view content) {
+  const auto name = letters::in_lower_case(variable);
+  return content.starts_with('/') && (name.ends_with("_file") || name.ends_with("_credentials"));
 }
 
 template <class Add>
-void add_own_files(const table& from, const Add& add) {
-  for (const auto& [key, one] : from) {
-    if (const auto* text = std::get_if<std::string>(&one.data)) {
-      if (!text->empty() && names_own_file(key)) add(*text);
-    } else if (const auto* inner = std::get_if<table>(&one.data)) {
-      add_own_files(*inner, add);
-    } else if (const auto* items = std::get_if<list>(&one.data)) {
+void add_own_files(const table& whole, const Add& add, bool are_variables = false) {
+  for (const auto& [key, member] : whole) {
+    if (key == "headers") continue;  // texts under names of the user's choice
+    if (const auto* text = std::get_if<std::string>(&member.data)) {
+      if (!text->empty() && (are_variables ? has_own_file(key, *text) : names_own_file(key))) add(*text);
+    } else if (const auto* inner = std::get_if<table>(&member.data)) {
+      add_own_files(*inner, add, key == "environment");
+    } else if (const auto* items = std::get_if<list>(&member.data)) {
       for (const auto& item : *items)
         if (const auto* in_list = std::get_if<table>(&item.data)) add_own_files(*in_list, add);
     }

@@ -65,9 +65,11 @@ class section {
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
   /// A path of this table as it is meant: relative ones are relative to the folder of the file they stand in.
   [[nodiscard]] std::string path_from(const std::string& written) const;
-  /// What keys of this table, and of all tables in it, name for the server alone: files with keys, tokens and credentials, and
-  /// stores. By the names of keys, so that no table has to say so: `key`, `tokens`, `credentials`, `client`, `store`, and what
-  /// ends with `_file`, `_key`, `_tokens` or `_credentials`, in capitals too. As paths; some may be no files.
+  /// Paths of files that this table, and all tables in it, name for the server alone: keys, tokens, credentials and stores.
+  /// They are found by the names of keys: `key`, `redis_key`, `tokens`, `credentials`, `client`, `store`, and names that end
+  /// with
+  /// `_file`; and in the variables of a child by absolute paths in names that end with `_FILE` or `_CREDENTIALS`. Some may not
+  /// exist.
   [[nodiscard]] std::vector<std::string> own_files() const;
   /// Where the table begins; 0 when it stands in no file.
   [[nodiscard]] std::size_t line() const noexcept { return line_; }

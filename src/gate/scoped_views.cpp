@@ -10,7 +10,7 @@
 namespace hondana::gate {
 namespace {
 
-// Who asked longest ago does not matter: what is thrown away is made again.
+// A view that is dropped is made again.
 constexpr std::size_t most_views = 1024;
 
 class scoped_view final : public view {

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,15 +21,15 @@ struct named_uris {
   std::vector<std::string> prefixes{};
   std::vector<uri_template> templates{};
 
-  /// Whether a URI, in one form, is meant or is a part of what is.
+  /// Whether a URI in normal form is one of a resource that the rule names, or of a part of one. A rule without URIs names all.
   [[nodiscard]] bool has(std::string_view uri) const;
 };
 
-/// What rules about reading mean, by rule; nothing for a rule: every resource.
+/// The URIs that each rule about reading names.
 using guarded_uris = std::vector<named_uris>;
 
-/// The views of those who asked last. Providers ask views alone, so that what holds for a resource holds for whatever is made
-/// of it. Threads: any.
+/// Makes such views, and keeps those that were asked for last. Sources ask a caller's view before they give anything that they
+/// derive from a resource, such as a patch or an outline. Threads: any.
 class scoped_views {
  public:
   explicit scoped_views(guarded_uris all);

@@ -176,7 +176,7 @@ class json_tree {
       while (key.value < one.at) {
         here = skip_json_value(text_, key.value);
         if (auto kept = keep_replaced(key, here, made); !kept) return tl::unexpected(std::move(kept.error()));
-        given_before.insert(made.replaced.back().key);
+        given_before.insert(decoded(key));
         key = next_key(here);
       }
       if (given_before.contains(one.key)) from_.remark_duplicate(key.begin, one.key);

@@ -166,11 +166,12 @@ struct place {
 /// Whether all of a setting's value stands for another that is kept elsewhere: a template, a path, a URL, a tag of YAML.
 [[nodiscard]] bool is_reference(std::string_view value) noexcept;
 
-/// A tag of YAML and the blanks behind it, which `text` begins with: `!unsafe `, `!!str `, `!<tag:yaml.org,2002:str> `; 0 where
-/// there is none, or nothing behind it on its line.
+/// How many bytes a YAML tag at the beginning of `text` has, with the blanks behind it: `!unsafe `, `!!str `,
+/// `!<tag:yaml.org,2002:str> `. 0 where there is no tag, or nothing behind it on its line.
 [[nodiscard]] std::size_t run_of_tag(std::string_view text) noexcept;
 
-/// Whether a value with this tag of YAML is the name of what is kept elsewhere: the tag says so, and it looks like a name.
+/// Whether a value with this YAML tag refers to a secret that is stored elsewhere: the tag is a known one for references, and
+/// the value looks like a name.
 [[nodiscard]] bool is_tagged_reference(std::string_view tag, std::string_view value) noexcept;
 
 /// Whether this has eight bytes of at least two kinds (small letters, capitals, digits, others), no blank and some variety.

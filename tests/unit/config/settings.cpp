@@ -145,7 +145,7 @@ key = "/tls/client.dat"
 type = "mcp"
 name = "n"
 command = ["server"]
-environment = {GOOGLE_CREDENTIALS = "google.json", TLS_KEY_FILE = "child.key", LANG = "C"}
+environment = {GOOGLE_CREDENTIALS = "/run/google.json", TLS_KEY_FILE = "/run/child.key", API_KEY = "/secret", LANG = "C"}
 [[source]]
 type = "metrics"
 name = "p"
@@ -157,8 +157,8 @@ password_file = "scrape.password"
                           "/etc/h.toml");
   ASSERT_TRUE(made) << made.error().public_text;
   EXPECT_THAT(made->file->own_files(),
-              testing::UnorderedElementsAre("/etc/tls/own.dat", "/etc/tokens", "/tls/client.dat", "/etc/google.json",
-                                            "/etc/child.key", "/etc/p.db", "/etc/scrape.password"));
+              testing::UnorderedElementsAre("/etc/tls/own.dat", "/etc/tokens", "/tls/client.dat", "/run/google.json",
+                                            "/run/child.key", "/etc/p.db", "/etc/scrape.password"));
 }
 
 }  // namespace

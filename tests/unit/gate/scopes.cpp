@@ -58,7 +58,7 @@ scope_rules library() {
   return rules;
 }
 
-// attacks: authorization (content that a rule guards, by way of what is made of it)
+// attacks: authorization (content that a rule guards, through links, patches and outlines)
 TEST(gate, gives_sources_a_view_in_which_nothing_can_be_read_that_needs_other_scopes) {
   const auto at = made(library());
   const auto view_with = [&at](list scopes) { return at->view_of(with_scopes(std::move(scopes))); };
@@ -75,11 +75,11 @@ TEST(gate, gives_sources_a_view_in_which_nothing_can_be_read_that_needs_other_sc
   }
   EXPECT_TRUE(reader->may_read("file:///privates"));
   EXPECT_TRUE(reader->may_read("db://h/open/x"));
-  EXPECT_EQ(view_with({"mcp", "read", "other"}), reader) << "who lacks the same shares what is kept for it";
-  const auto nobody = view_with({"mcp", "secrets", "dba"});
-  ASSERT_NE(nobody, nullptr);
-  EXPECT_FALSE(nobody->may_read("file:///open"));
-  EXPECT_NE(nobody->id(), reader->id());
+  EXPECT_EQ(view_with({"mcp", "read", "other"}), reader) << "callers who lack the same scopes share a view";
+  const auto without_read = view_with({"mcp", "secrets", "dba"});
+  ASSERT_NE(without_read, nullptr);
+  EXPECT_FALSE(without_read->may_read("file:///open"));
+  EXPECT_NE(without_read->id(), reader->id());
 }
 
 TEST(gate, scopes_narrow_what_access_rules_show) {

@@ -50,7 +50,7 @@ struct unreadable_documents : served_documents {
   caller who;
 };
 
-// attacks: authorization (content that a rule guards, by way of what is made of it)
+// attacks: authorization (content that a rule guards, through links, patches and outlines)
 TEST_F(unreadable_documents, are_named_in_outlines_and_links_and_nothing_of_their_content_is_told) {
   const auto from = serve();
   for (const auto* uri : {"docs://book/", "docs://book/?format=json", "docs://book/priv?format=outline", "docs://book/priv",
