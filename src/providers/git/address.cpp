@@ -79,6 +79,9 @@ result<void> read_ends(address& into, std::string_view written) {
   if (!from) return tl::unexpected(std::move(from.error()));
   auto to = revision_from(behind, "to");
   if (!to) return tl::unexpected(std::move(to.error()));
+  // Beside the two between them it could not be told which dots are whose; git has no such names.
+  if (from->ends_with('.') || to->starts_with('.'))
+    return fail(errc::invalid_argument, "from, to: FROM does not end with a dot, and TO does not begin with one.");
   into.from = std::move(*from);
   into.to = std::move(*to);
   return {};

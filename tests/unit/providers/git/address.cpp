@@ -107,6 +107,8 @@ TEST(git_address, a_wrong_value_names_its_variable) {
   expect_misnamed("git://shelf/commit/", "rev");
   expect_misnamed("git://shelf/diff/HEAD", "from, to");
   expect_misnamed("git://shelf/diff/a...b", "from, to");
+  expect_misnamed("git://shelf/diff/a..%2eb", "from, to");
+  expect_misnamed("git://shelf/diff/a%2e..b", "from, to");
   expect_misnamed("git://shelf/diff/..b", "from");
   expect_misnamed("git://shelf/diff/a..", "to");
   expect_misnamed("git://shelf/diff/a..b..c", "to");
