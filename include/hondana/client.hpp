@@ -136,7 +136,8 @@ class client {
   [[nodiscard]] result<read_answer> read_if_changed(std::string_view uri, std::string_view version,
                                                     const call_options& how = {});
   /// Gives the content to `into` as it comes and keeps none of it, so that any size costs kilobytes. When it fails half-way,
-  /// what came before is the beginning of the content. Never cached. `how.time` is then for each wait, not for the whole.
+  /// what came before is the beginning of the content. Never cached. `how.time` is then for each wait; `how.whole_time` for the
+  /// whole.
   [[nodiscard]] result<read_answer> read_to(std::string_view uri, content_writer into, const call_options& how = {});
   /// The entry of one resource as it is now. Servers of the versioned dialect tell; in others it is looked for in the list.
   [[nodiscard]] result<resource> describe(std::string_view uri, const call_options& how = {});
@@ -194,6 +195,10 @@ class client {
 
   /// Any request: `params` is an object or null, and the result comes as the server spelled it. Handlers answer what it asks.
   [[nodiscard]] result<value> request(std::string_view method, const value& params, const call_options& how = {});
+  /// Ends the connection to a server that is stuck, and with it its process or session. What is under way fails as
+  /// source_unavailable; the next call connects or starts it anew, and watches are taken up again. `why` is for the errors and
+  /// goes on after the server's name: "did not answer a ping". Does not wait. Without effect on a `memory_target`.
+  void end_connection(std::string why);
   /// Tells a server of an older revision that `client_handlers::roots` would now answer something else.
   result<void> roots_changed();
 

@@ -37,6 +37,9 @@ struct call_options {
   /// Until it fails as timed_out. Nothing: `client_options::call_time`. Time that people take to answer a server's questions
   /// does not count.
   std::optional<std::chrono::milliseconds> time{};
+  /// For `client::read_to`, whose `time` is for each wait: until it fails as timed_out however much keeps coming. Nothing: it
+  /// may go on. Time that people take to answer does not count here either.
+  std::optional<std::chrono::milliseconds> whole_time{};
   /// Cancels the call, which then fails as cancelled, and the server is told.
   std::stop_token stop{};
   /// Hears how far the server has come; empty: it is not asked to tell. Threads: one of the client's, which waits meanwhile: it

@@ -233,6 +233,10 @@ result<value> client::request(std::string_view method, const value& params, cons
   return outbound::any_request(*of, method, params, how);
 }
 
+void client::end_connection(std::string why) {
+  if (const auto through = engine_->connection().talk().through()) through->end_connection(std::move(why));
+}
+
 result<void> client::roots_changed() {
   const auto of = engine_;
   const auto ready = of->connection().ready({});

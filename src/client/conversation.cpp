@@ -112,8 +112,9 @@ result<answer> conversation::ask(channel::call_id id, std::string text, const se
     mine->changed.notify_all();
   });
   std::unique_lock lock(mutex_);
-  const auto time = options.time.value_or(how.time);
-  const auto endless = time >= longest_time;
+  const auto time = std::min<std::chrono::milliseconds>(options.time.value_or(how.time), longest_time);
+  const auto whole_time = std::min<std::chrono::milliseconds>(options.whole_time.value_or(longest_time), longest_time);
+  const auto endless = std::min(time, whole_time) == longest_time;
   while (!mine->got) {
     if (options.stop.stop_requested()) {
       pending_.erase(id);
@@ -127,7 +128,8 @@ result<answer> conversation::ask(channel::call_id id, std::string text, const se
     }
     // However many questions a server asks, it wins no more than the time for one.
     const auto won = std::min<clock::duration>(paused() - paused_before, question_time_);
-    const auto until = (streams ? std::max(began, mine->last_heard) : began) + time + won;
+    const auto last = streams ? std::max(began, mine->last_heard) : began;
+    const auto until = std::min(last + time, began + whole_time) + won;
     const auto now = clock::now();
     if (questions_ != 0 && won < question_time_ && now < question_since_ + question_time_) {
       monotonic_clock::wait_until(mine->changed, lock, std::min(question_since_, now - won) + question_time_);
@@ -137,7 +139,8 @@ result<answer> conversation::ask(channel::call_id id, std::string text, const se
       pending_.erase(id);
       lock.unlock();
       give_up(id, how, "timed out");
-      return fail(errc::timed_out, "the server did not answer " + how.method + " within " + std::to_string(time.count()) +
+      return fail(errc::timed_out, "the server did not answer " + how.method + " within " +
+                                       std::to_string((last + time <= began + whole_time ? time : whole_time).count()) +
                                        " ms; give it more time, or see whether it is stuck");
     }
     monotonic_clock::wait_until(mine->changed, lock, until);

@@ -25,6 +25,7 @@ template <class Attempt>
 auto patiently(const call_options& how, std::chrono::milliseconds usual, const std::stop_token& closing, Attempt attempt)
     -> decltype(attempt(how)) {
   const time_left left(how.time.value_or(usual));
+  const time_left whole(how.whole_time.value_or(usual));
   auto got = attempt(how);
   for (int waits = 0; waits < most_waits && !got && got.error().retry; ++waits) {
     const auto pause = *got.error().retry;
@@ -33,6 +34,7 @@ auto patiently(const call_options& how, std::chrono::milliseconds usual, const s
       return fail(errc::cancelled, "the call was cancelled while the server was busy");
     auto again = how;
     again.time = left.time();
+    if (how.whole_time) again.whole_time = whole.time();
     got = attempt(again);
   }
   return got;

@@ -21,6 +21,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -276,6 +277,20 @@ std::size_t process::status(std::string_view name) const {
 
 std::size_t process::peak_memory() const { return status("VmHWM:"); }
 std::size_t process::memory() const { return status("VmRSS:"); }
+
+std::chrono::milliseconds process::processor_time() const {
+  std::ifstream file("/proc/" + std::to_string(child_) + "/stat");
+  std::string all;
+  std::getline(file, all);
+  // The second field, its name, may have spaces; utime and stime are the 14th and 15th.
+  std::istringstream rest(all.substr(all.rfind(')') + 1));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) rest >> skipped;
+  std::int64_t own = 0;
+  std::int64_t of_kernel = 0;
+  if (!(rest >> own >> of_kernel)) throw std::runtime_error("its processor time is not known");
+  return std::chrono::milliseconds((own + of_kernel) * 1'000 / ::sysconf(_SC_CLK_TCK));
+}
 
 std::size_t process::descriptors() const {
   const std::filesystem::directory_iterator all("/proc/" + std::to_string(child_) + "/fd");

@@ -78,6 +78,8 @@ class process {
   [[nodiscard]] std::size_t peak_memory() const;
   /// How much it has now (VmRSS).
   [[nodiscard]] std::size_t memory() const;
+  /// How much time processors have spent on it, in steps of 10 ms.
+  [[nodiscard]] std::chrono::milliseconds processor_time() const;
   /// How many descriptors it has open.
   [[nodiscard]] std::size_t descriptors() const;
   /// How many it may have open.

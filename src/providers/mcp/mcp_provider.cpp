@@ -43,6 +43,7 @@ call_options how(const call& by, const mount_options& of) {
   call_options made;
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(by.deadline - monotonic_clock::now());
   made.time = std::clamp(left, std::chrono::milliseconds(1), of.timeout);
+  made.whole_time = made.time;
   made.stop = by.stop;
   made.trace = by.trace;
   if (by.report) {

@@ -14,8 +14,11 @@ namespace hondana::mcp {
 namespace {
 
 constexpr std::chrono::milliseconds first_pause{500};
-constexpr std::chrono::milliseconds longest_pause{60'000};
-constexpr std::chrono::milliseconds shortest_look{1'000};  // between two when nobody asks
+constexpr std::chrono::milliseconds longest_pause{8'000};
+constexpr std::chrono::milliseconds longest_wanted_pause{60'000};  // that the server asks for
+constexpr std::chrono::milliseconds enough_peace{30'000};
+constexpr std::chrono::milliseconds longest_silence{10'000};  // that says nothing of whether it is there
+constexpr std::chrono::milliseconds shortest_look{1'000};     // between two when nobody asks
 
 /// Stands for how a server is started; empty for one that is not.
 std::string command_of(const client_target& target) {
@@ -143,10 +146,14 @@ std::optional<failure> upstream::trouble() const {
 }
 
 void upstream::failed(std::unique_lock<std::mutex>& lock, failure why) {
-  const auto usual = std::min(longest_pause, first_pause * (1u << std::min(failures_, 8u)));
-  const auto pause = std::max(usual, std::min(why.retry.value_or(usual), longest_pause));
+  // One that serves just long enough to fail again is left alone for longer, too.
+  const auto now = clock::now();
+  steps_ = now - failed_at_ < enough_peace ? std::min(steps_ + 1, 8u) : 0;
+  failed_at_ = now;
+  const auto usual = std::min(longest_pause, first_pause * (1u << steps_));
+  const auto pause = std::max(usual, std::min(why.retry.value_or(usual), longest_wanted_pause));
   ++failures_;
-  retry_at_ = clock::now() + pause;
+  retry_at_ = now + pause;
   is_stale_ = true;  // the next attempt shows whether it is back
   const bool is_news = std::exchange(logged_trouble_, why.public_text) != why.public_text;
   trouble_ = why;
@@ -157,15 +164,23 @@ void upstream::failed(std::unique_lock<std::mutex>& lock, failure why) {
 }
 
 void upstream::ended(const failure& why) {
-  // One that has had too much of us gets nothing until it wants more.
-  if (why.code != errc::source_unavailable && !(why.code == errc::too_many_requests && why.retry)) return;
   std::unique_lock lock(mutex_);
+  if (why.code == errc::timed_out) {
+    is_doubted_ = true;
+    return happened();
+  }
+  // One that has had too much of us gets nothing until it wants more.
+  if (why.code != errc::source_unavailable && !(why.code == errc::too_many_requests && why.retry)) {
+    if (why.answer) heard_at_ = clock::now();
+    return;
+  }
   if (!pauses(clock::now())) failed(lock, passed_on(why, options_.name, options_.redact));
 }
 
 void upstream::succeeded() {
   {
     const std::lock_guard lock(mutex_);
+    heard_at_ = clock::now();
     if (std::exchange(failures_, 0) == 0) return;
     logged_trouble_.clear();
     happened();
@@ -224,6 +239,7 @@ hondana::health upstream::health() const {
   const std::lock_guard lock(mutex_);
   if (failures_ != 0) return {false, trouble_->public_text};
   if (!client_) return {true, is_wanted_ ? "connecting" : "not asked for anything yet"};
+  if (clock::now() - heard_at_ > longest_silence && !std::exchange(is_doubted_, true)) happened();
   std::string detail = shelf_ ? shelf_->shortness() : "asking for its lists";
   if (saw_circle_)
     detail += (detail.empty() ? "" : "; ") + std::string("mounted in a circle, and left out where it would come round");

@@ -52,7 +52,8 @@ class upstream {
   /// The failure that keeps it from the other server at present.
   [[nodiscard]] std::optional<failure> trouble() const;
 
-  /// How a call of the client ended: after failures that mean that the server is away there is a pause, which grows.
+  /// How a call of the client ended: after failures that mean that the server is away there is a pause, which grows. After one
+  /// that took too long the server is asked whether it is still there.
   void ended(const failure& why);
   void succeeded();
 
@@ -63,15 +64,18 @@ class upstream {
   /// old.
   void attach_list();
   void detach_list();
+  /// Has a server that has not been heard of for a while asked whether it is still there; the next call knows.
   [[nodiscard]] hondana::health health() const;
 
  private:
   using clock = monotonic_clock;
-  enum class job { none, connect, gather, subscribe };
+  enum class job { none, connect, probe, gather, subscribe };
 
   void run(const std::stop_token& stop);
   [[nodiscard]] job next_job(clock::time_point now) const;
   void connect(const std::stop_token& stop);
+  /// Asks whether it is still there, and ends the connection to one that does not answer that either.
+  void probe(const std::stop_token& stop);
   void gather(const std::stop_token& stop);
   void subscribe(const std::stop_token& stop);
   [[nodiscard]] client_options client_options_now();
@@ -86,7 +90,7 @@ class upstream {
 
   // With the mutex held.
   void want();
-  void happened() {
+  void happened() const {
     ++events_;
     changed_.notify_all();
   }
@@ -103,8 +107,8 @@ class upstream {
   chain chain_;
 
   mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::uint64_t events_ = 0;
+  mutable std::condition_variable_any changed_;
+  mutable std::uint64_t events_ = 0;
   bool is_wanted_ = false;
   bool is_stale_ = true;
   bool is_asked_for_ = false;  // by somebody who waits
@@ -112,12 +116,16 @@ class upstream {
   bool owes_lists_ = false;  // somebody was answered without them
   bool list_attached_ = false;
   bool hears_lists_ = false;
-  bool is_lost_ = false;      // the connection, as the client says
-  bool tells_parts_ = false;  // it has told of a URI with a query
+  bool is_lost_ = false;             // the connection, as the client says
+  mutable bool is_doubted_ = false;  // whether it still answers
+  clock::time_point heard_at_{};     // an answer of it
+  bool tells_parts_ = false;         // it has told of a URI with a query
   bool saw_circle_ = false;
   std::uint64_t attempts_ = 0;  // to connect, finished
   std::uint64_t gathers_ = 0;   // finished
   unsigned failures_ = 0;       // in a row
+  unsigned steps_ = 0;          // by which the pause has grown: of failures with less than half a minute between them
+  clock::time_point failed_at_{};
   clock::time_point retry_at_{};
   std::optional<failure> trouble_;
   std::string logged_trouble_;

@@ -17,6 +17,10 @@ namespace {
 constexpr std::chrono::hours long_time{1};
 constexpr std::size_t most_pages = 10'000;
 constexpr std::size_t most_skills = 1'000;
+constexpr std::size_t most_empty_pages = 1'000;  // in a row
+/// For an answer that costs a server nothing.
+constexpr std::chrono::milliseconds time_for_ping{3'000};
+constexpr std::string_view first_without_ping = "2026-07-28";
 constexpr int list_times = 10;   // of the time for one request, for all pages of all lists together
 constexpr int most_levels = 64;  // above what has changed, that are looked at
 constexpr std::int64_t method_not_found = -32601;
@@ -24,15 +28,17 @@ constexpr std::int64_t method_not_found = -32601;
 /// Pages of entries, until there is no room for more. `ttl` becomes the shortest one stated.
 result<void> gather_entries(client& from, const call_options& how, gathering<resource>& into, std::chrono::milliseconds& ttl) {
   std::optional<std::string> cursor;
+  std::size_t empty_pages = 0;
   for (std::size_t pages = 0;; ++pages) {
     auto got = from.resource_page(cursor, {}, how);
     if (!got) return tl::unexpected(std::move(got.error()));
+    empty_pages = got->items.empty() ? empty_pages + 1 : 0;
     for (auto& one : got->items) {
       if (!into.take(std::move(one))) return {};
     }
     if (got->ttl > std::chrono::milliseconds(0) && (ttl == std::chrono::milliseconds(0) || got->ttl < ttl)) ttl = got->ttl;
     if (!got->cursor) return {};
-    if (got->cursor == cursor || pages == most_pages)
+    if (got->cursor == cursor || pages == most_pages || empty_pages > most_empty_pages)
       return fail(errc::broken_protocol, "its list does not end: the same cursor comes again, or too many pages");
     if (auto goes_on = into.still_in_time(); !goes_on) return goes_on;
     cursor = std::move(got->cursor);
@@ -73,6 +79,7 @@ result<gathered> gather_all(client& from, const mount_options& options, const ca
 upstream::job upstream::next_job(clock::time_point now) const {
   if (pauses(now) || !is_wanted_) return job::none;
   if (!client_) return job::connect;
+  if (is_doubted_) return job::probe;
   if (is_stale_ && (is_asked_for_ || now >= pacing_.next())) return job::gather;
   if (wishes_fitted_ != wishes_.generation) return job::subscribe;
   return now >= next_look() ? job::gather : job::none;
@@ -92,6 +99,7 @@ void upstream::run(const std::stop_token& stop) {
     }
     lock.unlock();
     if (next == job::connect) connect(stop);
+    if (next == job::probe) probe(stop);
     if (next == job::gather) gather(stop);
     if (next == job::subscribe) subscribe(stop);
     lock.lock();
@@ -128,6 +136,9 @@ client_target upstream::target_now() const {
   auto made = options_.target;
   if (auto* child = std::get_if<child_target>(&made)) {
     child->environment.emplace_back(chain_variable, chain_.variable());
+    child->on_end = [this](std::string_view how, unsigned) {
+      log("its program " + clean_masked(how, longest_line) + "; it is started again when it is needed");
+    };
     if (!child->on_stderr) {
       child->on_stderr = [this, lines = secrets::line_masker()](std::string_view line) mutable {
         log("says: " + clean(lines.masked(line), longest_line));
@@ -147,10 +158,37 @@ void upstream::connect(const std::stop_token& stop) {
   ++attempts_;
   if (!made) return failed(lock, passed_on(made.error(), options_.name, options_.redact));
   client_ = std::make_shared<client>(std::move(*made));
+  heard_at_ = clock::now();
   const auto with = client_->server();
   happened();
   lock.unlock();
   log("connected to " + clean(with.name + ' ' + with.version, longest_line) + " in " + clean(with.revision, longest_word));
+}
+
+void upstream::probe(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  const auto of = client_;
+  lock.unlock();
+  const auto begin = clock::now();
+  auto briefly = how(stop);
+  briefly.time = std::min(options_.timeout, time_for_ping);
+  const auto* question = of->server().revision < first_without_ping ? "ping" : "server/discover";
+  const auto done = of->request(question, {}, briefly);
+  lock.lock();
+  is_doubted_ = false;
+  // Whatever it answers, and whomever, it is there.
+  if (done || done.error().answer || heard_at_ >= begin) {
+    heard_at_ = clock::now();
+    return;
+  }
+  if (done.error().code == errc::timed_out) {
+    lock.unlock();
+    of->end_connection("did not answer a ping");
+    lock.lock();
+  }
+  if (!stop.stop_requested()) {
+    failed(lock, passed_on(done.error(), options_.name, options_.redact));
+  }
 }
 
 void upstream::gather(const std::stop_token& stop) {
@@ -178,13 +216,14 @@ void upstream::gather(const std::stop_token& stop) {
     auto why = passed_on(all.error(), options_.name, options_.redact);
     // What it does not take of our requests is nobody's setting, and says nothing of its resources.
     if (why.code == errc::invalid_argument || why.code == errc::unsupported) why.code = errc::source_unavailable;
+    is_doubted_ = is_doubted_ || why.code == errc::timed_out;
     if (!stop.stop_requested()) failed(lock, std::move(why));
     return;
   }
   const bool was_away = std::exchange(failures_, 0) != 0;
   logged_trouble_.clear();
   shelf_ = now;
-  shelf_time_ = clock::now();
+  shelf_time_ = heard_at_ = clock::now();
   if (!is_same) {
     wishes_.asks_again = true;
     ++wishes_.generation;

@@ -69,7 +69,15 @@ class child_channel final : public channel::channel {
     }
     wake();
   }
-  void abandon(hondana::channel::call_id call) override { calls_.abandon(call); }
+  void abandon(hondana::channel::call_id call) override {
+    calls_.abandon(call);
+    wake();  // its answer may be on its way
+  }
+  void end_connection(std::string why) override {
+    const std::lock_guard lock(mutex_);
+    misdeed_ = std::move(why) + ", and was ended";
+    wake();
+  }
   void opened(hondana::channel::header_fields, bool) override {}
   void forget_session() override {}
 
@@ -132,6 +140,7 @@ class child_channel final : public channel::channel {
   bool start_anew() {
     {
       const std::lock_guard lock(mutex_);
+      misdeed_.clear();  // of a run that has ended already
       if (queue_.empty()) return false;
     }
     if (auto started = running_.start_anew(); !started) {
@@ -168,19 +177,27 @@ class child_channel final : public channel::channel {
     bool is_flooding = false;
     std::optional<offence> borne;
     auto patience = milliseconds::max();
+    const auto pause = lines_.pause();
+    const auto pause_of_problems = running_.pause_of_problems();
+    for (const auto one : {pause, pause_of_problems}) {
+      if (one > milliseconds(0)) patience = std::min(patience, one);
+    }
+    std::string misdeed;
     {
       const std::lock_guard lock(mutex_);
       has_more = !queue_.empty() && running_.input() >= 0;
       is_flooding = queue_.waiting_answers() > most_unread;
+      misdeed.swap(misdeed_);
       borne = offence_of(is_flooding);
-      if (borne) patience = until(borne->borne_until);
+      if (borne) patience = std::min(patience, until(borne->borne_until));
       if (is_closing_) patience = std::min({patience, until(close_by_), milliseconds(50)});
     }
+    if (!misdeed.empty()) return end_run(misdeed);
     if (borne && clock::now() >= borne->borne_until) return end_run(borne->what);
     // Negative numbers are passed over.
     std::array<pollfd, 6> watched{{{wake_.get(), POLLIN, 0},
-                                   {is_flooding ? -1 : running_.output(), POLLIN, 0},
-                                   {running_.problems(), POLLIN, 0},
+                                   {is_flooding || pause > milliseconds(0) ? -1 : running_.output(), POLLIN, 0},
+                                   {pause_of_problems > milliseconds(0) ? -1 : running_.problems(), POLLIN, 0},
                                    {has_more ? running_.input() : -1, POLLOUT, 0},
                                    {running_.ending(), POLLIN, 0},
                                    {running_.launcher_ending(), 0, 0}}};
@@ -204,6 +221,8 @@ class child_channel final : public channel::channel {
     if (!queue_.empty() && running_.input() < 0)
       return offence{deaf_since_ + time_to_say_why,
                      "closed its standard input, so that nothing can be asked of it, and was ended"};
+    if (const auto borne_until = lines_.borne_until())
+      return offence{*borne_until, "does not come to the end of an answer that nobody waits for any more, and was ended"};
     if (!is_flooding) return {};
     if (!flooding_since_) flooding_since_ = clock::now();
     return offence{std::max(*flooding_since_, last_written_) + time_to_read_some,
@@ -240,15 +259,16 @@ class child_channel final : public channel::channel {
 
   void read_some() {
     const auto bytes = running_.read();
-    if (!bytes) return end_run(nullptr);
+    if (!bytes) return end_run({});
     auto taken = lines_.feed(*bytes);
     if (taken) return;
-    running_.kill();
+    static_cast<void>(running_.end("wrote what is no message, and was ended"));
     lines_.end();
     tell_broken(std::move(taken.error()));
   }
 
-  void end_run(const char* misdeed) {
+  /// `misdeed`: empty when it ended by itself.
+  void end_run(std::string_view misdeed) {
     auto how = running_.end(misdeed);
     lines_.end();
     tell_broken({errc::source_unavailable, std::move(how), {}});
@@ -264,6 +284,7 @@ class child_channel final : public channel::channel {
   std::mutex mutex_;
   child::outbox queue_;
   std::vector<hondana::channel::call_id> overloaded_;
+  std::string misdeed_;  // for which the program is to be ended
   bool is_closing_ = false;
   clock::time_point closing_since_{};
   clock::time_point close_by_{};

@@ -9,6 +9,9 @@ namespace {
 
 constexpr std::size_t most_strange_lines = 10;
 constexpr std::size_t shown = 120;
+constexpr std::chrono::seconds time_to_finish{3};
+constexpr std::size_t bytes_to_finish = 256u << 20;
+constexpr std::size_t cost_of_line = 256;  // also of an empty one, in bytes
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -73,6 +76,16 @@ std::vector<channel::call_id> expected_calls::all_that_wait() const {
   return out;
 }
 
+channel::call_id expected_calls::newest() const {
+  const std::lock_guard lock(mutex_);
+  return all_.empty() ? 0 : all_.rbegin()->first;
+}
+
+bool expected_calls::waits_up_to(channel::call_id newest) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(all_.begin(), all_.upper_bound(newest), [](const auto& one) { return !one.second.is_abandoned; });
+}
+
 bool expected_calls::has_sink() const {
   const std::lock_guard lock(mutex_);
   return std::any_of(all_.begin(), all_.end(), [](const auto& one) { return static_cast<bool>(one.second.content); });
@@ -125,12 +138,21 @@ void messages::tell_progress() {
 void messages::end() {
   if (strange_lines_ > 1 && log_)
     log_("lines of the server that were no messages, besides the one shown: " + std::to_string(strange_lines_ - 1));
+  begin_line();
+  strange_lines_ = 0;
+}
+
+void messages::begin_line() {
   intake_.reset();
   guess_.reset();
   has_guessed_ = false;
   start_.clear();
   is_empty_ = true;
-  strange_lines_ = 0;
+  line_bytes_ = 0;
+  is_refused_ = false;
+  was_awaited_ = false;
+  newest_.reset();
+  unwanted_since_.reset();
 }
 
 result<void> messages::feed(std::string_view bytes) {
@@ -139,21 +161,48 @@ result<void> messages::feed(std::string_view bytes) {
     const auto part = bytes.substr(0, end);
     if (start_.size() < shown) start_ += part.substr(0, shown - start_.size());
     is_empty_ = is_empty_ && std::all_of(part.begin(), part.end(), is_space);
+    line_bytes_ += part.size();
     if (!is_empty_) {
-      static_cast<void>(intake_.feed(part));  // told again at the end
+      if (const auto fed = intake_.feed(part); !fed) {
+        is_refused_ = true;
+        // It may never come to its end.
+        const auto call = has_guessed_ ? guess_ : call_of_line();
+        if (call && is_taken_from(*call)) hears_.ended(*call, {.why = fed.error()});
+      }
       tell_progress();
     }
     if (end == std::string_view::npos) return {};
     bytes.remove_prefix(end + 1);
     auto done = end_line();
-    intake_.reset();
-    guess_.reset();
-    has_guessed_ = false;
-    start_.clear();
-    is_empty_ = true;
+    if (!was_awaited_) pace_.bytes(line_bytes_ + cost_of_line);
+    begin_line();
     if (!done) return done;
   }
   return {};
+}
+
+std::optional<messages::clock::time_point> messages::borne_until() {
+  if (is_empty_) return {};
+  if (!newest_) newest_ = calls_.newest();
+  if (!unwanted_since_) {
+    if (!is_unwanted()) return {};
+    unwanted_since_ = clock::now();
+    wanted_bytes_ = line_bytes_;
+  }
+  return line_bytes_ - wanted_bytes_ > bytes_to_finish ? clock::time_point() : *unwanted_since_ + time_to_finish;
+}
+
+bool messages::is_unwanted() const {
+  if (intake_.has_method()) return is_refused_;
+  if (const auto call = has_guessed_ ? guess_ : call_of_line()) return !calls_.waits(*call);
+  // It may be the answer to any call that was made before it began.
+  return is_refused_ || (*newest_ != 0 && !calls_.waits_up_to(*newest_));
+}
+
+bool messages::is_taken_from(channel::call_id call) {
+  const bool is_awaited = calls_.answered(call);
+  was_awaited_ = was_awaited_ || is_awaited;
+  return is_awaited;
 }
 
 std::optional<channel::call_id> messages::call_of_line() const {
@@ -176,12 +225,14 @@ result<void> messages::take(const result<std::string>& whole) {
   const auto call = call_of_line();
   if (has_guessed_ && call != guess_) {
     // What went into a sink was somebody else's.
-    if (calls_.answered(*guess_))
+    if (is_taken_from(*guess_))
       hears_.ended(*guess_,
                    {.why = {errc::broken_protocol, "the server sent the content of an answer that nobody asked for", {}}});
   }
   if (!whole) return refuse(whole.error());
-  if (!call || calls_.answered(*call)) hears_.received(0, *whole);
+  const bool is_awaited = call && is_taken_from(*call);
+  if (!is_awaited) pace_.message(0);
+  if (!call || is_awaited) hears_.received(0, *whole);
   return {};
 }
 
@@ -190,7 +241,7 @@ result<void> messages::refuse(const failure& why) {
   const bool is_json = why.code != errc::broken_protocol;  // as far as it came
   if (!call && is_json && !intake_.has_method()) call = calls_.only_one();
   if (call) {
-    if (calls_.answered(*call)) hears_.ended(*call, {.why = why});
+    if (is_taken_from(*call)) hears_.ended(*call, {.why = why});
     return {};
   }
   if (is_json) {

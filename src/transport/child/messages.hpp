@@ -1,6 +1,7 @@
 /// Lines of a child process taken for what they are: answers, messages, or nothing of the protocol.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -10,10 +11,12 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 
 #include "channel/channel.hpp"
 #include "channel/routed_intake.hpp"
+#include "channel/unasked_pace.hpp"
 
 namespace hondana::transport::child {
 
@@ -32,6 +35,10 @@ class expected_calls {
   [[nodiscard]] std::optional<channel::call_id> only_one() const;
   /// Those that somebody waits for.
   [[nodiscard]] std::vector<channel::call_id> all_that_wait() const;
+  /// The last one that was made, of those that are not answered; 0: there is none.
+  [[nodiscard]] channel::call_id newest() const;
+  /// Whether somebody waits for one that is not newer than this.
+  [[nodiscard]] bool waits_up_to(channel::call_id newest) const;
   /// Whether the content of any goes to a sink.
   [[nodiscard]] bool has_sink() const;
   void clear();
@@ -48,12 +55,19 @@ class expected_calls {
 /// Threads: one at a time.
 class messages {
  public:
+  using clock = monotonic_clock;
+
   /// `log` may be empty.
   messages(channel::listener& hears, expected_calls& calls, const channel::limits& most,
            const std::function<void(std::string_view)>& log);
 
   /// The next bytes of the program's output. A failure is the end of the conversation: too many lines are no messages.
   result<void> feed(std::string_view bytes);
+  /// When the program is to be ended, since it is in the middle of an answer that nobody waits for any more and that does not
+  /// come to its end: three seconds or 256 MiB after that began.
+  [[nodiscard]] std::optional<clock::time_point> borne_until();
+  /// For how long nothing more is to be read of it, see `unasked_pace`.
+  [[nodiscard]] std::chrono::milliseconds pause() const { return pace_.pause(); }
   /// The run of the program has ended: half a line is nothing, and strange lines beside the first are told by their number.
   void end();
 
@@ -66,6 +80,10 @@ class messages {
   /// Whose answer the line is, as far as that is known: what has a method is nobody's.
   [[nodiscard]] std::optional<channel::call_id> call_of_line() const;
   result<void> refuse(const failure& why);
+  /// The answer has come, or what there is of it cannot be taken. False when nobody waits for it.
+  bool is_taken_from(channel::call_id call);
+  [[nodiscard]] bool is_unwanted() const;
+  void begin_line();
 
   channel::listener& hears_;
   expected_calls& calls_;
@@ -75,7 +93,14 @@ class messages {
   bool has_guessed_ = false;               // and whether any went there
   std::string start_;                      // of the line, to show what is no message
   bool is_empty_ = true;
+  std::size_t line_bytes_ = 0;
+  bool is_refused_ = false;                 // it cannot be taken
+  bool was_awaited_ = false;                // it, or one of the messages in it
+  std::optional<channel::call_id> newest_;  // of the calls there were when less than all of it had come
+  std::optional<clock::time_point> unwanted_since_;
+  std::size_t wanted_bytes_ = 0;  // of the line, until then
   std::size_t strange_lines_ = 0;
+  channel::unasked_pace pace_;
 };
 
 }  // namespace hondana::transport::child

@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t piece = 64u << 10;
 constexpr milliseconds quick_end{5'000};  // one that ends within this time did not get far
 constexpr milliseconds first_pause{250};
-constexpr milliseconds longest_pause{30'000};
+constexpr milliseconds longest_pause{5'000};
 constexpr milliseconds time_to_be_reaped{1'000};
 constexpr milliseconds time_for_last_words{500};
 
@@ -79,7 +79,10 @@ void run::notice_end() {
 void run::read_problems() {
   const auto count = ::read(problems(), buffer_.data(), buffer_.size());
   if (count > 0) {
-    lines_.feed({buffer_.data(), static_cast<std::size_t>(count)});
+    const std::string_view text(buffer_.data(), static_cast<std::size_t>(count));
+    constexpr std::size_t bytes_for_line = 2'000;
+    pace_.bytes(text.size() + bytes_for_line * static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
+    lines_.feed(text);
   } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
     now_.problems = {};
   }
@@ -96,10 +99,10 @@ void run::read_last_problems() {
   lines_.end_line();
 }
 
-std::string run::end(const char* misdeed) {
+std::string run::end(std::string_view misdeed) {
   close_input();
   // One that is out of reach is told of by `kill`.
-  if (misdeed != nullptr) static_cast<void>(now_.signal(SIGTERM));
+  if (!misdeed.empty()) static_cast<void>(now_.signal(SIGTERM));
   const auto how = now_.ended(clock::now() + time_to_be_reaped);
   if (!how) static_cast<void>(now_.signal(SIGKILL));
   read_last_problems();
@@ -109,7 +112,7 @@ std::string run::end(const char* misdeed) {
   } else {
     quick_ends_ = 0;
   }
-  tell_end(misdeed != nullptr ? misdeed : how.value_or("closed its standard output and was ended"));
+  tell_end(!misdeed.empty() ? std::string(misdeed) : how.value_or("closed its standard output and was ended"));
   return "the server's program (" + of_.command.front() + ") " + last_end_ + lines_.said();
 }
 

@@ -38,6 +38,7 @@ result<curl_library> load_curl(const char* name) {
   find(out.global_init, "curl_global_init");
   find(out.easy_init, "curl_easy_init");
   find(out.easy_cleanup, "curl_easy_cleanup");
+  find(out.easy_pause, "curl_easy_pause");
   find(out.easy_reset, "curl_easy_reset");
   find(out.easy_setopt, "curl_easy_setopt");
   find(out.easy_getinfo, "curl_easy_getinfo");

@@ -14,6 +14,7 @@ struct curl_library {
   decltype(&::curl_global_init) global_init;
   decltype(&::curl_easy_init) easy_init;
   decltype(&::curl_easy_cleanup) easy_cleanup;
+  decltype(&::curl_easy_pause) easy_pause;
   decltype(&::curl_easy_reset) easy_reset;
   decltype(&::curl_easy_setopt) easy_setopt;
   decltype(&::curl_easy_getinfo) easy_getinfo;

@@ -28,6 +28,7 @@ void event_messages::forget() {
   has_begun_ = false;
   is_spoiled_ = false;
   other_.clear();
+  event_bytes_ = 0;
 }
 
 void event_messages::data(std::string_view type, std::string_view piece) {
@@ -36,6 +37,8 @@ void event_messages::data(std::string_view type, std::string_view piece) {
     other_ += piece.substr(0, max_other_bytes - std::min(other_.size(), max_other_bytes));
     return;
   }
+  noise_ -= std::min(noise_, piece.size());
+  event_bytes_ += piece.size();
   if (!has_begun_) {
     // Some servers prime a stream with an empty line.
     piece.remove_prefix(std::min(piece.find_first_not_of(" \t\n"), piece.size()));
@@ -53,6 +56,7 @@ void event_messages::event(std::string_view type) {
   if (!is_message(type)) {
     tell_.other(type, other_);
   } else if (is_spoiled_) {
+    noise_ += event_bytes_;
     if (when_ == when_spoiled::at_end) tell_.spoiled(std::move(why_), intake_.id());
   } else if (has_begun_) {
     intake_.finish_each([this](result<std::string> whole) {

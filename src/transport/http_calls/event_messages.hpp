@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "channel/channel.hpp"
 #include "channel/routed_intake.hpp"
@@ -35,7 +36,12 @@ class event_messages final : public event_decoder::hearer {
 
   event_messages(message_hearer& tell, channel::routed_intake intake, when_spoiled when);
 
-  void feed(std::string_view bytes) { decoder_.feed(bytes); }
+  void feed(std::string_view bytes) {
+    noise_ += bytes.size();
+    decoder_.feed(bytes);
+  }
+  /// How much has come since the last call of this that is neither a message nor a part of one that is coming.
+  [[nodiscard]] std::size_t take_noise() noexcept { return std::exchange(noise_, 0); }
   /// As `event_decoder::restart`.
   void restart();
   [[nodiscard]] const event_decoder& decoder() const noexcept { return decoder_; }
@@ -59,6 +65,8 @@ class event_messages final : public event_decoder::hearer {
   bool is_spoiled_ = false;
   failure why_{};
   std::string other_;
+  std::size_t noise_ = 0;
+  std::size_t event_bytes_ = 0;  // of the message that is coming
   std::uint64_t data_bytes_ = 0;
 };
 

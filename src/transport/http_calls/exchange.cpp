@@ -122,6 +122,8 @@ bool exchange::body(std::string_view bytes) {
       return true;
     case mode::events:
       if (!is_answered_) take_events(bytes);
+      in_.unasked.bytes(events_->take_noise());
+      transfer_->rest(in_.unasked.pause());
       return !spoiled_ && !(is_resuming_ && is_answered_);
     case mode::nothing:
     case mode::ignoring:
@@ -143,8 +145,13 @@ void exchange::message(std::string text, const std::optional<std::string>& id) {
   has_given_content_ = false;
   failures_ = 0;
   const bool is_last = !is_answered_ && is_answer(text, id, message_.call);
+  const auto size = text.size();
   in_.received(message_.call, std::move(text));
-  if (is_last) note_answer();
+  if (is_last) {
+    note_answer();
+  } else {
+    in_.unasked.message(size);
+  }
 }
 
 void exchange::note_answer() {

@@ -41,6 +41,12 @@ class streamable_http final : public channel::channel {
     });
   }
 
+  void end_connection(std::string why) override {
+    loop_->post([this, why = std::move(why)] {
+      lose_session({errc::source_unavailable, shown(in_.target.url) + ' ' + why, {}, nullptr});
+    });
+  }
+
   void opened(hondana::channel::header_fields fields, bool has_session) override {
     loop_->post([this, fields = std::move(fields), has_session] {
       in_.session.fields = fields;

@@ -49,10 +49,15 @@ bool server_stream::body(std::string_view bytes) {
   }
   has_heard_ = true;
   events_.feed(bytes);
+  in_.unasked.bytes(events_.take_noise());
+  transfer_->rest(in_.unasked.pause());
   return true;
 }
 
-void server_stream::message(std::string text, const std::optional<std::string>&) { in_.received(0, std::move(text)); }
+void server_stream::message(std::string text, const std::optional<std::string>&) {
+  in_.unasked.message(text.size());
+  in_.received(0, std::move(text));
+}
 
 void server_stream::spoiled(failure why, const std::optional<std::string>&) {
   in_.log("a message of " + shown(in_.target.url) + " is skipped: " + why.public_text);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "channel/routed_intake.hpp"
@@ -46,7 +47,15 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
       departures_->drop(call);
       if (deliveries_.erase(call) > 0) departures_->over(call);
       drop_early(call);
-      sinks_.erase(call);
+      forget(call);
+    });
+  }
+
+  void end_connection(std::string why) override {
+    loop_->post([this, why = std::move(why)] {
+      if (!stream_) return;
+      forget_connection();
+      in_.broken({errc::source_unavailable, shown(in_.target.url) + ' ' + why, {}, nullptr});
     });
   }
 
@@ -94,6 +103,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
 
   void start(outgoing message) {
     if (!stream_) open();
+    if (message.call != 0) waiting_.insert(message.call);
     if (message.content) sinks_[message.call] = message.content;
     if (post_url_.empty() || !early_.empty()) {
       early_.push_back(std::move(message));
@@ -129,8 +139,13 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
 
   void not_taken(departures::name name, hondana::channel::ending how) {
     if (name >= departures::first_other) return in_.log("a message was not taken: " + how.why.public_text);
-    sinks_.erase(name);
+    forget(name);
     in_.ended(name, std::move(how));
+  }
+
+  void forget(call_id call) {
+    sinks_.erase(call);
+    waiting_.erase(call);
   }
 
   void drop_early(call_id call) {
@@ -169,6 +184,8 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
     }
     tell_progress();
     events_->feed(bytes);
+    in_.unasked.bytes(events_->take_noise());
+    stream_->rest(in_.unasked.pause());
     return !wrong_;
   }
 
@@ -206,13 +223,14 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
 
   void message(std::string text, const std::optional<std::string>& id) override {
     if (!sinks_.empty() && is_answer(text, id, call_or_none(id))) sinks_.erase(call_or_none(id));
+    if (waiting_.erase(call_or_none(id)) == 0) in_.unasked.message(text.size());
     in_.received(0, std::move(text));
   }
 
   void spoiled(failure why, const std::optional<std::string>& id) override {
     const auto call = call_or_none(id);
     if (call == 0) return in_.log("a message of " + shown(in_.target.url) + " is skipped: " + why.public_text);
-    sinks_.erase(call);
+    forget(call);
     hondana::channel::ending how;
     how.why = std::move(why);
     in_.ended(call, std::move(how));
@@ -244,6 +262,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
     if (flush_) loop_->cancel(*std::exchange(flush_, std::nullopt));
     early_.clear();
     sinks_.clear();
+    waiting_.clear();
     deliveries_.clear();
     departures_->clear();
     post_url_.clear();
@@ -272,6 +291,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
   std::deque<outgoing> early_;  // before the address is known
   std::unordered_map<departures::name, std::unique_ptr<delivery>> deliveries_;
   std::map<call_id, content_sink> sinks_;
+  std::unordered_set<call_id> waiting_;  // for their answers
   std::promise<void>* left_ = nullptr;
 };
 

@@ -1,6 +1,7 @@
 /// One HTTP request and its answer, redirects within its origin and better tokens included.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <hondana/error.hpp>
@@ -59,6 +60,8 @@ class transfer final : transfer_end {
   /// Begins the request; the outcome is told, later. Once.
   void begin(http_request what);
   [[nodiscard]] const http_request& request() const noexcept { return what_; }
+  /// Takes nothing more of the answer for so long. May be called inside `answered` and `body`.
+  void rest(std::chrono::milliseconds pause);
 
  private:
   struct easy_deleter {
@@ -109,6 +112,7 @@ class transfer final : transfer_end {
   std::string refusal_;      // its body
   int redirects_ = 0;
   loop::timer failing_{};
+  std::optional<loop::timer> resting_{};
 };
 
 }  // namespace hondana::transport::http_calls

@@ -49,6 +49,7 @@ class memory_channel final : public hondana::channel::channel {
     const std::lock_guard lock(mutex_);
     under_way_.erase(call);
   }
+  void end_connection(std::string) override {}  // the server is part of this process
   void opened(hondana::channel::header_fields, bool) override {}
   void forget_session() override {}
   void close(std::chrono::milliseconds) override {

@@ -184,6 +184,21 @@ TEST(calls, that_are_over_take_no_content_that_comes_late) {
   EXPECT_EQ(taken, "");
 }
 
+TEST(calls, of_content_end_after_their_whole_time_however_much_keeps_coming) {
+  manual_clock clock;
+  scripted_server server(modern([&clock](scripted_server& of, const heard& one) {
+    of.progress(one.sent.call, 10, [&clock] { clock.advance(milliseconds(20)); });
+  }));
+  opened_engine engine(server);
+  ASSERT_TRUE(engine->open());
+  const auto nowhere = [](std::size_t, std::string_view) { return result<void>(); };
+  const auto got = engine->read("x:a", {}, nowhere, {.time = milliseconds(30), .whole_time = milliseconds(100)});
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::timed_out);
+  EXPECT_NE(got.error().public_text.find("within 100 ms"), std::string::npos) << got.error().public_text;
+  EXPECT_EQ(server.abandoned().size(), 1u);
+}
+
 TEST(calls, give_up_on_lists_that_never_end) {
   scripted_server server(modern([count = std::make_shared<std::atomic<int>>(0)](scripted_server& of, const heard& one) {
     if (one.method == "resources/list") of.result(one, R"({"resources":[],"nextCursor":")" + std::to_string(++*count) + "\"}");

@@ -58,6 +58,15 @@ class scripted_server {
   void end(channel::call_id which, channel::ending how) {
     push([which, how = std::move(how)](channel::listener& to) { to.ended(which, how); });
   }
+  /// Bytes of an answer come so many times, and after each something else happens.
+  void progress(channel::call_id of, int times, std::function<void()> then) {
+    push([of, times, then = std::move(then)](channel::listener& to) {
+      for (int i = 0; i < times; ++i) {
+        to.progressed(of);
+        then();
+      }
+    });
+  }
   void interrupt() {
     push([](channel::listener& to) { to.interrupted(); });
   }
@@ -125,6 +134,9 @@ class scripted_server {
       if (is_closed_) return;
       const std::lock_guard lock(of_.mutex_);
       of_.abandoned_.push_back(call);
+    }
+    void end_connection(std::string why) override {
+      push([why](hondana::channel::listener& to) { to.broken({errc::source_unavailable, "the server " + why, {}}); });
     }
     void opened(hondana::channel::header_fields, bool) override {}
     void forget_session() override {}

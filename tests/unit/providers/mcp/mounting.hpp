@@ -94,6 +94,32 @@ inline mount_options mounted_from(server& other, hearing& log) {
   return made;
 }
 
+/// A server of 2025-11-25 in the shell's language; `cases` answers further requests, whose id is $id.
+inline mount_options mounted_script(const std::string& cases, hearing& log) {
+  const std::string script = R"sh(
+answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+tell() { printf '{"jsonrpc":"2.0","method":"notifications/%s"%s}\n' "$1" "$2"; }
+while read -r line; do
+  id=${line#*\"id\":}; id=${id%%[,\}]*}
+  case $line in
+    *'"method":"notifications/'*) ;;
+)sh" + cases + R"sh(
+    *'"method":"initialize"'*) answer '{"protocolVersion":"2025-11-25","serverInfo":{"name":"odd","version":"1"},
+"capabilities":{"resources":{"subscribe":true,"listChanged":true}}}' | tr -d '\n'; echo ;;
+    *'"method":"resources/list"'*) answer '{"resources":[{"uri":"memo:///a","name":"a"}]}' ;;
+    *'"method":"resources/templates/list"'*) answer '{"resourceTemplates":[]}' ;;
+    *) answer '{}' ;;
+  esac
+done)sh";
+  mount_options made;
+  made.name = "team";
+  made.revision = "2025-11-25";
+  made.target = child_target{.command = {"/bin/sh", "-c", script}};
+  made.timeout = made.list_wait = patience;
+  made.log = [&log](std::string_view line) { log.add(line); };
+  return made;
+}
+
 inline std::shared_ptr<provider> mount(mount_options options) {
   auto made = make_mcp_provider(std::move(options));
   EXPECT_TRUE(made) << (made ? "" : made.error().public_text);

@@ -47,7 +47,7 @@ int main(int count, char** arguments) {
     return 7;
   }
   if (mode == "flood") {
-    for (int i = 0; i < 100'000; ++i) std::fprintf(stderr, "line %d of many that nobody asked for\n", i);
+    for (int i = 0; i < 15'000; ++i) std::fprintf(stderr, "line %d of many that nobody asked for\n", i);
     std::fprintf(stderr, "%s\n", std::string(100'000, 'y').c_str());
   }
   if (mode == "stubborn") {
@@ -94,6 +94,16 @@ int main(int count, char** arguments) {
     const auto result = R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{"mode":")" + mode + R"(","folder":")" +
                         (mode == "where" ? folder() + '"' : std::string("\"")) + R"(,"variable":")" +
                         (std::getenv("HONDANA_TEST") != nullptr ? std::getenv("HONDANA_TEST") : "") + "\"}}";
+    // Ways of never coming to an end of the first answer.
+    if (id == "1" && mode == "endless") say_large(id, ~std::size_t{0}, false);
+    if (id == "1" && mode == "half-silent") {
+      say(result.substr(0, 26));
+      for (;;) ::pause();
+    }
+    if (id == "1" && mode == "tells-on") {
+      const std::string blank(100, '\n');
+      for (;;) say(R"({"jsonrpc":"2.0","method":"notifications/message"})" + blank);
+    }
     if (mode == "talkative") say("working on " + id + "\n");
     if (mode == "half") {
       say(result.substr(0, 20));
