@@ -13,6 +13,7 @@
 #include "disk/folder_stream.hpp"
 #include "disk/in_place.hpp"
 #include "disk/resolve.hpp"
+#include "disk/shortage.hpp"
 #include "model/still_wanted.hpp"
 #include "providers/configuration/links.hpp"
 #include "providers/configuration/rules.hpp"
@@ -99,6 +100,7 @@ struct walking {
     }
     struct stat facts{};
     if (::fstatat(at, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+      if (disk::is_shortage(errno)) return refused_by_system(errno, one.path);
       if (errno != ENOENT) refused(one.path, "it cannot be looked at: " + words_of(errno));
       return {};
     }
@@ -120,6 +122,7 @@ struct walking {
     disk::handle inner(::openat(at, name, folder_flags));
     if (inner.is_open()) return enter(std::move(inner), path + '/', depth + 1);
     if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return {};  // it has just been replaced
+    if (disk::is_shortage(errno)) return refused_by_system(errno, path);
     refused(std::move(path), "it cannot be opened: " + words_of(errno));
     return {};
   }

@@ -13,6 +13,7 @@
 
 #include "disk/folder_stream.hpp"
 #include "disk/read_at.hpp"
+#include "disk/shortage.hpp"
 #include "model/still_wanted.hpp"
 #include "providers/docs/document_type.hpp"
 #include "secrets/file_names.hpp"
@@ -26,17 +27,20 @@ constexpr std::size_t most_ignored_bytes = (1u << 20) + 1;
 constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr int file_flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-/// Like git it follows no links; one that is there and cannot be read leaves out all that it could speak of.
+/// Like git it follows no links; one that is there and cannot be read leaves out all that it could speak of. Throws
+/// std::system_error when descriptors or memory are short.
 ignore::list_pointer load(int folder, const char* name, std::string source) {
   const auto unusable = [&source](const std::string& why) {
     return std::make_shared<const ignore::pattern_list>(ignore::pattern_list::unusable(std::move(source), why));
   };
   struct stat facts{};
   if (::fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+    disk::throw_if_short(errno);
     return errno == ENOENT || errno == ENOTDIR ? nullptr : unusable("it cannot be looked at: " + words_of(errno));
   }
   if (S_ISLNK(facts.st_mode)) return nullptr;
   const disk::handle file(::openat(folder, name, file_flags));
+  if (!file.is_open()) disk::throw_if_short(errno);
   if (!file.is_open() || ::fstat(file.get(), &facts) != 0) return unusable("it cannot be read: " + words_of(errno));
   if (!S_ISREG(facts.st_mode)) return unusable("it is no regular file");
   std::string text(std::min<std::size_t>(static_cast<std::size_t>(facts.st_size), most_ignored_bytes), '\0');
@@ -72,15 +76,23 @@ tl::unexpected<failure> refused(int error, std::string_view path) {
 }
 
 result<walked> walker::walk(int root) {
+  try {
+    return walk_or_throw(root);
+  } catch (const std::system_error& why) {
+    return refused(why.code().value(), ".");
+  }
+}
+
+result<walked> walker::walk_or_throw(int root) {
   // A descriptor of its own, since its position is that of the walk.
   disk::handle top(::openat(root, ".", folder_flags));
   if (!top.is_open()) return refused(errno, ".");
   ignore::stack ignored;
   if (how_.obeys) {
     ignore::list_pointer info;
-    if (const disk::handle at(::openat(root, ".git/info", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)); at.is_open()) {
-      info = load(at.get(), "exclude", ".git/info/exclude");
-    }
+    const disk::handle at(::openat(root, ".git/info", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!at.is_open()) disk::throw_if_short(errno);
+    if (at.is_open()) info = load(at.get(), "exclude", ".git/info/exclude");
     ignored = ignore::stack(rules_in(root, {}), std::move(info));
   }
   if (auto done = enter(std::move(top), {}, ignored, 1); !done) return tl::unexpected(std::move(done.error()));

@@ -36,6 +36,8 @@ class walker {
   [[nodiscard]] result<walked> walk(int root);
 
  private:
+  /// Throws std::system_error when descriptors or memory are short.
+  [[nodiscard]] result<walked> walk_or_throw(int root);
   /// Goes through a folder, which it takes over. `prefix` is its path with a slash; empty for the root.
   result<void> enter(disk::handle folder, const std::string& prefix, const ignore::stack& ignored, std::size_t depth);
   result<void> look(int at, const std::string& prefix, const char* name, const ignore::stack& ignored, std::size_t depth);

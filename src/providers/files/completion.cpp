@@ -126,9 +126,12 @@ result<gathered> gather_names(const root& of, const question& asked, const call&
   gathered found;
   found.is_all = false;
   const auto open = of.below()->open_folder(asked.at);
+  if (!open) throw_if_unsure(refusal_of(open.error()));
   if (!open) return found;
   const auto ignored_by = of.stack_at(asked.at.path);
+  if (!ignored_by) throw_if_unsure(ignored_by.error());
   const auto names = folder_names::read(open->get(), names_read);
+  if (!names) throw_if_unsure(refusal_of(obstacle_of(names.error())));
   if (!ignored_by || !names) return found;
 
   const auto now = std::chrono::system_clock::now();

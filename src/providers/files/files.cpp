@@ -178,6 +178,7 @@ result<list_result> files_provider::list(const list_request& request) {
   // Before anything is looked at.
   const auto stirs = indexer_->stirs();
   watching_->follow();
+  watching_->catch_up(request);
   const auto listed = indexer_->current(request);
   if (!listed) return tl::unexpected(listed.error());
   auto page = (*listed)->page(request.after, request.limit, request);

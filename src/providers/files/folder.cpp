@@ -14,6 +14,7 @@
 
 #include "disk/folder_kinds.hpp"
 #include "disk/folder_stream.hpp"
+#include "disk/shortage.hpp"
 #include "uri/escapes.hpp"
 
 namespace hondana::files {
@@ -70,7 +71,9 @@ examined examine(const root& of, int folder, const std::string& path, const char
                  const call* by) {
   examined found;
   if (::fstatat(folder, name, &found.facts, AT_SYMLINK_NOFOLLOW) != 0) {
+    disk::throw_if_short(errno);
     found.other_reason = errno == ENOENT ? "it has just gone" : std::strerror(errno);
+    found.is_unsure = obstacle_of(errno).why == obstacle::trouble;
     return found;
   }
   const bool is_folder = S_ISDIR(found.facts.st_mode);
@@ -93,6 +96,8 @@ examined examine(const root& of, int folder, const std::string& path, const char
     }
     if (!target) {
       const auto& why = target.error();
+      disk::throw_if_short(why.error);
+      found.is_unsure = why.why == obstacle::trouble;
       found.other_reason = why.why != obstacle::missing ? why.reason
                            : why.error != 0             ? "link leads nowhere"
                                                         : "link to something left out: " + why.reason;
@@ -100,6 +105,7 @@ examined examine(const root& of, int folder, const std::string& path, const char
     }
   } else if (is_folder) {
     const disk::handle inside(::openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!inside.is_open()) disk::throw_if_short(errno);
     if (inside.is_open() && disk::is_bare_repository(inside.get()) && !of.decisions().allows(path, true)) {
       found.decision.why = denial::version_control;
       return found;

@@ -51,6 +51,7 @@ struct examined {
   bool is_served = false;
   ruling decision;           ///< Set where a rule left it out; its views live as long as the stack.
   std::string other_reason;  ///< Set where it was left out for another reason.
+  bool is_unsure = false;    ///< It was left out since a disk fails, not for what it is.
 
   [[nodiscard]] std::string reason() const { return other_reason.empty() ? to_text(decision) : other_reason; }
 };
@@ -59,7 +60,8 @@ struct examined {
 /// `ignored_by` the ignore files down to it.
 ///
 /// A link is served when what it leads to is; a name whose URI would be too long is not. With `by`, what the caller's view
-/// does not show is left out, a link to it too, and looking up links ends with the call.
+/// does not show is left out, a link to it too, and looking up links ends with the call. Throws std::system_error when
+/// descriptors or memory are short.
 [[nodiscard]] examined examine(const root& of, int folder, const std::string& path, const char* name,
                                const ignore::stack& ignored_by, const call* by = nullptr);
 

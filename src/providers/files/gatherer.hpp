@@ -37,7 +37,7 @@ class gatherer final : public walk_listener {
   gatherer(listing& into, const options& configured, std::stop_token stop, ears to)
       : into_(into), configured_(configured), stop_(std::move(stop)), to_(std::move(to)) {}
 
-  /// Walks a root, or what a path in it names and what is below. False when nothing more is to be walked.
+  /// Walks a root, or what a path in it names and what is below. False when nothing more is to be walked. Throws as `walk`.
   bool gather(const std::shared_ptr<const root>& of, const std::string& below = {}) {
     root_ = of;
     looked_at_ = disk::wall_clock();
@@ -74,6 +74,9 @@ class gatherer final : public walk_listener {
   void trouble(const root& of, std::string_view path, const std::string& what) override {
     to_.trouble(of.path() + "/" + std::string(path) + " " + what);
   }
+  void missed() override { has_missed_ = true; }
+  /// Whether a disk failed, so that there may be more than was found.
+  [[nodiscard]] bool has_missed() const noexcept { return has_missed_; }
 
  private:
   static constexpr std::size_t progress_step = 50'000;
@@ -92,6 +95,7 @@ class gatherer final : public walk_listener {
   std::shared_ptr<const root> root_;
   std::shared_ptr<block> open_;
   disk::stamp newest_;
+  bool has_missed_ = false;
   std::size_t count_ = 0;
   std::int64_t looked_at_ = 0;  // before the state of what comes next is asked for
 };

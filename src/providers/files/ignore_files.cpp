@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "disk/handle.hpp"
+#include "disk/shortage.hpp"
 #include "disk/stamp.hpp"
 
 namespace hondana::files {
@@ -23,7 +24,9 @@ constexpr std::size_t base_cost = 1024;
 constexpr std::size_t told_limit = 1000;
 
 disk::handle folder_in(int folder, const char* name) {
-  return disk::handle(::openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  disk::handle inside(::openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!inside.is_open()) disk::throw_if_short(errno);
+  return inside;
 }
 
 }  // namespace
@@ -65,6 +68,7 @@ ignore::list_pointer ignore_files::load(int folder, const char* name, std::strin
   if (::fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
     // Where the folder may not be searched, nothing in it can be read either.
     if (errno == ENOENT || errno == EACCES) return nullptr;
+    disk::throw_if_short(errno);
     return unusable(std::move(source), std::string("it cannot be looked at: ") + std::strerror(errno));
   }
   if (S_ISLNK(facts.st_mode)) return nullptr;
@@ -82,6 +86,7 @@ ignore::list_pointer ignore_files::load(int folder, const char* name, std::strin
   struct stat opened{};
   if (!file.is_open() || ::fstat(file.get(), &opened) != 0) {
     if (errno == ENOENT) return nullptr;
+    disk::throw_if_short(errno);
     return unusable(std::move(source), std::string("it cannot be read: ") + std::strerror(errno));
   }
   if (!S_ISREG(opened.st_mode)) return unusable(std::move(source), "it is no regular file");

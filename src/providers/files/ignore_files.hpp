@@ -20,7 +20,8 @@ namespace hondana::files {
 /// A bounded cache of compiled ignore files, each kept until its file changes.
 ///
 /// Like git, it follows no links: an ignore file that is one does not count. One that cannot be read or used whole, and one
-/// that is no regular file, leaves out all that is in its folder, and the log says so. Threads: any, at once.
+/// that is no regular file, leaves out all that is in its folder, and the log says so. Threads: any, at once. Stacks throw
+/// std::system_error when descriptors or memory are short.
 class ignore_files {
  public:
   /// `root` is the root's path; the work tree around it is looked at here, once, unless nobody `obey`s.

@@ -23,7 +23,7 @@ namespace {
 using clock = monotonic_clock;
 
 constexpr std::size_t small_walk = 5'000;
-constexpr std::chrono::milliseconds fresh_wait{50};
+constexpr std::chrono::seconds fresh_wait{2};
 constexpr std::chrono::milliseconds description_wait{30};
 constexpr std::chrono::seconds longest_farewell{1};
 // A walk that took long is not repeated at once: nine tenths of the time nothing is walked.
@@ -58,9 +58,11 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by) {
   } catch (const std::system_error& error) {
     return fail(errc::overloaded, "The folder cannot be indexed: no thread can be started. Ask again later.", error.what());
   }
-  const auto pause = std::max<clock::duration>(s.configured.refresh_after, s.last_duration * rest_factor);
+  const auto usual = s.configured.refresh_after;
+  const auto least = s.has_failed ? std::min<std::chrono::milliseconds>(state::pause_after_failure, usual) : usual;
+  const auto pause = std::max<clock::duration>(least, s.last_duration * rest_factor);
   // A listing that is told of every change is never too old, but after a failure.
-  const bool is_watched = s.ears.is_watched && s.ears.is_watched() && !s.has_failed;
+  const bool is_watched = s.ears.is_watched && s.ears.is_watched() && !s.has_failed && !s.has_missed;
   const bool is_due = !is_watched && !s.wanted && !s.growing && clock::now() - s.last_end > pause;
   if (!s.latest) {
     if (s.has_failed && is_due) {
@@ -87,11 +89,13 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by) {
     s.changed.notify_all();
   }
   const bool is_quick = s.latest->size() < small_walk || (s.mends && !s.wanted && !s.growing);
-  if ((s.wanted || s.growing || s.mends) && is_quick) {
-    const auto walks = s.walks;
+  if ((s.wanted || s.growing || s.mends || s.is_walking) && is_quick) {
+    // What is walked already took what was to be mended then; the rest comes after it.
+    const auto enough = s.walks + (s.is_walking && (s.wanted || s.mends) ? 2 : 1);
     const auto until = std::min(by.deadline, clock::now() + fresh_wait);
-    monotonic_clock::wait_until(s.changed, lock, by.stop, until,
-                                [&s, walks] { return !s.wanted && !s.growing && !s.mends && s.walks != walks; });
+    monotonic_clock::wait_until(s.changed, lock, by.stop, until, [&s, enough] {
+      return s.walks >= enough || (!s.wanted && !s.growing && !s.mends && !s.is_walking);
+    });
   }
   return s.latest;
 }
@@ -180,6 +184,9 @@ void indexer::await_descriptions(const std::vector<place>& places, const call& b
 health indexer::state_of_health() const {
   auto& s = *state_;
   const std::lock_guard lock(s.mutex);
+  if (s.has_failed && s.latest) return {false, "the last walk failed, so that lists are as before it; the log says why"};
+  if (s.has_missed)
+    return {true, std::to_string(s.latest->size()) + " entries; some could not be looked at, the log says which"};
   if (s.latest) return {true, std::to_string(s.latest->size()) + " entries, indexed in " + seconds_text(s.last_duration)};
   if (s.has_failed) return {false, "the last walk failed; the log says why"};
   if (s.growing) return {true, "indexing, " + std::to_string(s.growing->size()) + " entries so far"};

@@ -30,6 +30,7 @@ namespace hondana::files {
 
 struct indexer::state {
   static constexpr std::size_t trouble_limit = 200;  ///< Different lines of trouble the log is told.
+  static constexpr std::chrono::seconds pause_after_failure{1};
 
   state(root_list served, const options& all, indexer::ears to)
       : roots(std::move(served)), configured(all), ears(std::move(to)) {}
@@ -57,6 +58,7 @@ struct indexer::state {
   bool mends = false;                      // what is to be mended is wanted now
   bool is_walking = false;                 // something, or all, is being walked
   bool has_failed = false;                 // the last walk
+  bool has_missed = false;                 // something in `latest`, since a disk failed
   bool is_started = false;
   int running = 0;
   std::stop_source stop;
@@ -94,13 +96,14 @@ struct indexer::state {
   }
   /// Under the lock: whether there is a whole listing, and nothing known that is not in it.
   [[nodiscard]] bool is_at_rest() const noexcept {
-    return latest && !growing && !wanted && !mends && !is_walking && !has_failed && to_mend.empty();
+    return latest && !growing && !wanted && !mends && !is_walking && !has_failed && !has_missed && to_mend.empty();
   }
   void start(const std::shared_ptr<state>& self);
   // The first pass:
   void run_walks();
   void walk_once(std::unique_lock<std::mutex>& lock);
-  [[nodiscard]] disk::stamp walk_all(listing& into);
+  /// The folder that had changed last. `misses`: whether a disk failed on the way.
+  [[nodiscard]] disk::stamp walk_all(listing& into, bool& misses);
   void mend_once(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] gatherer::ears ears_of_walk();
   // The second:

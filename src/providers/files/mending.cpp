@@ -34,19 +34,21 @@ void reduce(std::vector<stretch>& all) {
   }
 }
 
-void walk_again(stretch& what, const options& configured, const std::stop_token& stop, gatherer::ears to) {
+bool walk_again(stretch& what, const options& configured, const std::stop_token& stop, gatherer::ears to) {
   if (what.is_alone) {
     const auto looked_at = disk::wall_clock();
     const auto found = what.of->find(what.path);
-    if (!found || found->path != what.path) return;
+    if (!found) throw_if_unsure(found.error());
+    if (!found || found->path != what.path) return false;
     what.found.push_back(std::make_shared<block>(what.of));
     what.found.back()->add(what.path, found->facts, looked_at);
-    return;
+    return false;
   }
   listing part;
   gatherer gathering(part, configured, stop, std::move(to));
   (void)gathering.gather(what.of, what.path);  // false: the server stops, or the list is as long as it may be
   for (std::size_t i = 0; auto next = part.block_at(i); ++i) what.found.push_back(std::move(next));
+  return gathering.has_missed();
 }
 
 }  // namespace hondana::files

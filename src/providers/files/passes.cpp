@@ -21,7 +21,6 @@ namespace hondana::files {
 namespace {
 
 constexpr std::size_t description_limit = 256ull << 20;  // bytes of all descriptions together
-constexpr std::chrono::seconds retry_pause{1};
 
 }  // namespace
 
@@ -78,7 +77,7 @@ void indexer::state::run_walks() {
       next_to_describe = 0;
       if (!is_whole_walk) {
         // What was to be mended is not known any more: everything is walked, after a rest.
-        monotonic_clock::wait_for(changed, lock, token, retry_pause, [] { return false; });
+        monotonic_clock::wait_for(changed, lock, token, pause_after_failure, [] { return false; });
         want_walk();
       }
     }
@@ -100,7 +99,8 @@ void indexer::state::walk_once(std::unique_lock<std::mutex>& lock) {
   const bool is_first = walks == 0;
   const auto begin = monotonic_clock::now();
   lock.unlock();
-  const auto newest_folder = walk_all(*fresh);
+  bool misses = false;
+  const auto newest_folder = walk_all(*fresh, misses);
   fresh->finish();
   const auto took = monotonic_clock::now() - begin;
   if (is_first || took > std::chrono::seconds(5)) {
@@ -111,6 +111,7 @@ void indexer::state::walk_once(std::unique_lock<std::mutex>& lock) {
   const auto before = std::exchange(latest, std::move(fresh));
   growing.reset();
   ++walks;
+  has_missed = misses;
   last_duration = took;
   // The first walk has nothing to compare with; but folders that have not changed have the names they had. What changed in one
   // after it was left is told anyway.
@@ -130,13 +131,15 @@ void indexer::state::mend_once(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   reduce(stretches);
   if (stretches.empty()) return lock.lock();
-  for (auto& one : stretches) walk_again(one, configured, stop.get_token(), ears_of_walk());
+  bool misses = false;
+  for (auto& one : stretches) misses = walk_again(one, configured, stop.get_token(), ears_of_walk()) || misses;
   auto mended = before->with(stretches);
   const bool has_others = !before->has_same_names(*mended);
   lock.lock();
   if (stop.stop_requested()) return;
   previous = before;
   latest = std::move(mended);
+  has_missed = has_missed || misses;
   next_to_describe = 0;
   ++walks;
   if (!has_others || !ears.names_changed) return;
@@ -157,12 +160,12 @@ gatherer::ears indexer::state::ears_of_walk() {
           [this](const std::string& line) { say_once(line); }, ears.entering};
 }
 
-/// The folder that had changed last.
-disk::stamp indexer::state::walk_all(listing& into) {
+disk::stamp indexer::state::walk_all(listing& into, bool& misses) {
   gatherer gathering(into, configured, stop.get_token(), ears_of_walk());
   for (const auto& one : roots) {
     if (!gathering.gather(one)) break;
   }
+  misses = gathering.has_missed();
   return gathering.newest_folder();
 }
 

@@ -15,6 +15,7 @@
 #include <hondana/uri.hpp>
 
 #include "disk/folder_kinds.hpp"
+#include "disk/shortage.hpp"
 #include "json/utf8.hpp"
 #include "model/still_wanted.hpp"
 #include "providers/files/masked_file.hpp"
@@ -69,6 +70,10 @@ refusal refusal_of(const not_found& why) {
       break;
   }
   return {why.why, why.error, std::strerror(why.error)};
+}
+
+void throw_if_unsure(const refusal& why) {
+  if (why.why == obstacle::trouble) throw std::system_error(why.error, std::generic_category());
 }
 
 root::root(std::string path, disk::handle folder, std::vector<std::string> spellings, bool portable, bool masks,
@@ -154,6 +159,14 @@ std::string root::name_of(std::string_view path) const {
 }
 
 tl::expected<located, refusal> root::find(std::string_view path, const call* by) const {
+  try {
+    return find_or_throw(path, by);
+  } catch (const std::system_error& why) {
+    return tl::unexpected(refusal_of(obstacle_of(why.code().value())));
+  }
+}
+
+tl::expected<located, refusal> root::find_or_throw(std::string_view path, const call* by) const {
   const auto left_out = [](std::string reason) { return tl::unexpected(refusal{obstacle::missing, 0, std::move(reason)}); };
   patience left{by, most_steps_a_lookup};
   // What is found in one folder is not judged by the rules of the next.
@@ -220,6 +233,7 @@ std::optional<std::string> root::judge(const beneath& in, std::string_view path,
       folder = disk::handle(::openat(folder.is_open() ? folder.get() : in.descriptor(), name.c_str(),
                                      O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       is_in_reach = folder.is_open();
+      if (!is_in_reach) disk::throw_if_short(errno);
       if (!is_in_reach && errno != EACCES) return "it has just gone";
       if (is_in_reach && disk::is_bare_repository(folder.get()) && !rules_.allows(here, true)) return "version control data";
       if (is_in_reach && obey && !is_last) ignored_by = ignored_.below(ignored_by, folder.get(), name);
@@ -231,20 +245,24 @@ std::optional<std::string> root::judge(const beneath& in, std::string_view path,
 
 tl::expected<ignore::stack, refusal> root::stack_at(std::string_view folder) const {
   if (!rules_.obey_ignore_files()) return ignore::stack();
-  const auto in = below();
-  auto stack = ignored_.at_root(in->descriptor());
-  disk::handle at;
-  while (!folder.empty()) {
-    const auto end = std::min(folder.find('/'), folder.size());
-    const std::string name(folder.substr(0, end));
-    disk::handle next(
-        ::openat(at.is_open() ? at.get() : in->descriptor(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!next.is_open()) return tl::unexpected(refusal_of(obstacle_of(errno)));
-    stack = ignored_.below(stack, next.get(), name);
-    at = std::move(next);
-    folder.remove_prefix(std::min(end + 1, folder.size()));
+  try {
+    const auto in = below();
+    auto stack = ignored_.at_root(in->descriptor());
+    disk::handle at;
+    while (!folder.empty()) {
+      const auto end = std::min(folder.find('/'), folder.size());
+      const std::string name(folder.substr(0, end));
+      disk::handle next(
+          ::openat(at.is_open() ? at.get() : in->descriptor(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (!next.is_open()) return tl::unexpected(refusal_of(obstacle_of(errno)));
+      stack = ignored_.below(stack, next.get(), name);
+      at = std::move(next);
+      folder.remove_prefix(std::min(end + 1, folder.size()));
+    }
+    return stack;
+  } catch (const std::system_error& why) {
+    return tl::unexpected(refusal_of(obstacle_of(why.code().value())));
   }
-  return stack;
 }
 
 }  // namespace hondana::files

@@ -50,7 +50,7 @@ class root {
 
   /// Finds what a path leads to, when it, every link on the way, and all folders above are served: by where each really is,
   /// and by the name under which it was asked for. Ends early, as if there were nothing, when `by` (may be null) is cancelled
-  /// or its deadline passes.
+  /// or its deadline passes. Where descriptors or memory are short, `trouble` is the obstacle.
   [[nodiscard]] tl::expected<located, refusal> find(std::string_view path, const call* by = nullptr) const;
   /// Whether the caller's view shows what was found for a path: by its own URI, by the one asked for, and by those of all links
   /// and spellings between. Without a view everything is shown.
@@ -82,7 +82,9 @@ class root {
     const call* by;
     std::uint64_t steps;
   };
-  /// Decides about a path free of links, folder by folder from the top; the reason it is left out, or nothing.
+  /// As `find`; throws std::system_error when descriptors or memory are short.
+  [[nodiscard]] tl::expected<located, refusal> find_or_throw(std::string_view path, const call* by) const;
+  /// Decides about a path free of links, folder by folder from the top; the reason it is left out, or nothing. Throws as above.
   [[nodiscard]] std::optional<std::string> judge(const beneath& in, std::string_view path, bool is_folder,
                                                  patience& left) const;
   /// Decides about a path as it was asked for, by names alone, up to its first `..`.
@@ -99,5 +101,7 @@ class root {
 
 /// A failed lookup in words.
 [[nodiscard]] refusal refusal_of(const not_found& why);
+/// Throws std::system_error when it was in vain for a shortage or a failing disk: then nothing is known of what was looked for.
+void throw_if_unsure(const refusal& why);
 
 }  // namespace hondana::files

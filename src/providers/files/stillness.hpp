@@ -40,6 +40,11 @@ class stillness {
   /// Whether a look is wanted; once.
   [[nodiscard]] bool takes_look() noexcept { return look_wanted_.exchange(false); }
 
+  /// Whether what the kernel has told of so far has been passed on.
+  [[nodiscard]] bool has_caught_up() const noexcept {
+    const auto* all = folders_.load();
+    return all == nullptr || (all->is_silent() && !hears_);
+  }
   /// Whoever counts what is passed on looks at the counter after this, and took it before whatever was looked at.
   [[nodiscard]] bool is_still() const noexcept {
     if (!is_on_) return false;

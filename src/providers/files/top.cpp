@@ -12,6 +12,7 @@
 #include "disk/folder_kinds.hpp"
 #include "disk/handle.hpp"
 #include "disk/in_place.hpp"
+#include "disk/shortage.hpp"
 
 namespace hondana::files {
 namespace {
@@ -58,8 +59,9 @@ top::news top::look_again() {
   const std::lock_guard looking(looking_);
   if (disk::is_in_place(now()->descriptor(), path_)) return found(news::back);
   auto folder = open_without_links(path_);
+  if (!folder.is_open() && disk::is_shortage(errno)) return news::none;
   if (!folder.is_open() || !is_servable(folder.get())) return found(news::gone);
-  if (!can_be_opened(folder.get())) return found(news::barred);
+  if (!can_be_opened(folder.get())) return disk::is_shortage(errno) ? news::none : found(news::barred);
   auto other = std::make_shared<const beneath>(std::move(folder), spellings_, portable_);
   {
     const std::lock_guard lock(mutex_);

@@ -6,15 +6,19 @@
 
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <utility>
 #include <vector>
+
+#include "disk/shortage.hpp"
 
 namespace hondana::files {
 namespace {
 
-/// An open folder and how far it has been gone through.
+/// A folder and how far it has been gone through.
 struct level {
-  disk::handle folder;
+  disk::handle folder;  // closed where there were not enough descriptors, and opened again
+  struct stat facts;
   folder_names names;
   ignore::stack ignored_by;
   std::size_t path_size;
@@ -30,12 +34,12 @@ class walker {
     disk::handle top(::openat(in->descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     struct stat facts{};
     if (!top.is_open() || ::fstat(top.get(), &facts) != 0) {
-      listener_.trouble(of_, {}, std::string("cannot be opened: ") + std::strerror(errno));
+      cannot("be opened", errno);
       return true;
     }
     if (!listener_.served(of_, {}, facts)) return false;
     const bool obey = of_.decisions().obey_ignore_files();
-    enter(std::move(top), obey ? of_.ignored().at_root(in->descriptor()) : ignore::stack());
+    enter(std::move(top), facts, obey ? of_.ignored().at_root(in->descriptor()) : ignore::stack());
     return go();
   }
 
@@ -44,14 +48,17 @@ class walker {
     const auto slash = path.rfind('/');
     const auto above = slash == std::string::npos ? std::string() : path.substr(0, slash);
     const auto folder = of_.find(above);
+    if (!folder) throw_if_unsure(folder.error());
     // A path over a link is not where anything is.
     if (!folder || folder->path != above || !S_ISDIR(folder->facts.st_mode)) return true;
     auto ignored_by = of_.stack_at(above);
+    if (!ignored_by) throw_if_unsure(ignored_by.error());
     auto open = of_.below()->open_folder(*folder);
+    if (!open) throw_if_unsure(refusal_of(open.error()));
     if (!ignored_by || !open) return true;
     path_ = above;
     const auto name = std::string_view(path).substr(slash == std::string::npos ? 0 : slash + 1);
-    way_.push_back({std::move(*open), folder_names::of(name), std::move(*ignored_by), path_.size()});
+    way_.push_back({std::move(*open), folder->facts, folder_names::of(name), std::move(*ignored_by), path_.size()});
     return go();
   }
 
@@ -60,7 +67,9 @@ class walker {
     while (!way_.empty()) {
       auto& here = way_.back();
       path_.resize(here.path_size);
-      if (here.next == here.names.size()) {
+      if (!here.folder.is_open() && !open_again(here)) {
+        way_.pop_back();
+      } else if (here.next == here.names.size()) {
         leave(here);
         way_.pop_back();
       } else if (!visit(here, here.names.at(here.next++))) {
@@ -70,15 +79,51 @@ class walker {
     return true;
   }
 
-  void enter(disk::handle folder, ignore::stack ignored_by) {
-    auto names = folder_names::read(folder.get(), bounds_.max_names);
-    if (!names) {
-      listener_.trouble(of_, path_, std::string("cannot be listed: ") + std::strerror(names.error()));
-      return;
+  /// Says so; throws where that says nothing of the folder.
+  void cannot(const char* what, int error) {
+    disk::throw_if_short(error);
+    listener_.trouble(of_, path_, "cannot " + std::string(what) + ": " + std::strerror(error));
+    if (obstacle_of(error).why == obstacle::trouble) listener_.missed();
+  }
+
+  /// What `look` gives, which may throw for a shortage: then once more with the folders above closed, so that any depth can be
+  /// walked with a few descriptors. `first`: of the folders on the way, whose handles are needed.
+  template <class Look>
+  auto with_few(std::size_t needed, Look look) -> decltype(look()) {
+    try {
+      return look();
+    } catch (const std::system_error& why) {
+      bool is_closed = false;
+      for (std::size_t i = 0; i + needed < way_.size(); ++i) {
+        is_closed = is_closed || way_[i].folder.is_open();
+        way_[i].folder = {};
+      }
+      if (!is_closed || !disk::is_shortage(why.code().value())) throw;
     }
+    return look();
+  }
+
+  /// False when another folder is there now, or none; that is told by whoever watches.
+  bool open_again(level& here) {
+    const auto found = of_.below()->locate(path_);
+    if (!found) throw_if_unsure(refusal_of(found.error()));
+    if (!found || found->facts.st_dev != here.facts.st_dev || found->facts.st_ino != here.facts.st_ino) return false;
+    auto opened = of_.below()->open_folder(*found);
+    if (!opened) throw_if_unsure(refusal_of(opened.error()));
+    if (opened) here.folder = std::move(*opened);
+    return opened.has_value();
+  }
+
+  void enter(disk::handle folder, const struct stat& facts, ignore::stack ignored_by) {
+    auto names = with_few(0, [&] {
+      auto read = folder_names::read(folder.get(), bounds_.max_names);
+      if (!read) disk::throw_if_short(read.error());
+      return read;
+    });
+    if (!names) return cannot("be listed", names.error());
     if (names->is_cut())
       listener_.trouble(of_, path_, "has more than " + std::to_string(bounds_.max_names) + " names; the rest is left out");
-    way_.push_back({std::move(folder), std::move(*names), std::move(ignored_by), path_.size()});
+    way_.push_back({std::move(folder), facts, std::move(*names), std::move(ignored_by), path_.size()});
   }
 
   void leave(const level& here) {
@@ -89,8 +134,9 @@ class walker {
   bool visit(level& here, const std::string& name) {
     if (!path_.empty()) path_ += '/';
     path_ += name;
-    const auto found = examine(of_, here.folder.get(), path_, name.c_str(), here.ignored_by);
+    const auto found = with_few(1, [&] { return examine(of_, here.folder.get(), path_, name.c_str(), here.ignored_by); });
     if (!found.is_served) {
+      if (found.is_unsure) listener_.missed();
       listener_.left_out(of_, path_, found);
       return true;
     }
@@ -100,14 +146,16 @@ class walker {
       listener_.trouble(of_, path_, "is " + std::to_string(way_.size()) + " folders deep; what is in it is left out");
       return true;
     }
-    disk::handle inside(::openat(here.folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!inside.is_open()) {
-      listener_.trouble(of_, path_, std::string("cannot be listed: ") + std::strerror(errno));
-      return true;
-    }
+    auto inside = with_few(1, [&] {
+      disk::handle opened(::openat(here.folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (!opened.is_open()) disk::throw_if_short(errno);
+      return opened;
+    });
+    if (!inside.is_open()) return cannot("be listed", errno), true;
+    const bool obey = of_.decisions().obey_ignore_files();
     auto ignored_by =
-        of_.decisions().obey_ignore_files() ? of_.ignored().below(here.ignored_by, inside.get(), name) : ignore::stack();
-    enter(std::move(inside), std::move(ignored_by));  // `here` may move
+        with_few(0, [&] { return obey ? of_.ignored().below(here.ignored_by, inside.get(), name) : ignore::stack(); });
+    enter(std::move(inside), found.facts, std::move(ignored_by));  // `here` may move
     return true;
   }
 

@@ -28,16 +28,20 @@ class walk_listener {
   virtual void left_out(const root& of, std::string_view path, const examined& why) = 0;
   /// A folder that cannot be listed, or a bound that was met; the walk goes on.
   virtual void trouble(const root& of, std::string_view path, const std::string& what) = 0;
+  /// A disk failed, so that something may be missing that will be there again.
+  virtual void missed() {}
 };
 
 struct walk_bounds {
-  std::size_t max_depth = 256;        ///< Folders below the root; each on the way holds a descriptor.
+  std::size_t max_depth = 256;        ///< Folders below the root; each on the way holds a descriptor while there are enough.
   std::size_t max_names = 5'000'000;  ///< Taken from one folder.
 };
 
-/// Walks one root. Links are not followed. False when the listener ended it.
+/// Walks one root. Links are not followed. False when the listener ended it. Throws std::system_error when there are no
+/// descriptors or no memory even for one folder at a time: what was walked is then not all.
 bool walk(const root& of, const walk_bounds& bounds, walk_listener& listener);
-/// Walks what a path names and what is below it; nothing when there is nothing, or when it is not served.
+/// Walks what a path names and what is below it; nothing when there is nothing, or when it is not served. Throws as `walk`, and
+/// when a disk fails on the way to it.
 bool walk_below(const root& of, const std::string& path, const walk_bounds& bounds, walk_listener& listener);
 
 }  // namespace hondana::files

@@ -16,6 +16,7 @@
 
 #include <hondana/clock.hpp>
 
+#include "disk/descriptors.hpp"
 #include "disk/network.hpp"
 #include "disk/stamp.hpp"
 #include "providers/files/watching_state.hpp"
@@ -24,6 +25,7 @@ namespace hondana::files {
 namespace {
 
 constexpr std::chrono::seconds farewell{1};
+constexpr std::chrono::seconds longest_catch_up{2};
 
 }  // namespace
 
@@ -33,6 +35,10 @@ bool watching::state::start(std::unique_lock<std::mutex>& lock) {
   is_started = true;
   std::vector<std::pair<std::size_t, std::string>> to_say;
   auto queue = watch::inotify::open();
+  if (!queue && disk::lacks_descriptors()) {
+    is_started = false;  // that passes, and the next one tries again
+    return false;
+  }
   for (std::size_t i = 0; i < roots.size(); ++i) {
     struct stat facts{};
     if (::fstat(roots[i]->below()->descriptor(), &facts) == 0) device[i] = facts.st_dev;
@@ -221,6 +227,14 @@ void watching::follow(const root& of) {
 }
 
 void watching::follow() { state_->follow_all(); }
+
+void watching::catch_up(const call& by) const {
+  auto& s = *state_;
+  std::unique_lock lock(s.mutex);
+  if (!s.is_running) return;
+  monotonic_clock::wait_until(s.turned, lock, by.stop, std::min(by.deadline, monotonic_clock::now() + longest_catch_up),
+                              [&s] { return s.is_ending || !s.is_running || s.still.has_caught_up(); });
+}
 
 std::shared_ptr<const stillness> watching::still() const { return {state_, &state_->still}; }
 

@@ -46,6 +46,7 @@ struct watching::state : std::enable_shared_from_this<state> {
 
   mutable std::mutex mutex;
   std::condition_variable left;
+  std::condition_variable_any turned;  // the thread, once more
   std::shared_ptr<change_listener> listener;
   using errand_list = std::list<errand>;
   errand_list errands;

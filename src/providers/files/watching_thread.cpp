@@ -45,6 +45,7 @@ void watching::state::run() {
       say(std::string("watching files went on after: ") + error.what());
     }
     const std::lock_guard lock(mutex);
+    turned.notify_all();
     if (!is_ending) continue;
     is_running = false;
     still.end();

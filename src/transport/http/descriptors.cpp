@@ -19,4 +19,9 @@ std::size_t connections_within_descriptors() noexcept {
   return all > reserve + fewest_connections ? all - reserve : fewest_connections;
 }
 
+bool leaves_enough(int descriptor) noexcept {
+  const auto all = disk::descriptor_limit();
+  return static_cast<std::size_t>(descriptor) < all - std::min(all / 4, least_reserve);
+}
+
 }  // namespace hondana::transport::http

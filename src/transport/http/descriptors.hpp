@@ -9,4 +9,8 @@ namespace hondana::transport::http {
 /// least.
 [[nodiscard]] std::size_t connections_within_descriptors() noexcept;
 
+/// Whether a connection with this descriptor leaves a quarter of the limit, but no more than 128, to the server's own work: the
+/// kernel gives the lowest number that is free.
+[[nodiscard]] bool leaves_enough(int descriptor) noexcept;
+
 }  // namespace hondana::transport::http

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "transport/http/descriptors.hpp"
+
 namespace hondana::transport::http {
 namespace {
 
@@ -77,12 +79,14 @@ bool listener::accept_some() {
   for (int i = 0; i < accepts_in_a_row; ++i) {
     peer_address from;
     const int accepted = ::accept4(socket_.descriptor(), from.data(), from.room(), SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (accepted >= 0) {
+    disk::handle connection(accepted);
+    if (accepted >= 0 && leaves_enough(accepted)) {
       is_short_ = false;
-      admit_(disk::handle(accepted), from);
+      admit_(std::move(connection), from);
       continue;
     }
-    const int why = errno;
+    // What the server does for those that it has needs descriptors, too.
+    const int why = accepted >= 0 ? EMFILE : errno;
     if (why == EAGAIN || why == EWOULDBLOCK) break;
     if (is_the_peers(why)) continue;
     if (!std::exchange(is_short_, true)) log_(std::string("cannot accept connections for now: ") + std::strerror(why));

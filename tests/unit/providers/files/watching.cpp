@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include <hondana/clock.hpp>
+
 #include "scratch_folder.hpp"
 #include "unit/providers/ear.hpp"
 
@@ -346,6 +348,31 @@ TEST_F(watched_files, lists_are_right_when_they_are_told) {
   lists = ear_->lists();
   root_.write(".gitignore", "old/\n");
   ASSERT_NO_FATAL_FAILURE(until_told(lists, [&] { return !has("old/one"); }));
+}
+
+TEST_F(watched_files, show_in_the_very_next_list) {
+  const manual_clock clock;  // or a list would not wait for more than two seconds
+  const scratch_folder root;
+  root.write("old/file", "x");
+  const auto files = open_provider(root);
+  const auto has = [&files](const std::string& name) {
+    const auto all = names_of(list_all(*files));
+    return std::find(all.begin(), all.end(), name) != all.end();
+  };
+  ASSERT_TRUE(has("old/file"));
+  for (int i = 0; i < 100; ++i) {
+    const auto name = numbered("f", i);
+    root.write(name, "x");
+    EXPECT_TRUE(has(name)) << name;
+    root.write("old/" + name, "x");
+    EXPECT_TRUE(has("old/" + name)) << name;
+    root.make_folder(name + "-folder");
+    EXPECT_TRUE(has(name + "-folder")) << name;
+    root.make_fifo(name + "-fifo");
+    EXPECT_TRUE(has(name + "-fifo")) << name;
+    ASSERT_EQ(std::rename(root.path(name).c_str(), root.path(name + "-renamed").c_str()), 0);
+    EXPECT_TRUE(has(name + "-renamed")) << name;
+  }
 }
 
 TEST_F(watched_files, lists_are_those_of_a_fresh_walk_after_any_changes) {

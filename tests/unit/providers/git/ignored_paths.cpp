@@ -20,6 +20,7 @@
 #include "providers/git/ignored_paths.hpp"
 #include "providers/git/rendering.hpp"
 #include "providers/git/tree_pair.hpp"
+#include "unit/descriptors_left.hpp"
 #include "unit/providers/git/made_history.hpp"
 #include "unit/providers/git/served_repository.hpp"
 
@@ -58,31 +59,6 @@ void fill_with_chain(const made_repository& made) {
   for (std::size_t i = 1; i < chain_tops; ++i) stream += "C t100 t" + std::to_string(100 + i) + '\n';
   made.git({"fast-import", "--quiet"}, stream);
   made.git({"symbolic-ref", "HEAD", "refs/heads/main"});
-}
-
-/// Lets this process open no descriptor from a number on, until it goes.
-class descriptors_below {
- public:
-  explicit descriptors_below(std::size_t end) {
-    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
-    auto now = before_;
-    now.rlim_cur = end;
-    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &now), 0);
-  }
-  ~descriptors_below() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
-  descriptors_below(const descriptors_below&) = delete;
-  descriptors_below& operator=(const descriptors_below&) = delete;
-
- private:
-  rlimit before_{};
-};
-
-/// The lowest that is free.
-std::size_t first_free_descriptor() {
-  const int lowest = ::open("/", O_PATH | O_CLOEXEC);
-  EXPECT_GE(lowest, 0);
-  ::close(lowest);
-  return static_cast<std::size_t>(lowest);
 }
 
 std::size_t peak_kib() {
@@ -163,7 +139,7 @@ TEST(git_ignored_paths, that_no_descriptor_is_left_for_are_told_and_leave_out_no
   // The pack is open from now on.
   for (const auto& uri : uris) EXPECT_TRUE(shelf.try_read(uri)) << uri;
   {
-    const descriptors_below none(first_free_descriptor());
+    const hondana_test::descriptors_left none(0);
     for (const auto& uri : uris) {
       const auto why = shelf.error(uri);
       EXPECT_EQ(why.code, errc::source_unavailable) << uri << ' ' << why.public_text;
@@ -182,7 +158,7 @@ TEST(git_ignored_paths, that_cannot_be_opened_now_are_trouble_and_not_unusable) 
   // The top and the way to it; then what is to be looked at and read.
   for (const std::size_t more : {0, 1, 2}) {
     ignored_paths ignored(in.get(), true);
-    const descriptors_below few(first_free_descriptor() + more);
+    const hondana_test::descriptors_left few(more);
     EXPECT_TRUE(ignored.leaves_out("docs/page", false)) << more;
     ASSERT_TRUE(ignored.trouble()) << more;
     EXPECT_EQ(ignored.trouble()->code, errc::source_unavailable) << more;
@@ -215,7 +191,7 @@ TEST(git_ignored_paths, files_that_no_descriptor_is_left_for_are_not_counted_as_
   ASSERT_TRUE(compare_work_tree(in.get()));
   const auto refusal = [&in] {
     // One for the work tree, and one for a look; a read takes two.
-    const descriptors_below few(first_free_descriptor() + 2);
+    const hondana_test::descriptors_left few(2);
     const auto changes = compare_work_tree(in.get());
     EXPECT_FALSE(changes);
     return changes ? failure{errc::cancelled, {}, {}} : changes.error();

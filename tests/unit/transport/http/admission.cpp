@@ -9,8 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include "disk/descriptors.hpp"
 #include "transport/http/descriptors.hpp"
 #include "transport/http/peer_address.hpp"
+#include "unit/descriptors_left.hpp"
 
 namespace {
 
@@ -105,6 +107,16 @@ TEST(descriptors, leave_a_reserve_for_files) {
   if (now.rlim_cur >= 1024 && now.rlim_cur < 100'000) {
     EXPECT_EQ(room, now.rlim_cur - now.rlim_cur / 4);
   }
+}
+
+TEST(descriptors, that_are_among_the_last_are_not_for_connections) {
+  using hondana::transport::http::leaves_enough;
+  const auto all = static_cast<int>(hondana::disk::descriptor_limit());
+  EXPECT_TRUE(leaves_enough(0));
+  EXPECT_TRUE(leaves_enough(all - 129));
+  EXPECT_FALSE(leaves_enough(all - 1));
+  const hondana_test::descriptors_left few(20);
+  EXPECT_FALSE(leaves_enough(static_cast<int>(hondana::disk::descriptor_limit()) - 2));
 }
 
 }  // namespace
