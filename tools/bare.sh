@@ -114,6 +114,7 @@ declare -A bare_commands=(
 ./dev bench table 20 1
 ./dev bench auth 20 1
 ./dev bench safety 20 1
+./dev bench crowding 20 1
 ./dev bench git 20 1
 ./dev bench logs 1 5
 ./dev bench metrics 1 1

@@ -121,6 +121,11 @@ run_safety_bench() {
   "$root/build/release/bench/safety_bench" "$root/build/release/hondana" "$@" </dev/null
 }
 
+# run_crowding_bench [MILLISECONDS [REPETITIONS]]
+run_crowding_bench() {
+  "$root/build/release/bench/crowding_bench" "$root/build/release/hondana" "$@" </dev/null
+}
+
 # run_git_bench [MILLISECONDS [REPETITIONS]]: pins as well.
 run_git_bench() {
   "$root/build/release/bench/git_bench" "$root/build/release/hondana" "$@" </dev/null

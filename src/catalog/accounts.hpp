@@ -15,11 +15,17 @@
 
 #include "figures/families.hpp"
 #include "tracing/tracer.hpp"
+#include "work/known_costs.hpp"
 
 namespace hondana::catalog {
 
 /// What a source is asked for.
 enum class doing : std::uint8_t { list, templates, read, describe, children, skills, find_skill, complete };
+
+/// Of jobs that do the same to the same.
+[[nodiscard]] inline work::job_kind kind_of(doing what, std::string_view about) noexcept {
+  return work::kind_of(static_cast<std::uint64_t>(what), about);
+}
 
 /// The figures of one source.
 struct source_figures {

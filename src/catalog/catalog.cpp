@@ -119,6 +119,7 @@ void catalog::read(const call& by, std::string uri, std::string asked_uri, read_
   if (way == nullptr) return done(not_found());
   // The view is asked where the source is: a hidden URI then differs in nothing from one the source does not have.
   auto asked = way->to->open(doing::read, by);
+  const auto kind = kind_of(doing::read, uri);
   auto job = [self = shared_from_this(), to = way->to, with_entry = how.with_entry, as_bytes = how.as_bytes,
               is_once = how.is_once,
               request = read_request{std::move(asked.by),
@@ -148,13 +149,14 @@ void catalog::read(const call& by, std::string uri, std::string asked_uri, read_
     }
     return ready;
   };
-  ask<read_answer>(*way->to, by, timers_, std::move(job), std::move(done), asked.account);
+  ask<read_answer>(*way->to, by, timers_, std::move(job), std::move(done), asked.account, kind);
 }
 
 void catalog::describe(const call& by, std::string uri, completion<resource> done) const {
   const auto* way = route_of(uri);
   if (way == nullptr) return done(not_found());
   auto asked = way->to->open(doing::describe, by);
+  const auto kind = kind_of(doing::describe, uri);
   auto job = [self = shared_from_this(), to = way->to,
               request = describe_request{std::move(asked.by), std::move(uri), {}, {}}]() mutable -> result<resource> {
     const auto granted = self->grants(request, request.uri, purpose::seeing);
@@ -178,7 +180,7 @@ void catalog::describe(const call& by, std::string uri, completion<resource> don
     }
     return entry;
   };
-  ask<resource>(*way->to, by, timers_, std::move(job), std::move(done), asked.account);
+  ask<resource>(*way->to, by, timers_, std::move(job), std::move(done), asked.account, kind);
 }
 
 }  // namespace hondana::catalog

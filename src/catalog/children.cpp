@@ -31,6 +31,7 @@ void catalog::children(const call& by, std::string uri, const std::optional<std:
     after = std::move(*key);
   }
   auto opened = way->to->open(doing::children, by);
+  const auto kind = kind_of(doing::children, uri);
   auto job = [self = shared_from_this(), from = way->to, scope, not_found,
               request = children_request{std::move(opened.by), std::move(uri), std::move(after),
                                          limits_.page_size}]() -> result<model::directory_page> {
@@ -55,7 +56,7 @@ void catalog::children(const call& by, std::string uri, const std::optional<std:
     if (found->resume) page.next_cursor = write_cursor(scope, *found->resume, self->sealer_for(request.who));
     return page;
   };
-  ask<model::directory_page>(*way->to, by, timers_, std::move(job), std::move(done), opened.account);
+  ask<model::directory_page>(*way->to, by, timers_, std::move(job), std::move(done), opened.account, kind);
 }
 
 }  // namespace hondana::catalog

@@ -85,7 +85,8 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
       ask<list_result>(
           *reaches_[index].of, by_, catalog_->timers_,
           [self, from = reaches_[index].of, by = std::move(opened.by)] { return self->page_of(from, by); },
-          [pages, place = index - first](result<list_result> page) { pages->take(place, std::move(page)); }, opened.account);
+          [pages, place = index - first](result<list_result> page) { pages->take(place, std::move(page)); }, opened.account,
+          kind_of(doing::list, which_->digest() + after_));
     }
   }
 

@@ -82,10 +82,10 @@ class owed {
 ///
 /// It is not run when `by.stop` was requested or the answer was given before it could start; what it throws becomes an
 /// internal error. Without `timers` nobody keeps the deadline. Callers share the lane by who they are. `account` (null: none)
-/// is told when it begins and how it ends.
+/// is told when it begins and how it ends. `kind`: see `work::lane::submit`.
 template <class T, class Job>
 void ask_on(work::lane& lane, std::string name, const call& by, std::shared_ptr<work::timers> timers, Job job,
-            completion<T> done, const std::shared_ptr<asked_call>& account = nullptr) {
+            completion<T> done, const std::shared_ptr<asked_call>& account = nullptr, work::job_kind kind = 0) {
   const auto answer = std::make_shared<owed<T>>(std::move(done), std::move(name));
   if (timers && by.deadline != work::clock::time_point::max()) owed<T>::expire_at(answer, std::move(timers), by.deadline);
   const auto accepted = lane.submit(
@@ -108,7 +108,7 @@ void ask_on(work::lane& lane, std::string name, const call& by, std::shared_ptr<
         if (!found) found = tl::unexpected(naming(std::move(found.error()), answer->source_name()));
         answer->settle(std::move(found));
       },
-      by.deadline, work::urgency::request, quota::share_of(by.who));
+      by.deadline, work::urgency::request, quota::share_of(by.who), kind);
   if (accepted) return;
   if (account) account->end(accepted.error().code);
   answer->settle(tl::unexpected(accepted.error()));
@@ -117,10 +117,10 @@ void ask_on(work::lane& lane, std::string name, const call& by, std::shared_ptr<
 /// The same on the source's lane. Sources that never block answer before this returns, without a deadline.
 template <class T, class Job>
 void ask(const source& from, const call& by, const std::shared_ptr<work::timers>& timers, Job job, completion<T> done,
-         const std::shared_ptr<asked_call>& account) {
+         const std::shared_ptr<asked_call>& account, work::job_kind kind = 0) {
   const auto begin = [&](const call& within) {
     ask_on<T>(*from.lane(), from.what()->name(), within, from.never_blocks() ? nullptr : timers, std::move(job),
-              std::move(done), account);
+              std::move(done), account, kind);
   };
   from.has_deadline() ? begin(from.bounded(by)) : begin(by);
 }

@@ -206,12 +206,13 @@ void catalog::complete(const call& by, model::complete what, completion<complete
                        [](const offered_template& one, const std::string& text) { return one.entry.uriTemplate < text; });
   const auto start = [&](const std::shared_ptr<source>& to, uri_template compiled) {
     auto opened = to->open(doing::complete, by);
+    const auto kind = kind_of(doing::complete, what.template_uri + what.argument);
     auto job = [self = shared_from_this(), to, compiled = std::move(compiled),
                 request = complete_request{std::move(opened.by), std::move(what.template_uri), std::move(what.argument),
                                            std::move(what.value), std::move(what.context)}] {
       return self->complete_at(to, compiled, request);
     };
-    ask<complete_result>(*to, by, timers_, std::move(job), std::move(done), opened.account);
+    ask<complete_result>(*to, by, timers_, std::move(job), std::move(done), opened.account, kind);
   };
   const auto is_hidden = [&by](const uri_template& one) { return by.who.view && !by.who.view->may_see_some(one); };
   if (place != templates_.end() && place->entry.uriTemplate == what.template_uri) {

@@ -99,7 +99,8 @@ void table::call(tool_call what, call_manners how, completion<tool_outcome> done
     }
     return error_result("The tool failed; the reason is in the server's log.");
   };
-  catalog::ask_on<tool_outcome>(pool, name, by, where_.timers, std::move(job), std::move(done));
+  catalog::ask_on<tool_outcome>(pool, name, by, where_.timers, std::move(job), std::move(done), nullptr,
+                                work::kind_of(1, name));
 }
 
 void table::get(prompt_call what, completion<prompt_outcome> done) const {

@@ -1,12 +1,15 @@
 /// Bounded pools: two queues, the threads and the account of what is stuck.
 #include "work/pool.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <list>
 #include <mutex>
-#include <system_error>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -15,10 +18,11 @@
 
 #include "work/callers.hpp"
 #include "work/pool_figures.hpp"
+#include "work/without_throwing.hpp"
 
 namespace hondana::work {
 
-result<void> inline_lane::submit(task job, clock::time_point, urgency, std::string_view) {
+result<void> inline_lane::submit(task job, clock::time_point, urgency, std::string_view, job_kind) {
   job();
   return {};
 }
@@ -32,6 +36,13 @@ tl::unexpected<failure> overloaded(std::string text) {
   failure why{errc::overloaded, std::move(text), {}};
   why.retry = ask_again;
   return tl::unexpected(std::move(why));
+}
+
+/// Time of a processor that this thread has had.
+std::chrono::nanoseconds time_of_thread() noexcept {
+  timespec now{};
+  if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0) return {};
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
 std::string requests_of(std::size_t count) { return std::to_string(count) + (count == 1 ? " request" : " requests"); }
@@ -63,15 +74,35 @@ struct pool::state {
   std::deque<waiting_job> continuations;
   crew general{1};     // runs whatever waits, continuations first
   crew continuing{1};  // runs continuations only
+  known_costs costs;
+  std::vector<clock::time_point> costly{};  // deadlines of costly requests under way
+  bool was_costly = false;                  // the request that was taken last
   bool closed = false;
 
-  [[nodiscard]] bool has_next(const crew& who) {
-    return !continuations.empty() || (&who == &general && requests.has_next(within.running_each));
+  /// One that is late may never end, and keeps no other from its turn.
+  [[nodiscard]] bool has_room_for_costly() const {
+    const auto now = clock::now();
+    const auto under_way = std::count_if(costly.begin(), costly.end(), [now](clock::time_point due) { return due >= now; });
+    const auto processors = std::max<std::size_t>(std::thread::hardware_concurrency(), 2) - 1;
+    const auto threads = std::max<std::size_t>(within.threads, 2) - 1;
+    return static_cast<std::size_t>(under_way) < std::min(processors, threads);
   }
+  /// Of which sort the next request is to be, if there is one that may run.
+  [[nodiscard]] std::optional<job_cost> next_cost() {
+    const bool has_small = requests.has_next(job_cost::small, within.running_each);
+    const bool has_large = requests.has_next(job_cost::large, within.running_each) && has_room_for_costly();
+    if (!has_small && !has_large) return {};
+    return has_large && (!has_small || !was_costly) ? job_cost::large : job_cost::small;
+  }
+  [[nodiscard]] bool has_next(const crew& who) { return !continuations.empty() || (&who == &general && next_cost()); }
 
   /// What comes next, and whose it is; nobody's for a continuation.
   std::pair<waiting_job, callers::line*> next() {
-    if (continuations.empty()) return requests.take(within.running_each);
+    if (continuations.empty()) {
+      const auto cost = *next_cost();
+      was_costly = cost == job_cost::large;
+      return requests.take(cost, within.running_each);
+    }
     auto out = std::move(continuations.front());
     continuations.pop_front();
     return {std::move(out), nullptr};
@@ -91,12 +122,17 @@ struct pool::state {
       if (closed || as.threads > as.limit) break;
       auto [what, whose] = next();
       as.running.push_back(what.deadline);
+      if (what.cost == job_cost::large) costly.push_back(what.deadline);
       lock.unlock();
       figures->waited->observe(0, clock::now() - what.since);
-      what.job();
+      // Jobs do not throw, but for want of memory; whom they owe an answer gets one that was made before, when they go.
+      const auto before = what.kind != 0 ? time_of_thread() : std::chrono::nanoseconds(0);
+      without_throwing(what.job);
+      if (what.kind != 0) costs.ran(what.kind, time_of_thread() - before);
       what.job = nullptr;  // what the job owns dies before it stops counting as running
       lock.lock();
       as.running.erase(std::find(as.running.begin(), as.running.end(), what.deadline));
+      if (what.cost == job_cost::large) costly.erase(std::find(costly.begin(), costly.end(), what.deadline));
       if (whose != nullptr) requests.done(whose);
     }
     --as.threads;
@@ -109,8 +145,11 @@ struct pool::state {
   static bool man(const std::shared_ptr<state>& self, crew& who, std::size_t waiting) {
     if (who.idle > waiting || who.threads >= who.limit) return true;
     try {
+      // So that its thread needs no memory to note what it runs.
+      who.running.reserve(who.threads + 1);
+      self->costly.reserve(who.threads + 1);
       std::thread([self, &who] { self->run(who); }).detach();
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
       return who.threads != 0;
     }
     ++who.threads;
@@ -138,7 +177,7 @@ void pool::limit_to(const pool_limits& within) {
 
 pool::~pool() { close(clock::now()); }
 
-result<void> pool::submit(task job, clock::time_point deadline, urgency how, std::string_view whose) {
+result<void> pool::submit(task job, clock::time_point deadline, urgency how, std::string_view whose, job_kind kind) {
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
   const auto reject = [&s](rejection why) { s.figures->rejected->add(static_cast<std::size_t>(why)); };
@@ -173,7 +212,8 @@ result<void> pool::submit(task job, clock::time_point deadline, urgency how, std
     return overloaded("The source \"" + s.name + "\" cannot start a thread. Ask again later.");
   }
   if (is_request) {
-    s.requests.put(whose, {std::move(job), deadline, now});
+    const auto cost = s.costs.is_costly(kind) ? job_cost::large : job_cost::small;
+    s.requests.put(whose, {std::move(job), deadline, now, kind, cost});
   } else {
     s.continuations.push_back({std::move(job), deadline, now});
   }

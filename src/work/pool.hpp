@@ -13,6 +13,8 @@
 #include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 
+#include "work/known_costs.hpp"
+
 namespace hondana::work {
 
 using clock = monotonic_clock;
@@ -33,16 +35,17 @@ class lane {
   /// running after it counts as stuck. `job` must not throw. `whose`: callers whose jobs wait have turns, one job each; of
   /// those without a name none counts as one caller's. Errors, and then `job` is dropped unrun: overloaded (the queue is full,
   /// or the caller's part of it, which keeps no continuation from its place), with `retry`; source_unavailable (every thread is
-  /// stuck, or the lane has been closed); the text names the lane. Threads: any.
-  virtual result<void> submit(task job, clock::time_point deadline, urgency how = urgency::request,
-                              std::string_view whose = {}) = 0;
+  /// stuck, or the lane has been closed); the text names the lane. `kind`: jobs of a kind that is known to be costly do not
+  /// take all threads and processors from the others. Threads: any.
+  virtual result<void> submit(task job, clock::time_point deadline, urgency how = urgency::request, std::string_view whose = {},
+                              job_kind kind = 0) = 0;
 };
 
 /// Runs jobs before `submit` returns, for sources that never block.
 class inline_lane final : public lane {
  public:
-  result<void> submit(task job, clock::time_point deadline, urgency how = urgency::request,
-                      std::string_view whose = {}) override;
+  result<void> submit(task job, clock::time_point deadline, urgency how = urgency::request, std::string_view whose = {},
+                      job_kind kind = 0) override;
 };
 
 /// What a pool has to do, and has done.
@@ -61,7 +64,8 @@ struct pool_limits {
 };
 
 /// A number of threads, started when first needed, behind a bounded queue; and one more that only continues, so that slow
-/// requests never cut off an answer that has begun.
+/// requests never cut off an answer that has begun. Requests that are known to be costly leave one thread and one processor to
+/// the others, where there are several, and have turns with them where there is one.
 class pool final : public lane {
  public:
   /// `name` is what errors call it.
@@ -71,8 +75,8 @@ class pool final : public lane {
   /// As `close` with no patience.
   ~pool() override;
 
-  result<void> submit(task job, clock::time_point deadline, urgency how = urgency::request,
-                      std::string_view whose = {}) override;
+  result<void> submit(task job, clock::time_point deadline, urgency how = urgency::request, std::string_view whose = {},
+                      job_kind kind = 0) override;
   /// From now on. Jobs that wait or run already are not touched. Threads: any.
   void limit_to(const pool_limits& within);
 

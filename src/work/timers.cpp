@@ -10,6 +10,8 @@
 
 #include <hondana/clock.hpp>
 
+#include "work/without_throwing.hpp"
+
 namespace hondana::work {
 
 struct timers::state {
@@ -39,7 +41,8 @@ struct timers::state {
       by_id.erase(next->second.first);
       due.erase(next);
       lock.unlock();
-      call();
+      // What it owes somebody is answered when it goes, in words that were made before.
+      without_throwing(call);
       call = nullptr;
       lock.lock();
     }

@@ -67,8 +67,19 @@ void connection::guarded_alone(Work work) {
   try {
     work();
   } catch (const std::exception& error) {
-    log(std::string("an HTTP connection was closed: ") + error.what());
+    close_after(error);
+  }
+}
+
+void connection::close_after(const std::exception& error) noexcept {
+  constexpr std::string_view no_answer =
+      "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+  try {
+    if (dialogue_.owes_answer()) (void)stream_.write(std::array{no_answer});
     close();
+    log(std::string("an HTTP connection was closed: ") + error.what());
+  } catch (const std::exception&) {
+    closed_ = true;  // there is no memory even for that: it goes with whoever holds it
   }
 }
 

@@ -84,6 +84,8 @@ class connection final : public dialogue_host,
   /// The same without writing and waiting afterwards.
   template <class Work>
   void guarded_alone(Work work);
+  /// What the peer is told, and the log, needs no memory or does without.
+  void close_after(const std::exception& error) noexcept;
   [[nodiscard]] bool send_events();
   void pump();
   [[nodiscard]] bool write();

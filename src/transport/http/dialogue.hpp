@@ -105,6 +105,10 @@ class dialogue {
   void receive(std::string_view bytes);
   /// It is known who asks, or why that one is refused. Late words are dropped.
   void identified(ticket of, dialogue_host::identified how);
+  /// Whether a request has begun to come, of whose answer nothing is there yet.
+  [[nodiscard]] bool owes_answer() const noexcept {
+    return now_ == state::heading || now_ == state::identifying || now_ == state::body || now_ == state::working;
+  }
   [[nodiscard]] bool is_identifying(ticket of) const noexcept { return of == ticket_ && now_ == state::identifying; }
   /// The peer sends no more. Taken as the peer having gone, also when only its sending side was closed.
   void end_of_input();

@@ -32,6 +32,7 @@
 #include "transport/http/places.hpp"
 #include "transport/http/reports.hpp"
 #include "work/signals_blocked.hpp"
+#include "work/without_throwing.hpp"
 
 namespace hondana::transport::http {
 namespace {
@@ -158,7 +159,7 @@ void service::state::run() {
         try {
           return one->io.run();
         } catch (const std::exception& error) {
-          log(std::string("an HTTP loop went on after: ") + error.what());
+          work::without_throwing([&] { log(std::string("an HTTP loop went on after: ") + error.what()); });
         }
       }
     });

@@ -1,13 +1,17 @@
 /// Pools: bounds, stuck threads, and letting go.
 #include "work/pool.hpp"
 
+#include <time.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <latch>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -68,6 +72,66 @@ TEST(pool, goes_on_with_an_answer_that_has_begun_while_all_its_threads_are_busy)
   EXPECT_TRUE(continued.wait());
   for (const auto* job : {&first, &second, &waiting}) job->let_go->open();
   EXPECT_TRUE(lane.close(clock::now() + event_deadline));
+}
+
+/// Keeps a processor busy for a little longer than what counts as cheap.
+void take_long() {
+  const auto used = [] {
+    timespec now{};
+    EXPECT_EQ(::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), 0);
+    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+  };
+  const auto until = used() + hondana::work::known_costs::least + 1ms;
+  while (used() < until) {
+  }
+}
+
+TEST(pool, keeps_a_thread_from_requests_that_are_known_to_be_costly) {
+  constexpr hondana::work::job_kind costly = 7;
+  constexpr auto request = hondana::work::urgency::request;
+  pool lane("costly", 4);
+  ASSERT_TRUE(lane.submit(take_long, never, request, {}, costly));
+  // What comes behind it on its thread comes when it has been measured.
+  ASSERT_TRUE(hondana_test::eventually([&lane] { return lane.counts().running == 0 && lane.counts().waiting == 0; }));
+  std::vector<held_job> held(5);
+  for (const auto& one : held) ASSERT_TRUE(lane.submit(one, never, request, {}, costly));
+  door small;
+  ASSERT_TRUE(lane.submit([&small] { small.open(); }, never, request, {}, 8));
+  EXPECT_TRUE(small.wait());
+  EXPECT_LE(lane.counts().running, 3u);
+  for (const auto& one : held) one.let_go->open();
+  for (const auto& one : held) EXPECT_TRUE(one.started->wait()) << "they have their turns, too";
+  EXPECT_TRUE(lane.close(clock::now() + event_deadline));
+}
+
+TEST(pool, gives_costly_requests_that_are_late_no_more_of_it) {
+  constexpr hondana::work::job_kind costly = 7;
+  constexpr auto request = hondana::work::urgency::request;
+  pool lane("late", 2);
+  ASSERT_TRUE(lane.submit(take_long, never, request, {}, costly));
+  ASSERT_TRUE(hondana_test::eventually([&lane] { return lane.counts().running == 0 && lane.counts().waiting == 0; }));
+  const held_job stuck;
+  ASSERT_TRUE(lane.submit(stuck, clock::now() - 1ms, request, {}, costly));
+  ASSERT_TRUE(stuck.started->wait());
+  const held_job next;
+  ASSERT_TRUE(lane.submit(next, never, request, {}, costly));
+  EXPECT_TRUE(next.started->wait());
+  stuck.let_go->open();
+  next.let_go->open();
+  EXPECT_TRUE(lane.close(clock::now() + event_deadline));
+}
+
+TEST(pool, goes_on_after_a_job_that_has_no_memory_and_lets_go_of_it) {
+  pool lane("short", 1);
+  const auto owed = std::make_shared<door>();
+  // As an answer that is owed is given when the job goes that owes it.
+  std::shared_ptr<void> answers(nullptr, [owed](void*) { owed->open(); });
+  ASSERT_TRUE(lane.submit([answers] { throw std::bad_alloc(); }, never));
+  answers.reset();
+  EXPECT_TRUE(owed->wait());
+  door next;
+  ASSERT_TRUE(lane.submit([&next] { next.open(); }, never));
+  EXPECT_TRUE(next.wait());
 }
 
 TEST(pool, takes_continuations_before_requests_that_wait) {

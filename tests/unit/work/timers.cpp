@@ -5,6 +5,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -44,6 +45,14 @@ TEST(timers, wake_for_one_that_is_due_before_the_one_they_sleep_for) {
   std::promise<void> early;
   due.at(clock::now() + 5ms, [&] { early.set_value(); });
   EXPECT_EQ(early.get_future().wait_for(event_deadline), std::future_status::ready);
+}
+
+TEST(timers, go_on_after_one_that_has_no_memory) {
+  timers due;
+  due.at(clock::now(), [] { throw std::bad_alloc(); });
+  std::promise<void> next;
+  due.at(clock::now(), [&] { next.set_value(); });
+  EXPECT_EQ(next.get_future().wait_for(event_deadline), std::future_status::ready);
 }
 
 TEST(timers, that_were_cancelled_do_not_run_and_let_go_of_what_they_own) {
