@@ -5,6 +5,7 @@
 #include <ctime>
 #include <string_view>
 
+#include "crypto/host_names.hpp"
 #include "tls/peer.hpp"
 #include "tls/pem_file.hpp"
 
@@ -99,6 +100,8 @@ result<void> context::show(const tls_options& options) {
 
   if (key_file->is_readable_by_all())
     warnings_.push_back("everybody on this machine may read the key " + options.key + "; chmod 600 or 640 keeps it");
+  if (!crypto::names_hosts(own))
+    warnings_.push_back("the certificate " + options.certificate + " has no subjectAltName; clients will not trust it");
   if (X509_cmp_current_time(X509_get0_notAfter(own)) < 0)
     warnings_.push_back("the certificate " + options.certificate + " expired at " + date(X509_get0_notAfter(own)) +
                         "; clients will not trust it");

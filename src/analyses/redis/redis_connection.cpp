@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/x509v3.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -184,6 +185,8 @@ result<void> redis_connection::shake_hands(const redis_address& where, SSL_CTX* 
   in6_addr address{};
   const bool is_address =
       ::inet_pton(AF_INET, where.host.c_str(), &address) == 1 || ::inet_pton(AF_INET6, where.host.c_str(), &address) == 1;
+  // A common name is no name of a host. Spec: RFC 9525 6.3.
+  SSL_set_hostflags(tls_.get(), X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   const bool is_set = is_address ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls_.get()), where.host.c_str()) == 1
                                  : SSL_set1_host(tls_.get(), where.host.c_str()) == 1 &&
                                        SSL_set_tlsext_host_name(tls_.get(), where.host.c_str()) == 1;

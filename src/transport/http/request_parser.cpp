@@ -132,6 +132,15 @@ class collector final : public beast::http::basic_parser<true> {
   bool in_trailer_ = false;
 };
 
+/// Whether a line of a header begins with a space: others that read the same request may take that for a line of its own. Beast
+/// has seen how the line behind begins before it takes one. Spec: RFC 9112 5.2.
+bool has_fold(std::string_view lines) noexcept {
+  for (auto at = lines.find('\n'); at != std::string_view::npos; at = lines.find('\n', at + 1)) {
+    if (at + 1 < lines.size() && (lines[at + 1] == ' ' || lines[at + 1] == '\t')) return true;
+  }
+  return false;
+}
+
 std::string_view explain(const error_code& error) {
   if (error == failure_of::bad_method) return "the method is malformed (is the client speaking TLS to a plain HTTP port?)";
   if (error == failure_of::bad_target) return "the request target is malformed";
@@ -313,7 +322,12 @@ request_parser::step request_parser::put(std::string_view bytes) {
       return {taken, progress::needs_more};
     }
     error_code error;
-    taken += parser.put(boost::asio::const_buffer(rest.data(), rest.size()), error);
+    const bool is_of_head = !parser.is_header_done();
+    const auto count = parser.put(boost::asio::const_buffer(rest.data(), rest.size()), error);
+    taken += count;
+    if (is_of_head && has_fold(rest.substr(0, count))) {
+      return state_->fail(taken, defect::malformed, "a header field goes on in another line, which is not allowed any more");
+    }
     if (error == failure_of::need_more) {
       // Neither a line of the header nor a chunk's own line may grow without bound.
       if (bytes.size() - taken > state_->limits.header_bytes) return state_->fail(taken, failure_of::header_limit);

@@ -1,6 +1,7 @@
 /// Checking certificates before they are used, and explaining what became of them.
 #include "transport/http_calls/identity.hpp"
 
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "crypto/host_names.hpp"
 #include "tls/pem_file.hpp"
 #include "transport/http_calls/failed_transfer.hpp"
 
@@ -33,6 +35,20 @@ std::string fault_of_ours(const std::string& why, const std::string& origin, con
   if (says(why, "alert handshake failure") && ours.certificate.empty())
     return origin + " ends the TLS handshake; perhaps it wants a certificate (--cert FILE and --key FILE)";
   return {};
+}
+
+/// A certificate that names no host in the place for that is another's, whatever its common name is.
+int verify(int is_fine, X509_STORE_CTX* about) {
+  if (is_fine != 1 || X509_STORE_CTX_get_error_depth(about) != 0) return is_fine;
+  if (crypto::names_hosts(X509_STORE_CTX_get0_cert(about))) return 1;
+  X509_STORE_CTX_set_error(about, X509_V_ERR_HOSTNAME_MISMATCH);
+  return 0;
+}
+
+CURLcode set_verification(CURL*, void* context, void*) {
+  auto* const with = static_cast<SSL_CTX*>(context);
+  SSL_CTX_set_verify(with, SSL_CTX_get_verify_mode(with), &verify);
+  return CURLE_OK;
 }
 
 }  // namespace
@@ -63,7 +79,9 @@ result<identity> check_identity(const http_target& target) {
 }
 
 bool use_identity(CURL* handle, const identity& what) {
-  bool is_set = true;
+  // One that was built without OpenSSL has rules of its own.
+  const auto taken = curl().easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, &set_verification);
+  bool is_set = taken == CURLE_OK || taken == CURLE_NOT_BUILT_IN || taken == CURLE_UNKNOWN_OPTION;
   const auto set = [&](CURLoption option, const char* value) {
     is_set = is_set && curl().easy_setopt(handle, option, value) == CURLE_OK;
   };
@@ -98,6 +116,12 @@ std::optional<failure> failed_handshake(CURLcode how, const std::string& why, co
       text = "the certificate " + ours.certificate + " with the key " + ours.key + " cannot be used";
       break;
     case CURLE_PEER_FAILED_VERIFICATION:
+      if (why.find("ostname mismatch") != std::string::npos)
+        return failure{errc::source_unavailable,
+                       "the certificate of " + origin +
+                           " names no host in its subjectAltName; have it made anew with the name " +
+                           "or address it is asked by",
+                       why, nullptr};
       if (why.find("subject name") != std::string::npos)
         return failure{
             errc::source_unavailable,

@@ -21,7 +21,7 @@ struct identity {
 /// needs a passphrase, and a key that does not belong to the certificate.
 [[nodiscard]] result<identity> check_identity(const http_target& target);
 
-/// Tells libcurl; false when it refuses.
+/// Tells libcurl, also that a server's certificate must name hosts in its subjectAltName; false when it refuses.
 [[nodiscard]] bool use_identity(CURL* handle, const identity& what);
 
 /// What a transfer that failed says of TLS; nothing when that is not it. `origin`: how the server is called. `why`: libcurl's

@@ -243,14 +243,28 @@ TEST(request_parser, refuses_two_ways_to_find_the_end) {
 }
 
 TEST(request_parser, refuses_malformed_heads) {
-  for (const std::string_view text :
-       {"\x16\x03\x01\x02\x01\x01\xfc\x03\x03 \r\n\r\n", "GET\r\n\r\n", "GET /\r\n\r\n", "GET / HTTP/2.0\r\n\r\n",
-        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "GET / HTTP/1.1\nHost: a\n\n\r\n\r\n", "GET  / HTTP/1.1\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost : a\r\n\r\n", "GET / HTTP/1.1\r\n: a\r\n\r\n", "GET / HTTP/1.1\r\nHost\r\n\r\n",
-        "GET / HTTP/1.1\r\nHo st: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\x01\r\n\r\n",
-        "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: 0x5\r\n\r\n",
-        "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length:\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: a\rb\r\n\r\n", "{\"jsonrpc\":\"2.0\"}\r\n\r\n"}) {
+  for (const std::string_view text : {"\x16\x03\x01\x02\x01\x01\xfc\x03\x03 \r\n\r\n",
+                                      "GET\r\n\r\n",
+                                      "GET /\r\n\r\n",
+                                      "GET / HTTP/2.0\r\n\r\n",
+                                      "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+                                      "GET / HTTP/1.1\nHost: a\n\n\r\n\r\n",
+                                      "GET  / HTTP/1.1\r\n\r\n",
+                                      "GET / HTTP/1.1\r\nHost : a\r\n\r\n",
+                                      "GET / HTTP/1.1\r\n: a\r\n\r\n",
+                                      "GET / HTTP/1.1\r\nHost\r\n\r\n",
+                                      "GET / HTTP/1.1\r\nHo st: a\r\n\r\n",
+                                      "GET / HTTP/1.1\r\nHost: a\x01\r\n\r\n",
+                                      "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+                                      "POST / HTTP/1.1\r\nContent-Length: 0x5\r\n\r\n",
+                                      "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
+                                      "POST / HTTP/1.1\r\nContent-Length:\r\n\r\n",
+                                      "POST / HTTP/1.1\r\nContent-Length: 5\r\n 0\r\n\r\nhello",
+                                      "POST / HTTP/1.1\r\nContent-Length:\r\n 5\r\n\r\nhello",
+                                      "POST / HTTP/1.1\r\nTransfer-Encoding:\r\n\tchunked\r\n\r\n0\r\n\r\n",
+                                      "GET / HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n",
+                                      "GET / HTTP/1.1\r\nHost: a\rb\r\n\r\n",
+                                      "{\"jsonrpc\":\"2.0\"}\r\n\r\n"}) {
     const auto out = parse(text);
     EXPECT_EQ(out.last, progress::failed) << text;
     EXPECT_EQ(out.what, defect::malformed) << text;

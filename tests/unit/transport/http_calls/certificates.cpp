@@ -89,6 +89,14 @@ TEST_F(client_certificates, a_server_of_a_named_authority_is_asked) {
   EXPECT_EQ(outcome(target()), "answered");
 }
 
+TEST_F(client_certificates, a_common_name_is_no_name_of_a_host) {
+  own = issued({.name = "localhost", .names = ""});
+  serve(nullptr);
+  auto to = target();
+  to.url = "https://localhost:" + std::to_string(service->port()) + "/mcp";
+  expect(outcome(to), "names no host in its subjectAltName");
+}
+
 TEST_F(client_certificates, a_server_of_others_is_not_trusted_and_the_file_is_named) {
   serve(nullptr);
   auto to = target();
