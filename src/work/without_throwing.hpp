@@ -6,12 +6,14 @@
 namespace hondana::work {
 
 /// Runs what is to be said or done after an error, on a thread that nothing may end: where that fails too, mostly for want of
-/// memory, it is left.
+/// memory, it is left: false then.
 template <class Work>
-void without_throwing(Work work) noexcept {
+bool without_throwing(Work work) noexcept {
   try {
     work();
-  } catch (const std::exception&) {  // nothing is left to say it with
+    return true;
+  } catch (const std::exception&) {
+    return false;  // there is nothing to say it with
   }
 }
 
