@@ -37,9 +37,11 @@ byte_bits take_set(std::string_view& rest) {
   return out;
 }
 
-/// How common the upper halves of bytes are in texts and programs; the lower ones are all alike.
-constexpr std::array<double, 16> weights{0.03,  0.01,  0.22,  0.09,  0.06,  0.06,  0.33,  0.19,
-                                         0.001, 0.001, 0.001, 0.001, 0.001, 0.001, 0.001, 0.001};
+/// How common the upper halves of bytes are; the lower ones are all alike.
+using weights = std::array<double, 16>;
+constexpr weights of_text{0.03,  0.01,  0.22,  0.09,  0.06,  0.06,  0.33,  0.19,
+                          0.001, 0.001, 0.001, 0.001, 0.001, 0.001, 0.001, 0.001};
+constexpr weights of_binary{0.35, 0.05, 0.06, 0.05, 0.08, 0.04, 0.08, 0.05, 0.06, 0.02, 0.02, 0.02, 0.03, 0.02, 0.03, 0.06};
 
 /// The halves of the bytes that a group of anchors has in each place.
 struct halves {
@@ -55,12 +57,12 @@ struct halves {
     return out;
   }
   /// How often such halves come together.
-  [[nodiscard]] double commonness() const noexcept {
+  [[nodiscard]] double commonness(const weights& in) const noexcept {
     double out = 1;
     for (std::size_t i = 0; i < anchor_bytes; ++i) {
       double share = 0;
-      for (std::size_t half = 0; half < weights.size(); ++half) {
-        if ((high[i] >> half & 1) != 0) share += weights[half];
+      for (std::size_t half = 0; half < in.size(); ++half) {
+        if ((high[i] >> half & 1) != 0) share += in[half];
       }
       out *= share * std::popcount(low[i]) / 16;
     }
@@ -69,9 +71,9 @@ struct halves {
 };
 
 /// Puts each anchor where it makes the least that is common match, and then looks again whether another place is better.
-std::vector<std::size_t> grouped(const std::vector<halves>& anchors, std::size_t groups) {
+std::vector<std::size_t> grouped(const std::vector<halves>& anchors, std::size_t groups, const weights& in) {
   constexpr std::size_t none = SIZE_MAX;
-  constexpr int rounds = 4;
+  constexpr int rounds = 8;
   std::vector<std::size_t> of(anchors.size(), none);
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < anchors.size(); ++i) {
@@ -81,7 +83,7 @@ std::vector<std::size_t> grouped(const std::vector<halves>& anchors, std::size_t
       }
       double least = 2;
       for (std::size_t group = 0; group < groups; ++group) {
-        const auto more = all[group].with(anchors[i]).commonness() - all[group].commonness();
+        const auto more = all[group].with(anchors[i]).commonness(in) - all[group].commonness(in);
         if (more >= least) continue;
         least = more;
         of[i] = group;
@@ -168,8 +170,8 @@ anchor_search::anchor_search(std::span<const anchor> anchors) {
     }
     if (!rest.empty()) throw std::logic_error("an anchor of more than four sets");
   }
-  const auto fill = [&all](auto& sets) {
-    const auto group_of = grouped(all, 8 * sets.size());
+  const auto fill = [&all](auto& sets, const weights& in) {
+    const auto group_of = grouped(all, 8 * sets.size(), in);
     for (std::size_t i = 0; i < all.size(); ++i) {
       auto& tables = sets[group_of[i] / 8];
       const auto bit = static_cast<std::uint8_t>(1u << (group_of[i] % 8));
@@ -181,8 +183,8 @@ anchor_search::anchor_search(std::span<const anchor> anchors) {
       }
     }
   };
-  fill(fine_);
-  fill(coarse_);
+  fill(fine_, of_text);
+  fill(coarse_, of_binary);
 }
 
 #if defined(__x86_64__)
