@@ -16,6 +16,7 @@
 #include "secrets/inner_secrets.hpp"
 #include "secrets/near.hpp"
 #include "secrets/redactor.hpp"
+#include "secrets/web_keys.hpp"
 
 namespace hondana::located {
 namespace {
@@ -99,7 +100,7 @@ class tree_masker {
       if (is_behind_switch && is_argument) next.is_told = sureness::certain;
       const bool is_user = is_behind_user && is_argument;
       is_behind_switch = item.is == kind::text && secrets::is_telling_switch(item.text);
-      is_behind_user = is_curl && item.is == kind::text && (item.text == "-u" || item.text == "--user");
+      is_behind_user = is_curl && item.is == kind::text && secrets::is_user_switch(item.text);
       if (is_user) {
         mask_password(item);
       } else {
@@ -122,6 +123,8 @@ class tree_masker {
   void walk_table(node& what, const names& below) {
     const auto neighbour = named_by_neighbour(what);
     const bool is_kubernetes = is_kubernetes_secret(what);
+    const auto* const web_key = what.find("kty");
+    const std::string type = web_key != nullptr && web_key->is == kind::text ? web_key->text : "";
     // Before keys are masked, which names are looked up in.
     const auto itself = nature_of(what);
     const auto walk_member = [&](member& one) {
@@ -132,6 +135,7 @@ class tree_masker {
         next.is_told = std::max(next.is_told, told_to(named, {}, {}));
       }
       if (is_kubernetes && (one.key == "data" || one.key == "stringData")) next.is_secret = true;
+      if (!type.empty() && secrets::is_private_member(type, one.key)) next.is_secret = true;
       walk(one.value, next);
     };
     std::for_each(what.members.begin(), what.members.end(), walk_member);

@@ -6,9 +6,11 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "letters/lower_case.hpp"
 #include "secrets/near.hpp"
+#include "secrets/telling_names.hpp"
 
 namespace hondana::secrets {
 namespace {
@@ -125,6 +127,47 @@ std::optional<span> match_key_header(const place& near) {
   near.count(looked_at_most);
   if (size < 16 || !is_random(near.from(begin).substr(0, size))) return std::nullopt;
   return span{begin, begin + size};
+}
+
+namespace {
+
+/// Whether the cookie called so opens a session, or is a token.
+bool is_session(std::string_view name) {
+  const auto has_part = [name](std::string_view part) {
+    return std::search(name.begin(), name.end(), part.begin(), part.end(),
+                       [](char a, char b) { return letters::lower(a) == b; }) != name.end();
+  };
+  return has_part("sess") || letters::ends_with(name, "sid") || told_by(name) == telling::strong;
+}
+
+}  // namespace
+
+void find_cookies(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into) {
+  constexpr std::size_t longest_cookies = 2048;
+  constexpr std::size_t least_session = 8;
+  if (at == 0 || letters::lower(text[at - 1]) != 'c' || !begins_with(text.substr(at), "ookie")) return;
+  const bool is_switch = at >= 3 && text.substr(at - 3, 2) == "--";
+  auto rest = without_leading(text.substr(at + 5, longest_cookies), "\"'\\");
+  if (rest.empty() || (rest.front() != ':' && (!is_switch || (rest.front() != ' ' && rest.front() != '=')))) return;
+  rest.remove_prefix(1);
+  for (;;) {
+    rest = without_leading(rest, "; ,\"'\\[");
+    const auto name = rest.substr(0, run_of(kind::dotted, rest));
+    rest.remove_prefix(name.size());
+    runs.count(2 * name.size() + 1);
+    if (name.empty()) return;
+    if (!rest.starts_with('=')) continue;
+    rest.remove_prefix(1);
+    std::size_t size = 0;
+    while (size < rest.size() && is(kind::item, rest[size]) && rest[size] != ';' && rest[size] != '\\') ++size;
+    const auto value = rest.substr(0, std::min(size, looked_at_most));
+    runs.count(size + 2 * value.size());
+    rest.remove_prefix(size);
+    if (size < least_session || is_template(value) || is_placeholder(value) || !is_session(name)) continue;
+    const auto begin = static_cast<std::size_t>(value.data() - text.data());
+    const auto end = rest.empty() ? std::min(runs.end_of(kind::credential, begin + size, 3), at + reach_ahead) : begin + size;
+    into.push_back({begin, end});
+  }
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include "letters/lower_case.hpp"
 #include "secrets/assigned.hpp"
 #include "secrets/near.hpp"
+#include "secrets/telling_names.hpp"
 
 namespace hondana::secrets {
 namespace {
@@ -197,14 +198,18 @@ bool is_no_word(std::string_view what) noexcept {
 
 bool may_be_password(std::string_view value) { return !is_reference(value) && !is_placeholder(value) && is_no_word(value); }
 
-std::optional<span> match_assignment(const place& near) {
+namespace {
+
+/// The value of the setting whose name, of bytes that `is_of_name`, is around the anchor, where `weigh` says that it is secret.
+template <class IsOfName, class Weigh>
+std::optional<span> match_named(const place& near, IsOfName is_of_name, Weigh weigh) {
   auto begin = near.at;
-  while (begin > 0 && near.at - begin < longest_name && is(kind::dotted, near[begin - 1])) --begin;
+  while (begin > 0 && near.at - begin < longest_name && is_of_name(near[begin - 1])) --begin;
   // Of several anchors in one name the first speaks for it; one that is too far behind it is not a name's.
-  const auto size = run_of(kind::dotted, near.from(begin).substr(0, 2 * longest_name));
+  const auto rest = near.from(begin).substr(0, 2 * longest_name);
+  const auto size = static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_of_name) - rest.begin());
   near.count(near.at - begin + size);
-  if (size == 0 || size > longest_name) return std::nullopt;
-  const auto how = weight_of(near.text.substr(begin, size));
+  const auto how = weigh(near.text.substr(begin, size));
   if (how == weight::none) return std::nullopt;
   const auto found = value_behind(near, begin, begin + size, how != weight::weak);
   if (!found) return std::nullopt;
@@ -214,6 +219,27 @@ std::optional<span> match_assignment(const place& near) {
   if (!is_secret(near, near.text.substr(begin, size), *found, how)) return std::nullopt;
   if (value.end - value.begin < longest_value - 1) return value;
   return span{value.begin, near.uncut(kind::item, value.end)};
+}
+
+}  // namespace
+
+std::optional<span> match_assignment(const place& near) {
+  return match_named(
+      near, [](char c) { return is(kind::dotted, c); },
+      [](std::string_view name) { return name.empty() || name.size() > longest_name ? weight::none : weight_of(name); });
+}
+
+std::optional<span> match_assignment_abroad(const place& near) {
+  const auto weigh = [&near](std::string_view name) {
+    // Most words like these stand in sentences, which have nothing of a setting behind them.
+    auto behind = static_cast<std::size_t>(name.data() - near.text.data()) + name.size();
+    while (near[behind] == ' ') ++behind;
+    if (std::string_view("\"'=:<>]\\").find(near[behind]) == std::string_view::npos) return weight::none;
+    near.count(2 * name.size());
+    return name.size() < 2 * longest_name && says_password_abroad(name) ? weight::strong : weight::none;
+  };
+  // A name may be the end of a sentence in a script that has no blanks.
+  return match_named(near, [](char c) { return is(kind::dotted, c) || static_cast<unsigned char>(c) >= 0x80; }, weigh);
 }
 
 }  // namespace hondana::secrets

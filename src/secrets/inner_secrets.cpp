@@ -86,8 +86,6 @@ span value_at(std::string_view value, std::size_t at) noexcept {
   return {at, end};
 }
 
-bool is_user_switch(std::string_view name) noexcept { return name == "-u" || name == "--user" || name == "--proxy-user"; }
-
 /// Whether a line begins before `at`, but for blanks and the dash of a list.
 bool begins_its_line(std::string_view value, std::size_t at) noexcept {
   const auto least = at - std::min(at, longest_inner_name);
@@ -131,6 +129,12 @@ bool is_telling_switch(std::string_view argument) {
          told_by(argument) == telling::strong;
 }
 
+bool is_user_switch(std::string_view name) noexcept {
+  if (name.starts_with("--")) return name == "--user" || name == "--proxy-user";
+  constexpr std::string_view without_argument = "sSfLkviIgGOJn";
+  return name.starts_with('-') && name.find_first_not_of(without_argument, 1) == name.size() - 1 && name.ends_with('u');
+}
+
 bool stands_for_secret(std::string_view value) noexcept {
   constexpr std::array<std::array<std::string_view, 2>, 6> frames{
       {{"${", "}"}, {"$(", ")"}, {"{{", "}}"}, {"%(", ")s"}, {"<%", "%>"}, {"#{", "}"}}};
@@ -151,8 +155,7 @@ bool stands_for_secret(std::string_view value) noexcept {
 
 std::size_t behind_user(std::string_view credentials) noexcept {
   const auto colon = credentials.find(':');
-  if (colon == std::string_view::npos || colon == 0 || credentials.substr(colon).starts_with("://"))
-    return std::string_view::npos;
+  if (colon == std::string_view::npos || credentials.substr(colon).starts_with("://")) return std::string_view::npos;
   return stands_for_secret(credentials.substr(colon + 1)) ? std::string_view::npos : colon + 1;
 }
 

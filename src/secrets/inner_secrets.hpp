@@ -26,6 +26,9 @@ void find_inner(std::string_view value, std::vector<span>& into, inner what = in
 /// Whether a switch of a command line has a secret as the next argument: `--token`, `-password`.
 [[nodiscard]] bool is_telling_switch(std::string_view argument);
 
+/// Whether a switch of curl has `user:password` as the next argument: `-u`, also behind others (`-su`), `--user`.
+[[nodiscard]] bool is_user_switch(std::string_view name) noexcept;
+
 /// Whether this stands for a secret and is none: a template, a variable, a path, a URL, the name of a file.
 [[nodiscard]] bool stands_for_secret(std::string_view value) noexcept;
 

@@ -22,15 +22,6 @@ bool is_trimming(std::string_view text, std::size_t at) noexcept {
   return is(kind::blank, text[at]) || std::string_view("\"'`#>*|,;()\\").find(text[at]) != std::string_view::npos;
 }
 
-/// Skips it from `at` on, escaped line ends included.
-std::size_t skip_trimming(std::string_view text, std::size_t at) noexcept {
-  while (at < text.size() && is_trimming(text, at)) {
-    const bool is_escape = text[at] == '\\' && at + 1 < text.size() && (text[at + 1] == 'n' || text[at + 1] == 'r');
-    at += is_escape ? 2 : 1;
-  }
-  return at;
-}
-
 bool is_header(std::string_view line) noexcept {
   constexpr std::string_view names[] = {
       "Proc-Type:", "DEK-Info:", "Version:", "Comment:", "Hash:", "Charset:", "Subject:", "MessageID:"};
@@ -119,6 +110,14 @@ armour next_armour(std::string_view text, std::size_t at) noexcept {
 }
 
 }  // namespace
+
+std::size_t skip_trimming(std::string_view text, std::size_t at) noexcept {
+  while (at < text.size() && is_trimming(text, at)) {
+    const bool is_escape = text[at] == '\\' && at + 1 < text.size() && (text[at + 1] == 'n' || text[at + 1] == 'r');
+    at += is_escape ? 2 : 1;
+  }
+  return at;
+}
 
 std::optional<span> match_private_key(const place& near) {
   const auto text = near.text;

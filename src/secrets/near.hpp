@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "letters/lower_case.hpp"
 
@@ -149,6 +150,10 @@ struct place {
   return true;
 }
 
+/// Behind what stands from `at` on between the base64 of a key in comments, quotations, string literals and escapes: blanks,
+/// line ends, escaped ones too, quotes and signs.
+[[nodiscard]] std::size_t skip_trimming(std::string_view text, std::size_t at) noexcept;
+
 /// Whether something may begin at `at`: no letter or digit stands before it, or one that only ends an escape (`\n`, `%3D`,
 /// `\u003d`, a colour of a terminal).
 [[nodiscard]] bool begins_anew(const place& near, std::size_t at) noexcept;
@@ -192,13 +197,27 @@ using matcher = std::optional<span> (*)(const place& near);
 
 [[nodiscard]] std::optional<span> match_private_key(const place& near);
 [[nodiscard]] std::optional<span> match_putty_key(const place& near);
+[[nodiscard]] std::optional<span> match_base64_key(const place& near);
+[[nodiscard]] std::optional<span> match_percent_key(const place& near);
+[[nodiscard]] std::optional<span> match_base64_der(const place& near);
+[[nodiscard]] std::optional<span> match_der(const place& near);
 [[nodiscard]] std::optional<span> match_url_password(const place& near);
 [[nodiscard]] std::optional<span> match_authorization(const place& near);
 [[nodiscard]] std::optional<span> match_key_header(const place& near);
 [[nodiscard]] std::optional<span> match_connection_password(const place& near);
+[[nodiscard]] std::optional<span> match_sql_password(const place& near);
+[[nodiscard]] std::optional<span> match_curl_user(const place& near);
 [[nodiscard]] std::optional<span> match_assignment(const place& near);
+[[nodiscard]] std::optional<span> match_assignment_abroad(const place& near);
 [[nodiscard]] std::optional<span> match_netrc(const place& near);
 [[nodiscard]] std::optional<span> match_pgpass(const place& near);
 [[nodiscard]] std::optional<span> match_password_hash(const place& near);
+
+/// A shape with several secrets around its anchor, which is at `at` of the whole text. Appends them. The bytes that it looks at
+/// on either side are fewer than `reach_ahead` together.
+using finder = void (*)(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
+
+void find_web_key(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
+void find_cookies(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
 
 }  // namespace hondana::secrets

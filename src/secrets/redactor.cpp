@@ -71,11 +71,10 @@ redactor::places redactor::look_at(std::string_view text) const {
 void redactor::find(std::string_view text, std::vector<span>& into) const { into = look_at(text).all(); }
 
 void redactor::blot(std::span<char> text, const places& found) const noexcept {
-  const bool has_wide = widths_.any() || !found.wide.empty();
   for (const auto& one : found.narrow) {
-    // NULs stay, since they belong to wider characters that stand between.
+    // NULs stay, since they may belong to wider characters that stand between.
     for (char& byte : text.subspan(one.begin, one.end - one.begin)) {
-      if (!is_line_end(byte) && (!has_wide || byte != '\0')) byte = '*';
+      if (!is_line_end(byte) && byte != '\0') byte = '*';
     }
   }
   for (const auto& [how, spans] : found.wide) {

@@ -184,7 +184,8 @@ bool is_template_in(std::string_view what, std::size_t depth) noexcept {
   if (what.size() > 2 && what.front() == '%' && what.back() == '%') return is_plain_name(what.substr(1, what.size() - 2));
   if (what.size() == 2 && what.front() == '%') return is_letter(what.back());
   // Dots and asterisks stand for what is left out.
-  return what.find_first_not_of('*') == std::string_view::npos || what.find_first_not_of('.') == std::string_view::npos;
+  return what == "…" || what.find_first_not_of('*') == std::string_view::npos ||
+         what.find_first_not_of('.') == std::string_view::npos;
 }
 
 bool is_elsewhere(std::string_view value) noexcept {

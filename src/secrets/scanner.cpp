@@ -27,6 +27,35 @@ constexpr std::array<anchor, 12> setting_anchors{"[pP][aA][sS][sS]",
                                                  "[sS][aA][lL][tT]",
                                                  "[pP][aA][sS][pP]"};
 
+/// The same in other languages, for the words that `telling_names.cpp` knows.
+constexpr std::array<anchor, 25> setting_anchors_abroad{
+    "[wW][oO][rR][tT]",                                            // passwort, kennwort
+    "[wW]\xC3[\x96\xB6][rR]",                                      // passwörter
+    "[oO][eE][rR][tT]",                                            // passwoerter
+    "[hH][eE][iI][mM]",                                            // geheimnis
+    "[hH][lL][uU\xC3][eE\xBC\x9C]",                                // privater_schlüssel
+    "[sS][sS][eE][\"'=:>_-]",                                      // mot_de_passe, palavra_passe
+    "[cC][rR]\xC3[\x88\xA8]",                                      // clé_secrète
+    "[vV][aA][dDtT][aA]",                                          // clave_privada, chiave_privata
+    "[iI][vV][eE\xC3][eE\xA9\x89]",                                // clé_privée
+    "[tT][rR][aA][sS]",                                            // contraseña
+    "[eE][nN][hH][aA]",                                            // senha
+    "[rR][eE][dDtT][aAoO]",                                        // clave_secreta, segreto, segredo
+    "[hH][tT][wW][oO]",                                            // wachtwoord
+    "[lL][eE][uU][tT]",                                            // geheime_sleutel
+    "[eE][nN][oO][rR]",                                            // lösenord
+    "[hH][aA][sS][lL\xC5]",                                        // hasło
+    "[\xBB\x9B][\xD0\xD1][\x8C\xAC\xB8\x98][\"'=:>_0-9-]",         // пароль, пароли
+    "\xB9\xE3\x83[\xAF\x95]",                                      // パスワード, パスフレーズ
+    "\x97\xE8\xA8\xBC",                                            // 暗証番号
+    "\x86[\xE7\xE9][\xA0\xA2\x92\x8D\x91][\x81\xBC\xA5\xB5\xB0]",  // 密码, 密碼, 密钥, 密鑰, 秘密鍵
+    "\x81\xE9[\x91\x92][\xA5\xB0]",                                // 私钥, 私鑰
+    "\xA3\xE4\xBB\xA4",                                            // 口令
+    "\x84\xEB\xB0\x80",                                            // 비밀번호, 비밀키
+    "\x94\xED\x98\xB8",                                            // 암호
+    "\x9D\xB8\xED\x82",                                            // 개인키
+};
+
 struct settings_shape {
   anchor where;
   matcher match;
@@ -49,6 +78,7 @@ constexpr std::array file_shapes{
 struct meanings {
   std::vector<const token_shape*> tokens;
   std::vector<matcher> others;
+  std::vector<finder> finders;
 };
 
 /// Anchors and their meanings. Never destroyed: threads that are given up on may outlive `main`.
@@ -58,7 +88,11 @@ class table {
     static const table& made = *new const table([] {
       table out;
       for (const auto& one : token_shapes()) out.meaning_of(one.where).tokens.push_back(&one);
-      for (const auto& one : special_shapes()) out.meaning_of(one.where).others.push_back(one.match);
+      for (const auto& one : special_shapes()) {
+        auto& meaning = out.meaning_of(one.where);
+        if (one.match != nullptr) meaning.others.push_back(one.match);
+        if (one.find != nullptr) meaning.finders.push_back(one.find);
+      }
       out.search_ = anchor_search(out.anchors_);
       return out;
     }());
@@ -68,6 +102,7 @@ class table {
     static const table& made = *new const table([] {
       table out;
       for (const auto one : setting_anchors) out.meaning_of(one).others.push_back(match_assignment);
+      for (const auto one : setting_anchors_abroad) out.meaning_of(one).others.push_back(match_assignment_abroad);
       for (const auto& one : file_shapes) out.meaning_of(one.where).others.push_back(one.match);
       out.search_ = anchor_search(out.anchors_);
       return out;
@@ -105,9 +140,10 @@ class table {
       if (found) into.push_back({begin + found->begin, begin + found->end});
     };
     which.for_each([&](std::size_t number) {
-      near.count(meanings_[number].tokens.size() + meanings_[number].others.size());
+      near.count(meanings_[number].tokens.size() + meanings_[number].others.size() + meanings_[number].finders.size());
       for (const auto* shape : meanings_[number].tokens) take(match(*shape, near));
       for (const auto one : meanings_[number].others) take(one(near));
+      for (const auto one : meanings_[number].finders) one(text, at, runs, into);
     });
   }
 

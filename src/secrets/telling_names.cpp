@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "letters/lower_case.hpp"
+#include "letters/utf8.hpp"
 
 namespace hondana::secrets {
 namespace {
@@ -24,7 +25,7 @@ constexpr auto telling_ends =
 constexpr auto telling_words =
     std::to_array<std::string_view>({"pw", "pat", "creds", "cred", "jwt", "psk", "bearer", "mnemonic"});
 constexpr auto weakly_telling_words = std::to_array<std::string_view>(
-    {"auth", "authorization", "cookie", "cookies", "salt", "otp", "totp", "pin", "seed", "sig", "signature"});
+    {"auth", "authorization", "cookie", "cookies", "salt", "otp", "totp", "pin", "seed", "sig", "signature", "geheim", "mdp"});
 /// Words that end like telling ones by chance.
 constexpr auto harmless_words = std::to_array<std::string_view>(
     {"bypass",  "compass",  "encompass", "surpass",  "trespass",   "overpass", "underpass", "multipass", "subpass",
@@ -45,6 +46,25 @@ constexpr auto about = std::to_array<std::string_view>(
      "mode",     "enabled",    "disabled", "required", "version", "arn",    "alias",   "location",  "sock",     "socket",
      "provider", "issuer",     "audience", "scheme",   "days",    "hours",  "minutes", "seconds",   "ms",       "bytes",
      "bits",     "format",     "stdin",    "backend",  "store",   "helper", "layout",  "map",       "rotation"});
+/// The same in other languages.
+constexpr auto about_abroad = std::to_array<std::string_view>(
+    {"datei",     "pfad",    "länge",  "laenge",   "richtlinie", "fichier", "chemin",  "longueur",
+     "archivo",   "fichero", "ruta",   "longitud", "arquivo",    "caminho", "tamanho", "percorso",
+     "lunghezza", "bestand", "lengte", "plik",     "sökväg",     "файл",    "путь",    "длина"});
+/// What words for a password or a secret key end in, in German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Polish,
+/// Russian, Japanese, Chinese and Korean.
+constexpr auto ends_abroad = std::to_array<std::string_view>(
+    {"passwort",    "passwörter", "passwoerter",  "kennwort",     "kennwörter", "kennwoerter", "geheimnis",  "motdepasse",
+     "motsdepasse", "secrète",    "secreta",      "secreto",      "contraseña", "contraseñas", "contrasena", "contrasenas",
+     "segreto",     "segredo",    "wachtwoord",   "wachtwoorden", "lösenord",   "losenord",    "hasło",      "пароль",
+     "пароли",      "パスワード", "パスフレーズ", "暗証番号",     "秘密鍵",     "密码",        "密碼",       "口令",
+     "密钥",        "密鑰",       "私钥",         "私鑰",         "비밀번호",   "암호",        "비밀키",     "개인키"});
+constexpr auto words_abroad = std::to_array<std::string_view>({"senha", "senhas", "haslo"});
+/// Two words after each other, of which one alone means too much.
+constexpr auto pairs_abroad = std::to_array<std::string_view>(
+    {"de_passe", "palavra_passe", "clave_privada", "clave_api", "chave_privada", "chave_api", "chiave_privata", "chiave_api",
+     "clé_privée", "cle_privee", "clé_api", "cle_api", "privater_schlüssel", "privater_schluessel", "geheimer_schlüssel",
+     "geheimer_schluessel", "geheime_sleutel"});
 /// Before `tokens` these count pieces of text.
 constexpr auto before_counted = std::to_array<std::string_view>(
     {"max", "min", "num", "total", "prompt", "completion", "output", "input", "context", "new", "stop"});
@@ -54,8 +74,18 @@ constexpr auto digest_words =
 
 bool is_listed(std::string_view word, word_list list) { return std::find(list.begin(), list.end(), word) != list.end(); }
 
-bool is_small_letter_or_digit(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool is_part_of_word(char c) noexcept { return letters::is_letter(c) || (c >= '0' && c <= '9'); }
+/// Letters of ASCII, of Latin-1 and of Cyrillic, and Ł.
+char32_t in_lower_case(char32_t code) noexcept {
+  const bool is_capital = (code >= 0xC0 && code <= 0xDE && code != 0xD7) || (code >= 0x410 && code <= 0x42F);
+  return is_capital ? code + 0x20 : code == 0x141 ? 0x142 : letters::lower(code);
+}
+
+/// Letters, digits, and characters beyond ASCII but for punctuation.
+bool is_part_of_word(char32_t code) noexcept {
+  if (code < 0x80) return letters::is_letter(static_cast<char>(code)) || (code >= '0' && code <= '9');
+  return code >= 0xC0 && (code < 0x2000 || code > 0x206F) && (code < 0x3000 || code > 0x3004) &&
+         (code < 0x3008 || code > 0x3020) && code != 0x30FB;
+}
 
 /// In small letters, without the numbers at their ends.
 std::vector<std::string> words_in(std::string_view name) {
@@ -66,11 +96,21 @@ std::vector<std::string> words_in(std::string_view name) {
     if (!word.empty()) out.push_back(std::move(word));
     word.clear();
   };
-  char before = '\0';
-  for (const char c : name) {
-    if (!is_part_of_word(c) || (c >= 'A' && c <= 'Z' && is_small_letter_or_digit(before))) end_word();
-    if (is_part_of_word(c)) word += letters::lower(c);
-    before = c;
+  bool follows_small = false;  // or a digit
+  bool follows_wide = false;   // of an East Asian script, which has no blanks between words
+  while (!name.empty()) {
+    const auto one = letters::first_character(name);
+    name.remove_prefix(one.bytes);
+    // Of letters that are written as two characters the mark is left out; wide ones are as narrow ones.
+    if (one.code >= 0x300 && one.code <= 0x36F) continue;
+    const auto code = one.code > 0xFF00 && one.code < 0xFF5F ? one.code - 0xFEE0 : one.code;
+    const bool is_part = one.is_well_formed && is_part_of_word(code);
+    const bool is_capital = in_lower_case(code) != code;
+    const bool is_wide = code >= 0x1100;
+    if (!is_part || (is_capital && follows_small) || is_wide != follows_wide) end_word();
+    if (is_part) letters::append(word, in_lower_case(code));
+    follows_small = is_part && !is_capital;
+    follows_wide = is_wide;
   }
   end_word();
   return out;
@@ -98,8 +138,20 @@ telling told_by_word(std::string_view word, std::string_view before) {
 /// The last word says that the value is about a secret. What Vault calls a secret id is one itself.
 bool is_about_secret(const std::vector<std::string>& words) {
   const std::string_view last = words.back();
-  if (!is_listed(last, about)) return false;
+  if (!is_listed(last, about)) return is_listed(last, about_abroad);
   return last != "id" || words.size() < 2 || words[words.size() - 2] != "secret";
+}
+
+/// Whether some of these are called a password or a secret key in a language that is not English.
+bool tell_abroad(const std::vector<std::string>& words) {
+  std::string pair;
+  for (const auto& word : words) {
+    pair += word;
+    const bool has_end = std::any_of(ends_abroad.begin(), ends_abroad.end(), [&word](auto end) { return word.ends_with(end); });
+    if (has_end || is_listed(word, words_abroad) || is_listed(pair, pairs_abroad)) return true;
+    pair = word + '_';
+  }
+  return false;
 }
 
 }  // namespace
@@ -114,7 +166,12 @@ telling told_by(std::string_view name) {
     most = std::max(most, told_by_word(word, before));
     before = word;
   }
-  return most;
+  return most != telling::strong && tell_abroad(words) ? telling::strong : most;
+}
+
+bool says_password_abroad(std::string_view name) {
+  const auto words = words_in(name);
+  return !words.empty() && !is_about_secret(words) && tell_abroad(words);
 }
 
 bool says_about(std::string_view name) {

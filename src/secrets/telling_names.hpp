@@ -13,9 +13,13 @@ enum class telling : std::uint8_t {
   strong,   ///< `DB_PASSWORD`, `githubToken`, `API_KEY`, `SECRETKEYBASE`.
 };
 
-/// Words are parted by what is neither letter nor digit, and where a capital follows a small letter or a digit. Stricter than
-/// the policy for settings, since nobody needs the value of such a variable to know how a program is set up.
+/// Words are parted by what is neither letter nor digit of any script, and where a capital follows a small letter or a digit.
+/// Words for passwords are known in a dozen languages. Stricter than the policy for settings, since nobody needs the value of
+/// such a variable to know how a program is set up.
 [[nodiscard]] telling told_by(std::string_view name);
+
+/// Whether it says in another language than English that its value is a password: `passwort`, `contraseña`, `パスワード`.
+[[nodiscard]] bool says_password_abroad(std::string_view name);
 
 /// Whether it says that its value is about something, and not the thing itself: `file`, `TOKEN_TTL`, `userName`.
 [[nodiscard]] bool says_about(std::string_view name);

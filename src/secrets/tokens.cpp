@@ -10,6 +10,8 @@
 namespace hondana::secrets {
 namespace {
 
+using namespace std::string_view_literals;
+
 /// Of Slack: any letter in the front, and a digit in the body.
 std::optional<span> match_slack(const place& near) {
   if (near[near.at + 4] != '-' && near[near.at + 4] != '.') return std::nullopt;
@@ -48,6 +50,28 @@ std::optional<span> match_discord_hook(const place& near) {
   constexpr std::size_t offset = 9;  // of "oks/"
   if (near.at < offset || !near.from(near.at - offset).starts_with(front)) return std::nullopt;
   return match_segments(near, near.at + 4, 1, 40);
+}
+
+std::optional<span> match_teams_hook(const place& near) {
+  constexpr std::string_view front = "/IncomingWebhook/";
+  constexpr std::size_t offset = 6;  // of "ingW"
+  if (near.at < offset || !near.from(near.at - offset).starts_with(front)) return std::nullopt;
+  const auto begin = near.at - offset + front.size();
+  if (run_of(kind::hex, near.from(begin).substr(0, 33)) != 32 || near[begin + 32] != '/') return std::nullopt;
+  const auto second = near.run(kind::word, begin + 33);
+  if (second < 32) return std::nullopt;
+  const auto end = begin + 33 + second;
+  return span{begin, near[end] == '/' ? end + 1 + near.run(kind::word, end + 1, 1) : end};
+}
+
+/// Fourteen characters, a dot and 64 digits.
+std::optional<span> match_airtable(const place& near) {
+  constexpr std::size_t dot = 17;
+  if (near[near.at + dot] != '.' || !begins_anew(near, near.at)) return std::nullopt;
+  const auto body = near.from(near.at + 3).substr(0, 80);
+  near.count(body.size());
+  if (run_of(kind::alnum, body) != 14 || run_of(kind::hex, body.substr(15)) != 64 || is_placeholder(body)) return std::nullopt;
+  return span{near.at + 3, near.at + dot + 65};
 }
 
 std::optional<span> match_sendgrid(const place& near) {
@@ -193,16 +217,30 @@ std::optional<span> match_url_signature(const place& near) {
 }
 
 constexpr std::array specials{
-    special_shape{"[- ]BEG", match_private_key, "private keys: PEM, OpenSSH, PGP, SSH2"},
+    special_shape{"[- Dd]BEG", match_private_key, "private keys: PEM, OpenSSH, PGP, SSH2"},
+    special_shape{"[- Dd]BEG", match_percent_key, "private keys in percent-encoding"},
+    special_shape{"LS0t", match_base64_key, "private keys in base64"},
+    special_shape{"A[Qg][AE][wEAB]", match_base64_der, "private keys in DER, in base64"},
+    special_shape{"IBA[ADQT]", match_base64_der, "private keys in DER, in base64"},
+    special_shape{"[BC][gSi][koq][qG]", match_base64_der, "private keys in DER, in base64"},
+    special_shape{"\x02\x01[\x00\x01][0\x02\x04]"sv, match_der, "private keys in DER"},
+    special_shape{"\x0D\x01[\x05\x0C][\x01\x03\x0D]", match_der, "private keys in DER"},
     special_shape{"te-L", match_putty_key, "PuTTY private keys"},
+    special_shape{"\"kty", nullptr, "JSON web keys", find_web_key},
     special_shape{"[a-zA-Z0-9+]://", match_url_password, "passwords in URLs"},
     special_shape{"[rR][iI][zZ][aA]", match_authorization, "Authorization headers"},
     special_shape{"[iI]-[kK][eE]", match_key_header, "X-Api-Key headers"},
     special_shape{"[sS][wW][oO][rR]", match_connection_password, "passwords in connection strings"},
     special_shape{"[pP][wW][dD][= ]", match_connection_password, "passwords in connection strings"},
+    special_shape{"[sS][wW][oO][rR]", match_sql_password, "passwords in SQL"},
+    special_shape{"[fF][iI][eE][dD]", match_sql_password, "passwords in SQL"},
+    special_shape{"curl", match_curl_user, "passwords in commands of curl"},
+    special_shape{"[oO][oO][kK][iI]", nullptr, "cookies of sessions", find_cookies},
     special_shape{"xox[a-z]", match_slack, "Slack"},
     special_shape{"k.co", match_slack_hook, "Slack webhooks"},
     special_shape{"oks/", match_discord_hook, "Discord webhooks"},
+    special_shape{"ingW", match_teams_hook, "Microsoft Teams webhooks"},
+    special_shape{"pat[A-Za-z0-9]", match_airtable, "Airtable"},
     special_shape{"SG.[A-Za-z0-9_-]", match_sendgrid, "SendGrid"},
     special_shape{"[0-9]:AA", match_telegram, "Telegram"},
     special_shape{"[MNO][DTjz][AEIMQUYcgk][wxyz0-5]", match_discord, "Discord"},

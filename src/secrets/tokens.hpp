@@ -41,6 +41,7 @@ struct special_shape {
   anchor where;
   matcher match;
   std::string_view what;
+  finder find = nullptr;  ///< Of shapes with several secrets, instead of `match`.
 };
 [[nodiscard]] std::span<const special_shape> special_shapes() noexcept;
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "secrets/redactor.hpp"
+#include "secrets/web_keys.hpp"
 
 namespace hondana::secrets {
 namespace {
@@ -28,13 +29,14 @@ std::string masked_in_member(std::string_view name, const std::string& text, pol
   return masked(std::move(line), how).substr(name.size() + between.size());
 }
 
-/// `name`: of the member that this is, or an element of; empty for none.
-value masked_value(const value& what, std::string_view name, policy how) {
-  if (const auto* text = what.as_string()) return masked_in_member(name, *text, how);
+/// `name`: of the member that this is, or an element of; empty for none. `is_secret`: every text in it.
+value masked_value(const value& what, std::string_view name, policy how, bool is_secret) {
+  if (const auto* text = what.as_string())
+    return is_secret ? std::string(text->size(), '*') : masked_in_member(name, *text, how);
   if (const auto* elements = what.as_array()) {
     value::array out;
     out.reserve(elements->size());
-    for (const auto& one : *elements) out.push_back(masked_value(one, name, how));
+    for (const auto& one : *elements) out.push_back(masked_value(one, name, how, is_secret));
     return out;
   }
   if (const auto* members = what.as_object()) {
@@ -42,6 +44,8 @@ value masked_value(const value& what, std::string_view name, policy how) {
     out.reserve(members->size());
     std::set<std::string> names;
     std::map<std::string, std::size_t> counts;
+    const auto* const type = what.find("kty");
+    const auto* const web_key = type == nullptr ? nullptr : type->as_string();
     for (const auto& [key, one] : *members) {
       // Names that differ in their secrets only stay two.
       const auto shown = masked(key, how);
@@ -52,7 +56,8 @@ value masked_value(const value& what, std::string_view name, policy how) {
           unlike = shown + '~' + std::to_string(++count);
         } while (!names.insert(unlike).second);
       }
-      out.emplace_back(std::move(unlike), masked_value(one, key, how));
+      const bool is_private = how != policy::none && web_key != nullptr && is_private_member(*web_key, key);
+      out.emplace_back(std::move(unlike), masked_value(one, key, how, is_secret || is_private));
     }
     return out;
   }
@@ -61,6 +66,6 @@ value masked_value(const value& what, std::string_view name, policy how) {
 
 }  // namespace
 
-value redact_value(const value& what, policy how) { return masked_value(what, {}, how); }
+value redact_value(const value& what, policy how) { return masked_value(what, {}, how, false); }
 
 }  // namespace hondana::secrets

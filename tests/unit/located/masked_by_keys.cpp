@@ -96,6 +96,33 @@ TEST(texts_masked_by_keys, tags_of_yaml_leave_names_alone_as_they_are) {
     EXPECT_EQ(text_shown(format::yaml, "password: " + named + "\n"), "password: " + named + "\n");
 }
 
+// attacks: secrets (keys in other encodings)
+TEST(trees_masked_by_keys, hide_private_members_of_web_keys) {
+  test::lots from(27);
+  const auto one = from.word(9);
+  const auto stars = stars_of(one);
+  EXPECT_EQ(text_shown(format::yaml, "jwk:\n  d: " + one + "\n  x: " + one + "\n  kty: EC\nd: " + one + "\n"),
+            "jwk:\n  d: " + stars + "\n  x: " + one + "\n  kty: EC\nd: " + one + "\n");
+  EXPECT_EQ(text_shown(format::toml, "[jwk]\nkty = 'oct'\nk = '" + one + "'\nd = '" + one + "'\n"),
+            "[jwk]\nkty = 'oct'\nk = '" + stars + "'\nd = '" + one + "'\n");
+  EXPECT_EQ(json_shown(format::json, R"({"kty":"RSA","oth":[{"r":")" + one + R"("}],"n":")" + one + "\"}"),
+            R"({"kty":"RSA","oth":[{"r":")" + stars + R"("}],"n":")" + one + "\"}");
+}
+
+TEST(trees_masked_by_keys, hide_passwords_by_names_of_other_languages) {
+  test::lots from(28);
+  const auto one = from.alnum(6);
+  for (const std::string name :
+       {"contraseña", "mot de passe", "Passwort", "senha", "wachtwoord", "hasło", "пароль", "パスワード", "密码", "비밀번호"}) {
+    EXPECT_EQ(text_shown(format::yaml, "a: " + one + "\n" + name + ": " + one + "\n"),
+              "a: " + one + "\n" + name + ": " + stars_of(one) + "\n");
+  }
+  EXPECT_EQ(json_shown(format::json, R"({"\u30d1\u30b9\u30ef\u30fc\u30c9":")" + one + "\"}"),
+            R"({"パスワード":")" + stars_of(one) + "\"}");
+  for (const std::string name : {"clave", "sleutel", "schlüssel", "ключ"})
+    EXPECT_EQ(text_shown(format::yaml, name + ": " + one + "\n"), name + ": " + one + "\n");
+}
+
 TEST(texts_masked_by_keys, keep_the_form_of_blocks) {
   test::lots from(21);
   const auto one = from.alnum(8);

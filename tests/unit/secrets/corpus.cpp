@@ -347,7 +347,8 @@ std::string specimen::masked() const {
 const std::vector<secret_shape>& secret_shapes() {
   static const auto all = [] {
     std::vector<secret_shape> out;
-    for (const auto& some : {make_keys(), make_tokens(), make_addresses(), make_settings(), shapes_of_files()})
+    for (const auto& some :
+         {make_keys(), make_tokens(), make_addresses(), make_settings(), shapes_of_files(), shapes_of_encodings()})
       out.insert(out.end(), some.begin(), some.end());
     return out;
   }();

@@ -66,6 +66,17 @@ struct secret_shape {
 [[nodiscard]] const std::vector<secret_shape>& secret_shapes();
 /// Those of them that files of programs have, found in configuration only.
 [[nodiscard]] std::vector<secret_shape> shapes_of_files();
+/// Those of them that are encoded, or that stand in commands and headers.
+[[nodiscard]] std::vector<secret_shape> shapes_of_encodings();
+
+/// A private key in DER: what stays of it, and what is masked.
+struct der_key {
+  std::string front;
+  std::string secret;
+};
+/// PKCS#8, PKCS#1, SEC 1 and encrypted ones.
+[[nodiscard]] der_key draw_der_key(lots& from, std::size_t number_of_kind);
+inline constexpr std::size_t der_key_count = 7;
 
 /// What looks like a secret and is none.
 struct look_alike {

@@ -132,6 +132,38 @@ std::vector<look_alike> make_in_texts() {
   out.push_back({"digests behind the fronts of tokens", [](lots& from) {
                    return "pulse-" + from.hex(40) + " bkuae " + from.hex(40) + " A3-" + from.capital(6) + "\n";
                  }});
+  out.push_back(
+      fixed("fronts of more tokens",
+            "src/path/pattern.cpp patch.0123456789abcdef pathological_names.deadbeef tfp_solver_of_the_year squ_root(x) "
+            "sqa_team AKCpu EZTKEY SSWS 00-00 Authorization: SSWS {token} /IncomingWebhook/Client.php "
+            "cmVmdGtuOj SESSION_ID=session-of-the-day PHPSESSID=abc JSESSIONID=example-session-id connect.sid=s"));
+  out.push_back({"a public JSON web key", [](lots& from) {
+                   return R"({"keys":[{"kty":"RSA","n":")" + from.word(342) + R"(","e":"AQAB","kid":")" + from.word(20) +
+                          R"("},{"kty":"EC","crv":"P-256","x":")" + from.word(43) + R"(","y":")" + from.word(43) +
+                          R"("}],"d":")" + from.word(43) + R"("})";
+                 }});
+  out.push_back({"paths of a picture", [](lots& from) {
+                   return R"({"d": "M )" + from.digits(3) + " " + from.digits(3) + R"(", "p": ")" + from.alnum(12) +
+                          R"(", "q": ")" + from.alnum(12) + "\"}";
+                 }});
+  out.push_back(fixed("SQL without passwords",
+                      "CREATE USER app IDENTIFIED BY '${DB_PASSWORD}'; ALTER USER app PASSWORD '<your password>';\n"
+                      "ALTER USER app IDENTIFIED BY :password; CREATE USER a IDENTIFIED BY ?; ALTER ROLE a PASSWORD NULL;\n"
+                      "sql = \"CREATE USER a IDENTIFIED BY '\" + password + \"'\"; q = f\"ALTER USER {u} PASSWORD '{pw}'\"\n"
+                      "CREATE USER b IDENTIFIED EXTERNALLY; CREATE USER c IDENTIFIED BY RANDOM PASSWORD;\n"
+                      "CREATE USER d IDENTIFIED BY 'your_password'; ALTER USER e IDENTIFIED BY '%s', f IDENTIFIED BY '…';\n"));
+  out.push_back(
+      fixed("a text about identifiers and passwords",
+            "Each entry is identified by 'name', and a user is identified by \"sub\". If the user has no password 'unset' is "
+            "shown. The form asks for a password \"twice\".\n"));
+  out.push_back(
+      fixed("curl without passwords",
+            "curl -u $USER:$PASSWORD https://h.example/\ncurl -u \"$USER:${TOKEN}\" h\ncurl -u bob h\ncurl --user bob: h\n"
+            "curl -u <user>:<password> h\ncurl -u user:your_password h\ncurl -H 'Host: a:b' --url http://h:80/a "
+            "-su\ncurl: (6) could not resolve -u host:name1\ncurl -sS h | sort -u a:b1\n"));
+  out.push_back(fixed("cookies without sessions",
+                      "Cookie: theme=dark-mode-2; lang=en-GB-oed-1\nSet-Cookie: consent=accepted-2024; Path=/\n"
+                      "if (cookie.session == nullptr) parse_cookie(\"session=\");\n"));
   out.push_back(fixed("two base64 words with a dot", "eyJhbGciOiJub25lIn0 is a header; eyJhIjoxfQ.x is nothing"));
   return out;
 }
@@ -154,6 +186,9 @@ std::vector<look_alike> make_in_settings() {
       "secret_name: prod-database-credentials-2024\ntoken_url = https://as.example/oauth2/token\nsecretKeyRef: x\n");
   add("facts about passwords",
       "password_min_length = 12\npassword_policy: aA1-and-16-characters\ntoken_expires: 2026-01-01T00:00:00Z\n");
+  add("keys in other languages",
+      "clave: Ab1-route-2-route-Xy9\nsleutel = Ab1-route-2-route-Xy9\nchave_primaria=Ab1-route-2-route-Xy9\n"
+      "schlüssel: Ab1-route-2-route-Xy9\n鍵: Ab1-route-2-route-Xy9\nключ=Ab1-route-2-route-Xy9\n");
   add("a password to be filled in",
       "PASSWORD=changeme\nAPI_KEY=your_api_key_goes_here_12345\nsecret=<generate-one-1>\nTOKEN=xxxxxxxxxxxxxxxxxxxx1\n");
   add("words with the letters of pass",

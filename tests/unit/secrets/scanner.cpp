@@ -153,6 +153,10 @@ TEST(the_redactor, looks_at_settings_only_where_it_is_told_to) {
   EXPECT_NE(masked(text, policy::settings), text);
   const auto token = "ghp_" + from.alnum(36);
   EXPECT_EQ(masked(token, policy::none), token);
+  // An old key of Airtable, which only its name gives away.
+  const auto key = "key" + from.alnum(12) + from.digits(2);
+  EXPECT_EQ(masked("AIRTABLE_API_KEY=" + key + "\n", policy::settings), "AIRTABLE_API_KEY=" + std::string(17, '*') + "\n");
+  EXPECT_EQ(masked("AIRTABLE_API_KEY=" + key + "\n", policy::text), "AIRTABLE_API_KEY=" + key + "\n");
 }
 
 TEST(the_redactor, masks_passwords_that_are_like_references_only_in_part) {
@@ -178,6 +182,75 @@ TEST(the_redactor, masks_plain_words_where_names_say_that_they_are_passwords) {
   EXPECT_EQ(masked(R"({"jwt.secret": "supersecretive"})", policy::settings), R"({"jwt.secret": "**************"})");
   for (const auto* text :
        {"auth.token = Sunshine\n", "api.key=Sunshine\n", "app.pass = sunshine\n", "db.password = required\n"})
+    EXPECT_EQ(masked(text, policy::settings), text);
+}
+
+TEST(the_redactor, masks_settings_that_are_called_passwords_in_other_languages) {
+  lots from(44);
+  for (const std::string name : {"passwort",
+                                 "db_kennwort",
+                                 "Geheimnis",
+                                 "PRIVATER_SCHLUESSEL",
+                                 "privater_schlüssel",
+                                 "mot_de_passe",
+                                 "MOT_DE_PASSE_DB",
+                                 "motDePasse",
+                                 "motdepasse",
+
+                                 "clé_secrète",
+                                 "cle_privee",
+                                 "clé_privée",
+                                 "contraseña",
+                                 "CONTRASEÑA",
+                                 "contrasena",
+                                 "clave_secreta",
+                                 "clave_privada",
+                                 "chiave_privata",
+                                 "segreto",
+                                 "senha",
+                                 "senha_banco",
+                                 "segredo",
+                                 "wachtwoord",
+                                 "geheime_sleutel",
+                                 "lösenord",
+                                 "losenord",
+                                 "hasło",
+                                 "HASŁO",
+                                 "haslo",
+                                 "пароль",
+                                 "ПАРОЛЬ",
+                                 "пароль_бд",
+                                 "パスワード",
+                                 "DBパスワード",
+                                 "パスフレーズ",
+                                 "暗証番号",
+                                 "秘密鍵",
+                                 "密码",
+                                 "密碼",
+                                 "口令",
+                                 "密钥",
+                                 "私钥",
+                                 "비밀번호",
+                                 "암호",
+                                 "비밀키",
+                                 "개인키",
+                                 "Kennwörter",
+                                 "passwoerter"}) {
+    const auto secret = from.alnum(10) + "q7K-1";
+    const std::string stars(secret.size(), '*');
+    EXPECT_EQ(masked("a: 1\n" + name + ": " + secret + "\n", policy::settings), "a: 1\n" + name + ": " + stars + "\n");
+    EXPECT_EQ(masked(name + "=" + secret + "\n", policy::settings), name + "=" + stars + "\n");
+    EXPECT_EQ(masked("{\"" + name + "\": \"" + secret + "\"}", policy::settings), "{\"" + name + "\": \"" + stars + "\"}");
+    EXPECT_EQ(masked(name + "=" + secret + "\n", policy::text), name + "=" + secret + "\n");
+  }
+  const auto secret = from.alnum(10) + "q7K-1";
+  const std::string sentence = "12:00 接続に失敗しましたので次の設定を確認してください、データベースのユーザーとパスワード: ";
+  EXPECT_EQ(masked(sentence + secret + "\n", policy::settings), sentence + std::string(secret.size(), '*') + "\n");
+  for (const std::string name : {"clave", "sleutel", "schlüssel", "clé", "passeport", "resenha", "contraste", "ключ", "パス",
+                                 "パスワード長", "公開鍵", "密码学", "암호화", "번호", "пароль_длина", "passwort_datei"})
+    EXPECT_EQ(masked(name + ": " + secret + "\n", policy::settings), name + ": " + secret + "\n");
+  for (const std::string text : {"passwort: erforderlich\n", "mot_de_passe: ${MOT_DE_PASSE_2}\n", "senha=\n",
+                                 "contraseña: <su contraseña 1>\n", "密码: /run/secrets/db1\n", "пароль: changeme\n"})
     EXPECT_EQ(masked(text, policy::settings), text);
 }
 
@@ -243,7 +316,27 @@ constexpr std::array slow_texts{"-eyJa",
                                 "SG.a",
                                 "--- BEGIN PRIVATE KEY----x",
                                 "---- BEGIN PRIVATE KEY----x",
-                                "Subject: Private-Lines:\n"};
+                                "Subject: Private-Lines:\n",
+                                "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t",
+                                "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1J\n",
+                                "-----BEGIN%20PRIVATE%20KEY-----%0A",
+                                "\nMIIf/wIBADANBgkqhkiG9w0BAQEFAASC",
+                                "\n-MIIf/wIBADANBgkqhkiG9w0BAQEFAASC",
+                                "\nMIIE",
+                                " MIIE",
+                                "\"kty\":\"RSA\",\"d\":\"a\",",
+                                "{\"kty\":",
+                                "\"\"kty\":\"EC\"",
+                                "Cookie:sid=",
+                                "cookie: session=a;",
+                                "IDENTIFIED BY '",
+                                "create user IDENTIFIED BY a ",
+                                "alter user a password '",
+                                "curl -u ",
+                                "curl -u a:b",
+                                "passwort: ",
+                                "\xE5\xAF\x86\xE7\xA0\x81",
+                                "\xE5\xAF\x86\xE7\xA0\x81=a"};
 
 std::string repeated(std::string_view what, std::size_t bytes) {
   std::string text;

@@ -42,7 +42,8 @@ TEST(telling_names, say_that_values_are_secret) {
                            "PUBLIC_KEY_TOKEN",
                            "REDIS-PASSWORD"})
     EXPECT_EQ(told_by(name), telling::strong) << name;
-  for (const auto* name : {"KEY", "SORT_KEY", "AUTH", "HTTP_COOKIE", "PASSWORDLESS_SALT_ID_SEED", "WALLET_SEED", "SIG", "TOTP"})
+  for (const auto* name : {"KEY", "SORT_KEY", "AUTH", "HTTP_COOKIE", "PASSWORDLESS_SALT_ID_SEED", "WALLET_SEED", "SIG", "TOTP",
+                           "DB_MDP", "geheim"})
     EXPECT_NE(told_by(name), telling::nothing) << name;
 }
 
@@ -78,6 +79,95 @@ TEST(telling_names, of_other_things_say_nothing) {
                            "XAUTHORITY",
                            "KEYMAP",
                            "PINENTRY"})
+    EXPECT_EQ(told_by(name), telling::nothing) << name;
+}
+
+TEST(telling_names, say_that_values_are_secret_in_other_languages) {
+  for (const auto* name : {"passwort",
+                           "dbPasswort",
+                           "DATENBANK_KENNWORT",
+                           "Passwörter",
+                           "GEHEIMNIS",
+                           "privater_schluessel",
+                           "mot_de_passe",
+                           "motDePasse",
+                           "MOTDEPASSE_DB",
+                           "clé_secrète",
+                           "CLÉ_PRIVÉE",
+                           "contraseña",
+                           "CONTRASEÑA",
+                           "contrasen\xCC\x83"
+                           "a",
+                           "contraseñaBanco",
+                           "contrasena",
+                           "clave_secreta",
+                           "clave-privada",
+                           "chiave_privata",
+                           "segreto",
+                           "senha",
+                           "SENHA_DO_BANCO",
+                           "palavra-passe",
+                           "wachtwoord",
+                           "geheime_sleutel",
+                           "lösenord",
+                           "hasło",
+                           "HASŁO_DB",
+                           "haslo",
+                           "пароль",
+                           "ПАРОЛЬ",
+                           "пароль_бд",
+                           "パスワード",
+                           "DBパスワード2",
+                           "ログイン・パスワード",
+                           "暗証番号",
+                           "秘密鍵",
+                           "密码",
+                           "数据库密码",
+                           "密碼",
+                           "口令",
+                           "密钥",
+                           "密鑰",
+                           "私钥",
+                           "비밀번호",
+                           "데이터베이스_암호",
+                           "ｐａｓｓｗｏｒｄ",
+                           "認証token"})
+    EXPECT_EQ(told_by(name), telling::strong) << name;
+}
+
+TEST(telling_names, of_other_things_say_nothing_in_other_languages) {
+  for (const auto* name : {"clave",
+                           "claves",
+                           "sleutel",
+                           "schlüssel",
+                           "clé",
+                           "chave",
+                           "chiave",
+                           "ключ",
+                           "鍵",
+                           "passe",
+                           "passeport",
+                           "de",
+                           "wort",
+                           "resenha",
+                           "desenha",
+                           "contrato",
+                           "enclave_api",
+                           "bicycle_api",
+                           "vehicle_private_data",
+                           "passwort_datei",
+                           "chemin_mot_de_passe_fichier",
+                           "contraseña_longitud",
+                           "パス",
+                           "パスワードポリシー",
+                           "パスワード有効期限",
+                           "公開鍵",
+                           "暗号化",
+                           "密码学",
+                           "암호화",
+                           "番号",
+                           "парольная",
+                           "größe"})
     EXPECT_EQ(told_by(name), telling::nothing) << name;
 }
 
