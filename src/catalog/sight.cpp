@@ -90,8 +90,10 @@ result<void> catalog::keep_readable(const read_request& request, bytes::prepared
 
 void catalog::veil(const caller& who, resource& entry) const {
   if (rules_->may_read(who.view.get(), entry)) return;
+  // Sources make these of contents.
   entry.title.clear();
   entry.description.clear();
+  entry.metadata.clear();
 }
 
 }  // namespace hondana::catalog

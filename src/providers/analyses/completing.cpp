@@ -24,17 +24,18 @@ constexpr std::size_t most_seen = 2'000;
 /// The same when their contents have to be read, too.
 constexpr std::size_t most_opened = 50;
 
-/// Goes through the newest that the caller may see, until `each` says that it is enough.
-result<void> each_seen(const complete_request& request, const analyses::cache& in,
-                       const std::function<bool(const analyses::summary&)>& each) {
+using predicate = std::function<bool(const analyses::summary&)>;
+
+/// Goes through the newest that are `shown` to the caller, until `each` says that it is enough.
+result<void> each_shown(const complete_request& request, const analyses::cache& in, const predicate& shown,
+                        const predicate& each) {
   constexpr std::size_t at_once = 500;
-  const auto now = about_now();
   std::string behind;
   for (std::size_t looked = 0; looked < most_seen;) {
     const auto page = in.in().list({}, behind, at_once);
     if (!page) return tl::unexpected(page.error());
     for (const auto& one : page->all) {
-      if (ground::may_see(request.who, entry_of(one, now)) && !each(one)) return {};
+      if (shown(one) && !each(one)) return {};
     }
     looked += at_once;
     behind = page->next;
@@ -43,11 +44,11 @@ result<void> each_seen(const complete_request& request, const analyses::cache& i
   return {};
 }
 
-result<std::vector<std::string>> texts_of(const complete_request& request, const analyses::cache& in,
+result<std::vector<std::string>> texts_of(const complete_request& request, const analyses::cache& in, const predicate& shown,
                                           const std::function<std::string(const analyses::summary&)>& text) {
   std::vector<std::string> out;
   std::set<std::string, std::less<>> known;
-  auto done = each_seen(request, in, [&](const analyses::summary& one) {
+  auto done = each_shown(request, in, shown, [&](const analyses::summary& one) {
     auto made = text(one);
     if (!made.empty() && known.insert(made).second) out.push_back(std::move(made));
     return true;
@@ -66,19 +67,19 @@ result<void> add_providers(const analyses::cache& in, const std::string& id, std
   return {};
 }
 
-result<std::vector<std::string>> providers_for(const complete_request& request, const analyses::cache& in) {
+result<std::vector<std::string>> providers_for(const complete_request& request, const analyses::cache& in,
+                                               const predicate& is_readable) {
   std::set<std::string, std::less<>> names;
   const auto id = request.chosen("id");
   result<void> done;
   if (is_id(id)) {
     const auto about = in.in().about(id);
     if (!about) return tl::unexpected(about.error());
-    const bool is_seen = *about && ground::may_see(request.who, entry_of(**about, about_now()));
-    if (is_seen) done = add_providers(in, id, names);
+    if (*about && is_readable(**about)) done = add_providers(in, id, names);
   } else {
     std::size_t opened = 0;
     result<void> read;
-    done = each_seen(request, in, [&](const analyses::summary& one) {
+    done = each_shown(request, in, is_readable, [&](const analyses::summary& one) {
       read = add_providers(in, one.id, names);
       return read && ++opened < most_opened;
     });
@@ -88,20 +89,26 @@ result<std::vector<std::string>> providers_for(const complete_request& request, 
   return std::vector<std::string>(names.begin(), names.end());
 }
 
-result<std::vector<std::string>> values_for(const complete_request& request, const analyses::cache& in) {
+result<std::vector<std::string>> values_for(const complete_request& request, const ground& on, const analyses::cache& in) {
   const auto& name = request.argument;
   const bool sees_all = request.who.view == nullptr;
+  const auto now = about_now();
+  const predicate is_seen = [&](const analyses::summary& one) { return ground::may_see(request.who, entry_of(one, now)); };
+  // All but ids stands in the analyses.
+  const predicate is_readable = [&](const analyses::summary& one) {
+    return on.may_read(request.who, entry_of(one, now)).has_value();
+  };
   if (name == "id" || name == "after") {
     if (sees_all) return in.in().names(naming::id, request.value, most_named);
-    return texts_of(request, in, [](const analyses::summary& one) { return one.id; });
+    return texts_of(request, in, is_seen, [](const analyses::summary& one) { return one.id; });
   }
   if (name == "session") {
     if (sees_all) return in.in().names(naming::session, request.value, most_named);
-    return texts_of(request, in, [](const analyses::summary& one) { return one.session; });
+    return texts_of(request, in, is_readable, [](const analyses::summary& one) { return one.session; });
   }
   if (name == "provider") {
     if (sees_all && !is_id(request.chosen("id"))) return in.in().names(naming::provider, request.value, most_named);
-    return providers_for(request, in);
+    return providers_for(request, in, is_readable);
   }
   // Which analyses have a tag is not told with them, so that nobody who may not see all of them is told tags.
   if (name == "tag") {
@@ -109,14 +116,14 @@ result<std::vector<std::string>> values_for(const complete_request& request, con
     return std::vector<std::string>();
   }
   if (name == "digest")
-    return texts_of(request, in, [](const analyses::summary& one) { return analyses::spelled(one.of.prompt); });
+    return texts_of(request, in, is_readable, [](const analyses::summary& one) { return analyses::spelled(one.of.prompt); });
   return std::vector<std::string>();
 }
 
 }  // namespace
 
-result<complete_result> completed(const complete_request& request, analyses::cache& in) {
-  auto values = values_for(request, in);
+result<complete_result> completed(const complete_request& request, const ground& on, analyses::cache& in) {
+  auto values = values_for(request, on, in);
   if (!values) return tl::unexpected(std::move(values.error()));
   return complete_from(request.value, *values);
 }
@@ -130,7 +137,7 @@ result<complete_result> analyses_provider::complete(const complete_request& requ
   if (request.argument == "limit") return complete_from(request.value, limits);
   auto kept = on_->kept();
   if (!kept) return tl::unexpected(std::move(kept.error()));
-  return completed(request, **kept);
+  return completed(request, *on_, **kept);
 }
 
 }  // namespace hondana::wallbounce

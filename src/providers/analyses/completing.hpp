@@ -9,7 +9,7 @@
 
 namespace hondana::wallbounce {
 
-/// Ids, providers, sessions, tags and digests of analyses that the caller may see, and no others.
-[[nodiscard]] result<complete_result> completed(const complete_request& request, analyses::cache& in);
+/// Ids of analyses that the caller may see, and providers, sessions, tags and digests of those that it may read.
+[[nodiscard]] result<complete_result> completed(const complete_request& request, const ground& on, analyses::cache& in);
 
 }  // namespace hondana::wallbounce

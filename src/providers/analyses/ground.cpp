@@ -5,6 +5,7 @@
 
 #include <hondana/clock.hpp>
 
+#include "model/entry_access.hpp"
 #include "providers/analyses/documents.hpp"
 #include "secrets/redactor.hpp"
 #include "secrets/values.hpp"
@@ -88,14 +89,11 @@ result<std::shared_ptr<neighbourhood>> ground::neighbours() const {
 
 result<void> ground::may_read(const caller& who, const resource& entry) const {
   if (const auto there = where()) return there->may_read(who, entry);
-  if (!who.view || (who.view->may_read(entry.uri) && (!who.view->looks_at_entries() || who.view->may_read_entry(entry))))
-    return {};
+  if (model::may_read(who.view.get(), entry)) return {};
   return fail(errc::resource_not_found, "Resource not found");
 }
 
-bool ground::may_see(const caller& who, const resource& entry) {
-  return !who.view || (who.view->may_see(entry.uri) && (!who.view->looks_at_entries() || who.view->may_see_entry(entry)));
-}
+bool ground::may_see(const caller& who, const resource& entry) { return model::may_see(who.view.get(), entry); }
 
 analyses::summary ground::shown(analyses::summary of) const {
   if (!how.redact) return of;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "model/entry_access.hpp"
 #include "providers/configuration/address.hpp"
 #include "providers/configuration/file_set.hpp"
 #include "providers/configuration/ground.hpp"
@@ -57,15 +58,11 @@ class link_view final : public view {
 }  // namespace
 
 bool may_see_file(std::string_view set, const std::string& path, const caller& who) {
-  if (!who.view) return true;
-  const auto entry = bare_entry(set, path);
-  return who.view->may_see(entry.uri) && (!who.view->looks_at_entries() || who.view->may_see_entry(entry));
+  return !who.view || model::may_see(who.view.get(), bare_entry(set, path));
 }
 
 bool may_read_file(std::string_view set, const std::string& path, const caller& who) {
-  if (!who.view) return true;
-  const auto entry = bare_entry(set, path);
-  return who.view->may_read(entry.uri) && (!who.view->looks_at_entries() || who.view->may_read_entry(entry));
+  return !who.view || model::may_read(who.view.get(), bare_entry(set, path));
 }
 
 result<void> may_read_behind(std::string_view set, const std::string& path, const std::string& behind, const caller& who) {

@@ -8,6 +8,7 @@
 
 #include "language/language.hpp"
 #include "letters/lower_case.hpp"
+#include "model/entry_access.hpp"
 #include "providers/docs/describe.hpp"
 #include "providers/docs/naming.hpp"
 
@@ -207,15 +208,10 @@ void scene::tell_changes_since(const scene& before, change_listener& to) const {
   to.list_changed();
 }
 
-bool is_seen(const caller& who, const resource& entry) {
-  const auto& view = who.view;
-  return !view || (view->may_see(entry.uri) && (!view->looks_at_entries() || view->may_see_entry(entry)));
-}
+bool is_seen(const caller& who, const resource& entry) { return model::may_see(who.view.get(), entry); }
 
 bool is_readable(const caller& who, const resource& entry) {
-  const auto& view = who.view;
-  return is_seen(who, entry) &&
-         (!view || (view->may_read(entry.uri) && (!view->looks_at_entries() || view->may_read_entry(entry))));
+  return is_seen(who, entry) && model::may_read(who.view.get(), entry);
 }
 
 }  // namespace hondana::docs

@@ -9,6 +9,7 @@
 
 #include "bytes/digest.hpp"
 #include "json/utf8.hpp"
+#include "model/entry_access.hpp"
 #include "providers/env/masked_value.hpp"
 
 namespace hondana::env {
@@ -30,10 +31,8 @@ std::string uri_of(const std::string& prefix, std::string_view name) {
 
 bool may_read(const caller& who, const std::string& uri, const variable& one, std::string_view origin) {
   if (!who.view) return true;
-  if (!who.view->may_see(uri) || !who.view->may_read(uri)) return false;
-  if (!who.view->looks_at_entries()) return true;
   const auto entry = entry_of(uri, one, origin);
-  return who.view->may_see_entry(entry) && who.view->may_read_entry(entry);
+  return model::may_see(who.view.get(), entry) && model::may_read(who.view.get(), entry);
 }
 
 }  // namespace

@@ -32,11 +32,19 @@ std::string_view name_of_special(mode_t mode) noexcept {
   return "a device";
 }
 
-/// Whether what a link leads to is, by its own entry, for the caller. Of what is no link that is asked by its URI.
-bool is_target_for(const root& of, std::string_view path, const located& found, const caller& who, bool is_read) {
-  if (!who.view || !who.view->looks_at_entries() || found.path == path) return true;
-  const auto entry = entry_of(of, found.path, found.facts, disk::wall_clock());
-  return is_read ? who.view->may_read_entry(entry) : who.view->may_see_entry(entry);
+/// Whether what was asked for is a link itself, and not only behind one.
+bool is_link(const located& found) {
+  for (std::size_t i = 0; i < found.links.size(); ++i)
+    if (found.links[i] == found.spellings[i]) return true;
+  return false;
+}
+
+/// Whether a link in a list leads to something that the caller may not see.
+bool leads_to_hidden(const block& in, std::size_t index, const call& by) {
+  if (!by.who.view || !S_ISLNK(in.at(index).mode)) return false;
+  const auto path = in.path(index);
+  const auto target = in.of().find(path, &by);
+  return target && !in.of().is_visible(path, *target, by.who);
 }
 
 /// What a path leads to; what the caller's view does not show, or not to be read, is answered like what does not exist.
@@ -45,7 +53,7 @@ result<located> look_up(const root& of, std::string_view path, const call& by, c
   if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
   if (!found) return tl::unexpected(failure_of(found.error(), asked_uri));
   const bool is_shown = is_read ? of.is_readable(path, *found, by.who) : of.is_visible(path, *found, by.who);
-  if (!is_shown || !is_target_for(of, path, *found, by.who, is_read)) {
+  if (!is_shown) {
     return tl::unexpected(failure_of({obstacle::missing, 0, "the caller's view does not show it"}, asked_uri));
   }
   return std::move(*found);
@@ -188,6 +196,7 @@ result<list_result> files_provider::list(const list_request& request) {
   list_result answer;
   answer.entries.reserve(page->places.size());
   for (const auto& one : page->places) {
+    if (leads_to_hidden(*one.in, one.index, request)) continue;
     const auto& entry = answer.entries.emplace_back(entry_of(*one.in, one.index));
     // One that has changed too lately to have a version has one a little later.
     is_settled = is_settled && !(entry.version.empty() && S_ISREG(one.in->at(one.index).mode));
@@ -264,6 +273,8 @@ result<resource> files_provider::describe(const describe_request& request) {
   auto entry = entry_of(*what->of, what->path, what->place.facts, looked_at);
   // A title may stand in what a link leads to.
   if (what->of->is_readable(what->path, what->place, request.who)) describe_entry(entry, *what->of, what->path, what->place);
+  // As it is listed, so that a rule about links holds for it here, too; the rest is of what it leads to.
+  if (is_link(what->place)) entry.kind = kind_of(S_IFLNK);
   if (what->part) {
     entry.uri = request.uri;
     entry.size.reset();

@@ -16,14 +16,24 @@
 
 #include "disk/folder_kinds.hpp"
 #include "disk/shortage.hpp"
+#include "disk/stamp.hpp"
 #include "json/utf8.hpp"
 #include "model/still_wanted.hpp"
+#include "providers/files/entry.hpp"
 #include "providers/files/masked_file.hpp"
 #include "secrets/policy.hpp"
 #include "uri/escapes.hpp"
 
 namespace hondana::files {
 namespace {
+
+/// Whether what was found has to be for the caller by its own entry, too. Where it was asked for by its own URI, the server
+/// has looked at that entry.
+bool is_judged_by_entry(std::string_view asked, const located& what, const caller& to) {
+  return to.view->looks_at_entries() && what.path != asked;
+}
+
+resource entry_now(const root& of, const located& what) { return entry_of(of, what.path, what.facts, disk::wall_clock()); }
 
 tl::unexpected<failure> cannot_serve(const std::string& path, const std::string& why) {
   return fail(errc::source_unavailable, "Cannot serve \"" + path + "\": " + why);
@@ -195,11 +205,13 @@ bool root::is_visible(std::string_view asked, const located& what, const caller&
   if (!to.view) return true;
   const auto may_see = [&](std::string_view path) { return to.view->may_see(uri_of(path)); };
   return may_see(asked) && may_see(what.path) && std::all_of(what.links.begin(), what.links.end(), may_see) &&
-         std::all_of(what.spellings.begin(), what.spellings.end(), may_see);
+         std::all_of(what.spellings.begin(), what.spellings.end(), may_see) &&
+         (!is_judged_by_entry(asked, what, to) || to.view->may_see_entry(entry_now(*this, what)));
 }
 
 bool root::is_readable(std::string_view asked, const located& what, const caller& to) const {
-  return !to.view || (to.view->may_read(uri_of(what.path)) && is_visible(asked, what, to));
+  return !to.view || (to.view->may_read(uri_of(what.path)) && is_visible(asked, what, to) &&
+                      (!is_judged_by_entry(asked, what, to) || to.view->may_read_entry(entry_now(*this, what))));
 }
 
 std::optional<std::string> root::judge_spelling(std::string_view path, bool is_folder) const {

@@ -53,7 +53,7 @@ class root {
   /// or its deadline passes. Where descriptors or memory are short, `trouble` is the obstacle.
   [[nodiscard]] tl::expected<located, refusal> find(std::string_view path, const call* by = nullptr) const;
   /// Whether the caller's view shows what was found for a path: by its own URI, by the one asked for, and by those of all links
-  /// and spellings between. Without a view everything is shown.
+  /// and spellings between; of a link's target by its entry, too. Without a view everything is shown.
   [[nodiscard]] bool is_visible(std::string_view asked, const located& what, const caller& to) const;
   /// The same for reading what was found: a link to it must not say what it says.
   [[nodiscard]] bool is_readable(std::string_view asked, const located& what, const caller& to) const;

@@ -80,7 +80,9 @@ result<void> change_list::add(const std::vector<change>& all) {
 }
 
 result<void> change_list::add(const change& one) {
-  const auto before = sight_of(one.before), after = sight_of(one.after);
+  // A side that is not there is what the other one is.
+  const auto before = sight_of(one.before, one.before.is_there() ? one.before.mode : one.after.mode);
+  const auto after = sight_of(one.after, one.after.is_there() ? one.after.mode : one.before.mode);
   if (!before) return tl::unexpected(before.error());
   if (!after) return tl::unexpected(after.error());
   if (*before == sight::secret || *after == sight::secret) ++secrets_;
@@ -102,10 +104,13 @@ result<void> change_list::add(const change& one) {
   return {};
 }
 
-result<change_list::sight> change_list::sight_of(const side& of) {
-  if (!what_.hides.allows_file(rev_, of.path)) return sight::hidden;
-  bool is_secret = !what_.hides.secret_at(of.path, false).empty() ||
-                   ((of.mode & kind_bits) == submodule_kind && !what_.hides.secret_at(of.path, true).empty());
+result<change_list::sight> change_list::sight_of(const side& of, std::uint32_t mode) {
+  const auto kind = mode & kind_bits;
+  const bool is_submodule = kind == submodule_kind;
+  if (!what_.hides.allows_file(rev_, of.path, is_submodule ? "submodule" : kind == link_kind ? "link" : "blob"))
+    return sight::hidden;
+  bool is_secret =
+      !what_.hides.secret_at(of.path, false).empty() || (is_submodule && !what_.hides.secret_at(of.path, true).empty());
   if (!is_secret && of.is_in_work_tree) {
     const auto there = facts_of(of);
     if (!there) return tl::unexpected(there.error());

@@ -65,7 +65,7 @@ class change_list {
   enum class sight : std::uint8_t { shown, secret, hidden };
 
   [[nodiscard]] result<void> add(const change& one);
-  [[nodiscard]] result<sight> sight_of(const side& of);
+  [[nodiscard]] result<sight> sight_of(const side& of, std::uint32_t mode);
   [[nodiscard]] result<void> add_patch(shown& into);
   /// Whether a patch failed only for an object that the repository does not have.
   [[nodiscard]] bool is_for_lack(const failure& why, const change& of) const;

@@ -1,6 +1,9 @@
 /// Asks the redactor, the names, the ignore files, and the view.
 #include "providers/git/concealment.hpp"
 
+#include <utility>
+
+#include "model/entry_access.hpp"
 #include "providers/git/address.hpp"
 #include "providers/git/quotation.hpp"
 #include "secrets/file_names.hpp"
@@ -12,6 +15,14 @@ namespace {
 
 constexpr std::string_view own_reason = "it is the server's own: its configuration names it";
 constexpr std::string_view ignored_reason = "a .hondanaignore file leaves it out";
+
+/// What rules look at.
+resource entry_for_rules(std::string uri, std::string_view kind) {
+  resource entry;
+  entry.uri = std::move(uri);
+  entry.kind = kind;
+  return entry;
+}
 
 }  // namespace
 
@@ -36,25 +47,27 @@ std::string concealment::secret_in(const struct stat& facts) const {
   return own_.is_one(facts) ? std::string(own_reason) : std::string();
 }
 
-bool concealment::shows_file(std::string_view rev, std::string_view path) const {
-  return secret_at(path, false).empty() && allows_file(rev, path);
+bool concealment::shows_file(std::string_view rev, std::string_view path, std::string_view kind) const {
+  return secret_at(path, false).empty() && allows_file(rev, path, kind);
 }
 
-bool concealment::allows_file(std::string_view rev, std::string_view path) const {
-  return through_ == nullptr ||
-         through_->may_read(
-             uri_of({.repo = std::string(repo_), .what = topic::blob, .rev = std::string(rev), .path = std::string(path)}));
+bool concealment::allows_file(std::string_view rev, std::string_view path, std::string_view kind) const {
+  if (through_ == nullptr) return true;
+  const address at{.repo = std::string(repo_), .what = topic::blob, .rev = std::string(rev), .path = std::string(path)};
+  return model::may_read(through_, entry_for_rules(uri_of(at), kind));
 }
 
 bool concealment::shows_folder(std::string_view rev, std::string_view path) const {
   return lists(uri_of({.repo = std::string(repo_), .what = topic::tree, .rev = std::string(rev), .path = std::string(path)}),
-               path, true);
+               path, true, "tree");
 }
 
-bool concealment::allows(const std::string& uri) const { return through_ == nullptr || through_->may_see(uri); }
+bool concealment::allows(std::string uri, std::string_view kind) const {
+  return through_ == nullptr || model::may_see(through_, entry_for_rules(std::move(uri), kind));
+}
 
-bool concealment::lists(const std::string& uri, std::string_view path, bool is_folder) const {
-  return secret_at(path, is_folder).empty() && allows(uri);
+bool concealment::lists(const std::string& uri, std::string_view path, bool is_folder, std::string_view kind) const {
+  return secret_at(path, is_folder).empty() && allows(uri, kind);
 }
 
 std::size_t concealment::mask_file(std::string_view path, std::string& bytes) const {

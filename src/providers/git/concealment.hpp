@@ -33,15 +33,16 @@ class concealment {
   [[nodiscard]] std::string secret_in(const struct stat& facts) const;
 
   /// Whether a file may be shown as it is at a revision: its blob's URI may be read, and it is no file of secrets.
-  [[nodiscard]] bool shows_file(std::string_view rev, std::string_view path) const;
-  /// Whether a file's URI may be read at a revision, whatever its name says.
-  [[nodiscard]] bool allows_file(std::string_view rev, std::string_view path) const;
+  /// `kind` as in its entry, at which rules may look.
+  [[nodiscard]] bool shows_file(std::string_view rev, std::string_view path, std::string_view kind = "blob") const;
+  /// Whether a file may be read at a revision, whatever its name says.
+  [[nodiscard]] bool allows_file(std::string_view rev, std::string_view path, std::string_view kind = "blob") const;
   /// Whether a folder may be shown: its tree's URI may be seen.
   [[nodiscard]] bool shows_folder(std::string_view rev, std::string_view path) const;
-  /// Whether a URI may be seen, whatever lies there.
-  [[nodiscard]] bool allows(const std::string& uri) const;
+  /// Whether an entry of a tree may be seen, whatever its name says.
+  [[nodiscard]] bool allows(std::string uri, std::string_view kind) const;
   /// Whether an entry of a tree may be seen.
-  [[nodiscard]] bool lists(const std::string& uri, std::string_view path, bool is_folder) const;
+  [[nodiscard]] bool lists(const std::string& uri, std::string_view path, bool is_folder, std::string_view kind) const;
 
   /// Masks the secrets in the contents of a file, in place, and says how many.
   std::size_t mask_file(std::string_view path, std::string& bytes) const;

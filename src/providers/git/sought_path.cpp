@@ -23,7 +23,7 @@ std::string without_empty_names(std::string_view path) {
 bool is_shown(const asking& what, std::string_view rev, const git_oid& tree, std::string_view path) {
   const auto entry = find_entry(what.in, tree, path);
   if (entry && entry->is_folder()) return what.hides.shows_folder(rev, path);
-  if (!what.hides.shows_file(rev, path)) return false;
+  if (!what.hides.shows_file(rev, path, entry ? entry->kind() : "blob")) return false;
   if (!entry) return what.hides.shows_folder(rev, path);
   return !entry->is_submodule() || what.hides.secret_at(path, true).empty();
 }

@@ -140,8 +140,8 @@ entry_sight sight_of(const tree_entry& one, const address& folder, const conceal
   const auto at = address_of(folder, one);
   const auto uri = uri_of(at);
   if (!hides.secret_at(at.path, one.is_folder() || one.is_submodule()).empty())
-    return hides.allows(uri) ? entry_sight::secret : entry_sight::hidden;
-  const bool is_shown = uri.size() <= max_uri_bytes && hides.lists(uri, at.path, one.is_folder());
+    return hides.allows(uri, one.kind()) ? entry_sight::secret : entry_sight::hidden;
+  const bool is_shown = uri.size() <= max_uri_bytes && hides.lists(uri, at.path, one.is_folder(), one.kind());
   return is_shown ? entry_sight::shown : entry_sight::hidden;
 }
 

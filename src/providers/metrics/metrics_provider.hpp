@@ -74,7 +74,8 @@ class metrics_provider final : public provider {
   [[nodiscard]] result<rendered> render_values(const address& asked, const call& by);
   [[nodiscard]] result<rendered> render_summary(const address& at, const call& by);
   [[nodiscard]] result<rendered> render_list(const address& at, const call& by);
-  [[nodiscard]] result<void> check(const address& at, const call& by);
+  /// Whether there is what an address names, for the caller: to be read or, if not `is_read`, to be listed.
+  [[nodiscard]] result<void> check(const address& at, const call& by, bool is_read);
   /// Whether it names no label whose values are masked.
   [[nodiscard]] result<void> check_secrets(const address& at, const call& by);
   [[nodiscard]] bool has(place of) const noexcept;

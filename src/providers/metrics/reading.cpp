@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "bytes/digest.hpp"
+#include "model/entry_access.hpp"
 #include "providers/metrics/describe.hpp"
 #include "providers/metrics/documents.hpp"
 #include "providers/metrics/judging.hpp"
@@ -26,6 +27,9 @@ namespace {
 /// Samples of the past do not change any more; they go after a while.
 constexpr std::chrono::hours of_the_past{1};
 
+/// What rules look at.
+resource bare_entry(std::string_view source, const std::string& name) { return entry_of(source, metric{name, {}}); }
+
 template <class All>
 std::size_t mask_all(All& all) {
   std::size_t count = 0;
@@ -41,10 +45,12 @@ std::string listed(const std::vector<std::string>& all) {
 
 }  // namespace
 
-result<void> metrics_provider::check(const address& at, const call& by) {
+result<void> metrics_provider::check(const address& at, const call& by, bool is_read) {
   if (at.of != place::metric) return check_secrets(at, by);
   // Rules are about the usual spelling; `%3A` is another one of a colon.
-  if (by.who.view && !by.who.view->may_read(metric_uri(options_.name, at.metric)))
+  const auto* through = by.who.view.get();
+  const auto granted = is_read ? &model::may_read : &model::may_see;
+  if (through != nullptr && !granted(through, bare_entry(options_.name, at.metric)))
     return fail(errc::resource_not_found, "There is no such metric. List the resources, or complete the name.");
   const auto there = options_.from->find(at.metric, by);
   if (!there) return tl::unexpected(told(there.error()));
@@ -52,13 +58,14 @@ result<void> metrics_provider::check(const address& at, const call& by) {
   if (!*there && !at.when.is_absent) {
     // Names of what the caller may not see are none of their business.
     auto near = names_->near(at.metric, by);
-    if (by.who.view)
-      std::erase_if(near, [&](const auto& one) { return !by.who.view->may_see(metric_uri(options_.name, one)); });
+    if (through != nullptr)
+      std::erase_if(near, [&](const auto& one) { return !model::may_see(through, bare_entry(options_.name, one)); });
     return fail(errc::resource_not_found,
                 "There is no metric " + at.metric + " in " + options_.name + '.' +
                     (near.empty() ? " List the resources, or complete the name." : " Near: " + listed(near) + '.'));
   }
-  return check_secrets(at, by);
+  // Nothing of its labels is told to whoever may only list it.
+  return is_read ? check_secrets(at, by) : result<void>();
 }
 
 result<void> metrics_provider::check_secrets(const address& at, const call& by) {
@@ -71,7 +78,7 @@ result<void> metrics_provider::check_secrets(const address& at, const call& by) 
 }
 
 result<metrics_provider::rendered> metrics_provider::render_values(const address& asked, const call& by) {
-  if (auto fits = check(asked, by); !fits) return tl::unexpected(std::move(fits.error()));
+  if (auto fits = check(asked, by, true); !fits) return tl::unexpected(std::move(fits.error()));
   const auto interval = options_.from->interval();
   const auto reference_now = moment_of_relative();
   // Something may have been scraped since the address was read: both ends go by that.
@@ -128,7 +135,7 @@ result<metrics_provider::rendered> metrics_provider::render_summary(const addres
   // What is in it is as visible as it is by itself.
   if (by.who.view)
     std::erase_if(shown.unusual, [&](const finding& one) {
-      return !one.metric.empty() && !by.who.view->may_read(metric_uri(options_.name, one.metric));
+      return !one.metric.empty() && !model::may_read(by.who.view.get(), bare_entry(options_.name, one.metric));
     });
   rendered made;
   made.as = at.as.value_or(format::json);
@@ -154,8 +161,11 @@ result<metrics_provider::rendered> metrics_provider::render_list(const address& 
   std::vector<metric> all;
   for (const auto& one : (*known)->all) {
     // The list is one resource; what is in it is as visible as each is by itself.
-    if (by.who.view && !by.who.view->may_see(one.uri)) continue;
-    all.push_back(one.of);
+    const auto* through = by.who.view.get();
+    const auto entry = through == nullptr ? resource() : bare_entry(options_.name, one.of.name);
+    if (!model::may_see(through, entry)) continue;
+    // Of a metric that may not be read only the name is told: the rest was scraped with it.
+    all.push_back(model::may_read(through, entry) ? one.of : metric{one.of.name, {}});
     if (options_.redact) made.masked += mask(all.back().of);
   }
   made.text = json_of(options_.name, all, (*known)->are_more, options_.from->interval());
@@ -204,7 +214,7 @@ result<resource> metrics_provider::describe(const describe_request& request) {
   if (!at) return tl::unexpected(at.error());
   resource entry;
   if (at->of == place::metric) {
-    if (auto fits = check(*at, bounded(request)); !fits) return tl::unexpected(std::move(fits.error()));
+    if (auto fits = check(*at, bounded(request), false); !fits) return tl::unexpected(std::move(fits.error()));
     auto of = options_.from->find(at->metric, bounded(request));
     if (!of) return tl::unexpected(told(std::move(of.error())));
     auto shown = of->value_or(metric{at->metric, {}});
@@ -217,7 +227,10 @@ result<resource> metrics_provider::describe(const describe_request& request) {
   entry.mimeType = mime_of(at->as.value_or(format::json));
   entry = entry_with_priority(std::move(entry));
   entry.version = request.known_version;
-  if (!entry.version.empty()) return entry;
+  // A version is a digest of what may not be known.
+  const bool is_readable =
+      at->of != place::metric || model::may_read(request.who.view.get(), bare_entry(options_.name, at->metric));
+  if (!entry.version.empty() || !is_readable) return entry;
   auto made = render(*at, request);
   if (!made) return tl::unexpected(std::move(made.error()));
   entry.version = bytes::to_hex(bytes::digest_of(made->text));

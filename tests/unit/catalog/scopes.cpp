@@ -45,6 +45,7 @@ class house final : public scripted_provider {
     std::vector<resource> all;
     for (const char* const uri : {"memo:///f/a", "memo:///f/key"}) {
       all.push_back({.uri = uri, .name = "n", .title = "of brass", .description = "opens the door"});
+      all.back().metadata.emplace_back("dev.hondana/lang", std::string("en"));
     }
     return all;
   }
@@ -133,6 +134,8 @@ TEST_F(scoped, lists_name_what_may_not_be_read_and_say_nothing_of_its_contents) 
     EXPECT_EQ(page.at(0).title + page.at(0).description, "of brassopens the door");
     EXPECT_EQ(page.at(1).uri, "memo:///f/key");
     EXPECT_EQ(page.at(1).title + page.at(1).description, "");
+    EXPECT_EQ(page.at(0).metadata.size(), 1u);
+    EXPECT_TRUE(page.at(1).metadata.empty());
   }
   EXPECT_EQ(list_as(with_scopes({"keys"}))->resources.at(1).description, "opens the door");
 }

@@ -18,6 +18,7 @@
 #include "deadline.hpp"
 #include "providers/analyses/address.hpp"
 #include "providers/analyses/describe.hpp"
+#include "unit/gate/ruled_view.hpp"
 #include "unit/providers/analyses/made.hpp"
 #include "unit/providers/ear.hpp"
 
@@ -263,6 +264,16 @@ TEST_F(source_of_analyses, hides_in_every_way_what_a_view_hides) {
   EXPECT_THAT(complete("provider", "", who, {{"id", shown}}), ElementsAre("a", "b", "c", "d"));
   EXPECT_THAT(complete("tag", "", who), IsEmpty());
   EXPECT_EQ(complete("digest", "", who).size(), 1u);
+}
+
+// attacks: authorization (content that a rule guards, by whatever route)
+TEST_F(source_of_analyses, completes_nothing_but_ids_of_what_may_only_be_listed) {
+  const auto id = put("秘密の問い", 0.95, "secret-session");
+  caller who;
+  who.view = test::view_by({{.gives = grant::list}});
+  EXPECT_THAT(complete("id", "", who), ElementsAre(id));
+  for (const std::string of : {"session", "provider", "tag", "digest"}) EXPECT_THAT(complete(of, "", who), IsEmpty()) << of;
+  EXPECT_THAT(complete("provider", "", who, {{"id", id}}), IsEmpty());
 }
 
 TEST_F(source_of_analyses, completes_ids_providers_and_fixed_words) {

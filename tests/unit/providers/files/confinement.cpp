@@ -17,6 +17,7 @@
 
 #include "deadline.hpp"
 #include "scratch_folder.hpp"
+#include "unit/gate/ruled_view.hpp"
 
 namespace hondana::files {
 namespace {
@@ -250,6 +251,38 @@ TEST_P(confinement, what_a_view_lists_and_does_not_let_read_is_not_read_by_a_lin
   entry.who = request.who;
   entry.uri = request.uri;
   EXPECT_TRUE(files->describe(entry).has_value());
+}
+
+// attacks: authorization (content that a rule guards, by whatever route)
+TEST_P(confinement, links_are_judged_by_rules_about_links_and_by_what_they_lead_to) {
+  whole_.write("project/keys/a.md", "secret\n");
+  whole_.link("project/alias.md", "keys/a.md");
+  whole_.link("project/other.md", "inside.txt");
+  const auto files = open();
+  const auto told_by = [&](const std::vector<access_rule>& rules) {
+    call by;
+    by.who.view = test::view_by(rules);
+    std::string out;
+    for (const auto& one : files->list({by, {}, 500})->entries)
+      if (one.kind == "link") out += one.name + ' ';
+    children_request inside{by};
+    inside.uri = whole_.uri("project");
+    for (const auto& one : files->children(inside)->entries)
+      if (one.kind == "link") out += one.name + ' ';
+    describe_request entry{by};
+    entry.uri = whole_.uri("project/alias.md");
+    const auto found = files->describe(entry);
+    read_request content{by};
+    content.uri = content.asked_uri = entry.uri;
+    return out + (found ? found->kind : "none") + (files->read(content) ? " is read" : "");
+  };
+  const std::string all = "alias.md other.md alias.md other.md ";
+  const access_rule everything{.gives = grant::read};
+  const auto keys = whole_.uri("project/keys");
+  EXPECT_EQ(told_by({everything}), all + "link is read");
+  EXPECT_EQ(told_by({everything, {.uris = {keys}}}), "other.md other.md none");
+  EXPECT_EQ(told_by({everything, {.uris = {keys}, .kinds = {"file"}}}), "other.md other.md none");
+  EXPECT_EQ(told_by({everything, {.uris = {keys}, .kinds = {"file"}, .gives = grant::list}}), all + "link");
 }
 
 TEST_P(confinement, of_a_file_that_is_not_there_nothing_is_said_about_a_range) {

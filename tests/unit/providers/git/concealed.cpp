@@ -9,11 +9,13 @@
 #include <gtest/gtest.h>
 
 #include "providers/git/markdown.hpp"
+#include "unit/gate/ruled_view.hpp"
 #include "unit/providers/git/served_repository.hpp"
 
 namespace hondana::git {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -155,6 +157,27 @@ TEST(git_concealed, what_a_view_hides_is_in_no_tree_patch_or_list) {
   all.who.view = through;
   const auto listed = shelf.provider().list(all).value();
   for (const auto& one : listed.entries) EXPECT_EQ(one.uri.find("stashes"), std::string::npos);
+}
+
+// attacks: authorization (content that a rule guards, by whatever route)
+TEST(git_concealed, what_rules_about_kinds_do_not_let_be_read_is_in_no_patch_and_blamed_on_nobody) {
+  made_repository made;
+  made.write("plan", "hidden words\n");
+  std::filesystem::create_symlink("hidden-target", made.path() + "/link");
+  made.commit("first");
+  const served_repository shelf(made);
+  const auto lists = [](const std::string& kind) {
+    return test::view_by({{.gives = grant::read}, {.uris = {"git://shelf/blob/"}, .kinds = {kind}, .gives = grant::list}});
+  };
+  for (const auto* uri : {"git://shelf/commit/HEAD", "git://shelf/commit/HEAD?format=json"}) {
+    EXPECT_THAT(shelf.text(uri), AllOf(HasSubstr("hidden words"), HasSubstr("hidden-target"))) << uri;
+    EXPECT_THAT(shelf.text(uri, lists("blob")), AllOf(Not(HasSubstr("hidden words")), HasSubstr("hidden-target"))) << uri;
+    EXPECT_THAT(shelf.text(uri, lists("link")), AllOf(HasSubstr("hidden words"), Not(HasSubstr("hidden-target")))) << uri;
+  }
+  EXPECT_FALSE(shelf.try_read("git://shelf/blame/HEAD/plan", lists("blob")));
+  EXPECT_TRUE(shelf.try_read("git://shelf/blame/HEAD/plan", lists("link")));
+  const auto hides_links = test::view_by({{.gives = grant::read}, {.kinds = {"link"}, .gives = grant::none}});
+  EXPECT_THAT(shelf.text("git://shelf/tree/HEAD", hides_links), AllOf(HasSubstr("plan"), Not(HasSubstr("link"))));
 }
 
 TEST(git_concealed, what_may_not_be_read_as_a_blob_is_blamed_on_nobody) {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/gate/ruled_view.hpp"
 #include "unit/providers/metrics/made_backend.hpp"
 
 namespace hondana::metrics {
@@ -47,6 +48,35 @@ TEST(metrics_completion, what_may_not_be_seen_is_not_offered) {
   EXPECT_EQ(app.completed("name", "node", {}, through), offers{"node_load1"});
   EXPECT_EQ(app.completed("match", "", of_cpu, through), offers{});
   EXPECT_EQ(app.completed("match", "mode=\"", of_cpu, through), offers{});
+}
+
+// attacks: authorization (content that a rule guards, by whatever route)
+TEST(metrics_completion, of_what_may_only_be_listed_the_name_alone_is_told) {
+  const served_metrics app(cpus());
+  const auto listed_by = [&](std::vector<access_rule> rules) {
+    read_request request;
+    request.uri = request.asked_uri = "metrics://app/";
+    request.who.view = test::view_by(std::move(rules));
+    const auto got = app.provider().read(request);
+    EXPECT_TRUE(got) << got.error().public_text;
+    return value::parse(*std::get<shared_bytes>(got->contents.front().data))->array_at("metrics").value();
+  };
+  for (const std::vector<std::string>& kinds : {std::vector<std::string>(), {"metric"}}) {
+    const auto listed = listed_by(
+        {{.gives = grant::read}, {.uris = {"metrics://app/node_cpu_seconds_total"}, .kinds = kinds, .gives = grant::list}});
+    ASSERT_EQ(listed.size(), 2U);
+    EXPECT_EQ(listed[0].string_at("name").value(), "node_cpu_seconds_total");
+    EXPECT_EQ(listed[0].find("help"), nullptr);
+    EXPECT_EQ(listed[0].find("unit"), nullptr);
+    EXPECT_EQ(listed[0].string_at("kind").value(), "unknown");
+  }
+  describe_request entry;
+  entry.uri = "metrics://app/node_cpu_seconds_total";
+  entry.who.view = test::view_by({{.gives = grant::list}});
+  const auto found = app.provider().describe(entry);
+  ASSERT_TRUE(found) << "or nobody who may list it hears that it has changed";
+  EXPECT_EQ(found->version, "");
+  EXPECT_TRUE(listed_by({{.gives = grant::read}, {.kinds = {"metric"}, .gives = grant::none}}).empty());
 }
 
 TEST(metrics_completion, a_selector_is_completed_piece_by_piece) {
