@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t reach = 16 * 1024;  // of a key on either side of its `kty`; one of RSA with 8192 bits has 8 KiB
 static_assert(2 * reach < reach_ahead);
-constexpr std::string_view front = "\"kty";
+constexpr std::string_view type_member = "\"kty";
 
 /// JSON that may stand in a string, and that in another: each quote of its own has so many backslashes before it.
 class nested_json {
@@ -80,10 +80,10 @@ void find_web_key(std::string_view text, std::size_t at, known_runs& runs, std::
   const nested_json json(text, at);
   // Another name like this ends what is looked at, so that two keys share no byte.
   auto least = at - std::min(at, reach);
-  if (const auto before = text.substr(least, at - least).rfind(front); before != std::string_view::npos)
-    least += before + front.size();
-  const auto behind = at + front.size();
-  const auto limit = std::min({text.size(), at + reach, text.substr(0, at + reach).find(front, behind)});
+  if (const auto before = text.substr(least, at - least).rfind(type_member); before != std::string_view::npos)
+    least += before + type_member.size();
+  const auto behind = at + type_member.size();
+  const auto limit = std::min({text.size(), at + reach, text.substr(0, at + reach).find(type_member, behind)});
   runs.count(3 * (limit - least));
   const auto name_end = json.end_of_string(behind, std::min(limit, behind + json.backslashes() + 1));
   const auto colon = name_end < limit ? json.colon_behind(name_end, limit) : 0;
