@@ -11,7 +11,7 @@ namespace hondana::search {
 
 /// Of what masks secrets, and of what cuts texts into passages. Raised whenever the same text would become another one, so that
 /// what older ones made is made anew.
-inline constexpr int version_of_masking = 2;
+inline constexpr int version_of_masking = 3;
 inline constexpr int version_of_cutting = 2;
 
 /// How the texts of a resource are made now: by whom its secrets are masked, as the source says that has it, and by which

@@ -272,8 +272,8 @@ TEST(child_channel, reads_a_program_slowly_that_sends_without_end_what_nobody_as
   talk with("tells-on");
   with.heard.on_received = [&heard](channel::call_id, const std::string&) { ++heard; };
   with.ask(1);
-  // Fifty thousand, and what one read may bring.
-  EXPECT_TRUE(eventually([&] { return heard >= 48'000; }));
+  // Fifty thousand, or a little less for what each is long.
+  EXPECT_TRUE(eventually([&] { return heard >= 45'000; }));
   EXPECT_LT(heard, 51'000u);
   const auto before = heard.load();
   clock.advance(seconds(5));

@@ -101,8 +101,9 @@ int main(int count, char** arguments) {
       for (;;) ::pause();
     }
     if (id == "1" && mode == "tells-on") {
-      const std::string blank(100, '\n');
-      for (;;) say(R"({"jsonrpc":"2.0","method":"notifications/message"})" + blank);
+      for (;;)
+        say(R"({"jsonrpc":"2.0","method":"notifications/message"})"
+            "\n");
     }
     if (mode == "talkative") say("working on " + id + "\n");
     if (mode == "half") {
