@@ -265,14 +265,17 @@ TEST_P(confinement, links_are_judged_by_rules_about_links_and_by_what_they_lead_
     std::string out;
     for (const auto& one : files->list({by, {}, 500})->entries)
       if (one.kind == "link") out += one.name + ' ';
-    children_request inside{by};
+    children_request inside;
+    static_cast<call&>(inside) = by;
     inside.uri = whole_.uri("project");
     for (const auto& one : files->children(inside)->entries)
       if (one.kind == "link") out += one.name + ' ';
-    describe_request entry{by};
+    describe_request entry;
+    static_cast<call&>(entry) = by;
     entry.uri = whole_.uri("project/alias.md");
     const auto found = files->describe(entry);
-    read_request content{by};
+    read_request content;
+    static_cast<call&>(content) = by;
     content.uri = content.asked_uri = entry.uri;
     return out + (found ? found->kind : "none") + (files->read(content) ? " is read" : "");
   };
