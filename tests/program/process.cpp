@@ -280,15 +280,15 @@ std::size_t process::memory() const { return status("VmRSS:"); }
 
 std::chrono::milliseconds process::processor_time() const {
   std::ifstream file("/proc/" + std::to_string(child_) + "/stat");
-  std::string all;
-  std::getline(file, all);
+  std::string line;
+  std::getline(file, line);
   // The second field, its name, may have spaces; utime and stime are the 14th and 15th.
-  std::istringstream rest(all.substr(all.rfind(')') + 1));
+  std::istringstream fields(line.substr(line.rfind(')') + 1));
   std::string skipped;
-  for (int field = 3; field < 14; ++field) rest >> skipped;
+  for (int field = 3; field < 14; ++field) fields >> skipped;
   std::int64_t own = 0;
   std::int64_t of_kernel = 0;
-  if (!(rest >> own >> of_kernel)) throw std::runtime_error("its processor time is not known");
+  if (!(fields >> own >> of_kernel)) throw std::runtime_error("its processor time is not known");
   return std::chrono::milliseconds((own + of_kernel) * 1'000 / ::sysconf(_SC_CLK_TCK));
 }
 

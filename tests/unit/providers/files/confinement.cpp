@@ -263,12 +263,14 @@ TEST_P(confinement, links_are_judged_by_rules_about_links_and_by_what_they_lead_
     call by;
     by.who.view = test::view_by(rules);
     std::string out;
-    for (const auto& one : files->list({by, {}, 500})->entries)
+    const auto listed = files->list({by, {}, 500});
+    for (const auto& one : listed->entries)
       if (one.kind == "link") out += one.name + ' ';
     children_request inside;
     static_cast<call&>(inside) = by;
     inside.uri = whole_.uri("project");
-    for (const auto& one : files->children(inside)->entries)
+    const auto children = files->children(inside);
+    for (const auto& one : children->entries)
       if (one.kind == "link") out += one.name + ' ';
     describe_request entry;
     static_cast<call&>(entry) = by;
