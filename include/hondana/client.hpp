@@ -195,9 +195,9 @@ class client {
 
   /// Any request: `params` is an object or null, and the result comes as the server spelled it. Handlers answer what it asks.
   [[nodiscard]] result<value> request(std::string_view method, const value& params, const call_options& how = {});
-  /// Ends the connection to a server that is stuck, and with it its process or session. What is under way fails as
-  /// source_unavailable; the next call connects or starts it anew, and watches are taken up again. `why` is for the errors and
-  /// goes on after the server's name: "did not answer a ping". Does not wait. Without effect on a `memory_target`.
+  /// Ends the connection to a server that is stuck, and with it the server's process or session. Pending calls fail as
+  /// source_unavailable; the next call connects, or starts the process, again, and watches are renewed. `why` completes the
+  /// sentence "the server ..." in those errors: "did not answer a ping". Returns at once. No effect on a `memory_target`.
   void end_connection(std::string why);
   /// Tells a server of an older revision that `client_handlers::roots` would now answer something else.
   result<void> roots_changed();

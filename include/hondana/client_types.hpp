@@ -37,8 +37,8 @@ struct call_options {
   /// Until it fails as timed_out. Nothing: `client_options::call_time`. Time that people take to answer a server's questions
   /// does not count.
   std::optional<std::chrono::milliseconds> time{};
-  /// For `client::read_to`, whose `time` is for each wait: until it fails as timed_out however much keeps coming. Nothing: it
-  /// may go on. Time that people take to answer does not count here either.
+  /// For `client::read_to`, where `time` limits each wait for more content: a limit for the whole call, which then fails as
+  /// timed_out. Nothing: no limit. Time that people take to answer the server's questions does not count.
   std::optional<std::chrono::milliseconds> whole_time{};
   /// Cancels the call, which then fails as cancelled, and the server is told.
   std::stop_token stop{};

@@ -22,9 +22,9 @@ namespace hondana::catalog {
 /// What a source is asked for.
 enum class doing : std::uint8_t { list, templates, read, describe, children, skills, find_skill, complete };
 
-/// Of jobs that do the same to the same.
-[[nodiscard]] inline work::job_kind kind_of(doing what, std::string_view about) noexcept {
-  return work::kind_of(static_cast<std::uint64_t>(what), about);
+/// The kind of job that a request to a source is, see `work::known_costs`. `target`: the URI, or what else is asked for.
+[[nodiscard]] inline work::job_kind kind_of(doing operation, std::string_view target) noexcept {
+  return work::kind_of(static_cast<std::uint64_t>(operation), target);
 }
 
 /// The figures of one source.

@@ -96,12 +96,12 @@ class channel {
   /// Sends a message, and never blocks. A failure of a request comes as `ended` or `broken`; that of another message is lost
   /// with the connection, which `broken` tells. After `broken`, the next `send` connects or starts anew.
   virtual void send(outgoing message) = 0;
-  /// The answer of a call is not wanted any more: nothing more is told of it. HTTP closes its exchange; the others pass over
-  /// what still comes, and a child that goes on with such an answer for too long is ended.
+  /// Cancels a call: the listener hears nothing more of it. HTTP closes the exchange. The others discard the answer; a child
+  /// process that goes on sending it for more than three seconds or 256 MiB is ended.
   virtual void abandon(call_id call) = 0;
-  /// Ends the connection of a server that does not do what it should, and with it its child process or session: `broken` is
-  /// told, and the next `send` connects or starts anew. Nothing where there is no connection. `why` says what the server did
-  /// ("did not answer a ping").
+  /// Ends the connection because the server is stuck, and with it the child process or session. The listener's `broken` is
+  /// called, and the next `send` connects or starts the program again. Does nothing when there is no connection. `why`
+  /// completes the sentence "the server ...": "did not answer a ping".
   virtual void end_connection(std::string why) = 0;
   /// It has been agreed on what is spoken; HTTP sends `fields` with each message that has none of that name. With a session,
   /// Streamable HTTP then opens the stream for what the server sends by itself, names the session with each message, and takes

@@ -68,7 +68,7 @@ class section {
   /// Paths of files that this table, and all tables in it, name for the server alone: keys, tokens, credentials and stores.
   /// They are found by the names of keys: `key`, `redis_key`, `tokens`, `credentials`, `client`, `store`, and names that end
   /// with
-  /// `_file`; and in the variables of a child by absolute paths in names that end with `_FILE` or `_CREDENTIALS`. Some may not
+  /// `_file`; among the variables of a child, absolute paths in names that end with `_FILE` or `_CREDENTIALS`. Some may not
   /// exist.
   [[nodiscard]] std::vector<std::string> own_files() const;
   /// Where the table begins; 0 when it stands in no file.

@@ -1,4 +1,4 @@
-/// Whom a certificate is for.
+/// The host names of a certificate.
 #pragma once
 
 #include <openssl/x509v3.h>
@@ -7,7 +7,7 @@
 
 namespace hondana::crypto {
 
-/// Whether it has names of hosts or addresses where they belong (subjectAltName). A common name alone is no name of a host.
+/// Whether the certificate has a subjectAltName extension. The common name is not used as a host name.
 /// Spec: RFC 9525 6.3.
 [[nodiscard]] inline bool names_hosts(const X509* certificate) noexcept {
   const std::unique_ptr<GENERAL_NAMES, decltype(&GENERAL_NAMES_free)> names(

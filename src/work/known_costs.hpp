@@ -10,39 +10,39 @@
 
 namespace hondana::work {
 
-/// Names jobs that do the same, and so take about the same time: a hash of what is asked for. 0: nothing is known of it.
+/// Identifies requests for the same operation on the same thing, which take about the same time. 0: unknown.
 using job_kind = std::uint64_t;
 
-/// `operation`: whatever tells operations apart.
-[[nodiscard]] inline job_kind kind_of(std::uint64_t operation, std::string_view about) noexcept {
-  return (std::hash<std::string_view>{}(about) * 31 + operation) | 1;
+/// `operation`: a number of the caller's choice, different for each operation.
+[[nodiscard]] inline job_kind kind_of(std::uint64_t operation, std::string_view target) noexcept {
+  return (std::hash<std::string_view>{}(target) * 31 + operation) | 1;
 }
 
-/// Remembers the kinds of jobs that took more than two milliseconds of a processor when they ran last. Kinds share 1024 places,
-/// so that one may be forgotten for another. Threads: any.
+/// Remembers which kinds of jobs used more than two milliseconds of processor time when they ran last. Kinds share 1021 slots,
+/// so a kind may be forgotten when another one takes its slot. Threads: any.
 class known_costs {
  public:
   static constexpr std::chrono::milliseconds least{2};
 
-  [[nodiscard]] bool is_costly(job_kind what) const noexcept {
-    return what != 0 && place_of(what).load(std::memory_order_relaxed) == what;
+  [[nodiscard]] bool is_costly(job_kind kind) const noexcept {
+    return kind != 0 && slot(kind).load(std::memory_order_relaxed) == kind;
   }
-  /// A job of that kind took so much time of a processor.
-  void ran(job_kind what, std::chrono::nanoseconds time) noexcept {
-    if (what == 0) return;
-    auto& place = place_of(what);
-    if (time >= least) {
-      place.store(what, std::memory_order_relaxed);
-    } else if (place.load(std::memory_order_relaxed) == what) {
-      place.store(0, std::memory_order_relaxed);
+  /// Records the processor time that a job of this kind used.
+  void record(job_kind kind, std::chrono::nanoseconds used) noexcept {
+    if (kind == 0) return;
+    auto& costly = slot(kind);
+    if (used >= least) {
+      costly.store(kind, std::memory_order_relaxed);
+    } else if (costly.load(std::memory_order_relaxed) == kind) {
+      costly.store(0, std::memory_order_relaxed);
     }
   }
 
  private:
-  [[nodiscard]] std::atomic<job_kind>& place_of(job_kind what) noexcept { return all_[what % all_.size()]; }
-  [[nodiscard]] const std::atomic<job_kind>& place_of(job_kind what) const noexcept { return all_[what % all_.size()]; }
+  [[nodiscard]] std::atomic<job_kind>& slot(job_kind kind) noexcept { return slots_[kind % slots_.size()]; }
+  [[nodiscard]] const std::atomic<job_kind>& slot(job_kind kind) const noexcept { return slots_[kind % slots_.size()]; }
 
-  std::array<std::atomic<job_kind>, 1021> all_{};
+  std::array<std::atomic<job_kind>, 1021> slots_{};
 };
 
 }  // namespace hondana::work

@@ -38,7 +38,7 @@ tl::unexpected<failure> overloaded(std::string text) {
   return tl::unexpected(std::move(why));
 }
 
-/// Time of a processor that this thread has had.
+/// Processor time that this thread has used.
 std::chrono::nanoseconds time_of_thread() noexcept {
   timespec now{};
   if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0) return {};
@@ -76,18 +76,29 @@ struct pool::state {
   crew continuing{1};  // runs continuations only
   known_costs costs;
   std::vector<clock::time_point> costly{};  // deadlines of costly requests under way
-  bool was_costly = false;                  // the request that was taken last
+  bool was_costly = false;                  // whether the last request that was started was
   bool closed = false;
 
-  /// One that is late may never end, and keeps no other from its turn.
+  /// A costly request past its deadline may never end, so it does not count.
   [[nodiscard]] bool has_room_for_costly() const {
+    // Asking the system takes long.
+    static const auto processors = std::max<std::size_t>(std::thread::hardware_concurrency(), 2) - 1;
     const auto now = clock::now();
-    const auto under_way = std::count_if(costly.begin(), costly.end(), [now](clock::time_point due) { return due >= now; });
-    const auto processors = std::max<std::size_t>(std::thread::hardware_concurrency(), 2) - 1;
+    const auto running = std::count_if(costly.begin(), costly.end(), [now](clock::time_point due) { return due >= now; });
     const auto threads = std::max<std::size_t>(within.threads, 2) - 1;
-    return static_cast<std::size_t>(under_way) < std::min(processors, threads);
+    return static_cast<std::size_t>(running) < std::min(processors, threads);
   }
-  /// Of which sort the next request is to be, if there is one that may run.
+  /// When a running costly request that keeps others waiting is past its deadline; the end of time when none does.
+  [[nodiscard]] clock::time_point next_room_for_costly() {
+    auto next = clock::time_point::max();
+    if (!requests.has_next(job_cost::large, within.running_each)) return next;
+    const auto now = clock::now();
+    for (const auto due : costly) {
+      if (due >= now) next = std::min(next, due);
+    }
+    return next == clock::time_point::max() ? next : next + std::chrono::milliseconds(1);
+  }
+  /// Whether the next request is to be a small or a large one; nothing when none may run.
   [[nodiscard]] std::optional<job_cost> next_cost() {
     const bool has_small = requests.has_next(job_cost::small, within.running_each);
     const bool has_large = requests.has_next(job_cost::large, within.running_each) && has_room_for_costly();
@@ -117,7 +128,14 @@ struct pool::state {
     std::unique_lock lock(mutex);
     for (;;) {
       ++as.idle;
-      as.work_arrived.wait(lock, [&] { return closed || as.threads > as.limit || has_next(as); });
+      while (!closed && as.threads <= as.limit && !has_next(as)) {
+        const auto until = &as == &general ? next_room_for_costly() : clock::time_point::max();
+        if (until == clock::time_point::max()) {
+          as.work_arrived.wait(lock);
+        } else {
+          monotonic_clock::wait_until(as.work_arrived, lock, until);
+        }
+      }
       --as.idle;
       if (closed || as.threads > as.limit) break;
       auto [what, whose] = next();
@@ -125,14 +143,19 @@ struct pool::state {
       if (what.cost == job_cost::large) costly.push_back(what.deadline);
       lock.unlock();
       figures->waited->observe(0, clock::now() - what.since);
-      // Jobs do not throw, but for want of memory; whom they owe an answer gets one that was made before, when they go.
+      // A job throws only when there is no memory. The request is then answered when the job is destroyed, with a prepared
+      // error.
       const auto before = what.kind != 0 ? time_of_thread() : std::chrono::nanoseconds(0);
       without_throwing(what.job);
-      if (what.kind != 0) costs.ran(what.kind, time_of_thread() - before);
+      if (what.kind != 0) costs.record(what.kind, time_of_thread() - before);
       what.job = nullptr;  // what the job owns dies before it stops counting as running
       lock.lock();
       as.running.erase(std::find(as.running.begin(), as.running.end(), what.deadline));
-      if (what.cost == job_cost::large) costly.erase(std::find(costly.begin(), costly.end(), what.deadline));
+      if (what.cost == job_cost::large) {
+        costly.erase(std::find(costly.begin(), costly.end(), what.deadline));
+        // This thread may take a small request next, and the large one that may run now is for another thread.
+        as.work_arrived.notify_one();
+      }
       if (whose != nullptr) requests.done(whose);
     }
     --as.threads;

@@ -65,7 +65,7 @@ struct pool_limits {
 
 /// A number of threads, started when first needed, behind a bounded queue; and one more that only continues, so that slow
 /// requests never cut off an answer that has begun. Requests that are known to be costly leave one thread and one processor to
-/// the others, where there are several, and have turns with them where there is one.
+/// the other requests; with a single thread, costly and other requests take turns.
 class pool final : public lane {
  public:
   /// `name` is what errors call it.

@@ -41,7 +41,7 @@ struct timers::state {
       by_id.erase(next->second.first);
       due.erase(next);
       lock.unlock();
-      // What it owes somebody is answered when it goes, in words that were made before.
+      // A request that the function was to answer is answered when the function is destroyed, with a prepared error.
       without_throwing(call);
       call = nullptr;
       lock.lock();

@@ -1,19 +1,19 @@
-/// Errors in the handling of errors.
+/// Calling a function on a thread that must go on.
 #pragma once
 
 #include <exception>
 
 namespace hondana::work {
 
-/// Runs what is to be said or done after an error, on a thread that nothing may end: where that fails too, mostly for want of
-/// memory, it is left: false then.
-template <class Work>
-bool without_throwing(Work work) noexcept {
+/// Calls `function`, and returns false when it throws a std::exception, which is lost: for threads that must not end when there
+/// is no memory even to report that.
+template <class Function>
+bool without_throwing(const Function& function) noexcept {
   try {
-    work();
+    function();
     return true;
   } catch (const std::exception&) {
-    return false;  // there is nothing to say it with
+    return false;  // reporting it needs memory, too
   }
 }
 

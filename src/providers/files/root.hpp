@@ -101,7 +101,7 @@ class root {
 
 /// A failed lookup in words.
 [[nodiscard]] refusal refusal_of(const not_found& why);
-/// Throws std::system_error when it was in vain for a shortage or a failing disk: then nothing is known of what was looked for.
+/// Throws std::system_error when the lookup failed for a shortage or a failing disk, so that it is not known what is there.
 void throw_if_unsure(const refusal& why);
 
 }  // namespace hondana::files

@@ -40,7 +40,7 @@ class stillness {
   /// Whether a look is wanted; once.
   [[nodiscard]] bool takes_look() noexcept { return look_wanted_.exchange(false); }
 
-  /// Whether what the kernel has told of so far has been passed on.
+  /// Whether every event of the kernel so far has been passed on.
   [[nodiscard]] bool has_caught_up() const noexcept {
     const auto* all = folders_.load();
     return all == nullptr || (all->is_silent() && !hears_);

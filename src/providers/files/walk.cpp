@@ -31,6 +31,9 @@ class walker {
 
   bool run() {
     const auto in = of_.below();
+    const bool obey = of_.decisions().obey_ignore_files();
+    // Before the root is opened: it takes three descriptors itself.
+    auto ignored_by = obey ? of_.ignored().at_root(in->descriptor()) : ignore::stack();
     disk::handle top(::openat(in->descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     struct stat facts{};
     if (!top.is_open() || ::fstat(top.get(), &facts) != 0) {
@@ -38,8 +41,7 @@ class walker {
       return true;
     }
     if (!listener_.served(of_, {}, facts)) return false;
-    const bool obey = of_.decisions().obey_ignore_files();
-    enter(std::move(top), facts, obey ? of_.ignored().at_root(in->descriptor()) : ignore::stack());
+    enter(std::move(top), facts, std::move(ignored_by));
     return go();
   }
 
@@ -79,15 +81,15 @@ class walker {
     return true;
   }
 
-  /// Says so; throws where that says nothing of the folder.
+  /// Tells the listener about a folder that cannot be walked; throws std::system_error for a shortage.
   void cannot(const char* what, int error) {
     disk::throw_if_short(error);
     listener_.trouble(of_, path_, "cannot " + std::string(what) + ": " + std::strerror(error));
     if (obstacle_of(error).why == obstacle::trouble) listener_.missed();
   }
 
-  /// What `look` gives, which may throw for a shortage: then once more with the folders above closed, so that any depth can be
-  /// walked with a few descriptors. `first`: of the folders on the way, whose handles are needed.
+  /// Calls `look`, and again with the folders above closed when it throws for a shortage, so that any depth can be walked with
+  /// three descriptors. `needed`: how many of the innermost folders must stay open.
   template <class Look>
   auto with_few(std::size_t needed, Look look) -> decltype(look()) {
     try {
@@ -103,7 +105,7 @@ class walker {
     return look();
   }
 
-  /// False when another folder is there now, or none; that is told by whoever watches.
+  /// False when there is no folder any more, or another one; the watch reports that.
   bool open_again(level& here) {
     const auto found = of_.below()->locate(path_);
     if (!found) throw_if_unsure(refusal_of(found.error()));
@@ -151,7 +153,10 @@ class walker {
       if (!opened.is_open()) disk::throw_if_short(errno);
       return opened;
     });
-    if (!inside.is_open()) return cannot("be listed", errno), true;
+    if (!inside.is_open()) {
+      cannot("be listed", errno);
+      return true;
+    }
     const bool obey = of_.decisions().obey_ignore_files();
     auto ignored_by =
         with_few(0, [&] { return obey ? of_.ignored().below(here.ignored_by, inside.get(), name) : ignore::stack(); });

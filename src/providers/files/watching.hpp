@@ -53,7 +53,7 @@ class watching {
   void follow(const root& of);
   /// The same of every root.
   void follow();
-  /// Waits until what has happened before this call has been passed on; two seconds at most.
+  /// Waits until the indexer has been told of every change before this call; two seconds at most.
   void catch_up(const call& by) const;
   /// Lives as long as it is held.
   [[nodiscard]] std::shared_ptr<const stillness> still() const;

@@ -46,7 +46,7 @@ struct watching::state : std::enable_shared_from_this<state> {
 
   mutable std::mutex mutex;
   std::condition_variable left;
-  std::condition_variable_any turned;  // the thread, once more
+  std::condition_variable_any turned;  // the thread has finished a turn
   std::shared_ptr<change_listener> listener;
   using errand_list = std::list<errand>;
   errand_list errands;

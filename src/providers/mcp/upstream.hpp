@@ -64,7 +64,7 @@ class upstream {
   /// old.
   void attach_list();
   void detach_list();
-  /// Has a server that has not been heard of for a while asked whether it is still there; the next call knows.
+  /// Also schedules a ping when the server has sent no answer for ten seconds; the next call of this reports its outcome.
   [[nodiscard]] hondana::health health() const;
 
  private:
@@ -74,7 +74,7 @@ class upstream {
   void run(const std::stop_token& stop);
   [[nodiscard]] job next_job(clock::time_point now) const;
   void connect(const std::stop_token& stop);
-  /// Asks whether it is still there, and ends the connection to one that does not answer that either.
+  /// Sends a ping, and ends the connection when it is not answered.
   void probe(const std::stop_token& stop);
   void gather(const std::stop_token& stop);
   void subscribe(const std::stop_token& stop);
@@ -117,7 +117,7 @@ class upstream {
   bool list_attached_ = false;
   bool hears_lists_ = false;
   bool is_lost_ = false;             // the connection, as the client says
-  mutable bool is_doubted_ = false;  // whether it still answers
+  mutable bool is_doubted_ = false;  // a ping is to be sent
   clock::time_point heard_at_{};     // an answer of it
   bool tells_parts_ = false;         // it has told of a URI with a query
   bool saw_circle_ = false;

@@ -222,7 +222,7 @@ class child_channel final : public channel::channel {
       return offence{deaf_since_ + time_to_say_why,
                      "closed its standard input, so that nothing can be asked of it, and was ended"};
     if (const auto borne_until = lines_.borne_until())
-      return offence{*borne_until, "does not come to the end of an answer that nobody waits for any more, and was ended"};
+      return offence{*borne_until, "did not finish an answer to a call that was cancelled or has failed, and was ended"};
     if (!is_flooding) return {};
     if (!flooding_since_) flooding_since_ = clock::now();
     return offence{std::max(*flooding_since_, last_written_) + time_to_read_some,

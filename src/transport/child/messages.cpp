@@ -167,7 +167,7 @@ result<void> messages::feed(std::string_view bytes) {
         is_refused_ = true;
         // It may never come to its end.
         const auto call = has_guessed_ ? guess_ : call_of_line();
-        if (call && is_taken_from(*call)) hears_.ended(*call, {.why = fed.error()});
+        if (call && settle(*call)) hears_.ended(*call, {.why = fed.error()});
       }
       tell_progress();
     }
@@ -199,7 +199,7 @@ bool messages::is_unwanted() const {
   return is_refused_ || (*newest_ != 0 && !calls_.waits_up_to(*newest_));
 }
 
-bool messages::is_taken_from(channel::call_id call) {
+bool messages::settle(channel::call_id call) {
   const bool is_awaited = calls_.answered(call);
   was_awaited_ = was_awaited_ || is_awaited;
   return is_awaited;
@@ -225,12 +225,12 @@ result<void> messages::take(const result<std::string>& whole) {
   const auto call = call_of_line();
   if (has_guessed_ && call != guess_) {
     // What went into a sink was somebody else's.
-    if (is_taken_from(*guess_))
+    if (settle(*guess_))
       hears_.ended(*guess_,
                    {.why = {errc::broken_protocol, "the server sent the content of an answer that nobody asked for", {}}});
   }
   if (!whole) return refuse(whole.error());
-  const bool is_awaited = call && is_taken_from(*call);
+  const bool is_awaited = call && settle(*call);
   if (!is_awaited) pace_.message(0);
   if (!call || is_awaited) hears_.received(0, *whole);
   return {};
@@ -241,7 +241,7 @@ result<void> messages::refuse(const failure& why) {
   const bool is_json = why.code != errc::broken_protocol;  // as far as it came
   if (!call && is_json && !intake_.has_method()) call = calls_.only_one();
   if (call) {
-    if (is_taken_from(*call)) hears_.ended(*call, {.why = why});
+    if (settle(*call)) hears_.ended(*call, {.why = why});
     return {};
   }
   if (is_json) {

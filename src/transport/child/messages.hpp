@@ -16,7 +16,7 @@
 
 #include "channel/channel.hpp"
 #include "channel/routed_intake.hpp"
-#include "channel/unasked_pace.hpp"
+#include "channel/unsolicited_limit.hpp"
 
 namespace hondana::transport::child {
 
@@ -35,9 +35,9 @@ class expected_calls {
   [[nodiscard]] std::optional<channel::call_id> only_one() const;
   /// Those that somebody waits for.
   [[nodiscard]] std::vector<channel::call_id> all_that_wait() const;
-  /// The last one that was made, of those that are not answered; 0: there is none.
+  /// The newest call without an answer; 0: there is none.
   [[nodiscard]] channel::call_id newest() const;
-  /// Whether somebody waits for one that is not newer than this.
+  /// Whether a caller waits for a call that is not newer than `newest`.
   [[nodiscard]] bool waits_up_to(channel::call_id newest) const;
   /// Whether the content of any goes to a sink.
   [[nodiscard]] bool has_sink() const;
@@ -63,10 +63,10 @@ class messages {
 
   /// The next bytes of the program's output. A failure is the end of the conversation: too many lines are no messages.
   result<void> feed(std::string_view bytes);
-  /// When the program is to be ended, since it is in the middle of an answer that nobody waits for any more and that does not
-  /// come to its end: three seconds or 256 MiB after that began.
+  /// When the program must be ended because it does not finish an answer to a call that was cancelled or has failed: three
+  /// seconds, or 256 MiB, after that. Nothing: it need not be ended.
   [[nodiscard]] std::optional<clock::time_point> borne_until();
-  /// For how long nothing more is to be read of it, see `unasked_pace`.
+  /// How long reading from the program must pause, see `unsolicited_limit`.
   [[nodiscard]] std::chrono::milliseconds pause() const { return pace_.pause(); }
   /// The run of the program has ended: half a line is nothing, and strange lines beside the first are told by their number.
   void end();
@@ -80,8 +80,8 @@ class messages {
   /// Whose answer the line is, as far as that is known: what has a method is nobody's.
   [[nodiscard]] std::optional<channel::call_id> call_of_line() const;
   result<void> refuse(const failure& why);
-  /// The answer has come, or what there is of it cannot be taken. False when nobody waits for it.
-  bool is_taken_from(channel::call_id call);
+  /// Marks a call as answered, or its answer as unusable. False when no caller waits for it.
+  bool settle(channel::call_id call);
   [[nodiscard]] bool is_unwanted() const;
   void begin_line();
 
@@ -94,13 +94,13 @@ class messages {
   std::string start_;                      // of the line, to show what is no message
   bool is_empty_ = true;
   std::size_t line_bytes_ = 0;
-  bool is_refused_ = false;                 // it cannot be taken
-  bool was_awaited_ = false;                // it, or one of the messages in it
-  std::optional<channel::call_id> newest_;  // of the calls there were when less than all of it had come
+  bool is_refused_ = false;                 // the line is malformed or too long
+  bool was_awaited_ = false;                // the line has the answer to a pending call
+  std::optional<channel::call_id> newest_;  // the newest call when the first part of the line had been read
   std::optional<clock::time_point> unwanted_since_;
   std::size_t wanted_bytes_ = 0;  // of the line, until then
   std::size_t strange_lines_ = 0;
-  channel::unasked_pace pace_;
+  channel::unsolicited_limit pace_;
 };
 
 }  // namespace hondana::transport::child

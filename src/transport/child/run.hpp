@@ -13,7 +13,7 @@
 #include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 
-#include "channel/unasked_pace.hpp"
+#include "channel/unsolicited_limit.hpp"
 #include "transport/child/problem_lines.hpp"
 #include "transport/child/program.hpp"
 
@@ -41,7 +41,7 @@ class run {
   /// The next bytes of its output; empty when none have come yet, nothing at the end. Valid until the next call of anything.
   [[nodiscard]] std::optional<std::string_view> read();
   void read_problems();
-  /// For how long nothing more is to be read of its standard error: two thousand lines a second are enough for any log.
+  /// How long reading of its standard error must pause. It is read at up to two thousand lines a second.
   [[nodiscard]] std::chrono::milliseconds pause_of_problems() const { return pace_.pause(); }
   /// `ending` can be read: what the output holds now is all that it wrote, whoever else holds it open and writes to it.
   void notice_end();
@@ -65,7 +65,7 @@ class run {
   const std::function<void(std::string_view)>& log_;
   program now_;
   problem_lines lines_;
-  channel::unasked_pace pace_{std::chrono::seconds(10)};  // of its standard error
+  channel::unsolicited_limit pace_{std::chrono::seconds(10)};  // of its standard error
   clock::time_point began_;
   std::optional<std::size_t> rest_;  // of the output, of a program that has ended
   unsigned quick_ends_ = 0;

@@ -79,7 +79,7 @@ void connection::close_after(const std::exception& error) noexcept {
     close();
     log(std::string("an HTTP connection was closed: ") + error.what());
   } catch (const std::exception&) {
-    closed_ = true;  // there is no memory even for that: it goes with whoever holds it
+    closed_ = true;  // there is no memory to close it in order; its destructor closes the socket
   }
 }
 

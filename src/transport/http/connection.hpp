@@ -84,7 +84,7 @@ class connection final : public dialogue_host,
   /// The same without writing and waiting afterwards.
   template <class Work>
   void guarded_alone(Work work);
-  /// What the peer is told, and the log, needs no memory or does without.
+  /// Closes after an exception, with a constant 503 where a request has no answer yet. Needs no memory.
   void close_after(const std::exception& error) noexcept;
   [[nodiscard]] bool send_events();
   void pump();

@@ -105,7 +105,7 @@ class dialogue {
   void receive(std::string_view bytes);
   /// It is known who asks, or why that one is refused. Late words are dropped.
   void identified(ticket of, dialogue_host::identified how);
-  /// Whether a request has begun to come, of whose answer nothing is there yet.
+  /// Whether part of a request has been read and nothing of its answer has been prepared.
   [[nodiscard]] bool owes_answer() const noexcept {
     return now_ == state::heading || now_ == state::identifying || now_ == state::body || now_ == state::working;
   }

@@ -85,14 +85,20 @@ bool listener::accept_some() {
       admit_(std::move(connection), from);
       continue;
     }
-    // What the server does for those that it has needs descriptors, too.
-    const int why = accepted >= 0 ? EMFILE : errno;
+    const int why = errno;
+    if (accepted >= 0)
+      return note_shortage("the last descriptors are kept for the server's own work; raise the limit (ulimit -n)");
     if (why == EAGAIN || why == EWOULDBLOCK) break;
     if (is_the_peers(why)) continue;
-    if (!std::exchange(is_short_, true)) log_(std::string("cannot accept connections for now: ") + std::strerror(why));
-    return false;
+    return note_shortage(std::strerror(why));
   }
   return true;
+}
+
+/// Always false. The log is told once in a row.
+bool listener::note_shortage(std::string_view why) {
+  if (!std::exchange(is_short_, true)) log_("cannot accept connections for now: " + std::string(why));
+  return false;
 }
 
 }  // namespace hondana::transport::http

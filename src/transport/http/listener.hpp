@@ -36,6 +36,7 @@ class listener final : private reactor::waiter {
   void due() override;
   void accept();
   [[nodiscard]] bool accept_some();
+  bool note_shortage(std::string_view why);
 
   std::shared_ptr<loop> loop_;
   listening_socket socket_;

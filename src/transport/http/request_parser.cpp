@@ -132,8 +132,8 @@ class collector final : public beast::http::basic_parser<true> {
   bool in_trailer_ = false;
 };
 
-/// Whether a line of a header begins with a space: others that read the same request may take that for a line of its own. Beast
-/// has seen how the line behind begins before it takes one. Spec: RFC 9112 5.2.
+/// Whether a header field is continued in the next line (obs-fold), which other HTTP parsers may read as a field of its own.
+/// `lines`: as Beast consumed them; it consumes a line only when it has seen the first byte of the next. Spec: RFC 9112 5.2.
 bool has_fold(std::string_view lines) noexcept {
   for (auto at = lines.find('\n'); at != std::string_view::npos; at = lines.find('\n', at + 1)) {
     if (at + 1 < lines.size() && (lines[at + 1] == ' ' || lines[at + 1] == '\t')) return true;
@@ -326,7 +326,8 @@ request_parser::step request_parser::put(std::string_view bytes) {
     const auto count = parser.put(boost::asio::const_buffer(rest.data(), rest.size()), error);
     taken += count;
     if (is_of_head && has_fold(rest.substr(0, count))) {
-      return state_->fail(taken, defect::malformed, "a header field goes on in another line, which is not allowed any more");
+      return state_->fail(taken, defect::malformed,
+                          "a header field is continued in the next line (obs-fold), which HTTP no longer allows");
     }
     if (error == failure_of::need_more) {
       // Neither a line of the header nor a chunk's own line may grow without bound.

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "channel/channel.hpp"
-#include "channel/unasked_pace.hpp"
+#include "channel/unsolicited_limit.hpp"
 #include "transport/http_calls/checked_target.hpp"
 #include "transport/http_calls/loop.hpp"
 #include "transport/http_calls/response_head.hpp"
@@ -64,7 +64,7 @@ struct conversation {
   const channel::limits most;
   token_worker tokens;
   session_state session{};
-  channel::unasked_pace unasked{};
+  channel::unsolicited_limit unsolicited{};
   std::atomic<std::size_t> queued_bytes{0};  ///< Threads: any.
   std::atomic<bool> is_closed{false};        ///< The listener hears no more. Threads: any.
 

@@ -40,7 +40,7 @@ class event_messages final : public event_decoder::hearer {
     noise_ += bytes.size();
     decoder_.feed(bytes);
   }
-  /// How much has come since the last call of this that is neither a message nor a part of one that is coming.
+  /// Bytes since the last call of this that belong to no message: comments, other events, malformed messages.
   [[nodiscard]] std::size_t take_noise() noexcept { return std::exchange(noise_, 0); }
   /// As `event_decoder::restart`.
   void restart();

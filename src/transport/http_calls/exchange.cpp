@@ -122,8 +122,8 @@ bool exchange::body(std::string_view bytes) {
       return true;
     case mode::events:
       if (!is_answered_) take_events(bytes);
-      in_.unasked.bytes(events_->take_noise());
-      transfer_->rest(in_.unasked.pause());
+      in_.unsolicited.bytes(events_->take_noise());
+      transfer_->pause_reading(in_.unsolicited.pause());
       return !spoiled_ && !(is_resuming_ && is_answered_);
     case mode::nothing:
     case mode::ignoring:
@@ -150,7 +150,7 @@ void exchange::message(std::string text, const std::optional<std::string>& id) {
   if (is_last) {
     note_answer();
   } else {
-    in_.unasked.message(size);
+    in_.unsolicited.message(size);
   }
 }
 

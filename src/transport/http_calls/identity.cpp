@@ -37,7 +37,7 @@ std::string fault_of_ours(const std::string& why, const std::string& origin, con
   return {};
 }
 
-/// A certificate that names no host in the place for that is another's, whatever its common name is.
+/// Refuses a server certificate without subjectAltName.
 int verify(int is_fine, X509_STORE_CTX* about) {
   if (is_fine != 1 || X509_STORE_CTX_get_error_depth(about) != 0) return is_fine;
   if (crypto::names_hosts(X509_STORE_CTX_get0_cert(about))) return 1;

@@ -49,13 +49,13 @@ bool server_stream::body(std::string_view bytes) {
   }
   has_heard_ = true;
   events_.feed(bytes);
-  in_.unasked.bytes(events_.take_noise());
-  transfer_->rest(in_.unasked.pause());
+  in_.unsolicited.bytes(events_.take_noise());
+  transfer_->pause_reading(in_.unsolicited.pause());
   return true;
 }
 
 void server_stream::message(std::string text, const std::optional<std::string>&) {
-  in_.unasked.message(text.size());
+  in_.unsolicited.message(text.size());
   in_.received(0, std::move(text));
 }
 

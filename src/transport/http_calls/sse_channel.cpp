@@ -184,8 +184,8 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
     }
     tell_progress();
     events_->feed(bytes);
-    in_.unasked.bytes(events_->take_noise());
-    stream_->rest(in_.unasked.pause());
+    in_.unsolicited.bytes(events_->take_noise());
+    stream_->pause_reading(in_.unsolicited.pause());
     return !wrong_;
   }
 
@@ -223,7 +223,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
 
   void message(std::string text, const std::optional<std::string>& id) override {
     if (!sinks_.empty() && is_answer(text, id, call_or_none(id))) sinks_.erase(call_or_none(id));
-    if (waiting_.erase(call_or_none(id)) == 0) in_.unasked.message(text.size());
+    if (waiting_.erase(call_or_none(id)) == 0) in_.unsolicited.message(text.size());
     in_.received(0, std::move(text));
   }
 

@@ -38,7 +38,7 @@ transfer::transfer(loop& within, const checked_target& target, token_worker& tok
 
 transfer::~transfer() {
   loop_.cancel(failing_);
-  if (resting_) loop_.cancel(*resting_);
+  if (paused_) loop_.cancel(*paused_);
   if (obtaining_) tokens_.forget(*obtaining_);
   if (handle_) loop_.remove(handle_.get());
 }
@@ -162,12 +162,12 @@ result<void> transfer::set_options() {
   return {};
 }
 
-void transfer::rest(std::chrono::milliseconds pause) {
-  if (resting_ || pause <= std::chrono::milliseconds(0)) return;
+void transfer::pause_reading(std::chrono::milliseconds time) {
+  if (paused_ || time <= std::chrono::milliseconds(0)) return;
   curl().easy_pause(handle_.get(), CURLPAUSE_RECV);
-  resting_ = loop_.after(pause, [this] {
-    resting_.reset();
-    // May bring what libcurl has read already, and with it the next rest.
+  paused_ = loop_.after(time, [this] {
+    paused_.reset();
+    // libcurl hands on what it has buffered, which may start the next pause.
     if (handle_) curl().easy_pause(handle_.get(), CURLPAUSE_CONT);
   });
 }
@@ -232,7 +232,7 @@ bool transfer::is_refusal() const {
 }
 
 void transfer::done(CURLcode how) {
-  if (resting_) loop_.cancel(*std::exchange(resting_, std::nullopt));
+  if (paused_) loop_.cancel(*std::exchange(paused_, std::nullopt));
   if (is_refused_) return obtain({target_.url, head_.head().status, head_.head().challenges, token_, 0});
   if (head_.is_complete() && is_redirect() && !is_too_long_) {
     auto followed = follow();

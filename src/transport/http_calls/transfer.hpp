@@ -60,8 +60,8 @@ class transfer final : transfer_end {
   /// Begins the request; the outcome is told, later. Once.
   void begin(http_request what);
   [[nodiscard]] const http_request& request() const noexcept { return what_; }
-  /// Takes nothing more of the answer for so long. May be called inside `answered` and `body`.
-  void rest(std::chrono::milliseconds pause);
+  /// Stops reading the answer for this time. May be called inside `answered` and `body`.
+  void pause_reading(std::chrono::milliseconds time);
 
  private:
   struct easy_deleter {
@@ -112,7 +112,7 @@ class transfer final : transfer_end {
   std::string refusal_;      // its body
   int redirects_ = 0;
   loop::timer failing_{};
-  std::optional<loop::timer> resting_{};
+  std::optional<loop::timer> paused_{};
 };
 
 }  // namespace hondana::transport::http_calls

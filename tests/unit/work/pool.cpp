@@ -15,6 +15,8 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
 #include "deadline.hpp"
 
 namespace {
@@ -115,6 +117,26 @@ TEST(pool, gives_costly_requests_that_are_late_no_more_of_it) {
   ASSERT_TRUE(stuck.started->wait());
   const held_job next;
   ASSERT_TRUE(lane.submit(next, never, request, {}, costly));
+  EXPECT_TRUE(next.started->wait());
+  stuck.let_go->open();
+  next.let_go->open();
+  EXPECT_TRUE(lane.close(clock::now() + event_deadline));
+}
+
+TEST(pool, starts_a_costly_request_when_another_passes_its_deadline) {
+  constexpr hondana::work::job_kind costly = 7;
+  constexpr auto request = hondana::work::urgency::request;
+  hondana::manual_clock manual;
+  pool lane("late", 2);  // so that one costly request may run
+  ASSERT_TRUE(lane.submit(take_long, never, request, {}, costly));
+  ASSERT_TRUE(hondana_test::eventually([&lane] { return lane.counts().running == 0 && lane.counts().waiting == 0; }));
+  const held_job stuck;
+  ASSERT_TRUE(lane.submit(stuck, clock::now() + 1s, request, {}, costly));
+  ASSERT_TRUE(stuck.started->wait());
+  const held_job next;
+  ASSERT_TRUE(lane.submit(next, never, request, {}, costly));
+  EXPECT_EQ(lane.counts().waiting, 1u);
+  manual.advance(2s);
   EXPECT_TRUE(next.started->wait());
   stuck.let_go->open();
   next.let_go->open();

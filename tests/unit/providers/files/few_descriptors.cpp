@@ -20,6 +20,7 @@ void fill(const scratch_folder& root) {
   root.write("d0/.gitignore", "hidden.txt\n");
   root.write("d0/hidden.txt", "hidden");
   root.write("d1/e/.git/HEAD", "no repository");
+  root.write(".git/info/exclude", "nothing of that name\n");
 }
 
 options unwatched(const scratch_folder& root) {

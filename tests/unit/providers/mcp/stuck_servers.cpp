@@ -55,7 +55,7 @@ TEST_P(mounted_stuck, are_ended_and_started_again) {
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().code, errc::timed_out) << bad.error().public_text;
   ASSERT_TRUE(in_time(clock, [&] { return !mounted->health().ok; })) << log.text();
-  EXPECT_THAT(log.text(), AnyOf(HasSubstr("did not answer"), HasSubstr("does not come to the end of an answer")));
+  EXPECT_THAT(log.text(), AnyOf(HasSubstr("did not answer"), HasSubstr("did not finish an answer")));
   ASSERT_TRUE(in_time(clock, [&] { return mounted->health().ok; })) << log.text();
   EXPECT_THAT(log.text(), HasSubstr("it is started again when it is needed"));
   const auto good = read_meanwhile(clock, *mounted, "mcp://team/memo:///a");

@@ -240,7 +240,7 @@ TEST(child_channel, ends_a_program_whose_answer_does_not_come_to_its_end_once_no
   with.channel->abandon(1);
   const auto why = with.heard.break_number(1);
   EXPECT_EQ(why.code, errc::source_unavailable);
-  EXPECT_NE(why.public_text.find("does not come to the end of an answer"), std::string::npos) << why.public_text;
+  EXPECT_NE(why.public_text.find("did not finish an answer"), std::string::npos) << why.public_text;
   with.ask(2);
   EXPECT_TRUE(with.heard.answer_to(2)) << "a new run";
 }

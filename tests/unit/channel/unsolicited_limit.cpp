@@ -1,5 +1,5 @@
 /// How much may come that nobody has asked for.
-#include "channel/unasked_pace.hpp"
+#include "channel/unsolicited_limit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,13 +8,13 @@
 namespace hondana::test {
 namespace {
 
-using channel::unasked_pace;
+using channel::unsolicited_limit;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-TEST(unasked_pace, bears_with_fifty_thousand_messages_at_once_and_a_thousand_a_second) {
+TEST(unsolicited_limit, bears_with_fifty_thousand_messages_at_once_and_a_thousand_a_second) {
   manual_clock clock;
-  unasked_pace pace;
+  unsolicited_limit pace;
   for (int i = 0; i < 50'000; ++i) pace.message(0);
   EXPECT_EQ(pace.pause(), milliseconds(0));
   for (int i = 0; i < 500; ++i) pace.message(0);
@@ -28,9 +28,9 @@ TEST(unasked_pace, bears_with_fifty_thousand_messages_at_once_and_a_thousand_a_s
   }
 }
 
-TEST(unasked_pace, counts_bytes_as_well_and_forgets_what_lies_long_ago) {
+TEST(unsolicited_limit, counts_bytes_as_well_and_forgets_what_lies_long_ago) {
   manual_clock clock;
-  unasked_pace pace;
+  unsolicited_limit pace;
   pace.bytes(50'000u * 4'096u);
   EXPECT_EQ(pace.pause(), milliseconds(0));
   pace.bytes(2 * 4'096);
