@@ -3,7 +3,10 @@ include(CheckPIESupported)
 check_pie_supported(LANGUAGES CXX)
 
 add_library(hondana_safety INTERFACE)
-target_compile_options(hondana_safety INTERFACE -fstack-protector-strong)
+target_compile_options(hondana_safety INTERFACE -fstack-protector-strong -fstack-clash-protection)
+target_compile_definitions(hondana_safety INTERFACE _GLIBCXX_ASSERTIONS)
+# With -fcf-protection the linker notes in the program that it may run with IBT and shadow stacks, if the C library's start files
+# do, too: those of Debian 12 do not.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(hondana_safety INTERFACE -fcf-protection)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
@@ -24,12 +27,7 @@ if(HONDANA_SANITIZE)
   target_link_options(hondana_safety INTERFACE -fsanitize=${sanitizers})
 else()
   # _FORTIFY_SOURCE needs an optimising build and hides errors from the sanitizers.
-  target_compile_options(hondana_safety INTERFACE "$<$<NOT:$<CONFIG:Debug>>:SHELL:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>")
-endif()
-if(HONDANA_ASSERTIONS)
-  target_compile_definitions(hondana_safety INTERFACE _GLIBCXX_ASSERTIONS)
-else()
-  target_compile_definitions(hondana_safety INTERFACE $<$<NOT:$<CONFIG:Release>>:_GLIBCXX_ASSERTIONS>)
+  target_compile_options(hondana_safety INTERFACE "$<$<NOT:$<CONFIG:Debug>>:SHELL:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3>")
 endif()
 
 # The coverage the fuzzer steers by.

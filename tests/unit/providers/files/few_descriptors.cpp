@@ -80,7 +80,9 @@ TEST(few_descriptors, are_no_reason_to_call_a_file_missing_that_is_there) {
     for (std::size_t left = 0; left < 12; ++left) {
       const descriptors_left few(left);
       const auto got = read(*files, root.uri(path));
-      if (!got) EXPECT_EQ(got.error().code, errc::source_unavailable) << left << ": " << got.error().public_text;
+      if (!got) {
+        EXPECT_EQ(got.error().code, errc::source_unavailable) << left << ": " << got.error().public_text;
+      }
     }
   }
   for (std::size_t left = 0; left < 12; ++left) {
