@@ -9,6 +9,7 @@
 
 #include "access/one_form.hpp"
 #include "bytes/digest.hpp"
+#include "threads/own.hpp"
 
 namespace hondana::access {
 namespace {
@@ -68,8 +69,9 @@ grant decisions::looked_up(std::string_view asked) const {
 
 grant decisions::most_of(std::string_view uri) const {
   if (uri.size() > longest_remembered) return looked_up(uri);
-  thread_local std::array<remembered, remembered_by_thread> last;
-  auto& place = last[std::hash<std::string_view>()(uri) % last.size()];
+  auto* const last = threads::own<std::array<remembered, remembered_by_thread>>();
+  if (last == nullptr) return looked_up(uri);
+  auto& place = (*last)[std::hash<std::string_view>()(uri) % last->size()];
   if (place.id != id_ || place.uri != uri) {
     const auto most = looked_up(uri);
     place.id = 0;  // in case there is no memory for the URI

@@ -8,6 +8,7 @@
 
 #include "json/reader.hpp"
 #include "json/writer.hpp"
+#include "threads/own.hpp"
 
 namespace hondana::audit {
 namespace {
@@ -45,16 +46,17 @@ std::string text_of_seconds(std::chrono::sys_seconds when) {
   return out += '.';
 }
 
+struct written_second {
+  std::optional<std::chrono::sys_seconds> which;
+  std::string text;
+};
+
 /// RFC 3339 in UTC with microseconds. Of the thousands of records of a second, the calendar is asked for one.
 std::string time_text(std::chrono::system_clock::time_point when) {
-  struct second {
-    std::chrono::sys_seconds which{std::chrono::seconds::min()};
-    std::string text;
-  };
-  thread_local second last;
   const auto whole = std::chrono::floor<std::chrono::seconds>(when);
-  if (whole != last.which) last = {whole, text_of_seconds(whole)};
-  auto out = last.text;
+  auto* const last = threads::own<written_second>();
+  if (last != nullptr && last->which != whole) *last = {whole, text_of_seconds(whole)};
+  auto out = last != nullptr ? last->text : text_of_seconds(whole);
   out += "000000Z";
   auto left = std::chrono::floor<std::chrono::microseconds>(when - whole).count();
   for (auto at = out.size() - 2; left != 0; --at, left /= 10) out[at] = static_cast<char>('0' + left % 10);

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "threads/own.hpp"
+
 namespace hondana::bytes {
 namespace {
 
@@ -12,23 +14,21 @@ struct spare_texts {
   std::size_t count = 0;
 };
 
-thread_local spare_texts spares_of_thread;
-
 }  // namespace
 
 std::string take_spare_text() noexcept {
-  auto& here = spares_of_thread;
-  if (here.count == 0) return {};
-  return std::move(here.all[--here.count]);
+  auto* const spare = threads::own<spare_texts>();
+  if (spare == nullptr || spare->count == 0) return {};
+  return std::move(spare->all[--spare->count]);
 }
 
 void keep_spare_text(std::string text) noexcept {
-  auto& here = spares_of_thread;
   // What fits into the string itself has no buffer.
-  if (here.count == here.all.size() || text.capacity() > longest_spare_text || text.capacity() == std::string().capacity())
-    return;
+  if (text.capacity() > longest_spare_text || text.capacity() == std::string().capacity()) return;
+  auto* const spare = threads::own<spare_texts>();
+  if (spare == nullptr || spare->count == spare->all.size()) return;
   text.clear();
-  here.all[here.count++] = std::move(text);
+  spare->all[spare->count++] = std::move(text);
 }
 
 }  // namespace hondana::bytes

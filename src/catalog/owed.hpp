@@ -4,7 +4,6 @@
 #include <atomic>
 #include <exception>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "quota/meter.hpp"
 #include "work/pool.hpp"
 #include "work/timers.hpp"
+#include "work/without_throwing.hpp"
 
 namespace hondana::catalog {
 
@@ -35,7 +35,7 @@ class owed {
   owed(const owed&) = delete;
   owed& operator=(const owed&) = delete;
   ~owed() {
-    if (!settled_.exchange(true)) finish(tl::unexpected(never_ran(source_name_)));
+    if (!settled_.exchange(true)) finish([this]() -> result<T> { return tl::unexpected(never_ran(source_name_)); });
   }
 
   [[nodiscard]] bool is_settled() const noexcept { return settled_; }
@@ -45,7 +45,7 @@ class owed {
   void settle(result<T> answer) {
     if (settled_.exchange(true)) return;
     if (timers_) timers_->cancel(timer_);
-    finish(std::move(answer));
+    finish([&]() -> result<T> { return std::move(answer); });
   }
 
   /// Answers `timed_out` at `deadline`. Call once, before anything else can settle `what`.
@@ -55,20 +55,19 @@ class owed {
     what->timer_ = what->timers_->at(deadline, [late = std::weak_ptr<owed>(what)] {
       // Leaves the timer's own members alone: `at` may not have returned yet.
       const auto one = late.lock();
-      if (one && !one->settled_.exchange(true)) one->finish(tl::unexpected(passed_deadline(one->source_name_)));
+      if (one && !one->settled_.exchange(true)) {
+        one->finish([&]() -> result<T> { return tl::unexpected(passed_deadline(one->source_name_)); });
+      }
     });
   }
 
  private:
   /// Without memory even for an error nothing more can be said here: the completion is destroyed, and with it the reply it
   /// owns, which then sends the answer made for that case in advance.
-  void finish(result<T> answer) noexcept {
+  template <class Make>
+  void finish(Make answer) noexcept {
     const auto done = std::exchange(done_, {});
-    try {
-      done(std::move(answer));
-    } catch (const std::bad_alloc&) {
-      return;
-    }
+    work::without_throwing([&] { done(answer()); });
   }
 
   completion<T> done_;

@@ -88,7 +88,10 @@ failure passed_deadline(const std::string& source_name) {
 }
 
 failure never_ran(const std::string& source_name) {
-  return {errc::source_unavailable, "The source \"" + source_name + "\" is shutting down.", {}};
+  return {errc::source_unavailable,
+          "The source \"" + source_name +
+              "\" did not begin this request: it is shutting down, or memory is short. Ask again later.",
+          {}};
 }
 
 failure threw(const std::string& source_name, std::string what) {

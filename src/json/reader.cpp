@@ -12,6 +12,7 @@
 #include <simdjson.h>
 
 #include "json/writer.hpp"
+#include "threads/own.hpp"
 
 namespace hondana::json {
 namespace {
@@ -176,12 +177,12 @@ constexpr std::size_t shared_bytes = std::size_t{128} << 10;
 
 simdjson::error_code parse_into(dom::document& into, std::string_view text) {
   if (text.empty()) return simdjson::EMPTY;
-  if (text.size() > shared_bytes) {
+  auto* const shared = text.size() > shared_bytes ? nullptr : threads::own<dom::parser>();
+  if (shared == nullptr) {
     dom::parser once;
     return parse_with(once, into, text, text.size());
   }
-  thread_local dom::parser shared;
-  return parse_with(shared, into, text, std::bit_ceil(std::max<std::size_t>(text.size(), 4096)));
+  return parse_with(*shared, into, text, std::bit_ceil(std::max<std::size_t>(text.size(), 4096)));
 }
 
 }  // namespace

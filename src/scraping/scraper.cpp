@@ -16,6 +16,7 @@
 #include "scraping/scrape.hpp"
 #include "scraping/standing_series.hpp"
 #include "work/signals_blocked.hpp"
+#include "work/without_throwing.hpp"
 
 namespace hondana::scraping {
 namespace {
@@ -88,7 +89,10 @@ void scraper::state::run(const std::stop_token& stop) {
     try {
       took = scrape_one(*targets[*which], stop);
     } catch (const std::exception& error) {
-      say("target " + targets[*which]->of.job + ' ' + targets[*which]->of.instance + ": this scrape is lost: " + error.what());
+      work::without_throwing([&] {
+        say("target " + targets[*which]->of.job + ' ' + targets[*which]->of.instance +
+            ": this scrape is lost: " + error.what());
+      });
     }
     lock.lock();
     turns->done(*which, took >= slow_time, steady::now());

@@ -10,6 +10,7 @@
 #include "model/index_caller.hpp"
 #include "search/pauses.hpp"
 #include "work/signals_blocked.hpp"
+#include "work/without_throwing.hpp"
 
 namespace hondana::search {
 namespace {
@@ -169,11 +170,13 @@ void indexer::run(const std::stop_token& stop) {
       troubles_.end(trouble::defect);
     } catch (const std::exception& error) {
       begin_anew();
-      troubles_.have(trouble::defect, std::string("indexing failed: ") + error.what());
+      work::without_throwing([&] { troubles_.have(trouble::defect, std::string("indexing failed: ") + error.what()); });
       wait_after_failure(stop);
     }
   }
-  if (const auto done = commit(); !done) troubles_.have(trouble::store, done.error());
+  work::without_throwing([&] {
+    if (const auto done = commit(); !done) troubles_.have(trouble::store, done.error());
+  });
 }
 
 bool indexer::begins_look() {

@@ -7,6 +7,7 @@
 
 #include "secrets/anchors.hpp"
 #include "secrets/tokens.hpp"
+#include "threads/own.hpp"
 
 namespace hondana::secrets {
 namespace {
@@ -112,7 +113,9 @@ class table {
 
   std::size_t find(std::string_view text, std::vector<span>& into) const {
     // Short texts are many, and most have no candidate.
-    thread_local std::vector<candidate> places;
+    std::vector<candidate> for_once;
+    auto* const kept = threads::own<std::vector<candidate>>();
+    auto& places = kept != nullptr ? *kept : for_once;
     std::optional<known_runs> runs;
     for (std::size_t from = 0; from < text.size(); from += block_bytes) {
       search_.find(text.substr(from, block_bytes + anchor_bytes - 1), places);

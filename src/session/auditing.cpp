@@ -14,6 +14,7 @@
 #include "secrets/redactor.hpp"
 #include "session/granted.hpp"
 #include "session/session.hpp"
+#include "threads/own.hpp"
 #include "tracing/context.hpp"
 
 namespace hondana::session {
@@ -39,15 +40,14 @@ std::string mask_uri(std::string_view text) {
 }
 
 /// What a thread has masked before: peers ask for the same few things again and again.
+template <std::string (*mask)(std::string_view)>
 class masked_before {
  public:
-  explicit masked_before(std::string (*mask)(std::string_view)) : mask_(mask) {}
-
   std::string of(std::string_view text) {
     if (text.empty()) return {};
-    if (text.size() > longest) return mask_(text);
+    if (text.size() > longest) return mask(text);
     auto& place = places_[std::hash<std::string_view>()(text) % places_.size()];
-    if (place.text != text) place = {std::string(text), mask_(text)};
+    if (place.text != text) place = {std::string(text), mask(text)};
     return place.masked;
   }
 
@@ -56,17 +56,16 @@ class masked_before {
   struct pair {
     std::string text, masked;
   };
-  std::string (*mask_)(std::string_view);
   std::array<pair, 64> places_;
 };
 
 std::string masked_name(std::string_view text) {
-  thread_local masked_before before(mask_name);
-  return before.of(text);
+  auto* const before = threads::own<masked_before<mask_name>>();
+  return before != nullptr ? before->of(text) : mask_name(text);
 }
 std::string masked_uri(std::string_view text) {
-  thread_local masked_before before(mask_uri);
-  return before.of(text);
+  auto* const before = threads::own<masked_before<mask_uri>>();
+  return before != nullptr ? before->of(text) : mask_uri(text);
 }
 
 std::vector<std::string> uris_of(const gate::subject& about, const model::operation& what) {

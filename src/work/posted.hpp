@@ -9,6 +9,8 @@
 #include <mutex>
 #include <new>
 
+#include "threads/own.hpp"
+
 namespace hondana::work {
 
 /// The number of what is posted somewhere: no two of a process have the same.
@@ -18,7 +20,7 @@ namespace hondana::work {
 /// from then on it knows what is there, without keeping it alive. Threads: any.
 ///
 /// A thread remembers what it read of a few of these at a time, in `places` times 32 bytes, until it ends; of what was made by
-/// `make_shared` the bare memory may stay as long. Not for threads whose `thread_local` variables are being destroyed.
+/// `make_shared` the bare memory may stay as long.
 template <class T, std::size_t places = 1>
 class posted {
  public:
@@ -73,8 +75,9 @@ class posted {
   /// Of the calling thread; null where there is no memory for it.
   [[nodiscard]] glimpses* remembered() const noexcept {
     constexpr std::size_t at_a_time = 4;
-    thread_local std::array<memory, at_a_time> known;
-    auto& mine = known[id_ % at_a_time];
+    auto* const known = threads::own<std::array<memory, at_a_time>>();
+    if (known == nullptr) return nullptr;
+    auto& mine = (*known)[id_ % at_a_time];
     if (mine.of != id_) {
       mine.of = 0;
       mine.all.reset(new (std::nothrow) glimpses());

@@ -13,6 +13,7 @@
 #include <hondana/clock.hpp>
 
 #include "work/signals_blocked.hpp"
+#include "work/without_throwing.hpp"
 
 namespace hondana::docs {
 namespace {
@@ -66,7 +67,8 @@ struct learner::state {
       try {
         while (turn()) continue;
       } catch (const std::exception& problem) {
-        of->say(std::string("rendering documents behind the requests failed: ") + problem.what());
+        work::without_throwing(
+            [&] { of->say(std::string("rendering documents behind the requests failed: ") + problem.what()); });
       }
       const std::lock_guard lock(mutex);
       if (is_asked && !stop.stop_requested()) {

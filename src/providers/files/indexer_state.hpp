@@ -22,6 +22,7 @@
 #include "providers/files/gatherer.hpp"
 #include "providers/files/indexer.hpp"
 #include "providers/files/mending.hpp"
+#include "work/without_throwing.hpp"
 
 namespace hondana::files {
 
@@ -70,16 +71,11 @@ struct indexer::state {
     const std::lock_guard lock(log_mutex);
     if (configured.log && !is_silent) configured.log(line);
   }
-  /// What a pass ended with. A log that fails here is not told anything more.
+  /// What a pass ended with. There may be no memory to say it.
   void say_failure(const char* pass, const std::exception& why) noexcept {
     char line[256];
     std::snprintf(line, sizeof line, "%s failed: %.180s", pass, why.what());
-    const std::lock_guard lock(log_mutex);
-    try {
-      if (configured.log && !is_silent) configured.log(line);
-    } catch (const std::exception&) {
-      is_silent = true;
-    }
+    work::without_throwing([&] { say(line); });
   }
   void say_once(const std::string& line) {
     {

@@ -11,12 +11,14 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include <hondana/clock.hpp>
 
 #include "providers/files/watching_state.hpp"
+#include "work/without_throwing.hpp"
 
 namespace hondana::files {
 namespace {
@@ -26,6 +28,7 @@ using happening = watch::happening;
 
 constexpr std::chrono::seconds longest_sleep{60};
 constexpr std::chrono::milliseconds shortest_sleep{10};  // between two looks at all roots
+constexpr std::chrono::milliseconds pause_after_failure{100};
 
 /// Names of files that say which others are served.
 constexpr std::array<std::string_view, 2> rule_files{".gitignore", ".hondanaignore"};
@@ -33,16 +36,23 @@ constexpr std::array<std::string_view, 2> rule_files{".gitignore", ".hondanaigno
 }  // namespace
 
 void watching::state::run() {
+  bool has_failed = false;
   for (;;) {
     try {
+      if (has_failed) {
+        // What was taken from the queue and not passed on is lost; anything may have changed.
+        if (fresh) freshness::hearing(*fresh).count_all();
+        for (std::size_t i = 0; folders && i < roots.size(); ++i) folders->forget(i);
+        if (to.lost) to.lost();
+        still.end_hearing();
+        has_failed = false;
+      }
       turn();
     } catch (const std::exception& error) {
-      // What was taken from the queue and not passed on is lost; anything may have changed.
-      if (fresh) freshness::hearing(*fresh).count_all();
-      for (std::size_t i = 0; folders && i < roots.size(); ++i) folders->forget(i);
-      if (to.lost) to.lost();
-      still.end_hearing();
-      say(std::string("watching files went on after: ") + error.what());
+      // Mostly for want of memory, which may last for a while.
+      if (has_failed) std::this_thread::sleep_for(pause_after_failure);
+      if (!has_failed) work::without_throwing([&] { say(std::string("watching files goes on after: ") + error.what()); });
+      has_failed = true;
     }
     const std::lock_guard lock(mutex);
     turned.notify_all();

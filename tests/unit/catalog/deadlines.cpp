@@ -145,7 +145,8 @@ TEST(closing, answers_waiting_calls_and_abandons_running_ones) {
   EXPECT_FALSE((*catalog)->sources()[0]->close(monotonic_clock::now()));
   ASSERT_EQ(waiting.count(), 1);
   EXPECT_EQ(waiting.wait().error().code, errc::source_unavailable);
-  EXPECT_EQ(waiting.wait().error().public_text, "The source \"slow disk\" is shutting down.");
+  EXPECT_EQ(waiting.wait().error().public_text,
+            "The source \"slow disk\" did not begin this request: it is shutting down, or memory is short. Ask again later.");
   held.let_go->happen();
   EXPECT_TRUE(running.wait());
   EXPECT_TRUE((*catalog)->sources()[0]->close(monotonic_clock::now() + event_deadline));
