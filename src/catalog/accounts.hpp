@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <hondana/clock.hpp>
@@ -22,9 +23,10 @@ namespace hondana::catalog {
 /// What a source is asked for.
 enum class doing : std::uint8_t { list, templates, read, describe, children, skills, find_skill, complete };
 
-/// The kind of job that a request to a source is, see `work::known_costs`. `target`: the URI, or what else is asked for.
+/// The kind of job that a request to a source is, see `work::known_costs`. `target`: the URI, or what else is asked for. Its
+/// query makes no difference, or whoever asks for other words or lines each time would never be known for what that costs.
 [[nodiscard]] inline work::job_kind kind_of(doing operation, std::string_view target) noexcept {
-  return work::kind_of(static_cast<std::uint64_t>(operation), target);
+  return work::kind_of(static_cast<std::uint64_t>(operation), target.substr(0, target.find('?')));
 }
 
 /// The figures of one source.

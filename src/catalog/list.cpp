@@ -86,7 +86,7 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
           *reaches_[index].of, by_, catalog_->timers_,
           [self, from = reaches_[index].of, by = std::move(opened.by)] { return self->page_of(from, by); },
           [pages, place = index - first](result<list_result> page) { pages->take(place, std::move(page)); }, opened.account,
-          kind_of(doing::list, which_->digest() + after_));
+          kind_of(doing::list, which_->is_open() ? std::string_view() : "filtered"));
     }
   }
 

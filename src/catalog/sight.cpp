@@ -90,9 +90,11 @@ result<void> catalog::keep_readable(const read_request& request, bytes::prepared
 
 void catalog::veil(const caller& who, resource& entry) const {
   if (rules_->may_read(who.view.get(), entry)) return;
-  // Sources make these of contents.
+  // Sources make these of contents; a version may be a digest of them.
   entry.title.clear();
   entry.description.clear();
+  entry.version.clear();
+  entry.annotations.priority.reset();
   entry.metadata.clear();
 }
 

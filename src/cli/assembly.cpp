@@ -226,7 +226,7 @@ result<parts> assembly::assemble() {
   auto without_record = whole.settings;
   without_record.audit.reset();
   whole.own = kept_back(without_record, what_.config, what_.kept_back);
-  made_ = std::move(all);
+  before_ = std::exchange(made_, std::move(all));
   return whole;
 }
 

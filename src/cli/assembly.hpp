@@ -35,6 +35,10 @@ class assembly {
   /// Reads the configuration and makes what is new. Errors: what is wrong with which line, or what could not be opened; the
   /// providers of the last success are then still remembered.
   [[nodiscard]] result<parts> assemble();
+  /// What the last `assemble` made is served now, and what it has replaced goes.
+  void keep() noexcept { before_.clear(); }
+  /// It is not: the next `assemble` keeps what is unchanged of what was made before it.
+  void undo() noexcept { made_ = std::exchange(before_, {}); }
 
  private:
   struct made {
@@ -59,6 +63,7 @@ class assembly {
   what_to_serve what_;
   log_function log_;
   std::vector<made> made_;
+  std::vector<made> before_;  // until `keep` or `undo`
   // Of earlier configurations, too: what they named is still there, and may be in use until the next start.
   std::set<std::string> own_;
 };

@@ -203,8 +203,13 @@ class reloadable {
     if (auto readable = sandbox_.lets_read(config_); !readable) return tl::unexpected(std::move(readable.error()));
     auto whole = assemble_soundly();
     if (!whole) return whole;
-    if (auto fits = sandbox_.suffices_for(*whole); !fits) return tl::unexpected(std::move(fits.error()));
-    if (auto done = take(*whole); !done) return tl::unexpected(std::move(done.error()));
+    auto done = sandbox_.suffices_for(*whole);
+    if (done) done = take(*whole);
+    if (!done) {
+      assembly_.undo();
+      return tl::unexpected(std::move(done.error()));
+    }
+    assembly_.keep();
     return whole;
   }
 

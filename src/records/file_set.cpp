@@ -68,7 +68,10 @@ result<facts_by_name> look_once(const set_place& where, const disk::handle& fold
         where.pattern ? name == where.live || re2::RE2::FullMatch(name, *where.pattern) : rank_of(name, where.live).has_value();
     if (!is_one || own.has_name(name)) continue;
     struct stat facts{};
-    if (::fstatat(folder.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;  // has just gone
+    if (::fstatat(folder.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+      if (errno == ENOENT) continue;  // it has just gone
+      return not_there(errno, "looking at " + name);
+    }
     if (own.is_one(facts)) continue;
     if (S_ISREG(facts.st_mode)) {
       out.emplace(name, disk::stamp_of(facts));

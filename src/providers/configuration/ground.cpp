@@ -100,9 +100,7 @@ struct walking {
     }
     struct stat facts{};
     if (::fstatat(at, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
-      if (disk::is_shortage(errno)) return refused_by_system(errno, one.path);
-      if (errno != ENOENT) refused(one.path, "it cannot be looked at: " + words_of(errno));
-      return {};
+      return left_out(one.path, "it cannot be looked at: ");
     }
     one.is_folder = S_ISDIR(facts.st_mode);
     one.is_link = S_ISLNK(facts.st_mode);
@@ -121,9 +119,16 @@ struct walking {
     }
     disk::handle inner(::openat(at, name, folder_flags));
     if (inner.is_open()) return enter(std::move(inner), path + '/', depth + 1);
-    if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return {};  // it has just been replaced
-    if (disk::is_shortage(errno)) return refused_by_system(errno, path);
-    refused(std::move(path), "it cannot be opened: " + words_of(errno));
+    if (errno == ENOTDIR || errno == ELOOP) return {};  // it has just been replaced
+    return left_out(std::move(path), "it cannot be opened: ");
+  }
+
+  /// What the last system call has refused. Permissions are a reason to leave it out; what may pass ends the walk.
+  result<void> left_out(std::string path, const char* why) {
+    const int error = errno;
+    if (error == ENOENT) return {};  // it has just gone
+    if (error != EACCES && error != EPERM) return refused_by_system(error, path);
+    refused(std::move(path), why + words_of(error));
     return {};
   }
 };

@@ -2,6 +2,7 @@
 #include "providers/files/files.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <hondana/clock.hpp>
@@ -21,6 +22,9 @@
 
 namespace hondana::files {
 namespace {
+
+/// How long a list waits for changes to be in it.
+constexpr std::chrono::seconds longest_catch_up{2};
 
 std::string template_of(const root& of) {
   return of.uri() + (of.uri().ends_with('/') ? "{+path}" : "/{+path}") + "{?lines,bytes}";
@@ -186,8 +190,9 @@ result<list_result> files_provider::list(const list_request& request) {
   // Before anything is looked at.
   const auto stirs = indexer_->stirs();
   watching_->follow();
-  watching_->catch_up(request);
-  const auto listed = indexer_->current(request);
+  const auto until = monotonic_clock::now() + longest_catch_up;
+  watching_->catch_up(request, until);
+  const auto listed = indexer_->current(request, until);
   if (!listed) return tl::unexpected(listed.error());
   auto page = (*listed)->page(request.after, request.limit, request);
   if (!page) return tl::unexpected(std::move(page.error()));
@@ -371,7 +376,7 @@ result<complete_result> files_provider::complete(const complete_request& request
   if (of == roots_.end()) return fail(errc::invalid_argument, "No such template: " + request.uriTemplate);
   watching_->follow(**of);
   if (request.argument == "path") {
-    const auto listed = indexer_->current(request);
+    const auto listed = indexer_->current(request, monotonic_clock::now() + longest_catch_up);
     const bool is_late = !listed && (listed.error().code == errc::cancelled || listed.error().code == errc::timed_out);
     if (is_late) return tl::unexpected(listed.error());
     return complete_path(**of, listed ? listed->get() : nullptr, request.value, request);  // without a list, the folder itself

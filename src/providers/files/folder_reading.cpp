@@ -75,18 +75,19 @@ class opened_folder {
     return low;
   }
 
-  /// What is there, when it is served and the caller's view shows it.
-  [[nodiscard]] std::optional<child> look(std::size_t index, const call& by) const {
+  /// What is there, when it is served and the caller's view shows it. Errors: source_unavailable, where the disk fails.
+  [[nodiscard]] result<std::optional<child>> look(std::size_t index, const call& by) const {
     const auto name = names_.at(index);
     child one{prefix_ + name, {}, {}, disk::wall_clock()};
     one.uri = of_.uri_of(one.path);
-    if (by.who.view && !by.who.view->may_see(one.uri)) return std::nullopt;  // costs no look at the disk
+    if (by.who.view && !by.who.view->may_see(one.uri)) return std::optional<child>();  // costs no look at the disk
     const auto found = examine(of_, folder_.get(), one.path, name.c_str(), ignored_by_, &by);
-    if (!found.is_served) return std::nullopt;
+    if (found.is_unsure) return tl::unexpected(failure_of({obstacle::trouble, 0, found.reason()}, one.uri));
+    if (!found.is_served) return std::optional<child>();
     one.facts = found.facts;
     const bool looks = by.who.view && by.who.view->looks_at_entries();
-    if (looks && !by.who.view->may_see_entry(entry_of(of_, one.path, one.facts, one.looked_at))) return std::nullopt;
-    return one;
+    if (looks && !by.who.view->may_see_entry(entry_of(of_, one.path, one.facts, one.looked_at))) return std::optional<child>();
+    return std::optional(std::move(one));
   }
 
  private:
@@ -143,18 +144,20 @@ class listing_text {
   std::size_t room_left_ = 64 * 1024;
 };
 
-/// A file's content when it is text of at most `room_left` bytes.
-std::optional<content> small_text(const root& of, const child& what, std::uint64_t room_left, const read_request& request,
-                                  reading_room& room, std::string& version) {
+/// A file's content when it is text of at most `room_left` bytes. Errors: source_unavailable.
+result<std::optional<content>> small_text(const root& of, const child& what, std::uint64_t room_left,
+                                          const read_request& request, reading_room& room, std::string& version) {
   const auto at = of.below()->locate(what.path);
-  if (!at || !at->links.empty()) return std::nullopt;
-  auto file = of.below()->open_file(*at);
-  if (!file) return std::nullopt;
+  if (at && !at->links.empty()) return std::optional<content>();
+  auto file = at ? of.below()->open_file(*at) : tl::unexpected(at.error());
+  if (!file && file.error().why == obstacle::trouble) return tl::unexpected(failure_of(refusal_of(file.error()), what.uri));
+  if (!file) return std::optional<content>();
   auto bounded = request;
   bounded.max_bytes = room_left;
   auto read =
       read_content(std::make_shared<open_file>(std::move(*file)), std::nullopt, bounded, room, of.masking_of(what.path));
-  if (!read || read->form != content_form::text) return std::nullopt;
+  if (!read && read.error().code == errc::source_unavailable) return tl::unexpected(std::move(read.error()));
+  if (!read || read->form != content_form::text) return std::optional<content>();
   content item;
   item.uri = what.uri;
   item.name = of.name_of(what.path);
@@ -166,7 +169,7 @@ std::optional<content> small_text(const root& of, const child& what, std::uint64
   item.data = std::move(read->data);
   item.metadata = secrets::facts_of(read->masked);
   version = std::move(read->version);
-  return item;
+  return std::optional(std::move(item));
 }
 
 }  // namespace
@@ -197,7 +200,9 @@ result<reading> read_folder(const root& of, const located& folder, std::uint64_t
   std::vector<child> files;
   for (std::size_t i = 0; i < inside->size(); ++i) {
     if (auto wanted = still_wanted(request); !wanted) return tl::unexpected(std::move(wanted.error()));
-    auto one = inside->look(i, request);
+    auto looked = inside->look(i, request);
+    if (!looked) return tl::unexpected(std::move(looked.error()));
+    auto& one = *looked;
     if (!one) continue;
     listing_size += one->uri.size() + 1;
     if (listing_size > request.max_bytes) continue;  // the error names the whole size
@@ -228,7 +233,9 @@ result<reading> read_folder(const root& of, const located& folder, std::uint64_t
     if (size > left) break;
     if (auto wanted = still_wanted(request); !wanted) return tl::unexpected(std::move(wanted.error()));
     std::string version;
-    auto item = small_text(of, one, left, request, room, version);
+    auto text_of_one = small_text(of, one, left, request, room, version);
+    if (!text_of_one) return tl::unexpected(std::move(text_of_one.error()));
+    auto& item = *text_of_one;
     if (!item) continue;
     const auto* whole = std::get_if<shared_bytes>(&item->data);
     if (whole == nullptr) continue;
@@ -254,7 +261,9 @@ result<list_result> list_children(const root& of, const located& folder, const c
     // The page goes on after what was sent, since the key of what is hidden would say its name; so there must be something.
     if (next - first >= most_passed && !page.entries.empty()) break;
     if (auto wanted = still_wanted(request); !wanted) return tl::unexpected(std::move(wanted.error()));
-    const auto one = inside->look(next, request);
+    auto looked = inside->look(next, request);
+    if (!looked) return tl::unexpected(std::move(looked.error()));
+    const auto& one = *looked;
     if (!one) continue;
     page.entries.push_back(entry_of(of, one->path, one->facts, one->looked_at));
     last_sent = inside->uri(next);

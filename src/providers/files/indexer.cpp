@@ -23,7 +23,6 @@ namespace {
 using clock = monotonic_clock;
 
 constexpr std::size_t small_walk = 5'000;
-constexpr std::chrono::seconds fresh_wait{2};
 constexpr std::chrono::milliseconds description_wait{30};
 constexpr std::chrono::seconds longest_farewell{1};
 // A walk that took long is not repeated at once: nine tenths of the time nothing is walked.
@@ -49,7 +48,7 @@ indexer::~indexer() {
   state_->is_silent = true;
 }
 
-result<std::shared_ptr<const listing>> indexer::current(const call& by) {
+result<std::shared_ptr<const listing>> indexer::current(const call& by, monotonic_clock::time_point until) {
   if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
@@ -92,8 +91,7 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by) {
   if ((s.wanted || s.growing || s.mends || s.is_walking) && is_quick) {
     // What is walked already took what was to be mended then; the rest comes after it.
     const auto enough = s.walks + (s.is_walking && (s.wanted || s.mends) ? 2 : 1);
-    const auto until = std::min(by.deadline, clock::now() + fresh_wait);
-    monotonic_clock::wait_until(s.changed, lock, by.stop, until, [&s, enough] {
+    monotonic_clock::wait_until(s.changed, lock, by.stop, std::min(by.deadline, until), [&s, enough] {
       return s.walks >= enough || (!s.wanted && !s.growing && !s.mends && !s.is_walking);
     });
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/provider.hpp>
 
 #include "providers/files/listing.hpp"
@@ -40,10 +41,10 @@ class indexer {
   indexer& operator=(const indexer&) = delete;
 
   /// The listing to answer from. The first one is returned while it still grows. Later ones are whole; when the latest is
-  /// older than `options::refresh_after`, a new walk starts behind it, and is waited for, at most 50 ms, when the last one
-  /// found fewer than 5000 entries. When a walk fails (memory, or a log that throws) the log says so and the latest listing
+  /// older than `options::refresh_after`, a new walk starts behind it, and is waited for, until `until` at most, when the last
+  /// one found fewer than 5000 entries. When a walk fails (memory, or a log that throws) the log says so and the latest listing
   /// stays. Errors: cancelled, timed_out, source_unavailable while there is no listing because the first walk failed.
-  [[nodiscard]] result<std::shared_ptr<const listing>> current(const call& by);
+  [[nodiscard]] result<std::shared_ptr<const listing>> current(const call& by, monotonic_clock::time_point until);
 
   /// Goes up before anything that was listed may be wrong. Taken before `current`.
   [[nodiscard]] std::uint64_t stirs() const noexcept { return stirs_->load(); }

@@ -138,7 +138,10 @@ class walker {
     path_ += name;
     const auto found = with_few(1, [&] { return examine(of_, here.folder.get(), path_, name.c_str(), here.ignored_by); });
     if (!found.is_served) {
-      if (found.is_unsure) listener_.missed();
+      if (found.is_unsure) {
+        listener_.missed();
+        listener_.trouble(of_, path_, "cannot be looked at: " + found.reason());
+      }
       listener_.left_out(of_, path_, found);
       return true;
     }

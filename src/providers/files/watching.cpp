@@ -25,7 +25,6 @@ namespace hondana::files {
 namespace {
 
 constexpr std::chrono::seconds farewell{1};
-constexpr std::chrono::seconds longest_catch_up{2};
 
 }  // namespace
 
@@ -228,11 +227,11 @@ void watching::follow(const root& of) {
 
 void watching::follow() { state_->follow_all(); }
 
-void watching::catch_up(const call& by) const {
+void watching::catch_up(const call& by, monotonic_clock::time_point until) const {
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
   if (!s.is_running) return;
-  monotonic_clock::wait_until(s.turned, lock, by.stop, std::min(by.deadline, monotonic_clock::now() + longest_catch_up),
+  monotonic_clock::wait_until(s.turned, lock, by.stop, std::min(by.deadline, until),
                               [&s] { return s.is_ending || !s.is_running || s.still.has_caught_up(); });
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include <hondana/clock.hpp>
 #include <hondana/provider.hpp>
 
 #include "providers/files/indexer.hpp"
@@ -53,8 +54,8 @@ class watching {
   void follow(const root& of);
   /// The same of every root.
   void follow();
-  /// Waits until the indexer has been told of every change before this call; two seconds at most.
-  void catch_up(const call& by) const;
+  /// Waits until the indexer has been told of every change before this call; until `until` at most.
+  void catch_up(const call& by, monotonic_clock::time_point until) const;
   /// Lives as long as it is held.
   [[nodiscard]] std::shared_ptr<const stillness> still() const;
   void names_changed();

@@ -148,7 +148,7 @@ result<rendering> render_blame(const asking& what) {
   if (!store) return tl::unexpected(store.error());
   auto made = rendering_for(what);
   made.is_fixed = file->is_fixed && store->shallow_stamp().empty();
-  made.version = version_with_ignored(version_of({text_of(file->commit), store->shallow_stamp(), uri_of(what.at)}), what);
+  made.version = version_with_hidden(version_of({text_of(file->commit), store->shallow_stamp(), uri_of(what.at)}), what);
   if (what.is_enough(made.version)) return made;
   const auto folders = what.hides.ignored().folder_count();
   const auto text = read_file(what, file->entry, what.max_bytes);

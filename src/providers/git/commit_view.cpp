@@ -89,7 +89,7 @@ result<rendering> render_commit(const asking& what) {
   }
   const auto found = compare_trees(what, before, node->tree);
   if (!found) return tl::unexpected(found.error());
-  made.version = version_with_ignored(id + store->shallow_stamp() + ".commit" + (what.at.is_json ? ".json" : ""), what);
+  made.version = version_with_hidden(id + store->shallow_stamp() + ".commit" + (what.at.is_json ? ".json" : ""), what);
   if (what.is_enough(made.version)) return made;
 
   const auto facts = facts_of(what.in, rev->commit);

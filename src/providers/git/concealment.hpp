@@ -27,6 +27,10 @@ class concealment {
   [[nodiscard]] std::string secret_at(std::string_view path, bool is_folder) const;
   /// What those reasons rest on, as far as it may change and was asked about: see there.
   [[nodiscard]] ignored_paths& ignored() const noexcept { return ignored_; }
+  /// Another for each set of rules; empty where nothing is hidden from the caller alone.
+  [[nodiscard]] std::string state_of_view() const {
+    return through_ == nullptr ? std::string() : std::to_string(through_->id());
+  }
   /// What a read of such a path is answered with: resource_not_found, with that reason.
   [[nodiscard]] static failure refusal_of(std::string_view path, std::string_view reason);
   /// Why a file of the work tree is shown to nobody whatever it is called there: it is the server's own under another name.

@@ -94,7 +94,7 @@ result<rendering> render_diff(const asking& what) {
   made.is_fixed = from->is_fixed && to->is_fixed;
   const auto found = compare_trees(what, from->tree, to->tree);
   if (!found) return tl::unexpected(found.error());
-  made.version = version_with_ignored(
+  made.version = version_with_hidden(
       version_of({text_of(from->commit), text_of(to->commit), what.at.path, what.at.is_json ? "json" : ""}), what);
   if (what.is_enough(made.version)) return made;
   change_list changes(what, text_of(to->commit));

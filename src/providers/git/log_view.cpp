@@ -137,7 +137,7 @@ result<rendering> render_log(const asking& what) {
   made.is_fixed = *from && (*from)->is_fixed && store->shallow_stamp().empty();
   if (!what.at.path.empty()) what.hides.ignored().look_into(what.at.path);
   made.version =
-      version_with_ignored(version_of({*from ? text_of((*from)->commit) : "", store->shallow_stamp(), uri_of(what.at)}), what);
+      version_with_hidden(version_of({*from ? text_of((*from)->commit) : "", store->shallow_stamp(), uri_of(what.at)}), what);
   if (what.is_enough(made.version)) return made;
   const auto folders = what.hides.ignored().folder_count();
   log_page page;
@@ -165,7 +165,7 @@ result<rendering> render_history(const asking& what) {
   if (!store) return tl::unexpected(store.error());
   auto made = rendering_for(what);
   made.is_fixed = rev->is_fixed && store->shallow_stamp().empty();
-  made.version = version_with_ignored(version_of({text_of(rev->commit), store->shallow_stamp(), uri_of(what.at)}), what);
+  made.version = version_with_hidden(version_of({text_of(rev->commit), store->shallow_stamp(), uri_of(what.at)}), what);
   if (what.is_enough(made.version)) return made;
   const auto folders = what.hides.ignored().folder_count();
   const auto path = sought_path(what, what.at.rev, rev->tree);

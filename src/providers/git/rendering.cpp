@@ -24,9 +24,11 @@ std::string version_of(std::initializer_list<std::string_view> parts) {
   return bytes::to_hex(all.value());
 }
 
-std::string version_with_ignored(std::string version, const asking& what) {
-  const auto state = what.hides.ignored().state();
-  return state.empty() ? version : version + '.' + state;
+std::string version_with_hidden(std::string version, const asking& what) {
+  for (const auto& state : {what.hides.ignored().state(), what.hides.state_of_view()}) {
+    if (!state.empty()) version += '.' + state;
+  }
+  return version;
 }
 
 void add_ignored(rendering& made, const asking& what, std::size_t folders_before) {

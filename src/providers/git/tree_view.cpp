@@ -136,7 +136,7 @@ result<rendering> render_tree(const asking& what) {
   auto made = rendering_for(what);
   made.is_fixed = folder->is_fixed;
   what.hides.ignored().look_into(what.at.path);
-  made.version = version_with_ignored(text_of(folder->tree) + (what.at.is_json ? ".json" : ""), what);
+  made.version = version_with_hidden(text_of(folder->tree) + (what.at.is_json ? ".json" : ""), what);
   if (what.is_enough(made.version)) return made;
   auto page = page_behind(what, folder->tree);
   if (!page) return tl::unexpected(std::move(page.error()));

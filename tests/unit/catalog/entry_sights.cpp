@@ -34,7 +34,8 @@ class key_holder final : public scripted_provider {
             .name = "n",
             .title = "of brass",
             .description = "opens the door",
-            .annotations = {.audience = {role::user}}};
+            .annotations = {.audience = {role::user}, .priority = 0.5},
+            .version = "digest of what is in it"};
   }
 
   std::vector<std::string> asked;
@@ -74,12 +75,14 @@ TEST(rules_about_entries, hide_what_a_mounted_server_lists_in_another_spelling) 
   EXPECT_FALSE(at.reads("mcp://std/FILE:///srv/keys/a?lines=1"));
 }
 
-TEST(rules_about_entries, show_no_title_of_what_another_rule_only_lists) {
+TEST(rules_about_entries, show_nothing_made_of_the_content_of_what_another_rule_only_lists) {
   const ruled_catalog at({{.gives = grant::read},
                           {.uris = {"mcp://std/file:///srv/keys"}, .gives = grant::list},
                           {.kinds = {"folder"}, .gives = grant::none}});
   ASSERT_EQ(at.listed().size(), 1u);
-  EXPECT_EQ(at.listed().at(0).title + at.listed().at(0).description, "");
+  const auto entry = at.listed().at(0);
+  EXPECT_EQ(entry.title + entry.description + entry.version, "");
+  EXPECT_FALSE(entry.annotations.priority);
   EXPECT_FALSE(at.reads("mcp://std/FILE:///srv/keys/a"));
 }
 

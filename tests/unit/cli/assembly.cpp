@@ -47,6 +47,30 @@ TEST(assembly, keeps_back_what_an_earlier_configuration_named) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(assembly, takes_what_runs_after_a_configuration_that_was_not_taken_over) {
+  std::string folder = (std::filesystem::temp_directory_path() / "assembly-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  std::filesystem::create_directories(folder + "/shelf");
+  const auto config = folder + "/h.toml";
+  const auto configure = [&](const std::string& more) {
+    std::ofstream(config) << "[[source]]\ntype = \"files\"\npath = \"shelf\"\n" << more;
+  };
+  assembly of({.paths = {}, .config = config, .allow = {}}, {});
+  configure("");
+  const auto running = of.assemble();
+  ASSERT_TRUE(running);
+  configure("watch = false\n");
+  const auto refused = of.assemble();
+  ASSERT_TRUE(refused);
+  EXPECT_NE(refused->providers.at(0), running->providers.at(0));
+  of.undo();
+  configure("");
+  EXPECT_EQ(of.assemble()->providers.at(0), running->providers.at(0));
+  of.keep();
+  EXPECT_EQ(of.assemble()->providers.at(0), running->providers.at(0));
+  std::filesystem::remove_all(folder);
+}
+
 TEST(assembly, keeps_back_the_store_of_analyses_also_where_none_is_named) {
   std::string folder = (std::filesystem::temp_directory_path() / "assembly-XXXXXX").string();
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);

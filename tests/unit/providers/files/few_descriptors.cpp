@@ -71,6 +71,24 @@ TEST(few_descriptors, end_a_walk_that_is_begun_anew_when_there_are_more) {
   EXPECT_TRUE(files->health().ok);
 }
 
+TEST(few_descriptors, leave_no_text_out_of_a_folder_that_is_read) {
+  const scratch_folder root;
+  for (const char* name : {"a.txt", "b.txt", "c.txt"}) root.write(name, "text");
+  const auto files = open_provider(unwatched(root));
+  const auto wanted = read(*files, root.uri(""));
+  ASSERT_TRUE(wanted);
+  ASSERT_EQ(wanted->contents.size(), 4u);
+  for (std::size_t left = 0; left < 12; ++left) {
+    const descriptors_left few(left);
+    const auto got = read(*files, root.uri(""));
+    if (got) {
+      EXPECT_EQ(got->contents.size(), 4u) << left;
+    } else {
+      EXPECT_EQ(got.error().code, errc::source_unavailable) << left << ": " << got.error().public_text;
+    }
+  }
+}
+
 TEST(few_descriptors, are_no_reason_to_call_a_file_missing_that_is_there) {
   const scratch_folder root;
   fill(root);

@@ -191,7 +191,7 @@ TEST(walks, leave_no_more_than_the_latest_listing_behind) {
   const auto root = root::open(from.roots[0], from);
   ASSERT_TRUE(root.has_value());
   indexer walks({*root}, from);
-  std::weak_ptr<const listing> old = walks.current({}).value();
+  std::weak_ptr<const listing> old = walks.current({}, monotonic_clock::now()).value();
   ASSERT_TRUE(hondana_test::eventually([&] { return walks.state_of_health().detail.find("indexed in") != std::string::npos; }));
   ASSERT_FALSE(old.expired());
   walks.refresh();

@@ -144,6 +144,11 @@ TEST(git_concealed, what_a_view_hides_is_in_no_tree_patch_or_list) {
     EXPECT_THAT(text, Not(HasSubstr("secret"))) << uri;
     EXPECT_THAT(text, Not(HasSubstr("hidden"))) << uri;
   }
+  for (const auto* uri : {"git://shelf/tree/HEAD", "git://shelf/commit/HEAD", "git://shelf/log",
+                          "git://shelf/history/HEAD/open", "git://shelf/blame/HEAD/open"}) {
+    EXPECT_NE(shelf.try_read(uri, through)->version, shelf.read(uri).version)
+        << uri << ": whoever may see more later must not be told that nothing has changed";
+  }
   // Another spelling of a path is no way round a rule.
   EXPECT_FALSE(shelf.try_read("git://shelf/blob/HEAD/a%2Bb/plan", through));
   EXPECT_TRUE(shelf.try_read("git://shelf/blob/HEAD/a%2Bb/plan"));
