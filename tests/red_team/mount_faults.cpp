@@ -1,6 +1,10 @@
 /// Mounted servers that misbehave: what they cost meanwhile, and how soon they serve again once they behave.
+#include <algorithm>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -51,9 +55,15 @@ class faulty_mount {
     if (mode == "good" && other_) other_->signal(SIGCONT);
   }
   bool reads(std::string_view uri) { return ask(under_->peer(), uri); }
+  void lists() { static_cast<void>(bad_peer_->ask("resources/list")); }
+  /// How often the server has misbehaved in this mode.
+  [[nodiscard]] std::ptrdiff_t times_met(std::string_view mode) const {
+    std::ifstream met(what_.path("mode.met"));
+    return std::count(std::istream_iterator<std::string>(met), {}, mode);
+  }
   /// Asks for what the server misbehaves about, and for a list. Whether both went well.
   bool reads_bad() {
-    static_cast<void>(bad_peer_->ask("resources/list"));
+    lists();
     return ask(*bad_peer_, "x://bad");
   }
   process& program() { return under_->program(); }
@@ -94,8 +104,10 @@ TEST_P(red_team_mounts, that_misbehave_cost_little_and_serve_again_soon_after_th
     while (is_in_full() && steady::now() - begin < length) {
       ++tried;
       went_well += under.reads("x://small") ? 1 : 0;
+      under.lists();
       ASSERT_FALSE(under.program().leaves(within(milliseconds(250)))) << "the server has ended";
     }
+    EXPECT_GT(under.times_met(mode), 0);
     const auto took = duration_cast<milliseconds>(steady::now() - begin);
     const auto busy = under.program().processor_time() - busy_before;
     under.become("good");

@@ -39,7 +39,8 @@ std::vector<T> page_of(const std::vector<T>& all, const std::string& after, std:
   return page;
 }
 
-call_options how(const call& by, const mount_options& of) {
+call_options how(const call& by, upstream& to_ask) {
+  const auto& of = to_ask.options();
   call_options made;
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(by.deadline - monotonic_clock::now());
   made.time = std::clamp(left, std::chrono::milliseconds(1), of.timeout);
@@ -47,7 +48,8 @@ call_options how(const call& by, const mount_options& of) {
   made.stop = by.stop;
   made.trace = by.trace;
   if (by.report) {
-    made.report = [to = by.report, masks = of.redact](const progress& now) {
+    made.report = [&to_ask, to = by.report, masks = of.redact](const progress& now) {
+      to_ask.heard();
       to({now.done, now.total, clean_shown(now.message, longest_line, masks)});
     };
   }
@@ -110,7 +112,7 @@ result<mcp_provider::place> mcp_provider::find(const call& by, const std::string
     if (auto spelled = known->spelling_of(ours)) theirs = std::move(spelled);
   }
   if (!upstream_.which().reason_against(*theirs).empty()) return not_found();
-  return place{std::move(*with), std::move(*theirs), how(by, upstream_.options())};
+  return place{std::move(*with), std::move(*theirs), how(by, upstream_), upstream_.begin_call()};
 }
 
 result<list_result> mcp_provider::list(const list_request& request) {

@@ -62,6 +62,7 @@ class mcp_provider final : public provider, public model::mount {
     std::shared_ptr<client> with;
     std::string theirs;
     call_options how;
+    upstream::pending_call pending;
   };
   /// Errors: resource_not_found for what is not served; source_unavailable for a circle, and when the server cannot be reached.
   [[nodiscard]] result<place> find(const call& by, const std::string& ours);

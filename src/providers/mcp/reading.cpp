@@ -112,6 +112,7 @@ result<reading> mcp_provider::read_through(const place& at, const read_request& 
   const auto got = at.with->read_to(
       at.theirs,
       [&](std::size_t item, std::string_view bytes) {
+        upstream_.heard();
         auto taken = into.take(item, bytes);
         if (!taken) mine = taken.error();
         return taken;

@@ -81,7 +81,7 @@ std::string upstream::circle(const call& by) {
 
 void upstream::want() {
   is_wanted_ = true;
-  if (!thread_.joinable()) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  if (!thread_.joinable()) thread_ = std::jthread([this](const std::stop_token& stop) { run_on(stop); });
   happened();
 }
 
@@ -165,22 +165,56 @@ void upstream::failed(std::unique_lock<std::mutex>& lock, failure why) {
 
 void upstream::ended(const failure& why) {
   std::unique_lock lock(mutex_);
+  // The server may be busy with it for longer.
+  has_given_up_ = has_given_up_ || why.code == errc::timed_out || why.code == errc::cancelled;
   if (why.code == errc::timed_out) {
     is_doubted_ = true;
     return happened();
   }
   // One that has had too much of us gets nothing until it wants more.
   if (why.code != errc::source_unavailable && !(why.code == errc::too_many_requests && why.retry)) {
-    if (why.answer) heard_at_ = clock::now();
+    if (why.answer) note_heard();
     return;
   }
-  if (!pauses(clock::now())) failed(lock, passed_on(why, options_.name, options_.redact));
+  restart_silence();
+  if (pauses(clock::now())) return;
+  // It may be that one resource alone.
+  probes_in_pause_ = client_ != nullptr && why.code == errc::source_unavailable;
+  failed(lock, passed_on(why, options_.name, options_.redact));
+}
+
+void upstream::restart_silence() {
+  silent_since_.reset();
+  has_given_up_ = false;
+  if (calls_under_way_ != 0) silent_since_ = clock::now();
+}
+
+void upstream::note_heard() {
+  heard_at_ = clock::now();
+  restart_silence();
+}
+
+void upstream::heard() {
+  const std::lock_guard lock(mutex_);
+  note_heard();
+}
+
+upstream::pending_call upstream::begin_call() {
+  const std::lock_guard lock(mutex_);
+  ++calls_under_way_;
+  if (!silent_since_) silent_since_ = clock::now();
+  return pending_call(this);
+}
+
+void upstream::call_end::operator()(upstream* of) const noexcept {
+  const std::lock_guard lock(of->mutex_);
+  if (--of->calls_under_way_ == 0 && !of->has_given_up_) of->silent_since_.reset();
 }
 
 void upstream::succeeded() {
   {
     const std::lock_guard lock(mutex_);
-    heard_at_ = clock::now();
+    note_heard();
     if (std::exchange(failures_, 0) == 0) return;
     logged_trouble_.clear();
     happened();
@@ -239,8 +273,13 @@ hondana::health upstream::health() const {
   const std::lock_guard lock(mutex_);
   if (failures_ != 0) return {false, trouble_->public_text};
   if (!client_) return {true, is_wanted_ ? "connecting" : "not asked for anything yet"};
-  if (clock::now() - heard_at_ > longest_silence && !std::exchange(is_doubted_, true)) happened();
+  const auto now = clock::now();
+  if (now - heard_at_ > longest_silence && !std::exchange(is_doubted_, true)) happened();
   std::string detail = shelf_ ? shelf_->shortness() : "asking for its lists";
+  if (silent_since_ && now - *silent_since_ > longest_silence) {
+    const auto silence = std::chrono::duration_cast<std::chrono::seconds>(now - *silent_since_).count();
+    detail += (detail.empty() ? "" : "; ") + ("busy: no answer for " + std::to_string(silence)) + " s";
+  }
   if (saw_circle_)
     detail += (detail.empty() ? "" : "; ") + std::string("mounted in a circle, and left out where it would come round");
   return {true, std::move(detail)};

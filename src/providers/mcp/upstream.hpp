@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -56,6 +57,15 @@ class upstream {
   /// that took too long the server is asked whether it is still there.
   void ended(const failure& why);
   void succeeded();
+  /// Part of an answer, or of its progress, has come.
+  void heard();
+
+  struct call_end {
+    void operator()(upstream* of) const noexcept;
+  };
+  /// A call that is under way until this is destroyed.
+  using pending_call = std::unique_ptr<upstream, call_end>;
+  [[nodiscard]] pending_call begin_call();
 
   void watch(std::shared_ptr<change_listener> to);
   void attach(const std::string& ours);
@@ -72,9 +82,12 @@ class upstream {
   enum class job { none, connect, probe, gather, subscribe };
 
   void run(const std::stop_token& stop);
+  /// Goes on with `run` after an exception and a pause.
+  void run_on(const std::stop_token& stop);
   [[nodiscard]] job next_job(clock::time_point now) const;
   void connect(const std::stop_token& stop);
-  /// Sends a ping, and ends the connection when it is not answered.
+  /// Sends a ping, and ends the connection when it is not answered. While the server may still be busy with a call that is
+  /// younger than `timeout`, the ping waits until that call is older.
   void probe(const std::stop_token& stop);
   void gather(const std::stop_token& stop);
   void subscribe(const std::stop_token& stop);
@@ -90,6 +103,9 @@ class upstream {
 
   // With the mutex held.
   void want();
+  void note_heard();
+  /// The wait for the next answer begins now.
+  void restart_silence();
   void happened() const {
     ++events_;
     changed_.notify_all();
@@ -119,7 +135,12 @@ class upstream {
   bool is_lost_ = false;             // the connection, as the client says
   mutable bool is_doubted_ = false;  // a ping is to be sent
   clock::time_point heard_at_{};     // an answer of it
-  bool tells_parts_ = false;         // it has told of a URI with a query
+  bool probes_in_pause_ = false;     // a ping that is answered ends the pause
+  std::size_t calls_under_way_ = 0;
+  bool has_given_up_ = false;                      // a call, since something was heard last
+  std::optional<clock::time_point> silent_since_;  // since when calls wait, also those that were given up, and nothing comes
+  clock::time_point rests_until_{};                // the thread, after the client had too many calls
+  bool tells_parts_ = false;                       // it has told of a URI with a query
   bool saw_circle_ = false;
   std::uint64_t attempts_ = 0;  // to connect, finished
   std::uint64_t gathers_ = 0;   // finished

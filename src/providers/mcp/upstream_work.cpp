@@ -10,6 +10,7 @@
 #include "providers/mcp/gathering.hpp"
 #include "providers/mcp/upstream.hpp"
 #include "secrets/line_masker.hpp"
+#include "work/without_throwing.hpp"
 
 namespace hondana::mcp {
 namespace {
@@ -20,6 +21,7 @@ constexpr std::size_t most_skills = 1'000;
 constexpr std::size_t most_empty_pages = 1'000;  // in a row
 /// For an answer that costs a server nothing.
 constexpr std::chrono::milliseconds time_for_ping{3'000};
+constexpr std::chrono::milliseconds short_rest{500};
 constexpr std::string_view first_without_ping = "2026-07-28";
 constexpr int list_times = 10;   // of the time for one request, for all pages of all lists together
 constexpr int most_levels = 64;  // above what has changed, that are looked at
@@ -74,15 +76,36 @@ result<gathered> gather_all(client& from, const mount_options& options, const ca
   return made;
 }
 
+/// Whether our own client did not send the request.
+bool is_unsent(const failure& why) { return why.code == errc::overloaded && !why.answer; }
+
 }  // namespace
 
 upstream::job upstream::next_job(clock::time_point now) const {
-  if (pauses(now) || !is_wanted_) return job::none;
+  if (!is_wanted_) return job::none;
+  if (pauses(now)) return probes_in_pause_ ? job::probe : job::none;
   if (!client_) return job::connect;
   if (is_doubted_) return job::probe;
+  if (now < rests_until_) return job::none;
   if (is_stale_ && (is_asked_for_ || now >= pacing_.next())) return job::gather;
   if (wishes_fitted_ != wishes_.generation) return job::subscribe;
   return now >= next_look() ? job::gather : job::none;
+}
+
+void upstream::run_on(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    if (work::without_throwing([&] { run(stop); })) return;
+    const bool is_noted = work::without_throwing([&] {
+      std::unique_lock lock(mutex_);
+      ++attempts_;
+      failed(lock, {errc::source_unavailable,
+                    "The mounted server \"" + options_.name + "\" is not asked for a moment: this server lacks memory.",
+                    {}});
+    });
+    if (is_noted) continue;  // there is a pause now
+    std::unique_lock lock(mutex_);
+    (void)monotonic_clock::wait_until(changed_, lock, stop, clock::now() + short_rest, [] { return false; });
+  }
 }
 
 void upstream::run(const std::stop_token& stop) {
@@ -93,7 +116,7 @@ void upstream::run(const std::stop_token& stop) {
     if (next == job::none) {
       const auto seen = events_;
       const auto next_gather = is_stale_ ? pacing_.next() : next_look();
-      const auto until = pauses(now) ? retry_at_ : std::min(next_gather, now + long_time);
+      const auto until = pauses(now) ? retry_at_ : std::max(rests_until_, std::min(next_gather, now + long_time));
       (void)monotonic_clock::wait_until(changed_, lock, stop, until, [&] { return events_ != seen; });
       continue;
     }
@@ -168,27 +191,40 @@ void upstream::connect(const std::stop_token& stop) {
 void upstream::probe(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   const auto of = client_;
-  lock.unlock();
   const auto begin = clock::now();
   auto briefly = how(stop);
   briefly.time = std::min(options_.timeout, time_for_ping);
+  if (silent_since_) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*silent_since_ + options_.timeout - begin);
+    briefly.time = std::max(*briefly.time, left);
+  }
+  lock.unlock();
   const auto* question = of->server().revision < first_without_ping ? "ping" : "server/discover";
   const auto done = of->request(question, {}, briefly);
   lock.lock();
   is_doubted_ = false;
+  const bool was_in_pause = std::exchange(probes_in_pause_, false);
   // Whatever it answers, and whomever, it is there.
   if (done || done.error().answer || heard_at_ >= begin) {
-    heard_at_ = clock::now();
+    note_heard();
+    if (!was_in_pause || std::exchange(failures_, 0) == 0) return;
+    // With further failures soon after, the log has said so already.
+    const bool is_news = steps_ == 0;
+    if (is_news) logged_trouble_.clear();
+    happened();
+    lock.unlock();
+    if (is_news) log("it answers a ping, so only that request failed");
     return;
   }
-  if (done.error().code == errc::timed_out) {
+  // More calls than the client takes say nothing of the server, unless they all wait for too long.
+  if (is_unsent(done.error()) && !(silent_since_ && clock::now() - *silent_since_ >= options_.timeout)) return;
+  if (done.error().code == errc::timed_out || is_unsent(done.error())) {
+    restart_silence();
     lock.unlock();
     of->end_connection("did not answer a ping");
     lock.lock();
   }
-  if (!stop.stop_requested()) {
-    failed(lock, passed_on(done.error(), options_.name, options_.redact));
-  }
+  if (!stop.stop_requested() && !pauses(clock::now())) failed(lock, passed_on(done.error(), options_.name, options_.redact));
 }
 
 void upstream::gather(const std::stop_token& stop) {
@@ -212,6 +248,11 @@ void upstream::gather(const std::stop_token& stop) {
   lock.lock();
   ++gathers_;
   pacing_.asked(clock::now(), clock::now() - begin, !(is_same && was_called_changed));
+  if (!now && is_unsent(all.error())) {
+    is_stale_ = true;
+    rests_until_ = clock::now() + short_rest;
+    return;
+  }
   if (!now) {
     auto why = passed_on(all.error(), options_.name, options_.redact);
     // What it does not take of our requests is nobody's setting, and says nothing of its resources.
@@ -221,9 +262,10 @@ void upstream::gather(const std::stop_token& stop) {
     return;
   }
   const bool was_away = std::exchange(failures_, 0) != 0;
-  logged_trouble_.clear();
+  if (was_away) logged_trouble_.clear();
   shelf_ = now;
-  shelf_time_ = heard_at_ = clock::now();
+  shelf_time_ = clock::now();
+  note_heard();
   if (!is_same) {
     wishes_.asks_again = true;
     ++wishes_.generation;
@@ -252,6 +294,8 @@ void upstream::subscribe(const std::stop_token& stop) {
   hears_lists_ = hears_lists;
   if (done) {
     wishes_fitted_ = wanted.generation;
+  } else if (is_unsent(done.error())) {
+    rests_until_ = clock::now() + short_rest;
   } else if (!stop.stop_requested()) {
     failed(lock, passed_on(done.error(), options_.name, options_.redact));
   }

@@ -23,6 +23,7 @@
 #include "transport/child/program.hpp"
 #include "transport/child/run.hpp"
 #include "work/signals_blocked.hpp"
+#include "work/without_throwing.hpp"
 
 namespace hondana::transport {
 namespace {
@@ -32,6 +33,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds time_to_take{500};
 constexpr milliseconds time_to_say_why{500};
+constexpr milliseconds time_without_memory{500};
 /// Of our answers may wait before nothing more is read that would want another.
 constexpr std::size_t most_unread = 4u << 20;
 constexpr milliseconds time_to_read_some{2'000};
@@ -104,7 +106,6 @@ class child_channel final : public channel::channel {
 
   void run() {
     for (;;) {
-      tell_overloaded();
       {
         const std::lock_guard lock(mutex_);
         // Whoever takes nothing for a while takes no more.
@@ -112,14 +113,35 @@ class child_channel final : public channel::channel {
                             clock::now() >= std::max(closing_since_, last_written_) + time_to_take))
           break;
       }
-      if (!running_.is_running() && !start_anew()) {
-        wait_for_something();
-        continue;
-      }
-      move_bytes();
+      if (work::without_throwing([this] { go_on(); })) continue;
+      // No memory, as a rule.
+      const bool has_ended = running_.is_running() &&
+                             work::without_throwing([this] { end_run("wrote more than there is memory for, and was ended"); });
+      if (!has_ended) give_up_run();
     }
     if (running_.is_running()) lines_.end();
     running_.leave(close_by_);
+  }
+
+  void go_on() {
+    tell_overloaded();
+    if (running_.is_running() || start_anew()) {
+      move_bytes();
+    } else {
+      wait_for_something();
+    }
+  }
+
+  /// Where there is no memory to tell anybody: calls end when their time is over.
+  void give_up_run() {
+    work::without_throwing([this] { running_.kill(); });
+    work::without_throwing([this] {
+      const std::lock_guard lock(mutex_);
+      calls_.clear();
+      queue_.clear();
+    });
+    // A program that is started again and again must not keep a processor busy.
+    ::poll(nullptr, 0, monotonic_clock::poll_timeout(static_cast<int>(time_without_memory.count())));
   }
 
   void tell_overloaded() {

@@ -11,6 +11,7 @@ constexpr std::size_t most_strange_lines = 10;
 constexpr std::size_t shown = 120;
 constexpr std::chrono::seconds time_to_finish{3};
 constexpr std::size_t bytes_to_finish = 256u << 20;
+constexpr std::size_t bytes_of_progress = 1u << 20;
 constexpr std::size_t cost_of_line = 256;  // also of an empty one, in bytes
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
@@ -149,10 +150,12 @@ void messages::begin_line() {
   start_.clear();
   is_empty_ = true;
   line_bytes_ = 0;
+  counted_bytes_ = 0;
   is_refused_ = false;
   was_awaited_ = false;
   newest_.reset();
   unwanted_since_.reset();
+  has_held_up_ = false;
 }
 
 result<void> messages::feed(std::string_view bytes) {
@@ -162,6 +165,8 @@ result<void> messages::feed(std::string_view bytes) {
     if (start_.size() < shown) start_ += part.substr(0, shown - start_.size());
     is_empty_ = is_empty_ && std::all_of(part.begin(), part.end(), is_space);
     line_bytes_ += part.size();
+    // These may never come to an end of their line.
+    if (is_empty_ || !calls_.newest()) count_bytes(0);
     if (!is_empty_) {
       if (const auto fed = intake_.feed(part); !fed) {
         is_refused_ = true;
@@ -174,12 +179,14 @@ result<void> messages::feed(std::string_view bytes) {
     if (end == std::string_view::npos) return {};
     bytes.remove_prefix(end + 1);
     auto done = end_line();
-    if (!was_awaited_) pace_.bytes(line_bytes_ + cost_of_line);
+    if (!was_awaited_) count_bytes(cost_of_line);
     begin_line();
     if (!done) return done;
   }
   return {};
 }
+
+void messages::count_bytes(std::size_t more) { pace_.bytes(line_bytes_ - std::exchange(counted_bytes_, line_bytes_) + more); }
 
 std::optional<messages::clock::time_point> messages::borne_until() {
   if (is_empty_) return {};
@@ -187,7 +194,12 @@ std::optional<messages::clock::time_point> messages::borne_until() {
   if (!unwanted_since_) {
     if (!is_unwanted()) return {};
     unwanted_since_ = clock::now();
-    wanted_bytes_ = line_bytes_;
+    wanted_bytes_ = progress_bytes_ = line_bytes_;
+  }
+  has_held_up_ = has_held_up_ || calls_.waits_up_to(calls_.newest());
+  if (!has_held_up_ && !is_refused_ && line_bytes_ - progress_bytes_ >= bytes_of_progress) {
+    unwanted_since_ = clock::now();
+    progress_bytes_ = line_bytes_;
   }
   return line_bytes_ - wanted_bytes_ > bytes_to_finish ? clock::time_point() : *unwanted_since_ + time_to_finish;
 }

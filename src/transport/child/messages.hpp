@@ -64,7 +64,8 @@ class messages {
   /// The next bytes of the program's output. A failure is the end of the conversation: too many lines are no messages.
   result<void> feed(std::string_view bytes);
   /// When the program must be ended because it does not finish an answer to a call that was cancelled or has failed: three
-  /// seconds, or 256 MiB, after that. Nothing: it need not be ended.
+  /// seconds, or 256 MiB, after that. Until another caller waits, each MiB of an answer that is still sound wins it three
+  /// seconds more. Nothing: it need not be ended.
   [[nodiscard]] std::optional<clock::time_point> borne_until();
   /// How long reading from the program must pause, see `unsolicited_limit`.
   [[nodiscard]] std::chrono::milliseconds pause() const { return pace_.pause(); }
@@ -84,6 +85,8 @@ class messages {
   bool settle(channel::call_id call);
   [[nodiscard]] bool is_unwanted() const;
   void begin_line();
+  /// Counts what has come of the line, and `more`, as not asked for.
+  void count_bytes(std::size_t more);
 
   channel::listener& hears_;
   expected_calls& calls_;
@@ -94,11 +97,14 @@ class messages {
   std::string start_;                      // of the line, to show what is no message
   bool is_empty_ = true;
   std::size_t line_bytes_ = 0;
+  std::size_t counted_bytes_ = 0;           // of them, in `pace_`
   bool is_refused_ = false;                 // the line is malformed or too long
   bool was_awaited_ = false;                // the line has the answer to a pending call
   std::optional<channel::call_id> newest_;  // the newest call when the first part of the line had been read
   std::optional<clock::time_point> unwanted_since_;
-  std::size_t wanted_bytes_ = 0;  // of the line, until then
+  std::size_t wanted_bytes_ = 0;    // of the line, when it became unwanted
+  std::size_t progress_bytes_ = 0;  // of the line, at `unwanted_since_`
+  bool has_held_up_ = false;        // another call waited while the line was unwanted
   std::size_t strange_lines_ = 0;
   channel::unsolicited_limit pace_;
 };

@@ -8,6 +8,7 @@
 #include <hondana/clock.hpp>
 
 #include "work/signals_blocked.hpp"
+#include "work/without_throwing.hpp"
 
 namespace hondana::transport::http_calls {
 namespace {
@@ -105,14 +106,14 @@ void loop::run_posted() {
     const std::lock_guard lock(mutex_);
     now.swap(posted_);
   }
-  for (const auto& one : now) one();
+  for (const auto& one : now) work::without_throwing(one);
 }
 
 void loop::run_due() {
   const auto now = clock::now();
   while (!timers_.empty() && timers_.begin()->first.first <= now) {
     const auto one = timers_.extract(timers_.begin());
-    one.mapped()();
+    work::without_throwing(one.mapped());
   }
 }
 
@@ -126,7 +127,7 @@ void loop::tell_of_ends() {
     if (found == transfers_.end()) continue;
     auto* const end = found->second;
     remove(handle);
-    end->done(how);
+    work::without_throwing([&] { end->done(how); });
   }
 }
 

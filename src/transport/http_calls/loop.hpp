@@ -30,7 +30,8 @@ class transfer_end {
   virtual void done(CURLcode how) = 0;
 };
 
-/// A `curl_multi` with its own thread. All but `post` and `stop`: the loop's thread only, and not inside libcurl's callbacks.
+/// A `curl_multi` with its own thread, which goes on after an exception of a task or of `transfer_end::done`. All but `post`
+/// and `stop`: the loop's thread only, and not inside libcurl's callbacks.
 class loop {
  public:
   using task = std::function<void()>;

@@ -10,6 +10,7 @@
 
 #include "transport/http_calls/auth_challenge.hpp"
 #include "transport/http_calls/failed_transfer.hpp"
+#include "work/without_throwing.hpp"
 
 namespace hondana::transport::http_calls {
 namespace {
@@ -173,11 +174,15 @@ void transfer::pause_reading(std::chrono::milliseconds time) {
 }
 
 std::size_t transfer::on_header(char* bytes, std::size_t one, std::size_t size, void* self) noexcept {
-  return static_cast<transfer*>(self)->take_header({bytes, one * size}) ? one * size : CURL_WRITEFUNC_ERROR;
+  bool is_taken = false;
+  work::without_throwing([&] { is_taken = static_cast<transfer*>(self)->take_header({bytes, one * size}); });
+  return is_taken ? one * size : CURL_WRITEFUNC_ERROR;
 }
 
 std::size_t transfer::on_body(char* bytes, std::size_t one, std::size_t size, void* self) noexcept {
-  return static_cast<transfer*>(self)->take_body({bytes, one * size}) ? one * size : CURL_WRITEFUNC_ERROR;
+  bool is_taken = false;
+  work::without_throwing([&] { is_taken = static_cast<transfer*>(self)->take_body({bytes, one * size}); });
+  return is_taken ? one * size : CURL_WRITEFUNC_ERROR;
 }
 
 bool transfer::take_header(std::string_view line) {
@@ -244,7 +249,9 @@ void transfer::done(CURLcode how) {
     tell_.finished({});
     return;
   }
-  tell_.finished(tl::unexpected(failure_for(how)));
+  failure why{errc::source_unavailable, "no memory", {}, nullptr};
+  work::without_throwing([&] { why = failure_for(how); });
+  tell_.finished(tl::unexpected(std::move(why)));
 }
 
 result<void> transfer::follow() {

@@ -59,11 +59,11 @@ struct way {
   bool begin(std::string_view type) const {
     return !is_http || write("HTTP/1.1 200 OK\r\nContent-Type: " + std::string(type) + "\r\nConnection: close\r\n\r\n");
   }
-  /// One whole message.
+  /// One whole message. Over HTTP all belong to one session.
   bool say(const std::string& message) const {
     if (!is_http) return write(message + '\n');
-    return write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(message.size()) +
-                 "\r\n\r\n" + message);
+    return write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nMcp-Session-Id: one\r\nContent-Length: " +
+                 std::to_string(message.size()) + "\r\n\r\n" + message);
   }
   bool answer(const std::string& id, const std::string& result) const {
     return say(R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":)" + result + '}');
@@ -90,11 +90,27 @@ std::string opening_of(const std::string& id) {
   return R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{"contents":[{"uri":"x://bad","text":")";
 }
 
+/// Whether the mode says anything of such a request.
+bool is_meant(const std::string& how, const std::string& method) {
+  if (how == "good") return false;
+  if (how == "silence" || how == "crash-loop") return true;
+  if (how == "no-initialize") return method == "initialize" || method == "server/discover";
+  return method == (how == "huge-lists" || how == "endless-pages" ? "resources/list" : "resources/read");
+}
+
+/// Adds a line to the file beside that of the mode, for the test to see that the mode has been met.
+void note_met(const std::string& how) { std::ofstream(mode_file + ".met", std::ios::app) << how + '\n'; }
+
 /// False when the mode says nothing of such a request.
 bool misbehaves(const std::string& how, const std::string& method, const std::string& id, const way& back) {
+  if (is_meant(how, method)) note_met(how);
   if (how == "silence") return back.fall_silent(), true;
-  if (how == "crash-loop" || (how == "no-initialize" && (method == "initialize" || method == "server/discover")))
-    return back.vanish(), true;
+  if (how == "crash-loop" || (how == "no-initialize" && is_meant(how, method))) return back.vanish(), true;
+  if (how == "no-initialize") {
+    // The next request begins with one.
+    if (!back.is_http) back.vanish();
+    return back.write("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), true;
+  }
   if (method == "resources/list") {
     if (how == "huge-lists") {
       if (!back.begin("application/json")) return true;
@@ -108,7 +124,7 @@ bool misbehaves(const std::string& how, const std::string& method, const std::st
       return back.answer(id, R"({"resources":[],"nextCursor":")" + std::to_string(++page) + R"("})"), true;
     }
   }
-  if (method != "resources/read" || how == "good") return false;
+  if (!is_meant(how, method)) return false;
   if (how == "endless-text") {
     if (back.begin("application/json") && back.write(opening_of(id))) back.write_on(std::string(64u << 10, 'A'));
   } else if (how == "endless-spaces") {

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include <hondana/value.hpp>
 
 #include "deadline.hpp"
+#include "transport/child/messages.hpp"
 #include "unit/channel/open_descriptors.hpp"
 #include "unit/transport/child/talk.hpp"
 
@@ -27,6 +30,8 @@ using hondana_test::kept_words;
 using hondana_test::talk;
 using std::chrono::hours;
 using std::chrono::seconds;
+using transport::child::expected_calls;
+using transport::child::messages;
 
 TEST(child_channel, carries_requests_and_answers) {
   child_target target;
@@ -257,6 +262,57 @@ TEST(child_channel, bears_with_half_an_answer_for_three_seconds_after_its_call) 
   }));
   with.ask(3);
   EXPECT_TRUE(with.heard.answer_to(3));
+}
+
+TEST(child_channel, ends_a_run_without_memory_for_its_answer_and_starts_another) {
+  talk with("large", "1000");
+  with.ask(1, [](std::size_t, std::string_view) -> result<void> { throw std::bad_alloc(); });
+  const auto why = with.heard.break_number(1);
+  EXPECT_EQ(why.code, errc::source_unavailable);
+  EXPECT_NE(why.public_text.find("than there is memory for"), std::string::npos) << why.public_text;
+  with.ask(2);
+  EXPECT_TRUE(with.heard.answer_to(2)) << "a new run";
+}
+
+TEST(child_messages, without_a_line_end_are_read_slowly_also_when_blank) {
+  const manual_clock clock;
+  for (const std::string begin : {"", "{"}) {
+    kept_words heard;
+    expected_calls calls;
+    const std::function<void(std::string_view)> no_log;
+    messages lines(heard, calls, {}, no_log);
+    ASSERT_TRUE(lines.feed(begin));
+    const std::string blanks(1u << 20, ' ');
+    for (int i = 0; i < 250; ++i) ASSERT_TRUE(lines.feed(blanks));
+    EXPECT_GT(lines.pause().count(), 1'000) << begin;
+  }
+}
+
+TEST(child_messages, of_an_abandoned_call_may_go_on_while_they_come_and_no_caller_waits) {
+  manual_clock clock;
+  kept_words heard;
+  expected_calls calls;
+  const std::function<void(std::string_view)> no_log;
+  messages lines(heard, calls, {}, no_log);
+  calls.add(1, [](std::size_t, std::string_view) { return result<void>(); });
+  ASSERT_TRUE(lines.feed(R"({"jsonrpc":"2.0","id":1,"result":{"contents":[{"text":")"));
+  EXPECT_FALSE(lines.borne_until());
+  calls.abandon(1);
+  const auto begin = monotonic_clock::now();
+  EXPECT_EQ(lines.borne_until(), begin + seconds(3));
+  clock.advance(seconds(2));
+  ASSERT_TRUE(lines.feed(std::string(1u << 20, 'x')));
+  EXPECT_EQ(lines.borne_until(), begin + seconds(5));
+  // A trickle is not enough.
+  clock.advance(seconds(1));
+  ASSERT_TRUE(lines.feed("x"));
+  EXPECT_EQ(lines.borne_until(), begin + seconds(5));
+  calls.add(2, {});
+  EXPECT_EQ(lines.borne_until(), begin + seconds(5));
+  ASSERT_TRUE(lines.feed(std::string(2u << 20, 'x')));
+  EXPECT_EQ(lines.borne_until(), begin + seconds(5)) << "another caller waits";
+  ASSERT_TRUE(lines.feed("\"}]}}\n"));
+  EXPECT_FALSE(lines.borne_until());
 }
 
 TEST(child_channel, ends_a_call_as_soon_as_its_content_is_refused) {

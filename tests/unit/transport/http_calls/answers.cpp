@@ -3,6 +3,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,26 @@ struct talk {
 
 scripted_server::script always(int status, std::string type, std::string body, std::string more = {}) {
   return [=](const heard_request&, scripted_connection& to) { return to.answer(status, type, body, more); };
+}
+
+TEST(http_calls, without_memory_for_an_answer_end_alone) {
+  talk with(always(200, "application/json", answering(1, R"({"contents":[{"uri":"a:b","text":"more"}]})")));
+  auto message = call(1);
+  message.content = [](std::size_t, std::string_view) -> hondana::result<void> { throw std::bad_alloc(); };
+  with.channel->send(std::move(message));
+  EXPECT_EQ(with.heard.failure_of(1).code, errc::source_unavailable);
+  with.channel->send(call(2));
+  EXPECT_TRUE(with.heard.ending_of(2));
+}
+
+TEST(http_calls, go_on_after_an_exception_of_the_listener) {
+  talk with(always(200, "application/json", answering(1)));
+  with.heard.on_received = [](hondana::channel::call_id call, const std::string&) {
+    if (call == 1) throw std::bad_alloc();
+  };
+  with.channel->send(call(1));
+  with.channel->send(call(2));
+  EXPECT_TRUE(with.heard.ending_of(2));
 }
 
 TEST(http_calls, a_request_is_a_post_and_its_json_answer_is_received) {
