@@ -221,6 +221,7 @@ using matcher = std::optional<span> (*)(const place& near);
 using finder = void (*)(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
 
 void find_web_key(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
+void find_web_key_in_yaml(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
 void find_cookies(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
 
 }  // namespace hondana::secrets

@@ -75,6 +75,9 @@ constexpr std::array file_shapes{
     settings_shape{"[{]SSH", match_password_hash},
 };
 
+/// Of JSON web keys in YAML.
+constexpr anchor type_of_web_key = "kty[\"': ]";
+
 /// What stands behind an anchor.
 struct meanings {
   std::vector<const token_shape*> tokens;
@@ -104,6 +107,7 @@ class table {
       table out;
       for (const auto one : setting_anchors) out.meaning_of(one).others.push_back(match_assignment);
       for (const auto one : setting_anchors_abroad) out.meaning_of(one).others.push_back(match_assignment_abroad);
+      out.meaning_of(type_of_web_key).finders.push_back(find_web_key_in_yaml);
       for (const auto& one : file_shapes) out.meaning_of(one.where).others.push_back(one.match);
       out.search_ = anchor_search(out.anchors_);
       return out;
