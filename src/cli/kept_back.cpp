@@ -10,6 +10,7 @@
 #include "google/credentials.hpp"
 #include "providers/analyses/settings.hpp"
 #include "providers/gdrive/settings.hpp"
+#include "search/needs.hpp"
 
 namespace hondana::cli {
 namespace fs = std::filesystem;
@@ -61,6 +62,8 @@ std::vector<std::string> kept_back(const config::settings& settings, const std::
   if (settings.tracing) add(settings.tracing->bearer_file);
   if (settings.search) {
     add(settings.search->path);
+    if (!settings.search->postgres.empty())
+      for (const auto& path : search::postgres_files(settings.search->postgres)) add(path);
     if (settings.search->embeddings) add(settings.search->embeddings->bearer_file);
   }
   for (const auto& one : settings.sources) {

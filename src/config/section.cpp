@@ -44,6 +44,11 @@ bool names_own_file(std::string_view key) {
   return key.ends_with("_file") || std::find(whole.begin(), whole.end(), key) != whole.end();
 }
 
+/// Whether a file of certificates is one of the server's own: where no key is named beside it, it contains the key.
+bool contains_key(const table& whole, std::string_view key) {
+  return (key == "certificate" || key == "cert") && !whole.contains("key");
+}
+
 /// Whether a variable of a child has the path of such a file: other values may be secrets themselves, and paths are told in
 /// errors.
 bool has_own_file(std::string_view variable, std::string_view content) {
@@ -56,7 +61,8 @@ void add_own_files(const table& whole, const Add& add, bool are_variables = fals
   for (const auto& [key, member] : whole) {
     if (key == "headers") continue;  // texts under names of the user's choice
     if (const auto* text = std::get_if<std::string>(&member.data)) {
-      if (!text->empty() && (are_variables ? has_own_file(key, *text) : names_own_file(key))) add(*text);
+      if (!text->empty() && (are_variables ? has_own_file(key, *text) : names_own_file(key) || contains_key(whole, key)))
+        add(*text);
     } else if (const auto* inner = std::get_if<table>(&member.data)) {
       add_own_files(*inner, add, key == "environment");
     } else if (const auto* items = std::get_if<list>(&member.data)) {

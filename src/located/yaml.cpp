@@ -1,5 +1,7 @@
 /// Values of YAML from its events, with aliases, tags and merge keys resolved.
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -114,7 +116,8 @@ class yaml_tree {
     return made.take();
   }
 
-  /// Adds the members of a table, or of each of a list of tables, where there are none of their names. Says whether it is such.
+  /// Adds the members of a table, or of each of a list of tables, where there are none of their names; the others are kept as
+  /// replaced. Says whether it is such.
   static bool merge(node& from, growing_table& into, std::unordered_set<std::string>& merged) {
     if (from.is == kind::list) {
       for (const auto& item : from.items) {
@@ -125,10 +128,14 @@ class yaml_tree {
     }
     if (from.is != kind::table) return false;
     for (auto& [key, at, value] : from.members) {
-      if (into.find(key) != nullptr) continue;
+      if (into.find(key) != nullptr) {
+        into.table().replaced.push_back({key, at, std::move(value)});
+        continue;
+      }
       merged.insert(key);
       into.put(key, at, std::move(value));
     }
+    std::move(from.replaced.begin(), from.replaced.end(), std::back_inserter(into.table().replaced));
     return true;
   }
 

@@ -100,17 +100,22 @@ void add_postgres(const std::string& url, needs& to) {
       to.sockets.push_back((is_bare ? '[' + host + ']' : host) + ':' + port);
     }
   }
-  for (const auto& one : said.files) to.folders.push_back({one, false});
-  const auto home = variable("HOME");
-  for (const auto* name : {"PGPASSFILE", "PGSSLROOTCERT", "PGSSLCERT", "PGSSLKEY", "PGSSLCRL"}) {
-    if (auto file = variable(name); file.starts_with('/')) to.folders.push_back({std::move(file), false});
-  }
-  if (home.empty()) return;
-  to.folders.push_back({home + "/.pgpass", false});
-  to.folders.push_back({home + "/.postgresql", false});
+  for (auto& path : postgres_files(url)) to.folders.push_back({std::move(path), false});
 }
 
 }  // namespace
+
+std::vector<std::string> postgres_files(const std::string& url) {
+  auto all = words_of_postgres(url).files;
+  for (const auto* name : {"PGPASSFILE", "PGSSLROOTCERT", "PGSSLCERT", "PGSSLKEY", "PGSSLCRL"}) {
+    if (auto file = variable(name); file.starts_with('/')) all.push_back(std::move(file));
+  }
+  if (const auto home = variable("HOME"); !home.empty()) {
+    all.push_back(home + "/.pgpass");
+    all.push_back(home + "/.postgresql");
+  }
+  return all;
+}
 
 result<needs> needs_of(const search_options& options) {
   needs out;

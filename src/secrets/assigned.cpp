@@ -240,6 +240,25 @@ std::optional<assigned> value_at(const place& near, std::size_t begin, std::size
   return assigned{{at, end}};
 }
 
+/// The tags and anchors of YAML that a value begins with.
+struct yaml_properties {
+  std::size_t size = 0;    // with the blanks behind them
+  std::string_view tag{};  // empty where there are several, as no YAML has them
+};
+
+yaml_properties properties_of(std::string_view line) noexcept {
+  line = line.substr(0, line.find_first_of("\r\n"));
+  yaml_properties all;
+  std::size_t tags = 0;
+  while (const auto run = run_of_property(line.substr(all.size))) {
+    auto property = line.substr(all.size, run);
+    property = property.substr(0, property.find_first_of(" \t"));
+    if (property.front() == '!') all.tag = tags++ == 0 ? property : std::string_view();
+    all.size += run;
+  }
+  return all;
+}
+
 }  // namespace
 
 std::optional<assigned> value_behind(const place& near, std::size_t begin, std::size_t at, bool is_whole_line) {
@@ -259,17 +278,19 @@ std::optional<assigned> value_behind(const place& near, std::size_t begin, std::
     return word_at(near, at);
   if (near[at] == ':' && near[at + 1] == '=') ++at;
   if (near[at] != '=' && near[at] != ':') return std::nullopt;
-  const bool may_have_tag = near[at] == ':';
+  const bool may_have_properties = near[at] == ':';
   ++at;
   if (near[at] == '>' && (is_blank(near[at + 1]) || is_quote(near[at + 1]))) ++at;
   at = skip_blanks(at);
-  const auto line = near.from(at).substr(0, longest_value);
-  const auto tag = may_have_tag ? run_of_tag(line) : 0;
-  auto found = value_at(near, begin, at + tag, is_whole_line);
-  if (tag == 0 || !found) return found;
-  const auto name = line.substr(0, line.find_first_of(" \t"));
-  if (is_tagged_reference(name, near.text.substr(found->value.begin, found->value.end - found->value.begin)))
+  const auto properties = may_have_properties ? properties_of(near.from(at).substr(0, longest_value)) : yaml_properties{};
+  near.count(3 * properties.size);
+  const auto value = at + properties.size;
+  auto found = value_at(near, begin, value, is_whole_line);
+  if (properties.size == 0) return found;
+  if (found && is_tagged_reference(properties.tag, near.text.substr(found->value.begin, found->value.end - found->value.begin)))
     return std::nullopt;
+  if (!found) found = assigned{{value, value}};
+  found->properties = {at, value};
   return found;
 }
 

@@ -13,9 +13,10 @@ inline constexpr std::size_t longest_value = looked_at_most;
 
 /// A value, as far as it is looked at.
 struct assigned {
-  span value;
+  span value;              ///< Empty where only `properties` may be secret.
   bool is_known = false;   ///< It is no secret, whatever it looks like.
   bool is_framed = false;  ///< It is a template or a call, which may have blanks in it.
+  span properties{};       ///< YAML tags and anchors in front of the value.
 };
 
 /// The value of the name from `begin` to `at`: behind `=`, `:`, `=>`, the blank of a command, in tags, or of a member called

@@ -200,6 +200,19 @@ bool may_be_password(std::string_view value) { return !is_reference(value) && !i
 
 namespace {
 
+/// The tags and anchors that look like a password themselves, with what stands between them.
+std::optional<span> secret_properties(const place& near, std::string_view name, const span& properties, weight how) {
+  std::optional<span> out;
+  for (auto at = properties.begin; at < properties.end;) {
+    auto end = at;
+    while (end < properties.end && !is_white(near[end])) ++end;
+    const auto property = near.text.substr(at, end - at);
+    if (!is_plain_tag(property) && is_secret(near, name, {{at, end}}, how)) out = span{out ? out->begin : at, end};
+    for (at = end; at < properties.end && is_white(near[at]);) ++at;
+  }
+  return out;
+}
+
 /// The value of the setting whose name, of bytes that `is_of_name`, is around the anchor, where `weigh` says that it is secret.
 template <class IsOfName, class Weigh>
 std::optional<span> match_named(const place& near, IsOfName is_of_name, Weigh weigh) {
@@ -215,10 +228,11 @@ std::optional<span> match_named(const place& near, IsOfName is_of_name, Weigh we
   if (!found) return std::nullopt;
   const auto& value = found->value;
   near.count((found->is_framed ? 3 : 2) * (value.end - value.begin));
-  if (found->is_known) return std::nullopt;
-  if (!is_secret(near, near.text.substr(begin, size), *found, how)) return std::nullopt;
-  if (value.end - value.begin < longest_value - 1) return value;
-  return span{value.begin, near.uncut(kind::item, value.end)};
+  const auto name = near.text.substr(begin, size);
+  auto masked = secret_properties(near, name, found->properties, how);
+  if (found->is_known || !is_secret(near, name, *found, how)) return masked;
+  const bool is_cut = value.end - value.begin >= longest_value - 1;
+  return span{masked ? masked->begin : value.begin, is_cut ? near.uncut(kind::item, value.end) : value.end};
 }
 
 }  // namespace

@@ -171,9 +171,12 @@ struct place {
 /// Whether all of a setting's value stands for another that is kept elsewhere: a template, a path, a URL, a tag of YAML.
 [[nodiscard]] bool is_reference(std::string_view value) noexcept;
 
-/// How many bytes a YAML tag at the beginning of `text` has, with the blanks behind it: `!unsafe `, `!!str `,
-/// `!<tag:yaml.org,2002:str> `. 0 where there is no tag, or nothing behind it on its line.
-[[nodiscard]] std::size_t run_of_tag(std::string_view text) noexcept;
+/// How many bytes a YAML tag or anchor at the beginning of `line` has, with the blanks behind it: `!unsafe `, `!!str `,
+/// `!<tag:yaml.org,2002:str> `, `&default `. 0 where there is none, or nothing behind it.
+[[nodiscard]] std::size_t run_of_property(std::string_view line) noexcept;
+
+/// Whether this can only be a tag. One with digits or other signs may be a password: `!aes256`.
+[[nodiscard]] bool is_plain_tag(std::string_view property) noexcept;
 
 /// Whether a value with this YAML tag refers to a secret that is stored elsewhere: the tag is a known one for references, and
 /// the value looks like a name.
@@ -218,6 +221,7 @@ using matcher = std::optional<span> (*)(const place& near);
 using finder = void (*)(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
 
 void find_web_key(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
+void find_web_key_in_yaml(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
 void find_cookies(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
 
 }  // namespace hondana::secrets

@@ -60,7 +60,8 @@ redactor::places redactor::look_at(std::string_view text) const {
   for (const auto how : all_widths) {
     if (!widths_.has(how) && !within.has(how)) continue;
     std::vector<span> found;
-    secrets::find(narrowed(text, how), how_, found);
+    // What shorter rows have would be found or not by where the text begins.
+    secrets::find(narrowed(text, how), how_, found, widths_.has(how) ? 0 : row_bytes / bytes_of(how));
     if (found.empty()) continue;
     for (auto& one : found) one = {bytes_of(how) * one.begin, bytes_of(how) * one.end};
     out.wide.emplace_back(how, std::move(found));

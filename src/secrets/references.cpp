@@ -205,21 +205,20 @@ bool is_elsewhere(std::string_view value) noexcept {
 
 bool is_name(std::string_view what) noexcept { return are_words(what, 2); }
 
-std::size_t run_of_tag(std::string_view text) noexcept {
-  if (!text.starts_with('!')) return 0;
-  const auto line = text.substr(0, text.find_first_of("\r\n"));
-  auto end = line.find_first_of(" \t");
-  if (line.starts_with("!<")) {
-    end = line.find('>');
-    if (end != std::string_view::npos) ++end;
-  }
-  if (end == std::string_view::npos) return 0;
-  // What has digits or other signs may be the beginning of a password.
-  const auto is_of_tag = [](char c) { return is_letter(c) || std::string_view("!<>:/.,_-").find(c) != std::string_view::npos; };
-  const auto tag = line.substr(0, end);
-  if (!line.starts_with("!<tag:") && !are_all(tag, is_of_tag)) return 0;
+std::size_t run_of_property(std::string_view line) noexcept {
+  if (!line.starts_with('!') && !(line.starts_with('&') && line.size() > 1 && !is(kind::blank, line[1]))) return 0;
+  const auto end = std::min(line.find_first_of(" \t"), line.size());
   const auto behind = line.find_first_not_of(" \t", end);
-  return behind == std::string_view::npos || behind == end ? 0 : behind;
+  // `{password: !Winter22, user: x}`
+  const bool ends_item = line[end - 1] == ',' && !is_plain_tag(line.substr(0, end));
+  return behind == std::string_view::npos || ends_item ? 0 : behind;
+}
+
+bool is_plain_tag(std::string_view property) noexcept {
+  if (!property.starts_with('!')) return false;
+  return property == "!" || (property.starts_with("!<tag:") && property.ends_with('>')) ||
+         are_all(property.substr(1),
+                 [](char c) { return is_letter(c) || std::string_view("!<>:/.,_-").find(c) != std::string_view::npos; });
 }
 
 bool is_tagged_reference(std::string_view tag, std::string_view value) noexcept {

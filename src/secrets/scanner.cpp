@@ -75,6 +75,9 @@ constexpr std::array file_shapes{
     settings_shape{"[{]SSH", match_password_hash},
 };
 
+/// Of JSON web keys in YAML.
+constexpr anchor type_of_web_key = "kty[\"': ]";
+
 /// What stands behind an anchor.
 struct meanings {
   std::vector<const token_shape*> tokens;
@@ -104,6 +107,7 @@ class table {
       table out;
       for (const auto one : setting_anchors) out.meaning_of(one).others.push_back(match_assignment);
       for (const auto one : setting_anchors_abroad) out.meaning_of(one).others.push_back(match_assignment_abroad);
+      out.meaning_of(type_of_web_key).finders.push_back(find_web_key_in_yaml);
       for (const auto& one : file_shapes) out.meaning_of(one.where).others.push_back(one.match);
       out.search_ = anchor_search(out.anchors_);
       return out;
@@ -155,6 +159,16 @@ class table {
   anchor_search search_{{}};
 };
 
+/// Whether the byte at `at` is one of so many of ASCII in a row, without NULs.
+bool is_in_row(std::string_view text, std::size_t at, std::size_t least) noexcept {
+  const auto is_ascii = [text](std::size_t place) { return static_cast<signed char>(text[place]) > 0; };
+  auto begin = at;
+  while (begin > 0 && at - begin < least && is_ascii(begin - 1)) --begin;
+  auto end = at;
+  while (end < text.size() && end - begin < least && is_ascii(end)) ++end;
+  return end - begin >= least;
+}
+
 }  // namespace
 
 void unite(std::vector<span>& all) {
@@ -171,11 +185,12 @@ void unite(std::vector<span>& all) {
   all.resize(last + 1);
 }
 
-std::size_t find(std::string_view text, policy how, std::vector<span>& into) {
+std::size_t find(std::string_view text, policy how, std::vector<span>& into, std::size_t least_row) {
   into.clear();
   if (how == policy::none) return 0;
   auto steps = table::of_text().find(text, into);
   if (how == policy::settings) steps += table::of_settings().find(text, into);
+  if (least_row != 0) std::erase_if(into, [&](const span& one) { return !is_in_row(text, one.begin, least_row); });
   unite(into);
   return steps;
 }

@@ -24,7 +24,8 @@ enum class policy : std::uint8_t {
 /// part of a text is what is found in the whole there, as long as the part has `margin` bytes more at either end (or ends with
 /// the text). Time: linear; returns how many bytes were looked at, those of the search for anchors aside, which are never more
 /// than `most_steps_a_byte` for each byte of the text and a few for its ends. Threads: any.
-std::size_t find(std::string_view text, policy how, std::vector<span>& into);
+/// `least_row`: secrets count only if they begin in so many characters of ASCII in a row, none of them NUL.
+std::size_t find(std::string_view text, policy how, std::vector<span>& into, std::size_t least_row = 0);
 
 /// Brings spans in order and apart.
 void unite(std::vector<span>& all);

@@ -47,6 +47,9 @@ class widths {
 /// ASCII or an ideographic space stands, so there may be none in the front. What is plain UTF-8 there is taken for that.
 [[nodiscard]] widths widths_of(std::string_view front) noexcept;
 
+/// Of a row of ASCII in wider characters that is always found.
+inline constexpr std::size_t row_bytes = 24;
+
 /// In what widths a dozen characters of ASCII stand in a row somewhere in `text`, at a multiple of their bytes (UTF-16 also one
 /// byte off, as the other order): whatever the front says, a program may have appended what it writes otherwise.
 [[nodiscard]] widths widths_within(std::string_view text) noexcept;

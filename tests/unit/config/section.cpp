@@ -1,6 +1,7 @@
 /// Tables of the configuration: strict reading, errors that name file, line and key.
 #include "config/section.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "config/toml.hpp"
@@ -39,6 +40,15 @@ TEST(section, names_the_line_of_a_key_inside) {
   EXPECT_EQ(it.wrong_inside("http.tls.key", "no").public_text, "t.toml:5: http.tls.key: no");
   EXPECT_EQ(it.wrong_inside("auth.tokens", "no").public_text, "t.toml:1: auth.tokens: no");
   EXPECT_EQ(it.wrong_inside("http.port.x", "no").public_text, "t.toml:3: http.port.x: no");
+}
+
+// attacks: secrets (a key that the configuration names and a folder holds)
+TEST(section, counts_certificates_that_contain_their_key_as_the_servers_own) {
+  const auto it = parsed(
+      "[http.tls]\ncertificate = \"/a/tls.crt\"\nkey = \"/a/tls.dat\"\n[[source]]\ncertificate = \"/a/both.crt\"\n"
+      "authorities = \"/a/ca.crt\"\n[[source.scrape]]\ncert = \"/a/scrape.crt\"\n[[source.scrape]]\ncert = \"/a/b.crt\"\n"
+      "key = \"/a/b.dat\"\n");
+  EXPECT_THAT(it.own_files(), testing::UnorderedElementsAre("/a/tls.dat", "/a/both.crt", "/a/scrape.crt", "/a/b.dat"));
 }
 
 TEST(section, names_the_bounds_of_an_integer) {

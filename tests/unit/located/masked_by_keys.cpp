@@ -68,6 +68,10 @@ TEST(texts_masked_by_keys, are_masked_where_they_are_given_again) {
       {format::json, R"({"password":"@","password":"@","password":3,"z":1})"},
       {format::yaml, "password:\n  - @\npassword: x\n"},
       {format::yaml, "a:\n  password: {b: @}\n  password: x\n"},
+      {format::yaml, "db:\n  password: x\n  <<:\n    password: @\n"},
+      {format::yaml, "db: {password: x, <<: {password: {b: @}}}\n"},
+      {format::yaml, "db:\n  <<: [{password: x}, {password: [@, @]}]\n"},
+      {format::yaml, "db:\n  <<: {password: {b: @}, password: x}\n  user: y\n"},
       {format::systemd, "[Service]\nExecStart=/bin/x --token @\nExecStart=\nExecStart=/bin/y\n"}};
   for (const auto& [how, pattern] : all) {
     auto text = pattern, wanted = pattern;

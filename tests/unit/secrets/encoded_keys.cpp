@@ -231,6 +231,30 @@ TEST(web_keys, are_objects_with_a_type_that_is_known) {
     EXPECT_EQ(shown(text), text);
 }
 
+// attacks: secrets (keys in other encodings)
+TEST(web_keys, are_masked_in_blocks_of_yaml) {
+  lots from(71);
+  const auto word = from.word(43);
+  // `%` stands for a private number, `@` for another.
+  for (const std::string pattern :
+       {"kty: OKP\ncrv: Ed25519\nd: %\nx: @\n", "- d: %\n  kty: EC\n  x: @\n- kid: a\n  d: @\n",
+        "d: @\njwk:\n  'd': '%'\n\n# a key\n  'kty': 'EC'\n  k: @\nd: @\n",
+        "keys:\n  - kty: RSA\n    n: @\n    d: !!str\n      %\n    oth:\n    - r: %\n      t: \"%\"\n    dp: >-\n      %\n     "
+        " %\n"
+        "    e: AQAB # d: @\n  - kty: oct\n    k: % # @\n    d: @\n",
+        "a:\r\n  d: @\r\nb:\r\n  \"p\" : \"%\"\r\n  \"kty\" : \"RSA\"\r\n", "d: @\n---\nkty: EC\nd: %\n---\nd: @\n",
+        "kty: path\nd: @\n", "mykty: EC\nd: @\n", "kty:EC\nd: @\n", "x: kty: EC\nd: @\n", "kty: EC\nx: @\nmeta:\n  d: @\n",
+        "d: %\nx: \"@kty\"\nkty: EC\n"}) {
+    std::string text;
+    std::string wanted;
+    for (const char c : pattern) {
+      text += c == '%' || c == '@' ? word : std::string(1, c);
+      wanted += c == '%' ? std::string(word.size(), '*') : c == '@' ? word : std::string(1, c);
+    }
+    EXPECT_EQ(shown(text, policy::settings), wanted);
+  }
+}
+
 TEST(web_keys, are_masked_as_values_of_json) {
   const value key(value::object{{"kty", "RSA"},
                                 {"d", "abc"},

@@ -89,10 +89,43 @@ TEST(the_redactor, masks_values_behind_tags_of_yaml) {
       EXPECT_EQ(text, "db_password: " + tag + " " + quote + stars + quote + "\n");
     }
   }
-  for (const std::string named : {"!Ref DbPassword", "!secret wifi_password", "!vault |", "!reference [.all, password]"}) {
+  for (const std::string named : {"!Ref DbPassword", "!secret wifi_password", "!vault |", "!reference [.all, password]",
+                                  "!Ref &db DbPassword", "&db !Ref DbPassword", "&db", "*db", "& more", "&db1 required"}) {
     auto text = "db_password: " + named + "\n";
     redactor(policy::settings, text).mask(text);
     EXPECT_EQ(text, "db_password: " + named + "\n");
+  }
+}
+
+// attacks: secrets (a tag that switches masking off)
+TEST(the_redactor, masks_values_behind_any_tags_and_anchors_of_yaml) {
+  lots from(25);
+  const auto one = from.alnum(9) + "#v2";
+  const std::string stars(one.size(), '*');
+  for (const std::string front : {"!aes256 ", "!kms-v1 ", "&dbpass ", "&db1 ", "!unsafe &a ", "&a !unsafe ", "!<tag:x,2002:y> ",
+                                  "!<tag:x,2002:y>\t&a ", "!<!x1> ", "!e!x%20\t", "! &a\t ", "!x@1 &b ", "!!str &c1 "}) {
+    for (const std::string quote : {"", "'", "\""}) {
+      auto text = "db_password: " + front + quote + one + quote + "\nuser: x\n";
+      redactor(policy::settings, text).mask(text);
+      EXPECT_EQ(text, "db_password: " + front + quote + stars + quote + "\nuser: x\n");
+    }
+  }
+}
+
+TEST(the_redactor, masks_what_may_be_a_tag_or_a_password_with_what_follows) {
+  lots from(26);
+  const auto one = from.alnum(9) + "#v2";
+  const std::string stars(one.size(), '*');
+  const auto masked_line = [](std::string text) {
+    redactor(policy::settings, text).mask(text);
+    return text;
+  };
+  for (const std::string sign : {"!", "&"}) {
+    EXPECT_EQ(masked_line("password: " + sign + one + " # old\n"), "password: *" + stars + " # old\n");
+    EXPECT_EQ(masked_line("password: " + sign + one + " |\n"), "password: *" + stars + " |\n");
+    EXPECT_EQ(masked_line("password: " + sign + one + " " + one + "\n"), "password: *" + stars + "*" + stars + "\n");
+    EXPECT_EQ(masked_line("x: {password: " + sign + one + ", user_name1: b}\n"),
+              "x: {password: *" + stars + ", user_name1: b}\n");
   }
 }
 

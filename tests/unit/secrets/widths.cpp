@@ -122,6 +122,20 @@ TEST(wide_texts, are_masked_also_behind_a_front_that_says_otherwise) {
   EXPECT_EQ(text.find(in_width(token, width::utf16_le).substr(0, 60)), std::string::npos);
 }
 
+TEST(wide_texts, are_masked_from_a_dozen_characters_on_wherever_they_begin) {
+  for (const auto how : {width::utf16_le, width::utf16_be}) {
+    for (const std::string_view row : {"a://u:p@h", "ab a://u:p@h"}) {
+      for (std::size_t before = 600; before < 632; before += 2) {
+        const auto text = std::string(before, '\xE3') + written(widened(row), how) + std::string(64, '\xE3');
+        auto out = text;
+        redactor(policy::text, text).mask(out);
+        const auto wanted = row.size() < 12 ? std::string(row) : "ab a://u:*@h";
+        EXPECT_TRUE(out.substr(before) == written(widened(wanted), how) + std::string(64, '\xE3')) << row << before;
+      }
+    }
+  }
+}
+
 TEST(widths, are_told_by_rows_of_ascii) {
   for (const auto how : secrets::all_widths) {
     for (std::size_t before = 0; before < 64; before += 4) {
