@@ -122,7 +122,7 @@ std::shared_ptr<const shelf> upstream::lists(const call& by) {
   want();
   const auto now = clock::now();
   if (is_fresh(now)) return shelf_;
-  if (!pauses(now)) {
+  if (!pauses(now) && now >= rests_until_) {
     is_stale_ = true;
     is_asked_for_ = true;
     happened();

@@ -139,7 +139,7 @@ class upstream {
   std::size_t calls_under_way_ = 0;
   bool has_given_up_ = false;                      // a call, since something was heard last
   std::optional<clock::time_point> silent_since_;  // since when calls wait, also those that were given up, and nothing comes
-  clock::time_point rests_until_{};                // the thread, after the client had too many calls
+  clock::time_point rests_until_{};                // the thread, from lists, after they could not be had
   bool tells_parts_ = false;                       // it has told of a URI with a query
   bool saw_circle_ = false;
   std::uint64_t attempts_ = 0;  // to connect, finished

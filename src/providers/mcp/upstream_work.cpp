@@ -22,6 +22,8 @@ constexpr std::size_t most_empty_pages = 1'000;  // in a row
 /// For an answer that costs a server nothing.
 constexpr std::chrono::milliseconds time_for_ping{3'000};
 constexpr std::chrono::milliseconds short_rest{500};
+constexpr std::chrono::milliseconds long_rest{10'000};
+constexpr int failed_rest_factor = 19;  // lists that fail may take a twentieth of the time
 constexpr std::string_view first_without_ping = "2026-07-28";
 constexpr int list_times = 10;   // of the time for one request, for all pages of all lists together
 constexpr int most_levels = 64;  // above what has changed, that are looked at
@@ -248,12 +250,16 @@ void upstream::gather(const std::stop_token& stop) {
   lock.lock();
   ++gathers_;
   pacing_.asked(clock::now(), clock::now() - begin, !(is_same && was_called_changed));
-  if (!now && is_unsent(all.error())) {
-    is_stale_ = true;
-    rests_until_ = clock::now() + short_rest;
-    return;
-  }
   if (!now) {
+    // Also when somebody asks for them: lists that fail may cost as much as those that do not.
+    if (all.error().code != errc::source_unavailable) {
+      const auto took = clock::now() - begin;
+      rests_until_ = clock::now() + std::clamp<clock::duration>(failed_rest_factor * took, short_rest, long_rest);
+    }
+    if (is_unsent(all.error())) {
+      is_stale_ = true;
+      return happened();
+    }
     auto why = passed_on(all.error(), options_.name, options_.redact);
     // What it does not take of our requests is nobody's setting, and says nothing of its resources.
     if (why.code == errc::invalid_argument || why.code == errc::unsupported) why.code = errc::source_unavailable;

@@ -167,7 +167,10 @@ result<void> messages::feed(std::string_view bytes) {
     line_bytes_ += part.size();
     // These may never come to an end of their line.
     if (is_empty_ || !calls_.newest()) count_bytes(0);
-    if (!is_empty_) {
+    // The rest of a long answer that no caller waits for costs no more than reading it.
+    const bool is_passed_over =
+        unwanted_since_ && line_bytes_ - wanted_bytes_ > bytes_of_progress && call_of_line().has_value();
+    if (!is_empty_ && !is_passed_over) {
       if (const auto fed = intake_.feed(part); !fed) {
         is_refused_ = true;
         // It may never come to its end.
