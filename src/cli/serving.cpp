@@ -176,7 +176,10 @@ class reloadable {
     auto whole = assembly_.assemble();
     if (!whole) return whole;
     const auto sound = check_written_folders(*whole);
-    if (!sound) return tl::unexpected(sound.error());
+    if (!sound) {
+      assembly_.undo();
+      return tl::unexpected(sound.error());
+    }
     for (const auto& one : *sound) log_(one);
     if (!whole->settings.tracing) {
       auto said = config::tracing_by([](const char* name) {

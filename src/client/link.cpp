@@ -117,10 +117,16 @@ result<asking::speech> link::ready(const call_options& how) {
   if (is_opening_) return fail(errc::timed_out, "the connection was not opened in time");
   is_opening_ = true;
   lock.unlock();
-  auto done = open(how);
+  auto done = [&] {
+    // Also where there is no memory to open it with.
+    const std::unique_ptr<link, void (*)(link*)> at_the_end(this, [](link* self) {
+      const std::lock_guard held(self->mutex_);
+      self->is_opening_ = false;
+      self->opened_.notify_all();
+    });
+    return open(how);
+  }();
   lock.lock();
-  is_opening_ = false;
-  opened_.notify_all();
   if (!done) return tl::unexpected(std::move(done.error()));
   return speech_;
 }

@@ -206,7 +206,11 @@ bool is_elsewhere(std::string_view value) noexcept {
 bool is_name(std::string_view what) noexcept { return are_words(what, 2); }
 
 std::size_t run_of_property(std::string_view line) noexcept {
-  if (!line.starts_with('!') && !(line.starts_with('&') && line.size() > 1 && !is(kind::blank, line[1]))) return 0;
+  // `a && b`, and references of C++ and Rust, are no anchors.
+  constexpr std::array<std::string_view, 3> types{"&mut ", "&dyn ", "&str "};
+  const bool is_type = std::any_of(types.begin(), types.end(), [line](auto front) { return line.starts_with(front); });
+  const bool is_anchor = line.size() > 1 && line[0] == '&' && (is_letter(line[1]) || is_digit(line[1]) || line[1] == '_');
+  if (!line.starts_with('!') && (!is_anchor || is_type)) return 0;
   const auto end = std::min(line.find_first_of(" \t"), line.size());
   const auto behind = line.find_first_not_of(" \t", end);
   // `{password: !Winter22, user: x}`

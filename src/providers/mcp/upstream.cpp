@@ -146,6 +146,7 @@ std::optional<failure> upstream::trouble() const {
 }
 
 void upstream::failed(std::unique_lock<std::mutex>& lock, failure why) {
+  trouble_ = why;  // first, since there may be no memory for it
   // One that serves just long enough to fail again is left alone for longer, too.
   const auto now = clock::now();
   steps_ = now - failed_at_ < enough_peace ? std::min(steps_ + 1, 8u) : 0;
@@ -155,9 +156,8 @@ void upstream::failed(std::unique_lock<std::mutex>& lock, failure why) {
   ++failures_;
   retry_at_ = now + pause;
   is_stale_ = true;  // the next attempt shows whether it is back
-  const bool is_news = std::exchange(logged_trouble_, why.public_text) != why.public_text;
-  trouble_ = why;
   happened();
+  const bool is_news = std::exchange(logged_trouble_, why.public_text) != why.public_text;
   lock.unlock();
   const bool has_more = why.public_text.find(why.private_text) == std::string::npos;
   if (is_news) log(why.public_text + (has_more ? " (" + why.private_text + ')' : ""));
@@ -167,7 +167,7 @@ void upstream::ended(const failure& why) {
   std::unique_lock lock(mutex_);
   // The server may be busy with it for longer.
   has_given_up_ = has_given_up_ || why.code == errc::timed_out || why.code == errc::cancelled;
-  if (why.code == errc::timed_out) {
+  if (why.code == errc::timed_out || why.code == errc::cancelled) {
     is_doubted_ = true;
     return happened();
   }
@@ -202,7 +202,9 @@ void upstream::heard() {
 upstream::pending_call upstream::begin_call() {
   const std::lock_guard lock(mutex_);
   ++calls_under_way_;
-  if (!silent_since_) silent_since_ = clock::now();
+  // Of calls that were given up long ago a server that works on this one need not say anything.
+  const bool is_old = calls_under_way_ == 1 && silent_since_ && clock::now() - *silent_since_ >= options_.timeout;
+  if (!silent_since_ || is_old) silent_since_ = clock::now();
   return pending_call(this);
 }
 
@@ -276,7 +278,8 @@ hondana::health upstream::health() const {
   const auto now = clock::now();
   if (now - heard_at_ > longest_silence && !std::exchange(is_doubted_, true)) happened();
   std::string detail = shelf_ ? shelf_->shortness() : "asking for its lists";
-  if (silent_since_ && now - *silent_since_ > longest_silence) {
+  const bool is_waited_for = silent_since_ && (calls_under_way_ != 0 || now - *silent_since_ < options_.timeout);
+  if (is_waited_for && now - *silent_since_ > longest_silence) {
     const auto silence = std::chrono::duration_cast<std::chrono::seconds>(now - *silent_since_).count();
     detail += (detail.empty() ? "" : "; ") + ("busy: no answer for " + std::to_string(silence)) + " s";
   }

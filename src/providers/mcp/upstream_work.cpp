@@ -118,7 +118,7 @@ void upstream::run(const std::stop_token& stop) {
     if (next == job::none) {
       const auto seen = events_;
       const auto next_gather = is_stale_ ? pacing_.next() : next_look();
-      const auto until = pauses(now) ? retry_at_ : std::max(rests_until_, std::min(next_gather, now + long_time));
+      const auto until = pauses(now) ? retry_at_ : now < rests_until_ ? rests_until_ : std::min(next_gather, now + long_time);
       (void)monotonic_clock::wait_until(changed_, lock, stop, until, [&] { return events_ != seen; });
       continue;
     }
@@ -200,12 +200,12 @@ void upstream::probe(const std::stop_token& stop) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*silent_since_ + options_.timeout - begin);
     briefly.time = std::max(*briefly.time, left);
   }
+  const bool was_in_pause = std::exchange(probes_in_pause_, false);
   lock.unlock();
   const auto* question = of->server().revision < first_without_ping ? "ping" : "server/discover";
   const auto done = of->request(question, {}, briefly);
   lock.lock();
   is_doubted_ = false;
-  const bool was_in_pause = std::exchange(probes_in_pause_, false);
   // Whatever it answers, and whomever, it is there.
   if (done || done.error().answer || heard_at_ >= begin) {
     note_heard();
@@ -257,7 +257,7 @@ void upstream::gather(const std::stop_token& stop) {
       rests_until_ = clock::now() + std::clamp<clock::duration>(failed_rest_factor * took, short_rest, long_rest);
     }
     if (is_unsent(all.error())) {
-      is_stale_ = true;
+      is_stale_ = is_asked_for_ = true;
       return happened();
     }
     auto why = passed_on(all.error(), options_.name, options_.redact);

@@ -66,7 +66,7 @@ class child_channel final : public channel::channel {
     if (is_call && queue_.bytes() + message.text.size() > most_.queued_bytes) {
       overloaded_.push_back(message.call);
     } else {
-      if (is_call) calls_.add(message.call, std::move(message.content));
+      if (is_call) calls_.add(message.call, std::move(message.content), message.is_subscription);
       queue_.add(std::move(message.text), is_call);
     }
     wake();
@@ -124,6 +124,12 @@ class child_channel final : public channel::channel {
   }
 
   void go_on() {
+    if (owes_broken_) {
+      lines_.end();
+      tell_broken(
+          {errc::source_unavailable, "the server's program was ended, since there was no memory for what it wrote", {}});
+      owes_broken_ = false;
+    }
     tell_overloaded();
     if (running_.is_running() || start_anew()) {
       move_bytes();
@@ -132,8 +138,9 @@ class child_channel final : public channel::channel {
     }
   }
 
-  /// Where there is no memory to tell anybody: calls end when their time is over.
+  /// Where there is no memory to tell anybody. That is done as soon as there is some.
   void give_up_run() {
+    owes_broken_ = true;
     work::without_throwing([this] { running_.kill(); });
     work::without_throwing([this] {
       const std::lock_guard lock(mutex_);
@@ -306,7 +313,8 @@ class child_channel final : public channel::channel {
   std::mutex mutex_;
   child::outbox queue_;
   std::vector<hondana::channel::call_id> overloaded_;
-  std::string misdeed_;  // for which the program is to be ended
+  bool owes_broken_ = false;  // a run has ended and nobody was told
+  std::string misdeed_;       // for which the program is to be ended
   bool is_closing_ = false;
   clock::time_point closing_since_{};
   clock::time_point close_by_{};

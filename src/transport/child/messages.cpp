@@ -25,15 +25,15 @@ std::string visible(std::string text) {
 
 }  // namespace
 
-void expected_calls::add(channel::call_id call, channel::content_sink content) {
+void expected_calls::add(channel::call_id call, channel::content_sink content, bool is_lasting) {
   const std::lock_guard lock(mutex_);
-  all_[call] = {std::move(content), false};
+  all_[call] = {std::move(content), false, is_lasting};
 }
 
 void expected_calls::abandon(channel::call_id call) {
   const std::lock_guard lock(mutex_);
   const auto found = all_.find(call);
-  if (found != all_.end()) found->second = {{}, true};
+  if (found != all_.end()) found->second = {{}, true, found->second.is_lasting};
   // A server that never answers what was given up must not fill us; who is forgotten here is only told of in the log.
   constexpr std::size_t most_abandoned = 10'000;
   if (all_.size() > most_abandoned) std::erase_if(all_, [](const auto& one) { return one.second.is_abandoned; });
@@ -87,6 +87,12 @@ bool expected_calls::waits_up_to(channel::call_id newest) const {
   return std::any_of(all_.begin(), all_.upper_bound(newest), [](const auto& one) { return !one.second.is_abandoned; });
 }
 
+bool expected_calls::waits_soon_up_to(channel::call_id newest) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(all_.begin(), all_.upper_bound(newest),
+                     [](const auto& one) { return !one.second.is_abandoned && !one.second.is_lasting; });
+}
+
 bool expected_calls::has_sink() const {
   const std::lock_guard lock(mutex_);
   return std::any_of(all_.begin(), all_.end(), [](const auto& one) { return static_cast<bool>(one.second.content); });
@@ -137,10 +143,10 @@ void messages::tell_progress() {
 }
 
 void messages::end() {
-  if (strange_lines_ > 1 && log_)
-    log_("lines of the server that were no messages, besides the one shown: " + std::to_string(strange_lines_ - 1));
   begin_line();
-  strange_lines_ = 0;
+  const auto strange = std::exchange(strange_lines_, 0);
+  if (strange > 1 && log_)
+    log_("lines of the server that were no messages, besides the one shown: " + std::to_string(strange - 1));
 }
 
 void messages::begin_line() {
@@ -199,7 +205,7 @@ std::optional<messages::clock::time_point> messages::borne_until() {
     unwanted_since_ = clock::now();
     wanted_bytes_ = progress_bytes_ = line_bytes_;
   }
-  has_held_up_ = has_held_up_ || calls_.waits_up_to(calls_.newest());
+  has_held_up_ = has_held_up_ || calls_.waits_soon_up_to(calls_.newest());
   if (!has_held_up_ && !is_refused_ && line_bytes_ - progress_bytes_ >= bytes_of_progress) {
     unwanted_since_ = clock::now();
     progress_bytes_ = line_bytes_;

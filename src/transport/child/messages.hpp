@@ -23,7 +23,8 @@ namespace hondana::transport::child {
 /// Calls whose answers are expected. Threads: any.
 class expected_calls {
  public:
-  void add(channel::call_id call, channel::content_sink content);
+  /// `is_lasting`: it is not expected to be answered soon.
+  void add(channel::call_id call, channel::content_sink content, bool is_lasting = false);
   /// Its answer will come all the same, and is then nobody's.
   void abandon(channel::call_id call);
   /// False when nobody waits for it, or not any more.
@@ -39,6 +40,8 @@ class expected_calls {
   [[nodiscard]] channel::call_id newest() const;
   /// Whether a caller waits for a call that is not newer than `newest`.
   [[nodiscard]] bool waits_up_to(channel::call_id newest) const;
+  /// The same of those that are expected to be answered soon.
+  [[nodiscard]] bool waits_soon_up_to(channel::call_id newest) const;
   /// Whether the content of any goes to a sink.
   [[nodiscard]] bool has_sink() const;
   void clear();
@@ -47,6 +50,7 @@ class expected_calls {
   struct expected {
     channel::content_sink content;
     bool is_abandoned = false;
+    bool is_lasting = false;
   };
   mutable std::mutex mutex_;
   std::map<channel::call_id, expected> all_;

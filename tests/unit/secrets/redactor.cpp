@@ -129,6 +129,15 @@ TEST(the_redactor, masks_what_may_be_a_tag_or_a_password_with_what_follows) {
   }
 }
 
+TEST(the_redactor, takes_no_reference_of_a_program_for_an_anchor) {
+  for (const std::string line :
+       {"  password: &mut HmacSecret,\n", "  password: &dyn PasswordProvider,\n", "  token: !x && isEditing,\n"}) {
+    auto text = line;
+    redactor(policy::settings, text).mask(text);
+    EXPECT_EQ(text, line);
+  }
+}
+
 TEST(a_masking_reader, gives_what_masking_the_whole_gives_in_whatever_pieces) {
   lots from(8);
   std::string text;

@@ -315,6 +315,23 @@ TEST(child_messages, of_an_abandoned_call_may_go_on_while_they_come_and_no_calle
   EXPECT_FALSE(lines.borne_until());
 }
 
+TEST(child_messages, of_an_abandoned_call_may_go_on_beside_a_subscription) {
+  manual_clock clock;
+  kept_words heard;
+  expected_calls calls;
+  const std::function<void(std::string_view)> no_log;
+  messages lines(heard, calls, {}, no_log);
+  calls.add(1, {}, true);
+  calls.add(2, [](std::size_t, std::string_view) { return result<void>(); });
+  ASSERT_TRUE(lines.feed(R"({"jsonrpc":"2.0","id":2,"result":{"contents":[{"text":")"));
+  calls.abandon(2);
+  const auto begin = monotonic_clock::now();
+  EXPECT_EQ(lines.borne_until(), begin + seconds(3));
+  clock.advance(seconds(2));
+  ASSERT_TRUE(lines.feed(std::string(1u << 20, 'x')));
+  EXPECT_EQ(lines.borne_until(), begin + seconds(5));
+}
+
 TEST(child_channel, ends_a_call_as_soon_as_its_content_is_refused) {
   talk with("endless");
   with.ask(1, [](std::size_t, std::string_view) -> result<void> { return fail(errc::response_too_large, "too much"); });
