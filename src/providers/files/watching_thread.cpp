@@ -11,7 +11,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -50,7 +49,7 @@ void watching::state::run() {
       turn();
     } catch (const std::exception& error) {
       // Mostly for want of memory, which may last for a while.
-      if (has_failed) std::this_thread::sleep_for(pause_after_failure);
+      if (has_failed) (void)::poll(nullptr, 0, monotonic_clock::poll_timeout(pause_after_failure.count()));
       if (!has_failed) work::without_throwing([&] { say(std::string("watching files goes on after: ") + error.what()); });
       has_failed = true;
     }
